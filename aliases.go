@@ -102,7 +102,7 @@ type (
 	ShorterError         = api.ShorterError
 	StashRequest         = api.StashRequest
 	StashResult          = api.StashResult
-	State                = api.State
+	ProtocolState        = api.ProtocolState
 	StatsResult          = api.StatsResult
 	Strategy             = api.Strategy
 	SummaryInfo          = api.SummaryInfo

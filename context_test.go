@@ -304,13 +304,13 @@ func TestManifestNamesFetches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[string]manifest.Outcome)
+	got := make(map[string]manifest.FetchOutcome)
 	for _, it := range sealed.Manifest().Items {
 		if f, ok := it.(*manifest.Fetch); ok {
 			got[f.Ref] = f.Outcome
 		}
 	}
-	want := map[string]manifest.Outcome{"same": manifest.OutcomeUnchanged, "changed": manifest.OutcomeChanged, "gone": manifest.OutcomeUnavailable}
+	want := map[string]manifest.FetchOutcome{"same": manifest.OutcomeUnchanged, "changed": manifest.OutcomeChanged, "gone": manifest.OutcomeUnavailable}
 	if diff := cmp.Diff(want, got); diff != "" || r.Fetched != 1 {
 		t.Errorf("%d fetched (-want +got):\n%s", r.Fetched, diff)
 	}

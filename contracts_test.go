@@ -30,7 +30,7 @@ func amend(t testing.TB, e *carrel.Engine, req *carrel.AmendContractRequest) *ca
 }
 
 // agreed returns what the contract of a session leads to. It must hold.
-func agreed(t testing.TB, e *carrel.Engine, id transcript.SessionID) *contract.State {
+func agreed(t testing.TB, e *carrel.Engine, id transcript.SessionID) *contract.Contract {
 	t.Helper()
 	r, err := e.CheckContract(t.Context(), scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestUserGuardsBindPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := slices.IndexFunc(free.Decisions, func(d pager.Decision) bool { return d.To == pager.Gone })
+	moved := slices.IndexFunc(free.Decisions, func(d pager.BlockDecision) bool { return d.To == pager.Gone })
 	if moved < 0 {
 		t.Fatalf("nothing leaves the window: %+v", free.Decisions)
 	}
@@ -191,20 +191,20 @@ func TestStatementsMustHold(t *testing.T) {
 func TestDoctoredContracts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		doctor func(s *contract.State) []string
+		doctor func(s *contract.Contract) []string
 		replay bool // it cannot even be replayed
 	}{
-		{"a pinned block is evicted", func(s *contract.State) []string {
+		{"a pinned block is evicted", func(s *contract.Contract) []string {
 			id := s.Texts(contract.PinnedBlocks)[0]
 			return []string{`remove "` + id + `" from retained-blocks`, `add "` + id + `" to evicted-blocks`}
 		}, false},
-		{"a block is in two lists", func(s *contract.State) []string {
+		{"a block is in two lists", func(s *contract.Contract) []string {
 			return []string{`add "` + s.Blocks(contract.Retained)[0] + `" to evicted-blocks`}
 		}, true},
-		{"a list is declared anew", func(*contract.State) []string {
+		{"a list is declared anew", func(*contract.Contract) []string {
 			return []string{"remember a list called evicted-blocks"}
 		}, true},
-		{"a rule fails", func(*contract.State) []string {
+		{"a rule fails", func(*contract.Contract) []string {
 			return []string{`require tracked-decisions includes "never"`}
 		}, false},
 	} {

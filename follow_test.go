@@ -63,7 +63,7 @@ type stored struct {
 	Blocks   []string // with the texts of their cells
 	Journal  []string
 	Exported string
-	Found    []store.Ref
+	Found    []store.BlockRef
 }
 
 func look(t *testing.T, s store.Store, e *carrel.Engine, id transcript.SessionID) *stored {
@@ -114,7 +114,7 @@ func look(t *testing.T, s store.Store, e *carrel.Engine, id transcript.SessionID
 	if got.Found, err = s.Candidates(ctx, scope, []string{"wheel", "must", "part", "order", "done"}, 1000); err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(got.Found, func(a, b store.Ref) int { return strings.Compare(string(a.Block), string(b.Block)) })
+	slices.SortFunc(got.Found, func(a, b store.BlockRef) int { return strings.Compare(string(a.Block), string(b.Block)) })
 	return got
 }
 

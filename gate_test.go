@@ -214,7 +214,7 @@ func TestEchoesOfSources(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		from       []store.ArtifactID
-		want       assembly.Outcome
+		want       assembly.GateOutcome
 	}{
 		{"another text", "The mill was built in 1901.", []store.ArtifactID{"doc", "mem"}, assembly.Commit},
 		{"what the document says", "The nightly build takes nine minutes on two cores of the old machine.", []store.ArtifactID{"doc"}, assembly.Refuse},

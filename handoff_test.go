@@ -194,7 +194,7 @@ func TestCheckHandoffComparesWithTheRecord(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(p *handoff.Packet)
-		want   handoff.Rule // empty if nothing is wrong
+		want   handoff.HonestyRule // empty if nothing is wrong
 	}{
 		{"as it was made", func(*handoff.Packet) {}, ""},
 		{"a correction is left out", func(p *handoff.Packet) { p.Corrections = p.Corrections[1:] }, handoff.RuleCorrections},

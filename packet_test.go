@@ -105,7 +105,7 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 	contractOf := "contract of session " + string(id)
 	want := &handoff.Packet{
 		State: "I can't push until the token is renewed. To-dos: 1 of 3 completed, in progress: Ship it. Last command: committed [main 1a2b3c4] pool.\nTo be resumed: the review",
-		Intent: handoff.Intent{
+		Intent: handoff.Aim{
 			Primary: "analyze", Secondary: "explain", Target: "the two pools", Status: "asked; whether it is done, sections 10 and 11 say",
 			Basis: "the prompt compiler's reading of the user's words in " + in("Compare the two") + ", with confidence high",
 		},
@@ -153,7 +153,7 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 		Done:      []string{"Fix the pool", "pool.go: modified: take() → poll() (changes before: 1)", "/tmp/notes: created: nothing", "lock.go: modified: two() → one()"},
 		Remaining: []string{"Write the test", "Ship it"},
 		Next:      "Write the test",
-		Artifacts: []handoff.Artifact{
+		Artifacts: []handoff.Deliverable{
 			{Artifact: "pool.go", Type: "go file", Path: "pool.go", Status: handoff.Delivered},
 			{Artifact: "notes", Type: "file", Path: "/tmp/notes", Status: handoff.Intermediate},
 			{Artifact: "lock.go", Type: "go file", Path: "lock.go", Status: handoff.Draft},

@@ -159,7 +159,7 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 }
 
 // State returns the state of compression of a session.
-func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (*State, error) {
+func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProtocolState, error) {
 	return e.windows.State(ctx, scope, req)
 }
 

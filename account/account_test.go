@@ -401,7 +401,7 @@ func TestReasonsOfAUnit(t *testing.T) {
 			t.Errorf("reason %+v weighs more than the one before", reason)
 		}
 	}
-	if len(list) == 0 || !slices.ContainsFunc(list, func(r facts.Reason) bool { return r.Feature == "kind" && r.Bin == account.Words.String() }) {
+	if len(list) == 0 || !slices.ContainsFunc(list, func(r facts.Contribution) bool { return r.Feature == "kind" && r.Bin == account.Words.String() }) {
 		t.Errorf("nothing says that it is a person's: %+v", list)
 	}
 }

@@ -63,14 +63,14 @@ func (w *Worth) Mean(units []Unit) int64 {
 // Explain returns what the features of a unit add to the logarithm of what it has for each
 // byte that a reader must know, what adds or takes most first. What adds nothing is left
 // out.
-func (p *Prior) Explain(s *Sight) []facts.Reason {
-	var list []facts.Reason
+func (p *Prior) Explain(s *Sight) []facts.Contribution {
+	var list []facts.Contribution
 	for i, f := range Features() {
 		if w := p.weights[i][s[i]]; w != 0 {
-			list = append(list, facts.Reason{Feature: f.Name, Bin: f.Bins[s[i]], Weight: w})
+			list = append(list, facts.Contribution{Feature: f.Name, Bin: f.Bins[s[i]], Weight: w})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b facts.Reason) int {
+	slices.SortStableFunc(list, func(a, b facts.Contribution) int {
 		return cmp.Compare(max(b.Weight, -b.Weight), max(a.Weight, -a.Weight))
 	})
 	return list

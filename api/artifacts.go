@@ -21,8 +21,8 @@ type GetRequest struct {
 // A GetResult is an artifact with its content.
 type GetResult struct {
 	Artifact
-	Content []byte           `json:"content,omitempty"`
-	Fetch   manifest.Outcome `json:"fetch,omitempty"` // what its source said
+	Content []byte                `json:"content,omitempty"`
+	Fetch   manifest.FetchOutcome `json:"fetch,omitempty"` // what its source said
 }
 
 // An ArtifactsRequest says which artifacts are wanted.

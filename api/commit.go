@@ -37,12 +37,12 @@ type CommitRequest struct {
 
 // A CommitResult says what the gate decided.
 type CommitResult struct {
-	Outcome    assembly.Outcome  `json:"outcome"`
-	Reasons    []assembly.Reason `json:"reasons"`
-	Confidence ratio.Ratio       `json:"confidence"`
-	Manifest   string            `json:"manifest,omitempty"`
-	Review     bool              `json:"review"`             // a person should look
-	Artifact   *Artifact         `json:"artifact,omitempty"` // the memory, committed or held
+	Outcome    assembly.GateOutcome `json:"outcome"`
+	Reasons    []assembly.Reason    `json:"reasons"`
+	Confidence ratio.Ratio          `json:"confidence"`
+	Manifest   string               `json:"manifest,omitempty"`
+	Review     bool                 `json:"review"`             // a person should look
+	Artifact   *Artifact            `json:"artifact,omitempty"` // the memory, committed or held
 }
 
 // A ReviewEntry is a memory that waits for a person.

@@ -63,31 +63,31 @@ type CompressRequest struct {
 
 // A CompressResult says what a pass did, or would do.
 type CompressResult struct {
-	Session   transcript.SessionID `json:"session"`
-	Op        string               `json:"op,omitempty"` // empty if nothing was written
-	Strategy  Strategy             `json:"strategy"`     // that was accepted in the end
-	Budget    token.Count          `json:"budget"`
-	Share     ratio.Ratio          `json:"share,omitempty"`  // where one was asked for: the budget is this share of Leaves, and Stays
-	Leaves    token.Count          `json:"leaves,omitempty"` // tokens of the conversation, as imported
-	Stays     token.Count          `json:"stays,omitempty"`  // tokens of system text, tools and framing beside it
-	Figures   pager.Figures        `json:"figures"`
-	Imported  token.Count          `json:"imported"`       // tokens of all blocks, as they came in
-	Before    token.Count          `json:"before"`         // tokens of the window
-	After     token.Count          `json:"after"`          // tokens of the window
-	Sent      token.Count          `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
-	Ratio     ratio.Ratio          `json:"ratio"`          // 1 − after/before
-	Intent    []string             `json:"intent"`
-	Blocks    Tally                `json:"blocks"` // by state, after the pass
-	Tokens    Tally                `json:"tokens"` // as imported, by state after the pass; they sum to Imported
-	Changed   int                  `json:"changed"`
-	Provider  string               `json:"provider"`           // whose rules the result was checked by
-	Summary   *SummaryInfo         `json:"summary,omitempty"`  // what stands in the window for older blocks
-	Probes    *probe.Report        `json:"probes,omitempty"`   // of what was accepted
-	Attempts  []Attempt            `json:"attempts,omitempty"` // in order; the last was accepted
-	Warnings  []string             `json:"warnings,omitempty"`
-	Todos     []Todo               `json:"todos,omitempty"`     // of the request's list, as they are now
-	TodoList  []byte               `json:"todo_list,omitempty"` // that list, byte for byte but for statuses
-	Decisions []pager.Decision     `json:"decisions"`
+	Session   transcript.SessionID  `json:"session"`
+	Op        string                `json:"op,omitempty"` // empty if nothing was written
+	Strategy  Strategy              `json:"strategy"`     // that was accepted in the end
+	Budget    token.Count           `json:"budget"`
+	Share     ratio.Ratio           `json:"share,omitempty"`  // where one was asked for: the budget is this share of Leaves, and Stays
+	Leaves    token.Count           `json:"leaves,omitempty"` // tokens of the conversation, as imported
+	Stays     token.Count           `json:"stays,omitempty"`  // tokens of system text, tools and framing beside it
+	Figures   pager.Figures         `json:"figures"`
+	Imported  token.Count           `json:"imported"`       // tokens of all blocks, as they came in
+	Before    token.Count           `json:"before"`         // tokens of the window
+	After     token.Count           `json:"after"`          // tokens of the window
+	Sent      token.Count           `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
+	Ratio     ratio.Ratio           `json:"ratio"`          // 1 − after/before
+	Intent    []string              `json:"intent"`
+	Blocks    Tally                 `json:"blocks"` // by state, after the pass
+	Tokens    Tally                 `json:"tokens"` // as imported, by state after the pass; they sum to Imported
+	Changed   int                   `json:"changed"`
+	Provider  string                `json:"provider"`           // whose rules the result was checked by
+	Summary   *SummaryInfo          `json:"summary,omitempty"`  // what stands in the window for older blocks
+	Probes    *probe.Report         `json:"probes,omitempty"`   // of what was accepted
+	Attempts  []Attempt             `json:"attempts,omitempty"` // in order; the last was accepted
+	Warnings  []string              `json:"warnings,omitempty"`
+	Todos     []Todo                `json:"todos,omitempty"`     // of the request's list, as they are now
+	TodoList  []byte                `json:"todo_list,omitempty"` // that list, byte for byte but for statuses
+	Decisions []pager.BlockDecision `json:"decisions"`
 }
 
 // A Todo is a thing to do.
@@ -120,11 +120,11 @@ type Attempt struct {
 
 // Judged is a [Judgement] in short.
 type Judged struct {
-	Passed   int            `json:"passed"` // probes
-	Probes   int            `json:"probes"`
-	Score    ratio.Ratio    `json:"score"`    // Passed of Probes
-	Problems int            `json:"problems"` // of the summary
-	Verdict  *probe.Verdict `json:"verdict"`
+	Passed   int               `json:"passed"` // probes
+	Probes   int               `json:"probes"`
+	Score    ratio.Ratio       `json:"score"`    // Passed of Probes
+	Problems int               `json:"problems"` // of the summary
+	Verdict  *probe.Acceptance `json:"verdict"`
 }
 
 // A ProbesError is an [ErrProbes] with all that was tried, and the report of the

@@ -28,5 +28,5 @@ type Judgement struct {
 	After    token.Count       `json:"after"`  // tokens of the summary
 	Problems []summary.Problem `json:"problems"`
 	Probes   *probe.Report     `json:"probes,omitempty"`
-	Verdict  *probe.Verdict    `json:"verdict,omitempty"`
+	Verdict  *probe.Acceptance `json:"verdict,omitempty"`
 }

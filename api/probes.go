@@ -51,7 +51,7 @@ type RunProbesResult struct {
 	Model   string               `json:"model,omitempty"`
 	Calls   int                  `json:"calls,omitempty"` // of the model
 	Report  *probe.Report        `json:"report"`
-	Verdict *probe.Verdict       `json:"verdict"`
+	Verdict *probe.Acceptance    `json:"verdict"`
 
 	// Problems are those of a text that was judged as a summary.
 	Problems []summary.Problem `json:"problems,omitempty"`

@@ -35,9 +35,9 @@ type CheckSummaryResult struct {
 	Summary *summary.Summary `json:"summary,omitempty"` // as it was read
 }
 
-// A State is the state of compression of a session, in the form of the
+// A ProtocolState is the state of compression of a session, in the form of the
 // context-compression skill (Context Protocol 2.0).
-type State struct {
+type ProtocolState struct {
 	Compression CompressionState `json:"compression_state"`
 }
 

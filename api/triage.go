@@ -26,13 +26,13 @@ type TriageResult struct {
 // A ScoredEntry is an artifact that both passes scored.
 type ScoredEntry struct {
 	Artifact
-	Tag        triage.Tag       `json:"tag"`
-	Score      ratio.Ratio      `json:"score"`
-	Recency    ratio.Ratio      `json:"recency"`
-	Provenance ratio.Ratio      `json:"provenance"`
-	Semantics  ratio.Ratio      `json:"semantics"`
-	First      ratio.Ratio      `json:"first"`         // score of pass one
-	Hit        int              `json:"hit,omitempty"` // place among the lexical hits, from 1
-	Fetch      manifest.Outcome `json:"fetch,omitempty"`
-	Problem    string           `json:"problem,omitempty"` // why it cannot be used
+	Tag        triage.Tag            `json:"tag"`
+	Score      ratio.Ratio           `json:"score"`
+	Recency    ratio.Ratio           `json:"recency"`
+	Provenance ratio.Ratio           `json:"provenance"`
+	Semantics  ratio.Ratio           `json:"semantics"`
+	First      ratio.Ratio           `json:"first"`         // score of pass one
+	Hit        int                   `json:"hit,omitempty"` // place among the lexical hits, from 1
+	Fetch      manifest.FetchOutcome `json:"fetch,omitempty"`
+	Problem    string                `json:"problem,omitempty"` // why it cannot be used
 }

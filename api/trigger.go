@@ -23,7 +23,7 @@ type TriggerRequest struct {
 // A TriggerResult says whether a session is due for a pass, and what it was
 // judged by.
 type TriggerResult struct {
-	pager.Verdict
+	pager.Advice
 
 	Session    transcript.SessionID `json:"session"`
 	Figures    pager.Figures        `json:"figures"`

@@ -25,7 +25,7 @@ type WhyResult struct {
 	Tokens  token.Count          `json:"tokens"`            // as imported
 	Window  token.Count          `json:"window"`            // in the window now
 	Stub    *pager.Stub          `json:"stub,omitempty"`
-	Now     *pager.Decision      `json:"now,omitempty"` // rule, signals and score as of now
+	Now     *pager.BlockDecision `json:"now,omitempty"` // rule, signals and score as of now
 	Weights pager.Weights        `json:"weights"`
 	Cuts    pager.Cuts           `json:"cuts"`
 	Intent  []string             `json:"intent,omitempty"`
@@ -36,12 +36,12 @@ type WhyResult struct {
 
 // A WhyEntry is what the journal says about a block.
 type WhyEntry struct {
-	Op       string           `json:"op"`
-	Kind     string           `json:"kind"` // "import", "compacted", "back", "page", "page-by-hand", "discard", "pin", "unpin", "undo"
-	Actor    governance.Actor `json:"actor"`
-	Time     time.Time        `json:"time"`
-	Budget   token.Count      `json:"budget,omitempty"`
-	Decision *pager.Decision  `json:"decision,omitempty"`
-	Pinned   *bool            `json:"pinned,omitempty"` // set or lifted by this entry
-	Reason   string           `json:"reason,omitempty"` // if it is not the decision
+	Op       string               `json:"op"`
+	Kind     string               `json:"kind"` // "import", "compacted", "back", "page", "page-by-hand", "discard", "pin", "unpin", "undo"
+	Actor    governance.Actor     `json:"actor"`
+	Time     time.Time            `json:"time"`
+	Budget   token.Count          `json:"budget,omitempty"`
+	Decision *pager.BlockDecision `json:"decision,omitempty"`
+	Pinned   *bool                `json:"pinned,omitempty"` // set or lifted by this entry
+	Reason   string               `json:"reason,omitempty"` // if it is not the decision
 }

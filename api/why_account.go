@@ -34,5 +34,5 @@ type WhyUnit struct {
 	Target token.Count `json:"target,omitempty"`
 
 	// Because has what speaks for and against its being something that a reader must know.
-	Because []facts.Reason `json:"because"`
+	Because []facts.Contribution `json:"because"`
 }

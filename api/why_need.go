@@ -16,24 +16,24 @@ type WhyNeed struct {
 
 // A WhyName is an identifier that a block has.
 type WhyName struct {
-	Name    string         `json:"name"`
-	Chance  ratio.Ratio    `json:"chance"` // that the agent uses it in its next calls
-	Kept    bool           `json:"kept"`   // it is in the window
-	Because []facts.Reason `json:"because"`
+	Name    string               `json:"name"`
+	Chance  ratio.Ratio          `json:"chance"` // that the agent uses it in its next calls
+	Kept    bool                 `json:"kept"`   // it is in the window
+	Because []facts.Contribution `json:"because"`
 }
 
 // A WhyLine is a line of a block that may be copied.
 type WhyLine struct {
-	Text    string         `json:"text"`
-	Chance  ratio.Ratio    `json:"chance"` // that the agent copies it in its next calls
-	Kept    bool           `json:"kept"`   // it is in the window
-	Because []facts.Reason `json:"because"`
+	Text    string               `json:"text"`
+	Chance  ratio.Ratio          `json:"chance"` // that the agent copies it in its next calls
+	Kept    bool                 `json:"kept"`   // it is in the window
+	Because []facts.Contribution `json:"because"`
 }
 
 // A WhyCall is a call of a block that a later one has overtaken.
 type WhyCall struct {
 	CallID string             `json:"call_id"`
-	State  facts.State        `json:"state"`
+	State  facts.CallState    `json:"state"`
 	By     transcript.BlockID `json:"by"`
 	About  string             `json:"about"`          // the file, the command or the entry
 	Part   bool               `json:"part,omitempty"` // only part of it is overtaken

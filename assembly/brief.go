@@ -31,7 +31,7 @@ const transcriptLimit token.Count = 200
 // is no measure of a text's length, the result is empty.
 //
 // Terms are words or stems; they are found in any case and within words.
-func Brief(s Source, text string, terms []string, limit token.Count, count func(string) token.Count) string {
+func Brief(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	if s.Class == provenance.Transcript {
 		limit = min(limit, transcriptLimit)
 	}

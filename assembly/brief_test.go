@@ -75,7 +75,7 @@ func TestBrief(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Brief(Source{ID: "7f", Class: tt.class}, tt.text, tt.terms, tt.limit, countWords)
+			got := Brief(Origin{ID: "7f", Class: tt.class}, tt.text, tt.terms, tt.limit, countWords)
 			if got != tt.want {
 				t.Errorf("got %d tokens:\n%s\nwant:\n%s", countWords(got), got, tt.want)
 			}
@@ -85,7 +85,7 @@ func TestBrief(t *testing.T) {
 
 func TestBriefOfATranscriptHasItsOwnLimit(t *testing.T) {
 	text := strings.Repeat(talkText, 20)
-	got := Brief(Source{ID: "7f", Class: provenance.Transcript}, text, nil, 2_000, countWords)
+	got := Brief(Origin{ID: "7f", Class: provenance.Transcript}, text, nil, 2_000, countWords)
 	if n := countWords(got); n > transcriptLimit || n < transcriptLimit/2 {
 		t.Errorf("the brief form has %d tokens, want up to %d:\n%s", n, transcriptLimit, got)
 	}
@@ -106,7 +106,7 @@ func TestBriefHoldsItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.OneOf(hostile(), rapid.SampledFrom([]string{memoryText, talkText, lines(9), strings.Repeat("x", 700)})), 0, 8).Draw(t, "parts")
 		text, _ := Neutralize(strings.Join(parts, " "))
-		s := Source{ID: rapid.StringN(0, 12, -1).Draw(t, "id"), Class: rapid.SampledFrom(append(provenance.Classes(), "")).Draw(t, "class")}
+		s := Origin{ID: rapid.StringN(0, 12, -1).Draw(t, "id"), Class: rapid.SampledFrom(append(provenance.Classes(), "")).Draw(t, "class")}
 		terms := rapid.SliceOfN(rapid.SampledFrom([]string{"", "ledger", "Deploy", "x", "日"}), 0, 3).Draw(t, "terms")
 		limit := token.Count(rapid.IntRange(-5, 400).Draw(t, "limit"))
 		count := rapid.SampledFrom(counters).Draw(t, "counter")
@@ -130,7 +130,7 @@ func TestBriefHoldsItsLimit(t *testing.T) {
 func TestBriefKeepsEmojiTogether(t *testing.T) {
 	text := strings.Repeat("👩🏽\u200d💻", 100)
 	for limit := range token.Count(400) {
-		got := Brief(Source{ID: "7f"}, text, nil, limit, countBytes)
+		got := Brief(Origin{ID: "7f"}, text, nil, limit, countBytes)
 		if _, n := Neutralize(got); n > 0 {
 			t.Fatalf("with a limit of %d: %+q is not neutral", limit, got)
 		}
@@ -141,7 +141,7 @@ func TestBriefKeepsEmojiTogether(t *testing.T) {
 func TestBriefUsesItsLimit(t *testing.T) {
 	for _, limit := range []token.Count{50, 100, 1_000, 4_000} {
 		for _, class := range []provenance.Class{provenance.Tool, provenance.Memory} {
-			got := countWords(Brief(Source{ID: "7f", Class: class}, lines(10_000), nil, limit, countWords))
+			got := countWords(Brief(Origin{ID: "7f", Class: class}, lines(10_000), nil, limit, countWords))
 			if got < limit-4 {
 				t.Errorf("of %d tokens a brief %s uses %d", limit, class, got)
 			}
@@ -159,7 +159,7 @@ func BenchmarkBrief(b *testing.B) {
 		b.Run(string(class), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Brief(Source{ID: "7f", Class: class}, text, []string{"deploy", "config"}, 500, counter.Count)
+				Brief(Origin{ID: "7f", Class: class}, text, []string{"deploy", "config"}, 500, counter.Count)
 			}
 		})
 	}

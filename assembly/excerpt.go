@@ -19,7 +19,7 @@ import (
 // that begins with "#" behind an empty one begins another. It
 // counts the terms that it has, each once and the more the fewer passages have
 // it. Terms are words or stems; they are found in any case and within words.
-func Excerpt(s Source, text string, terms []string, limit token.Count, count func(string) token.Count) string {
+func Excerpt(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	c := cutter{id: s.ID, text: text, whole: s.Tokens, limit: limit, count: count}
 	if c.whole == 0 {
 		c.whole = count(text)

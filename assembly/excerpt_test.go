@@ -29,7 +29,7 @@ func handbook() string {
 }
 
 func TestExcerpt(t *testing.T) {
-	s := Source{ID: "a41c09de", Class: provenance.Document}
+	s := Origin{ID: "a41c09de", Class: provenance.Document}
 	got := Excerpt(s, handbook(), []string{"refund", "lead"}, 150, wordCount)
 	if !strings.Contains(got, "Refunds of more than $400 need a team lead.") || !strings.Contains(got, "## Section 23") {
 		t.Errorf("the passage about refunds is not in the excerpt:\n%s", got)
@@ -69,7 +69,7 @@ func TestExcerptLaws(t *testing.T) {
 			t.Fatalf("passages lose something:\n%q\n%q", got, want)
 		}
 		limit := token.Count(rapid.IntRange(0, 400).Draw(t, "limit"))
-		s := Source{ID: "a", Tokens: rapid.SampledFrom([]token.Count{0, 1, wordCount(text)}).Draw(t, "known")} // from another count
+		s := Origin{ID: "a", Tokens: rapid.SampledFrom([]token.Count{0, 1, wordCount(text)}).Draw(t, "known")} // from another count
 		got := Excerpt(s, text, []string{"refund", "title"}, limit, wordCount)
 		if n := wordCount(got); n > limit {
 			t.Fatalf("%d tokens, want %d at most:\n%s", n, limit, got)

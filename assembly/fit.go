@@ -53,8 +53,8 @@ type Choice struct {
 	Reason Reason
 }
 
-// A Plan says what goes into a context.
-type Plan struct {
+// A Packing says what goes into a context.
+type Packing struct {
 	Demand  token.Count // of everything, before anything was cut
 	Total   token.Count // of the plan; at most the budget
 	Share   ratio.Ratio // Demand / Budget
@@ -110,7 +110,7 @@ const minBrief token.Count = 50
 //
 // If what must be in the context is over the budget, the error is a
 // [FloorError]; if a forced tier is none, it says so.
-func Fit(r *Request) (*Plan, error) {
+func Fit(r *Request) (*Packing, error) {
 	floor := r.System + r.Pins + r.Window + r.Query
 	if floor > r.Budget {
 		return nil, &FloorError{
@@ -136,7 +136,7 @@ func Fit(r *Request) (*Plan, error) {
 	if !slices.Contains(tier.Known(), at) {
 		return nil, fmt.Errorf("unknown tier %q: want one of %v", at, tier.Known())
 	}
-	p := &Plan{
+	p := &Packing{
 		Demand: demand, Total: floor, Tier: at,
 		Share:   ratio.Of(demand, r.Budget),
 		Review:  at == tier.Minimal,
@@ -210,7 +210,7 @@ func (w *Winner) brief(limit token.Count) token.Count {
 // fill adds the choices to the total, best first, as far as they fit; in the soft tier
 // what a person verified comes before all others. There and in the core tier what a person
 // verified and does not fit whole is tried in the form that does.
-func (p *Plan) fill(r *Request) {
+func (p *Packing) fill(r *Request) {
 	notice := r.Notice // still to be paid
 	for _, i := range p.order(r) {
 		c := &p.Choices[i]
@@ -235,7 +235,7 @@ func (p *Plan) fill(r *Request) {
 }
 
 // order returns the places of the winners in the order in which they are added.
-func (p *Plan) order(r *Request) []int {
+func (p *Packing) order(r *Request) []int {
 	order := make([]int, len(p.Choices))
 	for i := range order {
 		order[i] = i

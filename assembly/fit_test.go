@@ -38,24 +38,24 @@ func TestFit(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		r    Request
-		want Plan
+		want Packing
 	}{
 		{
 			"nothing found",
 			Request{Budget: 100, System: 10, Query: 5},
-			Plan{Demand: 15, Total: 15, Share: ratio.Of(15, 100), Tier: tier.Full, Choices: []Choice{}},
+			Packing{Demand: 15, Total: 15, Share: ratio.Of(15, 100), Tier: tier.Full, Choices: []Choice{}},
 		},
 		{
 			"no budget and no demand",
 			Request{},
-			Plan{Tier: tier.Minimal, Review: true, Choices: []Choice{}},
+			Packing{Tier: tier.Minimal, Review: true, Choices: []Choice{}},
 		},
 		{
 			"all fits",
 			Request{Budget: 1_000, System: 100, Pins: 20, Window: 30, Query: 10, Winners: []Winner{
 				winner(provenance.Verified, 300), winner(provenance.Transcript, 300),
 			}},
-			Plan{
+			Packing{
 				Demand: 760, Total: 760, Share: ratio.Of(76, 100), Tier: tier.Full,
 				Choices: []Choice{{0, Whole, 300, reasonFits}, {1, Whole, 300, reasonFits}},
 			},
@@ -65,7 +65,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 100, Winners: []Winner{
 				winner(provenance.Transcript, 400), winner(provenance.Tool, 300),
 			}},
-			Plan{
+			Packing{
 				Demand: 800, Total: 600, Share: ratio.Of(80, 100), Tier: tier.Summarized,
 				Choices: []Choice{{0, Shorter, 200, reasonTranscript}, {1, Whole, 300, reasonFits}},
 			},
@@ -75,7 +75,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 100, Winners: []Winner{
 				winner(provenance.Verified, 300), winner(provenance.Retrieved, 300), winner(provenance.Tool, 60), winner(provenance.Transcript, 150),
 			}},
-			Plan{
+			Packing{
 				Demand: 910, Total: 750, Share: ratio.Of(91, 100), Tier: tier.Summarized,
 				Choices: []Choice{
 					{0, Whole, 300, reasonFits},
@@ -88,7 +88,7 @@ func TestFit(t *testing.T) {
 		{
 			"a transcript without a brief form is out",
 			Request{Budget: 1_000, Winners: []Winner{{provenance.Transcript, 850, nil}}},
-			Plan{
+			Packing{
 				Demand: 850, Share: ratio.Of(85, 100), Tier: tier.Summarized,
 				Choices: []Choice{{0, Out, 0, reasonNoBrief}},
 			},
@@ -98,7 +98,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 500, Winners: []Winner{
 				winner(provenance.Tool, 100), winner(provenance.Verified, 300), winner(provenance.Verified, 200),
 			}},
-			Plan{
+			Packing{
 				Demand: 1_100, Total: 1_000, Share: ratio.Of(110, 100), Tier: tier.Core,
 				Choices: []Choice{{0, Out, 0, reasonUnverified}, {1, Whole, 300, reasonFits}, {2, Whole, 200, reasonFits}},
 			},
@@ -108,7 +108,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 500, Ladder: tier.SoftLadder, Winners: []Winner{
 				winner(provenance.Tool, 250), winner(provenance.Tool, 60), winner(provenance.Verified, 300), winner(provenance.Transcript, 100),
 			}},
-			Plan{
+			Packing{
 				Demand: 1_210, Total: 960, Share: ratio.Of(1_210, 1_000), Tier: tier.Soft,
 				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Whole, 60, reasonFits}, {2, Whole, 300, reasonFits}, {3, Whole, 100, reasonFits}},
 			},
@@ -116,12 +116,12 @@ func TestFit(t *testing.T) {
 		{
 			"on the soft ladder all is whole up to the budget",
 			Request{Budget: 1_000, System: 100, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Transcript, 900)}},
-			Plan{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, reasonFits}}},
+			Packing{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, reasonFits}}},
 		},
 		{
 			"on the soft ladder a person looks if something verified is not whole",
 			Request{Budget: 1_000, System: 950, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Verified, 60)}},
-			Plan{
+			Packing{
 				Demand: 1_010, Total: 1_000, Share: ratio.Of(1_010, 1_000), Tier: tier.Soft, Review: true,
 				Choices: []Choice{{0, Shorter, 50, reasonRoom}},
 			},
@@ -131,7 +131,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 750, Winners: []Winner{
 				winner(provenance.Verified, 200), winner(provenance.Verified, 100), winner(provenance.Verified, 20),
 			}},
-			Plan{
+			Packing{
 				Demand: 1_070, Total: 1_000, Share: ratio.Of(107, 100), Tier: tier.Core,
 				Choices: []Choice{{0, Whole, 200, reasonFits}, {1, Shorter, 50, reasonRoom}, {2, Out, 0, ReasonNoRoom}},
 			},
@@ -139,7 +139,7 @@ func TestFit(t *testing.T) {
 		{
 			"far too much",
 			Request{Budget: 1_000, System: 500, Winners: []Winner{winner(provenance.Verified, 601)}},
-			Plan{
+			Packing{
 				Demand: 1_101, Total: 500, Share: ratio.Of(1_101, 1_000), Tier: tier.Minimal, Review: true,
 				Choices: []Choice{{0, Out, 0, reasonMinimal}},
 			},
@@ -149,7 +149,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, Tier: tier.Full, Winners: []Winner{
 				winner(provenance.Tool, 700), winner(provenance.Tool, 301), winner(provenance.Tool, 300),
 			}},
-			Plan{
+			Packing{
 				Demand: 1_301, Total: 1_000, Share: ratio.Of(1_301, 1_000), Tier: tier.Full,
 				Choices: []Choice{{0, Whole, 700, reasonFits}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 300, reasonFits}},
 			},
@@ -159,7 +159,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 750, Winners: []Winner{
 				{provenance.Verified, 300, func(limit token.Count) token.Count { return limit + 1 }},
 			}},
-			Plan{
+			Packing{
 				Demand: 1_050, Total: 750, Share: ratio.Of(1_050, 1_000), Tier: tier.Core,
 				Choices: []Choice{{0, Out, 0, ReasonNoRoom}},
 			},
@@ -169,7 +169,7 @@ func TestFit(t *testing.T) {
 			Request{Budget: 1_000, System: 300, Notice: 60, Tier: tier.Full, Winners: []Winner{
 				winner(provenance.Tool, 650), winner(provenance.Tool, 641), winner(provenance.Tool, 1),
 			}},
-			Plan{
+			Packing{
 				Demand: 1_652, Total: 361, Share: ratio.Of(1_652, 1_000), Tier: tier.Full,
 				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 1, reasonFits}},
 			},
@@ -177,7 +177,7 @@ func TestFit(t *testing.T) {
 		{
 			"a forced tier that is poorer than needed",
 			Request{Budget: 1_000, Tier: tier.Minimal, Winners: []Winner{winner(provenance.Verified, 1)}},
-			Plan{
+			Packing{
 				Demand: 1, Share: ratio.Of(1, 1_000), Tier: tier.Minimal, Review: true,
 				Choices: []Choice{{0, Out, 0, reasonMinimal}},
 			},
@@ -279,7 +279,7 @@ func drawFit(t *rapid.T) *Request {
 }
 
 // recount checks a plan against its request, from the request alone.
-func recount(r *Request, p *Plan) error {
+func recount(r *Request, p *Packing) error {
 	sum := r.System + r.Pins + r.Window + r.Query
 	demand := sum
 	if len(r.Winners) > 0 {
@@ -414,7 +414,7 @@ func TestFitIsPortable(t *testing.T) {
 		}
 		p, err := Fit(r)
 		fmt.Fprintln(h, p, err)
-		fmt.Fprint(h, Fence(Source{ID: fmt.Sprint(next(1000))}, strings.Repeat("x", int(next(9)))))
+		fmt.Fprint(h, Fence(Origin{ID: fmt.Sprint(next(1000))}, strings.Repeat("x", int(next(9)))))
 	}
 	const want = "df44c1fe1db42f0176c897f466acbe2d74ece0f8632575fc93603e37b064f26e"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {

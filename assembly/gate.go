@@ -45,19 +45,19 @@ type GatePolicy struct {
 	Threshold ratio.Ratio // DefaultThreshold if not positive
 }
 
-// An Outcome is what becomes of a proposal. It is stored as its text.
-type Outcome string
+// A GateOutcome is what becomes of a proposal. It is stored as its text.
+type GateOutcome string
 
 // The outcomes. Refuse outranks Hold, and Hold outranks Commit.
 const (
-	Commit Outcome = "commit"
-	Hold   Outcome = "hold"   // kept apart until a person decides
-	Refuse Outcome = "refuse" // not kept
+	Commit GateOutcome = "commit"
+	Hold   GateOutcome = "hold"   // kept apart until a person decides
+	Refuse GateOutcome = "refuse" // not kept
 )
 
 // A GateDecision is what [Gate] decides.
 type GateDecision struct {
-	Outcome    Outcome
+	Outcome    GateOutcome
 	Reasons    []Reason    // all that apply, sorted; none for Commit
 	Confidence ratio.Ratio // of the verdict, rounded down; 0 if it is none
 }

@@ -40,7 +40,7 @@ func TestGate(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(p *Proposal, v *Verdict, g *GatePolicy)
-		outcome Outcome
+		outcome GateOutcome
 		reasons []Reason
 	}{
 		{"a sound proposal", func(*Proposal, *Verdict, *GatePolicy) {}, Commit, nil},

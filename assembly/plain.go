@@ -32,7 +32,7 @@ func Plain(e *transcript.Entry) string {
 		case transcript.Thinking, transcript.Opaque:
 		}
 	}
-	word := fenceWord(Source{}, b.String())
+	word := fenceWord(Origin{}, b.String())
 	return "<message role=\"" + string(e.Role) + "\" fence=\"" + word + "\">\n" + b.String() + "</message " + word + ">\n"
 }
 
@@ -48,7 +48,7 @@ func plainResult(r transcript.ToolResult) string {
 			writeLine(&b, string(t))
 		}
 	}
-	word := fenceWord(Source{}, b.String())
+	word := fenceWord(Origin{}, b.String())
 	return "<result fence=\"" + word + "\">\n" + b.String() + "</result " + word + ">\n"
 }
 

@@ -19,11 +19,11 @@ func TestPlain(t *testing.T) {
 	}}}
 	got := Plain(e)
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
-	inner := fenceWord(Source{}, "returned\n[not text]\n")
+	inner := fenceWord(Origin{}, "returned\n[not text]\n")
 	want := []string{
 		"said", `<call name="read">{"path":"a"}</call>`, `<result fence="` + inner + `">`, "returned", "[not text]", "</result " + inner + ">", "[image]",
 	}
-	word := fenceWord(Source{}, strings.Join(want, "\n")+"\n")
+	word := fenceWord(Origin{}, strings.Join(want, "\n")+"\n")
 	want = append(append([]string{`<message role="assistant" fence="` + word + `">`}, want...), "</message "+word+">")
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

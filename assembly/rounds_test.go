@@ -27,7 +27,7 @@ func TestEndsTakeOffWhatIsOver(t *testing.T) {
 	text := strings.Repeat("a line of five words\n", 400)
 	for _, more := range []token.Count{0, 20, 60} {
 		calls := 0
-		got := Brief(Source{ID: "x", Class: provenance.Document}, text, nil, 200, dearer(more, &calls))
+		got := Brief(Origin{ID: "x", Class: provenance.Document}, text, nil, 200, dearer(more, &calls))
 		if n := wordCount(got); n+more > 200 || n+more < 180 {
 			t.Errorf("%d words more: %d words, want some %d", more, n, 200-more)
 		}
@@ -47,9 +47,9 @@ func TestExcerptDropsWhatIsOver(t *testing.T) {
 	}
 	text, terms := b.String(), []string{"refund", "lead"}
 	calls := 0
-	all := Excerpt(Source{ID: "x"}, text, terms, 700, dearer(0, &calls))
+	all := Excerpt(Origin{ID: "x"}, text, terms, 700, dearer(0, &calls))
 	calls = 0
-	less := Excerpt(Source{ID: "x"}, text, terms, 700, dearer(150, &calls))
+	less := Excerpt(Origin{ID: "x"}, text, terms, 700, dearer(150, &calls))
 	before, after := strings.Count(all, "# Part"), strings.Count(less, "# Part")
 	if after >= before || after < before-4 {
 		t.Errorf("%d passages became %d, want up to four fewer", before, after)
@@ -66,7 +66,7 @@ func TestExcerptDropsWhatIsOver(t *testing.T) {
 func TestExcerptTakesFewRounds(t *testing.T) {
 	text := strings.Repeat("# Part\n\nrefund and ten other words stand here in this line\n\n", 60)
 	calls := 0
-	got := Excerpt(Source{ID: "x"}, text, []string{"refund"}, 600, dearer(400, &calls))
+	got := Excerpt(Origin{ID: "x"}, text, []string{"refund"}, 600, dearer(400, &calls))
 	if n := wordCount(got); n+400 > 600 || n < 60 {
 		t.Errorf("%d words, want up to 200", n)
 	}
@@ -95,7 +95,7 @@ func TestExcerptGaps(t *testing.T) {
 			text += part(w)
 		}
 		shape := ""
-		for line := range strings.Lines(Excerpt(Source{ID: "x"}, text, []string{"refund"}, 140, wordCount)) {
+		for line := range strings.Lines(Excerpt(Origin{ID: "x"}, text, []string{"refund"}, 140, wordCount)) {
 			switch {
 			case line == gap:
 				shape += "g"

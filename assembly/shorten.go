@@ -3,7 +3,7 @@ package assembly
 import "github.com/carrel-dev/carrel/token"
 
 // A Shortener makes a shorter form of a text: [Brief] or [Excerpt].
-type Shortener func(s Source, text string, terms []string, limit token.Count, count func(string) token.Count) string
+type Shortener func(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string
 
 // shortenTries is how often a form is made again because it takes more with its fence
 // than without.
@@ -12,7 +12,7 @@ const shortenTries = 4
 // Shorten returns a form of a text in its fence, in at most limit tokens with the fence,
 // and its tokens, or nothing if none fits. The text has been through [Neutralize];
 // s.Tokens is what it takes whole, with its fence.
-func Shorten(form Shortener, s Source, text string, terms []string, limit token.Count, count func(string) token.Count) (string, token.Count) {
+func Shorten(form Shortener, s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) (string, token.Count) {
 	s.Form = Shorter
 	fence := count(Fence(s, ""))
 	s.Tokens = max(1, s.Tokens-fence)

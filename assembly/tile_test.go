@@ -37,7 +37,7 @@ func TestTile(t *testing.T) {
 func TestShorten(t *testing.T) {
 	count := func(s string) token.Count { return token.Count(len(s)) }
 	text := strings.Repeat("A sentence about ledgers and their numbers.\n", 40)
-	s := Source{ID: "a1", Class: "retrieved", Origin: "notes"}
+	s := Origin{ID: "a1", Class: "retrieved", Origin: "notes"}
 	s.Tokens = count(Fence(s, text))
 	fitted := false
 	for limit := token.Count(0); limit < s.Tokens; limit += 37 {

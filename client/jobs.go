@@ -133,7 +133,7 @@ func (c *Client) Stats(ctx context.Context, scope governance.Scope, req *api.Ses
 }
 
 // State does [carrel.Engine.State].
-func (c *Client) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (*api.State, error) {
+func (c *Client) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (*api.ProtocolState, error) {
 	return do(ctx, c, scope, &ops.State, req)
 }
 

@@ -7,13 +7,13 @@ type added struct{ name, text string }
 
 // A checker holds a state against the rules of contracts.
 type checker struct {
-	state    *State
+	state    *Contract
 	failures []Failure
 	by       []added // what brought each failure about
 }
 
 // examine returns the failures of a contract with some lines, which lead to a state.
-func examine(s *State, lines []string) []Failure {
+func examine(s *Contract, lines []string) []Failure {
 	c := &checker{state: s}
 	c.pins()
 	c.budget()

@@ -78,7 +78,7 @@ func startsVersion(text string) bool {
 
 // conflicts returns the inherited and tracked decisions that are about the same
 // stem as a decision and say something else of it, see [stemOf].
-func (s *State) conflicts(decision string) []Conflict {
+func (s *Contract) conflicts(decision string) []Conflict {
 	stem, value, ok := stemOf(decision)
 	if !ok {
 		return nil
@@ -99,7 +99,7 @@ func (s *State) conflicts(decision string) []Conflict {
 // "use-database-sqlite" does "use-database-postgres", what happens is what r says: with
 // [Refuse] the error is a [*ConflictError]. A decision that was taken already needs no
 // statement.
-func (s *State) AddDecision(decision string, r Resolution) ([]string, error) {
+func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
 }
 

@@ -14,8 +14,8 @@
 //	remember a number called window-tokens with 81234
 //	remember a source called readme with "what it says"
 //
-// and the compositions, handlers and requirements of [State.Init], [State.Guard],
-// [State.Inherit] and [State.Verify]. All but remove run in the first release of
+// and the compositions, handlers and requirements of [Contract.Init], [Contract.Guard],
+// [Contract.Inherit] and [Contract.Verify]. All but remove run in the first release of
 // the language, of 35 words; doc/spec/contract.md says what which release knows.
 // Each list is declared once, before its first use, as a second declaration would
 // empty it.
@@ -25,18 +25,18 @@
 //
 // # Reading and writing
 //
-// [Replay] leads from the statements to a [State]. The methods of a State that
-// write, from [State.Pass] to [State.Close], return statements to append, after
+// [Replay] leads from the statements to a [Contract]. The methods of a Contract that
+// write, from [Contract.Pass] to [Contract.Close], return statements to append, after
 // they have replayed them. What has no place in a contract is a typed error, and
 // then nothing has happened.
 //
 // A contract may hold statements that others wrote. They are left alone, provided
-// that they change nothing of what a State holds: Replay refuses those that do.
+// that they change nothing of what a Contract holds: Replay refuses those that do.
 //
 // # Running
 //
 // [Run] executes a contract in the language and says what of it does not hold: its
-// own requirements, which [State.Guard] and [State.Inherit] add and anybody may, and
+// own requirements, which [Contract.Guard] and [Contract.Inherit] add and anybody may, and
 // rules that need no statement. Guards are handlers, which are run once everything
 // else has been: so they judge what the last statement left, need not be repeated,
 // and cost the same however many passes there were.
@@ -47,7 +47,7 @@
 // # Determinism
 //
 // The package does no I/O and reads no clock. Equal arguments give equal bytes.
-// A [State] must not be used concurrently.
+// A [Contract] must not be used concurrently.
 package contract
 
 import (
@@ -83,8 +83,8 @@ func (b Bucket) index() int { return slices.Index(buckets[:], b) }
 // timeLayout is how times are written: UTC, to the second.
 const timeLayout = "2006-01-02T15:04:05+00:00"
 
-// A Decision says where a block belongs.
-type Decision struct {
+// A Move says where a block belongs.
+type Move struct {
 	Block  string
 	Bucket Bucket
 }
@@ -150,7 +150,7 @@ func breaksLine(r rune) bool {
 // an add for each block in the given order, then its marker, which is no
 // statement of the language. Nothing is declared and nothing removed. An id that
 // [CheckLegacyID] refuses is an [*IDError], before anything is written.
-func Legacy(decisions []Decision, at time.Time) (string, error) {
+func Legacy(decisions []Move, at time.Time) (string, error) {
 	if err := check(decisions); err != nil {
 		return "", err
 	}
@@ -217,7 +217,7 @@ func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
 
 // check returns an error if a decision cannot be written or if two are about
 // the same block.
-func check(decisions []Decision) error {
+func check(decisions []Move) error {
 	ascending := true // then none is twice
 	for i, d := range decisions {
 		if err := checkID(d.Block); err != nil {

@@ -21,15 +21,15 @@ remember a list called evicted-blocks
 `
 
 func TestPass(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	for _, tt := range []struct {
 		name      string
-		decisions []Decision
+		decisions []Move
 		want      string
 	}{
 		{
 			"the first pass declares the lists",
-			[]Decision{{"block-0x07", Evicted}, {"block-0x04", Paged}, {"block-0x01", Retained}},
+			[]Move{{"block-0x07", Evicted}, {"block-0x04", Paged}, {"block-0x01", Retained}},
 			declarations + `add "block-0x07" to evicted-blocks
 add "block-0x04" to paged-blocks
 add "block-0x01" to retained-blocks
@@ -38,7 +38,7 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 		},
 		{
 			"a move removes first, and what stays is not mentioned",
-			[]Decision{{"block-0x04", Evicted}, {"block-0x01", Retained}, {"größer als 1", Paged}},
+			[]Move{{"block-0x04", Evicted}, {"block-0x01", Retained}, {"größer als 1", Paged}},
 			`remove "block-0x04" from paged-blocks
 add "block-0x04" to evicted-blocks
 add "größer als 1" to paged-blocks
@@ -64,7 +64,7 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 }
 
 func TestLegacy(t *testing.T) {
-	got, err := Legacy([]Decision{{"block-0x07", Evicted}, {"block-é", Paged}, {"block-0x01", Retained}}, at)
+	got, err := Legacy([]Move{{"block-0x07", Evicted}, {"block-é", Paged}, {"block-0x01", Retained}}, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ set last-pager-pass to 2026-05-17T03:08:12+00:00
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, ds := range [][]Decision{
+	for _, ds := range [][]Move{
 		{{"b", Paged}},
 		{{"block-1 x", Paged}},
 		{{"block-1", Paged}, {"block-1", Paged}},
@@ -132,10 +132,10 @@ func TestBefore(t *testing.T) {
 
 // Nearly all lines of a contract are read without the language, and to the same.
 func TestMovesAreReadWithoutTheLanguage(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
-	lines := write(s.Pass([]Decision{{"a", Paged}, {"b", Retained}}, at))
-	lines = append(lines, write(s.Pass([]Decision{{"a", Evicted}}, at))...)
+	lines := write(s.Pass([]Move{{"a", Paged}, {"b", Retained}}, at))
+	lines = append(lines, write(s.Pass([]Move{{"a", Evicted}}, at))...)
 	lines = append(lines, write(s.Pin([]string{"b"}))...)
 	lines = append(lines, write(s.Pin(nil))...)
 	moves := 0
@@ -185,8 +185,8 @@ func TestIDsThatCannotBeWritten(t *testing.T) {
 		if err := checkID(id); !errors.As(err, &e) || e.ID != id || e.Text != want {
 			t.Errorf("CheckID(%q): got %v, want %s", id, err, want)
 		}
-		s := new(State)
-		if lines, err := s.Pass([]Decision{{"block-0", Paged}, {id, Paged}}, at); !errors.As(err, &e) || lines != nil {
+		s := new(Contract)
+		if lines, err := s.Pass([]Move{{"block-0", Paged}, {id, Paged}}, at); !errors.As(err, &e) || lines != nil {
 			t.Errorf("Pass(%q) = %q, %v, want an error", id, lines, err)
 		}
 		if s.declared[Paged.index()] || s.Count(Paged) != 0 || !s.last.IsZero() {
@@ -203,15 +203,15 @@ func TestIDsThatCannotBeWritten(t *testing.T) {
 func TestPassErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		decisions []Decision
+		decisions []Move
 		at        time.Time
 		want      string
 	}{
-		{"two decisions on one block", []Decision{{"b", Paged}, {"a", Paged}, {"b", Paged}}, at, `block id "b" is decided twice in one pass`},
-		{"no list", []Decision{{"b", "kept-blocks"}}, at, `block id "b" belongs into "kept-blocks", which is no list of a contract`},
+		{"two decisions on one block", []Move{{"b", Paged}, {"a", Paged}, {"b", Paged}}, at, `block id "b" is decided twice in one pass`},
+		{"no list", []Move{{"b", "kept-blocks"}}, at, `block id "b" belongs into "kept-blocks", which is no list of a contract`},
 		{"a year of five digits", nil, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), "a pass in the year 10000 cannot be written"},
 	} {
-		s := new(State)
+		s := new(Contract)
 		if lines, err := s.Pass(tt.decisions, tt.at); err == nil || err.Error() != tt.want || lines != nil {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
@@ -305,7 +305,7 @@ func TestReplayErrors(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	legacy, err := Legacy([]Decision{{"block-1", Paged}}, at)
+	legacy, err := Legacy([]Move{{"block-1", Paged}}, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,14 +342,14 @@ func TestLines(t *testing.T) {
 // passes left, and each block is in the list that was decided last.
 func TestPassesReplay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := new(State)
+		s := new(Contract)
 		want := make(map[string]Bucket)
 		var all []string
 		for n := range rapid.IntRange(1, 5).Draw(rt, "passes") {
 			ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "block-1", "block-é", "x y", "to", "paged-blocks", "--"}), 0, 9, rapid.ID[string]).Draw(rt, "ids")
-			var ds []Decision
+			var ds []Move
 			for _, id := range ids {
-				d := Decision{id, rapid.SampledFrom(buckets[:]).Draw(rt, "bucket")}
+				d := Move{id, rapid.SampledFrom(buckets[:]).Draw(rt, "bucket")}
 				ds = append(ds, d)
 				want[id] = d.Bucket
 			}
@@ -392,7 +392,7 @@ func FuzzQuote(f *testing.F) {
 	f.Add("block-1\" to retained-blocks\nadd \"block-9")
 	f.Add("\u2028")
 	f.Fuzz(func(t *testing.T, id string) {
-		lines, err := new(State).Pass([]Decision{{id, Paged}}, at)
+		lines, err := new(Contract).Pass([]Move{{id, Paged}}, at)
 		if err != nil {
 			return
 		}
@@ -424,7 +424,7 @@ func FuzzReplay(f *testing.F) {
 			}
 			return
 		}
-		lines, err := s.Pass([]Decision{{"block-1", Paged}}, at)
+		lines, err := s.Pass([]Move{{"block-1", Paged}}, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,11 +434,11 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-func benchmarkDecisions(n int) []Decision {
+func benchmarkDecisions(n int) []Move {
 	r := rand.New(rand.NewPCG(1, 2))
-	ds := make([]Decision, n)
+	ds := make([]Move, n)
 	for i := range ds {
-		ds[i] = Decision{fmt.Sprintf("block-%06x", i), buckets[r.IntN(len(buckets))]}
+		ds[i] = Move{fmt.Sprintf("block-%06x", i), buckets[r.IntN(len(buckets))]}
 	}
 	return ds
 }
@@ -446,14 +446,14 @@ func benchmarkDecisions(n int) []Decision {
 func BenchmarkPass100k(b *testing.B) {
 	ds := benchmarkDecisions(100_000)
 	for b.Loop() {
-		if _, err := new(State).Pass(ds, at); err != nil {
+		if _, err := new(Contract).Pass(ds, at); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkReplay100k(b *testing.B) {
-	lines, err := new(State).Pass(benchmarkDecisions(100_000), at)
+	lines, err := new(Contract).Pass(benchmarkDecisions(100_000), at)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func LookUpCorrection(text string) Correction {
 
 // Corrections returns the corrections that are in force: those of earlier
 // sessions, and then those of this one.
-func (s *State) Corrections() []Correction {
+func (s *Contract) Corrections() []Correction {
 	var active []Correction
 	for _, l := range [...]List{ActiveCorrections, sessionCorrections} {
 		for _, name := range s.Texts(l) {
@@ -78,7 +78,7 @@ func (s *State) Corrections() []Correction {
 // AddCorrection notes a correction by its name, which is made of a text as
 // [LookUpCorrection] does, and the blocks that record it. Those cannot be evicted
 // any more; one that is evicted already is a [*PinError].
-func (s *State) AddCorrection(text string, blocks ...string) ([]string, error) {
+func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error) {
 	for _, id := range blocks {
 		if err := s.checkPin(id); err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ type Effects struct {
 }
 
 // Effects returns what the corrections that are in force mean for paging.
-func (s *State) Effects() Effects {
+func (s *Contract) Effects() Effects {
 	return Effects{
 		AlwaysRetain: s.Texts(CorrectionBlocks),
 		PriorContext: s.has(priorContext, ActiveCorrections, sessionCorrections),

@@ -87,7 +87,7 @@ func failures(r *Report) string {
 }
 
 // describe returns all that a state says.
-func describe(s *State) string {
+func describe(s *Contract) string {
 	var b strings.Builder
 	for i, def := range scalars {
 		if v := s.session.values[i]; v != "" {

@@ -23,7 +23,7 @@ var guardLines = [...]string{
 // the window is within its budget. The names that they read are declared first.
 // [Run] holds a contract against the same rules whether or not it is guarded; the
 // guards let other implementations of the language do so.
-func (s *State) Guard() ([]string, error) {
+func (s *Contract) Guard() ([]string, error) {
 	if s.guarded() && !s.Closed() {
 		return nil, nil
 	}

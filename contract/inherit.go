@@ -8,7 +8,7 @@ package contract
 //
 // It is meant for the beginning of a session. If a decision of this session
 // contradicts an inherited one the error is a [*ConflictError].
-func (s *State) Inherit(parent *State) ([]string, error) {
+func (s *Contract) Inherit(parent *Contract) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.inherit(InheritedDecisions, "decision", parent, InheritedDecisions, TrackedDecisions)
 		d.inherit(ActiveCorrections, "correction", parent, ActiveCorrections, sessionCorrections)
@@ -18,7 +18,7 @@ func (s *State) Inherit(parent *State) ([]string, error) {
 }
 
 // inherit adds the items of a parent's lists to a list.
-func (d *draft) inherit(to List, what string, parent *State, from ...List) {
+func (d *draft) inherit(to List, what string, parent *Contract, from ...List) {
 	d.declare(to)
 	for _, l := range from {
 		for _, text := range parent.Texts(l) {

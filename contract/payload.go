@@ -23,7 +23,7 @@ type PayloadSource struct {
 
 // ParsePayload reads a payload from JSON. A key that is not one of the fields, a
 // key that comes twice, and a value of another kind are a [*PayloadError]. Texts
-// are taken as they are: [State.Init] makes them fit.
+// are taken as they are: [Contract.Init] makes them fit.
 func ParsePayload(data []byte) (*Payload, error) {
 	p := new(Payload)
 	r := rawjson.NewReader(data)
@@ -125,7 +125,7 @@ func (d *draft) at(field string, write func()) {
 
 // missing returns an error about the first item of a payload that is not in a
 // state.
-func (p *Payload) missing(s *State) error {
+func (p *Payload) missing(s *Contract) error {
 	for i, source := range p.Sources {
 		name, err := sourceName(source.Name)
 		if got, _ := s.source(name); err != nil || got.Text != Clean(source.Text) {
@@ -149,7 +149,7 @@ func (p *Payload) missing(s *State) error {
 }
 
 // has reports whether a text is an item of one of some lists.
-func (s *State) has(text string, in ...List) bool {
+func (s *Contract) has(text string, in ...List) bool {
 	for _, l := range in {
 		if s.session.list(l).has(text) {
 			return true

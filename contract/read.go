@@ -33,7 +33,7 @@ type statement struct {
 }
 
 // read reads one line.
-func (s *State) read(line string) (statement, *SyntaxError) {
+func (s *Contract) read(line string) (statement, *SyntaxError) {
 	if st, ok := readMove(line); ok {
 		return st, nil
 	}
@@ -84,7 +84,7 @@ func readMove(line string) (statement, bool) {
 }
 
 // readText reads a line that begins with a word.
-func (s *State) readText(text string) (statement, *SyntaxError) {
+func (s *Contract) readText(text string) (statement, *SyntaxError) {
 	line := parseLine(text)
 	if line == nil || line.Err != nil {
 		return s.readOther(text)
@@ -233,7 +233,7 @@ func readScalar(name, value string) statement {
 }
 
 // owns reports whether only our forms may change what a name stands for.
-func (s *State) owns(name string) bool {
+func (s *Contract) owns(name string) bool {
 	_, source := s.session.places[name]
 	return source || ours(name)
 }
@@ -247,7 +247,7 @@ func changed(name string, column int) *SyntaxError {
 // readOther reads a line that is no statement of the language. Nothing happens
 // when it is run; but other releases may know it, as the original pager's marker
 // was meant, so it may not name what is ours unless its verb only reads.
-func (s *State) readOther(text string) (statement, *SyntaxError) {
+func (s *Contract) readOther(text string) (statement, *SyntaxError) {
 	words := bareWords(text)
 	if len(words) > 1 && words[0].text == "inherited" {
 		words = words[1:]

@@ -32,7 +32,7 @@ func (f Failure) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.T
 
 // A Report is what came of running a contract.
 type Report struct {
-	State      *State    `json:"-"`          // after the last statement
+	State      *Contract `json:"-"`          // after the last statement
 	Statements int       `json:"statements"` // how many the language executed
 	Failures   []Failure `json:"failures"`   // by line; none if the contract holds
 	Shown      []string  `json:"shown"`      // what it printed, such as that a source was not read

@@ -46,7 +46,7 @@ func (s *session) number(name string) int64 {
 }
 
 // Texts returns the items of a list, in order.
-func (s *State) Texts(l List) []string {
+func (s *Contract) Texts(l List) []string {
 	if i := l.index(); i >= 0 {
 		return s.session.lists[i].all()
 	}
@@ -54,24 +54,24 @@ func (s *State) Texts(l List) []string {
 }
 
 // ResumeState returns where the session is to be resumed, or nothing.
-func (s *State) ResumeState() string { return s.session.value(resumeState) }
+func (s *Contract) ResumeState() string { return s.session.value(resumeState) }
 
 // SourceState returns how far the sources were read, or nothing if that was never
 // said.
-func (s *State) SourceState() SourceState { return SourceState(s.session.value(sourceState)) }
+func (s *Contract) SourceState() SourceState { return SourceState(s.session.value(sourceState)) }
 
 // ClaimBasis returns what the claims rest on, or nothing if that was never said.
-func (s *State) ClaimBasis() ClaimBasis { return ClaimBasis(s.session.value(claimBasis)) }
+func (s *Contract) ClaimBasis() ClaimBasis { return ClaimBasis(s.session.value(claimBasis)) }
 
 // WindowTokens returns how many tokens the window had after the last pass, and
 // how many it might have.
-func (s *State) WindowTokens() (tokens, limit int64) {
+func (s *Contract) WindowTokens() (tokens, limit int64) {
 	return s.session.number(windowTokens), s.session.number(tokenBudget)
 }
 
 // Summary returns the id of the summary that stands in the window, and how many
 // blocks it covers, from the first; nothing if there is none.
-func (s *State) Summary() (id string, blocks int64) {
+func (s *Contract) Summary() (id string, blocks int64) {
 	if id = s.session.value(summaryName); id == noSummary {
 		id = ""
 	}
@@ -79,10 +79,10 @@ func (s *State) Summary() (id string, blocks int64) {
 }
 
 // Sources returns what was remembered as a source or claim, in order.
-func (s *State) Sources() []Source { return slices.Clone(s.session.sources) }
+func (s *Contract) Sources() []Source { return slices.Clone(s.session.sources) }
 
 // source returns a source or claim by its name.
-func (s *State) source(name string) (Source, bool) {
+func (s *Contract) source(name string) (Source, bool) {
 	i, ok := s.session.places[name]
 	if !ok {
 		return Source{}, false
@@ -90,18 +90,18 @@ func (s *State) source(name string) (Source, bool) {
 	return s.session.sources[i], true
 }
 
-// Initialized reports whether the contract has the statements of [State.Init].
-func (s *State) Initialized() bool { return s.session.value(contractState) != "" }
+// Initialized reports whether the contract has the statements of [Contract.Init].
+func (s *Contract) Initialized() bool { return s.session.value(contractState) != "" }
 
-// guarded reports whether the contract has the statements of [State.Guard].
-func (s *State) guarded() bool { return s.session.value(blockCount) != "" }
+// guarded reports whether the contract has the statements of [Contract.Guard].
+func (s *Contract) guarded() bool { return s.session.value(blockCount) != "" }
 
 // Closed reports whether the contract is closed. Then it may be read, and no
 // statement that changes anything may follow.
-func (s *State) Closed() bool { return s.session.closed }
+func (s *Contract) Closed() bool { return s.session.closed }
 
 // applySession replays a statement that is not about blocks and the marker.
-func (s *State) applySession(st *statement) *SyntaxError {
+func (s *Contract) applySession(st *statement) *SyntaxError {
 	switch st.verb {
 	case verbDeclare:
 		return s.declareList(st)
@@ -115,7 +115,7 @@ func (s *State) applySession(st *statement) *SyntaxError {
 	}
 }
 
-func (s *State) declareList(st *statement) *SyntaxError {
+func (s *Contract) declareList(st *statement) *SyntaxError {
 	i := List(st.name).index()
 	if s.session.lists[i] != nil {
 		return fault(st.column, "add to the list that there is", "%s is declared twice, which would empty it", st.name)
@@ -128,7 +128,7 @@ func (s *State) declareList(st *statement) *SyntaxError {
 	return nil
 }
 
-func (s *State) changeList(st *statement) *SyntaxError {
+func (s *Contract) changeList(st *statement) *SyntaxError {
 	t := s.session.list(List(st.name))
 	switch {
 	case t == nil:
@@ -141,7 +141,7 @@ func (s *State) changeList(st *statement) *SyntaxError {
 	return nil
 }
 
-func (s *State) bind(st *statement) *SyntaxError {
+func (s *Contract) bind(st *statement) *SyntaxError {
 	if len(st.items) == 1 { // counted rather than written
 		t := s.session.list(List(st.items[0]))
 		if t == nil {
@@ -177,7 +177,7 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-func (s *State) remember(source Source) {
+func (s *Contract) remember(source Source) {
 	if i, ok := s.session.places[source.Name]; ok {
 		s.session.sources[i] = source
 		return

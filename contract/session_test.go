@@ -40,7 +40,7 @@ func diffLines(t *testing.T, name, want string, lines []string) {
 }
 
 func TestWriters(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
 	for _, tt := range []struct {
 		name  string
@@ -144,11 +144,11 @@ remember a number called decision-count with 1
 }
 
 // writers are all writers, with arguments that a fresh contract takes.
-func writers(s *State) map[string]func() ([]string, error) {
+func writers(s *Contract) map[string]func() ([]string, error) {
 	return map[string]func() ([]string, error){
 		"Init":            func() ([]string, error) { return s.Init("id", nil) },
-		"Inherit":         func() ([]string, error) { return s.Inherit(new(State)) },
-		"Pass":            func() ([]string, error) { return s.Pass([]Decision{{"block-1", Retained}}, at) },
+		"Inherit":         func() ([]string, error) { return s.Inherit(new(Contract)) },
+		"Pass":            func() ([]string, error) { return s.Pass([]Move{{"block-1", Retained}}, at) },
 		"Guard":           func() ([]string, error) { return s.Guard() },
 		"AddDecision":     func() ([]string, error) { return s.AddDecision("use-x-1", Override) },
 		"AddQuestion":     func() ([]string, error) { return s.AddQuestion("why?") },
@@ -168,7 +168,7 @@ func writers(s *State) map[string]func() ([]string, error) {
 }
 
 func TestNothingCanBeWrittenToAClosedContract(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
 	write(s.AddQuestion("why?"))
 	write(s.Close())
@@ -193,8 +193,8 @@ func TestNothingCanBeWrittenToAClosedContract(t *testing.T) {
 // A date has four digits for the year.
 func TestYearsOfAPass(t *testing.T) {
 	for year, want := range map[int]bool{0: true, 9999: true, 10000: false, -1: false} {
-		s := new(State)
-		_, err := s.Pass([]Decision{{"block-1", Paged}}, time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC))
+		s := new(Contract)
+		_, err := s.Pass([]Move{{"block-1", Paged}}, time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC))
 		if (err == nil) != want {
 			t.Errorf("a pass in the year %d: %v", year, err)
 		}
@@ -202,9 +202,9 @@ func TestYearsOfAPass(t *testing.T) {
 }
 
 func TestWriterErrors(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
-	write(s.Pass([]Decision{{"block-1", Retained}, {"block-2", Evicted}}, at))
+	write(s.Pass([]Move{{"block-1", Retained}, {"block-2", Evicted}}, at))
 	write(s.Pin([]string{"block-1"}))
 	write(s.AddDecision("pin-version-0.9", Refuse))
 	write(s.AddSource("notes", "The gate is closed."))
@@ -217,7 +217,7 @@ func TestWriterErrors(t *testing.T) {
 		want  string
 	}{
 		{
-			"a pinned block is evicted", func() ([]string, error) { return s.Pass([]Decision{{"block-3", Paged}, {"block-1", Evicted}}, at) },
+			"a pinned block is evicted", func() ([]string, error) { return s.Pass([]Move{{"block-3", Paged}, {"block-1", Evicted}}, at) },
 			`block "block-1" is pinned and cannot be evicted`,
 		},
 		{
@@ -282,7 +282,7 @@ func TestWriterErrors(t *testing.T) {
 		t.Errorf("the state has changed:\n%s", diff)
 	}
 	var pin *PinError
-	if _, err := s.Pass([]Decision{{"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
+	if _, err := s.Pass([]Move{{"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
 		t.Errorf("Pass: %v, want a PinError", err)
 	}
 }
@@ -326,7 +326,7 @@ func TestStem(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
-	parent, s := new(State), new(State)
+	parent, s := new(Contract), new(Contract)
 	write := must(t)
 	write(parent.AddDecision("pin-version-0.9", Refuse))
 	write(s.Inherit(parent))
@@ -349,7 +349,7 @@ func TestConflicts(t *testing.T) {
 	if _, err := s.AddDecision("pin-version-0.10", Refuse); !errors.As(err, &conflict) || len(conflict.Conflicts) != 1 {
 		t.Errorf("AddDecision: %v, want a conflict", err)
 	}
-	rival := new(State)
+	rival := new(Contract)
 	write(rival.AddDecision("pin-version-1.0", Refuse))
 	if lines, err := rival.Inherit(parent); !errors.As(err, &conflict) || lines != nil {
 		t.Errorf("Inherit = %q, %v, want a conflict", lines, err)
@@ -358,7 +358,7 @@ func TestConflicts(t *testing.T) {
 
 func TestInherit(t *testing.T) {
 	write := must(t)
-	parent := new(State)
+	parent := new(Contract)
 	write(parent.AddDecision("pin-version-0.9", Refuse))
 	write(parent.AddDecision("pin-version-0.10", Override))
 	write(parent.AddCorrection("consult prior context", "block-1"))
@@ -366,7 +366,7 @@ func TestInherit(t *testing.T) {
 	write(parent.Verify("it compiles", ""))
 	write(parent.AddSource("notes", "text"))
 	write(parent.Close())
-	child := new(State)
+	child := new(Contract)
 	lines := write(child.Inherit(parent))
 	diffLines(t, "inherited", `remember a list called inherited-decisions
 add "pin-version-0.10" to inherited-decisions
@@ -388,7 +388,7 @@ require verified-claims includes "it compiles" because "an earlier session left 
 	diffLines(t, "a correction that is said again", "", write(child.AddCorrection("consult-prior-context")))
 	diffLines(t, "an answer", "remove \"who?\" from unresolved-questions\n", write(child.ResolveQuestion("who?")))
 	write(child.AddCorrection("keep it short"))
-	grandchild := new(State)
+	grandchild := new(Contract)
 	write(grandchild.Inherit(child))
 	want := []string{"consult-prior-context", "keep-it-short"}
 	if diff := cmp.Diff(want, grandchild.Texts(ActiveCorrections)); diff != "" {
@@ -415,7 +415,7 @@ func TestCorrections(t *testing.T) {
 	if diff := cmp.Diff(want, LookUpCorrection("Mind the \"gap\"\n")); diff != "" {
 		t.Errorf("a correction without a name (-want +got):\n%s", diff)
 	}
-	s := new(State)
+	s := new(Contract)
 	must(t)(s.AddCorrection(sourcesFirst))
 	if !s.Effects().SourcesFirst || s.Corrections()[0].Category != "verification" {
 		t.Errorf("effects %+v, corrections %+v, want sources first", s.Effects(), s.Corrections())
@@ -474,10 +474,10 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := must(t)
-	s := new(State)
+	s := new(Contract)
 	write(s.Pass(nil, at)) // a contract need not be empty
 	lines := write(s.Init("s-1", p))
-	template := write(new(State).Init("s-1", nil))
+	template := write(new(Contract).Init("s-1", nil))
 	if diff := cmp.Diff(template, lines[:len(template)]); diff != "" {
 		t.Errorf("the contract does not begin with the template (-want +got):\n%s", diff)
 	}
@@ -515,7 +515,7 @@ func TestInitErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := new(State)
+		s := new(Contract)
 		lines, err := s.Init("", p)
 		if err == nil || err.Error() != tt.want || lines != nil {
 			t.Errorf("%s: got  %q, %v\nwant %s", tt.payload, lines, err, tt.want)
@@ -623,19 +623,19 @@ remember a source called dbPassword with "x"
 			t.Errorf("findings in %q: %v, want %d", text, got, want)
 		}
 	}
-	if got := FindSensitive(slices.Values(must(t)(new(State).Init("id", nil)))); got != nil {
+	if got := FindSensitive(slices.Values(must(t)(new(Contract).Init("id", nil)))); got != nil {
 		t.Errorf("findings in the template: %v", got)
 	}
 }
 
 // Guards may come at any time: they judge what is there at the end.
 func TestGuard(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
 	lines := write(s.Pin([]string{"block-1"}))
 	lines = append(lines, write(s.Guard())...)
 	diffLines(t, "guards again", "", write(s.Guard()))
-	passed := write(s.Pass([]Decision{{"block-1", Retained}, {"block-2", Evicted}}, at))
+	passed := write(s.Pass([]Move{{"block-1", Retained}, {"block-2", Evicted}}, at))
 	diffLines(t, "a pass that is guarded", `add "block-1" to retained-blocks
 add "block-2" to evicted-blocks
 remember a number called block-count with 2
@@ -669,13 +669,13 @@ remember a string called last-pager-pass with "2026-05-17T03:08:12+00:00"
 // remove.
 func TestOldReaders(t *testing.T) {
 	write := must(t)
-	parent := new(State)
+	parent := new(Contract)
 	write(parent.AddDecision("use-database-sqlite", Refuse))
-	s := new(State)
+	s := new(Contract)
 	old := write(s.Init("s", &Payload{Sources: []PayloadSource{{"notes", "text"}}, OpenQuestions: []string{"who?"}}))
-	old = append(old, write(s.Pass([]Decision{{"block-1", Retained}}, at))...)
+	old = append(old, write(s.Pass([]Move{{"block-1", Retained}}, at))...)
 	old = append(old, write(s.Budget(1, 2))...)
-	moved := write(s.Pass([]Decision{{"block-1", Paged}}, at))
+	moved := write(s.Pass([]Move{{"block-1", Paged}}, at))
 	guards := write(s.Guard())
 	guards = append(guards, write(s.Pin([]string{"block-1"}))...)
 	inherited := write(s.Inherit(parent))
@@ -816,7 +816,7 @@ func TestRunErrorCounts(t *testing.T) {
 // A contract begins with all that its reader may rely on, and what is there already is
 // not said again.
 func TestTemplate(t *testing.T) {
-	lines := must(t)(new(State).Init("s-1", nil))
+	lines := must(t)(new(Contract).Init("s-1", nil))
 	diffLines(t, "the beginning", `remember a string called session-id with "s-1"
 remember a string called contract-state with "open"
 remember a string called source-state with "unscanned"
@@ -829,7 +829,7 @@ remember a list called verified-claims
 remember a list called precommit-verified
 remember a number called decision-count with 0
 `, lines[:len(lines)-len(templateRest)])
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
 	write(s.AddDecision("use-x-1", Refuse))
 	write(s.SetSourceState(Scanned))
@@ -847,17 +847,17 @@ remember a number called decision-count with 1
 
 // What records a correction stays in the window, also where nothing is pinned.
 func TestCorrectionsKeepTheirBlocks(t *testing.T) {
-	s := new(State)
+	s := new(Contract)
 	write := must(t)
 	write(s.AddCorrection("answer-first", "block-1"))
 	var pin *PinError
-	if _, err := s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
+	if _, err := s.Pass([]Move{{"block-2", Evicted}, {"block-1", Evicted}}, at); !errors.As(err, &pin) || pin.Block != "block-1" {
 		t.Errorf("Pass: %v, want a PinError", err)
 	}
 	if s.declared[Retained.index()] || s.Count("other") != 0 || s.Pinned("block-2") || !s.Pinned("block-1") {
 		t.Error("a pass that was refused left something")
 	}
-	write(s.Pass([]Decision{{"block-2", Evicted}, {"block-1", Paged}}, at))
+	write(s.Pass([]Move{{"block-2", Evicted}, {"block-1", Paged}}, at))
 	if !s.declared[Retained.index()] || !s.declared[Evicted.index()] {
 		t.Error("a pass declares the lists")
 	}
@@ -865,7 +865,7 @@ func TestCorrectionsKeepTheirBlocks(t *testing.T) {
 
 // What was decided in an earlier session needs no statement in this one.
 func TestInheritedDecisionsAreNotRepeated(t *testing.T) {
-	parent, s := new(State), new(State)
+	parent, s := new(Contract), new(Contract)
 	write := must(t)
 	write(parent.AddDecision("use-x-1", Refuse))
 	write(s.Inherit(parent))
@@ -922,8 +922,8 @@ func text() *rapid.Generator[string] {
 func TestWritersReplayAndRun(t *testing.T) {
 	blocks := rapid.SampledFrom([]string{"block-1", "block-2", "block-3", "block-é", "x y"})
 	rapid.Check(t, func(rt *rapid.T) {
-		s := new(State)
-		parent := new(State)
+		s := new(Contract)
+		parent := new(Contract)
 		var all []string
 		for i := range rapid.IntRange(0, 25).Draw(rt, "steps") {
 			before, inherited := describe(s), describe(parent)
@@ -957,7 +957,7 @@ func TestWritersReplayAndRun(t *testing.T) {
 }
 
 // randomStep writes something.
-func randomStep(rt *rapid.T, s, parent *State, text, block *rapid.Generator[string], i int) ([]string, error) {
+func randomStep(rt *rapid.T, s, parent *Contract, text, block *rapid.Generator[string], i int) ([]string, error) {
 	word := text.Draw(rt, "text")
 	id := block.Draw(rt, "block")
 	switch rapid.IntRange(0, 16).Draw(rt, "writer") {
@@ -967,7 +967,7 @@ func randomStep(rt *rapid.T, s, parent *State, text, block *rapid.Generator[stri
 		return s.Inherit(parent)
 	case 2, 3, 4:
 		to := rapid.SampledFrom(buckets[:]).Draw(rt, "bucket")
-		return s.Pass([]Decision{{id, to}, {word, to}}, at.AddDate(0, i, 0))
+		return s.Pass([]Move{{id, to}, {word, to}}, at.AddDate(0, i, 0))
 	case 5:
 		return s.Guard()
 	case 6, 7:
@@ -1005,7 +1005,7 @@ func TestPayloadsSurvive(t *testing.T) {
 			Sources:   []PayloadSource{{draw.Draw(rt, "name"), draw.Draw(rt, "text")}, {draw.Draw(rt, "other name"), draw.Draw(rt, "other text")}},
 			Decisions: []string{draw.Draw(rt, "decision")}, OpenQuestions: []string{draw.Draw(rt, "question")}, ResumeState: draw.Draw(rt, "resume"),
 		}
-		s := new(State)
+		s := new(Contract)
 		lines, err := s.Init("", p)
 		if err != nil {
 			if lines != nil || describe(s) != "" {
@@ -1081,7 +1081,7 @@ func FuzzRun(f *testing.F) {
 // benchmarkContract returns a guarded contract of n blocks, with pins, that a pass
 // has moved.
 func benchmarkContract(tb testing.TB, n int) []string {
-	s := new(State)
+	s := new(Contract)
 	write := must(tb)
 	lines := write(s.Init("s", nil))
 	lines = append(lines, write(s.Guard())...)

@@ -11,14 +11,14 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// A State is what a contract says: which block is in which list, when the last
+// A Contract is what a contract says: which block is in which list, when the last
 // pass was, and what the session has decided, asked, been told and read. The zero
-// State is that of an empty contract.
+// Contract is that of an empty contract.
 //
 // Methods that write return the statements that they add, without line ends. Each
-// was replayed before it is returned, and the State is then as it is after them.
+// was replayed before it is returned, and the Contract is then as it is after them.
 // If there is an error, nothing has changed.
-type State struct {
+type Contract struct {
 	declared [len(buckets)]bool
 	counts   [len(buckets)]int
 	blocks   map[string]Bucket
@@ -41,15 +41,15 @@ func (e *SyntaxError) Error() string {
 
 // Replay returns the state that the statements of a contract lead to. It skips
 // blank lines and comments, and passes over statements that change nothing of
-// what a State holds. Everything else must be in one of the forms that this
+// what a Contract holds. Everything else must be in one of the forms that this
 // package writes and must make sense where it stands: a list is declared once
 // and before it is used, a block is in no other list when it is added, what is
 // removed from a list is in it, and nothing is changed once the contract is
 // closed. If not, the error is a [*SyntaxError].
 //
 // Replay judges no guards and runs nothing: that is for [Run].
-func Replay(lines iter.Seq[string]) (*State, error) {
-	s := new(State)
+func Replay(lines iter.Seq[string]) (*Contract, error) {
+	s := new(Contract)
 	n := 0
 	for line := range lines {
 		n++
@@ -75,13 +75,13 @@ func Lines(text string) iter.Seq[string] {
 }
 
 // Bucket returns the list that a block is in, and reports whether it is in one.
-func (s *State) Bucket(block string) (Bucket, bool) {
+func (s *Contract) Bucket(block string) (Bucket, bool) {
 	b, ok := s.blocks[block]
 	return b, ok
 }
 
 // Blocks returns the blocks of a list, in the order of their ids.
-func (s *State) Blocks(b Bucket) []string {
+func (s *Contract) Blocks(b Bucket) []string {
 	var ids []string
 	for id, in := range s.blocks {
 		if in == b {
@@ -93,7 +93,7 @@ func (s *State) Blocks(b Bucket) []string {
 }
 
 // Count returns how many blocks a list has.
-func (s *State) Count(b Bucket) int {
+func (s *Contract) Count(b Bucket) int {
 	if i := b.index(); i >= 0 {
 		return s.counts[i]
 	}
@@ -101,7 +101,7 @@ func (s *State) Count(b Bucket) int {
 }
 
 // Clone returns a copy of s.
-func (s *State) Clone() *State {
+func (s *Contract) Clone() *Contract {
 	c := *s
 	c.blocks, c.session = maps.Clone(s.blocks), s.session.clone()
 	return &c
@@ -115,7 +115,7 @@ func (s *State) Clone() *State {
 //
 // If a decision cannot be written the error is an [*IDError], if it evicts a
 // pinned block a [*PinError], and if the contract is closed [ErrClosed].
-func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
+func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 	if err := s.checkPass(decisions); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *State) Pass(decisions []Decision, at time.Time) ([]string, error) {
 }
 
 // checkPass returns an error if a pass may not be written.
-func (s *State) checkPass(decisions []Decision) error {
+func (s *Contract) checkPass(decisions []Move) error {
 	if s.Closed() {
 		return ErrClosed
 	}
@@ -156,7 +156,7 @@ func (s *State) checkPass(decisions []Decision) error {
 }
 
 // write returns the text of a pass.
-func (s *State) write(decisions []Decision, at time.Time) string {
+func (s *Contract) write(decisions []Move, at time.Time) string {
 	var out strings.Builder
 	out.Grow(48*len(decisions) + 256)
 	for i, b := range buckets {
@@ -185,7 +185,7 @@ func (s *State) write(decisions []Decision, at time.Time) string {
 }
 
 // apply replays one line. The line and statement of its error are not set.
-func (s *State) apply(line string) *SyntaxError {
+func (s *Contract) apply(line string) *SyntaxError {
 	st, err := s.read(line)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (s *State) apply(line string) *SyntaxError {
 	}
 }
 
-func (s *State) declare(st *statement) *SyntaxError {
+func (s *Contract) declare(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if s.declared[i] {
@@ -221,7 +221,7 @@ func (s *State) declare(st *statement) *SyntaxError {
 	return nil
 }
 
-func (s *State) add(st *statement) *SyntaxError {
+func (s *Contract) add(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if !s.declared[i] {
@@ -239,7 +239,7 @@ func (s *State) add(st *statement) *SyntaxError {
 	return nil
 }
 
-func (s *State) remove(st *statement) *SyntaxError {
+func (s *Contract) remove(st *statement) *SyntaxError {
 	b := Bucket(st.name)
 	i := b.index()
 	if !s.declared[i] || s.blocks[st.text] != b {

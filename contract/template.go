@@ -24,7 +24,7 @@ var templateRest = [...]string{
 // error is [ErrInitialized] if the contract was begun before, a [*TextError] about
 // an item that cannot be written, or a [*ConflictError] if decisions contradict one
 // another.
-func (s *State) Init(id string, p *Payload) ([]string, error) {
+func (s *Contract) Init(id string, p *Payload) ([]string, error) {
 	if s.Initialized() {
 		return nil, ErrInitialized
 	}

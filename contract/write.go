@@ -10,14 +10,14 @@ import (
 
 // A draft is statements that are being written, and the state after them.
 type draft struct {
-	state State
+	state Contract
 	lines []string
 	err   error // the first one
 }
 
 // edit writes statements that are not about blocks. They take effect together or
 // not at all.
-func (s *State) edit(write func(d *draft)) ([]string, error) {
+func (s *Contract) edit(write func(d *draft)) ([]string, error) {
 	if s.Closed() {
 		return nil, ErrClosed
 	}
@@ -93,7 +93,7 @@ func bindNumber(name string, n int) string {
 // AddQuestion adds an open question, unless it is one already, also from an
 // earlier session. A text must be one that [checkID] takes, which [Clean] makes of
 // most others; if not, the error is a [*TextError], here and in what follows.
-func (s *State) AddQuestion(question string) ([]string, error) {
+func (s *Contract) AddQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) { d.question(question) })
 }
 
@@ -105,7 +105,7 @@ func (d *draft) question(question string) {
 
 // ResolveQuestion takes an open question away, of this session or an earlier one.
 // If there is no such question the error is a [*TextError].
-func (s *State) ResolveQuestion(question string) ([]string, error) {
+func (s *Contract) ResolveQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		switch {
 		case d.has(OpenQuestions, question):
@@ -119,12 +119,12 @@ func (s *State) ResolveQuestion(question string) ([]string, error) {
 }
 
 // SetSourceState says how far the sources were read.
-func (s *State) SetSourceState(state SourceState) ([]string, error) {
+func (s *Contract) SetSourceState(state SourceState) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(sourceState, string(state)) })
 }
 
 // SetClaimBasis says what the claims rest on.
-func (s *State) SetClaimBasis(basis ClaimBasis) ([]string, error) {
+func (s *Contract) SetClaimBasis(basis ClaimBasis) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(claimBasis, string(basis)) })
 }
 
@@ -140,7 +140,7 @@ func (d *draft) choose(name, word string) {
 }
 
 // SetResumeState says where the session is to be resumed.
-func (s *State) SetResumeState(text string) ([]string, error) {
+func (s *Contract) SetResumeState(text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.text(resumeState, text) })
 }
 
@@ -156,12 +156,12 @@ func (d *draft) text(name, text string) {
 // case, with hyphens for all else, and "source-" before a name that the language or a
 // contract has a meaning for. A name that has another text already, or no letter and no
 // digit, is a [*TextError].
-func (s *State) AddSource(name, text string) ([]string, error) {
+func (s *Contract) AddSource(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("source", name, text) })
 }
 
 // AddClaim remembers a claim by a name, as AddSource does with a source.
-func (s *State) AddClaim(name, text string) ([]string, error) {
+func (s *Contract) AddClaim(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("claim", name, text) })
 }
 
@@ -187,7 +187,7 @@ func (d *draft) remember(what, name, text string) {
 // words of the claim must stand in it, in the same case; the statement that says
 // so is one of the session pack. If they do not, or there is no such source, the
 // error is a [*TextError].
-func (s *State) Verify(claim, source string) ([]string, error) {
+func (s *Contract) Verify(claim, source string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.check("claim", claim)
 		if source != "" {
@@ -215,14 +215,14 @@ func (d *draft) cite(claim, source string) {
 
 // VerifyCommit notes something that was checked before a commit, such as which
 // files it has.
-func (s *State) VerifyCommit(what string) ([]string, error) {
+func (s *Contract) VerifyCommit(what string) ([]string, error) {
 	return s.edit(func(d *draft) { d.add(precommitVerified, "check", what) })
 }
 
 // Pin says which blocks stay in the window, in place of those that were said
 // before. If one of them is evicted the error is a [*PinError], and if one cannot
 // be written an [*IDError].
-func (s *State) Pin(blocks []string) ([]string, error) {
+func (s *Contract) Pin(blocks []string) ([]string, error) {
 	want := make(map[string]bool, len(blocks))
 	for _, id := range blocks {
 		if err := s.checkPin(id); err != nil {
@@ -244,7 +244,7 @@ func (s *State) Pin(blocks []string) ([]string, error) {
 }
 
 // checkPin returns an error if a block cannot be pinned.
-func (s *State) checkPin(id string) error {
+func (s *Contract) checkPin(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
@@ -256,13 +256,13 @@ func (s *State) checkPin(id string) error {
 
 // Pinned reports whether a block is pinned or records a correction, so that it
 // cannot be evicted.
-func (s *State) Pinned(block string) bool {
+func (s *Contract) Pinned(block string) bool {
 	return s.session.list(PinnedBlocks).has(block) || s.session.list(CorrectionBlocks).has(block)
 }
 
 // Budget says how many tokens the window has, and how many it may have. It is for
 // each pass to say. More than it may have is a [*BudgetError].
-func (s *State) Budget(tokens, limit token.Count) ([]string, error) {
+func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	if tokens < 0 || tokens > limit {
 		return nil, &BudgetError{Tokens: tokens, Limit: limit}
 	}
@@ -275,7 +275,7 @@ func (s *State) Budget(tokens, limit token.Count) ([]string, error) {
 // Summarize says which summary stands in the window, and how many blocks it covers,
 // from the first. An empty id says that none does. What is so already needs no
 // statement.
-func (s *State) Summarize(id string, blocks int) ([]string, error) {
+func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
 		return nil, nil
 	}
@@ -291,7 +291,7 @@ func (s *State) Summarize(id string, blocks int) ([]string, error) {
 
 // Gate notes in one of the three lists of the gate what became of a context or a
 // memory, by its id. It is then in none of the others.
-func (s *State) Gate(id string, to List) ([]string, error) {
+func (s *Contract) Gate(id string, to List) ([]string, error) {
 	return s.edit(func(d *draft) {
 		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {
 			switch {
@@ -305,6 +305,6 @@ func (s *State) Gate(id string, to List) ([]string, error) {
 }
 
 // Close ends the contract. No statement that changes anything can follow.
-func (s *State) Close() ([]string, error) {
+func (s *Contract) Close() ([]string, error) {
 	return s.edit(func(d *draft) { d.bind(contractState, stateClosed) })
 }

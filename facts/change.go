@@ -57,7 +57,7 @@ func edits(c transcript.ToolCall, result string) []change {
 		if to == "" {
 			return nil
 		}
-		return []change{{to, StatusMoved, "from " + path}}
+		return []change{{to, statusMoved, "from " + path}}
 	}
 	if list := in.get("edits"); list.IsArray() {
 		var said []string
@@ -129,7 +129,7 @@ func statusOf(a shell.Act) FactStatus {
 	case shell.Delete:
 		return StatusDeleted
 	case shell.Rename:
-		return StatusMoved
+		return statusMoved
 	case shell.Edit, shell.Touch, shell.Append, shell.Read:
 	}
 	return StatusModified

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Reason is what one feature adds to a chance.
-type Reason struct {
+// A Contribution is what one feature adds to a chance.
+type Contribution struct {
 	Feature string `json:"feature"` // see [FeaturesOfNames] and [FeaturesOfLines]
 	Bin     string `json:"bin"`
 	Weight  int    `json:"weight"` // in thousandths of a unit of log odds
@@ -14,23 +14,23 @@ type Reason struct {
 
 // ExplainName returns what the features of a name add to its chance, what adds or
 // takes most first. What adds nothing is left out.
-func (m *Model) ExplainName(f NameFeatures) []Reason {
+func (m *Model) ExplainName(f NameFeatures) []Contribution {
 	return m.Names.explain(f[:], FeaturesOfNames())
 }
 
 // ExplainLine returns what the features of a line add to its chance, what adds or
 // takes most first. What adds nothing is left out.
-func (m *Model) ExplainLine(f LineFeatures) []Reason {
+func (m *Model) ExplainLine(f LineFeatures) []Contribution {
 	return m.Lines.explain(f[:], FeaturesOfLines())
 }
 
-func (c *Card) explain(bins []uint8, features []Feature) []Reason {
-	list := make([]Reason, 0, len(bins))
+func (c *Card) explain(bins []uint8, features []Feature) []Contribution {
+	list := make([]Contribution, 0, len(bins))
 	for f, b := range bins {
 		if w := c.Weights[f][b]; w != 0 {
-			list = append(list, Reason{features[f].Name, features[f].Bins[b], w})
+			list = append(list, Contribution{features[f].Name, features[f].Bins[b], w})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Reason) int { return cmp.Compare(max(b.Weight, -b.Weight), max(a.Weight, -a.Weight)) })
+	slices.SortStableFunc(list, func(a, b Contribution) int { return cmp.Compare(max(b.Weight, -b.Weight), max(a.Weight, -a.Weight)) })
 	return list
 }

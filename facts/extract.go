@@ -256,7 +256,7 @@ func (x *extractor) edit(i int, c transcript.ToolCall, r transcript.ToolResult, 
 
 func (x *extractor) change(i int, ch change) {
 	path := x.relative(ch.path)
-	if from, ok := strings.CutPrefix(ch.text, "from "); ok && ch.status == StatusMoved {
+	if from, ok := strings.CutPrefix(ch.text, "from "); ok && ch.status == statusMoved {
 		ch.text = "from " + x.relative(from)
 	}
 	x.add(Fact{Kind: FactChange, Status: ch.status, Role: transcript.RoleAssistant, Block: i, Subject: path, Text: ch.text})
@@ -321,7 +321,7 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 // says to that.
 func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
 	in := gjson.ParseBytes(c.Input)
-	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i}
+	f := Fact{Kind: FactCommand, Status: statusUnknown, Role: transcript.RoleAssistant, Block: i}
 	f.Subject = text.Line(strings.TrimSpace(c.Name+" "+arguments(in)), sentenceRunes)
 	if ok {
 		f.Status = StatusOK
@@ -355,7 +355,7 @@ func (x *extractor) known(name string) bool {
 // run reads a call that runs a command line.
 func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
 	line := readLine(tool.Line(c))
-	f := Fact{Kind: FactCommand, Status: StatusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: line.said()}
+	f := Fact{Kind: FactCommand, Status: statusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: line.said()}
 	if f.Subject == "" {
 		return
 	}

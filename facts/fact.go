@@ -31,11 +31,11 @@ const (
 	StatusCreated  FactStatus = "created"  // change
 	StatusModified FactStatus = "modified" // change
 	StatusDeleted  FactStatus = "deleted"  // change
-	StatusMoved    FactStatus = "moved"    // change
+	statusMoved    FactStatus = "moved"    // change
 
 	StatusOK      FactStatus = "ok"      // command
 	StatusFailed  FactStatus = "failed"  // command, and a read; one that did not fail has no status
-	StatusUnknown FactStatus = "unknown" // command
+	statusUnknown FactStatus = "unknown" // command
 
 	StatusOpen     FactStatus = "open"     // error, question
 	StatusResolved FactStatus = "resolved" // error, question

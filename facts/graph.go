@@ -2,32 +2,32 @@ package facts
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A Ref is a place in a conversation: a block and, where CallID is not empty, one
+// A Position is a place in a conversation: a block and, where CallID is not empty, one
 // call in it, with its arguments and its result.
-type Ref struct {
+type Position struct {
 	Block  int    // index
 	CallID string // or empty: it was said
 }
 
-// A State says what became of a call by the end of a conversation. It is stored
+// A CallState says what became of a call by the end of a conversation. It is stored
 // as its text.
-type State string
+type CallState string
 
 // The states.
 const (
-	StateCurrent    State = "current"    // nothing has superseded it
-	StateStale      State = "stale"      // what it read or wrote was written since
-	StateRedundant  State = "redundant"  // the same was read or run again since
-	StateResolved   State = "resolved"   // it failed, and the same has succeeded since
-	StateSuperseded State = "superseded" // the list of things to do that it states was stated anew
+	StateCurrent    CallState = "current"    // nothing has superseded it
+	StateStale      CallState = "stale"      // what it read or wrote was written since
+	StateRedundant  CallState = "redundant"  // the same was read or run again since
+	StateResolved   CallState = "resolved"   // it failed, and the same has succeeded since
+	StateSuperseded CallState = "superseded" // the list of things to do that it states was stated anew
 )
 
-// A Standing is what became of a call, and by which later one.
-type Standing struct {
-	State State
-	By    Ref    // the call that superseded it, zero if it is current
-	About string // the file, the command or the entry that both are about, empty if it is current
-	Part  bool   // only a part is superseded: of the file was written, or of several files or commands one
+// A CallStanding is what became of a call, and by which later one.
+type CallStanding struct {
+	State CallState
+	By    Position // the call that superseded it, zero if it is current
+	About string   // the file, the command or the entry that both are about, empty if it is current
+	Part  bool     // only a part is superseded: of the file was written, or of several files or commands one
 }
 
 // A NodeKind says what a thing in a [Graph] is. It is stored as its text: file, command,
@@ -60,7 +60,7 @@ const (
 
 // A Use is one use of a thing by a call.
 type Use struct {
-	Ref
+	Position
 
 	Act Act
 }
@@ -71,7 +71,7 @@ type Node struct {
 	Name   string
 	Form   Kind       // of an identifier
 	Status FactStatus // of a command, an error and an entry, and of a file how it was written last, or empty
-	From   Ref        // where it is first: in what a person or a tool said, or else in the call that made it up
+	From   Position   // where it is first: in what a person or a tool said, or else in the call that made it up
 	Uses   []Use      // in order, each call once for each act
 }
 
@@ -116,8 +116,8 @@ type nodeKey struct {
 
 // A deed is a call in a graph.
 type deed struct {
-	ref      Ref
-	standing Standing
+	ref      Position
+	standing CallStanding
 	several  bool // it is about more than one thing
 }
 
@@ -137,17 +137,17 @@ func (g *Graph) Nodes() []Node { return g.nodes }
 
 // Call returns the standing of a call. One that is not in the conversation, and
 // one whose id another call has, too, is current.
-func (g *Graph) Call(id string) Standing {
+func (g *Graph) Call(id string) CallStanding {
 	if i, ok := g.byID[id]; ok && i >= 0 {
 		return g.calls[i].standing
 	}
-	return Standing{State: StateCurrent}
+	return CallStanding{State: StateCurrent}
 }
 
 // begin adds a call.
-func (g *Graph) begin(ref Ref) int {
+func (g *Graph) begin(ref Position) int {
 	k := len(g.calls)
-	g.calls = append(g.calls, deed{ref: ref, standing: Standing{State: StateCurrent}})
+	g.calls = append(g.calls, deed{ref: ref, standing: CallStanding{State: StateCurrent}})
 	if _, taken := g.byID[ref.CallID]; taken || ref.CallID == "" {
 		g.byID[ref.CallID] = -1
 	} else {
@@ -157,16 +157,16 @@ func (g *Graph) begin(ref Ref) int {
 }
 
 // supersede says what became of call k by a later one, unless that is said.
-func (g *Graph) supersede(k, by int, state State, about string, part bool) {
+func (g *Graph) supersede(k, by int, state CallState, about string, part bool) {
 	c := &g.calls[k]
 	if k >= by || c.standing.State != StateCurrent {
 		return
 	}
-	c.standing = Standing{State: state, By: g.calls[by].ref, About: about, Part: part}
+	c.standing = CallStanding{State: state, By: g.calls[by].ref, About: about, Part: part}
 }
 
 // node returns the index of a thing, which it adds if it is new.
-func (g *Graph) node(kind NodeKind, name string, from Ref) int {
+func (g *Graph) node(kind NodeKind, name string, from Position) int {
 	key := nodeKey{kind, name}
 	i, ok := g.index[key]
 	if !ok {
@@ -181,7 +181,7 @@ func (g *Graph) node(kind NodeKind, name string, from Ref) int {
 func (g *Graph) use(node, k int, act Act) {
 	n := &g.nodes[node]
 	ref := g.calls[k].ref
-	for i := len(n.Uses) - 1; i >= 0 && n.Uses[i].Ref == ref; i-- {
+	for i := len(n.Uses) - 1; i >= 0 && n.Uses[i].Position == ref; i-- {
 		if n.Uses[i].Act == act {
 			return
 		}

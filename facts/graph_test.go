@@ -167,12 +167,12 @@ func TestNodes(t *testing.T) {
 		edit("/srv/app/pool/a.go", "ringBuffer", "newRing").run("go vet ./pool", "ok").todo("pending").todo("completed")
 	g := s.graph()
 	for _, want := range []Node{
-		{NodeFile, "pool/a.go", "", StatusModified, Ref{Block: 0}, []Use{{Ref{1, "call-1"}, ActRead}, {Ref{3, "call-3"}, ActWrite}}},
-		{NodeCommand, "go vet ./pool", "", StatusOK, Ref{2, "call-2"}, []Use{{Ref{2, "call-2"}, ActRun}, {Ref{4, "call-4"}, ActRun}}},
-		{nodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Ref{2, "call-2"}, []Use{{Ref{2, "call-2"}, ActFail}, {Ref{4, "call-4"}, actResolve}}},
-		{nodeTodo, "Write it", "", StatusCompleted, Ref{5, "call-5"}, []Use{{Ref{5, "call-5"}, actState}, {Ref{6, "call-6"}, actState}}},
-		{nodeName, "ringBuffer", KindSymbol, "", Ref{2, "call-2"}, []Use{{Ref{3, "call-3"}, actName}}},
-		{nodeName, "newRing", KindSymbol, "", Ref{3, "call-3"}, []Use{{Ref{3, "call-3"}, actName}}},
+		{NodeFile, "pool/a.go", "", StatusModified, Position{Block: 0}, []Use{{Position{1, "call-1"}, ActRead}, {Position{3, "call-3"}, ActWrite}}},
+		{NodeCommand, "go vet ./pool", "", StatusOK, Position{2, "call-2"}, []Use{{Position{2, "call-2"}, ActRun}, {Position{4, "call-4"}, ActRun}}},
+		{nodeError, "pool/a.go:17:4: unused ringBuffer", "", StatusResolved, Position{2, "call-2"}, []Use{{Position{2, "call-2"}, ActFail}, {Position{4, "call-4"}, actResolve}}},
+		{nodeTodo, "Write it", "", StatusCompleted, Position{5, "call-5"}, []Use{{Position{5, "call-5"}, actState}, {Position{6, "call-6"}, actState}}},
+		{nodeName, "ringBuffer", KindSymbol, "", Position{2, "call-2"}, []Use{{Position{3, "call-3"}, actName}}},
+		{nodeName, "newRing", KindSymbol, "", Position{3, "call-3"}, []Use{{Position{3, "call-3"}, actName}}},
 	} {
 		at := slices.IndexFunc(g.Nodes(), func(n Node) bool { return n.Kind == want.Kind && n.Name == want.Name })
 		if at < 0 {
@@ -229,7 +229,7 @@ func TestOnlyLaterCallsSupersede(t *testing.T) {
 		for i := range s.calls {
 			st := g.Call(fmt.Sprint("call-", i+1))
 			if st.State == StateCurrent {
-				if st != (Standing{State: StateCurrent}) {
+				if st != (CallStanding{State: StateCurrent}) {
 					t.Fatalf("call %d is current and %+v", i+1, st)
 				}
 				continue

@@ -98,7 +98,7 @@ func TestExplain(t *testing.T) {
 	m.Names.Weights[2][0] = 500
 	m.Names.Weights[2][1] = 900 // not of the name
 	f := NameFeatures{0: 5, 1: 7}
-	want := []Reason{{"count", "1", 500}, {"kind", "symbol", -300}, {"last", "more", 20}}
+	want := []Contribution{{"count", "1", 500}, {"kind", "symbol", -300}, {"last", "more", 20}}
 	if d := cmp.Diff(want, m.ExplainName(f)); d != "" {
 		t.Error(d)
 	}

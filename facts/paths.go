@@ -159,7 +159,7 @@ func writings(c transcript.ToolCall) []writing {
 		return []writing{{p, StatusDeleted, true}}
 	case strings.HasPrefix(name, "move"), strings.HasPrefix(name, "rename"):
 		if to := in.text(targetKeys...); to != "" {
-			return []writing{{p, StatusDeleted, true}, {to, StatusMoved, true}}
+			return []writing{{p, StatusDeleted, true}, {to, statusMoved, true}}
 		}
 		return nil
 	case command == "undo_edit", command == "insert", strings.HasPrefix(name, "insert"), name == "notebookedit",

@@ -145,7 +145,7 @@ func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 	case shell.Touch:
 		return change{e.Path, StatusCreated, ""}, true
 	case shell.Rename:
-		return change{e.Path, StatusMoved, "from " + e.From}, e.From != ""
+		return change{e.Path, statusMoved, "from " + e.From}, e.From != ""
 	case shell.Edit:
 		return change{e.Path, StatusModified, text.Line(c.Script(), valueRunes)}, true
 	case shell.Write, shell.Append:
@@ -191,7 +191,7 @@ func (l commandLine) writings() []writing {
 			case shell.Delete:
 				out = append(out, writing{e.Path, StatusDeleted, true})
 			case shell.Rename:
-				out = append(out, writing{e.Path, StatusMoved, true})
+				out = append(out, writing{e.Path, statusMoved, true})
 				if e.From != "" {
 					out = append(out, writing{e.From, StatusDeleted, true})
 				}

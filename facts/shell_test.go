@@ -40,7 +40,7 @@ func TestChanges(t *testing.T) {
 			"all ways to edit in place", "sed -Ei s/a/b/ a; sed -ni 1p b; gsed -i 2d c; perl -wi.bak -pe s/a/b/ d",
 			[]change{{"a", StatusModified, "s/a/b/"}, {"b", StatusModified, "1p"}, {"c", StatusModified, "2d"}, {"d", StatusModified, "s/a/b/"}},
 		},
-		{"moves and copies", "mv a b && git mv c d && cp e f", []change{{"b", StatusMoved, "from a"}, {"d", StatusMoved, "from c"}, {"f", StatusCreated, "copy of e"}}},
+		{"moves and copies", "mv a b && git mv c d && cp e f", []change{{"b", statusMoved, "from a"}, {"d", statusMoved, "from c"}, {"f", StatusCreated, "copy of e"}}},
 		{"texts", "cat > a.txt <<EOF\nhi\nEOF\necho more >> a.txt", []change{{"a.txt", StatusCreated, "hi"}, {"a.txt", StatusModified, "more (+1 −0 lines)"}}},
 		{"a patch in a directory", "cd w && apply_patch <<'P'\n*** Begin Patch\n*** Add File: n.go\n+func b() {}\n*** End Patch\nP", []change{{"w/n.go", StatusCreated, "func b, 1 line"}}},
 		{"what programs leave is none", "go build -o app . > build.log 2> err.log", nil},

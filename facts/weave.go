@@ -19,7 +19,7 @@ type weaver struct {
 	tools   toolbox
 	results map[string]transcript.ToolResult // of the block
 
-	origins map[string]Ref // identifier → where it is first
+	origins map[string]Position // identifier → where it is first
 	paths   paths
 	files   map[int]*file  // node → how it stands
 	same    map[string]int // what is looked up or run → the last call that did
@@ -54,7 +54,7 @@ const watched = 64
 func newWeaver(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *weaver {
 	w := &weaver{
 		g:    &Graph{index: make(map[nodeKey]int), byID: make(map[string]int)},
-		msgs: msgs, blocks: blocks, results: make(map[string]transcript.ToolResult), origins: make(map[string]Ref),
+		msgs: msgs, blocks: blocks, results: make(map[string]transcript.ToolResult), origins: make(map[string]Position),
 		files: make(map[int]*file), same: make(map[string]int), list: -1, updates: make(map[string]int),
 	}
 	if opts != nil {
@@ -79,18 +79,18 @@ func (w *weaver) block(i int) {
 		for _, p := range w.msgs[k].Parts {
 			switch p := p.(type) {
 			case transcript.Text:
-				w.told(string(p), Ref{Block: i})
+				w.told(string(p), Position{Block: i})
 			case transcript.ToolCall:
 				w.call(i, p)
 			case transcript.ToolResult:
-				w.told(p.Text(), Ref{i, p.CallID})
+				w.told(p.Text(), Position{i, p.CallID})
 			}
 		}
 	}
 }
 
 // told notes where identifiers are first.
-func (w *weaver) told(text string, ref Ref) {
+func (w *weaver) told(text string, ref Position) {
 	Each(text, func(id Identifier, _ int) {
 		if _, known := w.origins[id.Text]; !known {
 			w.origins[id.Text] = ref
@@ -99,7 +99,7 @@ func (w *weaver) told(text string, ref Ref) {
 }
 
 // origin returns where an identifier was told first, or else ref.
-func (w *weaver) origin(name string, ref Ref) Ref {
+func (w *weaver) origin(name string, ref Position) Position {
 	if from, ok := w.origins[name]; ok {
 		return from
 	}
@@ -108,7 +108,7 @@ func (w *weaver) origin(name string, ref Ref) Ref {
 
 // call reads a call, its arguments first.
 func (w *weaver) call(i int, c transcript.ToolCall) {
-	ref := Ref{i, c.ID}
+	ref := Position{i, c.ID}
 	k := w.g.begin(ref)
 	w.names(k, ref, c)
 	r, ok := w.results[c.ID]
@@ -159,7 +159,7 @@ func reportsError(text string) bool {
 }
 
 // names notes the identifiers in the arguments of a call.
-func (w *weaver) names(k int, ref Ref, c transcript.ToolCall) {
+func (w *weaver) names(k int, ref Position, c transcript.ToolCall) {
 	take := func(text string) {
 		Each(text, func(id Identifier, _ int) {
 			n := w.g.node(nodeName, id.Text, w.origin(id.Text, ref))
@@ -329,7 +329,7 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 	case only && r.Error:
 		o = outcome{status: StatusFailed, failure: failureOf(r.Text())}
 	case strings.HasPrefix(r.Text(), "Command running in background"):
-		o.status = StatusUnknown
+		o.status = statusUnknown
 	case !only:
 		o = outcomeOf(r, strings.Contains(line, "$?"))
 	}
@@ -345,7 +345,7 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 			w.fail(k, keys[len(keys)-1], o.failure)
 		}
 		return
-	case StatusUnknown:
+	case statusUnknown:
 		return
 	}
 	for _, key := range keys {

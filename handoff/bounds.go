@@ -92,7 +92,7 @@ func (b *builder) boundaries() {
 	if len(b.p.Inferred) > 0 {
 		bound("Do not state as verified what section 5 has.", "It is inferred.")
 	}
-	has := func(state State) bool {
+	has := func(state Scrutiny) bool {
 		return slices.ContainsFunc(b.p.Sources, func(s Source) bool { return s.State == state })
 	}
 	if has(Scanned) {

@@ -15,7 +15,7 @@ type Input struct {
 	Goal   string // what the session is for
 	Task   string // what the user asked first, if that is something else
 	State  string
-	Intent Intent
+	Intent Aim
 
 	Sources     []Source
 	Inferred    []Claim
@@ -30,7 +30,7 @@ type Input struct {
 	Boundaries  []Boundary
 	Next        string
 	Notes       string
-	Artifacts   []Artifact // nil if it is not known which there are
+	Artifacts   []Deliverable // nil if it is not known which there are
 }
 
 // Out is a block that is out of the window and can be recalled.
@@ -93,7 +93,7 @@ func (b *builder) header() {
 		p.Goal = clean(p.Goal + "\n\nThe task as it was given: " + task)
 	}
 	p.State = or(in.State, unknown+"no state is on record.")
-	p.Intent = Intent{
+	p.Intent = Aim{
 		Primary:   in.Intent.Primary,
 		Target:    or(in.Intent.Target, unknown+"no target is on record."),
 		Status:    or(in.Intent.Status, unknown+"no status is on record."),
@@ -213,12 +213,12 @@ func (b *builder) artifacts() {
 	if b.in.Artifacts == nil {
 		return
 	}
-	list, at := []Artifact{}, make(map[string]int)
+	list, at := []Deliverable{}, make(map[string]int)
 	for _, a := range b.in.Artifacts {
 		if artifactKey(a) == "" {
 			continue
 		}
-		a = Artifact{
+		a = Deliverable{
 			or(a.Artifact, clean(a.Path)), or(a.Type, "unknown"),
 			or(a.Path, unknown+"the path is not on record."), a.Status,
 		}

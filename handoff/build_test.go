@@ -37,7 +37,7 @@ func TestBuild(t *testing.T) {
 	p := Build(&Input{
 		By: "carrel", Date: "2026-03-02", Session: "pump", Goal: "Mend the pump.", Task: "It runs dry.",
 		State:  "Half done.",
-		Intent: Intent{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay", "Relay"}},
+		Intent: Aim{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay", "Relay"}},
 		Sources: []Source{
 			{"z.go", "file", Verified, "It reads the level."},
 			{"a.go", "file", Verified, ""},
@@ -62,7 +62,7 @@ func TestBuild(t *testing.T) {
 		Remaining:   []string{"Test it."},
 		Unavailable: []string{"the bench"},
 		Notes:       "Be brief. Who has the key?",
-		Artifacts: []Artifact{
+		Artifacts: []Deliverable{
 			{"pump.go", "code", "cmd", Draft},
 			{"notes", "", "", "who knows"},
 			{"pump.go", "code", "cmd", Delivered},
@@ -71,7 +71,7 @@ func TestBuild(t *testing.T) {
 	want := &Packet{
 		CreatedFor: "any agent", CreatedBy: "carrel", Date: "2026-03-02", Session: "pump",
 		Goal: "Mend the pump.\n\nThe task as it was given: It runs dry.", State: "Half done.",
-		Intent: Intent{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay"}},
+		Intent: Aim{Primary: "fix", Target: "pump.go", Status: "open", Basis: "the task", Slots: []string{"relay"}},
 		Sources: []Source{
 			{"z.go", "file", Verified, "It reads the level.; It has one caller."},
 			{"a.go", "file", Scanned, "Unknown: what was verified from it is not on record."},
@@ -105,7 +105,7 @@ func TestBuild(t *testing.T) {
 		},
 		Next:  "Go on with: Test it.",
 		Notes: "Be brief. Who has the key?",
-		Artifacts: []Artifact{
+		Artifacts: []Deliverable{
 			{"pump.go", "code", "cmd", Delivered},
 			{"notes", "unknown", "Unknown: the path is not on record.", Intermediate},
 		},
@@ -155,7 +155,7 @@ func TestBuildBoundaries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Build(&Input{
 				For: "a", By: "b", Date: "2026-03-02", Session: "s", Goal: "g", State: "s", Next: "n", Notes: tt.notes, Boundaries: tt.in,
-				Intent: Intent{Primary: "fix", Target: "t", Status: "open", Basis: "b"},
+				Intent: Aim{Primary: "fix", Target: "t", Status: "open", Basis: "b"},
 			})
 			if diff := cmp.Diff(tt.want, p.Boundaries); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -175,7 +175,7 @@ func TestBuildNext(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	p := Build(&Input{Artifacts: []Artifact{{}, {"pump.go", "code", "cmd", Draft}}})
+	p := Build(&Input{Artifacts: []Deliverable{{}, {"pump.go", "code", "cmd", Draft}}})
 	if len(p.Artifacts) != 1 || p.Artifacts[0].Artifact != "pump.go" {
 		t.Errorf("got %v, want the one that has a name", p.Artifacts)
 	}
@@ -214,7 +214,7 @@ var inputs = rapid.Custom(func(t *rapid.T) *Input {
 	in := &Input{
 		For: loose.Draw(t, "for"), Date: loose.Draw(t, "date"), Filename: loose.Draw(t, "filename"),
 		Goal: loose.Draw(t, "goal"), Task: loose.Draw(t, "task"), State: loose.Draw(t, "state"),
-		Intent: Intent{
+		Intent: Aim{
 			Primary: Verb(rapid.SampledFrom(append(verbs, "", "sing")).Draw(t, "verb")),
 			Target:  loose.Draw(t, "target"), Secondary: loose.Draw(t, "secondary"), Slots: lines("slots"),
 		},
@@ -241,11 +241,11 @@ var inputs = rapid.Custom(func(t *rapid.T) *Input {
 	}
 	for _, x := range pairs("sources") {
 		state := rapid.SampledFrom(states).Draw(t, "state")
-		in.Sources = append(in.Sources, Source{x[0], loose.Draw(t, "type"), State(state), x[1]})
+		in.Sources = append(in.Sources, Source{x[0], loose.Draw(t, "type"), Scrutiny(state), x[1]})
 	}
 	for _, x := range pairs("artifacts") {
 		status := rapid.SampledFrom(statuses).Draw(t, "status")
-		in.Artifacts = append(in.Artifacts, Artifact{x[0], loose.Draw(t, "type"), x[1], Status(status)})
+		in.Artifacts = append(in.Artifacts, Deliverable{x[0], loose.Draw(t, "type"), x[1], Status(status)})
 	}
 	for _, id := range rapid.SliceOfN(rapid.StringMatching(`[0-9a-f]{4}`), 0, 3).Draw(t, "out") {
 		in.Out = append(in.Out, Out{id, loose.Draw(t, "of a block")})
@@ -287,7 +287,7 @@ func TestBuildIsHonest(t *testing.T) {
 // space of another kind hides a tag at the beginning from the first look.
 func TestBuildNamesAFileByItsPath(t *testing.T) {
 	for _, path := range []string{"a.go", "\u00a0<think>", "<think> a", "A.go."} {
-		in := &Input{Artifacts: []Artifact{{Path: path, Status: Delivered}}}
+		in := &Input{Artifacts: []Deliverable{{Path: path, Status: Delivered}}}
 		for _, f := range Check(Build(in), on(in)) {
 			if f.Error {
 				t.Errorf("the path %q: %v", path, f)

@@ -53,11 +53,11 @@ type checker struct {
 	boundaries string // their texts folded, a line each
 }
 
-func (c *checker) fail(r Rule, s Section, entry, text string) {
+func (c *checker) fail(r HonestyRule, s Section, entry, text string) {
 	c.found = append(c.found, Finding{r, s, entry, text, true})
 }
 
-func (c *checker) warn(r Rule, s Section, entry, text string) {
+func (c *checker) warn(r HonestyRule, s Section, entry, text string) {
 	c.found = append(c.found, Finding{r, s, entry, text, false})
 }
 
@@ -111,7 +111,7 @@ func (c *checker) done() {
 
 // artifactKey is what artifacts are told apart by. It is empty for one that has
 // neither a name nor a path.
-func artifactKey(a Artifact) string {
+func artifactKey(a Deliverable) string {
 	path := a.Path
 	if isUnknown(path) {
 		path = ""
@@ -126,7 +126,7 @@ func artifactKey(a Artifact) string {
 func (c *checker) reasoning() {
 	for at := range c.p.places() {
 		if hasReasoning(*at.text) {
-			c.fail(RuleReasoning, at.section, *at.text, "holds the reasoning of a model")
+			c.fail(ruleReasoning, at.section, *at.text, "holds the reasoning of a model")
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (c *checker) reasoning() {
 func (c *checker) access() {
 	for _, s := range c.p.Sources {
 		if s.State == Unavailable && !c.bounded(s.Source) {
-			c.fail(RuleAccess, sectionBoundaries, s.Source, "was unavailable, and no boundary says so")
+			c.fail(ruleAccess, sectionBoundaries, s.Source, "was unavailable, and no boundary says so")
 		}
 	}
 }
@@ -148,31 +148,31 @@ func (c *checker) corrected() {
 }
 
 func (c *checker) states() {
-	state := make(map[string]State)
+	state := make(map[string]Scrutiny)
 	for _, s := range c.p.Sources {
 		k := key(s.Source)
 		if was, ok := state[k]; ok && was != s.State {
-			c.fail(RuleState, sectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
+			c.fail(ruleState, sectionSources, s.Source, "is both "+string(was)+" and "+string(s.State))
 		}
 		state[k] = s.State
 		if s.State == Verified && c.inferred.has(s.What) {
-			c.fail(RuleState, sectionSources, s.What, "is verified here, and inferred in section 5")
+			c.fail(ruleState, sectionSources, s.What, "is verified here, and inferred in section 5")
 		}
 	}
 	for _, d := range c.p.Done {
 		if c.inferred.has(d) {
-			c.fail(RuleState, sectionDone, d, "is done here, and inferred in section 5")
+			c.fail(ruleState, sectionDone, d, "is done here, and inferred in section 5")
 		}
 	}
 }
 
 func (c *checker) doubt() {
 	if why := c.unsettled(); why != "" && len(c.p.Boundaries) == 0 {
-		c.fail(RuleDoubt, sectionBoundaries, "", "is empty, and "+why)
+		c.fail(ruleDoubt, sectionBoundaries, "", "is empty, and "+why)
 	}
 	for _, q := range questions(c.p.Notes) {
 		if !c.questions.has(q) {
-			c.fail(RuleDoubt, sectionNotes, q, "asks what is not among the open questions")
+			c.fail(ruleDoubt, sectionNotes, q, "asks what is not among the open questions")
 		}
 	}
 }

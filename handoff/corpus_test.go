@@ -139,7 +139,7 @@ func TestRefused(t *testing.T) {
 // record.
 func TestDishonest(t *testing.T) {
 	evidence := fullEvidence(t)
-	tested := make(map[Rule]bool)
+	tested := make(map[HonestyRule]bool)
 	for _, x := range readArchives(t, "dishonest-*.txtar") {
 		for _, c := range changes(t, x) {
 			t.Run(x.name+"/"+c.name, func(t *testing.T) {

@@ -290,7 +290,7 @@ func (h *History) work(in *Input) {
 		case at[name] < committed:
 			status = Delivered
 		}
-		in.Artifacts = append(in.Artifacts, Artifact{
+		in.Artifacts = append(in.Artifacts, Deliverable{
 			Artifact: path.Base(name), Type: fileType(name), Path: name, Status: status,
 		})
 	}

@@ -52,7 +52,7 @@ var packets = rapid.Custom(func(t *rapid.T) *Packet {
 	return p
 })
 
-func drawIntent(t *rapid.T, in *Intent) {
+func drawIntent(t *rapid.T, in *Aim) {
 	drawRow(t, intentFields, in.texts())
 	for i, items := range in.lists() {
 		if rapid.Bool().Draw(t, intentLists[i].key) {

@@ -22,7 +22,7 @@ type History struct {
 	Texts    []string // what each block says
 	Known    []Known
 	Facts    []facts.Fact // of the blocks from First on
-	Contract *contract.State
+	Contract *contract.Contract
 
 	// What the facts come to: what the session is for, how it stands and what comes next.
 	Goal, State, Next string
@@ -101,8 +101,8 @@ func (h *History) aim(in *Input) {
 }
 
 // intentOf returns a compiled prompt as a packet has it.
-func (h *History) intentOf(got *intent.Intent, block int) Intent {
-	to := Intent{
+func (h *History) intentOf(got *intent.Intent, block int) Aim {
+	to := Aim{
 		Primary: Verb(got.Verb), Status: "asked; whether it is done, sections 10 and 11 say",
 		Basis: "the prompt compiler's reading of the user's words in " + h.ref(block) + ", with confidence " + string(got.Confidence),
 	}

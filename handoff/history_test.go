@@ -16,7 +16,7 @@ import (
 func history() *handoff.History {
 	said := []string{"Rename the ledger to journal.", "Done.", "No, keep the old name in the API.", "Kept."}
 	h := &handoff.History{
-		Session: "s1", Title: "Names", Texts: said, Contract: new(contract.State),
+		Session: "s1", Title: "Names", Texts: said, Contract: new(contract.Contract),
 		Goal: "rename the ledger", State: "renamed", Next: "run the tests",
 		Preview: func(i int) string { return said[i] }, OneOff: func(line string) bool { return line == "ls" },
 	}

@@ -121,7 +121,7 @@ func (d decoder) section(p *Packet, l *layout) error {
 	})
 }
 
-func (d decoder) intent(in *Intent) error {
+func (d decoder) intent(in *Aim) error {
 	lists := make(map[string]func() error)
 	for i, items := range in.lists() {
 		lists[intentLists[i].key] = func() error {

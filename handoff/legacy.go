@@ -5,8 +5,8 @@ import "github.com/carrel-dev/carrel/contract"
 // Legacy returns a contract that says what the packet says. Entries that a contract
 // cannot have are left to the packet: texts that are empty once they are cleaned,
 // and decisions that contradict one before them.
-func (p *Packet) Legacy() *contract.State {
-	s := new(contract.State)
+func (p *Packet) Legacy() *contract.Contract {
+	s := new(contract.Contract)
 	for _, d := range p.Decisions {
 		_, _ = s.AddDecision(contract.Clean(d.Text), contract.Refuse)
 	}

@@ -59,7 +59,7 @@ func (w *writer) labels(indent string, fields []field, texts []*string) {
 // label returns the bullet and the label of a field.
 func label(f *field) string { return "- **" + f.label + ":**" }
 
-func (w *writer) intent(in *Intent) {
+func (w *writer) intent(in *Aim) {
 	w.labels("", intentFields, in.texts())
 	for i, items := range in.lists() {
 		switch start := label(&intentLists[i]); {

@@ -14,7 +14,7 @@ type Packet struct {
 
 	Goal        string       `json:"current_goal"`
 	State       string       `json:"current_state"`
-	Intent      Intent       `json:"active_intent"`
+	Intent      Aim          `json:"active_intent"`
 	Sources     []Source     `json:"verified_sources"`
 	Inferred    []Claim      `json:"inferred_claims"`
 	Decisions   []Decision   `json:"locked_decisions"`
@@ -29,7 +29,7 @@ type Packet struct {
 
 	// Artifacts is nil if the packet does not say which files there are, and
 	// empty if it says that there are none.
-	Artifacts []Artifact `json:"artifacts,omitzero"`
+	Artifacts []Deliverable `json:"artifacts,omitzero"`
 }
 
 // Published returns the packet with the keys of the published schema alone, and the
@@ -55,9 +55,9 @@ type Verb string
 // unknownVerb stands for want of a verb.
 const unknownVerb Verb = "unknown"
 
-// An Intent is what the session is at. The optional lists are nil if nothing
+// An Aim is what the session is at. The optional lists are nil if nothing
 // was said of them.
-type Intent struct {
+type Aim struct {
 	Primary   Verb     `json:"primary_intent"`
 	Target    string   `json:"target_or_artifact"`
 	Status    string   `json:"status"`
@@ -67,23 +67,23 @@ type Intent struct {
 	Flags     []string `json:"flags,omitzero"`            // contradictions, as the prompt compiler names them
 }
 
-// A State says how well a source is known.
-type State string
+// A Scrutiny says how closely a source was read.
+type Scrutiny string
 
 // The states, from the strongest claim to the weakest.
 const (
-	Verified    State = "verified"    // read, and what it says was checked
-	Scanned     State = "scanned"     // looked through
-	Referenced  State = "referenced"  // linked or mentioned, and not read
-	Unavailable State = "unavailable" // wanted, and out of reach
+	Verified    Scrutiny = "verified"    // read, and what it says was checked
+	Scanned     Scrutiny = "scanned"     // looked through
+	Referenced  Scrutiny = "referenced"  // linked or mentioned, and not read
+	Unavailable Scrutiny = "unavailable" // wanted, and out of reach
 )
 
 // A Source is a file, a page or a run that claims rest on.
 type Source struct {
-	Source string `json:"source"`
-	Type   string `json:"type"`
-	State  State  `json:"state"`
-	What   string `json:"what_was_verified"`
+	Source string   `json:"source"`
+	Type   string   `json:"type"`
+	State  Scrutiny `json:"state"`
+	What   string   `json:"what_was_verified"`
 }
 
 // A Claim seems true and was not verified.
@@ -132,8 +132,8 @@ const (
 	Intermediate Status = "intermediate"
 )
 
-// An Artifact is a file that the session produced.
-type Artifact struct {
+// A Deliverable is a file that the session produced.
+type Deliverable struct {
 	Artifact string `json:"artifact"`
 	Type     string `json:"type"`
 	Path     string `json:"path"`

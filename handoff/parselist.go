@@ -140,7 +140,7 @@ func (r *reader) header(p *Packet, b *body) error {
 }
 
 // intent reads the third section.
-func (r *reader) intent(in *Intent, b *body) error {
+func (r *reader) intent(in *Aim, b *body) error {
 	its, err := r.items(b, true)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ type recorder struct {
 }
 
 // strength ranks states: the less, the stronger a claim.
-func strength(s State) int {
+func strength(s Scrutiny) int {
 	switch s {
 	case Verified:
 		return 0
@@ -26,8 +26,8 @@ func strength(s State) int {
 }
 
 // known returns the strongest state on record of each source, by key.
-func (r *recorder) known() map[string]State {
-	known := make(map[string]State, len(r.e.Sources))
+func (r *recorder) known() map[string]Scrutiny {
+	known := make(map[string]Scrutiny, len(r.e.Sources))
 	for _, s := range r.e.Sources {
 		k := key(s.Source)
 		if was, ok := known[k]; !ok || strength(s.State) < strength(was) {
@@ -97,7 +97,7 @@ func (r *recorder) done() {
 }
 
 // missing reports the texts on record that are in none of the sets.
-func (r *recorder) missing(rule Rule, s Section, texts []string, why string, in ...set) {
+func (r *recorder) missing(rule HonestyRule, s Section, texts []string, why string, in ...set) {
 	told := make(set)
 	for _, t := range texts {
 		found := !told.add(t)
@@ -133,7 +133,7 @@ func (r *recorder) artifacts() {
 	for _, a := range r.e.Artifacts {
 		if !listed[artifactKey(a)] {
 			listed[artifactKey(a)] = true
-			r.fail(RuleState, sectionArtifacts, a.Artifact, "was produced, and is left out")
+			r.fail(ruleState, sectionArtifacts, a.Artifact, "was produced, and is left out")
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (r *recorder) reasoning() {
 	for at := range r.p.places() {
 		text := key(*at.text)
 		if slices.ContainsFunc(hidden, func(k string) bool { return strings.Contains(text, k) }) {
-			r.fail(RuleReasoning, at.section, *at.text, "holds the reasoning of a model, says the record")
+			r.fail(ruleReasoning, at.section, *at.text, "holds the reasoning of a model, says the record")
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (r *recorder) reasoning() {
 func (r *recorder) access() {
 	for _, u := range r.e.Unavailable {
 		if key(u) != "" && !r.bounded(u) {
-			r.fail(RuleAccess, sectionBoundaries, u, "cannot be reached, and no boundary says so")
+			r.fail(ruleAccess, sectionBoundaries, u, "cannot be reached, and no boundary says so")
 		}
 	}
 }
@@ -176,32 +176,32 @@ func (r *recorder) corrected() {
 }
 
 func (r *recorder) states() {
-	r.missing(RuleState, sectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
+	r.missing(ruleState, sectionSources, texts(r.e.Sources, ofSource), "is on record, and left out", setOf(r.p.Sources, ofSource))
 	known := r.known()
 	for _, s := range r.p.Sources {
 		if was, ok := known[key(s.Source)]; ok && strength(s.State) > strength(was) {
-			r.warn(RuleState, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
+			r.warn(ruleState, sectionSources, s.Source, "is "+string(s.State)+" here, and "+string(was)+" on record")
 		}
 	}
-	r.missing(RuleState, sectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
+	r.missing(ruleState, sectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
 	inferred := setOf(r.e.Inferred, itself)
 	for _, s := range r.p.Sources {
 		if s.State == Verified && inferred.has(s.What) && !r.inferred.has(s.What) {
-			r.fail(RuleState, sectionSources, s.What, "is inferred, says the record")
+			r.fail(ruleState, sectionSources, s.What, "is inferred, says the record")
 		}
 	}
-	r.missing(RuleState, sectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
+	r.missing(ruleState, sectionDecisions, texts(r.e.Decisions, ofDecision), "was decided, and is left out",
 		setOf(r.p.Decisions, ofDecision), r.inferred)
 	kept := r.boundaries + strings.Join(texts(r.p.Context, func(c Context) string { return plain(c.Context) }), "\n")
 	for _, id := range r.e.Out {
 		if key(id) != "" && !names(kept, key(id)) {
-			r.fail(RuleState, sectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
+			r.fail(ruleState, sectionContext, id, "is out of the window, and neither section 9 nor section 12 says so")
 		}
 	}
 }
 
 func (r *recorder) doubt() {
-	r.missing(RuleDoubt, sectionQuestions, r.e.Questions, "is open, and left out", r.questions)
+	r.missing(ruleDoubt, sectionQuestions, r.e.Questions, "is open, and left out", r.questions)
 }
 
 // texts returns the texts of entries.

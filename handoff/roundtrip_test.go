@@ -45,7 +45,7 @@ func sameAfter(t failer, p *Packet) {
 
 // Windows writes other line ends and a byte order mark.
 func TestParseForeignBytes(t *testing.T) {
-	p := Build(&Input{Goal: "Mend it.\n\nSoon.", Artifacts: []Artifact{}})
+	p := Build(&Input{Goal: "Mend it.\n\nSoon.", Artifacts: []Deliverable{}})
 	var crlf []byte
 	for _, c := range []byte("\ufeff\n" + p.Markdown()) {
 		if c == '\n' {

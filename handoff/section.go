@@ -97,7 +97,7 @@ var intentFields = []field{
 	{key: "secondary_intent", label: "Secondary intent", optional: true},
 }
 
-func (in *Intent) texts() []*string {
+func (in *Aim) texts() []*string {
 	return []*string{(*string)(&in.Primary), &in.Target, &in.Status, &in.Basis, &in.Secondary}
 }
 
@@ -107,7 +107,7 @@ var intentLists = []field{
 	{key: "flags", label: "Flags", optional: true},
 }
 
-func (in *Intent) lists() []*[]string { return []*[]string{&in.Slots, &in.Flags} }
+func (in *Aim) lists() []*[]string { return []*[]string{&in.Slots, &in.Flags} }
 
 var (
 	states   = []string{string(Verified), string(Scanned), string(Referenced), string(Unavailable)}
@@ -171,7 +171,7 @@ var layouts = [...]layout{
 		{key: "path", label: "Path"},
 		{key: "status", label: "Status", words: statuses},
 	}, entries: func(p *Packet) list {
-		return rows[Artifact]{&p.Artifacts, func(a *Artifact) []*string { return []*string{&a.Artifact, &a.Type, &a.Path, (*string)(&a.Status)} }}
+		return rows[Deliverable]{&p.Artifacts, func(a *Deliverable) []*string { return []*string{&a.Artifact, &a.Type, &a.Path, (*string)(&a.Status)} }}
 	}},
 }
 

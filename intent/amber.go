@@ -19,7 +19,7 @@ func collect(all map[string][]marking, list string, m marking) {
 
 // ambers returns a flag for each rule of which both sides have a word.
 func (c *compiler) ambers() []Flag {
-	found := make([][2][]Value, len(ambers))
+	found := make([][2][]Phrase, len(ambers))
 	c.mark(amberMarks(), func(m marking, i, n int) {
 		if !c.takenBack(i) && !c.term(i, n) {
 			found[m.rule][m.side] = append(found[m.rule][m.side], c.value(i, i+n))
@@ -29,7 +29,7 @@ func (c *compiler) ambers() []Flag {
 	for i, sides := range found {
 		if len(sides[left]) > 0 && len(sides[right]) > 0 {
 			words := append(sides[left], sides[right]...)
-			slices.SortFunc(words, func(a, b Value) int { return a.Start - b.Start })
+			slices.SortFunc(words, func(a, b Phrase) int { return a.Start - b.Start })
 			flags = append(flags, Flag{ambers[i].name, words})
 		}
 	}
@@ -38,7 +38,7 @@ func (c *compiler) ambers() []Flag {
 
 // human returns a flag for each rule for people of which there is a word.
 func (c *compiler) human() []Flag {
-	found := make([][]Value, len(humans))
+	found := make([][]Phrase, len(humans))
 	c.mark(humanMarks(), func(m marking, i, n int) {
 		found[m.rule] = append(found[m.rule], c.value(i, i+n))
 	})
@@ -97,8 +97,8 @@ var works = lazy.Words(`and but yet or answer look tone style level way manner d
 	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
 
 // value returns the span of some tokens.
-func (c *compiler) value(from, to int) Value {
-	v := Value{Start: c.tokens[from].start, End: c.tokens[to-1].end}
+func (c *compiler) value(from, to int) Phrase {
+	v := Phrase{Start: c.tokens[from].start, End: c.tokens[to-1].end}
 	v.Text = c.span(v.Start, v.End)
 	return v
 }

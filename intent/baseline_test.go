@@ -65,13 +65,13 @@ func naive(prompt string) *Intent {
 			}
 		}
 	}
-	in.Slots = make(map[Slot][]Value)
+	in.Slots = make(map[Slot][]Phrase)
 	for _, s := range in.Verb.Required() {
-		in.Slots[s] = []Value{{Text: prompt}}
+		in.Slots[s] = []Phrase{{Text: prompt}}
 	}
 	for s, list := range keys[in.Verb] {
 		if containsAny(text, strings.Split(list, "|")) {
-			in.Slots[s] = []Value{{Text: prompt}}
+			in.Slots[s] = []Phrase{{Text: prompt}}
 		}
 	}
 	for _, a := range ambers {

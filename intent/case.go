@@ -20,19 +20,19 @@ type Case struct {
 // A Report says how many of some cases were compiled as expected.
 type Report struct {
 	Cases     int
-	Verbs     int   // right, passing through included
-	Slots     Found // of the cases that ask for something
-	Values    int   // slots found for which a value is expected
-	Exact     int   // of these, with exactly the values expected
+	Verbs     int  // right, passing through included
+	Slots     Hits // of the cases that ask for something
+	Values    int  // slots found for which a value is expected
+	Exact     int  // of these, with exactly the values expected
 	Overlap   float64
-	Gaps      Found
-	Flags     Found
-	Secondary Found
+	Gaps      Hits
+	Flags     Hits
+	Secondary Hits
 	Misses    []Miss
 }
 
-// Found counts what was found and what was to be found.
-type Found struct {
+// Hits counts what was found and what was to be found.
+type Hits struct {
 	Right int // found and expected
 	Found int
 	Want  int
@@ -40,11 +40,11 @@ type Found struct {
 
 // Precision is the share of what was found that was expected; 1 if nothing was
 // found.
-func (f Found) Precision() float64 { return share(f.Right, f.Found) }
+func (f Hits) Precision() float64 { return share(f.Right, f.Found) }
 
 // Recall is the share of what was expected that was found; 1 if nothing was
 // expected.
-func (f Found) Recall() float64 { return share(f.Right, f.Want) }
+func (f Hits) Recall() float64 { return share(f.Right, f.Want) }
 
 func share(part, whole int) float64 {
 	if whole == 0 {
@@ -92,7 +92,7 @@ func score(cases []Case, compile func(prompt string) *Intent) *Report {
 
 // String returns the figures in a few lines, without the misses.
 func (r *Report) String() string {
-	found := func(name string, f Found) string {
+	found := func(name string, f Hits) string {
 		return fmt.Sprintf("%s precision %.1f recall %.1f (%d of %d found, %d wanted)\n", name, 100*f.Precision(), 100*f.Recall(), f.Right, f.Found, f.Want)
 	}
 	return fmt.Sprintf("verb %.1f (%d of %d)\n", 100*r.VerbShare(), r.Verbs, r.Cases) +
@@ -131,7 +131,7 @@ func (s scorer) compare(want *Case, got *Intent) {
 }
 
 // sets compares two lists without regard to their order.
-func (s scorer) sets(f *Found, field string, want, got []string) {
+func (s scorer) sets(f *Hits, field string, want, got []string) {
 	f.Want += len(want)
 	f.Found += len(got)
 	left := slices.Clone(want)
@@ -147,7 +147,7 @@ func (s scorer) sets(f *Found, field string, want, got []string) {
 }
 
 // values compares what fills a slot.
-func (s scorer) values(slot string, want []string, got []Value) {
+func (s scorer) values(slot string, want []string, got []Phrase) {
 	s.Values++
 	w, g := strings.Join(want, " | "), strings.Join(valueTexts(got), " | ")
 	if w == g {

@@ -61,7 +61,7 @@ func (f floors) check(t *testing.T, cases []Case) *Report {
 }
 
 // passedThrough counts the prompts that pass through.
-func passedThrough(cases []Case) (f Found) {
+func passedThrough(cases []Case) (f Hits) {
 	for _, c := range cases {
 		passes := Compile(c.Prompt, nil).Verb == ""
 		if c.Verb == "" {
@@ -192,8 +192,8 @@ func TestScoreOfEachField(t *testing.T) {
 	}
 	want := &Report{
 		Cases: 4, Verbs: 3,
-		Slots: Found{4, 4, 4}, Values: 2, Exact: 1, Overlap: 1.8,
-		Gaps: Found{0, 0, 1}, Flags: Found{0, 0, 1}, Secondary: Found{1, 1, 2},
+		Slots: Hits{4, 4, 4}, Values: 2, Exact: 1, Overlap: 1.8,
+		Gaps: Hits{0, 0, 1}, Flags: Hits{0, 0, 1}, Secondary: Hits{1, 1, 2},
 		Misses: []Miss{
 			{1, "verb", "explain", ""},
 			{1, "gaps", "target", ""},

@@ -65,8 +65,8 @@ func compile(text string, limit int, t table) *Intent {
 
 // A finding is what the rules find in a prompt, before it is weighed.
 type finding struct {
-	pass  Pass   // why it passes through, or empty
-	parts []part // at least one, unless it is from a program or has no words
+	pass  PassReason // why it passes through, or empty
+	parts []part     // at least one, unless it is from a program or has no words
 }
 
 // find returns what the rules find.
@@ -93,7 +93,7 @@ func (f *finding) verb() Verb {
 }
 
 // chat returns why a prompt passes through of which no rule says it.
-func (c *compiler) chat() Pass {
+func (c *compiler) chat() PassReason {
 	for _, t := range c.tokens {
 		if t.kind == word && greetings()[t.low] {
 			return passGreeting
@@ -392,7 +392,7 @@ func (c *compiler) guess(clauses []clause) part {
 	of := func(k int, a act) part {
 		return part{act: a, end: clauses[k].to, lead: clauses[:k], trail: clauses[k+1:]}
 	}
-	weak := func(k int, v Verb, f Form) part {
+	weak := func(k int, v Verb, f Phrasing) part {
 		from := clauses[k].from
 		p := of(k, act{opener: opener{verb: v, form: f}, at: from, body: c.skip(from, clauses[k].to), slot: v.object()})
 		p.weak = true
@@ -493,7 +493,7 @@ func (c *compiler) compile(in *Intent, parts []part) {
 	}
 	for _, p := range parts[1:] {
 		f := c.fill(p)
-		in.Secondary = append(in.Secondary, Part{p.act.verb, f.result(), missing(p.act.verb, f.slots)})
+		in.Secondary = append(in.Secondary, FurtherRequest{p.act.verb, f.result(), missing(p.act.verb, f.slots)})
 	}
 }
 
@@ -502,7 +502,7 @@ func (in *Intent) assume(format string, args ...any) {
 }
 
 // missing returns the required slots of a verb that have no value.
-func missing(v Verb, slots map[Slot][]Value) []Slot {
+func missing(v Verb, slots map[Slot][]Phrase) []Slot {
 	var gaps []Slot
 	for _, s := range v.Required() {
 		if len(slots[s]) == 0 {

@@ -29,7 +29,7 @@ func show(in *Intent) string {
 func TestReorder(t *testing.T) {
 	for _, tt := range []struct {
 		name, prompt string
-		form         Form
+		form         Phrasing
 		want         string
 	}{
 		{"the verb first", "Fix the pager score", formVerbFirst, `fix target="the pager score"`},
@@ -105,7 +105,7 @@ func TestReorder(t *testing.T) {
 func TestSlotValuesAreSpans(t *testing.T) {
 	const prompt = "Write a short note for my team about the outage, without names."
 	in := Compile(prompt, nil)
-	want := map[Slot][]Value{
+	want := map[Slot][]Phrase{
 		slotArtifact:    {{"a short note", 6, 18}},
 		slotAudience:    {{"my team", 23, 30}},
 		slotTopic:       {{"the outage", 37, 47}},
@@ -117,7 +117,7 @@ func TestSlotValuesAreSpans(t *testing.T) {
 }
 
 func TestPass(t *testing.T) {
-	for prompt, want := range map[string]Pass{
+	for prompt, want := range map[string]PassReason{
 		"":                                      passNothing,
 		"  \n":                                  passNothing,
 		"?!":                                    passNothing,

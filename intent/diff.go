@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A Change is a difference between what two turns ask for. What was not there
+// A Difference is a difference between what two turns ask for. What was not there
 // before, or is no longer there, is empty.
-type Change struct {
+type Difference struct {
 	Field  string // verb, a slot, gap or posture
 	Before string
 	After  string
 }
 
 // String returns the change as a line for people.
-func (c Change) String() string {
+func (c Difference) String() string {
 	switch {
 	case c.Field == "gap" && c.After != "":
 		return fmt.Sprintf("gap resolved: %s is %q", c.Before, c.After)
@@ -34,7 +34,7 @@ func (c Change) String() string {
 // new, and the posture, which is what the flags say. A change of a gap has the
 // slot before, and after it the value if that is known now. Either intent may
 // be nil.
-func Diff(before, after *Intent) []Change {
+func Diff(before, after *Intent) []Difference {
 	var none Intent
 	if before == nil {
 		before = &none
@@ -52,11 +52,11 @@ func Diff(before, after *Intent) []Change {
 	return d.changes
 }
 
-type differ struct{ changes []Change }
+type differ struct{ changes []Difference }
 
 func (d *differ) one(field, before, after string) {
 	if before != after {
-		d.changes = append(d.changes, Change{field, before, after})
+		d.changes = append(d.changes, Difference{field, before, after})
 	}
 }
 
@@ -106,7 +106,7 @@ func (d *differ) gaps(before, after *Intent) {
 	}
 }
 
-func valueTexts(values []Value) []string {
+func valueTexts(values []Phrase) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = v.Text

@@ -13,7 +13,7 @@
 // [Intent.Published] has the types that other programs read.
 //
 // Small talk, what tells somebody to go on, and what a program wrote ask for
-// nothing: they pass through, with a [Pass] that says why.
+// nothing: they pass through, with a [PassReason] that says why.
 //
 // Verbs, slots, flags and the form as JSON are those of the prompt compiler of
 // prosecode (Intent IR v0). There, slots are keys without values.

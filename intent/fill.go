@@ -14,7 +14,7 @@ import (
 type filling struct {
 	*compiler
 	act     act
-	slots   map[Slot][]Value
+	slots   map[Slot][]Phrase
 	pronoun string // that stands for the object
 	first   bool   // the object came before the verb
 	used    int    // where the clause begins that named the object, or -1
@@ -27,7 +27,7 @@ const shownText = 40
 
 // fill fills the slots of a request.
 func (c *compiler) fill(p part) *filling {
-	f := &filling{compiler: c, act: p.act, slots: make(map[Slot][]Value), used: -1}
+	f := &filling{compiler: c, act: p.act, slots: make(map[Slot][]Phrase), used: -1}
 	if p.blind {
 		f.put(f.act.slot, f.act.body, p.end)
 		return f
@@ -63,7 +63,7 @@ func (c *compiler) fill(p part) *filling {
 	}
 	f.styled()
 	for _, values := range f.slots {
-		slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortFunc(values, func(a, b Phrase) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	return f
 }
@@ -127,7 +127,7 @@ func (f *filling) tells(cl clause) {
 }
 
 // result returns the slots, or nil if none is filled.
-func (f *filling) result() map[Slot][]Value {
+func (f *filling) result() map[Slot][]Phrase {
 	if len(f.slots) == 0 {
 		return nil
 	}

@@ -7,23 +7,23 @@ const schema = "prosecode.intent.v0"
 // compiled or parsed has slots of its verb only, and gaps are exactly the
 // required slots without a value.
 type Intent struct {
-	Verb       Verb             // empty: the prompt passes through
-	Slots      map[Slot][]Value // in the order of the prompt; absent if empty
-	Gaps       []Slot           // required slots that the prompt leaves open
-	Amber      []Flag           // words that pull in two directions
-	Human      []Flag           // what the words say of who wrote them
-	Assumed    []string         // what was taken for granted, in sentences
-	Secondary  []Part           // what is asked for after the first
+	Verb       Verb              // empty: the prompt passes through
+	Slots      map[Slot][]Phrase // in the order of the prompt; absent if empty
+	Gaps       []Slot            // required slots that the prompt leaves open
+	Amber      []Flag            // words that pull in two directions
+	Human      []Flag            // what the words say of who wrote them
+	Assumed    []string          // what was taken for granted, in sentences
+	Secondary  []FurtherRequest  // what is asked for after the first
 	Confidence Confidence
-	Form       Form
-	Pass       Pass     // why it passes through; empty if it does not
-	Words      []string // keywords that were given instead of a prompt
+	Form       Phrasing
+	Pass       PassReason // why it passes through; empty if it does not
+	Words      []string   // keywords that were given instead of a prompt
 }
 
-// A Value is a span of a prompt. The offsets are in bytes. Both are 0 if the
+// A Phrase is a span of a prompt. The offsets are in bytes. Both are 0 if the
 // text came without its place. In Text, what is not valid UTF-8 in the prompt
 // is replaced by U+FFFD.
-type Value struct {
+type Phrase struct {
 	Text  string
 	Start int
 	End   int
@@ -31,15 +31,15 @@ type Value struct {
 
 // A Flag is a warning with the words that it is about.
 type Flag struct {
-	Name  string  `json:"name"`
-	Words []Value `json:"words"`
+	Name  string   `json:"name"`
+	Words []Phrase `json:"words"`
 }
 
-// A Part is a further request of a prompt.
-type Part struct {
-	Verb  Verb             `json:"verb"`
-	Slots map[Slot][]Value `json:"slots"`
-	Gaps  []Slot           `json:"gaps"`
+// A FurtherRequest is a further request of a prompt.
+type FurtherRequest struct {
+	Verb  Verb              `json:"verb"`
+	Slots map[Slot][]Phrase `json:"slots"`
+	Gaps  []Slot            `json:"gaps"`
 }
 
 // A Confidence says how sure the verb and the slots are. It is stored as its
@@ -53,26 +53,26 @@ const (
 	confidenceHigh   Confidence = "high"   // said plainly
 )
 
-// A Form says how a prompt is built, and so how it was put in order. It is
+// A Phrasing says how a prompt is built, and so how it was put in order. It is
 // stored as its text: verb-first, target-first, question or statement.
-type Form string
+type Phrasing string
 
 // The forms.
 const (
-	formVerbFirst   Form = "verb-first"
-	formTargetFirst Form = "target-first"
-	formQuestion    Form = "question"
-	formStatement   Form = "statement" // it only tells how things are, or what is wanted
+	formVerbFirst   Phrasing = "verb-first"
+	formTargetFirst Phrasing = "target-first"
+	formQuestion    Phrasing = "question"
+	formStatement   Phrasing = "statement" // it only tells how things are, or what is wanted
 )
 
-// A Pass says why a prompt passes through. It is stored as its text: greeting,
+// A PassReason says why a prompt passes through. It is stored as its text: greeting,
 // continuation, machine or nothing.
-type Pass string
+type PassReason string
 
 // The reasons for which a prompt passes through.
 const (
-	passGreeting     Pass = "greeting"     // hello, thanks
-	passContinuation Pass = "continuation" // yes, go on
-	passMachine      Pass = "machine"      // written by a tool, a pipeline or a system
-	passNothing      Pass = "nothing"      // no word in it
+	passGreeting     PassReason = "greeting"     // hello, thanks
+	passContinuation PassReason = "continuation" // yes, go on
+	passMachine      PassReason = "machine"      // written by a tool, a pipeline or a system
+	passNothing      PassReason = "nothing"      // no word in it
 )

@@ -9,18 +9,18 @@ import (
 
 // document is an intent as JSON.
 type document struct {
-	Schema     string           `json:"schema"`
-	Verb       *Verb            `json:"verb"`
-	Slots      map[Slot][]Value `json:"slots"`
-	Gaps       []Slot           `json:"gaps"`
-	Amber      []Flag           `json:"amber_flags"`
-	Human      []Flag           `json:"human_context"`
-	Assumed    []string         `json:"assumptions"`
-	Secondary  []Part           `json:"secondary_intents"`
-	Confidence Confidence       `json:"confidence"`
-	Form       Form             `json:"form,omitempty"`
-	Pass       Pass             `json:"pass_through,omitempty"`
-	Words      []string         `json:"intent_ir,omitempty"`
+	Schema     string            `json:"schema"`
+	Verb       *Verb             `json:"verb"`
+	Slots      map[Slot][]Phrase `json:"slots"`
+	Gaps       []Slot            `json:"gaps"`
+	Amber      []Flag            `json:"amber_flags"`
+	Human      []Flag            `json:"human_context"`
+	Assumed    []string          `json:"assumptions"`
+	Secondary  []FurtherRequest  `json:"secondary_intents"`
+	Confidence Confidence        `json:"confidence"`
+	Form       Phrasing          `json:"form,omitempty"`
+	Pass       PassReason        `json:"pass_through,omitempty"`
+	Words      []string          `json:"intent_ir,omitempty"`
 }
 
 // MarshalJSON writes the intent as Intent IR v0. Every field of that form is
@@ -48,9 +48,9 @@ func (in *Intent) verb() *Verb {
 }
 
 // filled returns slots that are written as {} if there are none.
-func filled(slots map[Slot][]Value) map[Slot][]Value {
+func filled(slots map[Slot][]Phrase) map[Slot][]Phrase {
 	if slots == nil {
-		return map[Slot][]Value{}
+		return map[Slot][]Phrase{}
 	}
 	return slots
 }
@@ -121,7 +121,7 @@ func secondaryVerbs(in *Intent) []string {
 
 // MarshalJSON writes the value as an object, or as a plain string if its place
 // is not known.
-func (v Value) MarshalJSON() ([]byte, error) {
+func (v Phrase) MarshalJSON() ([]byte, error) {
 	if v.Start == 0 && v.End == 0 {
 		return json.Marshal(v.Text)
 	}

@@ -30,7 +30,7 @@ type keywords struct {
 }
 
 // part adds the verb and what fills its slots.
-func (k *keywords) part(v Verb, slots map[Slot][]Value) {
+func (k *keywords) part(v Verb, slots map[Slot][]Phrase) {
 	k.add(string(v))
 	for _, s := range v.Slots() {
 		for _, value := range slots[s] {

@@ -23,12 +23,12 @@ func checkLaws(t interface {
 	if d := cmp.Diff(in, Compile(prompt, nil)); d != "" {
 		t.Fatalf("%q compiles in two ways:\n%s", prompt, d)
 	}
-	check := func(v Value) {
+	check := func(v Phrase) {
 		if v.Start < 0 || v.Start >= v.End || v.End > len(prompt) || v.Text != strings.ToValidUTF8(prompt[v.Start:v.End], "\ufffd") {
 			t.Fatalf("%q has no %q from %d to %d", prompt, v.Text, v.Start, v.End)
 		}
 	}
-	part := func(p Part) {
+	part := func(p FurtherRequest) {
 		for s, values := range p.Slots {
 			if !p.Verb.has(s) || len(values) == 0 {
 				t.Fatalf("%q has %v in %s of %s", prompt, values, s, p.Verb)
@@ -41,7 +41,7 @@ func checkLaws(t interface {
 			t.Fatalf("%q has other gaps:\n%s", prompt, d)
 		}
 	}
-	part(Part{in.Verb, in.Slots, in.Gaps})
+	part(FurtherRequest{in.Verb, in.Slots, in.Gaps})
 	for _, p := range in.Secondary {
 		part(p)
 	}

@@ -9,7 +9,7 @@ import (
 // An opener is a phrase with which a request begins.
 type opener struct {
 	verb Verb
-	form Form
+	form Phrasing
 	noun bool // also a noun: in the middle of a sentence it needs an object
 	own  bool // names a form by itself, as shorten does
 	how  special
@@ -47,7 +47,7 @@ var openers = lazy.Value(func() phrases[opener] {
 	verb := func(v Verb, list string) { p.add(opener{verb: v, form: formVerbFirst}, list) }
 	noun := func(v Verb, list string) { p.add(opener{verb: v, form: formVerbFirst, noun: true}, list) }
 	asks := func(v Verb, list string) { p.add(opener{verb: v, form: formQuestion}, list) }
-	rule := func(h special, v Verb, f Form, list string) { p.add(opener{verb: v, form: f, how: h}, list) }
+	rule := func(h special, v Verb, f Phrasing, list string) { p.add(opener{verb: v, form: f, how: h}, list) }
 
 	verb(Explain, `explain, explain to me, explain me, describe, clarify, define, elaborate on, walk me through, teach me, show me how,
 		tell me about, tell me more about, eli5, introduce me to, remind me, illustrate, talk about, elaborate, go into detail on, go into more detail on, show me, show us`)

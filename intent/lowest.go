@@ -5,7 +5,7 @@ package intent
 // missed.
 func (r *Report) Lowest() float64 {
 	lowest := min(r.VerbShare(), r.ExactShare())
-	for _, f := range []Found{r.Slots, r.Gaps, r.Flags, r.Secondary} {
+	for _, f := range []Hits{r.Slots, r.Gaps, r.Flags, r.Secondary} {
 		lowest = min(lowest, f.Precision(), f.Recall())
 	}
 	return lowest

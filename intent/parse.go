@@ -157,7 +157,7 @@ func (p *parser) agree(in *Intent, start int) error {
 
 // missing returns the gaps: those given, which must be right, or if there are
 // none those of the slots.
-func (p *parser) missing(v Verb, slots map[Slot][]Value, given []Slot, at int) ([]Slot, error) {
+func (p *parser) missing(v Verb, slots map[Slot][]Phrase, given []Slot, at int) ([]Slot, error) {
 	gaps := missing(v, slots)
 	if given == nil {
 		return gaps, nil
@@ -187,8 +187,8 @@ func (p *parser) verb() (Verb, error) {
 }
 
 // slots reads the slots of a verb. It returns nil if there are none.
-func (p *parser) slots(v Verb) (map[Slot][]Value, error) {
-	slots := make(map[Slot][]Value)
+func (p *parser) slots(v Verb) (map[Slot][]Phrase, error) {
+	slots := make(map[Slot][]Phrase)
 	err := p.Object(func(key string) (err error) {
 		if !v.has(Slot(key)) {
 			return p.Fail(p.KeyOffset(), "%q is no slot of %s", key, v.name())
@@ -197,9 +197,9 @@ func (p *parser) slots(v Verb) (map[Slot][]Value, error) {
 		if p.Kind() == rawjson.Array {
 			slots[Slot(key)], err = elements(p, p.value)
 		} else {
-			var one Value
+			var one Phrase
 			one, err = p.value()
-			slots[Slot(key)] = []Value{one}
+			slots[Slot(key)] = []Phrase{one}
 		}
 		if err == nil && len(slots[Slot(key)]) == 0 {
 			err = p.Fail(at, "no value")
@@ -221,15 +221,15 @@ func (v Verb) name() string {
 }
 
 // value reads a value: an object, or a string if its place is not known.
-func (p *parser) value() (Value, error) {
-	var v Value
+func (p *parser) value() (Phrase, error) {
+	var v Phrase
 	at := p.Offset()
 	if p.Kind() == rawjson.String {
 		text, err := p.String()
 		if err == nil && text == "" {
 			err = p.Fail(at, "an empty value")
 		}
-		return Value{Text: text}, err
+		return Phrase{Text: text}, err
 	}
 	err := p.Object(func(key string) (err error) {
 		switch key {
@@ -304,7 +304,7 @@ func (p *parser) flags(names []string) ([]Flag, error) {
 }
 
 // part reads a further request: an object, or its verb.
-func (p *parser) part() (part Part, err error) {
+func (p *parser) part() (part FurtherRequest, err error) {
 	at := p.Offset()
 	if p.Kind() == rawjson.String {
 		part.Verb, err = p.verb()

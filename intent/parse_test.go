@@ -19,14 +19,14 @@ func TestParse(t *testing.T) {
 			"a packet with plain strings",
 			`{"schema":"prosecode.intent.v0","verb":"fix","slots":{"target":"the form","symptoms":["a","b"]},"gaps":[],"amber_flags":["TONE_TENSION"],"human_context":["UNCERTAIN_USER"],"assumptions":["x"],"confidence":"medium","secondary_intents":["plan"]}`,
 			&Intent{
-				Verb: Fix, Slots: map[Slot][]Value{slotTarget: {{Text: "the form"}}, slotSymptoms: {{Text: "a"}, {Text: "b"}}}, Gaps: nil,
+				Verb: Fix, Slots: map[Slot][]Phrase{slotTarget: {{Text: "the form"}}, slotSymptoms: {{Text: "a"}, {Text: "b"}}}, Gaps: nil,
 				Amber: []Flag{{Name: "TONE_TENSION"}}, Human: []Flag{{Name: "UNCERTAIN_USER"}}, Assumed: []string{"x"},
-				Secondary: []Part{{Verb: Plan, Gaps: []Slot{slotGoal}}}, Confidence: confidenceMedium,
+				Secondary: []FurtherRequest{{Verb: Plan, Gaps: []Slot{slotGoal}}}, Confidence: confidenceMedium,
 			},
 		},
 		{
 			"gaps that are not listed", `{"verb":"transform","slots":{"source":{"end":3,"start":0,"text":"abc"}},"schema":"prosecode.intent.v0"}`,
-			&Intent{Verb: Transform, Slots: map[Slot][]Value{slotSource: {{"abc", 0, 3}}}, Gaps: []Slot{slotTargetForm}, Confidence: confidenceLow},
+			&Intent{Verb: Transform, Slots: map[Slot][]Phrase{slotSource: {{"abc", 0, 3}}}, Gaps: []Slot{slotTargetForm}, Confidence: confidenceLow},
 		},
 		{
 			"one that passes through", `{"schema":"prosecode.intent.v0","verb":null,"slots":{},"pass_through":"machine","confidence":"high"}`,

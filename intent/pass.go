@@ -37,8 +37,8 @@ var (
 	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
 	// small talk, whatever follows them in it.
 	//nolint:misspell // people write favorite in either way
-	asides = lazy.Value(func() phrases[Pass] {
-		p := make(phrases[Pass])
+	asides = lazy.Value(func() phrases[PassReason] {
+		p := make(phrases[PassReason])
 		p.add(passContinuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
 			as discussed/agreed/planned/always/usual, make it so, go for, hang on, hold that, start over/again, from the top/start/beginning, the rest, you may, you can go/proceed/continue/start/stop, not now, not today, not that, let's go/begin/start/proceed/continue/roll, we can go/proceed/continue/stop/start, that one, this one, all of it/them/that/the, any of, none of, either of, both of, ready for`)
 		p.add(passGreeting, `happy/merry new/birthday/christmas/easter/holidays/friday/monday/anniversary/diwali/halloween, good luck, best of luck, enjoy your/the, have fun, have a good/nice/great/lovely/wonderful/safe/beautiful/relaxing/blessed/pleasant, sleep well, sweet dreams, see you, see ya, talk to you, catch you, until, till,
@@ -55,8 +55,8 @@ var (
 
 	// smallTalk are phrases of which no word is about a task, and questions about the
 	// one who answers.
-	smallTalk = lazy.Value(func() phrases[Pass] {
-		p := make(phrases[Pass])
+	smallTalk = lazy.Value(func() phrases[PassReason] {
+		p := make(phrases[PassReason])
 		p.add(passGreeting, `how are you, how are you doing, how're you, how do you do, how are things, how's it going, how is it going, hows it going, how's life/everything, how have you been,
 			how was your day/weekend, how's your day, what's up, whats up, what's new, sup, long time no see, nice/good/great/pleased to meet/see you, are you there, can you hear me,
 			who are you, what are you, what's/whats your name, what is your name, are you a/an bot/robot/human/ai/person, are you human/real, what can you do, who made you,
@@ -77,9 +77,9 @@ var (
 
 // pass returns why the prompt asks for nothing by itself, or nothing if it
 // does.
-func (c *compiler) pass() Pass {
+func (c *compiler) pass() PassReason {
 	words, other := 0, 0
-	said := make(map[Pass]int)
+	said := make(map[PassReason]int)
 	for i := 0; i < len(c.tokens); {
 		t := c.tokens[i]
 		if t.kind == word || t.kind == literal {
@@ -115,7 +115,7 @@ func (c *compiler) pass() Pass {
 }
 
 // talk returns how many of the words at a token ask for nothing, and why, or 0.
-func (c *compiler) talk(i int) (Pass, int) {
+func (c *compiler) talk(i int) (PassReason, int) {
 	if n := c.goesOn(i); n > 0 {
 		return passContinuation, n
 	}
@@ -204,7 +204,7 @@ var strong = lazy.Words("hello hi hey thanks thank thx bye goodbye goodnight dan
 
 // tells returns why a prompt without a request passes through: it answers a
 // question, picks something, or only tells how somebody or something is.
-func (c *compiler) tells() Pass {
+func (c *compiler) tells() PassReason {
 	count, words, plain, greets := 0, 0, true, false
 	for i, t := range c.tokens {
 		switch t.kind {

@@ -54,7 +54,7 @@ func runArchives(t *testing.T, dir string) {
 func runArchive(t *testing.T, archive *txtar.Archive) (got, want string) {
 	opts := &Options{Confirm: func(string) bool { return true }}
 	var program string
-	var updates iter.Seq[Update]
+	var updates iter.Seq[LiveValue]
 	for _, f := range archive.Files {
 		switch data := string(f.Data); {
 		case f.Name == "program":
@@ -97,12 +97,12 @@ func runArchive(t *testing.T, archive *txtar.Archive) (got, want string) {
 
 // parseUpdates reads one update from each line: a name with a value in JSON, or,
 // after "!", with the error of its source.
-func parseUpdates(t *testing.T, data string) []Update {
-	var updates []Update
+func parseUpdates(t *testing.T, data string) []LiveValue {
+	var updates []LiveValue
 	for line := range strings.Lines(data) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if why, ok := strings.CutPrefix(rest, "! "); ok {
-			updates = append(updates, Update{Name: name, Err: errors.New(why)})
+			updates = append(updates, LiveValue{Name: name, Err: errors.New(why)})
 			continue
 		}
 		var v any
@@ -113,7 +113,7 @@ func parseUpdates(t *testing.T, data string) []Update {
 		if err != nil {
 			t.Fatalf("update %q: %v", line, err)
 		}
-		updates = append(updates, Update{Name: name, Value: value})
+		updates = append(updates, LiveValue{Name: name, Value: value})
 	}
 	return updates
 }

@@ -36,7 +36,7 @@ func (m *Machine) Listens() bool { return len(m.handlers) > 0 && !m.blocked }
 // "source" ("initial", "adapter_update", "cascade" or "decay_tick"), the
 // "handler_index", the "values_changed" and the "new_values", and the number of
 // the "statement" in the body, from 0.
-func (m *Machine) Listen(updates iter.Seq[Update]) iter.Seq[Result] {
+func (m *Machine) Listen(updates iter.Seq[LiveValue]) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if !m.Listens() {
 			return
@@ -70,7 +70,7 @@ func (l *listener) emit(r Result) {
 // over reports whether nothing more is to happen.
 func (l *listener) over() bool { return l.stopped || l.finisher >= 0 }
 
-func (l *listener) run(updates iter.Seq[Update]) {
+func (l *listener) run(updates iter.Seq[LiveValue]) {
 	message := "listening"
 	if len(l.names) > 0 {
 		message += " for changes of " + strings.Join(l.names, ", ")
@@ -100,7 +100,7 @@ func (l *listener) run(updates iter.Seq[Update]) {
 }
 
 // drain takes updates until there is nothing more to do.
-func (l *listener) drain(updates iter.Seq[Update]) {
+func (l *listener) drain(updates iter.Seq[LiveValue]) {
 	if l.over() {
 		return
 	}

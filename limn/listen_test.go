@@ -13,7 +13,7 @@ import (
 )
 
 // listen runs a program and returns the results of its listening.
-func listen(t testing.TB, program string, updates ...Update) []Result {
+func listen(t testing.TB, program string, updates ...LiveValue) []Result {
 	t.Helper()
 	m := NewMachine(nil)
 	for r := range m.Run(Parse("", program, nil)) {
@@ -35,7 +35,7 @@ func statuses(results []Result) []Status {
 // Mended: elsewhere a forbid that is true in a handler ends the program. Here it is
 // a result, and the body goes on.
 func TestMendedForbidInHandler(t *testing.T) {
-	got := statuses(listen(t, "remember a number called x with 0\nwhen x is above 1\n  forbid x is above 1\n  show x", Update{Name: "x", Value: Int(2)}))
+	got := statuses(listen(t, "remember a number called x with 0\nwhen x is above 1\n  forbid x is above 1\n  show x", LiveValue{Name: "x", Value: Int(2)}))
 	want := []Status{StatusListening, StatusViolated, StatusFired, StatusShutdown}
 	if !slices.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
@@ -44,7 +44,7 @@ func TestMendedForbidInHandler(t *testing.T) {
 
 // Mended: elsewhere a handler whose condition applies a predicate never fires.
 func TestMendedPredicateInWhen(t *testing.T) {
-	got := statuses(listen(t, "remember a number called x with 0\ndefine high: is above 1\nwhen x is high\n  show x", Update{Name: "x", Value: Int(2)}))
+	got := statuses(listen(t, "remember a number called x with 0\ndefine high: is above 1\nwhen x is high\n  show x", LiveValue{Name: "x", Value: Int(2)}))
 	want := []Status{StatusListening, StatusFired, StatusShutdown}
 	if !slices.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
@@ -81,7 +81,7 @@ func TestRunawayCascadeEnds(t *testing.T) {
 		}
 	}
 	fired, refused := 0, 0
-	for _, r := range listen(t, b.String(), Update{Name: "l0", Value: Int(1)}) {
+	for _, r := range listen(t, b.String(), LiveValue{Name: "l0", Value: Int(1)}) {
 		switch {
 		case r.Status == StatusFired && r.Metadata["statement"] == 0:
 			fired++
@@ -123,7 +123,7 @@ func TestListenStopsWhatItDoes(t *testing.T) {
 			continue
 		}
 		got := 0
-		for range m.Listen(slices.Values([]Update{{Name: "y", Value: Int(9)}})) {
+		for range m.Listen(slices.Values([]LiveValue{{Name: "y", Value: Int(9)}})) {
 			if got++; got == results {
 				break
 			}
@@ -154,7 +154,7 @@ func TestListens(t *testing.T) {
 		for range m.Run(Parse("", tt.program, nil)) {
 			continue
 		}
-		results := slices.Collect(m.Listen(slices.Values([]Update{{Name: "x", Value: Int(3)}})))
+		results := slices.Collect(m.Listen(slices.Values([]LiveValue{{Name: "x", Value: Int(3)}})))
 		if m.Listens() != tt.want || (len(results) > 0) != tt.want {
 			t.Errorf("%q: listens %t with %d results, want %t", tt.program, m.Listens(), len(results), tt.want)
 		}
@@ -189,7 +189,7 @@ func TestWatchingLooksAtEachDefinitionOnce(t *testing.T) {
 func TestDisabledHandlersStaySo(t *testing.T) {
 	results := listen(t, "remember a number called x with 0\nremember a number called y with 0\nremember a string called mode with late\n"+
 		"when x is above 1\n  show \"x\"\nwhen y is above 1\n  assign x to 5\nwhen mode is not equal to late\n  show \"mode\"",
-		Update{Name: "x", Err: errors.New("cut")}, Update{Name: "y", Value: Int(2)}, Update{Name: "late", Value: String("other")},
+		LiveValue{Name: "x", Err: errors.New("cut")}, LiveValue{Name: "y", Value: Int(2)}, LiveValue{Name: "late", Value: String("other")},
 	)
 	if got, want := results[0].Message, "listening for changes of x, y, mode"; got != want {
 		t.Errorf("message %q, want %q", got, want)
@@ -272,7 +272,7 @@ func TestUpdatesThatDoNotFit(t *testing.T) {
 		continue
 	}
 	m.items = maxItems - 1 // as if there were other lists
-	updates := []Update{{Name: "xs", Value: must(listOf(Int(1), Int(2)))}, {Name: "xs", Value: must(listOf(Int(1)))}}
+	updates := []LiveValue{{Name: "xs", Value: must(listOf(Int(1), Int(2)))}, {Name: "xs", Value: must(listOf(Int(1)))}}
 	results := slices.Collect(m.Listen(slices.Values(updates)))
 	want := []Status{StatusListening, StatusRuntimeError, StatusShutdown}
 	if got := statuses(results); !slices.Equal(got, want) {
@@ -289,10 +289,10 @@ func TestUpdatesThatDoNotFit(t *testing.T) {
 // A source that fails, or gives no value, is given up without more ado.
 func TestUpdatesThatAreNone(t *testing.T) {
 	results := listen(t, "remember a number called x with 0\nremember how to go: show x\nwhen x is above 1\n  show x",
-		Update{Name: "go", Value: Int(1)},
-		Update{Name: "y"},
-		Update{Name: "x", Err: errors.New("cut")},
-		Update{Name: "x", Value: Int(9)},
+		LiveValue{Name: "go", Value: Int(1)},
+		LiveValue{Name: "y"},
+		LiveValue{Name: "x", Err: errors.New("cut")},
+		LiveValue{Name: "x", Value: Int(9)},
 	)
 	want := []Status{StatusListening, StatusRuntimeError, StatusRuntimeError, StatusRuntimeError, StatusShutdown}
 	if got := statuses(results); !slices.Equal(got, want) {
@@ -311,13 +311,13 @@ func TestHandlersAreEdgeTriggered(t *testing.T) {
 		if before > limit {
 			edges++
 		}
-		var updates []Update
+		var updates []LiveValue
 		for _, v := range values {
 			if v > limit && before <= limit {
 				edges++
 			}
 			before = v
-			updates = append(updates, Update{Name: "x", Value: Int(v)})
+			updates = append(updates, LiveValue{Name: "x", Value: Int(v)})
 		}
 		run := func() []Result {
 			m := NewMachine(nil)
@@ -358,7 +358,7 @@ func FuzzListen(f *testing.F) {
 		f.Fatal(err)
 	}
 	opts := &Options{Packs: []*Pack{p}, Confirm: func(string) bool { return true }}
-	updates := []Update{
+	updates := []LiveValue{
 		{Name: "level", Value: Int(3)},
 		{Name: "tick", Value: Int(1)},
 		{Name: "x", Value: Int(1)},

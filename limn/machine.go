@@ -31,8 +31,8 @@ type Result struct {
 	Metadata map[string]any // figures of failed rules, of failed pack verbs, and of firings; nil if there are none
 }
 
-// An Update is a new value of a live name.
-type Update struct {
+// A LiveValue is a new value of a live name.
+type LiveValue struct {
 	Name  string
 	Value Value
 	Err   error // if it is set, the source of the name has failed and gives nothing any more

@@ -19,7 +19,7 @@ type Pack struct {
 	Nouns        []string
 	Declarations []PackName // live names
 
-	Sequence []Update      // what a pack of type "test" gives
+	Sequence []LiveValue   // what a pack of type "test" gives
 	Interval time.Duration // between the ticks of a timer
 	Path     string        // of the file or the directory that a file-watcher watches
 	Limit    int           // how many events a timer or a file-watcher gives; 0 is no limit

@@ -122,32 +122,32 @@ func (r *packReader) sequence(o packObject, p *Pack) {
 	}
 }
 
-func (r *packReader) update(at string, step any, declared []PackName) Update {
+func (r *packReader) update(at string, step any, declared []PackName) LiveValue {
 	pair := r.array(at, step)
 	if len(pair) != 2 {
 		r.fail(at, `is neither a name with a value nor "[done]"`)
-		return Update{}
+		return LiveValue{}
 	}
 	name := r.word(element(at, 0), pair[0])
 	v, err := FromJSON(pair[1])
 	if err != nil {
 		r.fail(element(at, 1), "is %v", err)
-		return Update{}
+		return LiveValue{}
 	}
 	i := slices.IndexFunc(declared, func(n PackName) bool { return n.Name == name })
 	if i < 0 {
-		return Update{Name: name, Value: v}
+		return LiveValue{Name: name, Value: v}
 	}
 	if s, ok := v.text(); ok && declared[i].Type == string(kindDate) {
 		if v, err = dateOf(s); err != nil {
 			r.fail(element(at, 1), "is %v", err)
-			return Update{}
+			return LiveValue{}
 		}
 	}
 	if !declared[i].holds(v) {
 		r.fail(element(at, 1), "is a %s, and %s is declared a %s", v.typeName(), name, declared[i].Type)
 	}
-	return Update{Name: name, Value: v}
+	return LiveValue{Name: name, Value: v}
 }
 
 func (r *packReader) noun(at string, v any) string {

@@ -84,7 +84,7 @@ func TestLoadPack(t *testing.T) {
 			"sequence": [["day", "2026-01-31"], ["n", []], ["other", {"b": 1, "a": "x"}], "[done]"]}`, Pack{
 			Name: "test", Type: PackTest,
 			Declarations: []PackName{{"day", "date"}, {"n", "list_of_numbers"}},
-			Sequence:     []Update{{Name: "day", Value: Value{day(20484)}}, {Name: "n", Value: Value{newList(nil)}}, {Name: "other", Value: abRecord(t)}},
+			Sequence:     []LiveValue{{Name: "day", Value: Value{day(20484)}}, {Name: "n", Value: Value{newList(nil)}}, {Name: "other", Value: abRecord(t)}},
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 )
 
 // update takes a new value of a live name, and runs all that follows from it.
-func (l *listener) update(u Update) {
+func (l *listener) update(u LiveValue) {
 	switch {
 	case l.gone[u.Name]:
 		return
@@ -28,7 +28,7 @@ func (l *listener) update(u Update) {
 }
 
 // take gives a live name a value that it did not have.
-func (l *listener) take(u Update) {
+func (l *listener) take(u LiveValue) {
 	known := l.m.symbols[u.Name] != nil
 	if err := l.m.bind(u.Name, descriptorOf(l.m.symbols[u.Name]), u.Value); err != nil {
 		l.lose(u.Name, err.Error())
@@ -72,7 +72,7 @@ func (l *listener) weakening() map[string]Value {
 }
 
 // suits reports whether an update is of the type that the packs declare.
-func (m *Machine) suits(u Update) bool {
+func (m *Machine) suits(u LiveValue) bool {
 	for _, p := range m.opts.Packs {
 		for _, n := range p.Declarations {
 			if n.Name == u.Name && !n.holds(u.Value) {

@@ -40,9 +40,9 @@ type Delta struct {
 	FromTotal token.Count `json:"from_tokens"`
 	ToTotal   token.Count `json:"to_tokens"`
 
-	Added   []Change `json:"added"`   // in the order of the later context
-	Removed []Change `json:"removed"` // in the order of the earlier one
-	Changed []Change `json:"changed"` // in the order of the later one
+	Added   []ItemChange `json:"added"`   // in the order of the later context
+	Removed []ItemChange `json:"removed"` // in the order of the earlier one
+	Changed []ItemChange `json:"changed"` // in the order of the later one
 
 	// Prefix is how many bytes the outputs begin with in common, by whole
 	// segments, and Kept is its share of the earlier output: what a provider's
@@ -55,10 +55,10 @@ type Delta struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// A Change is what became of one thing. Segments with a Ref are the same thing
+// An ItemChange is what became of one thing. Segments with a Ref are the same thing
 // if their refs are equal; those without, if they are the first, second and so
 // on of their kind. Frames are not compared.
-type Change struct {
+type ItemChange struct {
 	Ref    string   `json:"ref,omitempty"`
 	Before *Segment `json:"before,omitempty"` // nil if it was added
 	After  *Segment `json:"after,omitempty"`  // nil if it was removed
@@ -81,14 +81,14 @@ func Diff(a, b *Manifest) *Delta {
 	for _, n := range now.named {
 		switch before, ok := old.byName[n.name]; {
 		case !ok:
-			d.Added = append(d.Added, Change{Ref: n.Ref, After: n.Segment, Reason: n.Reason})
+			d.Added = append(d.Added, ItemChange{Ref: n.Ref, After: n.Segment, Reason: n.Reason})
 		case differs(before, n.Segment):
-			d.Changed = append(d.Changed, Change{n.Ref, before, n.Segment, n.Reason})
+			d.Changed = append(d.Changed, ItemChange{n.Ref, before, n.Segment, n.Reason})
 		}
 	}
 	for _, n := range old.named {
 		if now.byName[n.name] == nil {
-			d.Removed = append(d.Removed, Change{Ref: n.Ref, Before: n.Segment, Reason: why(n.Segment)})
+			d.Removed = append(d.Removed, ItemChange{Ref: n.Ref, Before: n.Segment, Reason: why(n.Segment)})
 		}
 	}
 	d.Prefix = prefix(a, b)

@@ -112,7 +112,7 @@ func describe(d *Delta) string {
 	if d.Partial {
 		out += " partial"
 	}
-	label := func(c Change, s *Segment) string {
+	label := func(c ItemChange, s *Segment) string {
 		if c.Ref == "" {
 			return string(s.Kind)
 		}

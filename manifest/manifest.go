@@ -138,7 +138,7 @@ type Set struct {
 // A Fetch is an attempt to get an artifact again from its source.
 type Fetch struct {
 	Ref     string
-	Outcome Outcome
+	Outcome FetchOutcome
 	From    int64 // version before
 	To      int64 // version after, 0 if there is none
 }

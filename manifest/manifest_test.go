@@ -171,7 +171,7 @@ func anyManifest(t *rapid.T) *Manifest {
 		h.Candidates += len(rows)
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "fetches") {
-		f := &Fetch{Ref: fmt.Sprintf("s%d", i), Outcome: rapid.SampledFrom([]Outcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable}).Draw(t, "outcome"), From: rapid.Int64Range(0, 9).Draw(t, "from")}
+		f := &Fetch{Ref: fmt.Sprintf("s%d", i), Outcome: rapid.SampledFrom([]FetchOutcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable}).Draw(t, "outcome"), From: rapid.Int64Range(0, 9).Draw(t, "from")}
 		switch f.Outcome {
 		case OutcomeUnchanged:
 			f.To = f.From

@@ -38,16 +38,16 @@ const (
 	TagBlack  Tag = "black" // expired or refuted
 )
 
-// An Outcome says how an attempt to fetch ended.
-type Outcome string
+// A FetchOutcome says how an attempt to fetch ended.
+type FetchOutcome string
 
 // The outcomes.
 const (
-	OutcomeUnchanged   Outcome = "unchanged"   // the source has the version that is held
-	OutcomeChanged     Outcome = "changed"     // there is a new version
-	OutcomeGone        Outcome = "gone"        // the source no longer has it
-	OutcomeForbidden   Outcome = "forbidden"   // the source may not be asked, or refuses
-	OutcomeUnavailable Outcome = "unavailable" // no answer; trying again may help
+	OutcomeUnchanged   FetchOutcome = "unchanged"   // the source has the version that is held
+	OutcomeChanged     FetchOutcome = "changed"     // there is a new version
+	OutcomeGone        FetchOutcome = "gone"        // the source no longer has it
+	OutcomeForbidden   FetchOutcome = "forbidden"   // the source may not be asked, or refuses
+	OutcomeUnavailable FetchOutcome = "unavailable" // no answer; trying again may help
 )
 
 // A Reason says why something is in the context or is not. The list is closed:

@@ -125,7 +125,7 @@ func TestSpecificationIsComplete(t *testing.T) {
 	for _, k := range kinds {
 		words = append(words, string(k))
 	}
-	for _, o := range []Outcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable} {
+	for _, o := range []FetchOutcome{OutcomeUnchanged, OutcomeChanged, OutcomeGone, OutcomeForbidden, OutcomeUnavailable} {
 		words = append(words, string(o))
 	}
 	for _, c := range provenance.Classes() {

@@ -60,8 +60,8 @@ type Request struct {
 	Cuts    Cuts        // the default is DefaultCuts
 }
 
-// A Decision says what a pass does with a block, and why.
-type Decision struct {
+// A BlockDecision says what a pass does with a block, and why.
+type BlockDecision struct {
 	Block     transcript.BlockID `json:"block"`
 	Turn      int                `json:"turn"`
 	Rule      Rule               `json:"rule,omitempty"`
@@ -78,14 +78,14 @@ type Decision struct {
 }
 
 // Changed reports whether the decision changes the window.
-func (d *Decision) Changed() bool { return d.From != d.To || d.Recut }
+func (d *BlockDecision) Changed() bool { return d.From != d.To || d.Recut }
 
 // A Plan is what a pass would do. Making it changes nothing.
 type Plan struct {
 	Budget    token.Count
-	Before    token.Count // of the window
-	After     token.Count // of the window, at most Budget
-	Decisions []Decision  // one for each block, by turn
+	Before    token.Count     // of the window
+	After     token.Count     // of the window, at most Budget
+	Decisions []BlockDecision // one for each block, by turn
 
 	// Picks has, of a plan of [Cover], the passages of each block that its stub
 	// has, in the order of the text. It is nil in a plan that changes nothing.
@@ -203,7 +203,7 @@ var slide = []stage{
 // Make returns the plan for a request. It fails with a [*FloorError] if no
 // step is left and the window is still above the budget.
 func Make(r *Request) (*Plan, error) {
-	return take(r, stages, func(a, b *Decision) int {
+	return take(r, stages, func(a, b *BlockDecision) int {
 		return cmp.Or(cmp.Compare(a.Score, b.Score), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))
 	})
 }
@@ -212,13 +212,13 @@ func Make(r *Request) (*Plan, error) {
 // oldest first, until what is left fits. Rules hold as in [Make], and what is
 // said there of budgets is true here.
 func Slide(r *Request) (*Plan, error) {
-	return take(r, slide, func(a, b *Decision) int {
+	return take(r, slide, func(a, b *BlockDecision) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))
 	})
 }
 
 // take takes the steps of a sequence until the plan fits, blocks in an order.
-func take(r *Request, sequence []stage, before func(a, b *Decision) int) (*Plan, error) {
+func take(r *Request, sequence []stage, before func(a, b *BlockDecision) int) (*Plan, error) {
 	p := NewPlan(r)
 	order := make([]int, len(p.Decisions))
 	for i := range order {
@@ -255,7 +255,7 @@ func take(r *Request, sequence []stage, before func(a, b *Decision) int) (*Plan,
 // score, and what the pager would decide by that.
 func NewPlan(r *Request) *Plan {
 	w, cuts := cmp.Or(r.Weights, DefaultWeights), cmp.Or(r.Cuts, DefaultCuts)
-	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]Decision, len(r.Blocks))}
+	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]BlockDecision, len(r.Blocks))}
 	for i := range r.Blocks {
 		c := &r.Blocks[i]
 		score := score(w, c.Signals)
@@ -264,7 +264,7 @@ func NewPlan(r *Request) *Plan {
 			size = r.Size(i, c.Form)
 		}
 		p.Before += size
-		p.Decisions[i] = Decision{
+		p.Decisions[i] = BlockDecision{
 			Block: c.ID, Turn: c.Turn, Rule: c.Rule, Signals: c.Signals, Score: score,
 			Directive: cuts.decide(score, c.Signals), From: c.Form, To: c.Form, Before: size, After: size,
 		}

@@ -384,12 +384,12 @@ func TestScoreIsPortable(t *testing.T) {
 // A decision changes the window if the form is another, or the stub is.
 func TestChanged(t *testing.T) {
 	for _, tt := range []struct {
-		d    Decision
+		d    BlockDecision
 		want bool
 	}{
-		{Decision{From: Line, To: Line}, false},
-		{Decision{From: Whole, To: Line}, true},
-		{Decision{From: Line, To: Line, Recut: true}, true},
+		{BlockDecision{From: Line, To: Line}, false},
+		{BlockDecision{From: Whole, To: Line}, true},
+		{BlockDecision{From: Line, To: Line, Recut: true}, true},
 	} {
 		if got := tt.d.Changed(); got != tt.want {
 			t.Errorf("%+v: %v, want %v", tt.d, got, tt.want)

@@ -238,14 +238,14 @@ func TestCorrection(t *testing.T) {
 
 func TestIntent(t *testing.T) {
 	in := NewIntent("Fix the pager's score, and the SCORE of block_7")
-	if diff := cmp.Diff(Intent{"fix", "pager", "score", "block_7"}, in); diff != "" {
+	if diff := cmp.Diff(Terms{"fix", "pager", "score", "block_7"}, in); diff != "" {
 		t.Errorf("NewIntent (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]int{2, 0, 1}, in.Hits([]string{"PAGER: block_7 has pager, block_7; scoreboard", "", "a score"})); diff != "" {
 		t.Errorf("Hits (-want +got):\n%s", diff)
 	}
 	texts := []string{"fix pager", "fix score", "fix pager score", "fix"}
-	if diff := cmp.Diff(Intent{"pager", "score"}, in.Focus(texts, 2)); diff != "" {
+	if diff := cmp.Diff(Terms{"pager", "score"}, in.Focus(texts, 2)); diff != "" {
 		t.Errorf("Focus (-want +got):\n%s", diff)
 	}
 }
@@ -262,7 +262,7 @@ func TestTermsAgainstPattern(t *testing.T) {
 			return list
 		}
 		said := strings.Repeat(text.Draw(t, "text"), rapid.IntRange(1, 3).Draw(t, "times"))
-		var want Intent
+		var want Terms
 		for _, w := range terms(said) {
 			if len(w) > 1 && !stop()[w] && !slices.Contains(want, w) {
 				want = append(want, w)
@@ -288,7 +288,7 @@ func TestTermsAgainstPattern(t *testing.T) {
 			t.Fatalf("hits of %q in %q (-want +got):\n%s", in, texts, diff)
 		}
 		n := rapid.IntRange(0, 5).Draw(t, "n")
-		var focus Intent
+		var focus Terms
 		for times := 1; times <= len(texts); times++ {
 			for _, term := range in {
 				if count[term] == times && len(focus) < n {

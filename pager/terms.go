@@ -10,13 +10,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// An Intent is a set of terms to look for, without duplicates.
-type Intent []string
+// Terms is a set of terms to look for, without duplicates.
+type Terms []string
 
 // NewIntent returns the terms of some texts: runs of ASCII letters, digits and
 // underscores in lower case, without stop words and single letters.
-func NewIntent(texts ...string) Intent {
-	var in Intent
+func NewIntent(texts ...string) Terms {
+	var in Terms
 	seen := make(map[string]bool)
 	for _, said := range texts {
 		for term := range text.Terms(said) {
@@ -32,7 +32,7 @@ func NewIntent(texts ...string) Intent {
 // Focus returns at most n of the terms: those that the fewest of the texts
 // have, but at least one; ties in the order of in. A term that every text has
 // says nothing, and one that none has cannot hit.
-func (in Intent) Focus(texts []string, n int) Intent {
+func (in Terms) Focus(texts []string, n int) Terms {
 	count := make(map[string]int, len(in))
 	for _, k := range in.found(texts) {
 		count[in[k]]++
@@ -43,7 +43,7 @@ func (in Intent) Focus(texts []string, n int) Intent {
 }
 
 // Hits returns how many terms each text has.
-func (in Intent) Hits(texts []string) []int {
+func (in Terms) Hits(texts []string) []int {
 	hits := make([]int, len(texts))
 	for i := range in.found(texts) {
 		hits[i]++
@@ -52,7 +52,7 @@ func (in Intent) Hits(texts []string) []int {
 }
 
 // found yields each text with each of the terms that it has, by their indexes.
-func (in Intent) found(texts []string) iter.Seq2[int, int] {
+func (in Terms) found(texts []string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		if len(in) == 0 {
 			return

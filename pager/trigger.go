@@ -190,8 +190,8 @@ type Load struct {
 	Retry      bool        // the last compression was not accepted
 }
 
-// A Verdict is what a trigger says of a [Load].
-type Verdict struct {
+// Advice is what a trigger says of a [Load].
+type Advice struct {
 	Due     bool        `json:"due"` // a pass is
 	Level   Level       `json:"level"`
 	Action  Action      `json:"action"`
@@ -201,9 +201,9 @@ type Verdict struct {
 }
 
 // Due says whether a pass is due, and why. None is while a call is pending.
-func (t *Trigger) Due(l *Load) *Verdict {
+func (t *Trigger) Due(l *Load) *Advice {
 	c := t.Complete()
-	v := &Verdict{
+	v := &Advice{
 		Level: t.Level(l.Used, l.Effective), Action: actionNone, Reasons: []string{}, Keep: c.Keep,
 		Target: max(token.Count(c.Target.Scale(int64(l.Effective))), l.Floor),
 	}
@@ -223,7 +223,7 @@ func (t *Trigger) Due(l *Load) *Verdict {
 }
 
 // pager decides as the context pager does.
-func (v *Verdict) pager(c *Trigger, l *Load) {
+func (v *Advice) pager(c *Trigger, l *Load) {
 	if l.Used > c.Tokens {
 		v.Due = true
 		v.because("%d tokens are above %d", l.Used, c.Tokens)
@@ -240,7 +240,7 @@ func (v *Verdict) pager(c *Trigger, l *Load) {
 }
 
 // window decides by how full the window is.
-func (v *Verdict) window(c *Trigger, l *Load) {
+func (v *Advice) window(c *Trigger, l *Load) {
 	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
 	switch v.Level {
 	case levelOK:
@@ -268,7 +268,7 @@ func (v *Verdict) window(c *Trigger, l *Load) {
 	}
 }
 
-func (v *Verdict) because(format string, args ...any) {
+func (v *Advice) because(format string, args ...any) {
 	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
 }
 

@@ -14,20 +14,20 @@ type Evidence struct {
 	Recall []string // texts that are one recall away
 }
 
-// A Place says where the answer to a probe was found. It is stored as its text.
-type Place string
+// A Location says where the answer to a probe was found. It is stored as its text.
+type Location string
 
 // The places.
 const (
-	Window Place = "window" // it passed
-	Recall Place = "recall" // it did not, but one recall answers it
-	Lost   Place = "lost"
+	Window Location = "window" // it passed
+	Recall Location = "recall" // it did not, but one recall answers it
+	Lost   Location = "lost"
 )
 
 // A Result is the grade of one probe.
 type Result struct {
 	Probe   Probe    `json:"probe"`
-	Place   Place    `json:"place"`
+	Place   Location `json:"place"`
 	Found   []string `json:"found"`             // keywords in the best passage
 	Missing []string `json:"missing"`           // the others
 	Passage string   `json:"passage,omitempty"` // that answered, or came nearest; 800 bytes at most
@@ -46,7 +46,7 @@ func (t Tally) score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
 // Lost returns how many probes nothing answers.
 func (t Tally) Lost() int { return t.Total - t.Passed - t.Recall }
 
-func (t *Tally) count(p Place) {
+func (t *Tally) count(p Location) {
 	t.Total++
 	switch p {
 	case Window:
@@ -111,7 +111,7 @@ func Grade(probes []Probe, ev *Evidence) *Report {
 }
 
 // result returns the grade of a probe, given which of its keywords were found.
-func (p *Probe) result(place Place, found []bool, passage string) Result {
+func (p *Probe) result(place Location, found []bool, passage string) Result {
 	r := Result{Probe: *p, Place: place, Found: []string{}, Missing: []string{}, Passage: passage}
 	for k, keyword := range p.Expected {
 		if found[k] {

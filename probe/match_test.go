@@ -85,7 +85,7 @@ func TestGradeFindsKeywords(t *testing.T) {
 		name  string
 		probe Probe
 		text  string
-		want  Place
+		want  Location
 	}{
 		{"a number is whole", ask(typeProgress, "42"), "it was 420 and 142 and 42.5", Lost},
 		{"a number may be written with a comma", ask(typeProgress, "1234"), "1,234 tests", Window},
@@ -222,7 +222,7 @@ func TestGradeAnswers(t *testing.T) {
 	p := Probe{ID: "1", Type: typeDecision, Question: "What was decided in turn 4?", Expected: []string{"redis", "cache"}, Need: 2}
 	for _, tt := range []struct {
 		name, answer string
-		want         Place
+		want         Location
 	}{
 		{"right", "They use Redis as a cache.", Window},
 		{"half", "They use Redis.", Lost},

@@ -8,9 +8,9 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Policy says when a compression is accepted. Of a field that is 0 the
+// Criteria say when a compression is accepted. Of a field that is 0 the
 // default is used; a negative one asks for nothing.
-type Policy struct {
+type Criteria struct {
 	Overall  ratio.Ratio // of all probes that must pass: 90%
 	Critical ratio.Ratio // of the critical ones that must pass: 100%
 	Ordinary ratio.Ratio // of the others below which there is a warning: 80%
@@ -19,8 +19,8 @@ type Policy struct {
 }
 
 // DefaultPolicy returns the shares of the context-compression skill.
-func DefaultPolicy() Policy {
-	return Policy{
+func DefaultPolicy() Criteria {
+	return Criteria{
 		Overall:  ratio.Of(90, 100),
 		Critical: ratio.One,
 		Ordinary: ratio.Of(80, 100),
@@ -29,19 +29,19 @@ func DefaultPolicy() Policy {
 	}
 }
 
-func (p *Policy) orDefault() Policy {
+func (p *Criteria) orDefault() Criteria {
 	d := DefaultPolicy()
 	if p == nil {
 		return d
 	}
-	return Policy{
+	return Criteria{
 		cmp.Or(p.Overall, d.Overall), cmp.Or(p.Critical, d.Critical), cmp.Or(p.Ordinary, d.Ordinary),
 		cmp.Or(p.RedFlag, d.RedFlag), cmp.Or(p.MaxRatio, d.MaxRatio),
 	}
 }
 
-// A Verdict says whether a compression is accepted.
-type Verdict struct {
+// An Acceptance says whether a compression is accepted.
+type Acceptance struct {
 	Accepted bool     `json:"accepted"`
 	Reasons  []string `json:"reasons"`   // why it is not
 	Warnings []string `json:"warnings"`  // what is short of a target, and still accepted
@@ -52,9 +52,9 @@ type Verdict struct {
 // compression was made of and of what it made. A share that is just
 // reached is enough. Where there are no probes there is nothing to refuse, but
 // a warning.
-func (r *Report) Judge(p *Policy, before, after token.Count) *Verdict {
+func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	q := p.orDefault()
-	v := &Verdict{Reasons: []string{}, Warnings: []string{}, RedFlags: []string{}}
+	v := &Acceptance{Reasons: []string{}, Warnings: []string{}, RedFlags: []string{}}
 	if r.Total == 0 {
 		v.Warnings = append(v.Warnings, "no probes were asked")
 	}

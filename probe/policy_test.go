@@ -30,31 +30,31 @@ func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		report *Report
-		policy *Policy
+		policy *Criteria
 		sizes  [2]token.Count // before and after
-		want   Verdict
+		want   Acceptance
 	}{
-		{"all", graded(2, 2, 8, 8), nil, [2]token.Count{100, 30}, Verdict{Accepted: true}},
-		{"exactly 90%", graded(2, 2, 7, 8), nil, [2]token.Count{100, 30}, Verdict{Accepted: true}},
+		{"all", graded(2, 2, 8, 8), nil, [2]token.Count{100, 30}, Acceptance{Accepted: true}},
+		{"exactly 90%", graded(2, 2, 7, 8), nil, [2]token.Count{100, 30}, Acceptance{Accepted: true}},
 		{
 			"just less", graded(2, 2, 87, 97), nil,
 			[2]token.Count{},
-			Verdict{Reasons: []string{"89 of 99 probes passed (89.9%), 90.0% wanted"}},
+			Acceptance{Reasons: []string{"89 of 99 probes passed (89.9%), 90.0% wanted"}},
 		},
 		{
 			"one critical", graded(9, 10, 90, 90), nil,
 			[2]token.Count{},
-			Verdict{Reasons: []string{"9 of 10 critical probes passed (90.0%), 100.0% wanted"}},
+			Acceptance{Reasons: []string{"9 of 10 critical probes passed (90.0%), 100.0% wanted"}},
 		},
 		{
 			"few ordinary ones, but enough of all", graded(9, 9, 0, 1), nil,
 			[2]token.Count{},
-			Verdict{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), 80.0% wanted"}},
+			Acceptance{Accepted: true, Warnings: []string{"0 of 1 ordinary probes passed (0.0%), 80.0% wanted"}},
 		},
 		{
 			"less than 70%", graded(0, 0, 6, 10), nil,
 			[2]token.Count{},
-			Verdict{
+			Acceptance{
 				Reasons:  []string{"6 of 10 probes passed (60.0%), 90.0% wanted"},
 				Warnings: []string{"6 of 10 ordinary probes passed (60.0%), 80.0% wanted"},
 				RedFlags: []string{"6 of 10 probes passed (60.0%), 70.0% wanted"},
@@ -63,13 +63,13 @@ func TestJudge(t *testing.T) {
 		{
 			"next to nothing is left", graded(0, 0, 1, 1), nil,
 			[2]token.Count{1000, 49},
-			Verdict{Accepted: true, RedFlags: []string{"95.1% of the tokens are gone, 95.0% is too much"}},
+			Acceptance{Accepted: true, RedFlags: []string{"95.1% of the tokens are gone, 95.0% is too much"}},
 		},
-		{"a policy by which anything may be gone", graded(0, 0, 1, 1), &Policy{MaxRatio: -1}, [2]token.Count{1000, 0}, Verdict{Accepted: true}},
-		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, [2]token.Count{1000, 50}, Verdict{Accepted: true}},
-		{"it grew", graded(0, 0, 1, 1), nil, [2]token.Count{10, 12}, Verdict{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
-		{"no probes", graded(0, 0, 0, 0), nil, [2]token.Count{}, Verdict{Accepted: true, Warnings: []string{"no probes were asked"}}},
-		{"a gentler policy", graded(1, 2, 1, 2), &Policy{Overall: ratio.Of(1, 2), Critical: -1, Ordinary: -1, RedFlag: -1}, [2]token.Count{}, Verdict{Accepted: true}},
+		{"a policy by which anything may be gone", graded(0, 0, 1, 1), &Criteria{MaxRatio: -1}, [2]token.Count{1000, 0}, Acceptance{Accepted: true}},
+		{"exactly 95% are gone", graded(0, 0, 1, 1), nil, [2]token.Count{1000, 50}, Acceptance{Accepted: true}},
+		{"it grew", graded(0, 0, 1, 1), nil, [2]token.Count{10, 12}, Acceptance{Accepted: true, Warnings: []string{"10 tokens became 12"}}},
+		{"no probes", graded(0, 0, 0, 0), nil, [2]token.Count{}, Acceptance{Accepted: true, Warnings: []string{"no probes were asked"}}},
+		{"a gentler policy", graded(1, 2, 1, 2), &Criteria{Overall: ratio.Of(1, 2), Critical: -1, Ordinary: -1, RedFlag: -1}, [2]token.Count{}, Acceptance{Accepted: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, list := range []*[]string{&tt.want.Reasons, &tt.want.Warnings, &tt.want.RedFlags} {
@@ -93,7 +93,7 @@ func TestSharesAreNotRounded(t *testing.T) {
 }
 
 func TestDriftOf(t *testing.T) {
-	round := func(n int, places map[string]Place, types map[string]Type) Round {
+	round := func(n int, places map[string]Location, types map[string]Type) Round {
 		var results []Result
 		for _, id := range []string{"a", "b", "c", "d"} {
 			if place, ok := places[id]; ok {
@@ -104,10 +104,10 @@ func TestDriftOf(t *testing.T) {
 	}
 	types := map[string]Type{"a": typeDecision, "b": typeDecision, "c": typeError, "d": typeIntent}
 	rounds := []Round{
-		round(1, map[string]Place{"a": Window, "b": Window}, types),
+		round(1, map[string]Location{"a": Window, "b": Window}, types),
 		{Number: 2},
-		round(3, map[string]Place{"a": Recall, "b": Lost, "c": Window}, types),
-		round(4, map[string]Place{"a": Window, "b": Recall, "c": Lost, "d": Lost}, types),
+		round(3, map[string]Location{"a": Recall, "b": Lost, "c": Window}, types),
+		round(4, map[string]Location{"a": Window, "b": Recall, "c": Lost, "d": Lost}, types),
 	}
 	got := DriftOf(rounds)
 	want := &Drift{

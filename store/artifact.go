@@ -83,7 +83,7 @@ type Update struct {
 	Index     []ArtifactText
 	Purge     []CellID // whose salt and body are erased
 	Manifest  *Manifest
-	Outcome   *Outcome
+	Outcome   *ContextOutcome
 	Entry     Entry // its Revision becomes the version that the update makes
 }
 
@@ -108,11 +108,11 @@ type Manifest struct {
 	Seal    digest.Digest        `json:"seal"`
 	Body    []byte               `json:"body,omitempty"` // the document; holds no text
 	Uses    []ArtifactID         `json:"uses,omitempty"` // whose text is in the context, each once, in order
-	Made    []Outcome            `json:"made,omitempty"` // what came of it, in order; set by the store
+	Made    []ContextOutcome     `json:"made,omitempty"` // what came of it, in order; set by the store
 }
 
-// An Outcome says what came of a context: a second record beside its manifest.
-type Outcome struct {
+// A ContextOutcome says what came of a context: a second record beside its manifest.
+type ContextOutcome struct {
 	Manifest string           `json:"manifest"`
 	Version  Version          `json:"version"` // set by the store
 	Actor    governance.Actor `json:"actor"`

@@ -194,8 +194,8 @@ type IndexEntry struct {
 	Text  string
 }
 
-// A Ref names a block of a session.
-type Ref struct {
+// A BlockRef names a block of a session.
+type BlockRef struct {
 	Session transcript.SessionID
 	Block   transcript.BlockID
 }
@@ -260,17 +260,17 @@ type Journal interface {
 type Finder interface {
 	// Block returns one block, or ErrNotFound. It does not tell whether the list that
 	// the block is of is whole: see Blocks.
-	Block(ctx context.Context, scope governance.Scope, ref Ref) (*Block, error)
+	Block(ctx context.Context, scope governance.Scope, ref BlockRef) (*Block, error)
 
 	// Find returns the blocks whose id begins with prefix, ordered by session
 	// and id, limit at most. Blocks that are off are among them.
-	Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]Ref, error)
+	Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]BlockRef, error)
 
 	// Candidates returns blocks whose text has at least one of the terms, as a
 	// set: all of them if they are no more than limit, else limit of them
 	// that have the rarer terms or more of them. A term stands for its words,
 	// as [Words] yields them, and they are found as whole words.
-	Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]Ref, error)
+	Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]BlockRef, error)
 }
 
 // Admin looks after a database.

@@ -112,8 +112,8 @@ func TestUpdateValidate(t *testing.T) {
 		{"nothing about it", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.About = "" })}}, "artifact a1 has no cell for its content"},
 		{"a manifest without an id", store.Update{Manifest: &store.Manifest{}}, "the manifest has no id"},
 		{"a manifest that uses an artifact twice", store.Update{Manifest: manifest("a1", "a2", "a1")}, "manifest m1 uses artifact a1 twice"},
-		{"an outcome of a manifest", store.Update{Outcome: &store.Outcome{Manifest: "m1"}}, ""},
-		{"an outcome of nothing", store.Update{Outcome: &store.Outcome{}}, "the outcome names no manifest"},
+		{"an outcome of a manifest", store.Update{Outcome: &store.ContextOutcome{Manifest: "m1"}}, ""},
+		{"an outcome of nothing", store.Update{Outcome: &store.ContextOutcome{}}, "the outcome names no manifest"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.update.Entry.ID = "op_1"

@@ -10,67 +10,67 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A Rule names something that a summary may not do. It is stored as its text.
-type Rule string
+// A CheckRule names something that a summary may not do. It is stored as its text.
+type CheckRule string
 
 // The rules that need no more than the summary.
 const (
 	// RuleMissing: a section that must be said is not there.
-	ruleMissing Rule = "missing"
+	ruleMissing CheckRule = "missing"
 	// RuleEmpty: a section is there and says nothing, not even None; or an
 	// entry has no text.
-	ruleEmpty Rule = "empty"
+	ruleEmpty CheckRule = "empty"
 	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
 	// "etc.", "…", "N/A", or the words of the published template.
-	rulePlaceholder Rule = "placeholder"
+	rulePlaceholder CheckRule = "placeholder"
 	// RuleVague: the intent would fit any session.
-	ruleVague Rule = "vague"
+	ruleVague CheckRule = "vague"
 	// RuleRefusal: a model declines, in place of content.
-	RuleRefusal Rule = "refusal"
+	RuleRefusal CheckRule = "refusal"
 	// RuleFailure: the error of a provider, a gateway or a client, in place of
 	// content.
-	RuleFailure Rule = "failure"
+	RuleFailure CheckRule = "failure"
 	// RuleEcho: instructions or questions of the prompt, given back as content.
-	RuleEcho Rule = "echo"
+	RuleEcho CheckRule = "echo"
 	// RuleRationale: a decision has no rationale. It must say that none was
 	// stated.
-	ruleRationale Rule = "rationale"
+	ruleRationale CheckRule = "rationale"
 	// RuleDuplicate: an entry is there twice.
-	ruleDuplicate Rule = "duplicate"
+	ruleDuplicate CheckRule = "duplicate"
 	// RuleInjection: an order to whoever reads the summary, such as to ignore
 	// what was said before.
-	ruleInjection Rule = "injection"
+	ruleInjection CheckRule = "injection"
 )
 
-// The rules that compare with a [Source].
+// The rules that compare with a [Original].
 const (
 	// RuleLonger: the summary is longer than what it is of.
-	ruleLonger Rule = "longer"
+	ruleLonger CheckRule = "longer"
 	// RuleInvented: a path, a command, a number or an identifier that the
 	// source does not have.
-	ruleInvented Rule = "invented"
+	ruleInvented CheckRule = "invented"
 	// RuleFile: a file that was changed is not there.
-	ruleFile Rule = "file"
+	ruleFile CheckRule = "file"
 )
 
 // The rules for a draft that may not be a summary at all.
 const (
 	// RuleSyntax: the draft cannot be read.
-	ruleSyntax Rule = "syntax"
+	ruleSyntax CheckRule = "syntax"
 	// RuleTruncated: the draft ends in the middle.
-	ruleTruncated Rule = "truncated"
+	ruleTruncated CheckRule = "truncated"
 )
 
 // A Problem is one thing that is wrong with a summary.
 type Problem struct {
-	Section Section `json:"section,omitempty"` // empty if it is about the whole
-	Entry   string  `json:"entry,omitempty"`   // empty if it is about the section
-	Rule    Rule    `json:"rule"`
-	Text    string  `json:"text"` // what is wrong, for people
+	Section Section   `json:"section,omitempty"` // empty if it is about the whole
+	Entry   string    `json:"entry,omitempty"`   // empty if it is about the section
+	Rule    CheckRule `json:"rule"`
+	Text    string    `json:"text"` // what is wrong, for people
 }
 
-// A Source is what a summary is of.
-type Source struct {
+// An Original is what a summary is of.
+type Original struct {
 	// Text is all that was said and done, the earlier summary included.
 	Text string
 
@@ -100,7 +100,7 @@ type Source struct {
 // the way a path or a number is written make no difference; a path may be
 // shortened to its last segments; numbers may be rounded, and small counts be
 // made by whoever writes.
-func Check(s *Summary, src *Source) []Problem {
+func Check(s *Summary, src *Original) []Problem {
 	if s == nil {
 		s = &Summary{}
 	}
@@ -119,7 +119,7 @@ func Check(s *Summary, src *Source) []Problem {
 
 // Examine reads a summary and returns it with all that is wrong with it, as
 // [CheckText] and [Check] find. What cannot be read is nil, and a problem says why.
-func Examine(data []byte, src *Source) (*Summary, []Problem) {
+func Examine(data []byte, src *Original) (*Summary, []Problem) {
 	problems := CheckText(string(data), src)
 	s, err := Parse(data)
 	if err != nil {
@@ -132,7 +132,7 @@ func Examine(data []byte, src *Source) (*Summary, []Problem) {
 // is none, that it is a refusal, an error or an echo of the prompt, that it is
 // cut off, longer than its source, or otherwise no summary. src may be nil.
 // What passes can be parsed; [Check] judges the rest.
-func CheckText(raw string, src *Source) []Problem {
+func CheckText(raw string, src *Original) []Problem {
 	c := checker{src: src}
 	s := strings.TrimSpace(raw)
 	if s == "" {
@@ -174,12 +174,12 @@ func CheckText(raw string, src *Source) []Problem {
 // A checker collects problems.
 type checker struct {
 	s        *Summary
-	src      *Source // may be nil
-	origin   *origin // nil without src
+	src      *Original // may be nil
+	origin   *origin   // nil without src
 	problems []Problem
 }
 
-func (c *checker) add(sec Section, entry string, rule Rule, format string, args ...any) {
+func (c *checker) add(sec Section, entry string, rule CheckRule, format string, args ...any) {
 	c.problems = append(c.problems, Problem{sec, entry, rule, fmt.Sprintf(format, args...)})
 }
 
@@ -216,7 +216,7 @@ func (c *checker) section(sec Section) {
 	if sec == SectionIntent {
 		c.intent()
 	}
-	if sec == SectionDecisions {
+	if sec == sectionDecisions {
 		for _, d := range s.Decisions {
 			if strings.TrimSpace(d.Rationale) == "" && !isNone(d.Decision) {
 				c.add(sec, d.Decision, ruleRationale, "there is no rationale; where nobody gave one, say %q", NotStated)
@@ -248,21 +248,21 @@ func (s *Summary) texts(sec Section) []sectionText {
 				add(ch.Text, f.Path+": "+ch.Text, f.Path)
 			}
 		}
-	case SectionDecisions:
+	case sectionDecisions:
 		for _, d := range s.Decisions {
 			add(d.Decision, d.Decision, d.Rationale)
 			if n := norm(d.Rationale); n != NotStated && d.Rationale != "" && !isNone(n) {
 				add(d.Rationale, "", d.Decision)
 			}
 		}
-	case SectionErrors:
+	case sectionErrors:
 		for _, e := range s.Errors {
 			add(e.Error, e.Error, e.Note)
 			if e.Note != "" {
 				add(e.Note, "", e.Error)
 			}
 		}
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 		for _, it := range *s.items(sec) {
 			add(it.Text, it.Text, "")
 		}
@@ -287,7 +287,7 @@ func (c *checker) entry(sec Section, text string) {
 		c.add(sec, text, rulePlaceholder, "a placeholder is no content")
 	case isRefusal(text):
 		c.add(sec, text, RuleRefusal, "a refusal is no content")
-	case sec != SectionErrors && sec != SectionContext && sec != SectionBlockers && isFailure(text):
+	case sec != sectionErrors && sec != SectionContext && sec != sectionBlockers && isFailure(text):
 		c.add(sec, text, RuleFailure, "an error of a provider or client is no content")
 	case isEcho(text, prompt):
 		c.add(sec, text, RuleEcho, "it repeats the prompt")

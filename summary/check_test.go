@@ -27,8 +27,8 @@ user: Don't enable the limiter in staging. And please don't touch services/billi
 assistant: Understood: the limiter stays disabled in staging, and the billing service was not changed. Next I'll write the metrics: a counter named gateway_limited_total.
 user: Who owns the Grafana dashboard? I am waiting for the answer of the platform team.`
 
-func talkSource() *Source {
-	return &Source{
+func talkSource() *Original {
+	return &Original{
 		Text:    talk,
 		Changed: []string{"services/gateway/limits.go", "services/gateway/router.go"},
 		Prompt: "You summarize conversations of programmers for their successors.\nWrite each section of the summary as JSON.\n" +
@@ -110,7 +110,7 @@ func TestCheckTakesGoodSummaries(t *testing.T) {
 func TestCheckRefusesBadOnes(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		rule Rule
+		rule CheckRule
 		edit func(s *Summary)
 	}{
 		{"a section is missing", ruleMissing, func(s *Summary) { s.Blockers = nil }},
@@ -206,7 +206,7 @@ func TestCheckAsksForNames(t *testing.T) {
 func TestCheckText(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
-		rule     Rule // empty if it passes
+		rule     CheckRule // empty if it passes
 	}{
 		{"a summary", sound().Markdown(), ""},
 		{"a summary in JSON with words around it", "Here it is:\n```json\n{\"session_intent\": \"x\"}\n```\n", ""},
@@ -237,7 +237,7 @@ func TestCheckText(t *testing.T) {
 }
 
 func TestOriginHasNumbers(t *testing.T) {
-	o := newOrigin(&Source{Text: "The query took 0.5 s and gave 1,204 rows. The other one took 9ms."})
+	o := newOrigin(&Original{Text: "The query took 0.5 s and gave 1,204 rows. The other one took 9ms."})
 	for _, name := range []string{"0.75s", "0", "9ms", "5%"} {
 		if !o.has(name, true) {
 			t.Errorf("%s is taken for a name; numbers are checked by themselves", name)

@@ -33,7 +33,7 @@ type FitOptions struct {
 type Elision struct {
 	Section Section  `json:"section"`
 	Count   int      `json:"count"`
-	Digests []string `json:"digests"` // as [Entry.Digest], in the order in which they went
+	Digests []string `json:"digests"` // as [Statement.Digest], in the order in which they went
 }
 
 // Fit returns the sections of s in Markdown, without header and metadata, in
@@ -193,11 +193,11 @@ func (b *fitBuilder) part(sec Section) *fitPart {
 		for _, f := range b.s.Files {
 			b.file(p, f)
 		}
-	case SectionDecisions:
+	case sectionDecisions:
 		for _, d := range b.s.Decisions {
 			b.decision(p, d)
 		}
-	case SectionErrors:
+	case sectionErrors:
 		for _, e := range b.s.Errors {
 			rank := rankOpen
 			if e.Status == statusResolved {
@@ -207,7 +207,7 @@ func (b *fitBuilder) part(sec Section) *fitPart {
 			e.Source = b.source(e.Source)
 			b.line(p, isNone(e.Error), "- "+e.markdown(), rank, text)
 		}
-	case SectionBlockers:
+	case sectionBlockers:
 		b.items(p, b.s.Blockers, rankBlockers)
 	case SectionNext:
 		b.items(p, b.s.Next, rankNext)

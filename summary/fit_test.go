@@ -96,7 +96,7 @@ None
 `, []Elision{
 			{SectionFiles, 1, []string{short("a.go: One thing that was changed long ago")}},
 			{SectionContext, 1, []string{short("Go, in its newest release, on Linux")}},
-			{SectionErrors, 1, []string{short("Old error that nobody sees: resolved – gone")}},
+			{sectionErrors, 1, []string{short("Old error that nobody sees: resolved – gone")}},
 			{SectionArtifacts, 1, []string{short("log of the very first run")}},
 		}, true},
 		{"the least there can be", FitOptions{Size: characters, Limit: 1}, `## Session Intent
@@ -129,10 +129,10 @@ None
 `, []Elision{
 			{SectionIntent, 1, []string{short("Now: Ship it")}},
 			{SectionFiles, 4, []string{short("a.go: One thing that was changed long ago"), short("a.go: Two"), short("a.go: Three"), short("a.go")}},
-			{SectionDecisions, 2, []string{short("it is known"), short("Use A: it is known")}},
+			{sectionDecisions, 2, []string{short("it is known"), short("Use A: it is known")}},
 			{SectionNext, 2, []string{short("Second"), short("First")}},
 			{SectionContext, 1, []string{short("Go, in its newest release, on Linux")}},
-			{SectionErrors, 2, []string{short("Old error that nobody sees: resolved – gone"), short("New: open")}},
+			{sectionErrors, 2, []string{short("Old error that nobody sees: resolved – gone"), short("New: open")}},
 			{SectionArtifacts, 1, []string{short("log of the very first run")}},
 		}, false},
 	} {

@@ -7,7 +7,7 @@ import (
 
 // The story of a museum's audio guide: figures that can be reckoned further, an
 // intention that was forbidden, a condition, dates that were moved, and roles.
-func museum() *Source {
+func museum() *Original {
 	said := []saying{
 		{true, "The audio guide of the Tarn museum stutters in the crypt. We open the new tour from 4 to 9 March. Please repair player/buffer.ts."},
 		{false, "I'd buffer with a ring rather than a queue, because a ring never allocates. The captions go to a file instead of the cloud, since the crypt has no network. The level is the mean over 5 seconds rather than the peak, as clicks don't move it. I'll lower the bitrate now."},
@@ -27,7 +27,7 @@ func museum() *Source {
 	for _, r := range runs {
 		text += r[0] + "\n" + r[1] + "\n"
 	}
-	return &Source{Text: text, Asked: asked(said), Changed: []string{"player/buffer.ts"}}
+	return &Original{Text: text, Asked: asked(said), Changed: []string{"player/buffer.ts"}}
 }
 
 func museumSummary() *Summary {
@@ -83,7 +83,7 @@ func TestCheckTakesWhatFollows(t *testing.T) {
 func TestCheckRefusesFiguresOfNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		rule Rule
+		rule CheckRule
 		edit func(s *Summary)
 	}{
 		{"no sum of anything", ruleInvented, func(s *Summary) { s.Context[0].Text = "437 dropouts, 396 of them in the crypt" }},

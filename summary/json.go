@@ -125,11 +125,11 @@ func (s *Summary) readField(key string, v json.RawMessage) error {
 		return readText(v, key, &s.State)
 	case string(SectionFiles):
 		return readFiles(v, key, &s.Files)
-	case string(SectionDecisions):
+	case string(sectionDecisions):
 		return readList(v, key, &s.Decisions, readDecision)
-	case string(SectionErrors):
+	case string(sectionErrors):
 		return readList(v, key, &s.Errors, readError)
-	case string(SectionBlockers), string(SectionNext), string(SectionContext), string(SectionArtifacts):
+	case string(sectionBlockers), string(SectionNext), string(SectionContext), string(SectionArtifacts):
 		return readList(v, key, s.items(Section(key)), readItem)
 	}
 	return s.Meta.readField(key, v)

@@ -83,15 +83,15 @@ func (s *Summary) lines(sec Section) []string {
 		for _, f := range s.Files {
 			lines = append(lines, f.lines()...)
 		}
-	case SectionDecisions:
+	case sectionDecisions:
 		for _, d := range s.Decisions {
 			lines = append(lines, "- "+d.markdown())
 		}
-	case SectionErrors:
+	case sectionErrors:
 		for _, e := range s.Errors {
 			lines = append(lines, "- "+e.markdown())
 		}
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 		for i, it := range *s.items(sec) {
 			mark := "- "
 			if sec == SectionNext {

@@ -21,7 +21,7 @@ const (
 type Edit struct {
 	Section Section `json:"section"`
 	Action  string  `json:"action"` // "added", "replaced", "removed" or "updated"
-	Digest  string  `json:"digest"` // as [Entry.Digest]
+	Digest  string  `json:"digest"` // as [Statement.Digest]
 }
 
 // now begins the line of an intent that says what it has become.
@@ -240,9 +240,9 @@ func appendEdits(list []Edit, old, merged *Summary, sec Section) []Edit {
 	switch sec {
 	case SectionIntent, SectionState:
 		gone = replaced
-	case SectionFiles, SectionDecisions, SectionErrors:
+	case SectionFiles, sectionDecisions, sectionErrors:
 		gone = updated
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 	}
 	for _, e := range before {
 		if !has[norm(e.Text)] {

@@ -67,13 +67,13 @@ func TestMerge(t *testing.T) {
 		{SectionIntent, added, short("Now: Make it faster")},
 		{SectionFiles, added, short("a.go: Removed W")},
 		{SectionFiles, added, short("c.go")},
-		{SectionDecisions, updated, short("Use A: not stated")},
-		{SectionDecisions, added, short("Use A: it is known")},
-		{SectionDecisions, added, short("Drop C: not stated")},
-		{SectionBlockers, removed, short("Wait for the key")},
+		{sectionDecisions, updated, short("Use A: not stated")},
+		{sectionDecisions, added, short("Use A: it is known")},
+		{sectionDecisions, added, short("Drop C: not stated")},
+		{sectionBlockers, removed, short("Wait for the key")},
 		{SectionContext, added, short("Go 1.26")},
-		{SectionErrors, updated, short("Boom: open – seen once")},
-		{SectionErrors, added, short("Boom: resolved – seen once; a guard")},
+		{sectionErrors, updated, short("Boom: open – seen once")},
+		{sectionErrors, added, short("Boom: resolved – seen once; a guard")},
 	}
 	if diff := cmp.Diff(wantEdits, edits); diff != "" {
 		t.Errorf("edits (-want +got):\n%s", diff)
@@ -244,7 +244,7 @@ func TestMergeLosesNothing(t *testing.T) {
 		}
 		// Every entry of a is in m, or an edit says that it is not.
 		for _, e := range a.Entries() {
-			there := slices.ContainsFunc(m.Entries(), func(o Entry) bool { return o.Section == e.Section && norm(o.Text) == norm(e.Text) })
+			there := slices.ContainsFunc(m.Entries(), func(o Statement) bool { return o.Section == e.Section && norm(o.Text) == norm(e.Text) })
 			if e.Section == SectionFiles {
 				there = there || m.hasEntry(strings.TrimPrefix(e.Text, "./")) || m.hasEntry("./"+e.Text)
 			}
@@ -257,7 +257,7 @@ func TestMergeLosesNothing(t *testing.T) {
 }
 
 func (s *Summary) hasEntry(text string) bool {
-	return slices.ContainsFunc(s.Entries(), func(o Entry) bool { return norm(o.Text) == norm(text) })
+	return slices.ContainsFunc(s.Entries(), func(o Statement) bool { return norm(o.Text) == norm(text) })
 }
 
 func (s *Summary) hasChange(path, text string) bool {

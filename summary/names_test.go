@@ -69,7 +69,7 @@ assistant: The dial_timeout is 1,204 ms, one_two_three_four too. MAX-AGE is set.
 	} {
 		s := &Summary{Intent: "Look at the pool", State: "Now at " + tt.text + " as asked", Files: Files{}}
 		has := true
-		for _, p := range Check(s, &Source{Text: source}) {
+		for _, p := range Check(s, &Original{Text: source}) {
 			if p.Rule == ruleInvented {
 				has = false
 				if !strings.Contains(p.Text, "the source has no ") {

@@ -22,7 +22,7 @@ type origin struct {
 	products map[figure]bool // of numbers that stand as factors, such as "2 × 40.00"
 }
 
-func newOrigin(src *Source) *origin {
+func newOrigin(src *Original) *origin {
 	lower := strings.ToLower(strings.ToValidUTF8(src.Text, "\ufffd"))
 	lower = strings.ReplaceAll(lower, `\\`, `/`)
 	o := &origin{lower: lower, folded: text.Fold(lower), squash: squash(lower)}

@@ -33,7 +33,7 @@ func TestNumbersOfTheSource(t *testing.T) {
 		{"one of a list without blanks", "rows 1024,2048", "2048", "", "", true},
 		{"a longer number", "port 84430", "8443", "", "", false},
 	} {
-		o := newOrigin(&Source{Text: tt.source})
+		o := newOrigin(&Original{Text: tt.source})
 		if got := o.hasNumber(tt.n, tt.of, tt.behind, nil); got != tt.want {
 			t.Errorf("%s: %s%s%s of %q: %v, want %v", tt.name, tt.n, tt.of, tt.behind, tt.source, got, tt.want)
 		}
@@ -62,7 +62,7 @@ func TestNumbersThatAreMadeOfOthers(t *testing.T) {
 		{"another share", "26", "%", "26% of the gateway's requests gave errors", false},
 		{"nothing", "0", "", "a total of 0", false},
 	} {
-		o := newOrigin(&Source{Text: source})
+		o := newOrigin(&Original{Text: source})
 		if got := o.derives(tt.n, tt.of, tt.text); got != tt.want {
 			t.Errorf("%s: %q: %v, want %v", tt.name, tt.text, got, tt.want)
 		}
@@ -149,7 +149,7 @@ func TestEchoes(t *testing.T) {
 func TestTwiceAsLongIsNotTooLong(t *testing.T) {
 	for n, want := range map[int]bool{2002: false, 2003: true} {
 		long := false
-		for _, p := range CheckText(strings.Repeat("y", n), &Source{Text: strings.Repeat("x", 1001)}) {
+		for _, p := range CheckText(strings.Repeat("y", n), &Original{Text: strings.Repeat("x", 1001)}) {
 			long = long || p.Rule == ruleLonger
 		}
 		if long != want {
@@ -175,10 +175,10 @@ func TestOneProblemIsOne(t *testing.T) {
 func TestNoFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		src  *Source
+		src  *Original
 		want bool
 	}{
-		{"none was changed", &Source{Text: talk}, false},
+		{"none was changed", &Original{Text: talk}, false},
 		{"nobody knows", nil, true},
 	} {
 		s := sound()

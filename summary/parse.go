@@ -157,13 +157,13 @@ func heading(line string) (Section, bool) {
 var headings = map[string]Section{
 	"session intent": SectionIntent, "intent": SectionIntent,
 	"files modified": SectionFiles, "modified files": SectionFiles, "files changed": SectionFiles, "files": SectionFiles,
-	"decisions made": SectionDecisions, "decisions": SectionDecisions, "key decisions": SectionDecisions,
+	"decisions made": sectionDecisions, "decisions": sectionDecisions, "key decisions": sectionDecisions,
 	"current state": SectionState, "state": SectionState,
-	"blockers": SectionBlockers, "blockers/open questions": SectionBlockers, "open questions": SectionBlockers,
-	"open questions/blockers": SectionBlockers,
+	"blockers": sectionBlockers, "blockers/open questions": sectionBlockers, "open questions": sectionBlockers,
+	"open questions/blockers": sectionBlockers,
 	"next steps":              SectionNext,
 	"technical context":       SectionContext,
-	"errors encountered":      SectionErrors, "errors": SectionErrors,
+	"errors encountered":      sectionErrors, "errors": sectionErrors,
 	"key artifacts": SectionArtifacts, "artifacts": SectionArtifacts,
 	"metadata": "", "compression metadata": "",
 }
@@ -244,17 +244,17 @@ func (s *Summary) parseSection(sec Section, lines []string) {
 			files = append(files, parseFile(b))
 		}
 		s.Files = unite(files)
-	case SectionDecisions:
+	case sectionDecisions:
 		s.Decisions = []Decision{}
 		for _, b := range bullets(lines) {
 			s.Decisions = append(s.Decisions, parseDecision(b))
 		}
-	case SectionErrors:
+	case sectionErrors:
 		s.Errors = []Error{}
 		for _, b := range bullets(lines) {
 			s.Errors = append(s.Errors, parseError(b))
 		}
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 		list := []Item{}
 		for _, b := range bullets(lines) {
 			list = append(list, parseItem(b.text))

@@ -71,12 +71,12 @@ type Section string
 const (
 	SectionIntent    Section = "session_intent"
 	SectionFiles     Section = "files_modified"
-	SectionDecisions Section = "decisions_made"
+	sectionDecisions Section = "decisions_made"
 	SectionState     Section = "current_state"
-	SectionBlockers  Section = "blockers"
+	sectionBlockers  Section = "blockers"
 	SectionNext      Section = "next_steps"
 	SectionContext   Section = "technical_context"
-	SectionErrors    Section = "errors_encountered"
+	sectionErrors    Section = "errors_encountered"
 	SectionArtifacts Section = "key_artifacts"
 )
 
@@ -89,8 +89,8 @@ var titles = [...]string{
 // Sections returns all sections, in the order of the document.
 func Sections() []Section {
 	return []Section{
-		SectionIntent, SectionFiles, SectionDecisions, SectionState, SectionBlockers,
-		SectionNext, SectionContext, SectionErrors, SectionArtifacts,
+		SectionIntent, SectionFiles, sectionDecisions, SectionState, sectionBlockers,
+		SectionNext, SectionContext, sectionErrors, SectionArtifacts,
 	}
 }
 
@@ -187,22 +187,22 @@ type Error struct {
 	Source string `json:"source,omitempty"`
 }
 
-// An Entry is one thing that a summary says: a line of the intent or the state,
+// A Statement is one thing that a summary says: a line of the intent or the state,
 // a path, a change of a file, a decision with its rationale, an error with its
-// status and note, or an item. What says that there is nothing is no entry.
-type Entry struct {
+// status and note, or an item. A line that says that there is nothing is no statement.
+type Statement struct {
 	Section Section
 	Text    string // a change is "path: text"
 	Source  string
 }
 
-// Digest returns the first 8 hexadecimal digits of the SHA-256 of the entry's
+// Digest returns the first 8 hexadecimal digits of the SHA-256 of the statement's
 // text, for records that must not have the text.
-func (e Entry) Digest() string { return short(e.Text) }
+func (e Statement) Digest() string { return short(e.Text) }
 
 // Entries returns all entries of s, in the order of the document.
-func (s *Summary) Entries() []Entry {
-	var list []Entry
+func (s *Summary) Entries() []Statement {
+	var list []Statement
 	for _, sec := range Sections() {
 		list = s.appendEntries(list, sec)
 	}
@@ -210,10 +210,10 @@ func (s *Summary) Entries() []Entry {
 }
 
 // appendEntries appends the entries of one section to list.
-func (s *Summary) appendEntries(list []Entry, sec Section) []Entry {
+func (s *Summary) appendEntries(list []Statement, sec Section) []Statement {
 	add := func(text, source string) {
 		if text != "" && !isNone(text) {
-			list = append(list, Entry{sec, text, source})
+			list = append(list, Statement{sec, text, source})
 		}
 	}
 	switch sec {
@@ -228,15 +228,15 @@ func (s *Summary) appendEntries(list []Entry, sec Section) []Entry {
 				add(f.Path+": "+c.Text, c.Source)
 			}
 		}
-	case SectionDecisions:
+	case sectionDecisions:
 		for _, d := range s.Decisions {
 			add(d.text(), d.Source)
 		}
-	case SectionErrors:
+	case sectionErrors:
 		for _, e := range s.Errors {
 			add(e.text(), e.Source)
 		}
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 		for _, it := range *s.items(sec) {
 			add(it.Text, it.Source)
 		}
@@ -251,11 +251,11 @@ func (s *Summary) said(sec Section) bool {
 		return s.prose(sec) != ""
 	case SectionFiles:
 		return s.Files != nil
-	case SectionDecisions:
+	case sectionDecisions:
 		return s.Decisions != nil
-	case SectionErrors:
+	case sectionErrors:
 		return s.Errors != nil
-	case SectionBlockers, SectionNext, SectionContext, SectionArtifacts:
+	case sectionBlockers, SectionNext, SectionContext, SectionArtifacts:
 	}
 	return *s.items(sec) != nil
 }
@@ -272,7 +272,7 @@ func (s *Summary) prose(sec Section) string {
 // another section.
 func (s *Summary) items(sec Section) *[]Item {
 	switch sec {
-	case SectionBlockers:
+	case sectionBlockers:
 		return &s.Blockers
 	case SectionNext:
 		return &s.Next
@@ -280,7 +280,7 @@ func (s *Summary) items(sec Section) *[]Item {
 		return &s.Context
 	case SectionArtifacts:
 		return &s.Artifacts
-	case SectionIntent, SectionFiles, SectionDecisions, SectionState, SectionErrors:
+	case SectionIntent, SectionFiles, sectionDecisions, SectionState, sectionErrors:
 	}
 	return nil
 }

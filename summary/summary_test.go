@@ -470,7 +470,7 @@ func FuzzParse(f *testing.F) {
 			}
 			t.Fatalf("%v:\n%s", err, text)
 		}
-		Check(s, &Source{Text: string(data)})
+		Check(s, &Original{Text: string(data)})
 		s.Fit(&FitOptions{Limit: 40})
 		if _, edits := s.Merge(again); len(edits) > 2*len(s.Entries())+2*len(again.Entries()) {
 			t.Fatalf("%d edits", len(edits))

@@ -23,7 +23,7 @@
 //
 // # Scores
 //
-// Every class of provenance has a [Rule]: weights wR, wP and wS that sum to 1,
+// Every class of provenance has a [Scoring]: weights wR, wP and wS that sum to 1,
 // a rank P and a half-life. Recency R is 2^(-age/half-life), or the pager's
 // logarithm, see [Curve]. S is the similarity that pass two is given.
 //

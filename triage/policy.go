@@ -16,7 +16,7 @@ import (
 // A Policy is everything that decides. Start from [DefaultPolicy], change what
 // should differ, and call [Policy.Validate].
 type Policy struct {
-	Classes map[provenance.Class]Rule // one for each class
+	Classes map[provenance.Class]Scoring // one for each class
 	Curve   Curve
 	Trust   ratio.Ratio // a class that ranks below does not enter, unless promoted
 	Admit   int         // rows that pass one lets through, at most
@@ -26,9 +26,9 @@ type Policy struct {
 	Floor   ratio.Ratio // tagged green with less similarity than this, whatever the score
 }
 
-// A Rule says how the artifacts of one class are scored. The three weights sum
+// A Scoring says how the artifacts of one class are scored. The three weights sum
 // to 1.
-type Rule struct {
+type Scoring struct {
 	Recency    ratio.Ratio // weight of R
 	Provenance ratio.Ratio // weight of P
 	Semantic   ratio.Ratio // weight of S
@@ -43,7 +43,7 @@ const day = 24 * time.Hour
 // for the classes that it does not know. Scratchpads rank below its trust.
 func DefaultPolicy() *Policy {
 	return &Policy{
-		Classes: map[provenance.Class]Rule{
+		Classes: map[provenance.Class]Scoring{
 			provenance.Verified:   {200_000, 500_000, 300_000, 1_000_000, 180 * day},
 			provenance.Retrieved:  {400_000, 200_000, 400_000, 700_000, 14 * day},
 			provenance.Document:   {300_000, 300_000, 400_000, 700_000, 90 * day},
@@ -104,7 +104,7 @@ func (p *Policy) unsound() error {
 	return nil
 }
 
-func (r Rule) validate() error {
+func (r Scoring) validate() error {
 	switch {
 	case r.Recency < 0 || r.Provenance < 0 || r.Semantic < 0:
 		return fmt.Errorf("weights are %v, %v, %v, want none below 0", r.Recency, r.Provenance, r.Semantic)

@@ -14,8 +14,8 @@ func TestDefaultPolicy(t *testing.T) {
 	if err := p.Validate(); err != nil {
 		t.Error(err)
 	}
-	p.Classes[provenance.Tool] = Rule{}
-	if got := DefaultPolicy().Classes[provenance.Tool]; got == (Rule{}) {
+	p.Classes[provenance.Tool] = Scoring{}
+	if got := DefaultPolicy().Classes[provenance.Tool]; got == (Scoring{}) {
 		t.Error("a change of one default policy changes the next")
 	}
 }
@@ -29,7 +29,7 @@ func TestDefaultPolicyTakesCurveLog(t *testing.T) {
 }
 
 // set returns a change of one class's rule.
-func set(c provenance.Class, change func(*Rule)) func(*Policy) {
+func set(c provenance.Class, change func(*Scoring)) func(*Policy) {
 	return func(p *Policy) {
 		r := p.Classes[c]
 		change(&r)
@@ -52,23 +52,23 @@ func TestValidate(t *testing.T) {
 			`unsound triage policy: unknown class "gossip"`,
 		},
 		{
-			"weights that miss 1 by a millionth", set(provenance.Tool, func(r *Rule) { r.Recency-- }),
+			"weights that miss 1 by a millionth", set(provenance.Tool, func(r *Scoring) { r.Recency-- }),
 			"unsound triage policy: class tool: weights sum to 0.999999, want 1",
 		},
 		{
-			"a weight below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Semantic = -250_000, ratio.One }),
+			"a weight below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Semantic = -250_000, ratio.One }),
 			"unsound triage policy: class tool: weights are -0.250000, 0.250000, 1.000000, want none below 0",
 		},
 		{
-			"nothing for pass one", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 0, 0, ratio.One }),
+			"nothing for pass one", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = 0, 0, ratio.One }),
 			"unsound triage policy: class tool: semantics has all the weight and leaves pass one nothing to go by",
 		},
 		{
-			"a rank above 1", set(provenance.Tool, func(r *Rule) { r.Rank = ratio.One + 1 }),
+			"a rank above 1", set(provenance.Tool, func(r *Scoring) { r.Rank = ratio.One + 1 }),
 			"unsound triage policy: class tool: rank is 1.000001, want 0 to 1",
 		},
 		{
-			"a half-life below what is measured", set(provenance.Tool, func(r *Rule) { r.HalfLife = time.Millisecond - 1 }),
+			"a half-life below what is measured", set(provenance.Tool, func(r *Scoring) { r.HalfLife = time.Millisecond - 1 }),
 			"unsound triage policy: class tool: half-life is 999.999µs, want at least 1ms",
 		},
 		{
@@ -88,15 +88,15 @@ func TestValidate(t *testing.T) {
 			"unsound triage policy: scores 51 rows deeply, want 1 to the 50 admitted",
 		},
 		{
-			"provenance below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, -1, 1 }),
+			"provenance below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = ratio.One, -1, 1 }),
 			"unsound triage policy: class tool: weights are 1.000000, -0.000001, 0.000001, want none below 0",
 		},
 		{
-			"semantics below 0", set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, 1, -1 }),
+			"semantics below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = ratio.One, 1, -1 }),
 			"unsound triage policy: class tool: weights are 1.000000, 0.000001, -0.000001, want none below 0",
 		},
 		{
-			"a rank below 0", set(provenance.Tool, func(r *Rule) { r.Rank = -1 }),
+			"a rank below 0", set(provenance.Tool, func(r *Scoring) { r.Rank = -1 }),
 			"unsound triage policy: class tool: rank is -0.000001, want 0 to 1",
 		},
 		{
@@ -143,12 +143,12 @@ func TestValidateAtItsEdges(t *testing.T) {
 		"yellow from where red is":      func(p *Policy) { p.Yellow = p.Red },
 		"one row":                       func(p *Policy) { p.Admit, p.Deep = 1, 1 },
 		"all that are admitted":         func(p *Policy) { p.Deep = p.Admit },
-		"a millisecond":                 set(provenance.Tool, func(r *Rule) { r.HalfLife = time.Millisecond }),
-		"recency alone":                 set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = ratio.One, 0, 0 }),
-		"provenance alone":              set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 0, ratio.One, 0 }),
-		"nearly all semantics":          set(provenance.Tool, func(r *Rule) { r.Recency, r.Provenance, r.Semantic = 1, 0, ratio.One-1 }),
-		"ranks of 0":                    set(provenance.Tool, func(r *Rule) { r.Rank = 0 }),
-		"ranks of 1":                    set(provenance.Tool, func(r *Rule) { r.Rank = ratio.One }),
+		"a millisecond":                 set(provenance.Tool, func(r *Scoring) { r.HalfLife = time.Millisecond }),
+		"recency alone":                 set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = ratio.One, 0, 0 }),
+		"provenance alone":              set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = 0, ratio.One, 0 }),
+		"nearly all semantics":          set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = 1, 0, ratio.One-1 }),
+		"ranks of 0":                    set(provenance.Tool, func(r *Scoring) { r.Rank = 0 }),
+		"ranks of 1":                    set(provenance.Tool, func(r *Scoring) { r.Rank = ratio.One }),
 	} {
 		p := DefaultPolicy()
 		change(p)
@@ -176,7 +176,7 @@ func TestUnsoundPolicies(t *testing.T) {
 		{},
 		{Admit: -1, Deep: -1},
 		{Admit: 10, Deep: 20, Trust: -1},
-		{Admit: 10, Deep: 5, Classes: map[provenance.Class]Rule{provenance.Tool: {Semantic: ratio.One, HalfLife: -1}}},
+		{Admit: 10, Deep: 5, Classes: map[provenance.Class]Scoring{provenance.Tool: {Semantic: ratio.One, HalfLife: -1}}},
 	} {
 		f := p.First(table, noon, someHits(500))
 		for _, c := range f.Admitted {
@@ -200,13 +200,13 @@ func TestVersion(t *testing.T) {
 		"deep":       func(p *Policy) { p.Deep++ },
 		"red":        func(p *Policy) { p.Red++ },
 		"yellow":     func(p *Policy) { p.Yellow++ },
-		"recency":    set(provenance.Tool, func(r *Rule) { r.Recency++ }),
-		"provenance": set(provenance.Tool, func(r *Rule) { r.Provenance++ }),
-		"semantic":   set(provenance.Tool, func(r *Rule) { r.Semantic++ }),
+		"recency":    set(provenance.Tool, func(r *Scoring) { r.Recency++ }),
+		"provenance": set(provenance.Tool, func(r *Scoring) { r.Provenance++ }),
+		"semantic":   set(provenance.Tool, func(r *Scoring) { r.Semantic++ }),
 		"floor":      func(p *Policy) { p.Floor++ },
-		"rank":       set(provenance.Tool, func(r *Rule) { r.Rank++ }),
-		"half-life":  set(provenance.Tool, func(r *Rule) { r.HalfLife++ }),
-		"class":      set(provenance.Memory, func(r *Rule) { r.Rank++ }),
+		"rank":       set(provenance.Tool, func(r *Scoring) { r.Rank++ }),
+		"half-life":  set(provenance.Tool, func(r *Scoring) { r.HalfLife++ }),
+		"class":      set(provenance.Memory, func(r *Scoring) { r.Rank++ }),
 	} {
 		p := DefaultPolicy()
 		change(p)

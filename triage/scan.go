@@ -172,7 +172,7 @@ type scorer struct {
 	weights ratio.Ratio
 }
 
-func newScorer(c Curve, r Rule) scorer {
+func newScorer(c Curve, r Scoring) scorer {
 	weights := max(r.Recency+r.Provenance, 1)
 	return scorer{
 		clock:   newClock(c, r.HalfLife.Milliseconds()),

@@ -358,7 +358,7 @@ func reference(p *Policy, rows []Row, now time.Time, hits []int) *First {
 }
 
 // mean returns the score of pass one under a rule.
-func mean(r Rule, recency ratio.Ratio) ratio.Ratio {
+func mean(r Scoring, recency ratio.Ratio) ratio.Ratio {
 	sum := new(big.Rat).Add(product(r.Recency, recency), product(r.Provenance, r.Rank))
 	return nearest(sum.Quo(sum, product(r.Recency+r.Provenance, ratio.One)))
 }
@@ -441,7 +441,7 @@ func TestLargeFirstIsTheReference(t *testing.T) {
 			t.Run(tt.name+", "+string(curve), func(t *testing.T) {
 				p := DefaultPolicy()
 				p.Curve, p.Admit, p.Deep = curve, 10, 4
-				set(provenance.Memory, func(r *Rule) { r.HalfLife = time.Second })(p)
+				set(provenance.Memory, func(r *Scoring) { r.HalfLife = time.Second })(p)
 				rows := make([]Row, n)
 				for i := range rows {
 					rows[i] = tt.table.Row(i)

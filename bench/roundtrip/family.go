@@ -47,7 +47,7 @@ func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance
 }
 
 // faults returns statements after which a contract does not hold.
-func faults(s *contract.State) map[string][]string {
+func faults(s *contract.Contract) map[string][]string {
 	all := make(map[string][]string)
 	if pins := s.Texts(contract.PinnedBlocks); len(pins) > 0 {
 		in, _ := s.Bucket(pins[0])

@@ -104,14 +104,14 @@ weights.verified = [0.1, 0.9, 0]`)
 	}
 	want := triage.DefaultPolicy()
 	want.Admit, want.Deep, want.Trust, want.Red, want.Yellow, want.Curve = 7, 7, 0, 500_000, 500_000, triage.CurveLog
-	rule := func(c provenance.Class, change func(*triage.Rule)) {
+	rule := func(c provenance.Class, change func(*triage.Scoring)) {
 		r := want.Classes[c]
 		change(&r)
 		want.Classes[c] = r
 	}
-	rule(provenance.Tool, func(r *triage.Rule) { r.HalfLife = 14 * 24 * time.Hour })
-	rule(provenance.Scratchpad, func(r *triage.Rule) { r.HalfLife = 90 * time.Minute })
-	rule(provenance.Verified, func(r *triage.Rule) { r.Recency, r.Provenance, r.Semantic = 100_000, 900_000, 0 })
+	rule(provenance.Tool, func(r *triage.Scoring) { r.HalfLife = 14 * 24 * time.Hour })
+	rule(provenance.Scratchpad, func(r *triage.Scoring) { r.HalfLife = 90 * time.Minute })
+	rule(provenance.Verified, func(r *triage.Scoring) { r.Recency, r.Provenance, r.Semantic = 100_000, 900_000, 0 })
 	if diff := cmp.Diff(want, o.Triage); diff != "" {
 		t.Errorf("policy (-want +got):\n%s", diff)
 	}

@@ -92,7 +92,7 @@ var (
 	Stats = Op[api.SessionRequest, api.StatsResult]{Operation: Operation{
 		"stats", get, "/sessions/{session}/stats", read, "Count what the tasks of a session took", "", "",
 	}}
-	State = Op[api.SessionRequest, api.State]{Operation: Operation{
+	State = Op[api.SessionRequest, api.ProtocolState]{Operation: Operation{
 		"state", get, "/sessions/{session}/state", read, "Return the state of compression of a session", "", "",
 	}}
 	Journal = Op[api.JournalRequest, api.List[store.Entry]]{Operation: Operation{

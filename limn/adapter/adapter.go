@@ -62,7 +62,7 @@ func (o *Options) orDefault() Options {
 // Sources returns the updates of packs. It is nil if none of the packs has live
 // names or a sequence, so that there is nothing to wait for. Nothing is opened
 // before the iteration begins, and everything is before the first update.
-func Sources(ctx context.Context, packs []*limn.Pack, opts *Options) iter.Seq[limn.Update] {
+func Sources(ctx context.Context, packs []*limn.Pack, opts *Options) iter.Seq[limn.LiveValue] {
 	o := opts.orDefault()
 	var live []*limn.Pack
 	for _, p := range packs {
@@ -73,18 +73,18 @@ func Sources(ctx context.Context, packs []*limn.Pack, opts *Options) iter.Seq[li
 	if len(live) == 0 {
 		return nil
 	}
-	return func(yield func(limn.Update) bool) {
+	return func(yield func(limn.LiveValue) bool) {
 		merge(ctx, open(live, &o), yield)
 	}
 }
 
 // A source gives updates until it is complete, or until emit returns false.
-type source func(ctx context.Context, emit func(limn.Update) bool)
+type source func(ctx context.Context, emit func(limn.LiveValue) bool)
 
 // open opens the sources of packs.
 func open(packs []*limn.Pack, o *Options) []source {
 	var sources []source
-	var scripted []limn.Update
+	var scripted []limn.LiveValue
 	for _, p := range packs {
 		switch p.Type {
 		case limn.PackTest:
@@ -98,7 +98,7 @@ func open(packs []*limn.Pack, o *Options) []source {
 			sources = append(sources, openFiles(p, o))
 		}
 	}
-	return append(sources, func(_ context.Context, emit func(limn.Update) bool) {
+	return append(sources, func(_ context.Context, emit func(limn.LiveValue) bool) {
 		for _, u := range scripted {
 			if !emit(u) {
 				return
@@ -108,10 +108,10 @@ func open(packs []*limn.Pack, o *Options) []source {
 }
 
 // merge runs sources side by side and yields their updates one by one.
-func merge(ctx context.Context, sources []source, yield func(limn.Update) bool) {
+func merge(ctx context.Context, sources []source, yield func(limn.LiveValue) bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	queue := make(chan limn.Update)
-	emit := func(u limn.Update) bool {
+	queue := make(chan limn.LiveValue)
+	emit := func(u limn.LiveValue) bool {
 		select {
 		case queue <- u:
 			return true
@@ -140,13 +140,13 @@ func merge(ctx context.Context, sources []source, yield func(limn.Update) bool) 
 
 // failed returns a source that has failed.
 func failed(p *limn.Pack, err error) source {
-	return func(_ context.Context, emit func(limn.Update) bool) { fail(p, err, emit) }
+	return func(_ context.Context, emit func(limn.LiveValue) bool) { fail(p, err, emit) }
 }
 
 // fail gives up the names of a pack.
-func fail(p *limn.Pack, err error, emit func(limn.Update) bool) {
+func fail(p *limn.Pack, err error, emit func(limn.LiveValue) bool) {
 	for _, n := range limn.PackNames(p.Type) {
-		if !emit(limn.Update{Name: n.Name, Err: err}) {
+		if !emit(limn.LiveValue{Name: n.Name, Err: err}) {
 			return
 		}
 	}

@@ -33,7 +33,7 @@ func load(t *testing.T, packs ...string) []*limn.Pack {
 }
 
 // write puts an update in a line.
-func write(u limn.Update) string {
+func write(u limn.LiveValue) string {
 	if u.Err != nil {
 		return u.Name + " failed"
 	}

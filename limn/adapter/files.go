@@ -41,7 +41,7 @@ func openFiles(p *limn.Pack, o *Options) source {
 	return w.run
 }
 
-func (w *watch) run(ctx context.Context, emit func(limn.Update) bool) {
+func (w *watch) run(ctx context.Context, emit func(limn.LiveValue) bool) {
 	defer func() { _ = w.watcher.Close() }() // nothing can be done about it
 	for events := 0; w.pack.Limit == 0 || events < w.pack.Limit; {
 		select {
@@ -84,14 +84,14 @@ func kindOf(e fsnotify.Event) string {
 
 // report emits the content of a file, if it has one that can be read, its name, and
 // then what has happened to it.
-func (w *watch) report(path, kind string, emit func(limn.Update) bool) bool {
+func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 	if kind != "deleted" {
-		if content, ok := w.read(path); ok && !emit(limn.Update{Name: "file-content", Value: limn.String(content)}) {
+		if content, ok := w.read(path); ok && !emit(limn.LiveValue{Name: "file-content", Value: limn.String(content)}) {
 			return false
 		}
 	}
-	return emit(limn.Update{Name: "changed-file", Value: limn.String(filepath.Base(path))}) &&
-		emit(limn.Update{Name: "change-type", Value: limn.String(kind)})
+	return emit(limn.LiveValue{Name: "changed-file", Value: limn.String(filepath.Base(path))}) &&
+		emit(limn.LiveValue{Name: "change-type", Value: limn.String(kind)})
 }
 
 // read returns the text of a file, unless it is gone already, too large, or no

@@ -57,7 +57,7 @@ func TestReportEndsWithWhoListens(t *testing.T) {
 	for taken, want := range []string{"file-content", "file-content changed-file", "file-content changed-file change-type", "file-content changed-file change-type"} {
 		var names []string
 		w := &watch{limit: 5}
-		on := w.report(path, "modified", func(u limn.Update) bool {
+		on := w.report(path, "modified", func(u limn.LiveValue) bool {
 			names = append(names, u.Name)
 			return len(names) <= taken
 		})

@@ -14,12 +14,12 @@ import (
 // goroutine reads and may be left waiting, while the source itself ends in time.
 func openLines(p *limn.Pack, o *Options) source {
 	input, limit := o.Input, o.MaxBytes
-	return func(ctx context.Context, emit func(limn.Update) bool) {
+	return func(ctx context.Context, emit func(limn.LiveValue) bool) {
 		if input == nil {
 			return
 		}
-		lines := make(chan limn.Update)
-		send := func(u limn.Update) bool {
+		lines := make(chan limn.LiveValue)
+		send := func(u limn.LiveValue) bool {
 			select {
 			case lines <- u:
 				return true
@@ -47,12 +47,12 @@ func openLines(p *limn.Pack, o *Options) source {
 }
 
 // readLines emits the lines of a reader as text.
-func readLines(r io.Reader, limit int, emit func(limn.Update) bool) error {
+func readLines(r io.Reader, limit int, emit func(limn.LiveValue) bool) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, limit)
 	for s.Scan() {
 		text := strings.ToValidUTF8(s.Text(), "\uFFFD")
-		if !emit(limn.Update{Name: "line", Value: limn.String(text)}) {
+		if !emit(limn.LiveValue{Name: "line", Value: limn.String(text)}) {
 			return nil
 		}
 	}

@@ -183,8 +183,8 @@ func newResult(r limn.Result) Result {
 }
 
 // updates returns what packs give. It is nil if they give nothing, ever.
-func updates(packs []*limn.Pack) iter.Seq[limn.Update] {
-	var all []limn.Update
+func updates(packs []*limn.Pack) iter.Seq[limn.LiveValue] {
+	var all []limn.LiveValue
 	live := false
 	for _, p := range packs {
 		all = append(all, p.Sequence...)

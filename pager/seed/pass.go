@@ -39,10 +39,10 @@ func Run(name string, history, existing []byte, at time.Time, o *Options) (*Pass
 }
 
 // decisions returns what the records decide, in their order.
-func (r *Result) decisions() []contract.Decision {
-	ds := make([]contract.Decision, len(r.Records))
+func (r *Result) decisions() []contract.Move {
+	ds := make([]contract.Move, len(r.Records))
 	for i := range r.Records {
-		ds[i] = contract.Decision{Block: r.Records[i].Block, Bucket: buckets[r.Records[i].Directive]}
+		ds[i] = contract.Move{Block: r.Records[i].Block, Bucket: buckets[r.Records[i].Directive]}
 	}
 	return ds
 }

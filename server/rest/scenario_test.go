@@ -118,7 +118,7 @@ func (s *scenario) playSession() {
 	must[carrel.TriggerResult](s, &ops.Trigger.Operation, nil, "session", id)
 	must[carrel.StatsResult](s, &ops.Stats.Operation, nil, "session", id)
 	must[carrel.ProbesResult](s, &ops.Probes.Operation, nil, "session", id)
-	must[carrel.State](s, &ops.State.Operation, nil, "session", id) // without a summary yet
+	must[carrel.ProtocolState](s, &ops.State.Operation, nil, "session", id) // without a summary yet
 	must[carrel.BriefResult](s, &ops.Brief.Operation, nil, "session", id)
 	must[api.List[carrel.Found]](s, &ops.Search.Operation, nil, "query", canary)
 	must[carrel.MarkResult](s, &ops.Mark.Operation, fields{"critical": true}, "session", "other")
@@ -130,7 +130,7 @@ func (s *scenario) playWindow() {
 	block := string(list.Messages[2].ID)
 	s.ids["block"] = block
 	must[carrel.CompressResult](s, &ops.Compress.Operation, fields{"share": 0.6, "strategy": "anchored", "probe_min": 0}, "session", id)
-	must[carrel.State](s, &ops.State.Operation, nil, "session", id)
+	must[carrel.ProtocolState](s, &ops.State.Operation, nil, "session", id)
 	sum := must[carrel.SummaryResult](s, &ops.Summary.Operation, nil, "session", id)
 	text, err := json.Marshal(sum.Summary)
 	if err != nil {

@@ -8,15 +8,22 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/summary"
 )
 
@@ -167,16 +174,31 @@ func (r *registry) parameter(f *field) *huma.Schema {
 	return &s
 }
 
+// schemaNames are the structs that the document calls otherwise than Go does. Clients are
+// generated from these names, so they stay when a type gets another one.
+var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[api.ContractResult]():   "ContractStatements",
+		reflect.TypeFor[api.ProtocolState]():    "State",
+		reflect.TypeFor[api.PutRequest]():       "PutAllRequest",
+		reflect.TypeFor[carrel.ProbeReport]():   "SessionProbeReport",
+		reflect.TypeFor[contract.Contract]():    "ContractState",
+		reflect.TypeFor[facts.Contribution]():   "FactsReason",
+		reflect.TypeFor[handoff.Aim]():          "HandoffIntent",
+		reflect.TypeFor[handoff.Deliverable]():  "HandoffArtifact",
+		reflect.TypeFor[manifest.ItemChange]():  "ManifestChange",
+		reflect.TypeFor[pager.Advice]():         "PagerVerdict",
+		reflect.TypeFor[pager.BlockDecision]():  "PagerDecision",
+		reflect.TypeFor[probe.Acceptance]():     "ProbeVerdict",
+		reflect.TypeFor[store.ContextOutcome](): "StoreOutcome",
+	}
+})
+
 // schemaName returns what a struct is called in the document: its name, with that of
 // its package if it is not the engine's or this interface's.
 func schemaName(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[api.ContractResult]():
-		return "ContractStatements"
-	case reflect.TypeFor[api.PutRequest]():
-		return "PutAllRequest"
-	case reflect.TypeFor[carrel.ProbeReport]():
-		return "SessionProbeReport"
+	if name, ok := schemaNames()[t]; ok {
+		return name
 	}
 	name, of, generic := strings.Cut(t.Name(), "[")
 	if generic { // such as Page[example.org/store.Entry]

@@ -195,7 +195,7 @@ func (g *guard) Statements(ctx context.Context, scope governance.Scope, id trans
 }
 
 // Block implements [store.Finder].
-func (g *guard) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (*store.Block, error) {
+func (g *guard) Block(ctx context.Context, scope governance.Scope, ref store.BlockRef) (*store.Block, error) {
 	if err := g.may(scope, governance.Read); err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (g *guard) Block(ctx context.Context, scope governance.Scope, ref store.Ref
 }
 
 // Find implements [store.Finder].
-func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
+func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.BlockRef, error) {
 	if err := g.may(scope, governance.Read); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string,
 }
 
 // Candidates implements [store.Finder].
-func (g *guard) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
+func (g *guard) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.BlockRef, error) {
 	if err := g.may(scope, governance.Read); err != nil {
 		return nil, err
 	}

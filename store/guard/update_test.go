@@ -105,7 +105,7 @@ func TestUpdatesTake(t *testing.T) {
 	by := func(who governance.Actor) func(*testing.T, s) *store.Update {
 		return func(*testing.T, s) *store.Update {
 			return &store.Update{
-				Outcome: &store.Outcome{Manifest: "m_1", Actor: who, Time: epoch}, Entry: store.Entry{ID: "op", Actor: actor, Time: epoch},
+				Outcome: &store.ContextOutcome{Manifest: "m_1", Actor: who, Time: epoch}, Entry: store.Entry{ID: "op", Actor: actor, Time: epoch},
 			}
 		}
 	}

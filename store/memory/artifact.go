@@ -298,7 +298,7 @@ func copyManifest(m *store.Manifest) *store.Manifest {
 	return &d
 }
 
-func copyOutcome(o *store.Outcome) store.Outcome {
+func copyOutcome(o *store.ContextOutcome) store.ContextOutcome {
 	d := *o
 	d.Time, d.Data = wholeMillis(o.Time), bytes.Clone(o.Data)
 	return d

@@ -394,7 +394,7 @@ func (s *database) Statements(ctx context.Context, scope governance.Scope, id tr
 }
 
 // Block implements [store.Finder].
-func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.BlockRef) (b *store.Block, err error) {
 	err = s.read(ctx, scope, ref.Session, func(se *session) {
 		if has := se.blocks[ref.Block]; has != nil {
 			b = copyBlock(has)
@@ -407,12 +407,12 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 }
 
 // Find implements [store.Finder].
-func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.Ref, err error) {
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) (refs []store.BlockRef, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
 		for id, se := range sp.sessions {
 			for block := range se.blocks {
 				if strings.HasPrefix(string(block), prefix) {
-					refs = append(refs, store.Ref{Session: id, Block: block})
+					refs = append(refs, store.BlockRef{Session: id, Block: block})
 				}
 			}
 		}
@@ -423,12 +423,12 @@ func (s *database) Find(ctx context.Context, scope governance.Scope, prefix stri
 
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks have counting 1/n.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.Ref, err error) {
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.BlockRef, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
-		has := make(map[store.Ref]map[string]bool)
+		has := make(map[store.BlockRef]map[string]bool)
 		for id, se := range sp.sessions {
 			for block, words := range se.words {
-				has[store.Ref{Session: id, Block: block}] = words
+				has[store.BlockRef{Session: id, Block: block}] = words
 			}
 		}
 		refs = rarest(has, terms, limit)
@@ -438,11 +438,11 @@ func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms
 
 // rarest returns the blocks of has whose words are in the terms, those first
 // whose words are rarest in sum, a word that n blocks have counting 1/n.
-func rarest(has map[store.Ref]map[string]bool, terms []string, limit int) []store.Ref {
+func rarest(has map[store.BlockRef]map[string]bool, terms []string, limit int) []store.BlockRef {
 	const unit = 1 << 40
-	weights := make(map[store.Ref]int64)
+	weights := make(map[store.BlockRef]int64)
 	for _, word := range slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " ")))) {
-		var found []store.Ref
+		var found []store.BlockRef
 		for key, words := range has {
 			if words[word] {
 				found = append(found, key)
@@ -452,7 +452,7 @@ func rarest(has map[store.Ref]map[string]bool, terms []string, limit int) []stor
 			weights[key] += unit / int64(len(found))
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(weights), func(a, b store.Ref) int {
+	keys := slices.SortedFunc(maps.Keys(weights), func(a, b store.BlockRef) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), byRef(a, b))
 	})
 	return keys[:max(0, min(limit, len(keys)))]
@@ -590,7 +590,7 @@ func byTurn(a, b *store.Block) int {
 	return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID))
 }
 
-func byRef(a, b store.Ref) int {
+func byRef(a, b store.BlockRef) int {
 	return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Block, b.Block))
 }
 

@@ -213,7 +213,7 @@ func (w *writer) applyIndex(j *change) error {
 		if err != nil {
 			return during(err, "index of block %s", e.Block)
 		}
-		own := docImprint(doc, j.scope, store.Ref{Session: j.id, Block: e.Block})
+		own := docImprint(doc, j.scope, store.BlockRef{Session: j.id, Block: e.Block})
 		if err := w.exec(updateDoc, doc, own.blob(), wordSum(j.words[i])); err != nil {
 			return err
 		}

@@ -286,8 +286,8 @@ func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) er
 }
 
 // scanOutcome returns the outcome in a row, if it is as it was written.
-func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.Outcome, error) {
-	o := store.Outcome{Manifest: manifest}
+func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.ContextOutcome, error) {
+	o := store.ContextOutcome{Manifest: manifest}
 	var millis int64
 	var own imprint
 	if err := rows.Scan(&o.Version, &o.Actor, &millis, (*[]byte)(&o.Data), &own); err != nil {

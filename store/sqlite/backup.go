@@ -81,8 +81,8 @@ func (e *damageError) Error() string {
 // Is makes errors.Is(e, store.ErrCorrupt) true.
 func (e *damageError) Is(target error) bool { return target == store.ErrCorrupt }
 
-// A Holding says what a store holds, and since when.
-type Holding struct {
+// An Inventory says what a store holds, and since when.
+type Inventory struct {
 	Sessions  int
 	Artifacts int
 	Newest    time.Time // of the changes, zero if there is none
@@ -91,8 +91,8 @@ type Holding struct {
 // A Comparison says what a backup would bring back, and what of the present store would
 // be lost with it.
 type Comparison struct {
-	Backup  Holding
-	Present *Holding // nil if there is no store, or none that can be read
+	Backup  Inventory
+	Present *Inventory // nil if there is no store, or none that can be read
 
 	LostSessions  int // that the backup does not have
 	OlderSessions int // of which the backup has fewer changes
@@ -105,7 +105,7 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Backup: old.Holding}
+	c := &Comparison{Backup: old.Inventory}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -113,7 +113,7 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	if err != nil {
 		return c, ctx.Err() // it is damaged, perhaps, which may be why the backup is brought back
 	}
-	c.Present = &now.Holding
+	c.Present = &now.Inventory
 	for key, revision := range now.revisions {
 		switch was, ok := old.revisions[key]; {
 		case !ok:
@@ -130,7 +130,7 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 
 // A census is a holding with the revisions of all sessions and the versions of all scopes.
 type census struct {
-	Holding
+	Inventory
 
 	revisions map[[2]string]int
 	versions  map[string]int

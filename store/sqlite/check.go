@@ -206,7 +206,7 @@ func (c *checker) checkSessions() error {
 	return c.each(func(rows *sql.Rows) error {
 		var doc int64
 		var scope governance.Scope
-		var ref store.Ref
+		var ref store.BlockRef
 		var own imprint
 		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block, &own)
 		if err == nil && !same(docImprint(doc, scope, ref), own) {

@@ -17,7 +17,7 @@ import (
 )
 
 // Block implements [store.Finder].
-func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.Ref) (b *store.Block, err error) {
+func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.BlockRef) (b *store.Block, err error) {
 	err = s.view(ctx, func(v view) error {
 		cells := make(map[transcript.BlockID][]store.CellID)
 		if err := v.each(collectCells(cells), selectCellsOfBlock, scope, ref.Session, ref.Block); err != nil {
@@ -39,9 +39,9 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 }
 
 // Find implements [store.Finder].
-func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.Ref, error) {
-	return inView(ctx, s, func(v view) ([]store.Ref, error) {
-		return collect(v.each, func(r *store.Ref) []any { return []any{&r.Session, &r.Block} },
+func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.BlockRef, error) {
+	return inView(ctx, s, func(v view) ([]store.BlockRef, error) {
+		return collect(v.each, func(r *store.BlockRef) []any { return []any{&r.Session, &r.Block} },
 			selectPrefix, scope, prefix, after(prefix), max(0, limit))
 	})
 }
@@ -63,9 +63,9 @@ func after(prefix string) string {
 // Candidates implements [store.Finder]. Of more than limit blocks it takes
 // those whose words are rarest in sum, a word that n blocks of the scope have
 // counting 1/n. Other scopes have no part in it.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.Ref, error) {
+func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.BlockRef, error) {
 	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
-	return inView(ctx, s, func(v view) (refs []store.Ref, _ error) {
+	return inView(ctx, s, func(v view) (refs []store.BlockRef, _ error) {
 		weights, err := v.weigh(mark(scope), words)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms
 			if len(refs) >= limit {
 				break
 			}
-			var ref store.Ref
+			var ref store.BlockRef
 			var of governance.Scope
 			var own imprint
 			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)

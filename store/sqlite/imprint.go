@@ -172,7 +172,7 @@ func statementImprint(scope governance.Scope, session transcript.SessionID, at i
 	return recordOf("statement").text(string(scope), string(session)).number(at).text(text).imprint()
 }
 
-func docImprint(doc int64, scope governance.Scope, ref store.Ref) imprint {
+func docImprint(doc int64, scope governance.Scope, ref store.BlockRef) imprint {
 	return recordOf("doc").number(doc).text(string(scope), string(ref.Session), string(ref.Block)).imprint()
 }
 
@@ -209,7 +209,7 @@ func usesImprint(key int64, docs []int64, ids []store.ArtifactID) imprint {
 	return r.imprint()
 }
 
-func outcomeImprint(key, manifest int64, o *store.Outcome) imprint {
+func outcomeImprint(key, manifest int64, o *store.ContextOutcome) imprint {
 	return recordOf("outcome").number(key, manifest).text(string(o.Actor)).number(o.Time.UnixMilli()).blob(o.Data).imprint()
 }
 

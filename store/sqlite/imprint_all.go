@@ -187,7 +187,7 @@ func imprintDocs(w *writer) error {
 	return w.each(func(rows *sql.Rows) error {
 		var doc int64
 		var scope governance.Scope
-		var ref store.Ref
+		var ref store.BlockRef
 		if err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block); err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func imprintManifests(w *writer) error {
 	}
 	return w.each(func(rows *sql.Rows) error {
 		var key, manifest, millis int64
-		var o store.Outcome
+		var o store.ContextOutcome
 		if err := rows.Scan(&key, &manifest, &o.Actor, &millis, (*[]byte)(&o.Data)); err != nil {
 			return err
 		}

@@ -194,7 +194,7 @@ func (a *author) next() *store.Update {
 		}
 		u.Artifacts = append(u.Artifacts, before)
 		u.Manifest.Uses = append(u.Manifest.Uses, before.ID)
-		u.Outcome = &store.Outcome{Manifest: a.last.Manifest.ID, Actor: governance.ActorUser, Time: at}
+		u.Outcome = &store.ContextOutcome{Manifest: a.last.Manifest.ID, Actor: governance.ActorUser, Time: at}
 	}
 	return u
 }

@@ -79,7 +79,7 @@ func readsBackUpdates(t *testing.T, s store.Store) {
 	want.Log[0].Revision = store.Revision(version)
 	made := *u.Outcome
 	made.Version = version
-	want.Manifests[0].Version, want.Manifests[0].Made = version, []store.Outcome{made}
+	want.Manifests[0].Version, want.Manifests[0].Made = version, []store.ContextOutcome{made}
 	for i := range u.Artifacts {
 		a := u.Artifacts[i].Artifact
 		a.Seq, a.Version = int64(i+1), version
@@ -483,7 +483,7 @@ func manifestHasOutcomes(t *testing.T, s store.Store) {
 	version := update(t, s, scope, u)
 	want := *u.Manifest
 	want.Version = version
-	for i, made := range []*store.Outcome{
+	for i, made := range []*store.ContextOutcome{
 		u.Outcome,
 		{Manifest: "xm1", Actor: governance.ActorUser, Time: epoch.Add(-time.Hour)}, // the order is not of time
 		{Manifest: "xm1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`null`)},
@@ -766,7 +766,7 @@ func artifactScopesAreIsolated(t *testing.T, s store.Store) {
 		refuse("an artifact in use", store.ErrNotFound, func(u *store.Update) {
 			u.Manifest = &store.Manifest{ID: "n", Uses: []store.ArtifactID{"xa1"}}
 		})
-		refuse("a manifest", store.ErrNotFound, func(u *store.Update) { u.Outcome = &store.Outcome{Manifest: "xm1"} })
+		refuse("a manifest", store.ErrNotFound, func(u *store.Update) { u.Outcome = &store.ContextOutcome{Manifest: "xm1"} })
 		if !full {
 			put(t, s, other, [2]string{"unrelated", "pears"})
 		}
@@ -852,7 +852,7 @@ func noArtifactIsShared(t *testing.T, s store.Store) {
 	u := fullUpdate("x")
 	update(t, s, scope, u)
 	before := contents(t, s, scope)
-	scribble := func(artifacts []store.Artifact, m *store.Manifest, o *store.Outcome, e *store.Entry) {
+	scribble := func(artifacts []store.Artifact, m *store.Manifest, o *store.ContextOutcome, e *store.Entry) {
 		for i := range artifacts {
 			clear(artifacts[i].Gate)
 		}

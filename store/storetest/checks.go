@@ -581,7 +581,7 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 		if got, err := s.Candidates(t.Context(), governance.Scope(name), []string{"apple"}, 9); err != nil || len(got) != 1 {
 			t.Errorf("%d: Candidates of scope %q = %v, %v; want 1", i, name, got, err)
 		}
-		ref := store.Ref{Session: transcript.SessionID(name), Block: transcript.BlockID(name + "!b1")}
+		ref := store.BlockRef{Session: transcript.SessionID(name), Block: transcript.BlockID(name + "!b1")}
 		if b, err := s.Block(t.Context(), scope, ref); err != nil || b.ID != ref.Block {
 			t.Errorf("Block of %q = %v, %v", ref, b, err)
 		}
@@ -626,7 +626,7 @@ func scopesAreIsolated(t *testing.T, s store.Store) {
 	if edges, err := s.Sources(t.Context(), other, "xstub"); len(edges) != 0 || err != nil {
 		t.Errorf("Sources in another scope = %v, %v; want none", edges, err)
 	}
-	if b, err := s.Block(t.Context(), other, store.Ref{Session: "s", Block: "xb1"}); b != nil || !errors.Is(err, store.ErrNotFound) {
+	if b, err := s.Block(t.Context(), other, store.BlockRef{Session: "s", Block: "xb1"}); b != nil || !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Block in another scope = %v, %v; want ErrNotFound", b, err)
 	}
 	if refs, err := s.Find(t.Context(), other, "x", 9); len(refs) != 0 || err != nil {
@@ -670,10 +670,10 @@ func find(t *testing.T, s store.Store) {
 		t.Fatalf("Blocks = %v, %v; want 6", blocks, err)
 	}
 	for _, want := range blocks {
-		got, err := s.Block(t.Context(), scope, store.Ref{Session: "t", Block: want.ID})
+		got, err := s.Block(t.Context(), scope, store.BlockRef{Session: "t", Block: want.ID})
 		equal(t, fmt.Sprintf("block %q, read with the error %v", want.ID, err), got, want)
 	}
-	for _, ref := range []store.Ref{{Session: "t", Block: "ab"}, {Session: "none", Block: "ab01"}} {
+	for _, ref := range []store.BlockRef{{Session: "t", Block: "ab"}, {Session: "none", Block: "ab01"}} {
 		if got, err := s.Block(t.Context(), scope, ref); got != nil || !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Block of %q = %v, %v; want ErrNotFound", ref, got, err)
 		}
@@ -695,7 +695,7 @@ func find(t *testing.T, s store.Store) {
 	} {
 		refs, err := s.Find(t.Context(), scope, tt.prefix, tt.limit)
 		lists(t, fmt.Sprintf("Find of %q, %d at most", tt.prefix, tt.limit), refs, err,
-			func(r store.Ref) string { return string(r.Session) + "/" + string(r.Block) }, tt.want)
+			func(r store.BlockRef) string { return string(r.Session) + "/" + string(r.Block) }, tt.want)
 	}
 }
 
@@ -956,7 +956,7 @@ func contextDone(t *testing.T, s store.Store) {
 		},
 		"Sources": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Sources(ctx, sc, "xstub")) },
 		"Block": func(ctx ctxT, sc scopeT, _ idT) error {
-			return errorOf(s.Block(ctx, sc, store.Ref{Session: "s", Block: "xb1"}))
+			return errorOf(s.Block(ctx, sc, store.BlockRef{Session: "s", Block: "xb1"}))
 		},
 		"Find":       func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Find(ctx, sc, "x", 9)) },
 		"Candidates": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Candidates(ctx, sc, []string{"apple"}, 9)) },

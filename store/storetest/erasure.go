@@ -137,7 +137,7 @@ func erased(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what is found", refs, []store.Ref{{Session: "other", Block: "yb1"}, {Session: "other", Block: "yb2"}})
+	equal(t, "what is found", refs, []store.BlockRef{{Session: "other", Block: "yb1"}, {Session: "other", Block: "yb2"}})
 	if refs, err := s.Find(t.Context(), scope, "x", 10); err != nil || len(refs) != 3 {
 		t.Errorf("found by id: %v, %v", refs, err)
 	}
@@ -191,7 +191,7 @@ func begunAgain(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "what is found", refs, []store.Ref{{Session: "s", Block: "zb1"}})
+	equal(t, "what is found", refs, []store.BlockRef{{Session: "s", Block: "zb1"}})
 	blocks, err := collect(s.Blocks(t.Context(), scope, "s"))
 	if err != nil || len(blocks) != 6 || blocks[0].ID != transcript.BlockID("zb1") {
 		t.Errorf("%d blocks, %v", len(blocks), err)

@@ -79,7 +79,7 @@ func history() (writes []write, c *store.Change, u, last *store.Update) {
 			ID: "m1", Session: "s", Created: epoch, Format: "f", Tier: "full", Budget: 1, Total: 1, Body: []byte(`{}`),
 			Uses: []store.ArtifactID{"art1"},
 		},
-		Outcome: &store.Outcome{Manifest: "m1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`{}`)},
+		Outcome: &store.ContextOutcome{Manifest: "m1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`{}`)},
 		Entry:   entry("op2"),
 	}
 	last = &store.Update{Entry: entry("op3")}
@@ -293,7 +293,7 @@ func (r *recorded) Sources(context.Context, governance.Scope, store.CellID) ([]s
 func newRecorded() *recorded {
 	return &recorded{
 		head: store.Head{ID: "s", About: "c4", Summary: "c3"}, items: []store.CellID{"c1", "c2"}, block: store.Block{Tools: []string{"Read", "Bash"}, Cells: []store.CellID{"c1"}, Stub: "c5"},
-		manifest: store.Manifest{ID: "m", Uses: []store.ArtifactID{"a", "b"}, Made: []store.Outcome{{}}, Body: []byte("{}")},
+		manifest: store.Manifest{ID: "m", Uses: []store.ArtifactID{"a", "b"}, Made: []store.ContextOutcome{{}}, Body: []byte("{}")},
 		artifact: store.Artifact{Content: "c6", About: "c7"}, derived: []store.CellID{"c0"}, cell: store.Cell{Kind: store.CellText},
 	}
 }

@@ -63,7 +63,7 @@ func fullUpdate(prefix string) *store.Update {
 		Budget: 100, Total: 42, Seal: digest.Of([]byte(prefix)), Body: []byte(`{"items": [ ]}`),
 		Uses: []store.ArtifactID{store.ArtifactID(prefix + "a2"), store.ArtifactID(prefix + "a1")},
 	}
-	u.Outcome = &store.Outcome{Manifest: prefix + "m1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`{"ok": true }`)}
+	u.Outcome = &store.ContextOutcome{Manifest: prefix + "m1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`{"ok": true }`)}
 	u.Entry.Data = []byte(`{"n": 1 }`)
 	return u
 }

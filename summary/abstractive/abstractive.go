@@ -209,7 +209,7 @@ func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 		return nil, err
 	}
 	keepSources(draft, d.chunks[i])
-	source := &summary.Source{Text: d.previous + d.texts[i], Prompt: system}
+	source := &summary.Original{Text: d.previous + d.texts[i], Prompt: system}
 	if err := inPlace(summary.Check(draft, source)); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestSummariesArePortable(t *testing.T) {
 		}
 		probes := probe.Generate(found, &probe.Options{Ref: ref})
 		report := probe.Grade(probes, &probe.Evidence{Window: []string{draft.Markdown()}})
-		for _, v := range []any{found, draft, summary.Check(draft, &summary.Source{Text: text}), probes, report} {
+		for _, v := range []any{found, draft, summary.Check(draft, &summary.Original{Text: text}), probes, report} {
 			data, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)

@@ -214,7 +214,7 @@ func printCompared(j *job.Job, c *sqlite.Comparison) {
 }
 
 // held says what a store holds.
-func held(h *sqlite.Holding) string {
+func held(h *sqlite.Inventory) string {
 	text := out.Count(h.Sessions, "session") + " and " + out.Count(h.Artifacts, "artifact")
 	if !h.Newest.IsZero() {
 		text += ", the newest change of " + h.Newest.Format("2006-01-02 15:04:05 MST")

@@ -80,7 +80,7 @@ func newDeltaShown(d *manifest.Delta) *deltaShown {
 	}
 }
 
-func changeLines(changes []manifest.Change) []changeLine {
+func changeLines(changes []manifest.ItemChange) []changeLine {
 	lines := []changeLine{}
 	for i := range changes {
 		c := &changes[i]
@@ -97,7 +97,7 @@ func changeLines(changes []manifest.Change) []changeLine {
 }
 
 // changeNote says why something is different.
-func changeNote(c *manifest.Change) string {
+func changeNote(c *manifest.ItemChange) string {
 	before, after := c.Before, c.After
 	switch {
 	case after == nil && c.Reason == "":

@@ -19,17 +19,17 @@ import (
 
 // An explanation says what happened to an artifact or a block in a context.
 type explanation struct {
-	Manifest string           `json:"manifest"`
-	Ref      string           `json:"ref"`
-	In       bool             `json:"in"` // it is in the context
-	Class    provenance.Class `json:"class,omitempty"`
-	Reason   manifest.Reason  `json:"reason,omitempty"`
-	Words    string           `json:"words"`
-	Form     manifest.Form    `json:"form,omitempty"`
-	Tokens   token.Count      `json:"tokens,omitempty"`
-	Version  int64            `json:"version,omitempty"`
-	Score    *scoreParts      `json:"score,omitempty"`
-	Fetch    manifest.Outcome `json:"fetch,omitempty"` // what its source said
+	Manifest string                `json:"manifest"`
+	Ref      string                `json:"ref"`
+	In       bool                  `json:"in"` // it is in the context
+	Class    provenance.Class      `json:"class,omitempty"`
+	Reason   manifest.Reason       `json:"reason,omitempty"`
+	Words    string                `json:"words"`
+	Form     manifest.Form         `json:"form,omitempty"`
+	Tokens   token.Count           `json:"tokens,omitempty"`
+	Version  int64                 `json:"version,omitempty"`
+	Score    *scoreParts           `json:"score,omitempty"`
+	Fetch    manifest.FetchOutcome `json:"fetch,omitempty"` // what its source said
 }
 
 func newManifestExplain(j *job.Job) *cobra.Command {

@@ -102,10 +102,10 @@ type setLine struct {
 }
 
 type fetchLine struct {
-	Ref     string           `json:"ref"`
-	Outcome manifest.Outcome `json:"outcome"`
-	From    int64            `json:"from"`
-	To      int64            `json:"to,omitempty"`
+	Ref     string                `json:"ref"`
+	Outcome manifest.FetchOutcome `json:"outcome"`
+	From    int64                 `json:"from"`
+	To      int64                 `json:"to,omitempty"`
 }
 
 type outcomeLine struct {
@@ -242,17 +242,17 @@ func printManifest(p *out.Page, s *manifestShown, all bool) {
 // outcomeWords says what came of a context.
 func outcomeWords(p *out.Page, data json.RawMessage) string {
 	var g struct {
-		Outcome    assembly.Outcome  `json:"outcome"`
-		Reasons    []assembly.Reason `json:"reasons"`
-		Evaluator  string            `json:"evaluator"`
-		Confidence ratio.Ratio       `json:"confidence"`
-		Artifact   string            `json:"artifact"`
-		Decided    string            `json:"decided"`
+		Outcome    assembly.GateOutcome `json:"outcome"`
+		Reasons    []assembly.Reason    `json:"reasons"`
+		Evaluator  string               `json:"evaluator"`
+		Confidence ratio.Ratio          `json:"confidence"`
+		Artifact   string               `json:"artifact"`
+		Decided    string               `json:"decided"`
 	}
 	if json.Unmarshal(data, &g) != nil || g.Outcome == "" {
 		return string(data)
 	}
-	done := cmp.Or(g.Decided, map[assembly.Outcome]string{assembly.Commit: "committed", assembly.Hold: "held"}[g.Outcome])
+	done := cmp.Or(g.Decided, map[assembly.GateOutcome]string{assembly.Commit: "committed", assembly.Hold: "held"}[g.Outcome])
 	words := []string{strings.TrimSuffix(done+" "+p.ID(g.Artifact), " ")}
 	if g.Decided == "" && g.Evaluator != "" {
 		words = append(words, fmt.Sprintf("confidence %s by %s", fine(g.Confidence), g.Evaluator))

@@ -212,7 +212,7 @@ func TestChangesHaveNotes(t *testing.T) {
 			segment(func(s *manifest.Segment) { s.Kind, s.Version, s.Form = manifest.KindNotice, 0, "" }), manifest.ReasonNotice, "the same, sealed anew",
 		},
 	} {
-		if got := changeNote(&manifest.Change{Before: tt.before, After: tt.after, Reason: tt.reason}); got != tt.want {
+		if got := changeNote(&manifest.ItemChange{Before: tt.before, After: tt.after, Reason: tt.reason}); got != tt.want {
 			t.Errorf("%+v, %+v, %s: %q, want %q", tt.before, tt.after, tt.reason, got, tt.want)
 		}
 	}
@@ -221,9 +221,9 @@ func TestChangesHaveNotes(t *testing.T) {
 func TestDifferencesArePrinted(t *testing.T) {
 	d := &manifest.Delta{
 		From: "m_a", To: "m_b", FromTier: tier.Full, ToTier: tier.Core, FromTotal: 2000, ToTotal: 1500, Kept: 500_000, Partial: true,
-		Added:   []manifest.Change{{Ref: "new", After: &manifest.Segment{Kind: manifest.KindArtifact, Class: provenance.Tool, Tokens: 1100}, Reason: manifest.ReasonFits}},
-		Removed: []manifest.Change{{Before: &manifest.Segment{Kind: manifest.KindSystem, Tokens: 30}}},
-		Changed: []manifest.Change{
+		Added:   []manifest.ItemChange{{Ref: "new", After: &manifest.Segment{Kind: manifest.KindArtifact, Class: provenance.Tool, Tokens: 1100}, Reason: manifest.ReasonFits}},
+		Removed: []manifest.ItemChange{{Before: &manifest.Segment{Kind: manifest.KindSystem, Tokens: 30}}},
+		Changed: []manifest.ItemChange{
 			{Ref: "same", Before: &manifest.Segment{Kind: manifest.KindArtifact, Tokens: 5, Version: 1}, After: &manifest.Segment{Kind: manifest.KindArtifact, Tokens: 5, Version: 2}},
 			{Ref: "less", Before: &manifest.Segment{Kind: manifest.KindArtifact, Tokens: 9, Version: 1}, After: &manifest.Segment{Kind: manifest.KindArtifact, Tokens: 5, Version: 2}},
 		},

@@ -194,7 +194,7 @@ func wordsOf(f intent.Flag) string {
 }
 
 // partOf returns the slots and the gaps of a further request.
-func partOf(part intent.Part) string {
+func partOf(part intent.FurtherRequest) string {
 	var all []string
 	for _, s := range part.Verb.Slots() {
 		for _, v := range part.Slots[s] {
@@ -263,7 +263,7 @@ type changedIntent struct {
 	Changes []intentChange `json:"changes"`
 }
 
-// An intentChange is an [intent.Change].
+// An intentChange is an [intent.Difference].
 type intentChange struct {
 	Field  string `json:"field"`
 	Before string `json:"before"`
@@ -325,13 +325,13 @@ type intentScore struct {
 	Misses    []intentMiss `json:"misses"`
 }
 
-// An intentShare is an [intent.Found] in percent.
+// An intentShare is an [intent.Hits] in percent.
 type intentShare struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 }
 
-func newIntentShare(f intent.Found) intentShare {
+func newIntentShare(f intent.Hits) intentShare {
 	return intentShare{100 * f.Precision(), 100 * f.Recall()}
 }
 

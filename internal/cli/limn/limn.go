@@ -233,11 +233,11 @@ func (r *limnRun) listen(ctx context.Context, spent bool) error {
 }
 
 // timed returns updates that set the clock of what they lead to.
-func (r *limnRun) timed(updates iter.Seq[limn.Update]) iter.Seq[limn.Update] {
+func (r *limnRun) timed(updates iter.Seq[limn.LiveValue]) iter.Seq[limn.LiveValue] {
 	if updates == nil {
 		return nil
 	}
-	return func(yield func(limn.Update) bool) {
+	return func(yield func(limn.LiveValue) bool) {
 		for u := range updates {
 			if r.began = r.j.Now(); !yield(u) {
 				return

@@ -208,7 +208,7 @@ func printRun(p *out.Page, r *carrel.RunProbesResult, least *ratio.Ratio) {
 }
 
 // printVerdict prints whether something is accepted, and why not.
-func printVerdict(p *out.Page, v *probe.Verdict) {
+func printVerdict(p *out.Page, v *probe.Acceptance) {
 	word, color := "accepted", out.Green
 	if !v.Accepted {
 		word, color = "not accepted", out.Red

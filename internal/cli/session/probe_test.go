@@ -60,11 +60,11 @@ func TestProbesArePrinted(t *testing.T) {
 		{Name: "as many as are shown", Print: func(p *out.Page) { printMissed(p, rep, 5) }, Pipe: "", TTY: strings.Repeat(miss, 5) + "        … 2 more: carrel probe run\n"},
 		{Name: "no more than are shown", Print: func(p *out.Page) { printMissed(p, rep, 7) }, Pipe: "", TTY: strings.Repeat(miss, 7)},
 		{
-			Name: "what is accepted", Print: func(p *out.Page) { printVerdict(p, &probe.Verdict{Accepted: true, Warnings: []string{"w"}}) },
+			Name: "what is accepted", Print: func(p *out.Page) { printVerdict(p, &probe.Acceptance{Accepted: true, Warnings: []string{"w"}}) },
 			Pipe: "verdict\taccepted\nwarning\tw\n", TTY: "verdict accepted\nwarning w\n",
 		},
 		{
-			Name: "what is not", Print: func(p *out.Page) { printVerdict(p, &probe.Verdict{Reasons: []string{"r"}, RedFlags: []string{"f"}}) },
+			Name: "what is not", Print: func(p *out.Page) { printVerdict(p, &probe.Acceptance{Reasons: []string{"r"}, RedFlags: []string{"f"}}) },
 			Pipe: "verdict\tnot accepted\nreason\tr\nredflag\tf\n", TTY: "verdict not accepted\nreason  r\nredflag f\n",
 		},
 	} {

@@ -90,7 +90,7 @@ type publishedCompression struct {
 	ProbeScore ratio.Ratio      `json:"probe_score"`
 }
 
-func newPublishedState(st *carrel.State) publishedState {
+func newPublishedState(st *carrel.ProtocolState) publishedState {
 	c := st.Compression
 	p := publishedCompression{Count: c.Count, At: c.At, ProbeScore: c.ProbeScore}
 	if c.Summary != nil {

@@ -58,7 +58,7 @@ window, or --used in tokens of --window, with --messages; or --tokens and
 				if len(args) > 0 || s.Word != "" {
 					return out.Usagef("trigger: a session and figures are two questions")
 				}
-				res.Verdict, res.Used, res.Effective = *t.Due(load), load.Used, load.Effective
+				res.Advice, res.Used, res.Effective = *t.Due(load), load.Used, load.Effective
 				res.Messages, res.Cycles, res.Iterations, res.Pending = load.Messages, load.Cycles, load.Iterations, load.Pending
 				if in.util != "" {
 					res.Used, res.Effective, res.Target = 0, 0, 0 // they are shares, not tokens

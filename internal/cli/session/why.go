@@ -184,7 +184,7 @@ func printNeed(p *out.Page, n *carrel.WhyNeed) {
 }
 
 // printLikely prints a line or a name that may be needed next, and why.
-func printLikely(p *out.Page, what, text string, chance ratio.Ratio, kept bool, because []facts.Reason) {
+func printLikely(p *out.Page, what, text string, chance ratio.Ratio, kept bool, because []facts.Contribution) {
 	state, color := keptWords(kept)
 	if !p.TTY {
 		p.Fields([]any{what, chance, state, text, becauseWords(because)})
@@ -238,13 +238,13 @@ func ruleWords(r pager.Rule) string {
 	return string(r) + ": never leaves"
 }
 
-func scoreWords(r *carrel.WhyResult, d *pager.Decision) string {
+func scoreWords(r *carrel.WhyResult, d *pager.BlockDecision) string {
 	s := d.Signals
 	return fmt.Sprintf("%s = %s × relevance %s (%d of %d words) + %s × recency %s (age %d)", d.Score.Short(),
 		r.Weights.Relevance.Short(), s.Relevance().Short(), s.Hits, s.Terms, r.Weights.Recency.Short(), s.Recency().Short(), s.Age)
 }
 
-func verdict(r *carrel.WhyResult, d *pager.Decision) string {
+func verdict(r *carrel.WhyResult, d *pager.BlockDecision) string {
 	words := fmt.Sprintf("%s, by the score (retain from %s, evict below %s)", d.Directive, r.Cuts.Retain.Short(), r.Cuts.Evict.Short())
 	if r.Cuts.Directive(d.Score) != d.Directive {
 		words += ": blocks that are young or share no word are paged at most"
@@ -253,7 +253,7 @@ func verdict(r *carrel.WhyResult, d *pager.Decision) string {
 }
 
 // coverWords says how much a plan of lines kept of a block.
-func coverWords(d *pager.Decision) string {
+func coverWords(d *pager.BlockDecision) string {
 	kept := "nothing of it kept"
 	switch {
 	case d.Lines > 0:

@@ -18,7 +18,7 @@ func TestReasonsHaveWords(t *testing.T) {
 	for _, f := range append(slices.Concat(facts.FeaturesOfNames(), facts.FeaturesOfLines()), unitFeatures()...) {
 		said := make(map[string]string)
 		for _, bin := range f.Bins {
-			words := sayReason(facts.Reason{Feature: f.Name, Bin: bin, Weight: -1})
+			words := sayReason(facts.Contribution{Feature: f.Name, Bin: bin, Weight: -1})
 			if words == "− "+f.Name+" "+bin || strings.Contains(words, "%s") {
 				t.Errorf("%s %s: %q", f.Name, bin, words)
 			}
@@ -40,7 +40,7 @@ func unitFeatures() []facts.Feature {
 }
 
 func TestBecause(t *testing.T) {
-	got := becauseWords([]facts.Reason{
+	got := becauseWords([]facts.Contribution{
 		{Feature: "last", Bin: "<1k", Weight: 900},
 		{Feature: "file", Bin: "no-file", Weight: -300},
 		{Feature: "file-rank", Bin: "no-file", Weight: -200},
@@ -72,7 +72,7 @@ func TestWhyHasWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", r, got, want)
 		}
 	}
-	for want, d := range map[string]pager.Decision{
+	for want, d := range map[string]pager.BlockDecision{
 		"nothing of it kept":          {To: pager.Gone},
 		"all of it kept":              {To: pager.Whole},
 		"edit, all of it kept":        {To: pager.Bare, Rule: pager.RuleEdit},
@@ -88,13 +88,13 @@ func TestWhyHasWords(t *testing.T) {
 		"pinned":   {Pinned: new(true)},
 		"unpinned": {Pinned: new(false)},
 		"because":  {Reason: "because"},
-		"whole → gone, 1,200 → 0 tokens, step discard":                    {Decision: &pager.Decision{From: pager.Whole, To: pager.Gone, Before: 1200, Step: "discard"}},
-		"whole → gone, 1,200 → 0 tokens":                                  {Decision: &pager.Decision{From: pager.Whole, To: pager.Gone, Before: 1200}},
-		"stayed whole, pin, retain":                                       {Decision: &pager.Decision{From: pager.Whole, To: pager.Whole, Rule: pager.RulePin, Directive: pager.Retain}},
-		"stayed whole, score 0.50, retain":                                {Decision: &pager.Decision{From: pager.Whole, To: pager.Whole, Score: 500_000, Directive: pager.Retain}},
-		"whole → line, 90 → 9 tokens, its id kept, step cover":            {Decision: &pager.Decision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Directive: pager.Retain, Step: pager.StageCover}},
-		"whole → line, 90 → 9 tokens, score 0.25, page, budget 5,000":     {Budget: 5000, Decision: &pager.Decision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Score: 250_000, Directive: pager.Page}},
-		"whole → line, 90 → 9 tokens, score 0.25, page, step x, budget 1": {Budget: 1, Decision: &pager.Decision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Score: 250_000, Directive: pager.Page, Step: "x"}},
+		"whole → gone, 1,200 → 0 tokens, step discard":                    {Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Gone, Before: 1200, Step: "discard"}},
+		"whole → gone, 1,200 → 0 tokens":                                  {Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Gone, Before: 1200}},
+		"stayed whole, pin, retain":                                       {Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Whole, Rule: pager.RulePin, Directive: pager.Retain}},
+		"stayed whole, score 0.50, retain":                                {Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Whole, Score: 500_000, Directive: pager.Retain}},
+		"whole → line, 90 → 9 tokens, its id kept, step cover":            {Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Directive: pager.Retain, Step: pager.StageCover}},
+		"whole → line, 90 → 9 tokens, score 0.25, page, budget 5,000":     {Budget: 5000, Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Score: 250_000, Directive: pager.Page}},
+		"whole → line, 90 → 9 tokens, score 0.25, page, step x, budget 1": {Budget: 1, Decision: &pager.BlockDecision{From: pager.Whole, To: pager.Line, Before: 90, After: 9, Score: 250_000, Directive: pager.Page, Step: "x"}},
 	} {
 		if got := historyWords(&h); got != want {
 			t.Errorf("%+v: %q, want %q", h, got, want)

@@ -133,7 +133,7 @@ var features = map[string]feature{
 
 // sayReason says a reason in words, with a sign for whether it speaks for or
 // against. A feature that has no words is said as it is called.
-func sayReason(r facts.Reason) string {
+func sayReason(r facts.Contribution) string {
 	sign := "+ "
 	if r.Weight < 0 {
 		sign = "− "
@@ -153,7 +153,7 @@ const strongest = 3
 
 // becauseWords says the strongest reasons in words, each once: no file is reason for
 // several features.
-func becauseWords(reasons []facts.Reason) string {
+func becauseWords(reasons []facts.Contribution) string {
 	var words []string
 	seen := make(map[string]bool)
 	for _, r := range reasons {

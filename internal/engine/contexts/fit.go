@@ -19,7 +19,7 @@ import (
 type fitted struct {
 	opened
 
-	plan  *assembly.Plan
+	plan  *assembly.Packing
 	parts []part          // in the order of the output, without those of the window
 	left  []manifest.Item // what is left out, with its reason
 }

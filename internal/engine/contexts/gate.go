@@ -151,7 +151,7 @@ func (e *Contexts) remember(ctx context.Context, scope governance.Scope, req *ap
 		return err
 	}
 	if prompt.id != "" {
-		u.Outcome = &store.Outcome{Manifest: prompt.id, Actor: e.Opts.Actor, Time: e.Now(), Data: raw}
+		u.Outcome = &store.ContextOutcome{Manifest: prompt.id, Actor: e.Opts.Actor, Time: e.Now(), Data: raw}
 	}
 	version, err := e.Update(ctx, scope, u, string(g.Outcome), g)
 	if res.Artifact != nil {

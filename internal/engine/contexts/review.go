@@ -137,7 +137,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 	// What the first version was made from, this one is, too.
 	u.Edges = append(u.Edges, store.Edge{Derived: u.Artifacts[0].Content, Source: a.Content, Rel: "review"})
 	if g.Manifest != "" {
-		u.Outcome = &store.Outcome{Manifest: g.Manifest, Actor: g.By, Time: e.Now(), Data: w.Gate}
+		u.Outcome = &store.ContextOutcome{Manifest: g.Manifest, Actor: g.By, Time: e.Now(), Data: w.Gate}
 	}
 	version, err := e.Update(ctx, scope, u, "review", g)
 	if err != nil {

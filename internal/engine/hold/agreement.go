@@ -19,7 +19,7 @@ import (
 // to.
 type Agreement struct {
 	Lines []string
-	State *contract.State
+	State *contract.Contract
 }
 
 // Agreement returns the contract of a session, which is read once.
@@ -84,12 +84,12 @@ func (a *Agreement) CheckPinned() error {
 // LeftDecisions returns what a contract says of a block that left the conversation since the
 // last pass. One that records a correction is not said to be evicted: what it records
 // still holds.
-func LeftDecisions(state *contract.State, id transcript.BlockID) []contract.Decision {
+func LeftDecisions(state *contract.Contract, id transcript.BlockID) []contract.Move {
 	block := ContractID(id)
 	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
 		return nil
 	}
-	return []contract.Decision{{Block: block, Bucket: contract.Evicted}}
+	return []contract.Move{{Block: block, Bucket: contract.Evicted}}
 }
 
 // ContractID returns the id by which a contract knows a block.
@@ -101,7 +101,7 @@ func blockID(id string) transcript.BlockID {
 }
 
 // known reports whether a contract has a block.
-func known(s *contract.State, id string) bool {
+func known(s *contract.Contract, id string) bool {
 	_, ok := s.Bucket(id)
 	return ok
 }

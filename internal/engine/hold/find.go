@@ -21,38 +21,38 @@ func BlockPrefix(word string) string {
 
 // FindBlock returns the block whose id begins with a prefix. A "block-" or "#"
 // before it, as contracts and stubs have it, is ignored.
-func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.Ref, *store.Block, error) {
+func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.BlockRef, *store.Block, error) {
 	id := BlockPrefix(prefix)
 	if id == "" {
-		return store.Ref{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
+		return store.BlockRef{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
 	}
 	refs, err := e.Store.Find(ctx, scope, id, 6)
 	switch {
 	case err != nil:
-		return store.Ref{}, nil, err
+		return store.BlockRef{}, nil, err
 	case len(refs) == 0 && strings.HasPrefix(id, SummaryPrefix):
-		return store.Ref{}, nil, api.About(api.SubjectSummary, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectSummary, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) == 0:
-		return store.Ref{}, nil, api.About(api.SubjectBlock, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("block %s: %w", prefix, store.ErrNotFound))
 	case len(refs) > 1:
 		var ids []string
 		for _, r := range refs {
 			ids = append(ids, string(r.Block))
 		}
-		return store.Ref{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
+		return store.BlockRef{}, nil, api.About(api.SubjectBlock, fmt.Errorf("%w: block %s could be %s", api.ErrAmbiguous, prefix, strings.Join(ids, ", ")))
 	}
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
-		return store.Ref{}, nil, err
+		return store.BlockRef{}, nil, err
 	}
 	for b, err := range e.Store.Blocks(ctx, scope, refs[0].Session) {
 		if err != nil {
-			return store.Ref{}, nil, err
+			return store.BlockRef{}, nil, err
 		}
 		if b.ID == refs[0].Block {
 			return refs[0], b, nil
 		}
 	}
-	return store.Ref{}, nil, fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
+	return store.BlockRef{}, nil, fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
 }
 
 // A RetiredError says that a session was removed, which is an [ErrPolicy], or purged,

@@ -13,7 +13,7 @@ const focus = 12
 // for last: the keywords of its intent, those that the fewest blocks have. Prompts
 // that only say to go on are passed over, and what was asked before is added while
 // there are too few.
-func IntentOf(h *Snapshot, given []string) pager.Intent {
+func IntentOf(h *Snapshot, given []string) pager.Terms {
 	if len(given) > 0 {
 		var words []string
 		for _, text := range given {
@@ -27,7 +27,7 @@ func IntentOf(h *Snapshot, given []string) pager.Intent {
 	}
 	all := h.Texts()
 	var words []string
-	var in pager.Intent
+	var in pager.Terms
 	for i := len(h.Blocks) - 1; i >= 0 && len(in) < focus/4; i-- {
 		if h.Blocks[i].Kind != transcript.KindUser {
 			continue

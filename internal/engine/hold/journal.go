@@ -104,7 +104,7 @@ const HandoffTitle = "Handoff: "
 // A Move is a change of one block, as the journal keeps it: enough to explain
 // it and to take it back.
 type Move struct {
-	pager.Decision
+	pager.BlockDecision
 	FromStub store.CellID `json:"from_stub,omitempty"`
 	ToStub   store.CellID `json:"to_stub,omitempty"`
 }

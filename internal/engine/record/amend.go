@@ -32,8 +32,8 @@ type AmendEntry struct {
 
 // Amend adds to a contract what a request has, and what an earlier session left, if
 // there is one.
-func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.State) (*api.AmendContractResult, error) {
-	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.State)}}
+func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.Contract) (*api.AmendContractResult, error) {
+	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.Contract)}}
 	head, err := e.Head(ctx, scope, req.Session)
 	switch {
 	case err == nil:
@@ -75,7 +75,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 }
 
 // legacy returns the contract of a session to inherit from.
-func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.State, error) {
+func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.Contract, error) {
 	a, err := e.Agreement(ctx, scope, &hold.Snapshot{Head: &store.Head{ID: id}})
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transc
 }
 
 // additions returns the statements that a request adds to an agreement.
-func (e *Recorder) additions(ctx context.Context, scope governance.Scope, a *hold.Agreement, req *api.AmendContractRequest, gate *GateNote, legacy *contract.State) ([]string, error) {
+func (e *Recorder) additions(ctx context.Context, scope governance.Scope, a *hold.Agreement, req *api.AmendContractRequest, gate *GateNote, legacy *contract.Contract) ([]string, error) {
 	state := a.State.Clone()
 	var lines []string
 	var failed error

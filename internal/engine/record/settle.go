@@ -37,9 +37,9 @@ func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.S
 	}
 	state := a.State.Clone()
 	var pins []string
-	decisions := make([]contract.Decision, 0, len(s.Rows))
+	decisions := make([]contract.Move, 0, len(s.Rows))
 	for i := range s.Rows {
-		d := contract.Decision{Block: hold.ContractID(s.Rows[i].ID), Bucket: hold.Bucket(s.Rows[i].State)}
+		d := contract.Move{Block: hold.ContractID(s.Rows[i].ID), Bucket: hold.Bucket(s.Rows[i].State)}
 		decisions = append(decisions, d)
 		before, _ := state.Bucket(d.Block)
 		if rules[i].Hard() && before != contract.Evicted && (!s.Undo || d.Bucket != contract.Evicted) {

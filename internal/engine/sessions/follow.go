@@ -124,7 +124,7 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	}
 	blocks, _ := s.Blocks()
 	pieces, owner := pack(s, end)
-	row, err := e.Store.Block(ctx, scope, store.Ref{Session: head.ID, Block: t.Block})
+	row, err := e.Store.Block(ctx, scope, store.BlockRef{Session: head.ID, Block: t.Block})
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *t
 		if err != nil {
 			return err
 		}
-		if len(refs) == mostAlike || slices.ContainsFunc(refs, func(r store.Ref) bool { return r.Session == s.ID }) {
+		if len(refs) == mostAlike || slices.ContainsFunc(refs, func(r store.BlockRef) bool { return r.Session == s.ID }) {
 			return hold.ErrReadWhole
 		}
 	}

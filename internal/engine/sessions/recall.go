@@ -112,7 +112,7 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 
 // blockText returns what a block says. A block that left the conversation has
 // only its bytes.
-func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.Ref, raw []byte) ([]byte, error) {
+func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.BlockRef, raw []byte) ([]byte, error) {
 	h, err := e.Load(ctx, scope, ref.Session)
 	if err != nil {
 		return nil, err

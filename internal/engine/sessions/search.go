@@ -51,7 +51,7 @@ func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.
 }
 
 // describe reads the candidates that fit a request, session by session.
-func (e *Sessions) describe(ctx context.Context, scope governance.Scope, refs []store.Ref, req *api.SearchRequest) ([]api.Found, []retrieval.Document, error) {
+func (e *Sessions) describe(ctx context.Context, scope governance.Scope, refs []store.BlockRef, req *api.SearchRequest) ([]api.Found, []retrieval.Document, error) {
 	bySession := make(map[transcript.SessionID]map[transcript.BlockID]bool)
 	var sessions []transcript.SessionID
 	for _, r := range refs {

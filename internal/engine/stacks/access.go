@@ -82,8 +82,8 @@ func (p *Resident) fence(text string) (string, int) {
 }
 
 // FenceSource returns where the text of the page comes from, as its fence says.
-func (p *Resident) FenceSource() assembly.Source {
-	return assembly.Source{
+func (p *Resident) FenceSource() assembly.Origin {
+	return assembly.Origin{
 		ID: string(p.Row.ID), Class: p.Row.Class, Origin: cmp.Or(p.Note.Source, p.Note.Title),
 		Created: p.Row.Created.Format("2006-01-02"),
 	}
@@ -195,7 +195,7 @@ func (p *Resident) holds(content []byte) bool {
 
 // A Fetch is what became of the attempt to get an artifact again.
 type Fetch struct {
-	Outcome manifest.Outcome
+	Outcome manifest.FetchOutcome
 	From    store.Version
 	To      store.Version // 0 if it cannot be used
 	Err     error         // if it cannot be used

@@ -273,7 +273,7 @@ func (e *Stacks) versions(ctx context.Context, scope governance.Scope, a *store.
 
 // GateRecord is what is kept of the gate's decision. It holds no text.
 type GateRecord struct {
-	Outcome    assembly.Outcome  `json:"outcome"`
+	Outcome    assembly.GateOutcome  `json:"outcome"`
 	Reasons    []assembly.Reason `json:"reasons,omitempty"`
 	Evaluator  string            `json:"evaluator,omitempty"`
 	Confidence ratio.Ratio       `json:"confidence"`

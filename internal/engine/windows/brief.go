@@ -59,7 +59,7 @@ func (e *Windows) Brief(ctx context.Context, scope governance.Scope, req *api.Br
 // A briefing is what a brief is made from.
 type briefing struct {
 	chapters []chapter
-	state    *contract.State
+	state    *contract.Contract
 	rules    []string // of the contract
 	told     *recounted
 	summary  string // what the client's summary in the window says, bare
@@ -93,7 +93,7 @@ func (e *Windows) briefing(ctx context.Context, scope governance.Scope, h *hold.
 // ownRules returns the requirements of a contract that somebody added to those that
 // every contract has.
 func ownRules(lines []string) []string {
-	guard, _ := new(contract.State).Guard() // an empty contract is not closed
+	guard, _ := new(contract.Contract).Guard() // an empty contract is not closed
 	var rules []string
 	for _, line := range lines {
 		rule := strings.TrimSpace(line)

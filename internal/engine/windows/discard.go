@@ -218,7 +218,7 @@ func (p *pass) discardRows(plan *pager.DiscardPlan) ([]store.Block, []hold.Move)
 			to = pager.Bare
 		}
 		hold.SetForm(row, to, "", p.size(i, to))
-		moves = append(moves, hold.Move{FromStub: was.Stub, Decision: pager.Decision{
+		moves = append(moves, hold.Move{FromStub: was.Stub, BlockDecision: pager.BlockDecision{
 			Block: row.ID, Turn: row.Turn, From: pager.Form(was.Form), To: to, Before: was.Window, After: row.Window, Step: step,
 		}})
 	}

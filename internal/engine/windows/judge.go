@@ -42,7 +42,7 @@ type judging struct {
 	found   []facts.Fact     // of those
 	made    *summary.Summary // of the session itself, or nil
 	counter token.Counter
-	policy  *probe.Policy
+	policy  *probe.Criteria
 }
 
 // judge judges a text as a summary, and returns the summary that it was read as, or
@@ -99,8 +99,8 @@ func (by *judging) has(s *summary.Summary) bool {
 }
 
 // source returns what a summary of the first n blocks is checked against.
-func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Source {
-	src := &summary.Source{Names: identifiers}
+func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Original {
+	src := &summary.Original{Names: identifiers}
 	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
 	size := 0
 	for _, text := range all.Texts()[:to] {
@@ -173,12 +173,12 @@ func probingOf(h *hold.Snapshot, n int) *probe.Options {
 
 // policyOf returns when probes are answered well enough; nil is as package probe
 // says.
-func policyOf(least *ratio.Ratio) *probe.Policy {
+func policyOf(least *ratio.Ratio) *probe.Criteria {
 	policy := probe.DefaultPolicy()
 	switch {
 	case least == nil:
 	case *least == 0:
-		policy = probe.Policy{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
+		policy = probe.Criteria{Overall: -1, Critical: -1, Ordinary: -1, RedFlag: -1, MaxRatio: ratio.One}
 	default:
 		policy.Overall = *least
 	}

@@ -23,7 +23,7 @@ type pass struct {
 	stubs  map[transcript.BlockID]pager.Stub // now in the window
 	made   map[pageKey]pager.Stub            // made for the plan
 	names  *pager.Mentions                   // once asked for
-	intent pager.Intent
+	intent pager.Terms
 	hits   []int // terms of the intent in each block
 	rules  []pager.Rule
 

@@ -144,7 +144,7 @@ func (e *Windows) rounds(ctx context.Context, scope governance.Scope, id transcr
 // reportOf returns what DriftOf needs of the report.
 func reportOf(p *api.ProbeRound) *probe.Report {
 	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
-	for _, place := range [...]probe.Place{probe.Window, probe.Recall, probe.Lost} {
+	for _, place := range [...]probe.Location{probe.Window, probe.Recall, probe.Lost} {
 		for _, id := range *idsOf(p, place) {
 			r.Results = append(r.Results, probe.Result{Probe: probe.Probe{ID: id}, Place: place})
 		}

@@ -68,7 +68,7 @@ func (e *Windows) moves(c *store.Change, p *pass, o *outcome) ([]hold.Move, erro
 	moves := make([]hold.Move, len(rows))
 	for i := range rows {
 		d := o.plan.Decisions[i]
-		m := hold.Move{Decision: d, FromStub: h.Rows[i].Stub, ToStub: rows[i].Stub}
+		m := hold.Move{BlockDecision: d, FromStub: h.Rows[i].Stub, ToStub: rows[i].Stub}
 		if d.Changed() {
 			if rows[i].State == store.StateStub {
 				cell, err := e.stubCell(c, o.stubs[d.Block], p.sources(i))
@@ -172,7 +172,7 @@ func newProbeRound(r *probe.Report) *api.ProbeRound {
 	return p
 }
 
-func idsOf(p *api.ProbeRound, place probe.Place) *[]string {
+func idsOf(p *api.ProbeRound, place probe.Location) *[]string {
 	switch place {
 	case probe.Window:
 		return &p.Window

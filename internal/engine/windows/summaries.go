@@ -55,7 +55,7 @@ func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req 
 }
 
 // State returns the state of compression of a session.
-func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.State, err error) {
+func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProtocolState, err error) {
 	id := req.Session
 	defer base.During("state of session "+string(id), &err)
 
@@ -63,7 +63,7 @@ func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.Se
 	if err != nil {
 		return nil, err
 	}
-	st := &api.State{Compression: api.CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
+	st := &api.ProtocolState{Compression: api.CompressionState{Session: id, Tokens: head.Tokens, Window: head.Window}}
 	if s != nil {
 		c := &st.Compression
 		c.Summary = s.Whole()

@@ -51,7 +51,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 	}
 	res.Iterations = pager.Iterations(h.Session.Messages, h.Blocks)
 	res.Pending = pager.Pending(h.Session.Messages, h.Blocks)
-	res.Verdict = *t.Due(&pager.Load{
+	res.Advice = *t.Due(&pager.Load{
 		Used: res.Used, Effective: res.Effective, Floor: res.Figures.Floor, Messages: res.Messages,
 		Cycles: res.Cycles, Iterations: res.Iterations, Pending: res.Pending, Retry: req.Retry,
 	})

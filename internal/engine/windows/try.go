@@ -23,7 +23,7 @@ type compression struct {
 	engine *Windows
 	pass   *pass
 	req    *api.CompressRequest
-	policy *probe.Policy // nil: everything is accepted
+	policy *probe.Criteria // nil: everything is accepted
 	inputs []digest.Digest
 	texts  map[int][]facts.Fact  // facts of the first n blocks
 	probes []probe.Probe         // asked of every attempt

@@ -85,7 +85,7 @@ func imports(entry *store.Entry, block transcript.BlockID) ([]api.WhyEntry, erro
 }
 
 // history returns what the journal says about a block.
-func (e *Windows) history(ctx context.Context, scope governance.Scope, ref store.Ref) ([]api.WhyEntry, error) {
+func (e *Windows) history(ctx context.Context, scope governance.Scope, ref store.BlockRef) ([]api.WhyEntry, error) {
 	var history []api.WhyEntry
 	for entry, err := range e.Store.Entries(ctx, scope, ref.Session, 0) {
 		if err != nil {
@@ -114,7 +114,7 @@ func (e *Windows) history(ctx context.Context, scope governance.Scope, ref store
 		w.Budget = data.Budget
 		for i := range data.Moves {
 			if data.Moves[i].Block == ref.Block {
-				w.Decision = &data.Moves[i].Decision
+				w.Decision = &data.Moves[i].BlockDecision
 				history = append(history, w)
 			}
 		}

@@ -164,7 +164,7 @@ func (m *mirror) Stats(x ctx, s scope, r *api.SessionRequest) (*api.StatsResult,
 	return both(m, "Stats", Jobs.Stats, x, s, r)
 }
 
-func (m *mirror) State(x ctx, s scope, r *api.SessionRequest) (*api.State, error) {
+func (m *mirror) State(x ctx, s scope, r *api.SessionRequest) (*api.ProtocolState, error) {
 	return both(m, "State", Jobs.State, x, s, r)
 }
 
