@@ -162,6 +162,8 @@ const (
 	stageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
 	StageAccount     Stage = "account"      // an account of what was said and done, by what a reader must know
+	StageByHand      Stage = "by-hand"      // a caller named the block
+	StageReturn      Stage = "return"       // back in the window, as the budget is larger
 )
 
 // A stage is a part of the sequence: who takes a step, and to which form.

@@ -15,9 +15,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// stageReturn is the step of a block that is back, as the budget is larger now.
-const stageReturn pager.Stage = "return"
-
 // grow returns an outcome that brings back what passes took out of the window and what
 // now fits: whole, or more of it than there was. It is nil if the budget is not larger
 // than that of the last pass, if the pass is one that nobody asked for or is to be the smallest,
@@ -65,7 +62,7 @@ func (p *pass) startFromWindow(plan *pager.Plan) {
 		d.Recut = false
 		if d.From != d.To {
 			if d.Step == "" {
-				d.Step = stageReturn
+				d.Step = pager.StageReturn
 			}
 			continue
 		}

@@ -58,7 +58,7 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 		i := places[id]
 		d := &plan.Decisions[i]
 		if h.Rows[i].State == store.StateLive {
-			d.To, d.After, d.Step = pager.Line, p.size(i, pager.Line), stageByHand
+			d.To, d.After, d.Step = pager.Line, p.size(i, pager.Line), pager.StageByHand
 		}
 		refuse := func(reason string) {
 			refused.Refused = append(refused.Refused, pager.Refusal{Block: string(id), Rule: d.Rule, Reason: reason})
@@ -106,6 +106,3 @@ func notPaged(err error) error {
 	}
 	return fmt.Errorf("%w: %w", api.ErrPolicy, err)
 }
-
-// stageByHand is the step of a block that a caller named.
-const stageByHand pager.Stage = "by-hand"
