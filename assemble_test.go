@@ -695,16 +695,16 @@ func TestPageOfALargeArtifact(t *testing.T) {
 		return res
 	}
 	r := ask(carrel.Options{}, false)
-	if n := r.Used[0].InContext; n > carrel.DefaultPage || r.Used[0].Form != assembly.Shorter || r.Demand > 3000 {
+	if n := r.Used[0].InContext; n > carrel.DefaultPage || r.Used[0].Form != manifest.FormBrief || r.Demand > 3000 {
 		t.Errorf("%d tokens as %s, demand %d", n, r.Used[0].Form, r.Demand)
 	}
 	if !strings.Contains(string(r.Data), "recall by id") {
 		t.Error("the context does not say that something was left out")
 	}
-	if r = ask(carrel.Options{Page: -1}, false); r.Used[0].Form != assembly.Whole {
+	if r = ask(carrel.Options{Page: -1}, false); r.Used[0].Form != manifest.FormWhole {
 		t.Errorf("without a limit it is %s", r.Used[0].Form)
 	}
-	if r = ask(carrel.Options{}, true); r.Used[0].Form != assembly.Whole {
+	if r = ask(carrel.Options{}, true); r.Used[0].Form != manifest.FormWhole {
 		t.Errorf("pinned it is %s", r.Used[0].Form)
 	}
 }
@@ -715,7 +715,7 @@ func TestSizesAreComparable(t *testing.T) {
 	b := newBench(t, memory.New(), carrel.Options{})
 	b.put(t, chunk("The refund limit of the desk is $400."))
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "what is the refund limit?", Model: "claude-opus-4-6"})
-	if u := r.Used[0]; u.Form != assembly.Whole || u.Tokens != u.InContext {
+	if u := r.Used[0]; u.Form != manifest.FormWhole || u.Tokens != u.InContext {
 		t.Errorf("%s, %d tokens in the context of %d", u.Form, u.InContext, u.Tokens)
 	}
 }

@@ -258,15 +258,15 @@ func TestPageLimits(t *testing.T) {
 	content := []byte("Pod 3 of billing has a limit of 512Mi.\n" + strings.Repeat("Roses are red, and violets are blue.\n", 60))
 	for _, tt := range []struct {
 		page token.Count
-		want assembly.Form
-	}{{-1, assembly.Whole}, {math.MaxInt32, assembly.Whole}, {300, assembly.Shorter}, {0, assembly.Whole}} {
+		want manifest.Form
+	}{{-1, manifest.FormWhole}, {math.MaxInt32, manifest.FormWhole}, {300, manifest.FormBrief}, {0, manifest.FormWhole}} {
 		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: tt.page})
 		a := b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0]
 		r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"})
 		if len(r.Used) != 1 || r.Used[0].Form != tt.want || r.Used[0].Tokens != a.Tokens {
 			t.Fatalf("a page of %d: %+v, of %d tokens", tt.page, r.Used, a.Tokens)
 		}
-		if n := r.Used[0].InContext; tt.want == assembly.Whole && n != a.Tokens || tt.want != assembly.Whole && (n > tt.page || n < tt.page/2) {
+		if n := r.Used[0].InContext; tt.want == manifest.FormWhole && n != a.Tokens || tt.want != manifest.FormWhole && (n > tt.page || n < tt.page/2) {
 			t.Errorf("a page of %d: %d tokens of %d", tt.page, n, a.Tokens)
 		}
 		if !strings.Contains(string(r.Data), "512Mi") {
@@ -275,7 +275,7 @@ func TestPageLimits(t *testing.T) {
 	}
 	// At exactly its size it is whole, and in one token less it is not.
 	size := newBench(t, memory.New(), carrel.Options{Counter: quarter{}}).put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0].Tokens
-	for page, want := range map[token.Count]assembly.Form{size: assembly.Whole, size - 1: assembly.Shorter} {
+	for page, want := range map[token.Count]manifest.Form{size: manifest.FormWhole, size - 1: manifest.FormBrief} {
 		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: page})
 		b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})
 		if r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"}); r.Used[0].Form != want || r.Used[0].InContext > page {

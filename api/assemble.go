@@ -1,7 +1,6 @@
 package api
 
 import (
-	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
@@ -78,7 +77,7 @@ type AssembleResult struct {
 // A UsedEntry is an artifact in a context.
 type UsedEntry struct {
 	Artifact
-	Form        assembly.Form `json:"form"`
+	Form        manifest.Form `json:"form"`
 	InContext   token.Count   `json:"in_context"` // tokens that it takes there
 	Tag         manifest.Tag  `json:"tag,omitempty"`
 	Score       ratio.Ratio   `json:"score"`

@@ -26,7 +26,7 @@ type TriageResult struct {
 // A ScoredEntry is an artifact that both passes scored.
 type ScoredEntry struct {
 	Artifact
-	Tag        triage.Tag            `json:"tag"`
+	Tag        manifest.Tag          `json:"tag"`
 	Score      ratio.Ratio           `json:"score"`
 	Recency    ratio.Ratio           `json:"recency"`
 	Provenance ratio.Ratio           `json:"provenance"`

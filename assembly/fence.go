@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -16,9 +17,9 @@ import (
 type Origin struct {
 	ID      string // by which the whole text can be recalled
 	Class   provenance.Class
-	Origin  string // such as "file:policy.md"
-	Created string // when, as the reader shall see it; may be empty
-	Form    Form   // of the text; whole if empty
+	Origin  string        // such as "file:policy.md"
+	Created string        // when, as the reader shall see it; may be empty
+	Form    manifest.Form // of the text; whole if empty
 
 	// Tokens is how many the whole text has, if that is known already. 0 is not
 	// known.
@@ -59,7 +60,7 @@ func Fence(s Origin, text string) string {
 	if s.Created != "" {
 		attribute(&b, "created", s.Created)
 	}
-	if s.Form != "" && s.Form != Whole {
+	if s.Form != "" && s.Form != manifest.FormWhole {
 		attribute(&b, "form", string(s.Form))
 	}
 	attribute(&b, "fence", word)

@@ -4,21 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Form is how much of a text is in a context. It is stored as its text.
-type Form string
-
-// The forms.
-const (
-	Whole   Form = "whole"
-	Shorter Form = "brief" // as Brief makes it
-	Out     Form = "out"
-)
+// Out is the form of a text that is not in a context, beside those of a segment.
+const Out manifest.Form = "out"
 
 // A Winner is a text that a ranking found worth having, by its sizes, with the
 // lines of its fence.
@@ -48,7 +42,7 @@ type Request struct {
 // A Choice is what becomes of one winner.
 type Choice struct {
 	Index  int // among the winners
-	Form   Form
+	Form   manifest.Form
 	Tokens token.Count // in that form; 0 if it is out
 	Reason Reason
 }
@@ -158,7 +152,7 @@ func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []
 		case at == tier.Core && w.Class != provenance.Verified:
 			cs[i] = Choice{i, Out, 0, reasonUnverified}
 		default:
-			cs[i] = Choice{i, Whole, w.Tokens, reasonFits}
+			cs[i] = Choice{i, manifest.FormWhole, w.Tokens, reasonFits}
 		}
 	}
 	if at == tier.Summarized {
@@ -176,7 +170,7 @@ func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 		}
 		cs[i] = Choice{i, Out, 0, reasonNoBrief}
 		if n := w.brief(transcriptLimit); n > 0 {
-			cs[i] = Choice{i, Shorter, n, reasonTranscript}
+			cs[i] = Choice{i, manifest.FormBrief, n, reasonTranscript}
 		}
 		total -= w.Tokens - cs[i].Tokens
 	}
@@ -189,7 +183,7 @@ func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 			continue
 		}
 		if n := w.brief(max(w.Tokens/2, minBrief)); n > 0 {
-			cs[i] = Choice{i, Shorter, n, reasonDemand}
+			cs[i] = Choice{i, manifest.FormBrief, n, reasonDemand}
 			total -= w.Tokens - n
 		}
 	}
@@ -223,7 +217,7 @@ func (p *Packing) fill(r *Request) {
 			if verified && (p.Tier == tier.Core || p.Tier == tier.Soft) {
 				p.Review = p.Review || p.Tier == tier.Soft
 				if n := r.Winners[i].brief(room); n > 0 {
-					*c = Choice{i, Shorter, n, reasonRoom}
+					*c = Choice{i, manifest.FormBrief, n, reasonRoom}
 				}
 			}
 		}

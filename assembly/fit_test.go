@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
@@ -57,7 +58,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 760, Total: 760, Share: ratio.Of(76, 100), Tier: tier.Full,
-				Choices: []Choice{{0, Whole, 300, reasonFits}, {1, Whole, 300, reasonFits}},
+				Choices: []Choice{{0, manifest.FormWhole, 300, reasonFits}, {1, manifest.FormWhole, 300, reasonFits}},
 			},
 		},
 		{
@@ -67,7 +68,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 800, Total: 600, Share: ratio.Of(80, 100), Tier: tier.Summarized,
-				Choices: []Choice{{0, Shorter, 200, reasonTranscript}, {1, Whole, 300, reasonFits}},
+				Choices: []Choice{{0, manifest.FormBrief, 200, reasonTranscript}, {1, manifest.FormWhole, 300, reasonFits}},
 			},
 		},
 		{
@@ -78,10 +79,10 @@ func TestFit(t *testing.T) {
 			Packing{
 				Demand: 910, Total: 750, Share: ratio.Of(91, 100), Tier: tier.Summarized,
 				Choices: []Choice{
-					{0, Whole, 300, reasonFits},
-					{1, Shorter, 150, reasonDemand},
-					{2, Shorter, 50, reasonDemand},
-					{3, Whole, 150, reasonFits},
+					{0, manifest.FormWhole, 300, reasonFits},
+					{1, manifest.FormBrief, 150, reasonDemand},
+					{2, manifest.FormBrief, 50, reasonDemand},
+					{3, manifest.FormWhole, 150, reasonFits},
 				},
 			},
 		},
@@ -100,7 +101,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 1_100, Total: 1_000, Share: ratio.Of(110, 100), Tier: tier.Core,
-				Choices: []Choice{{0, Out, 0, reasonUnverified}, {1, Whole, 300, reasonFits}, {2, Whole, 200, reasonFits}},
+				Choices: []Choice{{0, Out, 0, reasonUnverified}, {1, manifest.FormWhole, 300, reasonFits}, {2, manifest.FormWhole, 200, reasonFits}},
 			},
 		},
 		{
@@ -110,20 +111,20 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 1_210, Total: 960, Share: ratio.Of(1_210, 1_000), Tier: tier.Soft,
-				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Whole, 60, reasonFits}, {2, Whole, 300, reasonFits}, {3, Whole, 100, reasonFits}},
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, manifest.FormWhole, 60, reasonFits}, {2, manifest.FormWhole, 300, reasonFits}, {3, manifest.FormWhole, 100, reasonFits}},
 			},
 		},
 		{
 			"on the soft ladder all is whole up to the budget",
 			Request{Budget: 1_000, System: 100, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Transcript, 900)}},
-			Packing{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, Whole, 900, reasonFits}}},
+			Packing{Demand: 1_000, Total: 1_000, Share: ratio.One, Tier: tier.Full, Choices: []Choice{{0, manifest.FormWhole, 900, reasonFits}}},
 		},
 		{
 			"on the soft ladder a person looks if something verified is not whole",
 			Request{Budget: 1_000, System: 950, Ladder: tier.SoftLadder, Winners: []Winner{winner(provenance.Verified, 60)}},
 			Packing{
 				Demand: 1_010, Total: 1_000, Share: ratio.Of(1_010, 1_000), Tier: tier.Soft, Review: true,
-				Choices: []Choice{{0, Shorter, 50, reasonRoom}},
+				Choices: []Choice{{0, manifest.FormBrief, 50, reasonRoom}},
 			},
 		},
 		{
@@ -133,7 +134,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 1_070, Total: 1_000, Share: ratio.Of(107, 100), Tier: tier.Core,
-				Choices: []Choice{{0, Whole, 200, reasonFits}, {1, Shorter, 50, reasonRoom}, {2, Out, 0, ReasonNoRoom}},
+				Choices: []Choice{{0, manifest.FormWhole, 200, reasonFits}, {1, manifest.FormBrief, 50, reasonRoom}, {2, Out, 0, ReasonNoRoom}},
 			},
 		},
 		{
@@ -151,7 +152,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 1_301, Total: 1_000, Share: ratio.Of(1_301, 1_000), Tier: tier.Full,
-				Choices: []Choice{{0, Whole, 700, reasonFits}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 300, reasonFits}},
+				Choices: []Choice{{0, manifest.FormWhole, 700, reasonFits}, {1, Out, 0, ReasonNoRoom}, {2, manifest.FormWhole, 300, reasonFits}},
 			},
 		},
 		{
@@ -171,7 +172,7 @@ func TestFit(t *testing.T) {
 			}},
 			Packing{
 				Demand: 1_652, Total: 361, Share: ratio.Of(1_652, 1_000), Tier: tier.Full,
-				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, Whole, 1, reasonFits}},
+				Choices: []Choice{{0, Out, 0, ReasonNoRoom}, {1, Out, 0, ReasonNoRoom}, {2, manifest.FormWhole, 1, reasonFits}},
 			},
 		},
 		{
@@ -293,9 +294,9 @@ func recount(r *Request, p *Packing) error {
 		c := p.Choices[i]
 		ok := false
 		switch c.Form {
-		case Whole:
+		case manifest.FormWhole:
 			ok = c.Tokens == w.Tokens
-		case Shorter:
+		case manifest.FormBrief:
 			ok = 0 < c.Tokens && c.Tokens < w.Tokens
 		case Out:
 			ok = c.Tokens == 0
@@ -304,7 +305,7 @@ func recount(r *Request, p *Packing) error {
 			ok = ok && c.Form == Out
 		}
 		if p.Tier == tier.Soft && w.Class != provenance.Verified {
-			ok = ok && c.Form != Shorter
+			ok = ok && c.Form != manifest.FormBrief
 		}
 		if p.Tier == tier.Summarized && w.Class == provenance.Transcript {
 			ok = ok && c.Tokens <= transcriptLimit
@@ -325,7 +326,7 @@ func recount(r *Request, p *Packing) error {
 		return fmt.Errorf("total %d is over the budget of %d", sum, r.Budget)
 	}
 	cut := slices.ContainsFunc(p.Choices, func(c Choice) bool {
-		return r.Winners[c.Index].Class == provenance.Verified && c.Form != Whole
+		return r.Winners[c.Index].Class == provenance.Verified && c.Form != manifest.FormWhole
 	})
 	if p.Review != (p.Tier == tier.Minimal || p.Tier == tier.Soft && cut) {
 		return fmt.Errorf("review is %t in tier %s", p.Review, p.Tier)

@@ -1,6 +1,9 @@
 package assembly
 
-import "github.com/carrel-dev/carrel/token"
+import (
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/token"
+)
 
 // A Shortener makes a shorter form of a text: [Brief] or [Excerpt].
 type Shortener func(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string
@@ -13,7 +16,7 @@ const shortenTries = 4
 // and its tokens, or nothing if none fits. The text has been through [Neutralize];
 // s.Tokens is what it takes whole, with its fence.
 func Shorten(form Shortener, s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) (string, token.Count) {
-	s.Form = Shorter
+	s.Form = manifest.FormBrief
 	fence := count(Fence(s, ""))
 	s.Tokens = max(1, s.Tokens-fence)
 	for room, tries := limit-fence, 0; room > 0 && tries < shortenTries; tries++ {

@@ -215,7 +215,7 @@ var inputs = rapid.Custom(func(t *rapid.T) *Input {
 		For: loose.Draw(t, "for"), Date: loose.Draw(t, "date"), Filename: loose.Draw(t, "filename"),
 		Goal: loose.Draw(t, "goal"), Task: loose.Draw(t, "task"), State: loose.Draw(t, "state"),
 		Intent: Aim{
-			Primary: Verb(rapid.SampledFrom(append(verbs, "", "sing")).Draw(t, "verb")),
+			Primary: rapid.SampledFrom(append(verbs, "", "sing")).Draw(t, "verb"),
 			Target:  loose.Draw(t, "target"), Secondary: loose.Draw(t, "secondary"), Slots: lines("slots"),
 		},
 		Done: lines("done"), Remaining: lines("remaining"), Unavailable: lines("unavailable"),

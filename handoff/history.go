@@ -103,7 +103,7 @@ func (h *History) aim(in *Input) {
 // intentOf returns a compiled prompt as a packet has it.
 func (h *History) intentOf(got *intent.Intent, block int) Aim {
 	to := Aim{
-		Primary: Verb(got.Verb), Status: "asked; whether it is done, sections 10 and 11 say",
+		Primary: string(got.Verb), Status: "asked; whether it is done, sections 10 and 11 say",
 		Basis: "the prompt compiler's reading of the user's words in " + h.ref(block) + ", with confidence " + string(got.Confidence),
 	}
 	for _, slot := range got.Verb.Slots() {

@@ -48,17 +48,13 @@ func (p *Packet) Published() (published *Packet, leftOut []string) {
 	return &q, leftOut
 }
 
-// A Verb is what a user wants of an agent: one of the verbs of the prompt compiler
-// (explain, create, transform, analyze, decide, plan, fix), or "unknown".
-type Verb string
-
 // unknownVerb stands for want of a verb.
-const unknownVerb Verb = "unknown"
+const unknownVerb = "unknown"
 
 // An Aim is what the session is at. The optional lists are nil if nothing
 // was said of them.
 type Aim struct {
-	Primary   Verb     `json:"primary_intent"`
+	Primary   string   `json:"primary_intent"` // a verb of the prompt compiler, or "unknown"
 	Target    string   `json:"target_or_artifact"`
 	Status    string   `json:"status"`
 	Basis     string   `json:"basis"` // what the verb was taken from

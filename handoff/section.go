@@ -87,7 +87,7 @@ func (p *Packet) head() []*string {
 	return []*string{&p.Filename, &p.CreatedFor, &p.CreatedBy, &p.Date, &p.Session, &p.Permalink}
 }
 
-var verbs = []string{"explain", "create", "transform", "analyze", "decide", "plan", "fix", string(unknownVerb)}
+var verbs = []string{"explain", "create", "transform", "analyze", "decide", "plan", "fix", unknownVerb}
 
 var intentFields = []field{
 	{key: "primary_intent", label: "Primary intent", words: verbs},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -136,18 +137,6 @@ func (p *Policy) Version() string {
 	return "triage/1-" + digest.Of([]byte(b.String())).Short()
 }
 
-// A Tag says in what order an artifact enters the context, see the package
-// comment. It is stored as its text.
-type Tag string
-
-// The tags, in their order.
-const (
-	Red    Tag = "red"
-	Yellow Tag = "yellow"
-	Green  Tag = "green"
-	Black  Tag = "black"
-)
-
 // Tags counts artifacts by their tags. What is not scored and not dead has none.
 type Tags struct {
 	Red    int `json:"red"`
@@ -157,28 +146,28 @@ type Tags struct {
 }
 
 // Add counts n artifacts more with a tag.
-func (t *Tags) Add(tag Tag, n int) {
+func (t *Tags) Add(tag manifest.Tag, n int) {
 	switch tag {
-	case Red:
+	case manifest.TagRed:
 		t.Red += n
-	case Yellow:
+	case manifest.TagYellow:
 		t.Yellow += n
-	case Green:
+	case manifest.TagGreen:
 		t.Green += n
-	case Black:
+	case manifest.TagBlack:
 		t.Black += n
 	}
 }
 
 // tag returns the tag of a final score, if there is similarity enough. It is
-// never [Black]: the dead, which are expired or refuted, have no score.
-func (p *Policy) tag(score ratio.Ratio) Tag {
+// never [manifest.TagBlack]: the dead, which are expired or refuted, have no score.
+func (p *Policy) tag(score ratio.Ratio) manifest.Tag {
 	switch {
 	case score >= p.Red:
-		return Red
+		return manifest.TagRed
 	case score >= p.Yellow:
-		return Yellow
+		return manifest.TagYellow
 	default:
-		return Green
+		return manifest.TagGreen
 	}
 }

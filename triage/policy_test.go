@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -160,7 +161,7 @@ func TestValidateAtItsEdges(t *testing.T) {
 
 func TestTagsAdd(t *testing.T) {
 	var tags Tags
-	for i, tag := range []Tag{Red, Yellow, Green, Black, ""} {
+	for i, tag := range []manifest.Tag{manifest.TagRed, manifest.TagYellow, manifest.TagGreen, manifest.TagBlack, ""} {
 		tags.Add(tag, i+1)
 		tags.Add(tag, 10)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -14,7 +15,7 @@ type Scored struct {
 	Candidate
 	Semantic ratio.Ratio // S, between 0 and 1
 	Score    ratio.Ratio // wR·R + wP·P + wS·S
-	Tag      Tag
+	Tag      manifest.Tag
 }
 
 // errSemantic means that the similarities given are not one for each row.
@@ -60,7 +61,7 @@ func (p *Policy) score(c Candidate, s ratio.Ratio) Scored {
 	score := (r.Recency*c.Recency + r.Provenance*c.Provenance + r.Semantic*s + ratio.One/2) / ratio.One
 	tag := p.tag(score)
 	if s < p.Floor {
-		tag = Green
+		tag = manifest.TagGreen
 	}
 	return Scored{Candidate: c, Semantic: s, Score: score, Tag: tag}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -161,9 +162,9 @@ func TestSecond(t *testing.T) {
 		t.Fatalf("%d calls of semantic, error %v", calls, err)
 	}
 	want := []Scored{
-		{Candidate{Row: 1}, 0, 700_000, Green},          // .2·1 + .5·1 + .3·0, but not similar
-		{Candidate{Row: 0}, 800_000, 550_000, Yellow},   // .5·.5 + .25·.4 + .25·.8
-		{Candidate{Row: 2}, ratio.One, 350_977, Yellow}, // .5/512 + .25·.4 + .25·1
+		{Candidate{Row: 1}, 0, 700_000, manifest.TagGreen},          // .2·1 + .5·1 + .3·0, but not similar
+		{Candidate{Row: 0}, 800_000, 550_000, manifest.TagYellow},   // .5·.5 + .25·.4 + .25·.8
+		{Candidate{Row: 2}, ratio.One, 350_977, manifest.TagYellow}, // .5/512 + .25·.4 + .25·1
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.IgnoreFields(Candidate{}, "Class", "Recency", "Provenance", "First", "Hit", "Fused")); diff != "" {
 		t.Errorf("scored (-want +got):\n%s", diff)
@@ -196,8 +197,8 @@ func TestSecondErrors(t *testing.T) {
 // What a cut belongs to is the better side.
 func TestTag(t *testing.T) {
 	p := DefaultPolicy()
-	for score, want := range map[ratio.Ratio]Tag{
-		ratio.One: Red, 600_000: Red, 599_999: Yellow, 350_000: Yellow, 349_999: Green, 0: Green,
+	for score, want := range map[ratio.Ratio]manifest.Tag{
+		ratio.One: manifest.TagRed, 600_000: manifest.TagRed, 599_999: manifest.TagYellow, 350_000: manifest.TagYellow, 349_999: manifest.TagGreen, 0: manifest.TagGreen,
 	} {
 		if got := p.tag(score); got != want {
 			t.Errorf("tag of %v is %s, want %s", score, got, want)

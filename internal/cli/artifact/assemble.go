@@ -251,7 +251,7 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 		out.File = file
 	}
 	for i := range res.Used {
-		if u := &res.Used[i]; u.Form == assembly.Shorter {
+		if u := &res.Used[i]; u.Form == manifest.FormBrief {
 			out.Summaries = append(out.Summaries, brief{string(u.ID), u.Class, u.InContext, u.Tokens})
 		}
 	}
@@ -392,7 +392,7 @@ func usedWords(u *carrel.UsedEntry) string {
 	if u.Fetched {
 		words = append(words, "refetched")
 	}
-	if u.Form == assembly.Shorter {
+	if u.Form == manifest.FormBrief {
 		words = append(words, fmt.Sprintf("brief, of %s", out.Thousands(u.Tokens)))
 	}
 	if u.Neutralized > 0 {

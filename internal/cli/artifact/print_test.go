@@ -78,7 +78,7 @@ func TestContextsHaveWords(t *testing.T) {
 	for want, u := range map[string]carrel.UsedEntry{
 		"": {},
 		"pinned, human-verified, refetched, brief, of 1,200, 2 characters made visible": {
-			Artifact: carrel.Artifact{Pinned: true, Class: provenance.Verified, Tokens: 1200}, Fetched: true, Form: assembly.Shorter, Neutralized: 2,
+			Artifact: carrel.Artifact{Pinned: true, Class: provenance.Verified, Tokens: 1200}, Fetched: true, Form: manifest.FormBrief, Neutralized: 2,
 		},
 		"1 character made visible": {Neutralized: 1},
 	} {

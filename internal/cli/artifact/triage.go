@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
@@ -97,7 +98,7 @@ type triaged struct {
 type triagedLine struct {
 	ID         string           `json:"id"`
 	Class      provenance.Class `json:"class"`
-	Tag        triage.Tag       `json:"tag"`
+	Tag        manifest.Tag     `json:"tag"`
 	Score      ratio.Ratio      `json:"score"`
 	Recency    ratio.Ratio      `json:"recency"`
 	Provenance ratio.Ratio      `json:"provenance"`
@@ -271,7 +272,7 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 	if err != nil {
 		out.Warning = err.Error()
 	}
-	out.Tags.Add(triage.Black, first.Tally.Expired+first.Tally.Refuted)
+	out.Tags.Add(manifest.TagBlack, first.Tally.Expired+first.Tally.Refuted)
 	for _, s := range scored {
 		out.Tags.Add(s.Tag, 1)
 		c := &in.Candidates[s.Row]

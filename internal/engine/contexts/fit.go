@@ -31,7 +31,7 @@ type part struct {
 	text    string
 	tokens  token.Count
 	pick    *selected // the artifact, if it is one
-	form    assembly.Form
+	form    manifest.Form
 	marks   int // characters made visible
 	sources []store.CellID
 }
@@ -225,12 +225,12 @@ func (f *fitted) arrange(src *source, m *measured) {
 
 // part returns the part of an artifact: whole, or in a shorter form that was made before.
 func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string, counter token.Counter) part {
-	pt := part{kind: kind, reason: reason, pick: p, form: assembly.Whole, sources: []store.CellID{p.page.Row.Content, p.page.Row.About}}
+	pt := part{kind: kind, reason: reason, pick: p, form: manifest.FormWhole, sources: []store.CellID{p.page.Row.Content, p.page.Row.About}}
 	if short == "" {
 		pt.text, pt.marks = p.page.Render()
 		pt.tokens = p.page.Tokens(counter)
 	} else {
-		pt.form, pt.text, pt.tokens = assembly.Shorter, short, counter.Count(short)
+		pt.form, pt.text, pt.tokens = manifest.FormBrief, short, counter.Count(short)
 		_, pt.marks = assembly.Neutralize(p.page.ContextText())
 	}
 	return pt

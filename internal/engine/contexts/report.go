@@ -23,7 +23,7 @@ func (e *Contexts) report(src *source, chosen *selection, f *fitted, out *encode
 		}
 		used := api.UsedEntry{
 			Artifact: e.DescribeArtifact(&p.pick.page.Row, &p.pick.page.Note), Form: p.form, InContext: p.tokens,
-			Tag: manifest.Tag(p.pick.Tag), Score: p.pick.Score, Neutralized: p.marks, Fetched: p.pick.fetched(),
+			Tag: p.pick.Tag, Score: p.pick.Score, Neutralized: p.marks, Fetched: p.pick.fetched(),
 		}
 		used.Tokens = p.pick.page.Tokens(src.meter.Counter) // by what counts the context
 		res.Used = append(res.Used, used)

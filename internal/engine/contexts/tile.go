@@ -61,7 +61,7 @@ func (p *part) segment() manifest.Segment {
 	if p.pick != nil {
 		row := &p.pick.page.Row
 		s.Ref, s.Row, s.Version = string(row.ID), int64(p.pick.Row+1), int64(row.Version)
-		s.Class, s.Form, s.Score, s.Fetched = row.Class, manifest.Form(p.form), p.pick.score(), p.pick.fetched()
+		s.Class, s.Form, s.Score, s.Fetched = row.Class, p.form, p.pick.score(), p.pick.fetched()
 	}
 	return s
 }

@@ -313,7 +313,7 @@ func (p *selected) score() *manifest.Score {
 	}
 	return &manifest.Score{
 		Recency: p.Recency, Provenance: p.Provenance, Semantic: p.Semantic, First: p.First, Total: p.Score,
-		Tag: manifest.Tag(p.Tag),
+		Tag: p.Tag,
 	}
 }
 
@@ -376,4 +376,4 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*st
 }
 
 // wins reports whether a tag is for what should be in the context.
-func wins(t triage.Tag) bool { return t == triage.Red || t == triage.Yellow }
+func wins(t manifest.Tag) bool { return t == manifest.TagRed || t == manifest.TagYellow }
