@@ -10,8 +10,8 @@ import (
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
 	"lines of code, without tests":             118_900,
-	"lines of tests":                           75_400,
-	"exported names and methods":               2_240,
+	"lines of tests":                           75_600,
+	"exported names and methods":               1_690,
 	"pairs of places that share six lines":     40,
 	"files of the root package":                10,
 	"lines of its longest file":                190,
