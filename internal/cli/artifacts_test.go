@@ -123,11 +123,11 @@ func TestPutURL(t *testing.T) {
 	if asked > 0 {
 		t.Error("the server was asked, though no setting allows it")
 	}
-	var list struct{ Artifacts []carrel.Artifact }
+	var list carrel.List[carrel.Artifact]
 	if err := json.Unmarshal([]byte(run(0, "put", server.URL+"/limits?page=1", "--type", "rag", "-c", settings, "--json")), &list); err != nil {
 		t.Fatal(err)
 	}
-	a := list.Artifacts[0]
+	a := list.Items[0]
 	if a.Title != "limits" || a.Source != server.URL+"/limits?page=1" {
 		t.Errorf("title %q, source %q", a.Title, a.Source)
 	}

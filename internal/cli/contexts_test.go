@@ -61,17 +61,17 @@ func contextDocuments(t *testing.T, env *job.Env, document func(want int, args .
 	} {
 		docs = append(docs, document(tt.want, tt.args...))
 	}
-	var list struct{ Reviews []struct{ ID string } }
-	if err := json.Unmarshal(document(0, "review", scope), &list); err != nil || len(list.Reviews) != 1 {
+	var list struct{ Items []struct{ ID string } }
+	if err := json.Unmarshal(document(0, "review", scope), &list); err != nil || len(list.Items) != 1 {
 		t.Fatalf("reviews: %v, %v", list, err)
 	}
-	id := list.Reviews[0].ID
+	id := list.Items[0].ID
 	docs = append(docs, document(0, "review", "show", id, scope), document(0, "review", "approve", id, scope))
-	var manifests struct{ Manifests []struct{ ID string } }
+	var manifests struct{ Items []struct{ ID string } }
 	if err := json.Unmarshal(document(0, "manifest", "list", scope), &manifests); err != nil {
 		t.Fatal(err)
 	}
-	return append(docs, document(exitNo, "manifest", "diff", manifests.Manifests[1].ID, manifests.Manifests[0].ID, scope))
+	return append(docs, document(exitNo, "manifest", "diff", manifests.Items[1].ID, manifests.Items[0].ID, scope))
 }
 
 // Nobody gets something through the gate that is no number from 0.7 to 1.

@@ -153,8 +153,8 @@ func TestFlagsCompleteWhatTheyName(t *testing.T) {
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	s := newDesk(t)
 	names := strings.NewReplacer(
-		"SESSION", strings.TrimSpace(s.run(0, "sessions", "--jq", ".sessions[0].session")),
-		"MANIFEST", strings.TrimSpace(s.run(0, "manifest", "list", "--jq", ".manifests[0].id")),
+		"SESSION", strings.TrimSpace(s.run(0, "sessions", "--jq", ".items[0].session")),
+		"MANIFEST", strings.TrimSpace(s.run(0, "manifest", "list", "--jq", ".items[0].id")),
 		"BLOCK", s.block, "FILE", sample(t, "claude.jsonl"), "NEW", s.env.Dir+"/new.out", "OUT", s.env.Dir+"/old.out", "DIR", s.env.Dir,
 	)
 	for _, tt := range []struct {

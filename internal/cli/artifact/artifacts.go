@@ -165,10 +165,8 @@ func listArtifacts(ctx context.Context, j *job.Job, req *carrel.ArtifactsRequest
 		if err != nil {
 			return err
 		}
-		value := struct {
-			Artifacts []carrel.Artifact `json:"artifacts"`
-		}{append([]carrel.Artifact{}, list...)}
-		return j.List("artifacts", value, "artifacts", func(p *out.Page) {
+		value := &carrel.List[carrel.Artifact]{Items: append([]carrel.Artifact{}, list...)}
+		return j.List("artifacts", value, "items", func(p *out.Page) {
 			if len(list) > 0 {
 				p.Table(artifactTable(j, p, list))
 			}

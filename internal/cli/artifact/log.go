@@ -1,9 +1,6 @@
 package artifact
 
 import (
-	"encoding/json"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
@@ -67,29 +64,15 @@ block is told by "carrel why".`,
 	return cmd
 }
 
-// A logLine is an entry of the log.
-type logLine struct {
-	Version int64           `json:"version"` // that the change made
-	Time    time.Time       `json:"time"`
-	Op      string          `json:"op"`
-	Actor   string          `json:"actor"`
-	ID      string          `json:"id"`
-	Data    json.RawMessage `json:"data"`
-}
-
 func printLog(j *job.Job, entries []store.Entry) error {
-	lines := make([]logLine, 0, len(entries))
-	for i := range entries {
-		e := &entries[i]
-		lines = append(lines, logLine{int64(e.Revision), e.Time, e.Op, string(e.Actor), e.ID, e.Data})
-	}
-	return j.List("log", map[string]any{"entries": lines}, "entries", func(p *out.Page) {
+	value := &carrel.List[store.Entry]{Items: append([]store.Entry{}, entries...)}
+	return j.List("log", value, "items", func(p *out.Page) {
 		t := &out.Table{Head: []string{"version", "time", "what", "who", "about"}}
-		for i := range lines {
-			l := &lines[i]
-			t.Add(l.Version, l.Time, l.Op, l.Actor, string(l.Data))
+		for i := range entries {
+			e := &entries[i]
+			t.Add(int64(e.Revision), e.Time, e.Op, string(e.Actor), string(e.Data))
 		}
-		if len(lines) > 0 {
+		if len(entries) > 0 {
 			p.Table(t)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -61,21 +62,18 @@ func newManifestList(j *job.Job) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				lines := make([]manifestLine, 0, len(list))
-				for i := range list {
-					lines = append(lines, newManifestLine(&list[i]))
-				}
-				return j.List("manifests", map[string]any{"manifests": lines}, "manifests", func(p *out.Page) {
+				value := &carrel.List[store.Manifest]{Items: append([]store.Manifest{}, list...)}
+				return j.List("manifests", value, "items", func(p *out.Page) {
 					t := &out.Table{Head: []string{"id", "created", "format", "tier", "tok", "budget", "seal", "session"}}
-					for i := range lines {
-						l := &lines[i]
-						seal := l.Seal
+					for i := range list {
+						m := &list[i]
+						seal := m.Seal.String()
 						if p.TTY {
 							seal = seal[:8]
 						}
-						t.Add(p.ID(l.ID), l.Created, l.Format, string(l.Tier), l.Tokens, l.Budget, seal, l.Session)
+						t.Add(p.ID(m.ID), m.Created, m.Format, string(m.Tier), m.Total, m.Budget, seal, m.Session)
 					}
-					if len(lines) > 0 {
+					if len(list) > 0 {
 						p.Table(t)
 					}
 				})

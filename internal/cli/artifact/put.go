@@ -74,11 +74,11 @@ sense, nothing is stored.`,
 				if err != nil {
 					return err
 				}
-				res := &putResult{Artifacts: []carrel.Artifact{}, DryRun: f.dry}
-				if res.Artifacts, err = putAll(ctx, j, a, reqs, f.dry); err != nil {
+				res := &putResult{DryRun: f.dry}
+				if res.Items, err = putAll(ctx, j, a, reqs, f.dry); err != nil {
 					return err
 				}
-				return j.List("put", res, "artifacts", res.print)
+				return j.List("put", res, "items", res.print)
 			})
 		},
 	}
@@ -275,14 +275,14 @@ func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewAr
 
 // A putResult says what was put.
 type putResult struct {
-	Artifacts []carrel.Artifact `json:"artifacts"`
-	DryRun    bool              `json:"dry_run"`
+	carrel.List[carrel.Artifact]
+	DryRun bool `json:"dry_run"`
 }
 
 func (r *putResult) print(p *out.Page) {
 	t := &out.Table{}
-	for i := range r.Artifacts {
-		a := &r.Artifacts[i]
+	for i := range r.Items {
+		a := &r.Items[i]
 		if p.TTY {
 			expires := "no end"
 			if !a.Expires.IsZero() {

@@ -58,8 +58,8 @@ func listReviews(j *job.Job, cmd *cobra.Command) error {
 		for i := range list {
 			tidyReview(&list[i])
 		}
-		value := map[string]any{"reviews": append([]carrel.ReviewEntry{}, list...)}
-		return j.List("reviews", value, "reviews", func(p *out.Page) {
+		value := &carrel.List[carrel.ReviewEntry]{Items: append([]carrel.ReviewEntry{}, list...)}
+		return j.List("reviews", value, "items", func(p *out.Page) {
 			if p.TTY {
 				p.Line("%d waiting", len(list))
 			}

@@ -43,7 +43,7 @@ func newSessions(j *job.Job) *cobra.Command {
 			if limit > 0 {
 				infos = infos[:min(limit, len(infos))]
 			}
-			return j.List("sessions", map[string]any{"sessions": infos}, "sessions", func(p *out.Page) {
+			return j.List("sessions", &carrel.List[carrel.SessionInfo]{Items: infos}, "items", func(p *out.Page) {
 				t := &out.Table{Head: []string{"session", "used", "project", "messages", "tokens", "window", "title"}}
 				for i := range infos {
 					s := &infos[i]
