@@ -106,15 +106,13 @@ func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.Assemb
 				return err
 			}
 		}
-		if req.DryRun {
-			made.Context = nil
-		} else if fl.out.File != "" || j.JSON == "" {
+		if !req.DryRun && (fl.out.File != "" || j.JSON == "") {
 			if err := j.Write(fl.out, res.Data); err != nil {
 				return err
 			}
+			res.Data = nil
 		}
 		if j.JSON != "" {
-			res.Data = nil // written, or in the document as a text
 			return j.Result("assemble", made, nil)
 		}
 		p := j.Report()
@@ -215,8 +213,7 @@ type assembled struct {
 	*carrel.AssembleResult
 	Summaries []brief      `json:"summaries"`        // the artifacts that are in by their brief forms
 	Scored    []scoredLine `json:"scored,omitempty"` // with --trace
-	File      string       `json:"file,omitempty"`
-	Context   *string      `json:"context,omitempty"` // unless it is in a file
+	File      string       `json:"file,omitempty"`   // that has the context, in place of Data
 }
 
 // A brief is the brief form of an artifact in a context.
@@ -243,13 +240,7 @@ type scoredLine struct {
 func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	res.Used = append([]carrel.UsedEntry{}, res.Used...)
 	res.Losses = append([]transcript.Loss{}, res.Losses...)
-	out := &assembled{AssembleResult: res, Summaries: []brief{}}
-	if file == "" {
-		text := string(res.Data)
-		out.Context = &text
-	} else {
-		out.File = file
-	}
+	out := &assembled{AssembleResult: res, Summaries: []brief{}, File: file}
 	for i := range res.Used {
 		if u := &res.Used[i]; u.Form == manifest.FormBrief {
 			out.Summaries = append(out.Summaries, brief{string(u.ID), u.Class, u.InContext, u.Tokens})

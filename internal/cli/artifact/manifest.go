@@ -166,11 +166,7 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 					return err
 				}
 				if j.JSON != "" {
-					value := struct {
-						Bytes   int    `json:"bytes"`
-						Context string `json:"context"`
-					}{len(data.Data), string(data.Data)}
-					return j.Result("manifest-replayed", value, nil)
+					return j.Result("manifest-replayed", data, nil)
 				}
 				return j.Write(to, data.Data)
 			})

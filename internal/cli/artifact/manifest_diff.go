@@ -10,38 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/manifest"
-	"github.com/carrel-dev/carrel/provenance"
-	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 )
-
-// A deltaShown is what is printed of the difference of two contexts.
-type deltaShown struct {
-	From       string       `json:"from"`
-	To         string       `json:"to"`
-	FromTier   tier.Tier    `json:"from_tier"`
-	ToTier     tier.Tier    `json:"to_tier"`
-	FromTokens token.Count  `json:"from_tokens"`
-	ToTokens   token.Count  `json:"to_tokens"`
-	Prefix     int          `json:"prefix"` // bytes that both begin with
-	Kept       ratio.Ratio  `json:"kept"`   // their share of the first
-	Partial    bool         `json:"partial,omitempty"`
-	Added      []changeLine `json:"added"`
-	Removed    []changeLine `json:"removed"`
-	Changed    []changeLine `json:"changed"`
-}
-
-// A changeLine is one thing that is different.
-type changeLine struct {
-	Ref    string           `json:"ref,omitempty"`
-	Kind   manifest.Kind    `json:"kind"`
-	Class  provenance.Class `json:"class,omitempty"`
-	Before token.Count      `json:"before"`
-	After  token.Count      `json:"after"`
-	Reason manifest.Reason  `json:"reason,omitempty"`
-	Note   string           `json:"note,omitempty"`
-}
 
 func newManifestDiff(j *job.Job) *cobra.Command {
 	return &cobra.Command{
@@ -60,40 +30,19 @@ can still use. If there is a difference, the exit code is 1.`,
 				if err != nil {
 					return err
 				}
-				s := newDeltaShown(d)
-				if err := j.Result("manifest-diff", s, func(p *out.Page) { printDelta(p, s) }); err != nil {
+				d.Added = append([]manifest.ItemChange{}, d.Added...)
+				d.Removed = append([]manifest.ItemChange{}, d.Removed...)
+				d.Changed = append([]manifest.ItemChange{}, d.Changed...)
+				if err := j.Result("manifest-diff", d, func(p *out.Page) { printDelta(p, d) }); err != nil {
 					return err
 				}
-				if len(s.Added)+len(s.Removed)+len(s.Changed) > 0 {
+				if len(d.Added)+len(d.Removed)+len(d.Changed) > 0 {
 					return out.ErrNo
 				}
 				return nil
 			})
 		},
 	}
-}
-
-func newDeltaShown(d *manifest.Delta) *deltaShown {
-	return &deltaShown{
-		d.From, d.To, d.FromTier, d.ToTier, d.FromTotal, d.ToTotal, d.Prefix, d.Kept, d.Partial,
-		changeLines(d.Added), changeLines(d.Removed), changeLines(d.Changed),
-	}
-}
-
-func changeLines(changes []manifest.ItemChange) []changeLine {
-	lines := []changeLine{}
-	for i := range changes {
-		c := &changes[i]
-		l := changeLine{Ref: c.Ref, Reason: c.Reason, Note: changeNote(c)}
-		if c.Before != nil {
-			l.Kind, l.Class, l.Before = c.Before.Kind, c.Before.Class, c.Before.Tokens
-		}
-		if c.After != nil {
-			l.Kind, l.Class, l.After = c.After.Kind, c.After.Class, c.After.Tokens
-		}
-		lines = append(lines, l)
-	}
-	return lines
 }
 
 // changeNote says why something is different.
@@ -122,31 +71,29 @@ func changeNote(c *manifest.ItemChange) string {
 	return "other text"
 }
 
-func printDelta(p *out.Page, s *deltaShown) {
+func printDelta(p *out.Page, d *manifest.Delta) {
 	number := func(n token.Count) string { return p.Number(int64(n)) }
-	p.Line("%s → %s   +%d −%d ~%d   %s → %s tok   tier %s → %s   prefix kept: %s", p.ID(s.From), p.ID(s.To),
-		len(s.Added), len(s.Removed), len(s.Changed), number(s.FromTokens), number(s.ToTokens), s.FromTier, s.ToTier, s.Kept.Percent())
+	p.Line("%s → %s   +%d −%d ~%d   %s → %s tok   tier %s → %s   prefix kept: %s", p.ID(d.From), p.ID(d.To),
+		len(d.Added), len(d.Removed), len(d.Changed), number(d.FromTotal), number(d.ToTotal), d.FromTier, d.ToTier, d.Kept.Percent())
 	t := &out.Table{Whole: true}
-	add := func(mark string, lines []changeLine) {
-		for i := range lines {
-			l := &lines[i]
-			size := number(l.After)
-			switch {
-			case mark == "-":
-				size = number(l.Before)
-			case mark == "~" && l.Before != l.After:
-				size = number(l.Before) + " → " + size
+	add := func(mark string, changes []manifest.ItemChange) {
+		for i := range changes {
+			c := &changes[i]
+			now := cmp.Or(c.After, c.Before)
+			size := number(now.Tokens)
+			if mark == "~" && c.Before.Tokens != c.After.Tokens {
+				size = number(c.Before.Tokens) + " → " + size
 			}
-			t.Add(mark, p.ID(cmp.Or(l.Ref, string(l.Kind))), cmp.Or(string(l.Class), string(l.Kind)), size, l.Note)
+			t.Add(mark, p.ID(cmp.Or(c.Ref, string(now.Kind))), cmp.Or(string(now.Class), string(now.Kind)), size, changeNote(c))
 		}
 	}
-	add("+", s.Added)
-	add("-", s.Removed)
-	add("~", s.Changed)
+	add("+", d.Added)
+	add("-", d.Removed)
+	add("~", d.Changed)
 	if len(t.Rows) > 0 {
 		p.Table(t)
 	}
-	if s.Partial {
+	if d.Partial {
 		p.Line("something was taken out of one of them: there may be more")
 	}
 }

@@ -28,7 +28,7 @@ type explanation struct {
 	Form     manifest.Form         `json:"form,omitempty"`
 	Tokens   token.Count           `json:"tokens,omitempty"`
 	Version  int64                 `json:"version,omitempty"`
-	Score    *scoreParts           `json:"score,omitempty"`
+	Score    *manifest.Score       `json:"score,omitempty"`
 	Fetch    manifest.FetchOutcome `json:"fetch,omitempty"` // what its source said
 }
 
@@ -123,9 +123,9 @@ func explain(m *manifest.Manifest, ref string, row int64) *explanation {
 	x.Reason = reason
 	switch it := it.(type) {
 	case *manifest.Segment:
-		x.In, x.Class, x.Form, x.Tokens, x.Version, x.Score = true, it.Class, it.Form, it.Tokens, it.Version, newScoreParts(it.Score)
+		x.In, x.Class, x.Form, x.Tokens, x.Version, x.Score = true, it.Class, it.Form, it.Tokens, it.Version, it.Score
 	case *manifest.Omission:
-		x.Class, x.Tokens, x.Score = it.Class, it.Tokens, newScoreParts(it.Score)
+		x.Class, x.Tokens, x.Score = it.Class, it.Tokens, it.Score
 	}
 	for _, it := range m.Items {
 		if f, ok := it.(*manifest.Fetch); ok && f.Ref == ref {
@@ -188,7 +188,7 @@ func printExplanation(p *out.Page, x *explanation) {
 		rows = append(rows, []any{"tokens", words})
 	}
 	if s := x.Score; s != nil && s.Tag != "" {
-		rows = append(rows, []any{"score", fmt.Sprintf("%s, %s: recency %s, provenance %s, similarity %s", out.Milli(s.Total), s.Tag, out.Milli(s.Recency), out.Milli(s.Provenance), out.Milli(s.Semantics))})
+		rows = append(rows, []any{"score", fmt.Sprintf("%s, %s: recency %s, provenance %s, similarity %s", out.Milli(s.Total), s.Tag, out.Milli(s.Recency), out.Milli(s.Provenance), out.Milli(s.Semantic))})
 	} else if s != nil {
 		rows = append(rows, []any{"score", fmt.Sprintf("%s at first: recency %s, provenance %s", out.Milli(s.First), out.Milli(s.Recency), out.Milli(s.Provenance))})
 	}

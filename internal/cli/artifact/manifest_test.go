@@ -21,42 +21,50 @@ import (
 )
 
 // whole has something of each kind that a manifest can say.
-func whole() *manifestShown {
-	return &manifestShown{
-		manifestLine: manifestLine{
-			ID: "m_00000000000000aa", Seal: "5ea1", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-			Format: "text", Tokens: 2000, Budget: 4000, Tier: tier.Core, Session: "s-1",
+func whole() *page {
+	rows, err := manifest.NewRows(4, 5)
+	if err != nil {
+		panic(err)
+	}
+	return &page{
+		Manifest: &store.Manifest{
+			ID: "m_00000000000000aa", Seal: digest.Of(nil), Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Format: "text", Total: 2000, Budget: 4000, Tier: tier.Core, Session: "s-1",
+			Made: []store.Outcome{{
+				Version: 1, Time: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), Actor: "ada",
+				Data: json.RawMessage(`{"outcome":"commit","artifact":"a1","evaluator":"rules","confidence":0.9}`),
+			}},
 		},
-		Scope: "local", Actor: "ada", Bytes: 1234, Reserve: 100, Demand: 3000, Encoding: "o200k_base",
-		Candidates: 1500, SemanticCalls: 7, Semantic: "lexical/1", Policy: "default/1", Review: true, Redacted: 2,
-		Segments: []segmentLine{
-			{Kind: manifest.KindArtifact, Tokens: 1000, Ref: "note", Class: provenance.Verified, Form: manifest.FormBrief, Score: &scoreParts{Total: 700_000}, Reason: manifest.ReasonFits, Neutralized: 1, Fetched: true},
+		header: &manifest.Header{
+			Scope: "local", Actor: "ada", Reserve: 100, Demand: 3000, Encoding: "o200k_base",
+			Candidates: 1500, SemanticCalls: 7, Semantic: "lexical/1", Policy: "default/1", Review: true,
+		},
+		bytes: 1234, redacted: 2,
+		segments: []*manifest.Segment{
+			{Kind: manifest.KindArtifact, Tokens: 1000, Ref: "note", Class: provenance.Verified, Form: manifest.FormBrief, Score: &manifest.Score{Total: 700_000}, Reason: manifest.ReasonFits, Neutralized: 1, Fetched: true},
 			{Kind: manifest.KindQuery, Tokens: 5, Reason: manifest.ReasonQuery, Form: manifest.FormWhole},
 		},
-		Left: map[manifest.Reason]int{manifest.ReasonExpired: 3, manifest.ReasonTier: 1},
-		Omitted: []omissionLine{
+		left: map[manifest.Reason]int{manifest.ReasonExpired: 3, manifest.ReasonTier: 1},
+		omitted: []*manifest.Omission{
 			{Ref: "old", Class: provenance.Tool, Reason: manifest.ReasonExpired},
-			{Ref: "low", Class: provenance.Tool, Reason: manifest.ReasonTier, Score: &scoreParts{Total: 0, First: 250_000}},
-			{Ref: "mid", Class: provenance.Tool, Reason: manifest.ReasonTier, Score: &scoreParts{Total: 300_000, First: 250_000}},
+			{Ref: "low", Class: provenance.Tool, Reason: manifest.ReasonTier, Score: &manifest.Score{Total: 0, First: 250_000}},
+			{Ref: "mid", Class: provenance.Tool, Reason: manifest.ReasonTier, Score: &manifest.Score{Total: 300_000, First: 250_000}},
 		},
-		Sets:    []setLine{{manifest.ReasonExpired, 2, "4-5"}},
-		Fetches: []fetchLine{{"note", manifest.OutcomeChanged, 1, 2}},
-		Outcomes: []outcomeLine{
-			{1, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), "ada", json.RawMessage(`{"outcome":"commit","artifact":"a1","evaluator":"rules","confidence":0.9}`)},
-		},
+		sets:    []*manifest.Set{{Reason: manifest.ReasonExpired, Count: 2, Rows: rows}},
+		fetches: []*manifest.Fetch{{Ref: "note", Outcome: manifest.OutcomeChanged, From: 1, To: 2}},
 	}
 }
 
 func TestManifestsArePrintedWhole(t *testing.T) {
-	const head = "manifest\tm_00000000000000aa\nsealed\t5ea1\ncreated\t2026-01-02T03:04:05Z\nscope\tlocal\nby\tada\nformat\ttext, 1234 bytes\n" +
+	const head = "manifest\tm_00000000000000aa\nsealed\te3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\ncreated\t2026-01-02T03:04:05Z\nscope\tlocal\nby\tada\nformat\ttext, 1234 bytes\n" +
 		"tokens\t2000 of 4000, 100 reserved, 3000 demanded, counted by o200k_base\ntier\tcore\ncandidates\t1500, 7 scored by lexical/1\npolicy\tdefault/1\n"
 	const segments = "artifact\t1000\tnote\tverified\t0.700\tfits\tbrief, refetched, 1 character made visible\nquery\t5\t\t\t\tquery\t\n"
 	const left = "\nleft out\t3\texpired\nleft out\t1\tnot in this tier\n"
 	const made = "\nsource\tnote\tchanged\noutcome\t2026-01-02T03:05:00Z\tada\tcommitted a1, confidence 0.9 by rules\n"
 	bare := whole()
-	bare.Session, bare.Review, bare.Redacted, bare.Semantic, bare.Left, bare.Fetches, bare.Outcomes = "", false, 0, "", nil, nil, nil
+	bare.Session, bare.header.Review, bare.redacted, bare.header.Semantic, bare.left, bare.fetches, bare.Made = "", false, 0, "", nil, nil, nil
 	onlyOutcome := whole()
-	onlyOutcome.Fetches = nil
+	onlyOutcome.fetches = nil
 	for _, tt := range []clitest.Printing{
 		{
 			Name: "all that a manifest can say", Print: func(p *out.Page) { printManifest(p, whole(), false) },
@@ -105,18 +113,18 @@ func TestAManifestIsShownWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newManifestShown(&store.Manifest{ID: "m_00000001"}, sealed)
-	if diff := cmp.Diff(map[manifest.Reason]int{manifest.ReasonSourceGone: 1, manifest.ReasonExpired: 3}, s.Left); diff != "" {
+	s := newPage(&store.Manifest{ID: "m_00000001"}, sealed)
+	if diff := cmp.Diff(map[manifest.Reason]int{manifest.ReasonSourceGone: 1, manifest.ReasonExpired: 3}, s.left); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
-	if len(s.Segments) != 1 || len(s.Omitted) != 2 || s.Bytes != 5 {
+	if len(s.segments) != 1 || len(s.omitted) != 2 || s.bytes != 5 {
 		t.Errorf("%+v", s)
 	}
-	if diff := cmp.Diff([]setLine{{manifest.ReasonExpired, 2, "4-5"}}, s.Sets); diff != "" {
-		t.Errorf("sets (-want +got):\n%s", diff)
+	if len(s.sets) != 1 || s.sets[0] != m.Items[3] {
+		t.Errorf("sets %+v, want %+v", s.sets, m.Items[3])
 	}
-	if diff := cmp.Diff([]fetchLine{{"0c9e77b1", manifest.OutcomeGone, 5, 0}}, s.Fetches); diff != "" {
-		t.Errorf("fetches (-want +got):\n%s", diff)
+	if len(s.fetches) != 1 || s.fetches[0] != m.Items[4] {
+		t.Errorf("fetches %+v, want %+v", s.fetches, m.Items[4])
 	}
 
 	for ref, want := range map[string]explanation{
@@ -167,11 +175,11 @@ func TestExplanationsArePrinted(t *testing.T) {
 		{Name: "what is in", Print: func(p *out.Page) {
 			printExplanation(p, &explanation{
 				Ref: "a", Manifest: "m_1", In: true, Reason: manifest.ReasonBrief, Words: "w", Class: provenance.Tool, Form: manifest.FormBrief, Tokens: 1500,
-				Score: &scoreParts{Tag: manifest.TagRed, Total: 679_300, Recency: 250_000, Provenance: ratio.One, Semantics: 431_000}, Fetch: manifest.OutcomeChanged,
+				Score: &manifest.Score{Tag: manifest.TagRed, Total: 679_300, Recency: 250_000, Provenance: ratio.One, Semantic: 431_000}, Fetch: manifest.OutcomeChanged,
 			})
 		}, Pipe: "ref\ta\nmanifest\tm_1\nstate\tin\nreason\tbrief\nbecause\tw\nclass\ttool\ntokens\t1500, brief\nscore\t0.679, red: recency 0.250, provenance 1.000, similarity 0.431\nsource\tchanged\n", TTY: ""},
 		{Name: "what is left out", Print: func(p *out.Page) {
-			printExplanation(p, &explanation{Ref: "a", Manifest: "m_1", Reason: manifest.ReasonCrowded, Words: "w", Tokens: 1, Score: &scoreParts{First: 120_000, Recency: 250_000, Provenance: ratio.One}})
+			printExplanation(p, &explanation{Ref: "a", Manifest: "m_1", Reason: manifest.ReasonCrowded, Words: "w", Tokens: 1, Score: &manifest.Score{First: 120_000, Recency: 250_000, Provenance: ratio.One}})
 		}, Pipe: "ref\ta\nmanifest\tm_1\nstate\tleft out\nreason\tcrowded\nbecause\tw\ntokens\t1\nscore\t0.120 at first: recency 0.250, provenance 1.000\n", TTY: ""},
 		{Name: "what is not mentioned", Print: func(p *out.Page) {
 			printExplanation(p, &explanation{Ref: "a", Manifest: "m_1", Words: "w"})
@@ -230,13 +238,13 @@ func TestDifferencesArePrinted(t *testing.T) {
 	}
 	for _, tt := range []clitest.Printing{
 		{
-			Name: "each kind of difference", Print: func(p *out.Page) { printDelta(p, newDeltaShown(d)) },
+			Name: "each kind of difference", Print: func(p *out.Page) { printDelta(p, d) },
 			Pipe: "m_a → m_b   +1 −1 ~2   2000 → 1500 tok   tier full → core   prefix kept: 50.0%\n+\tnew\ttool\t1100\t\n-\tsystem\tsystem\t30\tno longer a candidate\n" +
 				"~\tsame\tartifact\t5\tversion 2, was 1\n~\tless\tartifact\t9 → 5\tversion 2, was 1\nsomething was taken out of one of them: there may be more\n", TTY: "",
 		},
 		{
 			Name: "none", Print: func(p *out.Page) {
-				printDelta(p, newDeltaShown(&manifest.Delta{From: "m_a", To: "m_b", FromTier: tier.Full, ToTier: tier.Full, Kept: ratio.One}))
+				printDelta(p, &manifest.Delta{From: "m_a", To: "m_b", FromTier: tier.Full, ToTier: tier.Full, Kept: ratio.One})
 			},
 			Pipe: "m_a → m_b   +0 −0 ~0   0 → 0 tok   tier full → full   prefix kept: 100.0%\n", TTY: "m_a → m_b   +0 −0 ~0   0 → 0 tok   tier full → full   prefix kept: 100.0%\n",
 		},

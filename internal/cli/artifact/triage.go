@@ -19,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/triage"
@@ -73,7 +74,7 @@ time; "ttl" and "refuted" may be left out. A QUERY wins over the file's.`,
 				if err != nil {
 					return err
 				}
-				return printTriage(j, newTriaged(words, res))
+				return printTriage(j, res)
 			})
 		},
 	}
@@ -81,50 +82,7 @@ time; "ttl" and "refuted" may be left out. A QUERY wins over the file's.`,
 	return cmd
 }
 
-// triaged is what is printed of triage.
-type triaged struct {
-	Query         string        `json:"query"`
-	Candidates    int           `json:"candidates"`
-	Pinned        int           `json:"pinned"`
-	Tally         triage.Tally  `json:"tally"`
-	Tags          triage.Tags   `json:"tags"`
-	Semantic      string        `json:"semantic"`
-	SemanticCalls int           `json:"semantic_calls"`
-	Warning       string        `json:"warning,omitempty"`
-	Scored        []triagedLine `json:"scored"`
-}
-
-// A triagedLine is one artifact that both passes scored.
-type triagedLine struct {
-	ID         string           `json:"id"`
-	Class      provenance.Class `json:"class"`
-	Tag        manifest.Tag     `json:"tag"`
-	Score      ratio.Ratio      `json:"score"`
-	Recency    ratio.Ratio      `json:"recency"`
-	Provenance ratio.Ratio      `json:"provenance"`
-	Semantics  ratio.Ratio      `json:"semantics"`
-	First      ratio.Ratio      `json:"first"`
-	Hit        int              `json:"hit,omitempty"`
-	Tokens     token.Count      `json:"tokens"`
-	Title      string           `json:"title,omitempty"`
-	Fetch      string           `json:"fetch,omitempty"`
-	Problem    string           `json:"problem,omitempty"`
-}
-
-func newTriaged(query string, r *carrel.TriageResult) *triaged {
-	t := &triaged{query, r.Candidates, r.Pinned, r.Tally, r.Tags, r.Semantic, r.SemanticCalls, r.Warning, []triagedLine{}}
-	for i := range r.Scored {
-		s := &r.Scored[i]
-		t.Scored = append(t.Scored, triagedLine{
-			ID: string(s.ID), Class: s.Class, Tag: s.Tag, Score: s.Score, Recency: s.Recency, Provenance: s.Provenance,
-			Semantics: s.Semantics, First: s.First, Hit: s.Hit, Tokens: s.Tokens, Title: s.Title,
-			Fetch: string(s.Fetch), Problem: s.Problem,
-		})
-	}
-	return t
-}
-
-func printTriage(j *job.Job, r *triaged) error {
+func printTriage(j *job.Job, r *carrel.TriageResult) error {
 	err := j.List("triage", r, "scored", func(p *out.Page) {
 		t := &out.Table{Head: []string{"tag", "score", "R", "P", "S", "class", "tok", "id", "title"}}
 		for i := range r.Scored {
@@ -133,7 +91,7 @@ func printTriage(j *job.Job, r *triaged) error {
 			if s.Problem != "" {
 				title += " (" + out.Visible(s.Problem) + ")"
 			}
-			t.Add(string(s.Tag), out.Milli(s.Score), out.Milli(s.Recency), out.Milli(s.Provenance), out.Milli(s.Semantics), string(s.Class), s.Tokens, p.ID(s.ID), title)
+			t.Add(string(s.Tag), out.Milli(s.Score), out.Milli(s.Recency), out.Milli(s.Provenance), out.Milli(s.Semantics), string(s.Class), s.Tokens, p.ID(string(s.ID)), title)
 		}
 		if len(t.Rows) > 0 {
 			p.Table(t)
@@ -245,7 +203,7 @@ func (c *candidate) row(now time.Time) (triage.Row, string, error) {
 
 // score makes both passes over the candidates. What has words of the query
 // counts as a hit of a store, best first.
-func (in *candidates) score(policy *triage.Policy) *triaged {
+func (in *candidates) score(policy *triage.Policy) *carrel.TriageResult {
 	var t triage.Table
 	texts := make([]*retrieval.Analysis, len(in.Candidates))
 	docs := make([]retrieval.Document, len(in.Candidates))
@@ -258,7 +216,7 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 	for _, h := range retrieval.Rank(in.Query, docs) {
 		hits = append(hits, h.Index)
 	}
-	out := &triaged{Query: in.Query, Candidates: len(in.Candidates), Semantic: "lexical/1", Scored: []triagedLine{}}
+	out := &carrel.TriageResult{Candidates: len(in.Candidates), Semantic: "lexical/1", Scored: []carrel.ScoredEntry{}}
 	first := policy.First(&t, in.Now, hits)
 	out.Tally = first.Tally
 	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
@@ -276,9 +234,12 @@ func (in *candidates) score(policy *triage.Policy) *triaged {
 	for _, s := range scored {
 		out.Tags.Add(s.Tag, 1)
 		c := &in.Candidates[s.Row]
-		out.Scored = append(out.Scored, triagedLine{
-			ID: c.ID, Class: s.Class, Tag: s.Tag, Score: s.Score, Recency: s.Recency, Provenance: s.Provenance,
-			Semantics: s.Semantic, First: s.First, Hit: s.Hit, Tokens: token.Estimate(c.Text, token.KindProse), Title: headOf(c.Text),
+		out.Scored = append(out.Scored, carrel.ScoredEntry{
+			Artifact: carrel.Artifact{
+				ID: store.ArtifactID(c.ID), Class: s.Class, Status: store.StatusLive, Title: headOf(c.Text), Bytes: int64(len(c.Text)),
+				Tokens: token.Estimate(c.Text, token.KindProse), Created: in.rows[s.Row].Created, Expires: in.rows[s.Row].Expires,
+			},
+			Tag: s.Tag, Score: s.Score, Recency: s.Recency, Provenance: s.Provenance, Semantics: s.Semantic, First: s.First, Hit: s.Hit,
 		})
 	}
 	return out
