@@ -68,9 +68,9 @@ func showContract(j *job.Job) (func(cmd *cobra.Command, args []string) error, **
 				return err
 			}
 			value := struct {
-				Session    string   `json:"session"`
-				Statements []string `json:"statements"`
-			}{string(id), append([]string{}, lines.Statements...)}
+				Session transcript.SessionID `json:"session"` // that is meant
+				*carrel.ContractResult
+			}{id, lines}
 			return j.Result("contract", value, func(p *out.Page) {
 				if len(lines.Statements) > 0 {
 					p.Text(strings.Join(lines.Statements, "\n"))
@@ -144,13 +144,11 @@ other. What fails is listed with its line. If anything does, the exit code is 1.
 
 // A checkedContract says what of a contract holds.
 type checkedContract struct {
-	Contract   string             `json:"contract"` // session or file
-	OK         bool               `json:"ok"`
-	Closed     bool               `json:"closed"`
-	Statements int                `json:"statements"` // executed
-	Rules      []contractRule     `json:"rules"`
-	Failures   []contract.Failure `json:"failures"`
-	Said       []string           `json:"said"` // what it printed
+	Contract string `json:"contract"` // session or file
+	OK       bool   `json:"ok"`
+	Closed   bool   `json:"closed"`
+	*contract.Report
+	Rules []contractRule `json:"rules"`
 }
 
 // A contractRule is a rule of contracts, or what is wrong with one.
@@ -201,22 +199,21 @@ func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []s
 // appendCheck adds what came of running a contract. That it cannot be replayed is
 // an answer, too.
 func appendCheck(to []checkedContract, name string, r *contract.Report, err error) ([]checkedContract, error) {
-	c := checkedContract{Contract: name, Failures: []contract.Failure{}, Said: []string{}, Rules: []contractRule{}}
+	c := checkedContract{Contract: name, Report: r}
 	if bad, ok := errors.AsType[*contract.SyntaxError](err); ok {
 		text := bad.Text
 		if bad.Hint != "" {
 			text += ": " + bad.Hint
 		}
-		c.Failures = append(c.Failures, contract.Failure{Line: bad.Line, Kind: "form", Text: text})
-		c.Rules = append(c.Rules, contractRule{"form", false, "the statements cannot be replayed, so nothing else can be said"})
+		c.Report = &contract.Report{Failures: []contract.Failure{{Line: bad.Line, Kind: "form", Text: text}}, Shown: []string{}}
+		c.Rules = []contractRule{{"form", false, "the statements cannot be replayed, so nothing else can be said"}}
 		return append(to, c), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.OK, c.Closed, c.Statements = len(r.Failures) == 0, r.State.Closed(), r.Statements
-	c.Failures, c.Said = append(c.Failures, r.Failures...), append(c.Said, r.Shown...)
-	c.Rules = contractRules(r)
+	r.Failures, r.Shown = append([]contract.Failure{}, r.Failures...), append([]string{}, r.Shown...)
+	c.OK, c.Closed, c.Rules = len(r.Failures) == 0, r.State.Closed(), contractRules(r)
 	return append(to, c), nil
 }
 
@@ -272,7 +269,7 @@ func (c *checkedContract) show(p *out.Page) {
 	for _, f := range c.Failures {
 		t.Add(fmt.Sprintf("line %d", f.Line), string(f.Kind), f.Text)
 	}
-	for _, line := range c.Said {
+	for _, line := range c.Shown {
 		t.Add("said", "", line)
 	}
 	p.Table(t)

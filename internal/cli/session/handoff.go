@@ -126,14 +126,11 @@ exit code is 1; for what is only to be looked at, it is 0.`,
 				return err
 			}
 			ctx := cmd.Context()
-			value := &checkedPacket{File: args[0], Findings: []handoff.Finding{}}
+			value := &checkedPacket{File: args[0]}
 			req := &carrel.CheckHandoffRequest{Name: args[0], Data: data}
 			check := func(a *job.Access, id transcript.SessionID) error {
 				req.Session = id
-				res, err := a.CheckHandoff(ctx, a.Scope, req)
-				if err == nil {
-					value.Session, value.Findings = id, append(value.Findings, res.Findings...)
-				}
+				value.HandoffResult, err = a.CheckHandoff(ctx, a.Scope, req)
 				return err
 			}
 			if session == "" {
@@ -168,10 +165,9 @@ func withEmptyStore(j *job.Job, do func(a *job.Access) error) error {
 
 // A checkedPacket says what the rules of honesty have against a packet.
 type checkedPacket struct {
-	File     string               `json:"file"`
-	Session  transcript.SessionID `json:"session,omitempty"` // that it was compared with
-	OK       bool                 `json:"ok"`                // no finding is an error
-	Findings []handoff.Finding    `json:"findings"`
+	*carrel.HandoffResult
+	File string `json:"file"` // that has the packet
+	OK   bool   `json:"ok"`   // no finding is an error
 }
 
 func anyError(findings []handoff.Finding) bool {
@@ -243,7 +239,7 @@ you to judge. A packet that was accepted before is not accepted twice.`,
 				for _, f := range res.Findings {
 					j.Note("warning: %s", f)
 				}
-				value := newAccepted(res)
+				value := newAcceptance(res)
 				return j.Result("accept", value, func(p *out.Page) { value.print(p, req.DryRun) })
 			})
 		},
@@ -252,44 +248,30 @@ you to judge. A packet that was accepted before is not accepted twice.`,
 	return cmd
 }
 
-// An accepted packet says which session it began and what that inherited.
-type accepted struct {
-	Session     transcript.SessionID `json:"session"`
-	File        string               `json:"file"`     // as which an import goes on with it
-	From        string               `json:"from"`     // session or project of the packet
-	Contract    int                  `json:"contract"` // statements
-	Decisions   int                  `json:"decisions"`
-	Corrections int                  `json:"corrections"`
-	Questions   int                  `json:"questions"`
-	Verified    int                  `json:"verified"`
-	Findings    []handoff.Finding    `json:"findings"`
-	Op          string               `json:"op,omitempty"`
-	Next        []string             `json:"next"` // commands
+// An acceptance says which session a packet began, and which commands go on with it.
+type acceptance struct {
+	*carrel.AcceptResult
+	Next []string `json:"next"`
 }
 
-func newAccepted(res *carrel.AcceptResult) *accepted {
-	p := res.Packet
-	v := &accepted{
-		Session: res.Session, File: res.File, From: p.Session, Contract: res.Contract, Decisions: len(p.Decisions), Corrections: len(p.Corrections),
-		Questions: len(p.Questions), Findings: append([]handoff.Finding{}, res.Findings...), Op: res.Op,
-		Next: []string{
-			"carrel export " + string(res.Session) + " --to anthropic",
-			"carrel export " + string(res.Session) + " -o " + res.File,
-			"carrel contract show " + string(res.Session),
-			"carrel context " + string(res.Session),
-		},
-	}
-	for _, s := range p.Sources {
+func newAcceptance(res *carrel.AcceptResult) *acceptance {
+	return &acceptance{res, []string{
+		"carrel export " + string(res.Session) + " --to anthropic",
+		"carrel export " + string(res.Session) + " -o " + res.File,
+		"carrel contract show " + string(res.Session),
+		"carrel context " + string(res.Session),
+	}}
+}
+
+func (v *acceptance) print(p *out.Page, dryRun bool) {
+	packet, verified := v.Packet, 0
+	for _, s := range packet.Sources {
 		if s.State == handoff.Verified {
-			v.Verified++
+			verified++
 		}
 	}
-	return v
-}
-
-func (v *accepted) print(p *out.Page, dryRun bool) {
-	p.Fields([]any{"session", v.Session}, []any{"file", v.File}, []any{"from", v.From}, []any{"decisions", v.Decisions}, []any{"corrections", v.Corrections},
-		[]any{"questions", v.Questions}, []any{"verified", v.Verified}, []any{"contract", v.Contract})
+	p.Fields([]any{"session", v.Session}, []any{"file", v.File}, []any{"from", packet.Session}, []any{"decisions", len(packet.Decisions)},
+		[]any{"corrections", len(packet.Corrections)}, []any{"questions", len(packet.Questions)}, []any{"verified", verified}, []any{"contract", v.Contract})
 	switch {
 	case dryRun && p.TTY:
 		p.Line("dry run: nothing was written")

@@ -7,19 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/token"
-	"github.com/carrel-dev/carrel/transcript"
 )
-
-// A levelResult says how full a window is.
-type levelResult struct {
-	Level     pager.Level          `json:"level"`
-	Session   transcript.SessionID `json:"session,omitempty"`
-	Used      token.Count          `json:"used"`
-	Window    token.Count          `json:"window"`
-	Effective token.Count          `json:"effective"`
-	Figures   pager.Figures        `json:"figures"`
-}
 
 func newLevel(j *job.Job) *cobra.Command {
 	var in gauge
@@ -47,7 +35,9 @@ budget.critical.`,
 				if len(args) > 0 || s.Word != "" {
 					return out.Usagef("level: a session and figures are two questions")
 				}
-				return printLevel(j, &levelResult{t.Level(load.Used, load.Effective), "", load.Used, window, load.Effective, t.Figures(window)})
+				return printLevel(j, &carrel.TriggerResult{
+					Verdict: *t.Due(load), Figures: t.Figures(window), Used: load.Used, Window: window, Effective: load.Effective,
+				})
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {
@@ -59,7 +49,7 @@ budget.critical.`,
 				if err != nil {
 					return err
 				}
-				return printLevel(j, &levelResult{res.Level, res.Session, res.Used, res.Window, res.Effective, res.Figures})
+				return printLevel(j, res)
 			})
 		},
 	}
@@ -68,17 +58,16 @@ budget.critical.`,
 	return cmd
 }
 
-// print prints a level, and for a terminal what it is measured by.
-func (r *levelResult) print(p *out.Page) {
-	p.Line("%s", r.Level)
-	if p.TTY && r.Figures.Effective > 0 {
-		p.Line("%s; compress cuts to %s", measureWords(r.Used, &r.Figures), out.Thousands(r.Figures.Target))
-	}
-}
-
-// printLevel prints a level. It is no error that it is high.
-func printLevel(j *job.Job, res *levelResult) error {
-	if err := j.Result("level", res, res.print); err != nil {
+// printLevel prints a level, and for a terminal what it is measured by. It is no error
+// that it is high.
+func printLevel(j *job.Job, res *carrel.TriggerResult) error {
+	err := j.Result("level", res, func(p *out.Page) {
+		p.Line("%s", res.Level)
+		if p.TTY && res.Figures.Effective > 0 {
+			p.Line("%s; compress cuts to %s", measureWords(res.Used, &res.Figures), out.Thousands(res.Figures.Target))
+		}
+	})
+	if err != nil {
 		return err
 	}
 	if res.Level == pager.LevelCompress || res.Level == pager.LevelCritical {

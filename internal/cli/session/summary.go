@@ -90,10 +90,10 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 			if err != nil {
 				return err
 			}
-			value := checkedSummary{File: args[0], Problems: []summary.Problem{}}
+			value := checkedSummary{File: args[0]}
 			if of.named() {
 				err = of.check(cmd.Context(), j, data, func(res *carrel.CheckSummaryResult) error {
-					value.Session, value.Problems = res.Session, res.Problems
+					value.CheckSummaryResult, value.Problems = res, res.Problems
 					return nil
 				})
 				if err != nil {
@@ -101,7 +101,7 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 				}
 			} else {
 				_, problems := summary.Examine(data, nil)
-				value.Problems = append(value.Problems, problems...)
+				value.Problems = append([]summary.Problem{}, problems...)
 			}
 			value.OK = len(value.Problems) == 0
 			if err := j.Result("summary-check", value, value.print); err != nil {
@@ -119,17 +119,17 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 
 // A checkedSummary says what is wrong with a summary.
 type checkedSummary struct {
-	File     string               `json:"file"`
-	Session  transcript.SessionID `json:"session,omitempty"` // that it is of
-	OK       bool                 `json:"ok"`
-	Problems []summary.Problem    `json:"problems"`
+	*carrel.CheckSummaryResult                   // nil if no conversation is named
+	File                       string            `json:"file"`
+	OK                         bool              `json:"ok"`       // there is no problem
+	Problems                   []summary.Problem `json:"problems"` // those of the result, if there is one
 }
 
 func (c *checkedSummary) print(p *out.Page) {
 	switch {
 	case !c.OK:
 		printProblems(p, c.Problems)
-	case c.Session != "":
+	case c.CheckSummaryResult != nil:
 		p.Line("ok: form, and what session %s says", out.Short(c.Session))
 	default:
 		p.Line("ok: form; name what it is of with --session or --source to compare")
