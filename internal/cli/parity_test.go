@@ -76,7 +76,7 @@ var spellings = map[string]spelling{
 	"RemoveSession":   {"sessions rm", "– no tool takes back what others rely on"},
 	"RestoreSession":  {"sessions rm", noTool},
 	"PurgeSession":    {"sessions purge", "– no tool erases"},
-	"Session":         {"– context and messages begin with it", noTool},
+	"Session":         {"sessions show", noTool},
 	"Sessions":        {"sessions", "– the resources are the sessions"},
 	"Stash":           {"stash put", "– hooks do it, before the model sees the output"},
 	"State":           {"state", noTool},

@@ -43,7 +43,6 @@ var notTwins = map[string]string{
 	"whoami":         "it is about a token",
 	"events":         "it is a stream",
 	"handoff":        "the document is the packet, in a form of others'",
-	"session":        "the command reads the session, too: carrel sessions show",
 	"remove-session": "it is compared as restore-session", "purge-session": "it is compared as restore-session",
 	"restore": "it is compared as remove", "refute": "it is compared as remove", "purge": "it is compared as remove",
 }
@@ -90,6 +89,7 @@ func TestDocumentsAreReplies(t *testing.T) {
 	tests := []twin{
 		{job: "sessions", args: []string{"sessions"}, path: "/sessions"},
 		{job: "removed-sessions", args: []string{"sessions", "--removed"}, path: "/removed/sessions"},
+		{job: "session", args: []string{"sessions", "show", session}, path: "/sessions/SESSION"},
 		{job: "messages", args: []string{"messages", session}, path: "/sessions/SESSION/messages"},
 		{job: "context", args: []string{"context", session}, path: "/sessions/SESSION/context"},
 		{job: "trigger", want: exitNo, args: []string{"trigger", session}, path: "/sessions/SESSION/trigger", body: fields{}},

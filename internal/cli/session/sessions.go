@@ -115,12 +115,11 @@ func newSessionsShow(j *job.Job) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				res, err := a.Messages(ctx, a.Scope, &carrel.MessagesRequest{Session: id})
+				i, err := a.Session(ctx, a.Scope, &carrel.SessionRequest{Session: id})
 				if err != nil {
 					return err
 				}
-				return j.Result("session", res.SessionInfo, func(p *out.Page) {
-					i := &res.SessionInfo
+				return j.Result("session", i, func(p *out.Page) {
 					p.Fields(
 						[]any{"session", string(i.Session)}, []any{"title", i.Title}, []any{"project", i.Project},
 						[]any{"file", i.File}, []any{"format", i.Format}, []any{"model", i.Model}, []any{"critical", fmt.Sprint(i.Critical)}, []any{"encoding", i.Encoding},
