@@ -102,7 +102,7 @@ func (b *builder) header() {
 		Slots:     once(in.Intent.Slots),
 		Flags:     once(in.Intent.Flags),
 	}
-	if !slices.Contains(verbs, string(p.Intent.Primary)) {
+	if !slices.Contains(verbs, p.Intent.Primary) {
 		p.Intent.Primary = unknownVerb
 	}
 }

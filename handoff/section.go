@@ -98,7 +98,7 @@ var intentFields = []field{
 }
 
 func (in *Aim) texts() []*string {
-	return []*string{(*string)(&in.Primary), &in.Target, &in.Status, &in.Basis, &in.Secondary}
+	return []*string{&in.Primary, &in.Target, &in.Status, &in.Basis, &in.Secondary}
 }
 
 // intentLists are the fields of an intent that are lists.

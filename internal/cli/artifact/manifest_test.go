@@ -30,7 +30,7 @@ func whole() *page {
 		Manifest: &store.Manifest{
 			ID: "m_00000000000000aa", Seal: digest.Of(nil), Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 			Format: "text", Total: 2000, Budget: 4000, Tier: tier.Core, Session: "s-1",
-			Made: []store.Outcome{{
+			Made: []store.ContextOutcome{{
 				Version: 1, Time: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), Actor: "ada",
 				Data: json.RawMessage(`{"outcome":"commit","artifact":"a1","evaluator":"rules","confidence":0.9}`),
 			}},

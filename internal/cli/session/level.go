@@ -36,7 +36,7 @@ budget.critical.`,
 					return out.Usagef("level: a session and figures are two questions")
 				}
 				return printLevel(j, &carrel.TriggerResult{
-					Verdict: *t.Due(load), Figures: t.Figures(window), Used: load.Used, Window: window, Effective: load.Effective,
+					Advice: *t.Due(load), Figures: t.Figures(window), Used: load.Used, Window: window, Effective: load.Effective,
 				})
 			}
 			ctx := cmd.Context()

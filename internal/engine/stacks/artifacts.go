@@ -273,15 +273,15 @@ func (e *Stacks) versions(ctx context.Context, scope governance.Scope, a *store.
 
 // GateRecord is what is kept of the gate's decision. It holds no text.
 type GateRecord struct {
-	Outcome    assembly.GateOutcome  `json:"outcome"`
-	Reasons    []assembly.Reason `json:"reasons,omitempty"`
-	Evaluator  string            `json:"evaluator,omitempty"`
-	Confidence ratio.Ratio       `json:"confidence"`
-	Policy     string            `json:"policy,omitempty"`
-	Manifest   string            `json:"manifest,omitempty"`
-	Artifact   store.ArtifactID  `json:"artifact,omitempty"`
-	Decided    string            `json:"decided,omitempty"` // by a person: approved, edited or rejected
-	By         governance.Actor  `json:"by,omitempty"`
+	Outcome    assembly.GateOutcome `json:"outcome"`
+	Reasons    []assembly.Reason    `json:"reasons,omitempty"`
+	Evaluator  string               `json:"evaluator,omitempty"`
+	Confidence ratio.Ratio          `json:"confidence"`
+	Policy     string               `json:"policy,omitempty"`
+	Manifest   string               `json:"manifest,omitempty"`
+	Artifact   store.ArtifactID     `json:"artifact,omitempty"`
+	Decided    string               `json:"decided,omitempty"` // by a person: approved, edited or rejected
+	By         governance.Actor     `json:"by,omitempty"`
 }
 
 // ReadGate reads what is kept of the gate's decision about an artifact.
