@@ -1,10 +1,10 @@
-// Package conform is the one suite of behavior that the engine and its client pass:
+// Package enginetest is the one suite of behavior that the engine and its client pass:
 // whoever does the jobs, they come to the same.
 //
 // [Jobs] has every job. [Run] checks each promise that can be seen from outside, with
 // real conversations in several formats. It tests neither how the jobs are done nor
 // who may have them done.
-package conform
+package enginetest
 
 import (
 	"context"
