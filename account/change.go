@@ -195,29 +195,14 @@ const mostCompared = 1 << 18
 // differences returns the runs of lines in which two texts differ: what is left of each
 // beside a longest common subsequence.
 func differences(old, now []string) []hunk {
-	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
-		old, now = old[1:], now[1:]
-	}
-	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
-		old, now = old[:len(old)-1], now[:len(now)-1]
-	}
+	old, now = withoutEnds(old, now)
 	if len(old) == 0 && len(now) == 0 {
 		return nil
 	}
 	if len(old)*len(now) > mostCompared {
 		return []hunk{{old, now}}
 	}
-	common := make([][]int32, len(old)+1) // of what follows two places
-	for i := range common {
-		common[i] = make([]int32, len(now)+1)
-	}
-	for i, was := range slices.Backward(old) {
-		for k, is := range slices.Backward(now) {
-			if common[i][k] = max(common[i+1][k], common[i][k+1]); was == is {
-				common[i][k] = common[i+1][k+1] + 1
-			}
-		}
-	}
+	common := commonBehind(old, now)
 	var all []hunk
 	for i, k := 0, 0; i < len(old) || k < len(now); {
 		from, to := i, k
@@ -240,4 +225,32 @@ func differences(old, now []string) []hunk {
 		}
 	}
 	return all
+}
+
+// withoutEnds returns two lists without what both begin and end with.
+func withoutEnds(old, now []string) (was, is []string) {
+	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
+		old, now = old[1:], now[1:]
+	}
+	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
+	}
+	return old, now
+}
+
+// commonBehind returns, for each two places, how many lines the rests of two lists have in
+// common, in their order.
+func commonBehind(old, now []string) [][]int32 {
+	common := make([][]int32, len(old)+1)
+	for i := range common {
+		common[i] = make([]int32, len(now)+1)
+	}
+	for i, was := range slices.Backward(old) {
+		for k, is := range slices.Backward(now) {
+			if common[i][k] = max(common[i+1][k], common[i][k+1]); was == is {
+				common[i][k] = common[i+1][k+1] + 1
+			}
+		}
+	}
+	return common
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -84,38 +85,47 @@ func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		verb, args := c.Verb()
-		if c.Name != "git" || c.Inner || verb != "commit" || slices.Contains(args, "--dry-run") {
-			continue
-		}
-		for k, a := range args {
-			if long, ok := strings.CutPrefix(a, "--message="); ok {
-				subject = long
-			} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
-				subject = args[k+1]
-				break
-			} else if _, here, ok := strings.Cut(whole, "<<"); ok && (a == "-F" || strings.HasPrefix(a, "--file")) {
-				_, subject, _ = strings.Cut(here, "\n") // the message follows the line
-			}
+		if c.Name == "git" && !c.Inner && verb == "commit" && !slices.Contains(args, "--dry-run") {
+			subject = cmp.Or(messageOf(whole, args), subject)
 		}
 	}
 	if subject, _, _ = strings.Cut(subject, "\n"); subject == "" {
 		return nil
 	}
-	commit := &outcome.Commit{Subject: subject}
-	shown := "" // the hash above the message that git show prints
-	for line := range strings.Lines(output) {
-		if hash, ok := strings.CutPrefix(strings.TrimSpace(line), "commit "); ok && outcome.IsHash(hash) {
-			shown = hash[:7]
-		}
-		if line == "    "+subject+"\n" && shown != "" {
-			commit.Hash = shown
-		}
-		if hash, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(hash) {
-			commit.Hash = hash
-			break
+	return &outcome.Commit{Subject: subject, Hash: hashBeside(subject, output)}
+}
+
+// messageOf returns the message that the arguments of a commit give, or what follows the
+// line if it is read from there.
+func messageOf(whole string, args []string) (message string) {
+	for k, a := range args {
+		if long, ok := strings.CutPrefix(a, "--message="); ok {
+			message = long
+		} else if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "m") && k+1 < len(args) || a == "--message" && k+1 < len(args) {
+			return args[k+1]
+		} else if _, here, ok := strings.Cut(whole, "<<"); ok && (a == "-F" || strings.HasPrefix(a, "--file")) {
+			_, message, _ = strings.Cut(here, "\n")
 		}
 	}
-	return commit
+	return message
+}
+
+// hashBeside returns the hash that stands before a subject in the output of git log, or
+// above it in that of git show.
+func hashBeside(subject, output string) (hash string) {
+	shown := "" // the hash above the message
+	for line := range strings.Lines(output) {
+		if h, ok := strings.CutPrefix(strings.TrimSpace(line), "commit "); ok && outcome.IsHash(h) {
+			shown = h[:7]
+		}
+		if line == "    "+subject+"\n" && shown != "" {
+			hash = shown
+		}
+		if h, rest, ok := strings.Cut(strings.TrimLeft(line, "*|\\/ "), " "); ok && strings.HasSuffix(strings.TrimSpace(rest), subject) && outcome.IsHash(h) {
+			return h
+		}
+	}
+	return hash
 }
 
 // mergeCommit returns the commit that a merge of a command line ended with, with the hash if

@@ -65,25 +65,35 @@ func reference(prev, w, next string) string {
 	if !some(w, decimal) || len(w) > 80 || strings.ContainsAny(w, "/`(){}=|\\<>…") {
 		return ""
 	}
+	switch sign := w[0] == '#' || isMoney(w) || strings.HasSuffix(w, "%"); {
+	case !sign && len(w) <= 12 && strings.Trim(w, "0123456789.,~+-−") == "":
+		return numbered(prev, w, next)
+	case isExact(w):
+		return w
+	}
+	return ""
+}
+
+// isMoney reports whether a word begins as a sum of money does.
+func isMoney(w string) bool {
+	return w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$")
+}
+
+// isExact reports whether a word with a digit means nothing if it is changed: a number of
+// something, a sum, a share, a version, a quantity, an address, a hash, an id.
+func isExact(w string) bool {
 	of := func(bytes string) bool { return strings.Trim(w, bytes) == "" }
-	exact := false
 	switch digits := text.Digits(w); {
 	case w[0] == '#':
-		exact = text.Digits(w[1:]) == len(w)-1
-	case w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$"):
-		exact = of("$€-0123456789.,kKmM")
+		return text.Digits(w[1:]) == len(w)-1
+	case isMoney(w):
+		return of("$€-0123456789.,kKmM")
 	case strings.HasSuffix(w, "%"):
-		exact = of("0123456789.,%~+-−–")
-	case len(w) <= 12 && of("0123456789.,~+-−"):
-		return numbered(prev, w, next)
+		return of("0123456789.,%~+-−–")
 	default:
-		exact = w[0] == 'v' && isVersion(w[1:]) || digits > 0 && (isUnit(w[digits:]) || isShortUnit(w[digits:])) ||
+		return w[0] == 'v' && isVersion(w[1:]) || digits > 0 && (isUnit(w[digits:]) || isShortUnit(w[digits:])) ||
 			strings.HasPrefix(w, "localhost:") || isHash(w) || isID(w)
 	}
-	if !exact {
-		return ""
-	}
-	return w
 }
 
 // numbered returns what of a number may have to be repeated exactly: a version, a date,

@@ -9,20 +9,7 @@ import (
 
 // state reads what git says of commits, branches and remotes.
 func (j *judge) state() {
-	verbs := make(map[string]bool)
-	dry, short := false, false // whether nothing is done but a trial run, and whether the branch stands in a short status
-	for i := range j.line.Commands {
-		if c := &j.line.Commands[i]; c.Name == "git" && !c.Inner {
-			verb, args := c.Verb()
-			trial := slices.Contains(args, "--dry-run") || verb == "push" && slices.Contains(args, "-n")
-			dry = trial && (dry || !verbs[verb])
-			verbs[verb] = true
-			short = short || verb == "status"
-			if verb == "branch" && slices.Equal(args, []string{"--show-current"}) && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && !j.out.failed {
-				j.branch = j.out.lines[0].text
-			}
-		}
-	}
+	verbs, dry, short := j.gitVerbs()
 	has := func(list string) bool {
 		for v := range verbs {
 			if text.HasWord(list, v) {
@@ -46,6 +33,27 @@ func (j *judge) state() {
 			j.branch = b
 		}
 	}
+}
+
+// gitVerbs returns what a line has git do, whether that is only tried, and whether a short
+// status is among it. A branch that is asked for alone is noted.
+func (j *judge) gitVerbs() (verbs map[string]bool, dry, short bool) {
+	verbs = make(map[string]bool)
+	for i := range j.line.Commands {
+		c := &j.line.Commands[i]
+		if c.Name != "git" || c.Inner {
+			continue
+		}
+		verb, args := c.Verb()
+		trial := slices.Contains(args, "--dry-run") || verb == "push" && slices.Contains(args, "-n")
+		dry = trial && (dry || !verbs[verb])
+		verbs[verb] = true
+		short = short || verb == "status"
+		if verb == "branch" && slices.Equal(args, []string{"--show-current"}) && len(j.line.Commands) == 1 && len(j.out.lines) == 1 && !j.out.failed {
+			j.branch = j.out.lines[0].text
+		}
+	}
+	return verbs, dry, short
 }
 
 // commitOf reads the line with which git reports a commit: [main 1a2b3c4] Subject.

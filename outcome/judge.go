@@ -22,31 +22,13 @@ func (j *judge) command() {
 	runs := j.scan(rules, acts)
 	j.state()
 
-	status, counted := j.out.status, j.out.known
-	if n, ok, of := j.echoed(); ok {
-		if n != 0 && (n != 1 || !of.Looks()) {
-			j.out.failed = true
-		}
-		if n == 0 {
-			of.Counts, counted = true, true
-		}
-		if n == 1 && of.Looks() {
-			return
-		}
-	}
-	zero := counted && status == 0 && !j.out.running
-	for _, r := range runs {
-		switch {
-		case !r.failed() || j.out.running:
-		case r.named || j.out.failed || !j.vouched(-1, acts, zero) || slices.ContainsFunc(acts, j.runs):
-			j.fail(runs, acts)
-			return
-		default: // a program that is not known, and its status, say the opposite
-			return
-		}
+	counted, asked := j.echo()
+	zero := counted && j.out.status == 0 && !j.out.running
+	if asked || j.foundFailed(runs, acts, zero) {
+		return
 	}
 	if j.out.failed {
-		if last != nil && status == 1 && isAnswer(last) && !slices.ContainsFunc(runs, func(r *run) bool { return r.weak() }) {
+		if last != nil && j.out.status == 1 && isAnswer(last) && !slices.ContainsFunc(runs, func(r *run) bool { return r.weak() }) {
 			j.pass(runs) // the text of what passed, without a verdict
 			return
 		}
@@ -70,6 +52,34 @@ func (j *judge) command() {
 		j.verdict = Passed
 	}
 	j.pass(runs)
+}
+
+// echo reads a status that the line itself prints. It reports whether the status of the
+// call counts, and whether the line only asked a question to which 1 is an answer.
+func (j *judge) echo() (counted, asked bool) {
+	n, ok, of := j.echoed()
+	if !ok {
+		return j.out.known, false
+	}
+	if n != 0 && (n != 1 || !of.Looks()) {
+		j.out.failed = true
+	}
+	if n == 0 {
+		of.Counts = true
+	}
+	return j.out.known || n == 0, n == 1 && of.Looks()
+}
+
+// foundFailed judges by the first run that failed, and reports whether there is one.
+func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
+	at := slices.IndexFunc(runs, (*run).failed)
+	if at < 0 || j.out.running {
+		return false
+	}
+	if r := runs[at]; r.named || j.out.failed || !j.vouched(-1, acts, zero) || slices.ContainsFunc(acts, j.runs) {
+		j.fail(runs, acts)
+	}
+	return true // a program that is not known, and its status, may say the opposite
 }
 
 // refusedLook reports whether git or gh, which were to show something into a pipe, say
