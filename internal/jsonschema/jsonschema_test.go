@@ -123,7 +123,7 @@ func TestParseRefusesSchemasItDoesNotUnderstand(t *testing.T) {
 // The schemas of Carrel find the same fields here and in a complete
 // implementation, in documents that nearly fit.
 func TestCheckAgreesWithACompleteImplementation(t *testing.T) {
-	files, err := filepath.Glob("../cli/schema/*.json")
+	files, err := filepath.Glob("../cli/admin/schema/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no schemas: %v", err)
 	}
@@ -154,7 +154,7 @@ func TestCheckAgreesWithACompleteImplementation(t *testing.T) {
 // FuzzCheck looks for documents on which the two do not agree, and for ones that
 // make this one panic.
 func FuzzCheck(f *testing.F) {
-	text, err := os.ReadFile("../cli/schema/intent.json")
+	text, err := os.ReadFile("../cli/admin/schema/intent.json")
 	if err != nil {
 		f.Fatal(err)
 	}
