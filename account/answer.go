@@ -4,8 +4,8 @@ import "strings"
 
 // Lengths in bytes.
 const (
-	mostAnswer = 160 // of what a person says who only answers
-	mostAsked  = 420 // of what the agent said, and such an answer stands with
+	mostAnswer = 160 // a person's words that only answer
+	mostAsked  = 420 // the agent's words that stand with an answer
 	enough     = 60  // of a question that says enough without the sentence before it
 )
 
