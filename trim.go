@@ -20,9 +20,9 @@ type Trimmed struct {
 }
 
 // Trim makes a conversation, or a request to a provider, fit a budget, in memory and
-// without a store: the messages of req.Session are those of data, whose format is
-// detected. [Trimmed.Recall] gives back what left, by the ids that stand in Data and in
-// the decisions of the result. opts may be nil.
+// without a store. The format of data is detected; req.Session is not used.
+// [Trimmed.Recall] gives back any block, by the ids that stand in Data and in the decisions
+// of the result. opts may be nil.
 //
 // A conversation that fits comes back byte for byte. Trim fails with an [ErrBudget] if
 // what the rules hold does not fit, with an [ErrFormat] or a

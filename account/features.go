@@ -23,11 +23,11 @@ func Features() []Feature {
 	return []Feature{
 		{"kind", []string{"words", "sentence", "report", "look", "run", "edit", "step", "argument", "change", "written", "span", "output", "sign"}},
 		{"failed", yes}, // of a call; of what it gave, twice
-		{"binds", []string{"no", "yes", "guide", "rule"}}, // it says what must be; in a file that is written for people; it is one of the rules there
+		{"binds", []string{"no", "yes", "guide", "rule"}}, // whether it states an obligation: in any text, in a file for people, as an entry of a list of rules
 		{"decides", yes}, // it says why, or what follows
 		{"place", []string{"first", "middle", "last", "only"}},
 		{"form", []string{"plain", "heading", "code", "item"}},
-		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // that came after it; of what was said to each other it does not matter
+		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // calls after it; a person's words and the answers to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
 		{"words", []string{"other", "task", "short", "long", "newest"}},
 		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that it is of
@@ -157,8 +157,8 @@ func wordsBin(u *Unit) uint8 {
 // shortWords is how many bytes a person says, rather than pastes.
 const shortWords = 600
 
-// wholeWords is how many bytes of what a person says are one unit at most: conditions and
-// lists of an order stand there all, or not at all.
+// wholeWords is the longest message of a person, in bytes, that is one unit: an order keeps
+// all of its conditions, or is absent.
 const wholeWords = 1200
 
 // figureBin returns where a number of a unit comes from.

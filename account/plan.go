@@ -215,8 +215,8 @@ func (p *planning) gain(i int) int64 {
 	return sum
 }
 
-// fewKin says of how many kept units below the same head on one more is worth half of what it
-// was alone: of a long output a reader needs a few lines. Of other kinds each counts.
+// fewKin is the number of units of one head, by kind, after which one more is worth half: a
+// reader needs a few lines of a long output. Units of kinds with 0 keep their worth.
 var fewKin = [kinds]int64{Argument: 8, Written: 8, Output: 8, Span: 80}
 
 // frame is what the text in place of a block takes besides its units, in bytes, when units

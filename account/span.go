@@ -55,7 +55,7 @@ func guide(units []Unit, path string) {
 	}
 }
 
-// ruleFiles are the names of files that say what must be.
+// ruleFiles are the names, without endings, of files whose lists are rules.
 var ruleFiles = map[string]bool{"agents": true, "claude": true, "gemini": true, "contributing": true, "rules": true, "conventions": true, "copilot-instructions": true}
 
 // forPeople reports whether a file is written for people.

@@ -177,7 +177,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 	}
 }
 
-// started notes a command of which there is no result yet.
+// started notes a command that has no result yet.
 func (t *tracker) started(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if keys := programs(t.line(whole)); len(keys) > 0 {

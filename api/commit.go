@@ -31,7 +31,7 @@ type CommitRequest struct {
 
 	// Verdict is what an evaluator outside says. Without one, nothing is
 	// committed. Its Content, Scope and Policy are what it is bound to: see
-	// [Engine.Bind].
+	// carrel.Engine.Bind.
 	Verdict *assembly.Verdict `json:"verdict,omitempty"`
 }
 

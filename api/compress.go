@@ -147,7 +147,7 @@ func (e *ProbesError) Error() string {
 func (e *ProbesError) Is(target error) bool { return target == ErrProbes }
 
 // The strategies. The first four put a summary in place of older blocks; see
-// [Engine.Compress].
+// carrel.Engine.Compress.
 const (
 	StrategyAnchored     Strategy = "anchored"     // a merged summary, one recall away; an account that answers the probes
 	StrategyHybrid       Strategy = "hybrid"       // a merged summary; of the blocks, the newest

@@ -14,7 +14,7 @@ type DiscardRequest struct {
 	Auto    bool                 `json:"auto,omitempty"`    // choose the blocks
 
 	// To is what an automatic discard brings the window to, in tokens. The
-	// default is that of [Engine.Messages].
+	// default is that of carrel.Engine.Messages.
 	To token.Count `json:"to,omitempty"`
 
 	// Trigger has the floor of the window. The default is that of

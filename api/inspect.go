@@ -14,7 +14,7 @@ type SessionInfo struct {
 	Session  transcript.SessionID `json:"session"`
 	Status   store.Status         `json:"status,omitempty"` // if it was removed or purged
 	Title    string               `json:"title,omitempty"`
-	Critical bool                 `json:"critical,omitempty"` // see [Engine.Mark]
+	Critical bool                 `json:"critical,omitempty"` // see carrel.Engine.Mark
 	Project  string               `json:"project,omitempty"`
 	File     string               `json:"file,omitempty"` // that it was imported from
 	Format   string               `json:"format"`
@@ -46,7 +46,7 @@ type BlockInfo struct {
 	Window  token.Count        `json:"window"`     // in the window now
 	Preview string             `json:"preview"`
 
-	// Whether and how it may be discarded, see [Engine.Discard].
+	// Whether and how it may be discarded, see carrel.Engine.Discard.
 	Discardable bool           `json:"discardable"`
 	Class       pager.Disposal `json:"class,omitempty"`
 	Priority    int            `json:"priority,omitempty"` // 1 goes first

@@ -7,8 +7,8 @@ import (
 )
 
 // A Judgement says whether the text of a summary could stand for blocks of a
-// session. [Engine.CheckSummary], [Engine.RunProbes] with a text, and the attempts of
-// [Engine.Compress] judge alike: the summary must be whole, say nothing that the
+// session. carrel.Engine.CheckSummary, carrel.Engine.RunProbes with a text, and the attempts of
+// carrel.Engine.Compress judge alike: the summary must be whole, say nothing that the
 // original does not say, and answer the probes that any summary must, see
 // [probe.Essentials]. Whether it says the contrary is not judged. That it is short is a red flag of the
 // verdict, but no reason to refuse it.

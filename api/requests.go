@@ -48,7 +48,7 @@ type (
 		Session transcript.SessionID `json:"session"`
 	}
 
-	// A WordRequest asks which session a word names, see [Engine.FindSession].
+	// A WordRequest asks which session a word names, see carrel.Engine.FindSession.
 	WordRequest struct {
 		Word string `json:"word"`
 	}

@@ -1,5 +1,5 @@
 // Package rest is Carrel over HTTP: a route for every operation of the table in
-// internal/api, and its description as an OpenAPI document.
+// internal/ops, and its description as an OpenAPI document.
 //
 // It translates and decides nothing. A request is put together from the path, the
 // query and the body; the engine does the job; the result is sent as JSON, with its

@@ -83,7 +83,7 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 }
 
 // open returns what of the session goes in. Thinking that may be bound to what stands
-// before it is left out, as [Engine.Export] does: here something else may stand there.
+// before it is left out, as carrel.Engine.Export does: here something else may stand there.
 func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
 	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
 	if src.format != nil {

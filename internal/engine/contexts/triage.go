@@ -23,7 +23,7 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Triage scores the artifacts of a scope for a query, as [Engine.Assemble] does, and
+// Triage scores the artifacts of a scope for a query, as carrel.Engine.Assemble does, and
 // assembles nothing.
 func (e *Contexts) Triage(ctx context.Context, scope governance.Scope, req *api.TriageRequest) (_ *api.TriageResult, err error) {
 	defer base.During("triage", &err)

@@ -16,8 +16,8 @@ import (
 // they are tried.
 var formats = []transcript.Format{claudecode.Format, pagerjson.Format, anthropic.Format, openai.Format}
 
-// Formats returns the names of the formats that [Engine.Import] reads and
-// [Engine.Export] writes.
+// Formats returns the names of the formats that carrel.Engine.Import reads and
+// carrel.Engine.Export writes.
 func Formats() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {

@@ -21,7 +21,7 @@ import (
 )
 
 // RemoveSession takes a session out of use: it is not listed or found any more, and nothing
-// reads or continues it, until [Engine.RestoreSession] brings it back.
+// reads or continues it, until carrel.Engine.RestoreSession brings it back.
 func (e *Sessions) RemoveSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
 	defer base.During("remove session "+string(id), &err)

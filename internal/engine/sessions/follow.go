@@ -20,7 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Follow stores what is new in a file, exactly as an [Engine.Import] of the whole file
+// Follow stores what is new in a file, exactly as an carrel.Engine.Import of the whole file
 // would, and with the same errors.
 func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (_ *api.ImportResult, err error) {
 	defer base.During("follow "+req.Name, &err)
