@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// goals are all that is measured, in the order of the report.
+var goals = slices.Concat(startGoals, importGoals)
+
+// A goal is a bound on the ratio of two sides.
+type goal struct {
+	name   string // as -only selects it
+	says   string // one line for the report: what is measured, on what
+	bound  bound
+	before bool // the other side is an earlier build
+	// setup prepares both sides. The directory is the goal's own and is removed after it.
+	setup func(ctx context.Context, b *bench, dir string) (sides, error)
+}
+
+// A side measures once: seconds, bytes, or any other cost of which less is better.
+type side func(ctx context.Context) (float64, error)
+
+// sides are the two that a goal compares.
+type sides struct {
+	ours, other side
+	close       func() error // after the last round; nil: nothing to do
+}
+
+// timed returns a side whose cost is the time that f takes, in seconds.
+func timed(f func(ctx context.Context) error) side {
+	return func(ctx context.Context) (float64, error) {
+		start := time.Now()
+		err := f(ctx)
+		return time.Since(start).Seconds(), err
+	}
+}
+
+// A bound is on the ratio that a goal reports.
+type bound struct {
+	times float64
+	most  bool // the cost of ours is at most times the other's; else the other's at least times ours
+}
+
+// faster bounds how many times as much the other side costs, from below.
+func faster(times float64) bound { return bound{times: times} }
+
+// within bounds how many times as much our side costs, from above.
+func within(times float64) bound { return bound{times: times, most: true} }
+
+func (b bound) ratio(ours, other float64) float64 {
+	if b.most {
+		return ours / other
+	}
+	return other / ours
+}
+
+func (b bound) met(ratio float64) bool {
+	if b.most {
+		return ratio <= b.times
+	}
+	return ratio >= b.times
+}
+
+func (b bound) String() string {
+	if b.most {
+		return fmt.Sprintf("≤ %g", b.times)
+	}
+	return fmt.Sprintf("≥ %g", b.times)
+}
+
+// A bench runs goals.
+type bench struct {
+	out    io.Writer
+	only   *regexp.Regexp
+	rounds int
+	commit string
+	tmp    string
+	built  string // the program of commit, once it is built
+}
+
+// run measures the goals that are asked for, and reports whether all of them are met.
+func (b *bench) run(ctx context.Context, goals []goal) (met bool, err error) {
+	if b.tmp, err = os.MkdirTemp("", "carrel-goals-"); err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.tmp)) }()
+	met = true
+	for _, g := range goals {
+		if b.only != nil && !b.only.MatchString(g.name) {
+			continue
+		}
+		if g.before && b.commit == "" {
+			fmt.Fprintf(b.out, "-      %-24s left out: it needs -before COMMIT\n", g.name)
+			continue
+		}
+		ratios, err := b.measure(ctx, g)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", g.name, err)
+		}
+		verdict := "met"
+		if !g.bound.met(ratios[len(ratios)/2]) {
+			verdict, met = "MISSED", false
+		}
+		fmt.Fprintf(b.out, "%-6s %-24s %7.2f (%.2f–%.2f), goal %s: %s\n",
+			verdict, g.name, ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1], g.bound, g.says)
+	}
+	return met, nil
+}
+
+// measure returns the ratios of a goal's rounds in ascending order.
+func (b *bench) measure(ctx context.Context, g goal) (ratios []float64, err error) {
+	dir, err := os.MkdirTemp(b.tmp, "goal-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s, err := g.setup(ctx, b, dir)
+	if err != nil {
+		return nil, err
+	}
+	if s.close != nil {
+		defer func() { err = errors.Join(err, s.close()) }()
+	}
+	for round := range b.rounds + 1 {
+		order := []side{s.ours, s.other}
+		if round%2 == 1 {
+			slices.Reverse(order)
+		}
+		var cost [2]float64
+		for i, side := range order {
+			if cost[i], err = side(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if round%2 == 1 {
+			slices.Reverse(cost[:])
+		}
+		if round > 0 { // the first one warms both up
+			ratios = append(ratios, g.bound.ratio(cost[0], cost[1]))
+		}
+	}
+	slices.Sort(ratios)
+	return ratios, nil
+}
+
+// program builds this checkout's carrel and returns its path.
+func (b *bench) program(ctx context.Context) (string, error) {
+	path := filepath.Join(b.tmp, "carrel")
+	return path, build(ctx, ".", path)
+}
+
+// earlier returns the path of the earlier build's carrel, which it makes the first time.
+func (b *bench) earlier(ctx context.Context) (string, error) {
+	if b.built != "" {
+		return b.built, nil
+	}
+	src := filepath.Join(b.tmp, "before")
+	if err := os.Mkdir(src, 0o755); err != nil {
+		return "", err
+	}
+	archive := exec.CommandContext(ctx, "git", "archive", "--format=tar", b.commit)
+	files, err := archive.Output()
+	if err != nil {
+		return "", fmt.Errorf("git archive %s: %w", b.commit, err)
+	}
+	unpack := exec.CommandContext(ctx, "tar", "-x", "-C", src)
+	unpack.Stdin = bytes.NewReader(files)
+	if out, err := unpack.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("tar: %w: %s", err, out)
+	}
+	path := filepath.Join(b.tmp, "carrel-before")
+	if err := build(ctx, src, path); err != nil {
+		return "", err
+	}
+	b.built = path
+	return path, nil
+}
+
+func build(ctx context.Context, dir, path string) error {
+	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/carrel")
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return nil
+}
+
+// command returns a side that runs a program to its end, with the time it takes as cost.
+func command(path string, env []string, args ...string) side {
+	return timed(func(ctx context.Context) error {
+		c := exec.CommandContext(ctx, path, args...)
+		c.Env = append(os.Environ(), env...)
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s %q: %w: %s", filepath.Base(path), args, err, out)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,50 @@
+// Command goals measures how fast Carrel is, as ratios to another way of doing the same:
+//
+//	go run ./bench/goals
+//	go run ./bench/goals -only 'triage|hook' -rounds 20
+//	go run ./bench/goals -before 89c0756
+//
+// Each goal has two sides: Carrel, and a plain scan, a bare database, or an earlier build
+// of Carrel. A round measures one side after the other, in the other order each time, and
+// gives one ratio. Only the ratios count: machines are noisy, and both sides of a round
+// meet the same noise. The report has the median of the ratios, the smallest and the
+// largest, and says which goals are missed. The exit status is 1 if one is.
+//
+// Goals that compare with an earlier build need its commit (-before) and this checkout's
+// history: the build is made in a temporary directory. Goals that compare with other
+// libraries or with npm packages are in the module bench/reference.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+)
+
+func main() {
+	b := &bench{out: os.Stdout}
+	flag.Func("only", "measure the goals whose name matches this `pattern`", func(pattern string) (err error) {
+		b.only, err = regexp.Compile(pattern)
+		return err
+	})
+	flag.IntVar(&b.rounds, "rounds", 10, "rounds of each goal")
+	flag.StringVar(&b.commit, "before", "", "the `commit` of the earlier build to compare with; none: goals that need one are left out")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/goals [-only PATTERN] [-rounds N] [-before COMMIT]")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	met, err := b.run(ctx, goals)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "goals:", err)
+		os.Exit(2)
+	}
+	if !met {
+		os.Exit(1)
+	}
+}
