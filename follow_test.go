@@ -201,9 +201,10 @@ func TestFollowIsImport(t *testing.T) {
 			}
 			pass(rt, t, id, follower, importer)
 		}
-		problems, err := plain.Check(t.Context())
-		if len(problems) > 0 || err != nil {
-			rt.Fatalf("check: %q, %v", problems, err)
+		for _, e := range []*carrel.Engine{importer, follower} {
+			if problems, err := e.Check(t.Context()); len(problems) > 0 || err != nil {
+				rt.Fatalf("check: %q, %v", problems, err)
+			}
 		}
 	})
 }
@@ -444,5 +445,31 @@ func TestFollowNothing(t *testing.T) {
 		if in, err := e.Follow(t.Context(), scope, &req); err == nil {
 			t.Errorf("Follow(%+v) = %+v", req, in)
 		}
+	}
+}
+
+// A reply whose first row has text alone is a reply; with a call in its next row it is one
+// that uses a tool, and its block says so.
+func TestAReplyThatGoesOnWithACall(t *testing.T) {
+	d := newDiary()
+	d.says("I look at it.")
+	e := newEngine(t, memory.New())
+	id := sessionOf(t, d.file())
+	for range 2 {
+		if _, _, err := follow(t, e, id, d.file()); err != nil {
+			t.Fatal(err)
+		}
+		if problems, err := e.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("check: %q, %v", problems, err)
+		}
+		reply := field(d.rows[len(d.rows)-1], "id")
+		d.add("assistant", "", fmt.Sprintf(`{"id":%q,"role":"assistant","model":"claude-opus-5-5","content":[{"type":"tool_use","id":"toolu_x","name":"Bash","input":{"command":"ls"}}]}`, reply))
+	}
+	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := list.Messages[len(list.Messages)-1]; last.Kind != transcript.KindTool || !slices.Equal(last.Tools, []string{"Bash"}) {
+		t.Errorf("the reply is %+v", last)
 	}
 }

@@ -79,6 +79,7 @@ func (s *Summary) lines(sec Section) []string {
 		for l := range strings.SplitSeq(s.prose(sec), "\n") {
 			lines = append(lines, escapeLine(l))
 		}
+		return lines
 	case SectionFiles:
 		for _, f := range s.Files {
 			lines = append(lines, f.lines()...)

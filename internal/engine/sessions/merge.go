@@ -154,12 +154,14 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 }
 
 // keep gives block i the row of a known block, with the state that it has in its
-// window now.
+// window now. The same bytes are read otherwise where the file lost what they refer to:
+// a result without its call has no tool.
 func (m *merge) keep(i int, k *knownBlock, rel relation) {
 	r := &m.rows[i]
 	*r = k.row
 	m.blocks[i].ID = r.ID
-	m.fresh[i] = rel != same
+	m.fresh[i] = rel != same || r.Kind != m.blocks[i].Kind || !slices.Equal(r.Tools, hold.ToolNames(m.msgs, &m.blocks[i]))
+	r.Kind = m.blocks[i].Kind
 	switch {
 	case i < m.now && (!r.Off || r.State != store.StateCold):
 		hold.SetEarlier(r)

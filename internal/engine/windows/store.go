@@ -77,6 +77,8 @@ func (e *Windows) moves(c *store.Change, p *pass, o *outcome) ([]hold.Move, erro
 				}
 				rows[i].Stub, m.ToStub = cell, cell
 			}
+		}
+		if d.Changed() || rows[i].Window != h.Rows[i].Window {
 			c.Blocks = append(c.Blocks, rows[i])
 		}
 		moves[i] = m

@@ -90,14 +90,15 @@ func (p *pass) recut(plan *pager.Plan) token.Count {
 }
 
 // apply returns the rows and stubs as they are after a plan. Stubs that are new
-// have no cells yet.
+// have no cells yet. One that stays as it is costs more or less where a neighbor that
+// changes decides whether its quotation must be closed.
 func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pager.Stub) {
 	rows := slices.Clone(p.held.Rows)
 	stubs := make(map[transcript.BlockID]pager.Stub)
 	for i := range rows {
 		d := &plan.Decisions[i]
 		if !d.Changed() {
-			stubs[d.Block] = p.stubs[d.Block]
+			stubs[d.Block], rows[i].Window = p.stubs[d.Block], d.After
 			continue
 		}
 		hold.SetForm(&rows[i], d.To, "", d.After)
