@@ -82,7 +82,7 @@ func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{State: state}
+	r := &Report{State: state, Failures: []Failure{}, Shown: []string{}}
 	r.execute(all, o)
 	r.Failures = append(r.Failures, examine(state, all)...)
 	slices.SortStableFunc(r.Failures, func(a, b Failure) int { return a.Line - b.Line })

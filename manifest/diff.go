@@ -74,6 +74,7 @@ func Diff(a, b *Manifest) *Delta {
 		From: a.Header.ID, To: b.Header.ID,
 		FromTier: a.Header.Tier, ToTier: b.Header.Tier,
 		FromTotal: a.Header.Total, ToTotal: b.Header.Total,
+		Added: []ItemChange{}, Removed: []ItemChange{}, Changed: []ItemChange{},
 	}
 	old, now := listSegments(a), listSegments(b)
 	d.Partial = old.partial || now.partial

@@ -135,6 +135,7 @@ func TestDiffOfHeaders(t *testing.T) {
 	b.Header.ID, b.Header.Tier, b.Header.Total = "m_40bb1200", tier.Core, 7
 	want := &Delta{
 		From: "m_3fa91c00", To: "m_40bb1200", FromTier: tier.Full, ToTier: tier.Core, FromTotal: 13, ToTotal: 7,
+		Added: []ItemChange{}, Removed: []ItemChange{}, Changed: []ItemChange{},
 		Prefix: 38, Kept: ratio.One,
 	}
 	if diff := cmp.Diff(want, Diff(a, b)); diff != "" {

@@ -28,8 +28,8 @@ import (
 )
 
 // A registry makes schemas of types. It takes the place of huma's own, which goes by
-// the names of Go where fields are embedded, and does not say that lists, bytes and
-// pointers that are nil are null. It panics at a type that writes its JSON itself and
+// the names of Go where fields are embedded, and does not say that bytes and pointers
+// that are nil are null. A list is never null: the jobs return an empty one. It panics at a type that writes its JSON itself and
 // of which it does not know how.
 type registry struct {
 	schemas map[string]*huma.Schema
@@ -141,12 +141,12 @@ func (r *registry) fields(fields []field) *huma.Schema {
 	return s
 }
 
-// field returns the schema of a field: one that may be nil, and then is not left out,
+// field returns the schema of a field: a pointer or map that may be nil, and then is not left out,
 // may be null.
 func (r *registry) field(f *field) *huma.Schema {
 	s := *r.Schema(f.typ, true, "")
 	kind := f.typ.Kind()
-	null := !f.optional && (kind == reflect.Pointer || kind == reflect.Slice || kind == reflect.Map) && f.typ != reflect.TypeFor[json.RawMessage]()
+	null := !f.optional && (kind == reflect.Pointer || kind == reflect.Map) && f.typ != reflect.TypeFor[json.RawMessage]()
 	switch {
 	case s.Ref != "" && null:
 		s = huma.Schema{AnyOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}

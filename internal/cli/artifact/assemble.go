@@ -19,7 +19,6 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
-	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/triage"
 )
 
@@ -238,8 +237,6 @@ type scoredLine struct {
 }
 
 func newAssembled(res *carrel.AssembleResult, file string) *assembled {
-	res.Used = append([]carrel.UsedEntry{}, res.Used...)
-	res.Losses = append([]transcript.Loss{}, res.Losses...)
 	out := &assembled{AssembleResult: res, Summaries: []brief{}, File: file}
 	for i := range res.Used {
 		if u := &res.Used[i]; u.Form == manifest.FormBrief {

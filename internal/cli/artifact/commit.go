@@ -162,7 +162,6 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 // printCommit prints what the gate decided. Unless it committed, that is an
 // error.
 func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carrel.CommitResult) error {
-	res.Reasons = append([]assembly.Reason{}, res.Reasons...)
 	err := j.Result("commit", res, func(p *out.Page) {
 		var what, size string
 		switch {

@@ -65,7 +65,7 @@ block is told by "carrel why".`,
 }
 
 func printLog(j *job.Job, entries []store.Entry) error {
-	value := &carrel.List[store.Entry]{Items: append([]store.Entry{}, entries...)}
+	value := &carrel.List[store.Entry]{Items: entries}
 	return j.List("log", value, "items", func(p *out.Page) {
 		t := &out.Table{Head: []string{"version", "time", "what", "who", "about"}}
 		for i := range entries {

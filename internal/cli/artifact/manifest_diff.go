@@ -30,9 +30,6 @@ can still use. If there is a difference, the exit code is 1.`,
 				if err != nil {
 					return err
 				}
-				d.Added = append([]manifest.ItemChange{}, d.Added...)
-				d.Removed = append([]manifest.ItemChange{}, d.Removed...)
-				d.Changed = append([]manifest.ItemChange{}, d.Changed...)
 				if err := j.Result("manifest-diff", d, func(p *out.Page) { printDelta(p, d) }); err != nil {
 					return err
 				}

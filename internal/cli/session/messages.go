@@ -86,7 +86,7 @@ func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.Blo
 	if limit > 0 {
 		blocks = blocks[:min(limit, len(blocks))]
 	}
-	return append([]carrel.BlockInfo{}, blocks...), nil
+	return blocks, nil
 }
 
 func printBlocks(p *out.Page, res *carrel.MessagesResult, tree bool) {

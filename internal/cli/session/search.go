@@ -45,7 +45,7 @@ is 1.`,
 				if err != nil {
 					return err
 				}
-				err = j.List("search", &carrel.List[carrel.Found]{Items: append([]carrel.Found{}, found...)}, "items", func(p *out.Page) {
+				err = j.List("search", &carrel.List[carrel.Found]{Items: found}, "items", func(p *out.Page) {
 					if len(found) > 0 {
 						p.Table(foundTable(found, p.TTY))
 					}

@@ -101,7 +101,7 @@ anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 				}
 			} else {
 				_, problems := summary.Examine(data, nil)
-				value.Problems = append([]summary.Problem{}, problems...)
+				value.Problems = problems
 			}
 			value.OK = len(value.Problems) == 0
 			if err := j.Result("summary-check", value, value.print); err != nil {

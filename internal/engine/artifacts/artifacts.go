@@ -271,12 +271,13 @@ func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op stri
 
 // removal describes what happens to a family.
 func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, f *stacks.Family) (*api.RemovalResult, error) {
-	res := &api.RemovalResult{Derived: len(f.Rows) - f.Named}
+	res := &api.RemovalResult{Artifacts: []store.ArtifactID{}, Derived: len(f.Rows) - f.Named}
 	for i := range f.Rows {
 		res.Artifacts = append(res.Artifacts, f.Rows[i].ID)
 	}
 	var err error
 	res.Manifests, err = e.Store.Users(ctx, scope, res.Artifacts)
+	res.Manifests = base.List(res.Manifests)
 	return res, err
 }
 

@@ -133,7 +133,7 @@ func (e *Artifacts) CollectStash(ctx context.Context, scope governance.Scope, re
 	}
 	switch {
 	case len(ids) == 0:
-		return &api.RemovalResult{}, nil
+		return &api.RemovalResult{Artifacts: []store.ArtifactID{}, Manifests: []string{}}, nil
 	case req.DryRun:
 		f, err := e.Lineage(ctx, scope, ids, "")
 		if err != nil {

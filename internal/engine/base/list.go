@@ -75,10 +75,7 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 		items = items[:limit:limit]
 		next, err = l.seal(l.Key(&items[limit-1]))
 	}
-	if items == nil {
-		items = []T{}
-	}
-	return items, next, err
+	return List(items), next, err
 }
 
 // rest returns all entries behind a cursor.
@@ -138,4 +135,12 @@ func (l *Listing[T, K]) check(text []byte) ([]byte, error) {
 	h.Write([]byte{0})
 	h.Write(text)
 	return h.Sum(nil)[:checkSize], nil
+}
+
+// List returns a list that is not nil: in JSON an empty list is [], not null.
+func List[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -70,7 +70,7 @@ func (e *Contexts) commit(ctx context.Context, scope governance.Scope, req *api.
 	}
 	d := assembly.Gate(p, req.Verdict, &assembly.GatePolicy{Name: e.PolicyName, Threshold: e.Opts.Confidence}, e.Now())
 	res := &api.CommitResult{
-		Outcome: d.Outcome, Reasons: d.Reasons, Confidence: d.Confidence, Manifest: prompt.id, Review: d.Outcome == assembly.Hold,
+		Outcome: d.Outcome, Reasons: base.List(d.Reasons), Confidence: d.Confidence, Manifest: prompt.id, Review: d.Outcome == assembly.Hold,
 	}
 	if d.Outcome == assembly.Refuse {
 		e.Opts.Logger.WarnContext(ctx, "refused a memory", "scope", scope, "reasons", d.Reasons)

@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/manifest"
 )
 
@@ -11,7 +12,7 @@ func (e *Contexts) report(src *source, chosen *selection, f *fitted, out *encode
 		Format: src.formatName(), Encoding: src.meter.Counter.Encoding(), Budget: src.req.Budget,
 		Reserve: src.req.Reserve, Demand: f.plan.Demand, TokenCount: f.plan.Total, Tier: f.plan.Tier, Review: f.plan.Review,
 		Candidates: chosen.candidates, Semantic: chosen.semantic, SemanticCalls: chosen.calls, Warning: chosen.warning,
-		Tags: tags(chosen.scored, f.left), Left: make(map[manifest.Reason]int), Losses: out.losses,
+		Tags: tags(chosen.scored, f.left), Left: make(map[manifest.Reason]int), Losses: base.List(out.losses), Used: []api.UsedEntry{},
 	}
 	if src.held != nil {
 		res.Window = src.meter.Entries(f.window.Entries)

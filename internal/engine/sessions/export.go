@@ -52,7 +52,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	res := &api.ExportResult{
 		Session: out.Session, Format: f.Name(), Data: out.Data, Bytes: len(out.Data),
 		Tokens: m.Fixed(h.Session) + m.Entries(w.Entries),
-		Intact: f.Name() == h.Head.Format && w.Intact(), Losses: append(dropped, out.Losses...), Repairs: out.Repairs,
+		Intact: f.Name() == h.Head.Format && w.Intact(), Losses: base.List(append(dropped, out.Losses...)), Repairs: base.List(out.Repairs),
 	}
 	if res.Session == "" {
 		res.Session = req.Session
@@ -63,6 +63,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	if len(res.Violations) > 0 && !res.Intact {
 		return nil, &api.InvalidError{Format: f.Name(), Violations: res.Violations}
 	}
+	res.Violations = base.List(res.Violations)
 	return res, nil
 }
 
