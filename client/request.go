@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ type message struct {
 	key   string // of a write: the same however often it is sent
 	path  string // with the query
 	body  []byte // nil if there is none
+	kind  string // media type of the body
 }
 
 // newMessage spells a request out: what the path names goes there, the rest into
@@ -31,8 +33,12 @@ func newMessage(op *ops.Operation, req any) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &message{op: op, path: path}
-	if op.Method == http.MethodGet {
+	m := &message{op: op, path: path, kind: "application/json"}
+	if at := slices.IndexFunc(rest, func(f field) bool { return f.name == op.Raw }); at >= 0 {
+		m.body, m.kind = rest[at].value.Bytes(), "application/octet-stream"
+		rest = slices.Delete(rest, at, at+1)
+	}
+	if op.Method == http.MethodGet || op.Raw != "" {
 		query, err := queryOf(rest)
 		if query != "" {
 			m.path += "?" + query

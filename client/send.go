@@ -118,7 +118,7 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
 	if m.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", m.kind)
 	}
 	return req, nil
 }

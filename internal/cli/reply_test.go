@@ -126,7 +126,7 @@ func TestDocumentsAreReplies(t *testing.T) {
 		{job: "log", args: []string{"log"}, path: "/log"},
 
 		// Dry runs of writes tell what they would do.
-		{job: "import", args: []string{"import", sample(t, "openai.json"), "-n"}, path: "/sessions", body: fields{"name": sample(t, "openai.json"), "data": conversation, "dry_run": true}, at: ".files[0]", adds: []string{"file"}},
+		{job: "import", args: []string{"import", sample(t, "openai.json"), "-n"}, path: "/sessions?dry_run=true&name=" + url.QueryEscape(sample(t, "openai.json")), body: conversation, at: ".files[0]", adds: []string{"file"}},
 		{job: "compress", args: []string{"compress", session, "--target", "3000", "-n"}, path: "/sessions/SESSION/compress", body: fields{"target": 3000, "dry_run": true}},
 		{job: "discard", args: []string{"discard", idle, "-n"}, path: "/discard", body: fields{"ids": []string{idle}, "dry_run": true}},
 		{job: "page", args: []string{"page", block, "-n"}, path: "/page", body: fields{"blocks": []string{block}, "dry_run": true}},
@@ -210,7 +210,9 @@ func reply(t *testing.T, env *job.Env, tt *twin, words *strings.Replacer) (body 
 		t.Fatal(err)
 	}
 	var in io.Reader
-	if tt.body != nil {
+	if text, ok := tt.body.([]byte); ok { // as it is
+		in = bytes.NewReader(text)
+	} else if tt.body != nil {
 		data, err := json.Marshal(tt.body)
 		if err != nil {
 			t.Fatal(err)

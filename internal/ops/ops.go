@@ -3,7 +3,7 @@
 //
 // What stands in braces in the path of an [Op] is the field of the request with that
 // JSON name; of GET the other fields are query parameters, of everything else they are
-// the body, as JSON. So a request, a command's flags and a method's arguments cannot
+// the body, as JSON. An operation with a Raw field takes that one as its body, as it is. So a request, a command's flags and a method's arguments cannot
 // drift apart, and neither the server nor the client says twice what goes where.
 //
 // The scope is in the header [api.HeaderScope], or, if it has none, it is the one that
@@ -24,7 +24,7 @@ type Operation struct {
 	Permission governance.Permission // the one it is for; see Needs. Whoever has a token may do what is for none
 	Summary    string                // what it does, as a sentence without its period
 	List       string                // key of the list in the result if it comes in pages
-	Raw        string                // field of the request that a body may be as it is, the others in the query
+	Raw        string                // field of the request that the body is, as it is; the others are in the query
 }
 
 // Writes reports whether an operation changes anything.

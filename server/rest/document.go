@@ -63,15 +63,17 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 	d.Responses["200"].Content[typeEvents] = &huma.MediaType{Schema: &huma.Schema{
 		Type: huma.TypeString, Description: "events named progress, then one named result or problem",
 	}}
-	d.RequestBody = &huma.RequestBody{
-		Required: p.needsBody(), Content: map[string]*huma.MediaType{typeJSON: {Schema: s.bodySchema(p, req)}},
+	d.RequestBody = &huma.RequestBody{Required: p.raw != nil || p.needsBody(), Content: make(map[string]*huma.MediaType)}
+	if p.raw == nil {
+		d.RequestBody.Content[typeJSON] = &huma.MediaType{Schema: s.bodySchema(p, req)}
+		return d
 	}
-	if p.raw != nil {
-		for _, kind := range []string{typeBytes, typeLines} {
-			d.RequestBody.Content[kind] = &huma.MediaType{Schema: &huma.Schema{
-				Type: huma.TypeString, Format: "binary", Description: p.raw.name + " as it is; the other fields are query parameters",
-			}}
+	for _, kind := range rawTypes {
+		content := &huma.Schema{Description: describe(p.raw)}
+		if kind != typeJSON {
+			content.Type, content.Format = huma.TypeString, "binary"
 		}
+		d.RequestBody.Content[kind] = &huma.MediaType{Schema: content}
 	}
 	return d
 }

@@ -25,10 +25,10 @@ import (
 // made once for each route.
 type plan struct {
 	path  []field
-	query []field // of GET
+	query []field // of GET, and where the body is one field as it is
 	body  []field // of everything else
 	read  decode  // of the body
-	raw   *field  // the field that a body may be as it is; the others of body are in the query then
+	raw   *field  // the field that the body is, as it is
 }
 
 // newPlan returns the plan of an operation whose request is a struct of type t. It
@@ -50,7 +50,8 @@ func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 		p.body, p.read = fields, ds.fields(fields)
 	}
 	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == op.Raw }); at >= 0 {
-		p.raw = &fields[at]
+		p.raw, p.body, p.read = new(fields[at]), nil, nil
+		p.query = slices.Delete(fields, at, at+1)
 	}
 	for _, f := range slices.Concat(p.path, p.query) {
 		if setterOf(f.typ) == nil {
@@ -78,11 +79,7 @@ func (p *plan) needsBody() bool {
 
 // fill reads a request into v, which is a struct.
 func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
-	query := p.query
-	if p.raw != nil && isRaw(r.Header) {
-		v.FieldByIndex(p.raw.index).SetBytes(body)
-		query = slices.DeleteFunc(slices.Clone(p.body), func(f field) bool { return f.name == p.raw.name || setterOf(f.typ) == nil })
-	} else if err := p.fillBody(r, body, v); err != nil {
+	if err := p.fillBody(r, body, v); err != nil {
 		return err
 	}
 	for _, f := range p.path {
@@ -90,11 +87,16 @@ func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
 			return err
 		}
 	}
-	return fillQuery(query, r.URL, v)
+	return fillQuery(p.query, r.URL, v)
 }
 
 func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
 	switch {
+	case p.raw != nil && !isRaw(r.Header):
+		return &refusal{kind: mediaType, detail: "the body must be application/json, application/jsonl or application/octet-stream", field: "Content-Type"}
+	case p.raw != nil:
+		v.FieldByIndex(p.raw.index).SetBytes(body)
+		return nil
 	case p.read == nil && len(body) > 0:
 		return bad("body", "%s takes no body", r.Method)
 	case p.read == nil, len(body) == 0 && !p.needsBody():
@@ -105,10 +107,10 @@ func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
 	return inBody(body, document(p.read, body, v))
 }
 
-// isRaw reports whether a body is a field of the request as it is.
+// isRaw reports whether a body may be a field of the request as it is.
 func isRaw(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && (kind == typeLines || kind == typeBytes)
+	return err == nil && slices.Contains(rawTypes, kind)
 }
 
 // isJSON reports whether a body says that it is JSON in UTF-8.

@@ -23,6 +23,9 @@ const (
 	typeEvents  = "text/event-stream"
 )
 
+// rawTypes are the media types of a body that is one field of its request as it is.
+var rawTypes = []string{typeJSON, typeLines, typeBytes}
+
 // A response is what is sent back, before it is.
 type response struct {
 	status  int

@@ -63,7 +63,10 @@ func (s *scenario) run(op *ops.Operation, body any, fields ...string) *httptest.
 		body = map[string]any{}
 	}
 	var data []byte
-	if body != nil {
+	if op.Raw != "" {
+		data = body.([]byte)
+		body = string(data)
+	} else if body != nil {
 		var err error
 		if data, err = json.Marshal(body); err != nil {
 			s.t.Fatal(err)
@@ -107,7 +110,7 @@ func (s *scenario) play() {
 }
 
 func (s *scenario) playSession() {
-	in := must[carrel.ImportResult](s, &ops.Import.Operation, fields{"name": "leak.json", "data": leak(s.t)})
+	in := must[carrel.ImportResult](s, &ops.Import.Operation, leak(s.t), "name", "leak.json")
 	id := string(in.Session)
 	s.ids = map[string]string{"session": id}
 	must[carrel.ImportResult](s, &ops.Append.Operation, fields{"messages": say("why is it red? "+canary, "it is not")}, "session", "other")
