@@ -15,7 +15,7 @@ import (
 func TestContractFollowsTheWindow(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := imported(t, e, conversation(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens / 2, Strategy: carrel.StrategyAnchored})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens / 2}, Strategy: carrel.StrategyAnchored})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestCompressTakesIntents(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := imported(t, e, conversation(t))
 	terms := func(text string) []string {
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens / 2, Intent: []string{text}, DryRun: true})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens / 2}, Intent: []string{text}, DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,6 +108,7 @@ type (
 	SummaryInfo          = api.SummaryInfo
 	SummaryResult        = api.SummaryResult
 	Tally                = api.Tally
+	Target               = api.Target
 	TaskStats            = api.TaskStats
 	Todo                 = api.Todo
 	TriageRequest        = api.TriageRequest

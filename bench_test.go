@@ -68,7 +68,7 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			plan, err := carrel.Planning(b.Context(), e, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(10, 100), Strategy: test.strategy})
+			plan, err := carrel.Planning(b.Context(), e, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(10, 100)}, Strategy: test.strategy})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func BenchmarkCompress(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := e.Compress(b.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100), DryRun: true})
+				_, err := e.Compress(b.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(percent, 100)}, DryRun: true})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -47,7 +47,7 @@ func TestThinkingBehindAChange(t *testing.T) {
 			if got := export(t, e, in.Session); !bytes.Equal(got, data) {
 				t.Errorf("an untouched session is exported as\n%s", got)
 			}
-			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens * 7 / 10})
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens * 7 / 10}})
 			if err != nil || res.Changed == 0 {
 				t.Fatalf("%+v, %v", res, err)
 			}

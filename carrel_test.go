@@ -125,7 +125,7 @@ func TestSessionsOfDifferentModelsAreCountedApart(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 2), Strategy: strategy, ProbeMin: anything()}); err != nil {
+				if got, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 2)}, Strategy: strategy, ProbeMin: anything()}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -165,7 +165,7 @@ func TestCompress(t *testing.T) {
 	if !bytes.Equal(export(t, e, in.Session), data) {
 		t.Fatal("the untouched export is not the input")
 	}
-	req := &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}
+	req := &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}}
 
 	plan := *req
 	plan.DryRun = true
@@ -248,7 +248,7 @@ func checkContract(t *testing.T, e *carrel.Engine, id transcript.SessionID, res 
 func TestWhyKnowsRuleOrScore(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 	windows := [][]byte{data}
 	var ops []string
 	for _, percent := range []int{50, 25, 10} {
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100)})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(percent, 100)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func TestPinKeepsABlock(t *testing.T) {
 	if err != nil || len(pin.Changed) != 1 {
 		t.Fatal(pin, err)
 	}
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestImportAgain(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
 	in := load(t, e, data)
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}}); err != nil {
 		t.Fatal(err)
 	}
 	before, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
@@ -389,7 +389,7 @@ func TestImportAgain(t *testing.T) {
 		t.Errorf("after a rewind: %+v", rewound)
 	}
 	left := before.Messages[len(before.Messages)-1]
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 5)}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 5)}}); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := e.Contract(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
@@ -412,7 +412,7 @@ func TestImportAgain(t *testing.T) {
 func TestSearch(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := carrel.Items(e.Search(t.Context(), scope, &carrel.SearchRequest{Query: "waiting for rejected jobs"}))
@@ -429,7 +429,7 @@ func TestFloorIsTyped(t *testing.T) {
 	e := newEngine(t, memory.New())
 	data := conversation(t)
 	in := load(t, e, data)
-	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 10})
+	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 10}})
 	floor, ok := carrel.Floor(err)
 	if !ok || !errors.Is(err, carrel.ErrBudget) {
 		t.Fatalf("error is %v, want a floor", err)
@@ -437,7 +437,7 @@ func TestFloorIsTyped(t *testing.T) {
 	if floor.Need <= 10 || len(floor.Held) == 0 || !bytes.Equal(export(t, e, in.Session), data) {
 		t.Errorf("floor is %+v", floor)
 	}
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: floor.Need}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: floor.Need}}); err != nil {
 		t.Errorf("a budget of the floor itself: %v", err)
 	}
 }
@@ -540,10 +540,10 @@ func TestCompressHoldsForAnyConversation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := &carrel.CompressRequest{Session: in.Session, Target: token.Count(rapid.IntRange(1, 2*int(in.Tokens)).Draw(t, "target"))}
+		req := &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: token.Count(rapid.IntRange(1, 2*int(in.Tokens)).Draw(t, "target"))}}
 		res, err := e.Compress(ctx, scope, req)
 		if floor, ok := carrel.Floor(err); ok {
-			if floor.Need <= req.Target {
+			if floor.Need <= req.Target.Tokens {
 				t.Fatalf("floor of %d in a budget of %d", floor.Need, req.Target)
 			}
 			return
@@ -554,7 +554,7 @@ func TestCompressHoldsForAnyConversation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.After > req.Target {
+		if res.After > req.Target.Tokens {
 			t.Fatalf("%d tokens in a budget of %d", res.After, req.Target)
 		}
 		for _, d := range res.Decisions {

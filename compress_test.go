@@ -93,7 +93,7 @@ func TestStrategies(t *testing.T) {
 			e, s := summarizing(t, carrel.Options{})
 			in := load(t, e, data)
 			before := export(t, e, in.Session)
-			req := &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), Strategy: strategy, ProbeMin: anything()}
+			req := &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, Strategy: strategy, ProbeMin: anything()}
 			res, err := e.Compress(t.Context(), scope, req)
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestStrategies(t *testing.T) {
 func TestSummaryNamesWhatItDoesNotSay(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{Strategy: carrel.StrategyHybrid})
 	in := load(t, e, leak(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(45, 100), ProbeMin: new(ratio.Of(1, 100))})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(45, 100)}, ProbeMin: new(ratio.Of(1, 100))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestWindowsTakeWhatIsSaid(t *testing.T) {
 			for _, share := range []int64{25, 60, 75} {
 				e, _ := summarizing(t, carrel.Options{})
 				in := load(t, e, data)
-				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100), Strategy: strategy, ProbeMin: anything()})
+				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}, Strategy: strategy, ProbeMin: anything()})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -216,7 +216,7 @@ func TestSummaryGrows(t *testing.T) {
 	covered := 0
 	for round, n := range []int{16, 24, 29} {
 		in := load(t, e, part(t, data, n))
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(70, 100), ProbeMin: anything()})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(70, 100)}, ProbeMin: anything()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestSummaryKeepsWhatNothingNewIsSaidOf(t *testing.T) {
 	steps := func(share int) []summary.Item {
 		t.Helper()
 		in := load(t, e, body(t, msgs))
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100), ProbeMin: anything()})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}, ProbeMin: anything()})
 		if err != nil || res.Op == "" {
 			t.Fatalf("op %q, %v", res.Op, err)
 		}
@@ -325,7 +325,7 @@ func TestSummaryCoversWhatItSpeaksOf(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{})
 	in := load(t, e, leak(t))
 	covers := 0
-	for _, req := range []carrel.CompressRequest{{Share: ratio.Of(70, 100), KeepLast: 2}, {Share: ratio.Of(62, 100), KeepLast: 4}} {
+	for _, req := range []carrel.CompressRequest{{Target: carrel.Target{Share: ratio.Of(70, 100)}, KeepLast: 2}, {Target: carrel.Target{Share: ratio.Of(62, 100)}, KeepLast: 4}} {
 		req.Session, req.ProbeMin = in.Session, anything()
 		res, err := e.Compress(t.Context(), scope, &req)
 		if err != nil || res.Summary == nil || res.Op == "" {
@@ -344,7 +344,7 @@ func TestSummaryOfWhatWasRewound(t *testing.T) {
 	data := leak(t)
 	e, s := summarizing(t, carrel.Options{})
 	in := load(t, e, part(t, data, 29))
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
 		t.Fatal(err)
 	}
 	other := append(bytes.TrimSuffix(part(t, data, 4), []byte("]}")), `,{"role":"user","content":"Forget the pool. What is the time?"}]}`...)
@@ -368,7 +368,7 @@ func TestSummaryStaysAcrossImports(t *testing.T) {
 	data := leak(t)
 	e, s := summarizing(t, carrel.Options{})
 	in := load(t, e, part(t, data, 20))
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
 		t.Fatal(err)
 	}
 	before, err := e.Context(t.Context(), scope, &carrel.ContextRequest{Session: in.Session})
@@ -397,7 +397,7 @@ func TestSummaryStaysAcrossImports(t *testing.T) {
 func TestOpaqueIsRefusedForCriticalSessions(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{})
 	in := load(t, e, leak(t))
-	req := &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyOpaque, Share: ratio.Of(60, 100), ProbeMin: anything()}
+	req := &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyOpaque, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}
 	for _, critical := range []bool{true, false} {
 		if _, err := e.Mark(t.Context(), scope, &carrel.MarkRequest{Session: in.Session, Critical: critical}); err != nil {
 			t.Fatal(err)
@@ -416,7 +416,7 @@ func TestRefusedByProbes(t *testing.T) {
 	in := load(t, e, data)
 	all := ratio.One
 	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{
-		Session: in.Session, Strategy: carrel.StrategyWindow, Share: ratio.Of(40, 100), ProbeMin: &all,
+		Session: in.Session, Strategy: carrel.StrategyWindow, Target: carrel.Target{Share: ratio.Of(40, 100)}, ProbeMin: &all,
 	})
 	refused, ok := errors.AsType[*carrel.ProbesError](err)
 	if !ok || !errors.Is(err, carrel.ErrProbes) || len(refused.Attempts) != 1 || len(refused.Report.Failed()) == 0 {
@@ -437,7 +437,7 @@ func TestErringModels(t *testing.T) {
 	want := func() *summary.Summary {
 		e, _ := summarizing(t, carrel.Options{})
 		in := load(t, e, data)
-		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
+		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := e.Summary(t.Context(), scope, &carrel.SessionRequest{Session: in.Session})
@@ -470,7 +470,7 @@ func TestErringModels(t *testing.T) {
 			model := &llmtest.Script{Steps: []llmtest.Step{step}, Repeat: true, Tokens: 16_000}
 			e, s := summarizing(t, carrel.Options{Generator: model, Patience: 50 * time.Millisecond})
 			in := load(t, e, data)
-			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()})
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -510,7 +510,7 @@ func TestModelWrites(t *testing.T) {
 	model := &llmtest.Script{Steps: []llmtest.Step{llmtest.Say(string(file(t, archive, "good/state.json")))}, Model: "tidy@test", Tokens: 64_000}
 	e, _ := summarizing(t, carrel.Options{Generator: model})
 	in := load(t, e, data)
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(80, 100), KeepLast: -1, ProbeMin: anything()})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(80, 100)}, KeepLast: -1, ProbeMin: anything()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -589,7 +589,7 @@ func TestTodosAreSynced(t *testing.T) {
 	}
 	in := load(t, e, body(t, msgs))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{
-		Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything(),
+		Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything(),
 		Todos: json.RawMessage(`[{"content":"metrics endpoint","status":"in_progress","n":1},{"content":"deploy it","status":"in_progress"}]`),
 	})
 	if err != nil {
@@ -605,7 +605,7 @@ func TestTodosAreSynced(t *testing.T) {
 func TestAssembleWithSummary(t *testing.T) {
 	e, _ := summarizing(t, carrel.Options{})
 	in := load(t, e, leak(t))
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(60, 100), ProbeMin: anything()}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(60, 100)}, ProbeMin: anything()}); err != nil {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"openai", "anthropic", "text"} {
@@ -639,7 +639,7 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 		}
 		req := &carrel.CompressRequest{
 			Session:  in.Session,
-			Target:   token.Count(rapid.IntRange(1, 2*int(in.Tokens)).Draw(t, "target")),
+			Target:   carrel.Target{Tokens: token.Count(rapid.IntRange(1, 2*int(in.Tokens)).Draw(t, "target"))},
 			Strategy: rapid.SampledFrom(carrel.Strategies()).Draw(t, "strategy"),
 		}
 		if rapid.Bool().Draw(t, "whatever comes") {
@@ -655,7 +655,7 @@ func TestStrategiesHoldForAnyConversation(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
-		if res.After > req.Target || res.Tokens.Sum() != int64(res.Imported) {
+		if res.After > req.Target.Tokens || res.Tokens.Sum() != int64(res.Imported) {
 			t.Fatalf("%d tokens in a budget of %d; of %d, %d are accounted for", res.After, req.Target, res.Imported, res.Tokens.Sum())
 		}
 		for _, d := range res.Decisions {
@@ -697,7 +697,7 @@ func TestSummaryEndsWithALedger(t *testing.T) {
 		Steps: []llmtest.Step{llmtest.Say(string(file(t, archive, "good/state.json")))}, Model: "tidy@test", Tokens: 64_000,
 	}})
 	in := load(t, e, leak(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(80, 100), KeepLast: -1, ProbeMin: anything()})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(80, 100)}, KeepLast: -1, ProbeMin: anything()})
 	if err != nil {
 		t.Fatal(err)
 	}

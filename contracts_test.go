@@ -59,7 +59,7 @@ func snapshot(t testing.TB, e *carrel.Engine, id transcript.SessionID) string {
 // half compresses a session to half of what was imported.
 func half(t testing.TB, e *carrel.Engine, id transcript.SessionID) (*carrel.CompressResult, error) {
 	t.Helper()
-	return e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Share: ratio.Of(1, 2)})
+	return e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(1, 2)}})
 }
 
 func TestContractComesBeforeTheConversation(t *testing.T) {
@@ -117,7 +117,7 @@ func TestUserGuardsBindPasses(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
 	share := ratio.Of(1, 25)
-	free, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: share, DryRun: true})
+	free, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: share}, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestUserGuardsBindPasses(t *testing.T) {
 		`require evicted-blocks not includes "block-` + id + `"`,
 	}})
 	before := snapshot(t, e, in.Session)
-	_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: share})
+	_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: share}})
 	failed, ok := errors.AsType[*contract.RunError](err)
 	if !errors.Is(err, carrel.ErrPolicy) || !ok || failed.Failures[0].Kind != contract.FailedGuard || !strings.Contains(failed.Failures[0].Text, id) {
 		t.Errorf("the pass: %v, want ErrPolicy with the guard of block %s", err, id)
@@ -224,7 +224,7 @@ func TestDoctoredContracts(t *testing.T) {
 			if tt.replay {
 				want = store.ErrCorrupt
 			}
-			_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 5)})
+			_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 5)}})
 			if !errors.Is(err, want) {
 				t.Errorf("the pass: %v, want %v", err, want)
 			}
@@ -364,7 +364,7 @@ func TestCorrectionBlocksNeverLeave(t *testing.T) {
 	amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true, Corrections: []carrel.ContractCorrection{
 		{Text: "run-before-claiming", Blocks: []string{id.Short()}},
 	}})
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(3, 10)})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(3, 10)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +418,7 @@ func TestSourcesFirst(t *testing.T) {
 // plan plans a pass.
 func plan(t testing.TB, e *carrel.Engine, id transcript.SessionID) *carrel.CompressResult {
 	t.Helper()
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 100_000, DryRun: true})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 100_000}, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -253,7 +253,7 @@ func TestDiscardsHoldTheFloor(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(r, "calls") {
 			switch rapid.IntRange(0, 4).Draw(r, "before") { // what else an agent does, if it can be done
 			case 0:
-				_, _ = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 5000})
+				_, _ = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 5000}})
 			case 1:
 				_, _ = e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session})
 			}
@@ -329,7 +329,7 @@ func TestTriggerCountsCompressions(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
 	for i, target := range []token.Count{6000, 5000, 4000} {
-		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: target}); err != nil {
+		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: target}}); err != nil {
 			t.Fatal(err)
 		}
 		res, err := e.Trigger(t.Context(), scope, &carrel.TriggerRequest{Session: in.Session})

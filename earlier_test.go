@@ -158,7 +158,7 @@ func TestNothingBringsBackWhatTheClientCompacted(t *testing.T) {
 	}
 	d.says("All modules are built.")
 	id := b.imports(t, d)
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Share: ratio.Of(1, 2)}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(1, 2)}}); err != nil {
 		t.Fatal(err)
 	}
 	d.compacts("Twelve modules are built.")
@@ -193,11 +193,11 @@ func TestNothingBringsBackWhatTheClientCompacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	unchanged("undoing the pass before the compaction")
-	if res, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Share: ratio.Of(1, 2)}); err != nil || res.Changed == 0 {
+	if res, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(1, 2)}}); err != nil || res.Changed == 0 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	unchanged("a pass")
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 1_000_000}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 1_000_000}}); err != nil {
 		t.Fatal(err)
 	}
 	unchanged("a larger target")
@@ -222,13 +222,13 @@ func TestPinsOutliveACompaction(t *testing.T) {
 	if _, err := b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(pinned)}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 100_000}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 100_000}}); err != nil {
 		t.Fatal(err)
 	}
 	d.compacts("Two goroutines, it is said.")
 	d.asks("Go on.")
 	b.imports(t, d)
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 100_000}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 100_000}}); err != nil {
 		t.Fatalf("a pass after the compaction of what was pinned: %v", err)
 	}
 	brief, err := b.Brief(t.Context(), scope, &carrel.BriefRequest{Session: id})
@@ -263,13 +263,13 @@ func TestACompactedCorrectionStopsNoPass(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 100_000}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 100_000}}); err != nil {
 		t.Fatal(err)
 	}
 	d.compacts("No sleeps.")
 	d.asks("Go on.")
 	b.imports(t, d)
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 100_000}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 100_000}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -424,7 +424,7 @@ func TestASummaryBeginsWithTheEarlierWindows(t *testing.T) {
 	earlier, _ := blocksOf(t, b, id)
 	compress := func(target int64) *carrel.CompressResult {
 		t.Helper()
-		res, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: token.Count(target), Strategy: carrel.StrategyAnchored})
+		res, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: token.Count(target)}, Strategy: carrel.StrategyAnchored})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func TestBetweenPassesTheWindowGrowsAtItsEnd(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			e, _ := summarizing(t, carrel.Options{Strategy: strategy})
 			in := load(t, e, part(t, data, 16))
-			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(50, 100), ProbeMin: anything()})
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(50, 100)}, ProbeMin: anything()})
 			if err != nil || res.Op == "" {
 				t.Fatalf("%+v, %v", res, err)
 			}

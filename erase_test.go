@@ -58,7 +58,7 @@ func live(t *testing.T, b *bench, id transcript.SessionID, word string) *lived {
 		}
 	}
 	for _, s := range []carrel.Strategy{carrel.StrategyImportance, carrel.StrategyAnchored} {
-		if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 4000, Strategy: s}); err != nil {
+		if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 4000}, Strategy: s}); err != nil {
 			t.Fatal(s, err)
 		}
 	}

@@ -46,7 +46,7 @@ func ExampleEngine_Import() {
 func ExampleEngine_Compress() {
 	e, in := example()
 	ctx := context.Background()
-	res, err := e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)})
+	res, err := e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func ExampleEngine_Compress() {
 	fmt.Println("nothing is lost:", res.Tokens.Sum() == int64(in.Tokens))
 
 	// What rules hold does not fit in a hundred tokens.
-	_, err = e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Target: 100})
+	_, err = e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 100}})
 	if floor, ok := carrel.Floor(err); ok {
 		fmt.Println("floor:", errors.Is(err, carrel.ErrBudget), floor.Need > 100)
 	}
@@ -89,7 +89,7 @@ func ExampleEngine_Export() {
 func ExampleEngine_Recall() {
 	e, in := example()
 	ctx := context.Background()
-	res, err := e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10)})
+	res, err := e.Compress(ctx, governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func ExampleEngine_Search() {
 func ExampleEngine_Undo() {
 	e, in := example()
 	ctx, scope := context.Background(), governance.DefaultScope
-	res, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)})
+	res, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func ExampleEngine_Assemble() {
 // A list of messages is made to fit without a store.
 func ExampleTrim() {
 	messages := []byte(`{"messages": [{"role": "user", "content": "Say hello."}, {"role": "assistant", "content": "Hello."}]}`)
-	t, err := carrel.Trim(context.Background(), messages, &carrel.CompressRequest{Target: 60_000}, nil)
+	t, err := carrel.Trim(context.Background(), messages, &carrel.CompressRequest{Target: carrel.Target{Tokens: 60_000}}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func pass(rt *rapid.T, t *testing.T, id transcript.SessionID, engines ...*carrel
 		var err error
 		switch kind {
 		case "compress":
-			_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Share: share, Strategy: strategy})
+			_, err = e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: share}, Strategy: strategy})
 		case "undo":
 			_, err = e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: id})
 		case "mark":
@@ -246,7 +246,7 @@ func TestFollowReadsTheEnd(t *testing.T) {
 			for k := range 12 {
 				exchange(d, 100)
 				if k == 6 { // a pass does not change where the file ends
-					if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Share: ratio.Of(3, 4)}); err != nil {
+					if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(3, 4)}}); err != nil {
 						t.Fatal(err)
 					}
 				}

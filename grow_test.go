@@ -35,7 +35,7 @@ func TestALargerTargetBringsBlocksBack(t *testing.T) {
 			}
 			compress := func(target token.Count) *carrel.CompressResult {
 				t.Helper()
-				res, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Strategy: strategy, Target: target})
+				res, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Strategy: strategy, Target: carrel.Target{Tokens: target}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,10 +121,10 @@ func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
 	} {
 		e := newEngine(t, memory.New())
 		in := load(t, e, conversation(t))
-		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Target: in.Tokens / 4}); err != nil {
+		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Target: carrel.Target{Tokens: in.Tokens / 4}}); err != nil {
 			t.Fatal(err)
 		}
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: asked, Target: in.Tokens * 2})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: asked, Target: carrel.Target{Tokens: in.Tokens * 2}})
 		if err != nil || res.Op == "" || res.Strategy != want || res.After <= res.Before {
 			t.Errorf("%s brings blocks back as %s, want as %s: operation %q, %d tokens became %d, %v", asked, res.Strategy, want, res.Op, res.Before, res.After, err)
 		}
@@ -135,7 +135,7 @@ func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
 func TestAnAutomaticPassBringsNothingBack(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, conversation(t))
-	for _, req := range []carrel.CompressRequest{{Share: ratio.Of(1, 4)}, {Target: 2 * in.Tokens, Auto: true}} {
+	for _, req := range []carrel.CompressRequest{{Target: carrel.Target{Share: ratio.Of(1, 4)}}, {Target: carrel.Target{Tokens: 2 * in.Tokens}, Auto: true}} {
 		req.Session = in.Session
 		res, err := e.Compress(t.Context(), scope, &req)
 		if err != nil {
@@ -171,8 +171,8 @@ func windows(t *testing.T, e *carrel.Engine, id transcript.SessionID) map[transc
 // what it did instead.
 func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 	for name, req := range map[string]carrel.CompressRequest{
-		"no room":              {Target: 1},
-		"nothing to summarize": {Share: ratio.Of(1, 4), KeepLast: 100},
+		"no room":              {Target: carrel.Target{Tokens: 1}},
+		"nothing to summarize": {Target: carrel.Target{Share: ratio.Of(1, 4)}, KeepLast: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, memory.New())
@@ -181,7 +181,7 @@ func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 			req.Session, req.Strategy, req.ProbeMin = in.Session, carrel.StrategyAnchored, &none
 			res, err := e.Compress(t.Context(), scope, &req)
 			if floor, ok := carrel.Floor(err); ok {
-				req.Target = floor.Need + 5
+				req.Target = carrel.Target{Tokens: floor.Need + 5}
 				res, err = e.Compress(t.Context(), scope, &req)
 			}
 			if err != nil {
@@ -210,7 +210,7 @@ func TestAShareIsOfWhatMayLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	stays := full.Fixed.Tokens + full.System.Tokens
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 2), DryRun: true})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 2)}, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func worked(t *testing.T) (*carrel.Engine, transcript.SessionID) {
 		Verified:    []carrel.ContractClaim{{Text: "needs Go 1.26", Source: "readme"}, {Text: "The port is 8443."}},
 		ResumeState: "the review",
 	})
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 25)}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 25)}}); err != nil {
 		t.Fatal(err)
 	}
 	return e, in.Session

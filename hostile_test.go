@@ -274,7 +274,7 @@ func TestHostileOutputs(t *testing.T) {
 						}
 						return text
 					})
-					heldApart(t, e, format, data, &carrel.CompressRequest{Strategy: strategy, Share: ratio.Of(int64(20+30*i), 100)})
+					heldApart(t, e, format, data, &carrel.CompressRequest{Strategy: strategy, Target: carrel.Target{Share: ratio.Of(int64(20+30*i), 100)}})
 				}
 			}
 		})
@@ -302,7 +302,7 @@ func TestNoToolSpeaksForTheUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heldApart(t, e, format, data, &carrel.CompressRequest{Strategy: strategy, Target: token.Count(rapid.IntRange(200, 4000).Draw(t, "target"))})
+		heldApart(t, e, format, data, &carrel.CompressRequest{Strategy: strategy, Target: carrel.Target{Tokens: token.Count(rapid.IntRange(200, 4000).Draw(t, "target"))}})
 	})
 }
 

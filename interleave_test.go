@@ -100,7 +100,7 @@ func TestExportsAreOfOneRevision(t *testing.T) {
 		before := export(t, other, in.Session)
 		m := &meddled{Store: plain, at: at, meddle: func() {
 			if _, err := other.Compress(t.Context(), scope, &carrel.CompressRequest{
-				Session: in.Session, Strategy: carrel.StrategyAnchored, Share: ratio.Of(1, 2), ProbeMin: anything(),
+				Session: in.Session, Strategy: carrel.StrategyAnchored, Target: carrel.Target{Share: ratio.Of(1, 2)}, ProbeMin: anything(),
 			}); err != nil {
 				t.Error(err)
 			}

@@ -94,7 +94,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 			return r.Op, nil
 		}},
 		{"compress", "page", true, func(dry bool) (string, error) {
-			r, err := b.Compress(ctx, scope, &carrel.CompressRequest{Session: id, Share: ratio.Of(1, 4), DryRun: dry})
+			r, err := b.Compress(ctx, scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(1, 4)}, DryRun: dry})
 			if err != nil {
 				return "", err
 			}
@@ -379,7 +379,7 @@ func TestCompressWithoutATarget(t *testing.T) {
 	if want := trigger.Figures(20_000).Target; res.Budget != want {
 		t.Errorf("the budget is %d, want %d", res.Budget, want)
 	}
-	auto, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Window: 20_000, Target: 1, Auto: true, DryRun: true})
+	auto, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Window: 20_000, Target: carrel.Target{Tokens: 1}, Auto: true, DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestOneJudgementOfASummary(t *testing.T) {
 					t.Fatal(err)
 				}
 				in := load(t, e, data)
-				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(40, 100)})
+				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(40, 100)}})
 				if err != nil || res.Summary == nil {
 					return // nothing was summarized
 				}

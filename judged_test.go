@@ -63,7 +63,7 @@ func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, pe
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100)})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(percent, 100)}})
 	if err != nil {
 		return 0 // it does not fit, or its summary answers too little: the window is as it was
 	}

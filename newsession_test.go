@@ -37,7 +37,7 @@ func TestExportAsNewSession(t *testing.T) {
 			t.Errorf("%s: session %s, intact %v, want %s alone", tt.name, out.Session, out.Intact, id)
 		}
 	}
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 6000}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 6000}}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, As: id})

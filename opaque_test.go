@@ -59,7 +59,7 @@ func TestOpaqueBlocksAreCopied(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %d", strategy, share), func(t *testing.T) {
 				e, _ := summarizing(t, carrel.Options{Strategy: strategy})
 				in := load(t, e, sealed())
-				_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100), ProbeMin: anything()})
+				_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}, ProbeMin: anything()})
 				if err != nil && !errors.Is(err, carrel.ErrBudget) {
 					t.Fatal(err)
 				}

@@ -57,11 +57,11 @@ func steps(t *testing.T, data []byte) map[string]uint64 {
 		}},
 		{"context", func() error { _, err := e.Context(ctx, scope, &carrel.ContextRequest{Session: in.Session}); return err }},
 		{"compress", func() error {
-			_, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(2, 5)})
+			_, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(2, 5)}})
 			return err
 		}},
 		{"compress again", func() error {
-			_, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(3, 10)})
+			_, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(3, 10)}})
 			return err
 		}},
 		{"export", func() error { _, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session}); return err }},
@@ -118,7 +118,7 @@ func TestALargeMessage(t *testing.T) {
 			}))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: 5000})
+			res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 5000}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func newSpecimen(t *testing.T) *specimen {
 		in := imported(t, b.Engine, data)
 		strategy := []carrel.Strategy{carrel.StrategyAnchored, carrel.StrategyImportance}[i]
 		_, err := b.Compress(ctx, scope, &carrel.CompressRequest{
-			Session: in.Session, Share: ratio.One / 2, Strategy: strategy, ProbeMin: new(ratio.Ratio),
+			Session: in.Session, Target: carrel.Target{Share: ratio.One / 2}, Strategy: strategy, ProbeMin: new(ratio.Ratio),
 		})
 		must(err)
 		sp.sessions = append(sp.sessions, in.Session)

@@ -23,7 +23,7 @@ func told(t *testing.T, model llm.Generator, data []byte, percent int) (*carrel.
 	t.Helper()
 	e, _ := summarizing(t, carrel.Options{Generator: model, Strategy: carrel.StrategyAccount})
 	in := load(t, e, data)
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(percent, 100), KeepLast: -1})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(percent, 100)}, KeepLast: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAnchoredIsAnAccount(t *testing.T) {
 	for _, share := range []int{80, 60, 50, 40, 30} {
 		e, _ := summarizing(t, carrel.Options{})
 		in := load(t, e, leak(t))
-		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100)})
+		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}})
 		if errors.Is(err, carrel.ErrProbes) {
 			continue
 		}
@@ -143,7 +143,7 @@ func TestTheSmallestAccountHasNoState(t *testing.T) {
 		state bool
 	}{
 		{carrel.CompressRequest{Smallest: true}, false},
-		{carrel.CompressRequest{Share: ratio.Of(1, 2)}, true},
+		{carrel.CompressRequest{Target: carrel.Target{Share: ratio.Of(1, 2)}}, true},
 	} {
 		e := newEngine(t, memory.New())
 		in := load(t, e, leak(t))

@@ -14,7 +14,7 @@ import (
 // fits stays as it is, and what cannot fit is told.
 func TestTrim(t *testing.T) {
 	data := working(t, 60)
-	got, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: 12_000}, nil)
+	got, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: carrel.Target{Tokens: 12_000}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +56,14 @@ func TestTrim(t *testing.T) {
 		t.Errorf("a block that is not there: %v", err)
 	}
 
-	whole, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: 1_000_000}, nil)
+	whole, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: carrel.Target{Tokens: 1_000_000}}, nil)
 	if err != nil || !bytes.Equal(whole.Data, data) {
 		t.Errorf("what fits came back changed, %v", err)
 	}
-	if _, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: 10}, nil); !errors.Is(err, carrel.ErrBudget) {
+	if _, err := carrel.Trim(t.Context(), data, &carrel.CompressRequest{Target: carrel.Target{Tokens: 10}}, nil); !errors.Is(err, carrel.ErrBudget) {
 		t.Errorf("a budget of nothing: %v", err)
 	}
-	if _, err := carrel.Trim(t.Context(), []byte("hello"), &carrel.CompressRequest{Target: 10}, nil); !errors.Is(err, carrel.ErrFormat) {
+	if _, err := carrel.Trim(t.Context(), []byte("hello"), &carrel.CompressRequest{Target: carrel.Target{Tokens: 10}}, nil); !errors.Is(err, carrel.ErrFormat) {
 		t.Errorf("no conversation: %v", err)
 	}
 }

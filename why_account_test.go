@@ -18,7 +18,7 @@ import (
 func TestWhyExplainsAnAccount(t *testing.T) {
 	e := newEngine(t, memory.New())
 	in := load(t, e, leak(t))
-	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: carrel.StrategyAccount})
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: carrel.StrategyAccount})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestWhyExplainsAnAccount(t *testing.T) {
 	if i < 0 {
 		t.Fatal("nothing is missing in the window")
 	}
-	again, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: missing[i].Target + missing[i].Target/50, Strategy: carrel.StrategyAccount})
+	again, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: missing[i].Target + missing[i].Target/50}, Strategy: carrel.StrategyAccount})
 	if err != nil || again.Op == "" {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -75,7 +75,7 @@ func TestWhyOfAnotherStrategyHasNoAccount(t *testing.T) {
 	in := load(t, e, leak(t))
 	for _, strategy := range []carrel.Strategy{"", carrel.StrategyImportance} {
 		if strategy != "" {
-			if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: strategy}); err != nil {
+			if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: strategy}); err != nil {
 				t.Fatal(err)
 			}
 		}

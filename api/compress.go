@@ -17,14 +17,13 @@ import (
 // A Strategy says how a window is made smaller. It is stored as its text.
 type Strategy string
 
-// A CompressRequest says how small a session's window is to become. Target and
-// Share are two ways to say it; with neither, it is half of the context window
-// of the session's model, and with [StrategyOpaque] a twentieth of what was
-// imported.
+// A CompressRequest says how small a session's window is to become.
 type CompressRequest struct {
 	Session transcript.SessionID `json:"session"`
-	Target  token.Count          `json:"target,omitempty"` // tokens of the whole window
-	Share   ratio.Ratio          `json:"share,omitempty"`  // of the conversation as it was imported; system text and tools stay beside it
+
+	// Target is the size that is asked for. The default is half of the context window of the
+	// session's model, and with [StrategyOpaque] a twentieth of what was imported.
+	Target Target `json:"target,omitzero"`
 
 	// Smallest asks for the smallest window that the strategy can make, in place of a
 	// target: what [pager.FloorError.Need] says of a target that is too small. A strategy that

@@ -3,7 +3,7 @@
 //
 //	c, err := client.New("http://127.0.0.1:8787", &client.Options{Token: token})
 //	...
-//	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: id, Target: 60000})
+//	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: id, Target: api.Target{Tokens: 60000}})
 //	if floor, ok := api.Floor(err); ok {
 //		fmt.Println("the least is", floor.Need)
 //	}

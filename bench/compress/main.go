@@ -191,14 +191,14 @@ func summaryTokens(r *carrel.CompressResult) int64 {
 // round compresses the session as it is now, and checks what came of it.
 func (t *trial) round(ctx context.Context) error {
 	start := time.Now()
-	req := &carrel.CompressRequest{Session: t.session, Share: ratio.Of(t.share, 100), Strategy: t.strategy}
+	req := &carrel.CompressRequest{Session: t.session, Target: carrel.Target{Share: ratio.Of(t.share, 100)}, Strategy: t.strategy}
 	if t.whatever {
 		req.ProbeMin = new(ratio.Ratio)
 	}
 	res, err := t.engine.Compress(ctx, scope, req)
 	for share := t.share + 10; share <= t.most && (errors.Is(err, carrel.ErrBudget) || errors.Is(err, carrel.ErrProbes)); share += 10 {
 		t.again++
-		req.Share = ratio.Of(share, 100)
+		req.Target = carrel.Target{Share: ratio.Of(share, 100)}
 		res, err = t.engine.Compress(ctx, scope, req)
 	}
 	took := time.Since(start)

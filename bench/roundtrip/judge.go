@@ -43,7 +43,7 @@ func (b *bench) judgeOne(ctx context.Context, name string, data []byte, strategy
 	if err != nil {
 		return err
 	}
-	_, err = e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100)})
+	_, err = e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}})
 	if _, floor := carrel.Floor(err); floor || errors.Is(err, carrel.ErrProbes) {
 		b.unjudged++
 		return nil // the window is as it was

@@ -174,7 +174,7 @@ func (b *bench) share(ctx context.Context, w *tabwriter.Writer, name string, dat
 	if !bytes.Equal(out.Data, data) {
 		t.fail("the untouched export is not the input")
 	}
-	req := &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(share, 100)}
+	req := &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}}
 	b.passes++
 	res, err := e.Compress(ctx, scope, req)
 	floor, isFloor := carrel.Floor(err)

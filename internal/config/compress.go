@@ -33,8 +33,8 @@ func (s *Settings) ProbeMin() *ratio.Ratio {
 // Request fills in what a request leaves open. A strategy that makes no summary
 // is not probed unless the request asks for it.
 func (s *Settings) Request(r *carrel.CompressRequest) {
-	if r.Target == 0 && r.Share == 0 && !r.Smallest {
-		r.Target, r.Share = get[token.Count](s, "budget.target"), get[ratio.Ratio](s, "budget.target")
+	if r.Target == (carrel.Target{}) && !r.Smallest {
+		r.Target = carrel.Target{Tokens: get[token.Count](s, "budget.target"), Share: get[ratio.Ratio](s, "budget.target")}
 	}
 	if summarizes(cmp.Or(r.Strategy, s.strategy())) {
 		r.ProbeMin = cmp.Or(r.ProbeMin, s.ProbeMin())

@@ -290,13 +290,13 @@ func TestEngineAndRequest(t *testing.T) {
 				Weights: pager.Weights{Relevance: 500_000, Recency: 400_000}, Cuts: pager.Cuts{Retain: 600_000}, KeepLast: -1,
 				Window: 9,
 			},
-			want: carrel.CompressRequest{Share: 250_000},
+			want: carrel.CompressRequest{Target: carrel.Target{Share: 250_000}},
 		},
 		{
 			name: "a target in tokens",
 			text: "budget.target = 7",
 			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5},
-			want: carrel.CompressRequest{Target: 7},
+			want: carrel.CompressRequest{Target: carrel.Target{Tokens: 7}},
 		},
 		{
 			name: "a strategy and a share of the probes",
@@ -329,9 +329,9 @@ func TestEngineAndRequest(t *testing.T) {
 		{
 			name: "a request with its own share",
 			text: "budget.target = 7",
-			req:  carrel.CompressRequest{Share: 2},
+			req:  carrel.CompressRequest{Target: carrel.Target{Share: 2}},
 			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5},
-			want: carrel.CompressRequest{Share: 2},
+			want: carrel.CompressRequest{Target: carrel.Target{Share: 2}},
 		},
 		{
 			name: "a cut of nothing between the others",
@@ -341,9 +341,9 @@ func TestEngineAndRequest(t *testing.T) {
 		{
 			name: "a request that says everything",
 			text: "[budget]\nwindow = 9\ntarget = 0.25",
-			req:  carrel.CompressRequest{Window: 3, Target: 2},
+			req:  carrel.CompressRequest{Window: 3, Target: carrel.Target{Tokens: 2}},
 			opts: carrel.Options{Weights: pager.DefaultWeights, Cuts: pager.DefaultCuts, KeepLast: 5, Window: 9},
-			want: carrel.CompressRequest{Window: 3, Target: 2},
+			want: carrel.CompressRequest{Window: 3, Target: carrel.Target{Tokens: 2}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -155,7 +155,7 @@ func (d *demo) untouched(ctx context.Context) error {
 
 // request asks for a quarter, behind a summary that is probed.
 func (d *demo) request() *carrel.CompressRequest {
-	return &carrel.CompressRequest{Session: d.session, Share: ratio.Of(1, 4), Strategy: carrel.StrategyAnchored}
+	return &carrel.CompressRequest{Session: d.session, Target: carrel.Target{Share: ratio.Of(1, 4)}, Strategy: carrel.StrategyAnchored}
 }
 
 func (d *demo) compress(ctx context.Context) error {

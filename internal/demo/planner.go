@@ -24,7 +24,7 @@ func (d *demo) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 10), Strategy: carrel.StrategyImportance})
+	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: carrel.StrategyImportance})
 	if err != nil {
 		return err
 	}

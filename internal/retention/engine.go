@@ -200,7 +200,7 @@ func (d *Desk) Window(target int, s carrel.Strategy) ([]byte, error) {
 }
 
 func (d *Desk) request(target int, s carrel.Strategy) *carrel.CompressRequest {
-	return &carrel.CompressRequest{Session: d.session, Target: token.Count(target), Strategy: s, ProbeMin: new(ratio.Ratio)}
+	return &carrel.CompressRequest{Session: d.session, Target: carrel.Target{Tokens: token.Count(target)}, Strategy: s, ProbeMin: new(ratio.Ratio)}
 }
 
 // A desk is a [Desk] with a prefix in it.

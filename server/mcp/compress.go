@@ -60,7 +60,7 @@ func compress() registrar {
 				return nil, err
 			}
 			res, err := c.Compress(ctx, c.scope, &carrel.CompressRequest{
-				Session: id, Target: token.Count(in.Target), Smallest: in.Smallest, Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
+				Session: id, Target: carrel.Target{Tokens: token.Count(in.Target)}, Smallest: in.Smallest, Strategy: carrel.Strategy(in.Strategy), Intent: in.Intent, DryRun: in.DryRun,
 			})
 			if err != nil {
 				return nil, err

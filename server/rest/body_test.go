@@ -45,7 +45,7 @@ func TestHostileBodies(t *testing.T) {
 		{"null for an element", puts, `{"artifacts":[null]}`, 400, "artifacts", 0, "is null"},
 		{"no base64", puts, `{"artifacts":[{"class":"document","content":"a*b"}]}`, 400, "artifacts.0.content", 1, "is not base64"},
 		{"no time", puts, `{"artifacts":[{"class":"document","content":"","created":"now"}]}`, 400, "artifacts.0.created", 1, "is no time"},
-		{"no ratio", "/v1/sessions/s/compress", `{"share":"much"}`, 400, "share", 1, "is no ratio"},
+		{"no ratio", "/v1/sessions/s/compress", `{"target":"much"}`, 400, "target", 1, "is no target"},
 		{"bad UTF-8 in a text", appends, "{\"messages\":[],\n\"model\":\"a\xffb\"}", 400, "model", 2, "offset 26: model: is not valid Unicode"},
 		{"bad UTF-8 in what is passed on", appends, "{\"messages\":[{\"role\":\"\xc0\xaf\"}]}", 400, "messages.0", 1, "offset 22: messages.0: is not valid Unicode"},
 		{"a lone surrogate", appends, `{"messages":[],"model":"\ud800"}`, 400, "model", 1, "is not valid Unicode"},
@@ -183,7 +183,7 @@ func FuzzBody(f *testing.F) {
 		"/v1/memories", "/v1/handoffs/accept", "/v1/discard", "/v1/sessions/s/summary/check",
 	}
 	for i, body := range []string{
-		`{"name":"x","data":"e30="}`, `{"messages":[{"role":"user","content":"a"}]}`, `{"share":0.5,"probe_min":null,"todos":[{"a":1}]}`,
+		`{"name":"x","data":"e30="}`, `{"messages":[{"role":"user","content":"a"}]}`, `{"target":"50%","probe_min":null,"todos":[{"a":1}]}`,
 		`{"probes":[{"id":"1","type":"x","question":"q","expected_keywords":[],"need":0,"critical":true}]}`,
 		`{"session":"s","init":true,"statements":["remember x"],"payload":{"sources":[{"name":"a","text":"b"}]}}`,
 		`{"artifacts":[{"class":"document","content":"","created":"2026-01-02T03:04:05Z","ttl":1,"from":["a"]}]}`,

@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 		`{"messages":[{"a":[1,2.50,"x"]},null],"at":3,"model":"\u00e9\"\\"}`,
 		`{"text":"x","verdict":{"evaluator":"e","confidence":0.25,"content":"` +
 			`0000000000000000000000000000000000000000000000000000000000000000","scope":"s","policy":"p","expires":"2026-01-02T03:04:05Z"}}`,
-		`{"share":0.5,"probe_min":null,"todos":[],"intent":null,"keep_last":-1}`,
+		`{"target":"50%","probe_min":null,"todos":[],"intent":null,"keep_last":-1}`,
 		`{"probes":[{"id":"1","type":"t","question":"q","expected_keywords":["a"],"need":0,"critical":true}],"text":""}`,
 		`{"init":true,"payload":{"sources":[{"name":"a","text":"b"}]},"verified":[{"text":"t"}]}`,
 		`{"trigger":{"warn":0.6,"floor":7},"auto":false}`,

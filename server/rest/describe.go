@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/ratio"
 )
@@ -138,6 +139,8 @@ func exampleOf(f *field) any {
 		return int64(24 * time.Hour)
 	case reflect.TypeFor[ratio.Ratio]():
 		return 0.25
+	case reflect.TypeFor[api.Target]():
+		return "25%"
 	case reflect.TypeFor[digest.Digest]():
 		return digest.Of([]byte("carrel")).String()
 	}

@@ -132,7 +132,7 @@ func (s *scenario) playWindow() {
 	list := must[api.MessagesResult](s, &ops.Messages.Operation, nil, "session", id, "limit", "50")
 	block := string(list.Messages[2].ID)
 	s.ids["block"] = block
-	must[carrel.CompressResult](s, &ops.Compress.Operation, fields{"share": 0.6, "strategy": "anchored", "probe_min": 0}, "session", id)
+	must[carrel.CompressResult](s, &ops.Compress.Operation, fields{"target": "60%", "strategy": "anchored", "probe_min": 0}, "session", id)
 	must[carrel.ProtocolState](s, &ops.State.Operation, nil, "session", id)
 	sum := must[carrel.SummaryResult](s, &ops.Summary.Operation, nil, "session", id)
 	text, err := json.Marshal(sum.Summary)

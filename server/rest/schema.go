@@ -86,6 +86,10 @@ func (r *registry) special(t reflect.Type) *huma.Schema {
 		return &huma.Schema{Description: "any JSON"}
 	case reflect.TypeFor[ratio.Ratio]():
 		return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+	case reflect.TypeFor[api.Target]():
+		return &huma.Schema{OneOf: []*huma.Schema{
+			{Type: huma.TypeInteger, Minimum: new(1.0)}, {Type: huma.TypeString, Pattern: `^([0-9,_]+|[0-9.]+%)$`},
+		}}
 	case reflect.TypeFor[digest.Digest]():
 		return &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[summary.Item]():

@@ -100,7 +100,7 @@ func (w *world) fill(t *testing.T) {
 	must(err)
 	_, err = w.AmendContract(ctx, w.scope, &carrel.AmendContractRequest{Session: session, Decisions: []string{"use " + w.canary}, Questions: []string{"where is " + w.canary + "?"}})
 	must(err)
-	_, err = w.Compress(ctx, w.scope, &carrel.CompressRequest{Session: session, Share: 500_000})
+	_, err = w.Compress(ctx, w.scope, &carrel.CompressRequest{Session: session, Target: carrel.Target{Share: 500_000}})
 	must(err)
 	list, err := carrel.Items(w.Put(ctx, w.scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
 		{ID: notes, Class: provenance.Document, Title: w.canary, Content: []byte("the " + w.canary + " and its revenue"), Source: w.canary, Subject: "revenue"},

@@ -233,7 +233,7 @@ func (d *doctor) roundTrip(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: in.Tokens / 2}); err != nil {
+	if _, err := e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens / 2}}); err != nil {
 		return err
 	}
 	out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session})

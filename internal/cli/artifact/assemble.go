@@ -182,11 +182,11 @@ func tierWords() []string {
 func budgetOf(a *job.Access, model string) token.Count {
 	var r carrel.CompressRequest
 	a.Settings.Request(&r)
-	if r.Target > 0 {
-		return r.Target
+	if r.Target.Tokens > 0 {
+		return r.Target.Tokens
 	}
 	window := cmp.Or(a.Settings.Window(), token.ContextWindow(model))
-	return token.Count(cmp.Or(r.Share, ratio.One/2).Scale(int64(window)))
+	return token.Count(cmp.Or(r.Target.Share, ratio.One/2).Scale(int64(window)))
 }
 
 // budgetHint says what to do about a context that cannot fit.

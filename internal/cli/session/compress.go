@@ -2,12 +2,12 @@ package session
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -135,8 +135,10 @@ func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg,
 
 // fill puts what the flags say into a request.
 func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err error) {
-	if req.Target, req.Share, err = parseTarget(fl.target); err != nil {
-		return err
+	if fl.target != "" {
+		if req.Target, err = api.ParseTarget(fl.target); err != nil {
+			return out.Usagef("--target: %v", err)
+		}
 	}
 	if req.Smallest && fl.target != "" {
 		return out.Usagef("--smallest and --target: give one of them")
@@ -244,23 +246,4 @@ func parseLeast(flag, s string) (*ratio.Ratio, error) {
 		err = out.Usagef("%s: %q is above 1", flag, s)
 	}
 	return &r, err
-}
-
-// parseTarget reads a budget: tokens, or a share.
-func parseTarget(s string) (token.Count, ratio.Ratio, error) {
-	switch {
-	case s == "":
-		return 0, 0, nil
-	case strings.HasSuffix(s, "%"):
-		share, err := ratio.Parse(s)
-		if err != nil || share <= 0 || share > ratio.One {
-			return 0, 0, out.Usagef("--target: %q is no share from 0%% to 100%%", s)
-		}
-		return 0, share, nil
-	}
-	n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
-	if err != nil || n <= 0 {
-		return 0, 0, out.Usagef("--target: %q is no number of tokens and no share such as 50%%", s)
-	}
-	return token.Count(n), 0, nil
 }

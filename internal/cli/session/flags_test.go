@@ -7,38 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/summary"
-	"github.com/carrel-dev/carrel/token"
 )
-
-// A target is tokens above 0, or a share above 0 and up to the whole.
-func TestParseTarget(t *testing.T) {
-	for _, tt := range []struct {
-		in     string
-		tokens token.Count
-		share  ratio.Ratio
-		ok     bool
-	}{
-		{"", 0, 0, true},
-		{"1", 1, 0, true},
-		{"0", 0, 0, false},
-		{"-1", 0, 0, false},
-		{"12,904", 12904, 0, true},
-		{"12_904", 12904, 0, true},
-		{"100%", 0, ratio.One, true},
-		{"0.0001%", 0, 1, true},
-		{"0%", 0, 0, false},
-		{"-1%", 0, 0, false},
-		{"-50%", 0, 0, false},
-		{"100.0001%", 0, 0, false},
-		{"%", 0, 0, false},
-		{"half", 0, 0, false},
-	} {
-		tokens, share, err := parseTarget(tt.in)
-		if tokens != tt.tokens || share != tt.share || (err == nil) != tt.ok {
-			t.Errorf("parseTarget(%q) = %d, %v, %v, want %d, %v, %v", tt.in, tokens, share, err, tt.tokens, tt.share, tt.ok)
-		}
-	}
-}
 
 // A share of probes is from 0 to 1, and one that is not given is told from 0.
 func TestParseLeast(t *testing.T) {

@@ -26,11 +26,11 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 	r := *req
 	r.Strategy = cmp.Or(r.Strategy, e.Opts.Strategy)
 	switch {
-	case r.Target < 0 || r.Share < 0 || r.Window < 0:
-		return nil, fmt.Errorf("%w: a target of %d tokens, a share of %v, a window of %d: none can be below 0", api.ErrRequest, r.Target, r.Share, r.Window)
+	case r.Target.Tokens < 0 || r.Target.Share < 0 || r.Window < 0:
+		return nil, fmt.Errorf("%w: a target of %v, a window of %d tokens: neither can be below 0", api.ErrRequest, r.Target, r.Window)
 	case !slices.Contains(api.Strategies(), r.Strategy):
 		return nil, fmt.Errorf("%w: no strategy is called %q: there are %v", api.ErrRequest, r.Strategy, api.Strategies())
-	case r.Smallest && (r.Target > 0 || r.Share > 0):
+	case r.Smallest && r.Target != (api.Target{}):
 		return nil, fmt.Errorf("%w: the smallest window, and a target besides: give one of them", api.ErrRequest)
 	case r.Smallest && summarizes(r.Strategy):
 		return nil, fmt.Errorf("%w: the smallest window that %s makes: its summary can be of any size; name a strategy that makes none, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
@@ -95,7 +95,7 @@ func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error
 		return nil, err
 	}
 	to := *req
-	to.Target = least
+	to.Target = api.Target{Tokens: least}
 	return &to, nil
 }
 
@@ -140,8 +140,8 @@ func (p *pass) result(req *api.CompressRequest, o *outcome) *api.CompressResult 
 		Intent: p.intent, Changed: plan.Changes(), Provider: h.Head.Format, Decisions: plan.Decisions,
 		Probes: o.report, Warnings: o.warnings, Figures: p.engine.Opts.Trigger.Figures(window), Sent: token.Count(h.Session.Sent),
 	}
-	if req.Target == 0 && req.Share > 0 {
-		res.Share = req.Share
+	if req.Target.Tokens == 0 && req.Target.Share > 0 {
+		res.Share = req.Target.Share
 		res.Leaves, res.Stays = p.shares()
 	}
 	if res.Before > 0 {

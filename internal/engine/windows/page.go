@@ -43,7 +43,7 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	if err != nil {
 		return nil, err
 	}
-	plan, err := pager.Make(p.request(&api.CompressRequest{Target: math.MaxInt})) // nothing has to go
+	plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: math.MaxInt}})) // nothing has to go
 	if err != nil {
 		return nil, err
 	}

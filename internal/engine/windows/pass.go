@@ -127,7 +127,7 @@ func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold
 		return nil, nil, err
 	}
 	p.meter = m
-	plan, err := pager.Make(p.request(&api.CompressRequest{Target: target}))
+	plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: target}}))
 	if err != nil {
 		return nil, nil, err
 	}

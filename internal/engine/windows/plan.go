@@ -29,10 +29,10 @@ func (p *pass) budget(req *api.CompressRequest) token.Count {
 	figures := p.engine.Opts.Trigger.Figures(window)
 	budget := figures.Target
 	switch {
-	case req.Target > 0:
-		budget = req.Target
-	case req.Share > 0:
-		budget = p.shared(req.Share)
+	case req.Target.Tokens > 0:
+		budget = req.Target.Tokens
+	case req.Target.Share > 0:
+		budget = p.shared(req.Target.Share)
 	case req.Strategy == api.StrategyOpaque:
 		budget = p.held.Head.Tokens / 20
 	}

@@ -44,7 +44,7 @@ func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.Bloc
 		if err != nil {
 			return nil, err
 		}
-		plan, err := pager.Make(p.request(&api.CompressRequest{Target: math.MaxInt}))
+		plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: math.MaxInt}}))
 		if err != nil {
 			return nil, err
 		}

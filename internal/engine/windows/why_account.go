@@ -23,7 +23,7 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 	if err != nil || !before.account {
 		return nil, err
 	}
-	req := p.request(&api.CompressRequest{Target: before.budget})
+	req := p.request(&api.CompressRequest{Target: api.Target{Tokens: before.budget}})
 	before.reopen(h, req)
 	plan := pager.NewPlan(req)
 	r, end := p.accountRequest(req, plan)

@@ -89,7 +89,7 @@ func compressed(t *testing.T) (transcript.SessionID, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Share: ratio.Of(1, 4)}); err != nil {
+	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session})

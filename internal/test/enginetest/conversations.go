@@ -259,7 +259,7 @@ func dryRuns(w *world) {
 	before := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.same("tokens of the plan", planned.Tokens, in.Tokens)
 
-	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: quarter, DryRun: true})).must(w)
+	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: quarter}, DryRun: true})).must(w)
 	try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{w.list(in.Session).Messages[3].ShortID}, DryRun: true})).must(w)
 	try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: in.Session, Critical: true, DryRun: true})).must(w)
 	try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Init: true, Decisions: []string{"x"}, DryRun: true})).must(w)
@@ -280,7 +280,7 @@ func progress(w *world) {
 	}
 	in := try(w.Import(ctx, w.in, &carrel.ImportRequest{Name: "long.json", Data: openAI(turns)})).must(w)
 	w.holds(in.Blocks > 400 && told.Load() > 0, "%d blocks, told %d times", in.Blocks, told.Load())
-	_, err := w.Compress(ctx, w.in, &carrel.CompressRequest{Session: in.Session, Target: 1})
+	_, err := w.Compress(ctx, w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 1}})
 	w.fails("a budget that is too small", err, carrel.ErrBudget)
 }
 

@@ -95,7 +95,7 @@ func tooSmall(w *world) {
 			to.Session, to.Strategy = in.Session, s
 			return w.Compress(w.ctx(), w.in, &to)
 		}
-		_, err := try(carrel.CompressRequest{Target: 20})
+		_, err := try(carrel.CompressRequest{Target: carrel.Target{Tokens: 20}})
 		w.fails("20 tokens", err, carrel.ErrBudget)
 		floor, ok := carrel.Floor(err)
 		if !ok || floor.Budget != 20 || floor.Need <= 20 || len(floor.Held) == 0 {
@@ -108,9 +108,9 @@ func tooSmall(w *world) {
 			rules[h.Rule] = true
 		}
 		w.holds(sum == floor.Need && len(rules) > 1, "%s: %d of %d tokens are accounted for, by %v", s, sum, floor.Need, rules)
-		_, err = try(carrel.CompressRequest{Target: floor.Need - 1})
+		_, err = try(carrel.CompressRequest{Target: carrel.Target{Tokens: floor.Need - 1}})
 		w.fails("a token less than what is needed", err, carrel.ErrBudget)
-		_, err = try(carrel.CompressRequest{Target: floor.Need, Smallest: true})
+		_, err = try(carrel.CompressRequest{Target: carrel.Target{Tokens: floor.Need}, Smallest: true})
 		w.fails("the smallest and a target", err, carrel.ErrRequest)
 		res, err := try(carrel.CompressRequest{Smallest: true})
 		w.holds(err == nil && res.Op != "" && res.Budget == floor.Need && res.After <= floor.Need, "%s: the smallest window: %+v, %v, want %d tokens", s, res, err, floor.Need)
@@ -127,7 +127,7 @@ func senseless(w *world) {
 	in := w.talked()
 	b := w.list(in.Session).Messages[0]
 	for name, err := range map[string]error{
-		"a budget below 0":          try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: -1})).err,
+		"a budget below 0":          try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: -1}})).err,
 		"a range outside":           try(w.Recall(w.ctx(), w.in, &carrel.RecallRequest{Block: string(b.ID), From: 1 << 20})).err,
 		"an unknown strategy":       try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: "magic"})).err,
 		"nothing to commit":         try(w.Commit(w.ctx(), w.in, &carrel.CommitRequest{})).err,

@@ -43,7 +43,7 @@ func compressed(w *world) {
 		full := w.list(in.Session).Window
 		fill := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session})).must(w)
 		stays := fill.Fixed.Tokens + fill.System.Tokens // beside the share
-		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyImportance})).must(w)
+		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyImportance})).must(w)
 		w.holds(res.After <= res.Budget && res.Budget == stays+(full-stays)/2 && res.Op != "" && res.Before == full, "%s: %+v", f.format, res)
 		w.holds(res.Tokens.Sum() == int64(res.Imported) && res.Blocks.Sum() == int64(in.Blocks), "%s: tokens %+v, blocks %+v", f.format, res.Tokens, res.Blocks)
 		out := w.export(in.Session)
@@ -61,7 +61,7 @@ func compressed(w *world) {
 			w.holds(bytes.Equal(got.Data, whole[string(b.ID)]), "%s: block %s is recalled as something else", f.format, b.ShortID)
 		}
 		w.holds(stubs > 0, "%s: every block is whole in the window", f.format)
-		again := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyImportance})).must(w)
+		again := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyImportance})).must(w)
 		w.holds(again.Op == "", "%s: a window that fits was compressed: %+v", f.format, again)
 	}
 }
@@ -69,7 +69,7 @@ func compressed(w *world) {
 func strategies(w *world) {
 	in := w.talked()
 	for _, s := range carrel.Strategies() {
-		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: s, ProbeMin: new(ratio.Ratio)})).must(w)
+		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: s, ProbeMin: new(ratio.Ratio)})).must(w)
 		w.holds(res.Strategy == s && res.After <= res.Budget, "%s: %+v", s, res)
 		undone := try(w.Undo(w.ctx(), w.in, &carrel.UndoRequest{Session: in.Session})).must(w)
 		w.holds(undone.Undone == res.Op && undone.After == res.Before, "%s: undone %+v", s, undone)
@@ -85,7 +85,7 @@ func summarized(w *world) {
 	w.fails("no summary", err, store.ErrNotFound)
 	todos := json.RawMessage(`[ {"content": "open the pull request",  "status":"pending"} ]`)
 	res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{
-		Session: in.Session, Share: half, Strategy: carrel.StrategyAnchored, ProbeMin: new(ratio.Ratio), Todos: todos, Intent: []string{"review"},
+		Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyAnchored, ProbeMin: new(ratio.Ratio), Todos: todos, Intent: []string{"review"},
 	})).must(w)
 	w.holds(res.Summary != nil && len(res.Attempts) > 0 && res.Probes != nil, "%+v", res)
 	w.holds(len(res.Todos) == 1 && bytes.Contains(res.TodoList, []byte(`{"content": "open the pull request",  "status":`)), "to do: %+v, %s", res.Todos, res.TodoList)
@@ -122,7 +122,7 @@ func probed(w *world) {
 	w.holds(empty.Report.Passed == 0 && !empty.Verdict.Accepted, "no text answers %d of %d", empty.Report.Passed, empty.Report.Total)
 
 	all := ratio.One
-	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Share: quarter, ProbeMin: &all})
+	_, err := w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Target: carrel.Target{Share: quarter}, ProbeMin: &all})
 	w.fails("a window that answers too little", err, carrel.ErrProbes)
 	refused, ok := errors.AsType[*carrel.ProbesError](err)
 	if !ok || len(refused.Attempts) != 1 || len(refused.Report.Failed()) == 0 || refused.Report.Score >= all {
@@ -204,7 +204,7 @@ func pinned(w *world) {
 	w.holds(res.Pinned && len(res.Ops) == 1, "%+v", res)
 	again := try(w.Pin(w.ctx(), w.in, req)).must(w)
 	w.holds(len(again.Changed) == 0 && len(again.Ops) == 0, "pinned again: %+v", again)
-	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyPager})).must(w)
+	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyPager})).must(w)
 	now := w.list(in.Session).Messages[4]
 	w.holds(now.Pinned && now.Form == pager.Whole && now.Rule == pager.RulePin, "%+v", now)
 	off := try(w.Pin(w.ctx(), w.in, &carrel.PinRequest{Blocks: []string{string(b.ID)}, Unpin: true})).must(w)
@@ -217,7 +217,7 @@ func critical(w *world) {
 	in := w.talked()
 	res := try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: in.Session, Critical: true})).must(w)
 	w.holds(res.Critical && res.Changed && res.Op != "", "%+v", res)
-	opaque := &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyOpaque, Share: half}
+	opaque := &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyOpaque, Target: carrel.Target{Share: half}}
 	_, err := w.Compress(w.ctx(), w.in, opaque)
 	w.fails("an opaque summary", err, carrel.ErrPolicy)
 	w.holds(w.list(in.Session).Critical, "the mark is not in the list")
@@ -235,7 +235,7 @@ func due(w *world) {
 
 func accounts(w *world) {
 	in := w.talked()
-	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Share: half, Strategy: carrel.StrategyPager})).must(w)
+	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyPager})).must(w)
 	c := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session, Window: 9000})).must(w)
 	sum := c.Fixed.Tokens + c.System.Tokens + c.Pinned.Tokens + c.Summary.Tokens + c.Live.Tokens + c.Stubs.Tokens + c.Cold.Tokens
 	w.holds(sum == c.Used && c.Capacity == 9000 && c.Used == c.Window, "shares sum to %d of %d: %+v", sum, c.Used, c)

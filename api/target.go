@@ -1,0 +1,63 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Target is how large a window may become: a number of tokens for the whole window, or a
+// share of the conversation as it was imported, beside which system text and tools stay.
+// The zero Target asks for nothing. As text, and so in JSON, it is "40000" or "25%"; in
+// JSON a number of tokens may be a number.
+type Target struct {
+	Tokens token.Count
+	Share  ratio.Ratio // where Tokens is 0
+}
+
+// ParseTarget reads a number of tokens, such as "40000" or "40,000", or a share, such as
+// "25%" or "2.5%".
+func ParseTarget(text string) (Target, error) {
+	if strings.HasSuffix(text, "%") {
+		share, err := ratio.Parse(text)
+		if err != nil || share <= 0 || share > ratio.One {
+			return Target{}, fmt.Errorf("%q is no share from 0%% to 100%%", text)
+		}
+		return Target{Share: share}, nil
+	}
+	n, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(text), 10, 32)
+	if err != nil || n <= 0 {
+		return Target{}, fmt.Errorf("%q is no number of tokens and no share such as 50%%", text)
+	}
+	return Target{Tokens: token.Count(n)}, nil
+}
+
+func (t Target) String() string {
+	if t.Share != 0 {
+		return strconv.FormatFloat(float64(t.Share)/10_000, 'f', -1, 64) + "%"
+	}
+	return strconv.Itoa(int(t.Tokens))
+}
+
+// MarshalJSON writes tokens as a number and a share as a text in percent.
+func (t Target) MarshalJSON() ([]byte, error) {
+	if t.Share != 0 {
+		return json.Marshal(t.String())
+	}
+	return json.Marshal(t.Tokens)
+}
+
+// UnmarshalJSON reads a number of tokens, or the text of a target.
+func (t *Target) UnmarshalJSON(data []byte) (err error) {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*t, err = ParseTarget(text)
+		return err
+	}
+	*t = Target{}
+	return json.Unmarshal(data, &t.Tokens)
+}
