@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ type claudeEvent struct {
 	Tool       string          `json:"tool_name"`
 	Input      json.RawMessage `json:"tool_input"`
 	Response   json.RawMessage `json:"tool_response"`
+
+	members map[string]json.RawMessage // of the response, once they are asked for
+	texts   map[string]string          // what strings in it say, once they were read
 }
 
 func (claude) read(event string, input []byte, large int) (*Event, error) {
@@ -53,8 +57,8 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	if kind == kindNone {
 		return none, nil
 	}
-	var in claudeEvent
-	if err := json.Unmarshal(input, &in); err != nil {
+	in := &claudeEvent{}
+	if err := json.Unmarshal(input, in); err != nil {
 		return nil, fmt.Errorf("input of %s: %w", event, err)
 	}
 	if kind == kindBegun && in.Source == "compact" {
@@ -67,8 +71,8 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	if kind != kindResult {
 		return e, nil
 	}
-	e.tool, e.input, e.title = in.Tool, in.Input, in.title()
-	if ours(&in) {
+	e.tool, e.input, e.title, e.with = in.Tool, in.Input, in.title(), in.with
+	if ours(in) {
 		return none, nil
 	}
 	_, err := in.replace(func(text string, whole file) (string, bool) {
@@ -116,18 +120,14 @@ type claudeSpecific struct {
 	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
 }
 
-func (claude) write(event string, input []byte, e *Event, a *answer) ([]byte, error) {
+func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 	if a.keep != "" {
 		return []byte(a.keep), nil // it begins with a letter, so it is not taken for JSON
 	}
 	out := claudeOutput{claudeSpecific{Event: event, Context: a.context}}
 	if len(a.outputs) > 0 {
-		var in claudeEvent
-		if err := json.Unmarshal(input, &in); err != nil {
-			return nil, err
-		}
 		var err error
-		if out.Specific.Output, err = in.with(e.outputs, a.outputs); err != nil {
+		if out.Specific.Output, err = e.with(e.outputs, a.outputs); err != nil {
 			return nil, err
 		}
 	}
@@ -253,36 +253,70 @@ func (in *claudeEvent) asCell(text string) (json.RawMessage, error) {
 // replace calls f for each text that the model is shown and returns the result with
 // those that f changes.
 func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (json.RawMessage, error) {
-	if !readable(in) {
+	if !in.readable() {
 		return in.Response, nil
 	}
+	var members map[string]json.RawMessage // with those that f changes
 	out := in.Response
 	for _, path := range claudeTexts(in.Tool) {
 		var whole file
 		if path == "stdout" {
 			whole = in.persisted()
 		}
-		var err error
-		if out, err = replaceAt(out, path, func(text string) (string, bool) { return f(text, whole) }); err != nil {
+		change := func(text string) (string, bool) { return f(text, whole) }
+		name, rest, _ := strings.Cut(path, ".")
+		old, found := in.member(name)
+		if !found {
+			var err error
+			if out, err = in.replaceAt(out, path, change); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		value, err := in.replaceAt(old, rest, change)
+		if err != nil {
 			return nil, err
 		}
+		if !bytes.Equal(value, old) {
+			if members == nil {
+				members = maps.Clone(in.members)
+			}
+			members[name] = value
+		}
 	}
-	if in.persisted().path != "" && !bytes.Equal(out, in.Response) {
-		// With these the client would show its own preview of the file.
-		return without(out, "persistedOutputPath", "persistedOutputSize")
+	if members == nil {
+		return out, nil
 	}
-	return out, nil
+	if in.persisted().path != "" { // with these the client would show its own preview of the file
+		delete(members, "persistedOutputPath")
+		delete(members, "persistedOutputSize")
+	}
+	return encode(members)
+}
+
+// member returns a member of the result. A result that is no object has none.
+func (in *claudeEvent) member(name string) (json.RawMessage, bool) {
+	if in.members == nil && json.Unmarshal(in.Response, &in.members) != nil || in.members == nil {
+		in.members = make(map[string]json.RawMessage)
+	}
+	value, found := in.members[name]
+	return value, found && name != ""
+}
+
+// value returns a member of the result as gjson reads it.
+func (in *claudeEvent) value(name string) gjson.Result {
+	raw, _ := in.member(name)
+	return gjson.ParseBytes(raw)
 }
 
 // readable reports whether a result has texts at all: not pictures, nor parts that
 // the client shows in another way.
-func readable(in *claudeEvent) bool {
-	r := gjson.ParseBytes(in.Response)
+func (in *claudeEvent) readable() bool {
 	switch in.Tool {
 	case "Bash", "PowerShell":
-		return !r.Get("isImage").Bool() && !r.Get("structuredContent").Exists()
+		return !in.value("isImage").Bool() && !in.value("structuredContent").Exists()
 	case toolRead:
-		return r.Get("type").Str == "text"
+		return in.value("type").Str == "text"
 	}
 	return true
 }
@@ -290,7 +324,7 @@ func readable(in *claudeEvent) bool {
 // persisted returns the file that has all of what a command printed, if the client
 // made one: it stands beside the transcript.
 func (in *claudeEvent) persisted() file {
-	path, size := gjson.GetBytes(in.Response, "persistedOutputPath").Str, gjson.GetBytes(in.Response, "persistedOutputSize").Int()
+	path, size := in.value("persistedOutputPath").Str, in.value("persistedOutputSize").Int()
 	dir := strings.TrimSuffix(in.Transcript, filepath.Ext(in.Transcript)) + string(filepath.Separator)
 	if path == "" || size <= 0 || !strings.HasPrefix(filepath.Clean(path), dir) {
 		return file{}
@@ -303,24 +337,28 @@ var errLossy = errors.New("the result is no valid Unicode")
 
 // replaceAt replaces the texts at a place in a JSON value. What is not there, or is no
 // text, is left alone.
-func replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) (json.RawMessage, error) {
+func (in *claudeEvent) replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) (json.RawMessage, error) {
 	first, rest, _ := strings.Cut(path, ".")
-	switch v := gjson.ParseBytes(raw); {
-	case path == "" && v.Type == gjson.String:
-		text, err := textOf(raw)
+	begin := byte(0)
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 {
+		begin = raw[0]
+	}
+	switch {
+	case path == "" && begin == '"':
+		text, err := in.textOf(raw)
 		if err != nil {
 			return nil, err
 		}
 		if text, changed := f(text); changed {
 			return encode(text)
 		}
-	case first == "*" && v.IsArray():
+	case first == "*" && begin == '[':
 		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return nil, err
 		}
-		return replaceEach(raw, list, rest, f)
-	case first != "" && v.IsObject():
+		return in.replaceEach(raw, list, rest, f)
+	case first != "" && begin == '{':
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &members); err != nil {
 			return nil, err
@@ -329,7 +367,7 @@ func replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) 
 		if !found {
 			return raw, nil
 		}
-		value, err := replaceAt(old, rest, f)
+		value, err := in.replaceAt(old, rest, f)
 		if err != nil || bytes.Equal(value, old) {
 			return raw, err
 		}
@@ -339,10 +377,10 @@ func replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) 
 	return raw, nil
 }
 
-func replaceEach(raw json.RawMessage, list []json.RawMessage, rest string, f func(string) (string, bool)) (json.RawMessage, error) {
+func (in *claudeEvent) replaceEach(raw json.RawMessage, list []json.RawMessage, rest string, f func(string) (string, bool)) (json.RawMessage, error) {
 	changed := false
 	for i, old := range list {
-		value, err := replaceAt(old, rest, f)
+		value, err := in.replaceAt(old, rest, f)
 		if err != nil {
 			return nil, err
 		}
@@ -357,28 +395,23 @@ func replaceEach(raw json.RawMessage, list []json.RawMessage, rest string, f fun
 
 // textOf returns what a JSON string says. It fails if that is no valid Unicode: then
 // it cannot be kept byte for byte.
-func textOf(raw json.RawMessage) (string, error) {
+func (in *claudeEvent) textOf(raw json.RawMessage) (string, error) {
+	if text, found := in.texts[string(raw)]; found {
+		return text, nil
+	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", err
 	}
 	const replacement = "\uFFFD"
-	if strings.Count(text, replacement) > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
+	if n := strings.Count(text, replacement); n > 0 && n > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
 		return "", errLossy
 	}
+	if in.texts == nil {
+		in.texts = make(map[string]string)
+	}
+	in.texts[string(raw)] = text
 	return text, nil
-}
-
-// without returns an object without some members.
-func without(raw json.RawMessage, keys ...string) (json.RawMessage, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		delete(members, k)
-	}
-	return encode(members)
 }
 
 // encode returns a value as JSON, without escapes for HTML and without a line end.

@@ -41,6 +41,10 @@ type Event struct {
 	input   json.RawMessage // what the tool was called with
 	title   string          // the call in a few words
 	outputs []output        // of the tool; the large ones
+
+	// with returns the result with new texts in place of the outputs, in the client's
+	// form, or nil if all of them are empty.
+	with func(outputs []output, texts []string) (json.RawMessage, error)
 }
 
 // An output is a text that a tool returned.
@@ -71,7 +75,7 @@ type Dialect interface {
 
 	// write returns an answer about an event that read returned, as the client takes
 	// it, or nothing.
-	write(event string, input []byte, e *Event, a *answer) ([]byte, error)
+	write(event string, e *Event, a *answer) ([]byte, error)
 }
 
 // An Engine is what hooks ask of a [carrel.Engine].
@@ -212,7 +216,7 @@ func (r *run) run(ctx context.Context, in io.Reader) (_ []byte, err error) {
 		return nil, err
 	}
 	if e.kind == kindBegun {
-		return r.d.write(r.event, input, e, &answer{context: greeting})
+		return r.d.write(r.event, e, &answer{context: greeting})
 	}
 	engine, release, err := r.o.Open(ctx)
 	if err != nil {
@@ -226,7 +230,7 @@ func (r *run) run(ctx context.Context, in io.Reader) (_ []byte, err error) {
 	if err != nil || a == nil {
 		return nil, err
 	}
-	return r.d.write(r.event, input, e, a)
+	return r.d.write(r.event, e, a)
 }
 
 // greeting tells an agent what it needs to know from the beginning. It is the same for
