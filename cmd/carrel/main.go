@@ -15,9 +15,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// gcPercent has garbage collected earlier than by default: a command is over
-// soon, and a session should not take many times its size. GOGC overrides it.
-const gcPercent = 30
+// Garbage is first collected when the heap has 16 MB, in place of 4: most commands, and
+// nearly all hooks, are over by then. From then on it is collected earlier than by default,
+// as a session should not take many times its size. GOGC overrides both.
+const (
+	firstPercent = 400
+	gcPercent    = 30
+)
 
 func main() {
 	if os.Getenv("GOGC") == "" {
@@ -34,9 +38,8 @@ func main() {
 	os.Exit(cli.Main(ctx, job.OS(), os.Args[1:]))
 }
 
-// collectEarlier sets gcPercent after the first collection. It holds for small
-// heaps as well, so that set at once it would have the first collection come
-// before most commands have begun.
+// collectEarlier sets gcPercent after the first collection.
 func collectEarlier() {
+	debug.SetGCPercent(firstPercent)
 	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, gcPercent)
 }
