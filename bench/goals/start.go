@@ -16,18 +16,24 @@ func startOfACommand(ctx context.Context, b *bench, dir string) (sides, error) {
 	if err != nil {
 		return sides{}, err
 	}
-	src := filepath.Join(dir, "empty.go")
-	if err := os.WriteFile(src, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return sides{}, err
-	}
-	empty := filepath.Join(dir, "empty")
-	if err := exec.CommandContext(ctx, "go", "build", "-o", empty, src).Run(); err != nil {
+	empty, err := emptyProgram(ctx, dir)
+	if err != nil {
 		return sides{}, err
 	}
 	return sides{
 		ours:  repeated(20, command(ours, nil, "version")),
 		other: repeated(20, command(empty, nil)),
 	}, nil
+}
+
+// emptyProgram builds a Go program that does nothing, and returns its path.
+func emptyProgram(ctx context.Context, dir string) (string, error) {
+	src := filepath.Join(dir, "empty.go")
+	if err := os.WriteFile(src, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return "", err
+	}
+	empty := filepath.Join(dir, "empty")
+	return empty, exec.CommandContext(ctx, "go", "build", "-o", empty, src).Run()
 }
 
 // repeated returns a side that measures another one n times and adds the costs.
