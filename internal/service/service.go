@@ -70,6 +70,7 @@ type Options struct {
 // A Service answers requests. It is safe for concurrent use.
 type Service struct {
 	opts     Options
+	store    store.Store // where who writes rests
 	handler  http.Handler
 	stopping chan struct{}
 	stop     func()
@@ -80,7 +81,7 @@ func New(o *Options) (*Service, error) {
 	if o.Engine == nil || o.Store == nil || o.Authority == nil {
 		return nil, errors.New("service: engine, store and authority are needed")
 	}
-	s := &Service{opts: *o, stopping: make(chan struct{})}
+	s := &Service{opts: *o, store: resting{o.Store}, stopping: make(chan struct{})}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now //nolint:forbidigo // this is the default clock
 	}
@@ -116,7 +117,7 @@ func (s *Service) engine(ctx context.Context) (*carrel.Engine, *governance.Grant
 	if !ok {
 		return nil, nil, api.ErrUnauthenticated
 	}
-	return s.opts.Engine.As(g.Actor, guard.New(s.opts.Store, g, s.opts.Now)), g, nil
+	return s.opts.Engine.As(g.Actor, guard.New(s.store, g, s.opts.Now)), g, nil
 }
 
 type (

@@ -17,7 +17,7 @@ func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := &auth.Turns{Most: 2, Wait: time.Minute}
 		take := func(actor string) func() {
-			release, err := turns.Take(t.Context(), governance.Actor("agent:"+actor))
+			_, release, err := turns.Take(t.Context(), governance.Actor("agent:"+actor))
 			if err != nil {
 				t.Fatalf("%s: %v", actor, err)
 			}
@@ -25,12 +25,12 @@ func TestTurns(t *testing.T) {
 		}
 		first, second, other := take("a"), take("a"), take("b")
 		begin := time.Now()
-		if _, err := turns.Take(t.Context(), "agent:a"); !errors.Is(err, api.ErrTooMany) || time.Since(begin) != time.Minute {
+		if _, _, err := turns.Take(t.Context(), "agent:a"); !errors.Is(err, api.ErrTooMany) || time.Since(begin) != time.Minute {
 			t.Errorf("a third after %v: %v", time.Since(begin), err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := turns.Take(gone, "agent:a"); !errors.Is(err, context.Canceled) {
+		if _, _, err := turns.Take(gone, "agent:a"); !errors.Is(err, context.Canceled) {
 			t.Errorf("a third that nobody waits for: %v", err)
 		}
 		got := make(chan func())
@@ -49,5 +49,45 @@ func TestTurns(t *testing.T) {
 		}
 		take("a")()
 		take("a")()
+	})
+}
+
+// A job that waits for the disk lets the next one begin, goes on at once when it has what
+// it waited for, and then none begins until there are no more than may be.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := &auth.Turns{Most: 1, Wait: time.Minute}
+		job, release, err := turns.Take(t.Context(), "agent:a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := make(chan func(), 2)
+		for range 2 {
+			go func() {
+				_, release, err := turns.Take(t.Context(), "agent:a")
+				if err != nil {
+					t.Error(err)
+				}
+				begun <- release
+			}()
+		}
+		begins := func(want int, when string) {
+			t.Helper()
+			synctest.Wait()
+			if len(begun) != want {
+				t.Errorf("%s, %d jobs have begun, want %d", when, len(begun), want)
+			}
+		}
+		begins(0, "while one works")
+		back := auth.Rest(job)
+		begins(1, "while it rests")
+		back()
+		begins(1, "when it goes on")
+		(<-begun)()
+		begins(0, "when one of two has ended")
+		release()
+		begins(1, "when both have ended")
+		(<-begun)()
+		auth.Rest(t.Context())() // who has no turn gives none away
 	})
 }

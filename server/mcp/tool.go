@@ -88,12 +88,12 @@ func (t *toolOf[In, Out]) register(s *Server) {
 			return s.failed(ctx, t.Name, err), nil, nil
 		}
 		c.req = req
-		release, err := s.turn(ctx, c, t.Operations)
+		job, release, err := s.turn(ctx, c, t.Operations)
 		if err != nil {
 			return s.failed(ctx, t.Name, err), nil, nil
 		}
 		defer release()
-		ctx, stop := s.progress(ctx, c)
+		ctx, stop := s.progress(job, c)
 		defer stop(nil)
 		r, err := t.run(ctx, c, &in)
 		if lost := auth.Lost(ctx); lost != nil {
@@ -147,9 +147,10 @@ func (s *Server) begin(ctx context.Context, operations ...*ops.Operation) (*call
 }
 
 // turn waits until the actor of a call may begin another large job, if the call is one.
-func (s *Server) turn(ctx context.Context, c *call, operations []*ops.Operation) (release func(), err error) {
+// The context that it returns is the job's.
+func (s *Server) turn(ctx context.Context, c *call, operations []*ops.Operation) (job context.Context, release func(), err error) {
 	if s.turns == nil || !slices.ContainsFunc(operations, (*ops.Operation).Large) {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	return s.turns.Take(ctx, c.actor)
 }

@@ -203,11 +203,12 @@ func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header,
 		return rt.s.refuse(c, err), nil
 	}
 	if rt.op.Large() {
-		done, err := rt.s.opts.Turns.Take(ctx, c.actor())
+		turn, done, err := rt.s.opts.Turns.Take(ctx, c.actor())
 		if err != nil {
 			return rt.s.refuse(c, err), nil
 		}
 		defer done()
+		ctx = turn
 	}
 	return rt.run(ctx, c, header, func(ctx context.Context) (*Res, error) {
 		if writes {
