@@ -43,7 +43,7 @@ func (c *checker) found(err error, scope governance.Scope) error {
 // indexes of words. Whatever has an imprint is compared with it, as it is whenever it
 // is read.
 func (s *database) Check(ctx context.Context) (problems []string, err error) {
-	err = s.view(ctx, func(v view) error {
+	err = s.longView(ctx, func(v view) error {
 		c := &checker{view: v}
 		defer func() { problems = c.problems }()
 		return c.check()

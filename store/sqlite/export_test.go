@@ -30,8 +30,10 @@ func OpenWith(ctx context.Context, path string, steps []Migration) (store.Databa
 // Idle returns how many connections for reading are kept, and how many were closed
 // because there were more than that.
 func Idle(s store.Database) (kept int, closed int64) {
-	stats := s.(*database).readers.Stats()
-	return stats.Idle, stats.MaxIdleClosed
+	p := s.(*database).readers
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.free), p.surplus
 }
 
 // LimitPages says how many pages the file of a store may have, and no fewer than it has.

@@ -18,22 +18,41 @@ import (
 
 // A view is the database as it was when the view was opened.
 type view struct {
-	ctx context.Context
-	s   *database
-	tx  *sql.Tx
+	*conn
+
+	ctx  context.Context
+	s    *database
+	long context.Context // of queries: ctx if they may take long, or else none that ends
 }
 
 // errStop ends an iteration whose consumer wants no more.
 var errStop = errors.New("stop")
 
-// view calls f with a view.
+// view calls f with a view. It ends between two rows when ctx does.
 func (s *database) view(ctx context.Context, f func(v view) error) error {
-	tx, err := s.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return s.read(ctx, context.Background(), f)
+}
+
+// longView is view for queries that may take long to find a row: these, too, end when ctx
+// does.
+func (s *database) longView(ctx context.Context, f func(v view) error) error {
+	return s.read(ctx, ctx, f)
+}
+
+func (s *database) read(ctx, long context.Context, f func(v view) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := s.readers.take(ctx)
 	if err != nil {
 		return s.explain(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written
-	return s.explain(f(view{ctx, s, tx}))
+	defer s.readers.put(c)
+	if err := c.exec(beginReading); err != nil {
+		return s.explain(err)
+	}
+	defer c.exec(rollback) //nolint:errcheck // nothing was written
+	return s.explain(f(view{c, ctx, s, long}))
 }
 
 // stream yields what f emits, in a view that is opened when the iteration
@@ -54,45 +73,22 @@ func stream[T any](ctx context.Context, s *database, f func(v view, emit func(T)
 	}
 }
 
-// prepare returns a query that each connection prepares once.
-func (s *database) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.prepared[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.readers.PrepareContext(ctx, query) //nolint:sqlclosecheck // it is kept until Close
-	if err != nil {
-		return nil, err
-	}
-	s.prepared[query] = stmt
-	return stmt, nil
-}
-
-// row runs a query that returns one row.
+// row runs a query that returns one row, or fails with [sql.ErrNoRows].
 func (v view) row(query string, args []any, dest ...any) error {
-	stmt, err := v.s.prepare(v.ctx, query)
-	if err != nil {
+	if err := v.ctx.Err(); err != nil {
 		return err
 	}
-	stmt = v.tx.StmtContext(v.ctx, stmt)
-	defer stmt.Close() // the query stays prepared
-	return stmt.QueryRowContext(v.ctx, args...).Scan(dest...)
+	return v.conn.row(query, args, dest...)
 }
 
 // each runs a query and calls f for each row.
 func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) error {
-	stmt, err := v.s.prepare(v.ctx, query)
-	if err != nil {
-		return err
-	}
-	stmt = v.tx.StmtContext(v.ctx, stmt)
-	defer stmt.Close() // the query stays prepared
-	rows, err := stmt.QueryContext(v.ctx, args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, f)
+	return v.eachUntil(v.long, func(rows *sql.Rows) error {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		return f(rows)
+	}, query, args...)
 }
 
 // eachRow calls f for each row, and closes the rows.

@@ -127,12 +127,9 @@ type database struct {
 	version string      // of the engine
 	steps   []migration // that made the schema
 	busy    time.Duration
-	readers *sql.DB
+	readers *pool
 	writers *sql.DB
 	writer  *writer
-
-	mu       sync.Mutex
-	prepared map[string]*sql.Stmt // queries of the readers
 
 	queue   chan *job
 	closing chan struct{} // closed by Close
@@ -177,14 +174,13 @@ func newStore(path string, o *Options, steps []migration) (*database, error) {
 		err = empty(path)
 	}
 	return &database{
-		path:     path,
-		file:     file,
-		steps:    steps,
-		busy:     o.BusyTimeout,
-		prepared: make(map[string]*sql.Stmt),
-		queue:    make(chan *job),
-		closing:  make(chan struct{}),
-		written:  make(chan struct{}),
+		path:    path,
+		file:    file,
+		steps:   steps,
+		busy:    o.BusyTimeout,
+		queue:   make(chan *job),
+		closing: make(chan struct{}),
+		written: make(chan struct{}),
 	}, err
 }
 
@@ -229,11 +225,11 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 		return nil, err
 	}
 	pages := min(pagesOfOne, pagesOfIdle/o.Readers)
-	if s.readers, err = connect(path, o.BusyTimeout, nil, "query_only(1)", cacheSize(pages)); err != nil {
+	readers, err := connect(path, o.BusyTimeout, nil, "query_only(1)", cacheSize(pages))
+	if err != nil {
 		return nil, err
 	}
-	s.readers.SetMaxIdleConns(o.Readers)
-	s.readers.SetConnMaxIdleTime(idleReader)
+	s.readers = &pool{db: readers, most: o.Readers}
 	go s.write()
 	return s, nil
 }
@@ -263,11 +259,12 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	defer s.giveUp(&err)
 	s.how = how
 	close(s.written) // nothing ever is
-	if s.readers, err = connect(path, o.BusyTimeout, how, "query_only(1)"); err != nil {
+	readers, err := connect(path, o.BusyTimeout, how, "query_only(1)")
+	if err != nil {
 		return nil, err
 	}
-	s.readers.SetMaxIdleConns(o.Readers)
-	conn, err := s.readers.Conn(ctx)
+	s.readers = &pool{db: readers, most: o.Readers}
+	conn, err := readers.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -445,15 +442,10 @@ func (s *database) Close() error {
 func (s *database) closeFiles() error {
 	var errs []error
 	if s.readers != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, stmt := range s.prepared {
-			errs = append(errs, stmt.Close())
-		}
-		errs = append(errs, s.readers.Close())
+		errs = append(errs, s.readers.close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		errs = append(errs, s.writer.Close())
 	}
 	if s.writers != nil {
 		errs = append(errs, s.writers.Close())

@@ -114,11 +114,11 @@ func (s *database) write() {
 
 // A writer has the connection that writes. One goroutine uses it.
 type writer struct {
-	conn  *sql.Conn
+	*conn
+
 	busy  time.Duration // to wait for a lock
-	stmts map[string]*sql.Stmt
-	found []finding // what the transaction has yet to do to the index
-	trace bool      // the log may hold what was erased
+	found []finding     // what the transaction has yet to do to the index
+	trace bool          // the log may hold what was erased
 
 	failed atomic.Bool // the last transaction was lost
 
@@ -128,21 +128,7 @@ type writer struct {
 }
 
 func newWriter(conn *sql.Conn, busy time.Duration) *writer {
-	return &writer{conn: conn, busy: busy, stmts: make(map[string]*sql.Stmt)}
-}
-
-func (w *writer) close() error {
-	return errors.Join(w.forget(), w.conn.Close())
-}
-
-// forget closes what is prepared.
-func (w *writer) forget() error {
-	var errs []error
-	for _, stmt := range w.stmts {
-		errs = append(errs, stmt.Close())
-	}
-	clear(w.stmts)
-	return errors.Join(errs...)
+	return &writer{conn: newConn(conn), busy: busy}
 }
 
 // batch does the job first, and what else is waiting, in one transaction. Each is
@@ -268,53 +254,8 @@ func (w *writer) truncate(wait time.Duration) {
 	w.trace = err != nil || busy != 0
 }
 
-// exec runs a statement. It is not interrupted: to interrupt one would roll
-// back the changes of others.
-func (w *writer) exec(query string, args ...any) error {
-	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
-	if err != nil {
-		return err
-	}
-	_, err = stmt.ExecContext(context.Background(), args...)
-	return err
-}
-
-// row runs a statement that returns one row, or fails with [sql.ErrNoRows].
-func (w *writer) row(query string, args []any, dest ...any) error {
-	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
-	if err != nil {
-		return err
-	}
-	return stmt.QueryRowContext(context.Background(), args...).Scan(dest...)
-}
-
 // number runs a statement that returns one number, or [sql.ErrNoRows].
 func (w *writer) number(query string, args ...any) (n int64, err error) {
 	err = w.row(query, args, &n)
 	return n, err
-}
-
-// each runs a statement and calls f for each row that it returns.
-func (w *writer) each(f func(rows *sql.Rows) error, query string, args ...any) error {
-	stmt, err := w.prepare(query) //nolint:sqlclosecheck // it is kept until Close
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.QueryContext(context.Background(), args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, f)
-}
-
-func (w *writer) prepare(query string) (*sql.Stmt, error) {
-	if stmt := w.stmts[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := w.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, err
-	}
-	w.stmts[query] = stmt
-	return stmt, nil
 }
