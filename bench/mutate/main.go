@@ -15,7 +15,8 @@
 // environment variable tells the binary which of them to run with. The binary is run without
 // one first, to know how long it takes. A mutant is noticed if the tests of its own package
 // fail, or take ten times as long and a minute; if not, the tests of a package that depends on
-// it, directly or not, the engine and the command line at last.
+// it, directly or not, and that come to its function, the engine and the command line at last.
+// The own package of one that has no tests is the nearest above it that depends on it.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
 // one promise, and names the command that must fail: a property, the demonstration, or a

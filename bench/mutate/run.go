@@ -77,13 +77,13 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	return 100*t.count[noticed] >= least*tested, nil
 }
 
-// temporary makes a folder that others can read: some tests start themselves as another user.
+// temporary makes a folder that others can use: some tests start themselves as another user.
 func temporary(in string) (string, error) {
 	dir, err := os.MkdirTemp(in, "carrel-mutate-")
 	if err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o755)
+	return dir, os.Chmod(dir, 0o777)
 }
 
 // A trial tests mutants.
@@ -115,6 +115,7 @@ func (t *trial) random(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	number(mutants)
 	if t.overlaid, err = t.overlay("all", switched(set, mutants)); err != nil {
 		return err
 	}
@@ -127,16 +128,20 @@ func (t *trial) faulty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.each(ctx, t.asked(faults), t.testFault)
+	faults = t.asked(faults)
+	number(faults)
+	return t.each(ctx, faults, t.testFault)
 }
 
-// asked returns the mutants that -only is of, with their numbers.
+// asked returns the mutants that -only is of.
 func (t *trial) asked(mutants []*mutant) []*mutant {
-	mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return t.only != nil && !t.only.MatchString(m.String()) })
+	return slices.DeleteFunc(mutants, func(m *mutant) bool { return t.only != nil && !t.only.MatchString(m.String()) })
+}
+
+func number(mutants []*mutant) {
 	for i, m := range mutants {
 		m.id = i + 1
 	}
-	return mutants
 }
 
 // each tests mutants and tells of each.

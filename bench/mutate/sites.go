@@ -12,6 +12,7 @@ import (
 // A mutant is a change of one place of one file.
 type mutant struct {
 	id       int // from 1
+	first    int // the id of the first mutant of its function
 	file     *file
 	fn       *ast.FuncDecl // where it is; nil for a fault
 	line     int

@@ -17,8 +17,12 @@ import (
 )
 
 // chosen is the environment variable with the number of the mutant that a test binary runs
-// with. Without it, it runs with none.
-const chosen = "MUTANT"
+// with. With 0 it runs with none, and makes a file in the folder that the variable reached
+// names for each function with mutants that it comes to. The file is called as the first of them.
+const (
+	chosen  = "MUTANT"
+	reached = "MUTANTS_REACHED"
+)
 
 // switched returns the overlay of all mutants. The body of a function that has some begins
 // with a switch that holds, for each, a copy of the body with the mutant in it. So a copy is
@@ -31,6 +35,7 @@ func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
 			of[m.file] = make(map[*ast.FuncDecl][]*mutant)
 		}
 		of[m.file][m.fn] = append(of[m.file][m.fn], m)
+		m.first = of[m.file][m.fn][0].id
 	}
 	replace := make(map[string][]byte)
 	for f, functions := range of {
@@ -44,7 +49,7 @@ func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
 			body, end := set.Position(fn.Body.Pos()).Offset, set.Position(fn.Body.End()).Offset
 			b.Write(f.data[at : body+1])
 			at = body + 1
-			b.WriteString("\nswitch mutantChosen {\n")
+			fmt.Fprintf(&b, "\nswitch mutantChosen {\ncase 0:\nmutantReached(%d)\n", functions[fn][0].first)
 			for _, m := range functions[fn] {
 				fmt.Fprintf(&b, "case %d:\n%s%s%s\n", m.id, f.data[body:m.from], m.text, f.data[m.to:end])
 				if fn.Type.Results == nil {
@@ -55,18 +60,41 @@ func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
 		}
 		b.Write(f.data[at:])
 		replace[f.name] = b.Bytes()
-		replace[filepath.Join(filepath.Dir(f.name), "mutant_chosen.go")] = fmt.Appendf(nil,
-			"package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantChosen, _ = strconv.Atoi(os.Getenv(%q))\n", f.tree.Name.Name, chosen)
+		replace[filepath.Join(filepath.Dir(f.name), "mutant_chosen.go")] = fmt.Appendf(nil, chooser, f.tree.Name.Name, chosen, len(mutants)+1, reached)
 	}
 	return replace
 }
 
+// chooser is the file that each package with mutants has besides. Its words are the name of the
+// package, the variables, and the length of a list with a place for each mutant.
+const chooser = `package %s
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+)
+
+var mutantChosen, _ = strconv.Atoi(os.Getenv(%q))
+
+var mutantsReached [%d]atomic.Bool
+
+func mutantReached(first int) {
+	if dir := os.Getenv(%q); !mutantsReached[first].Load() && dir != "" {
+		mutantsReached[first].Store(true)
+		_ = os.WriteFile(filepath.Join(dir, strconv.Itoa(first)), nil, 0o600)
+	}
+}
+`
+
 // A suite is the tests of a package, compiled with all mutants.
 type suite struct {
-	once   sync.Once
-	err    error
-	binary string
-	limit  time.Duration // for the tests; 0 if they fail without a mutant
+	once    sync.Once
+	err     error
+	binary  string
+	limit   time.Duration // for the tests; 0 if they fail without a mutant
+	reaches string        // the folder that tells which functions they come to
 }
 
 // test runs the tests that should notice a mutant, the nearest first, until some do.
@@ -76,7 +104,7 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 		if p.err != nil {
 			return "", p.err
 		}
-		if p.limit == 0 {
+		if _, err := os.Stat(filepath.Join(p.reaches, strconv.Itoa(m.first))); p.limit == 0 || err != nil {
 			continue
 		}
 		if passed, _, err := t.runSuite(ctx, p, m.id); err != nil {
@@ -88,19 +116,19 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 	return lived, nil
 }
 
-// suites returns the packages whose tests should notice a mutant: its own; those that depend
-// on it, the smaller first; the engine and the command line.
+// suites returns the packages whose tests should notice a mutant: the one that it is at home
+// in, then those that depend on it, the smaller first, the engine and the command line last.
 func (t *trial) suites(m *mutant) []*pkg {
-	own := m.file.pkg
+	home := t.home(m.file.pkg)
 	var all []*pkg
 	for _, p := range t.pkgs {
-		if slices.Contains(p.Deps, own.ImportPath) && (p == own || !t.near) {
+		if slices.Contains(p.Deps, m.file.pkg.ImportPath) && (p == home || !t.near) {
 			all = append(all, p)
 		}
 	}
 	rank := func(p *pkg) int {
 		switch {
-		case p == own:
+		case p == home:
 			return 0
 		case p == t.pkgs[0] || strings.HasSuffix(p.ImportPath, "/internal/cli"):
 			return 1 << 20
@@ -111,11 +139,28 @@ func (t *trial) suites(m *mutant) []*pkg {
 	return all
 }
 
+// home returns the package whose tests are those of a package: itself, or the nearest above it
+// that has tests and depends on it. So the door tests the rooms of the engine.
+func (t *trial) home(own *pkg) *pkg {
+	for dir := own.Dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, p := range t.pkgs {
+			if p.Dir == dir && slices.Contains(p.Deps, own.ImportPath) {
+				return p
+			}
+		}
+	}
+	return own
+}
+
 // compile builds the tests of a package and runs them once without a mutant, to know how
-// long they take. It says if they fail: then they can notice nothing.
+// long they take and what they come to. It says if they fail: then they can notice nothing.
 func (t *trial) compile(ctx context.Context, p *pkg) error {
 	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
 	if _, err := golang(ctx, "test", "-c", "-vet=off", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
+		return err
+	}
+	var err error
+	if p.reaches, err = temporary(t.dir); err != nil {
 		return err
 	}
 	p.limit = t.limit
@@ -144,7 +189,7 @@ func (t *trial) runSuite(ctx context.Context, p *pkg, id int) (passed bool, out 
 		cmd.Args = append(cmd.Args, "-rapid.nofailfile")
 	}
 	cmd.Dir = p.Dir
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "TMPDIR="+temp, chosen+"="+strconv.Itoa(id))
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "TMPDIR="+temp, chosen+"="+strconv.Itoa(id), reached+"="+p.reaches)
 	cmd.WaitDelay = 10 * time.Second
 	out, err = cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
