@@ -15,7 +15,8 @@ import (
 )
 
 // Whatever the strategy and the target, a judge that shares no code with the validators of
-// the formats takes every export: of our own conversations, and of invented ones.
+// the formats takes every export: of our own conversations to each target, and of invented
+// ones to one target each.
 func TestEveryExportIsJudged(t *testing.T) {
 	conversations := map[string][]byte{"demo": demo.Session()}
 	files, err := filepath.Glob("internal/cli/testdata/conversations/*")
@@ -27,10 +28,18 @@ func TestEveryExportIsJudged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	percents := []int{50, 25, 10, 5}
+	targets := make(map[string][]int)
+	for name := range conversations {
+		targets[name] = percents
+	}
 	for seed := range uint64(20) {
-		conversations[fmt.Sprintf("claudecode-%d", seed)] = fakesession.ClaudeCode(seed, 6)
-		conversations[fmt.Sprintf("anthropic-%d", seed)] = fakesession.Messages(seed, 6)
-		conversations[fmt.Sprintf("openai-%d", seed)] = fakesession.Chat(seed, 6)
+		for name, data := range map[string][]byte{
+			"claudecode": fakesession.ClaudeCode(seed, 6), "anthropic": fakesession.Messages(seed, 6), "openai": fakesession.Chat(seed, 6),
+		} {
+			name = fmt.Sprintf("%s-%d", name, seed)
+			conversations[name], targets[name] = data, percents[seed%4:][:1]
+		}
 	}
 	for _, strategy := range []carrel.Strategy{
 		carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque,
@@ -40,7 +49,7 @@ func TestEveryExportIsJudged(t *testing.T) {
 			t.Parallel()
 			passes := 0
 			for name, data := range conversations {
-				for _, percent := range []int{50, 25, 10, 5} {
+				for _, percent := range targets[name] {
 					passes += judged(t, name, data, strategy, percent)
 				}
 			}
