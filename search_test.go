@@ -2,6 +2,7 @@ package carrel_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -63,6 +64,9 @@ func TestSearchFinds(t *testing.T) {
 		for i, f := range found {
 			if tt.req.Session != "" && f.Session != tt.req.Session || tt.req.Kind != "" && f.Kind != tt.req.Kind || i > 0 && f.Score > found[i-1].Score {
 				t.Errorf("%s: found %+v", tt.name, f)
+			}
+			if f.Score <= 0 || !slices.Equal(f.Terms, []string{"beacon"}) {
+				t.Errorf("%s: %+v has a score of %v for %q", tt.name, f.Block, f.Score, f.Terms)
 			}
 			if f.Earlier == 1 != (f.State == store.StateCold) {
 				t.Errorf("%s: %+v is of an earlier window, and not cold, or the other way round", tt.name, f)

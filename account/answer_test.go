@@ -29,6 +29,8 @@ func TestAShortAnswerStandsWithWhatItAnswers(t *testing.T) {
 		{"a letter that nothing has", "The bulb is broken.\nWhich way?", "(x)", "The bulb is broken. / Which way?"},
 		{"an order after a report", "The bulb is broken.", "Paint the lamp.", ""},
 		{"a long answer", "Which color?", long, ""},
+		{"a letter before more words", "Two ways:\n- a: mend it\n- b: sell it\nWhich?", "b please", "- b: sell it"},
+		{"an article before more words", "Two ways:\n- a: mend it\n- b: sell it\nWhich?", "a lamp", "- b: sell it / Which?"},
 		{"an article", "(a) mend it\n(b) sell it", "A lamp is dark.", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"slices"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -37,6 +38,11 @@ func TestUnits(t *testing.T) {
 	}{
 		{"headings", new(talk).agent("Before.\n# Lamp\nIt is dark.\n\n## Bulb\nIt is gone."), "sentence Before.\nsentence # Lamp\n>sentence It is dark.\nsentence ## Bulb\n>sentence It is gone."},
 		{"code between sentences", new(talk).agent("Do this:\n```go\nfirst()\nsecond()\n\nthird()\n```\nThen stop."), "sentence Do this:\n>sentence first() / second()\n>sentence third()\nsentence Then stop."},
+		{"lists in a list", new(talk).agent("Look:\n- one:\n- two:\n- three"), "sentence Look:\n>sentence - one:\n>sentence - two:\n>sentence - three"},
+		{
+			"an object between rows of a table", new(talk).call("brew", `{}`, "cup | tea | price\n----|-----|------\nred | green | 1.50\n{\"said\": \""+strings.Repeat("more tea ", 20)+"\"}\nwhite | oolong | 3.50"),
+			"step • brew\n>output cup | tea | price\n>>output red | green | 1.50\n>output said: " + strings.TrimSpace(strings.Repeat("more tea ", 20)) + "\n>output white | oolong | 3.50",
+		},
 		{"an entry of more lines", new(talk).agent("Look:\n- one\n  and\n  more\n- two\nthree\n  four"), "sentence Look:\n>sentence - one /   and /   more\n>sentence - two\nsentence three\nsentence four"},
 		{"an entry that a line ends", new(talk).agent("- one\n\n  two"), "sentence - one\nsentence two"},
 		{"a table", new(talk).call("brew", `{}`, "cup | tea | price\n----|-----|------\nred | green | 1.50\nblue | black | 2.00\nall done"), "step • brew\n>output cup | tea | price\n>>output red | green | 1.50\n>>output blue | black | 2.00\n>output all done"},
@@ -150,6 +156,19 @@ func TestSpans(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "|"), test.want)
 			}
 		})
+	}
+}
+
+// A file of prose has sentences, which are indented below the call as the spans of others are.
+func TestSpansOfProse(t *testing.T) {
+	talk := new(talk).call("Read", `{"file_path":"lamp.md"}`, "1→The lamp is dark.\n2→\n3→The bulb is gone.")
+	units, _ := account.Read(talk.msgs, talk.blocks(), nil)
+	var got []string
+	for i := range units[1:] {
+		got = append(got, units[1+i].Text)
+	}
+	if want := []string{"  The lamp is dark.", "  The bulb is gone."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

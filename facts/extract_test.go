@@ -96,6 +96,14 @@ func written(list []Fact, kinds ...FactKind) []string {
 	return out
 }
 
+// listOf returns a text with each number from 1 to n in it.
+func listOf(n int, format string) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprintf(format, 1+i))
+	}
+	return list
+}
+
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -121,6 +129,18 @@ func TestExtract(t *testing.T) {
 			new(talk).user("Build the server.").reply("Done.").user("Good so far. But don't touch the lock file. I don't have the logs."),
 			[]FactKind{FactCorrection},
 			[]string{"correction | But don't touch the lock file."},
+		},
+		{
+			"of what a person decides in one message, the first twelve are kept",
+			new(talk).user(strings.Join(listOf(14, "We decided to use cup %d there."), " ")),
+			[]FactKind{FactDecision},
+			listOf(12, "decision | We decided to use cup %d there."),
+		},
+		{
+			"of what an agent decides in one message, too",
+			new(talk).user("Go.").reply(strings.Join(listOf(14, "We decided to use cup %d there."), " ")),
+			[]FactKind{FactDecision},
+			listOf(12, "decision | We decided to use cup %d there."),
 		},
 		{
 			"an edit says what became of the line",

@@ -43,6 +43,7 @@ func TestEach(t *testing.T) {
 		{"a path from here", "./lamp/main.go ../lamp/main.go", []Identifier{{"lamp/main.go", KindPath}, {"lamp/main.go", KindPath}}},
 		{"a hidden folder", "/w/.lamp/main.go .lamp/main.go", []Identifier{{"/w/.lamp/main.go", KindPath}, {".lamp/main.go", KindPath}}},
 		{"a package with its version", "urllib3-2.2.1 and lamp@1.2.3", []Identifier{{"urllib3", KindSymbol}, {"2.2.1", KindVersion}, {"1.2.3", KindVersion}}},
+		{"a class of characters", "[a-z0-9] in [b-y0-8]", nil},
 		{"an escaped line feed separates", `a.go\nb.go`, []Identifier{{"a.go", KindFile}, {"b.go", KindFile}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,6 +120,11 @@ func TestWordsAtTheirBounds(t *testing.T) {
 		{"joined from others", func(w string) bool { return isJoined(w, '-') }, []string{"a-b-cd", long + "abcde"}, []string{"a-b-c", long + "abcdef", "1-2-34", "a--b-c", "a.b-c-d"}},
 		{"a branch", isBranch, []string{"fix/a-b-c", long + "abcde"}, []string{long + "abcdef", "fix/a-b", "a-b--c"}},
 		{"a piece of a drawing", drawn, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
+		{
+			"drawn by lot", func(w string) bool { return isOpaque(w, '-') },
+			[]string{"i-0abc123def456", "abcdefghijklmnop-9f8e7d6c5b4a", "call-9f8e7d6c"},
+			[]string{"-0abc123def456", "abcdefghijklmnopq-9f8e7d6c5b4a", "call-9f8e7d6", "a-b-9f8e7d6c5b4a", "call-abcdefghijkl"},
+		},
 		{"an ordinal", isOrdinal, []string{"1st", "22nd", "1990s", "4xx"}, []string{"st", "4xy", "s"}},
 	} {
 		for _, w := range tt.yes {

@@ -71,6 +71,24 @@ func TestInputOfAHistory(t *testing.T) {
 	}
 }
 
+// A session that did nothing yet stands where the packet that it begins with left the work; one
+// that did something, where that left it, and for what the packet was.
+func TestAHistoryGoesOnFromItsBase(t *testing.T) {
+	base := &handoff.Packet{}
+	base.Goal, base.State, base.Next = "mend the lamp", "the bulb is out", "buy a bulb"
+	h := &handoff.History{Session: "s2", Base: base, Contract: new(contract.Contract), State: "new", Next: "go on", Goal: "look"}
+	if in := h.Input(); in.Goal != base.Goal || in.State != base.State || in.Next != base.Next {
+		t.Errorf("with no facts: goal %q, state %q, next %q", in.Goal, in.State, in.Next)
+	}
+	h.Facts = history().Facts[:1]
+	h.Blocks = history().Blocks
+	h.Known = history().Known
+	h.Messages, h.Texts, h.Preview = history().Messages, history().Texts, history().Preview
+	if in := h.Input(); in.Goal != base.Goal || in.State != "new" || in.Next != "go on" {
+		t.Errorf("with facts: goal %q, state %q, next %q", in.Goal, in.State, in.Next)
+	}
+}
+
 // A packet that is made of a history passes the checks against that history, and so does
 // one of the session that begins with it.
 func TestAHistoryIsHandedOnHonestly(t *testing.T) {

@@ -122,6 +122,11 @@ func TestEntries(t *testing.T) {
 	}
 	b := &transcript.Block{ID: "b1", Messages: []int{0, 1, 2}}
 	lines := Stub{Results: map[string]string{"1": "short"}}
+	for agent, role := range map[bool]transcript.Role{true: transcript.RoleAssistant, false: transcript.RoleUser} {
+		if e := Entries(msgs, b, Line, Stub{Text: "in place", Agent: agent}); len(e) != 1 || e[0].Role != role {
+			t.Errorf("the stub of a block that the agent wrote (%v) is %+v, want the role %s", agent, e, role)
+		}
+	}
 	for _, tt := range []struct {
 		form Form
 		stub Stub

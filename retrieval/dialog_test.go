@@ -110,7 +110,7 @@ func TestDialogScore(t *testing.T) {
 // The words that a turn has are told in the order of the query, those of its frame with those
 // that it says; forms of a word count once, and so do the words behind them.
 func TestDialogTerms(t *testing.T) {
-	d := retrieval.NewDialog(talk("I|9 July|Ann|The owl and a tent.", "II|3 June|Bo|Owls!", "III|1 May|Cy|Nothing."))
+	d := retrieval.NewDialog(talk("I|9 July|Ann|The owl and a tent.", "II|3 June|Bo|Owls!", "III|1 May|Cy|Never, and nothing again."))
 	for query, want := range map[string][]string{
 		"tent owls July":           {"0 [tent owls july]", "1 [owls]"},
 		"July owl":                 {"0 [july owl]", "1 [owl]"},
@@ -118,6 +118,9 @@ func TestDialogTerms(t *testing.T) {
 		"June":                     {"1 [june]"},
 		"the owl of both himself":  {"1 [owl]", "0 [owl]"},
 		"what is the June of that": {"1 [june]"},
+		"the tent again":           {"0 [tent]"},
+		"never":                    {"2 [never]"},
+		"never again":              {"2 [never again]"},
 	} {
 		var got []string
 		for _, h := range d.Rank(query) {

@@ -254,6 +254,7 @@ var badUpdates = []struct {
 	{"a cell twice", false, func(u *store.Update) { u.Cells = append(u.Cells, u.Cells[0]) }},
 	{"a commitment that does not hold", false, func(u *store.Update) { u.Cells[1].Commit[0] ^= 1 }},
 	{"an edge twice", false, func(u *store.Update) { u.Edges = append(u.Edges, u.Edges[0]) }},
+	{"an edge that is there already", false, func(u *store.Update) { u.Edges[0] = fullUpdate("x").Edges[0] }},
 	{"an artifact twice", false, func(u *store.Update) { u.Artifacts = append(u.Artifacts, u.Artifacts[0]) }},
 	{"an artifact without an id", false, func(u *store.Update) { u.Artifacts[1].ID = "" }},
 	{"an artifact without content", false, func(u *store.Update) { u.Artifacts[1].Content = "" }},

@@ -204,6 +204,7 @@ var bad = []struct {
 	{"a cell twice", false, func(c *store.Change) { c.Cells = append(c.Cells, c.Cells[0]) }},
 	{"a commitment that does not hold", false, func(c *store.Change) { c.Cells[3].Commit[0] ^= 1 }},
 	{"an edge twice", false, func(c *store.Change) { c.Edges = append(c.Edges, c.Edges[0]) }},
+	{"an edge that is there already", false, func(c *store.Change) { c.Edges[0] = fullChange("x").Edges[0] }},
 	{"a block twice", false, func(c *store.Change) { c.Blocks = append(c.Blocks, c.Blocks[0]) }},
 	{"a state that does not exist", false, func(c *store.Change) { c.Blocks[2].State = "lukewarm" }},
 	{"two visible blocks at one turn", false, func(c *store.Change) { c.Blocks[1].Turn = c.Blocks[0].Turn }},
