@@ -143,6 +143,31 @@ func TestExtract(t *testing.T) {
 			listOf(12, "decision | We decided to use cup %d there."),
 		},
 		{
+			"an agent thinks in a call, too",
+			new(talk).user("Go.").call("", "think", map[string]string{"thought": "We decided to use the blue cup."}, "ok"),
+			[]FactKind{FactDecision},
+			[]string{"decision | We decided to use the blue cup."},
+		},
+		{
+			"what cannot be done yet is open",
+			new(talk).user("Go.").reply("I cannot push the branch until the token is there. I cannot see it. I wait until noon."),
+			[]FactKind{FactQuestion},
+			[]string{"question open | I cannot push the branch until the token is there."},
+		},
+		{
+			"a heading of a person is a step if it is of a list, and of an agent if it says so",
+			new(talk).user("Go on so.\n\n# 1. Mend the lamp first\n\n# The lamp beside it\n\n" + strings.Repeat("The lamp is dark. ", 60)).reply("# 2. Paint the lamp\n\n# Step 3: sell the lamp"),
+			[]FactKind{FactPlan},
+			[]string{"plan | Mend the lamp first", "plan | Step 3: sell the lamp"},
+		},
+		{
+			"a task that has no number is changed by none",
+			new(talk).user("Go.").call("", "TaskCreate", map[string]string{"subject": "Mend the lamp"}, "ok").call("", "TaskUpdate", map[string]string{"status": "completed"}, "ok").
+				call("", "TaskCreate", map[string]string{"subject": "Paint the lamp"}, "Task #7 created").call("", "TaskUpdate", map[string]string{"taskId": "7", "status": "completed"}, "ok"),
+			[]FactKind{FactTodo},
+			[]string{"todo pending | Mend the lamp | Mend the lamp", "todo completed | Paint the lamp | Paint the lamp"},
+		},
+		{
 			"an edit says what became of the line",
 			new(talk).edit("/srv/app/main.go", "\tshutdownTimeout = 5 * time.Second\n", "\tshutdownTimeout = 30 * time.Second\n"),
 			[]FactKind{FactChange},

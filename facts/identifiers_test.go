@@ -118,12 +118,14 @@ func TestWordsAtTheirBounds(t *testing.T) {
 		no   []string
 	}{
 		{"joined from others", func(w string) bool { return isJoined(w, '-') }, []string{"a-b-cd", long + "abcde"}, []string{"a-b-c", long + "abcdef", "1-2-34", "a--b-c", "a.b-c-d"}},
+		{"a path of one slash", func(w string) bool { return isPath(w, 1) }, []string{"a/b.go", "@acme/lamp", "lamp/2.txt", "lamp_a/dim", "lamp2/dim"}, []string{"lamp/dim", "a/b", "on/off", "1/22", "lamp/2.1", "a.go/b.go"}},
+		{"a path of two slashes", func(w string) bool { return isPath(w, 2) }, []string{"lamp/dim/lit", "/srv/app"}, []string{"s/a/b.go", "a/b/c"}},
 		{"a branch", isBranch, []string{"fix/a-b-c", long + "abcde"}, []string{long + "abcdef", "fix/a-b", "a-b--c"}},
 		{"a piece of a drawing", drawn, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
 		{
 			"drawn by lot", func(w string) bool { return isOpaque(w, '-') },
-			[]string{"i-0abc123def456", "abcdefghijklmnop-9f8e7d6c5b4a", "call-9f8e7d6c"},
-			[]string{"-0abc123def456", "abcdefghijklmnopq-9f8e7d6c5b4a", "call-9f8e7d6", "a-b-9f8e7d6c5b4a", "call-abcdefghijkl"},
+			[]string{"i-0abc123def456", "x-1aaaa2aaa", "abcdefghijklmnop-9f8e7d6c5b4a", "call-9f8e7d6c"},
+			[]string{"-0abc123def456", "abcdefghijklmnopq-9f8e7d6c5b4a", "call-9f8e7d6", "x-aBcDeFgHiJ", "x-1234567890", "a-b-9f8e7d6c5b4a", "call-abcdefghijkl"},
 		},
 		{"an ordinal", isOrdinal, []string{"1st", "22nd", "1990s", "4xx"}, []string{"st", "4xy", "s"}},
 	} {

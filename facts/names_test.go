@@ -97,6 +97,20 @@ func TestFigures(t *testing.T) {
 }
 
 // Names at the edges of their kinds.
+func TestFiguresEnd(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		end  int
+		want bool
+	}{
+		{"5", 1, true}, {"5 a", 1, true}, {"5.", 1, true}, {"5/a", 1, false}, {"5. a", 1, true}, {"5a", 1, false}, {"a5/ b", 2, true}, {"5/", 1, true},
+	} {
+		if got := closes(tt.text, tt.end); got != tt.want {
+			t.Errorf("a figure ends at %d of %q: %v, want %v", tt.end, tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		// Words.

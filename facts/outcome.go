@@ -36,7 +36,7 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	if o.status == StatusFailed {
 		o.failure = text.Line(cmp.Or(s.failure, s.speaks, s.first, s.last), lineRunes)
 		o.tells = o.failure
-		if s.totals != "" && !strings.Contains(o.failure, s.totals) && len(o.failure) < 12 {
+		if !strings.Contains(o.failure, s.totals) && len(o.failure) < 12 {
 			o.tells = s.totals
 		}
 		return o
@@ -265,17 +265,14 @@ func succeeds(line string) bool {
 // located reports whether a line begins with a place in a file, as compilers
 // and linters write it, such as main.go:17:4: unused.
 func located(line string) bool {
+	if strings.HasPrefix(line, "[") { // [lint] main.go:17:4: …
+		if _, rest, ok := strings.Cut(line, "] "); ok {
+			return located(rest)
+		}
+	}
 	i := strings.IndexByte(line, ':')
 	if i < 0 || i > 200 || !strings.Contains(line[:i], ".") {
 		return false
-	}
-	if line[0] == '[' { // [lint] main.go:17:4: …
-		if sp := strings.IndexByte(line, ' '); sp > 0 && sp < i {
-			return located(line[sp+1:])
-		}
-		if sp := strings.Index(line, "] "); sp > 0 {
-			return located(line[sp+2:])
-		}
 	}
 	n := text.Digits(line[i+1:])
 	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")

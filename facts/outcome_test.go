@@ -42,6 +42,32 @@ func TestOutcomeOf(t *testing.T) {
 }
 
 // What an output tells: how it ended, and the line that says most.
+func TestLocated(t *testing.T) {
+	for line, want := range map[string]bool{
+		"main.go:17:4: unused": true, "main.go:17: unused": true, "[lint] main.go:17:4: unused": true, "[vet lamp.go] main.go:17:4: unused": true, "[go:vet] main.go:17:4: unused": true, "[lint] ": false,
+		"main.go: unused": false, "main.go:1234567: unused": false, "main.go:123456: unused": true, "the main.go:17: unused": false,
+		"main:17: unused": false, "main.go:17": false, strings.Repeat("m", 196) + ".go:17: x": true, strings.Repeat("m", 198) + ".go:17: x": false,
+	} {
+		if got := located(line); got != want {
+			t.Errorf("%q begins with a place: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestTotal(t *testing.T) {
+	for line, want := range map[string]bool{
+		"3 failed in the end": true, strings.Repeat("x", 158) + " 3": true, strings.Repeat("x", 159) + " 3": false,
+		"[1/7] [lint] 3 errors": false, "[1/7] 3 errors": true,
+	} {
+		if got := total(line, "3"); got != want {
+			t.Errorf("%q is a total: %v, want %v", line, got, want)
+		}
+	}
+	if total("that is all", "") || !total("12 errors. No fixes applied.", "") {
+		t.Error("a line without a count")
+	}
+}
+
 func TestOutcomeTells(t *testing.T) {
 	for _, tt := range []struct{ name, text, status, exit, tells string }{
 		{"the last line, if nothing stands out", "one\ntwo\n", "ok", "", "two"},

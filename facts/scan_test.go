@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,6 +45,30 @@ func TestLinesThatSayTheSame(t *testing.T) {
 		if NewScan(other).Lines[0].Key == NewScan(line).Lines[0].Key {
 			t.Errorf("%q has the key of %q", other, line)
 		}
+	}
+}
+
+// Words are told apart whatever their case, and those of fewer than four letters are none.
+func TestWordsOfLines(t *testing.T) {
+	words := func(line string) []uint16 { return appendWords(nil, line) }
+	if a, b := words("Mend the LAMP_bulb, été 12345"), words("mend lamp bulb ÉTÉ été"[:14]); len(a) != 4 || !slices.Equal(a[:3], b) {
+		t.Errorf("got %x and %x", a, b)
+	}
+	seen := make(map[uint16]bool)
+	for i := range 1000 {
+		word := []byte("aaaaa")
+		for k, n := 0, i; n > 0; k, n = k+1, n/10 {
+			word[k] += byte(n % 10)
+		}
+		for _, w := range words(string(word)) {
+			seen[w] = true
+		}
+	}
+	if len(seen) < 950 {
+		t.Errorf("1000 words have %d keys", len(seen))
+	}
+	if long := words(strings.Repeat("lamp ", 400)); len(long) != (2*mostCopied+1)/5 {
+		t.Errorf("%d words of a long line", len(long))
 	}
 }
 

@@ -28,6 +28,18 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// What only changes the directory or says something is no doing, but where it is all.
+func TestDoers(t *testing.T) {
+	for line, want := range map[string]int{
+		"cd a && go test ./...": 1, "go build && go test": 2, "echo a; cd b": 0, "echo a": 1, "go test | tail -3": 1, "go test": 1, "": 0,
+		"go build && echo built && go vet && head x": 2,
+	} {
+		if got := readLine(line).doers(); got != want {
+			t.Errorf("%q has %d commands that do something, want %d", line, got, want)
+		}
+	}
+}
+
 func TestChanges(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string

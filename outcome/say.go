@@ -185,7 +185,6 @@ func compose(pieces []piece) (string, []int) {
 			break
 		}
 		room -= size
-		limit = maxText
 	}
 	for _, p := range pieces {
 		if need := len(separator) + p.size(); p.extra && need <= room {

@@ -195,7 +195,8 @@ func compile(expression string) (pattern, error) {
 // for all that follows them is left whole.
 func alternatives(expression string) []string {
 	var parts []string
-	depth, class, from := 0, false, 0
+	var depth, from int
+	var class bool
 	for i := 0; i < len(expression); i++ {
 		switch c := expression[i]; {
 		case c == '\\':

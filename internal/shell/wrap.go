@@ -166,7 +166,6 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 			if i+1 < len(args) {
 				return args[i+1], known[i+1], true
 			}
-			return "", false, false
 		}
 	}
 	return "", false, false
