@@ -1,11 +1,8 @@
 package triage
 
 import (
-	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -82,70 +79,14 @@ func BenchmarkFirst(b *testing.B) {
 		}{{"", table}, {"/sorted", sortedTable(table)}, {"/same", &same}} {
 			b.Run(size.name+order.name, func(b *testing.B) {
 				b.ReportAllocs()
+				var used *First
 				for b.Loop() {
-					if len(p.First(order.table, noon, hits).Admitted) != p.Admit {
+					if used = p.First(order.table, noon, hits, used); len(used.Admitted) != p.Admit {
 						b.Fatal("places are empty")
 					}
 				}
 				perCandidate(b, size.rows)
 			})
 		}
-	}
-}
-
-// What any pass must cost: reading the columns.
-func BenchmarkScan(b *testing.B) {
-	for _, size := range sizes {
-		table := randomTable(size.rows)
-		b.Run(size.name, func(b *testing.B) {
-			var sum int64
-			for b.Loop() {
-				created, expires := table.created, table.expires[:len(table.created)]
-				for i, k := range table.kinds[:len(created)] {
-					sum += created[i] + expires[i] + int64(k)
-				}
-			}
-			perCandidate(b, size.rows)
-			if sum == 0 {
-				b.Fatal("nothing was read")
-			}
-		})
-	}
-}
-
-// The obvious way: objects with times, floating point, sorting all.
-func BenchmarkNaive(b *testing.B) {
-	type object struct {
-		Row
-		score float64
-	}
-	p := DefaultPolicy()
-	for _, size := range sizes[:2] {
-		table := randomTable(size.rows)
-		objects := make([]*object, size.rows)
-		for i := range objects {
-			objects[i] = &object{Row: table.Row(i)}
-		}
-		b.Run(size.name, func(b *testing.B) {
-			for b.Loop() {
-				var open []*object
-				for _, o := range objects {
-					rule := p.Classes[o.Class]
-					if o.Flags&(Refuted|Absent) != 0 || !o.Expires.IsZero() && !noon.Before(o.Expires) ||
-						rule.Rank < p.Trust && o.Flags&Promoted == 0 {
-						continue
-					}
-					r := math.Exp2(-float64(noon.Sub(o.Created)) / float64(rule.HalfLife))
-					o.score = (float64(rule.Recency)*r + float64(rule.Provenance)*float64(rule.Rank)/1e6) /
-						float64(rule.Recency+rule.Provenance)
-					open = append(open, o)
-				}
-				slices.SortStableFunc(open, func(a, b *object) int { return cmp.Compare(b.score, a.score) })
-				if len(open) < p.Admit {
-					b.Fatal("places are empty, of " + strconv.Itoa(len(open)))
-				}
-			}
-			perCandidate(b, size.rows)
-		})
 	}
 }

@@ -19,7 +19,7 @@ func Example() {
 	table.Append(triage.Row{Class: provenance.Scratchpad, Created: now})
 
 	policy := triage.DefaultPolicy()
-	first := policy.First(&table, now, []int{2})
+	first := policy.First(&table, now, []int{2}, nil)
 	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
 		return slices.Repeat([]ratio.Ratio{250_000}, len(rows)), nil // all are a little similar
 	})

@@ -179,7 +179,7 @@ func TestUnsoundPolicies(t *testing.T) {
 		{Admit: 10, Deep: 20, Trust: -1},
 		{Admit: 10, Deep: 5, Classes: map[provenance.Class]Scoring{provenance.Tool: {Semantic: ratio.One, HalfLife: -1}}},
 	} {
-		f := p.First(table, noon, someHits(500))
+		f := p.First(table, noon, someHits(500), nil)
 		for _, c := range f.Admitted {
 			if r := table.Row(c.Row); r.Flags&(Refuted|Absent) != 0 || !r.Expires.IsZero() && !r.Expires.After(noon) {
 				t.Errorf("%+v admits %+v", p, r)

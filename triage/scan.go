@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -14,123 +15,167 @@ import (
 //
 // The obvious loop, which scores a row after asking it four questions, loses
 // most of its time to mispredicted branches and the rest to the exponential.
-// This one avoids both. All questions together are an index into a table of
-// verdicts. And as the score of a class never rises with age, a bar for each
-// class, the time at or before which a row cannot be among the best, spares
-// nearly every row its score; rows that may not enter have the highest bar.
+// This one has neither. It judges the 64 rows of a group at once, with a few
+// operations on words that have a bit for each row, and reads the times of a
+// group only if its bounds do not say what they come to: where some rows have
+// expired and others will, it takes a subtraction a row. And as the score of a class never rises with age, a bar for each class, the
+// time at or before which a row cannot be among the best, spares nearly every
+// group the look at its rows, and nearly every row its score.
 type scan struct {
-	table   *Table
-	now     int64
-	scorers [1 << classBits]scorer
-	best    best
+	table    *Table
+	after    int64 // the first time after that of the pass: what expires before it is dead
+	scorers  [noClass]scorer
+	suspects []uint8        // classes that rank too low
+	bars     [noClass]int64 // by class: rows not newer are not scored
+	best     best
+	step     int   // one group of so many is in the sample; 0 without one
+	equal    int64 // 1 while a row may come before one that was offered, or else 0
 
-	verdicts [numVerdicts]code  // by verdict index
-	bars     [numVerdicts]int64 // by verdict index: rows not newer are not scored
-	codes    []code             // by row
-	count    [numCodes]int
+	sets  [numCodes][]byte // by code, but for absent: the rows that have it
+	count [numCodes]int
 }
 
-// A verdict index is a kind, and whether it is expired.
-const numVerdicts = 1 << (kindBits + 1)
-
-// verdict returns the verdict index of a row.
-func verdict(kind uint8, expires, now int64) uint8 {
-	late := uint8(0)
-	if expires <= now {
-		late = 1
-	}
-	return (kind<<1 | late) % numVerdicts
-}
-
-func newScan(p *Policy, t *Table, now time.Time) *scan {
-	places := min(max(p.Admit, 0), t.Len())
-	s := &scan{
-		table: t,
-		now:   millis(now),
-		best:  best{places: places, list: make([]entry, 0, places), bar: math.MinInt64},
-		codes: make([]code, t.Len()),
+// begin makes the scan ready for a table. It uses the memory of the scan before.
+func (s *scan) begin(p *Policy, t *Table, now time.Time) {
+	s.table, s.after, s.suspects, s.count = t, millis(now)+1, s.suspects[:0], [numCodes]int{}
+	s.best = best{places: min(max(p.Admit, 0), t.Len()), list: s.best.list[:0]}
+	for c := range absent {
+		s.sets[c] = slices.Grow(s.sets[c][:0], 8*len(t.groups))[:8*len(t.groups)]
+		clear(s.sets[c])
 	}
 	for i, c := range classes {
 		s.scorers[i] = newScorer(p.Curve, p.Classes[c])
-	}
-	for v := range s.verdicts {
-		s.verdicts[v] = s.judge(p, uint8(v))
-		s.bars[v] = math.MaxInt64
-		if s.verdicts[v] == crowded && places > 0 {
-			s.bars[v] = math.MinInt64
+		if s.scorers[i].rank < p.Trust {
+			s.suspects = append(s.suspects, uint8(i)) //nolint:gosec // there are 7
+		}
+		s.bars[i] = math.MaxInt64
+		if s.best.places > 0 {
+			s.bars[i] = math.MinInt64
 		}
 	}
-	return s
-}
-
-// judge returns the code of rows with a verdict index, where crowded stands for
-// all that may enter.
-func (s *scan) judge(p *Policy, v uint8) code {
-	class, flags := v>>1&noClass, Flags(v>>(classBits+1))
-	switch {
-	case flags&Absent != 0:
-		return absent
-	case flags&Refuted != 0:
-		return refuted
-	case v&1 != 0:
-		return expired
-	case class == noClass:
-		return distrusted
-	case s.scorers[class].rank < p.Trust && flags&Promoted == 0:
-		return distrusted
-	}
-	return crowded
 }
 
 // run judges all rows, and leaves the best of those that may enter in s.best.
 func (s *scan) run() {
-	var seen [numVerdicts]int
-	codes, now := s.codes, s.now
-	created, expires := s.table.created[:len(codes)], s.table.expires[:len(codes)]
-	for i, kind := range s.table.kinds[:len(codes)] {
-		v := verdict(kind, expires[i], now)
-		codes[i] = s.verdicts[v]
-		seen[v]++
-		if created[i] > s.bars[v] && !s.best.offer(s.score(i), i) {
-			s.bars[v] = created[i]
+	for k := range s.table.groups {
+		if s.step == 0 || k%s.step != s.step-1 {
+			s.judge(k)
 		}
 	}
-	for v, n := range seen {
-		s.count[s.verdicts[v]] += n
+	s.count[absent] = s.table.Len()
+	for c := crowded; c < absent; c++ {
+		s.count[c] = ones(s.sets[c])
+		s.count[absent] -= s.count[c]
 	}
 }
 
-// prime sets the bars of a large table from a sample of its rows: the worst of
+// judge puts the rows of a group into the sets, where crowded stands for all that may
+// enter, and offers the best of these.
+func (s *scan) judge(k int) {
+	g := &s.table.groups[k]
+	late := s.late(k, g)
+	of := g.classes()
+	var low uint64
+	for _, c := range s.suspects {
+		low |= of[c&noClass]
+	}
+	there := g.rows &^ g.planes[planeAbsent]
+	live := there &^ g.planes[planeRefuted] &^ late
+	open := live &^ (low &^ g.planes[planePromoted]) &^ of[noClass]
+	put := func(c code, rows uint64) { binary.LittleEndian.PutUint64(s.sets[c][8*k:], rows) }
+	put(crowded, open)
+	put(distrusted, live&^open)
+	put(expired, there&late&^g.planes[planeRefuted])
+	put(refuted, there&g.planes[planeRefuted])
+
+	near, least := uint64(0), int64(math.MaxInt64)
+	for c := range noClass {
+		if bar := s.bars[c]; g.newest[c] > bar {
+			near, least = near|of[c], min(least, bar)
+		}
+	}
+	created := (*[groupSize]int64)(s.table.created[groupSize*k:])
+	for near &= open; near != 0; near &= near - 1 {
+		if i := bits.TrailingZeros64(near); created[i%groupSize] > least {
+			s.offer(groupSize*k + i)
+		}
+	}
+}
+
+// late returns which rows of a group are past their time.
+func (s *scan) late(k int, g *group) uint64 {
+	switch {
+	case g.soonest >= s.after:
+		return 0
+	case g.latest < s.after:
+		return g.planes[planeEnds]
+	}
+	// A difference is negative, and so its first bit is set, where a row is late. The two
+	// halves do not wait for one another.
+	const half = groupSize / 2
+	expires, after := (*[groupSize]int64)(s.table.expires[groupSize*k:]), s.after
+	var low, high uint64
+	for i := half - 1; i > 0; i -= 2 {
+		low = low<<1 + uint64(expires[i%half]-after)>>63            //nolint:gosec // the sign is what is wanted
+		high = high<<1 + uint64(expires[i%half+half]-after)>>63     //nolint:gosec // likewise
+		low = low<<1 + uint64(expires[(i-1)%half]-after)>>63        //nolint:gosec // likewise
+		high = high<<1 + uint64(expires[(i-1)%half+half]-after)>>63 //nolint:gosec // likewise
+	}
+	return high<<half | low
+}
+
+// offer offers a row that may enter to the best if it is above its bar, and raises the bar
+// if it finds no place: rows of its class that are older find none either, nor do those that
+// are as old and come later.
+func (s *scan) offer(i int) {
+	bar, created := &s.bars[s.class(i)], s.table.created[i]
+	if created > *bar && !s.best.offer(entry{s.score(i), i}) {
+		*bar = created - s.equal
+	}
+}
+
+// ones returns how many bits are set in a set.
+func ones(set []byte) (n int) {
+	for ; len(set) > 0; set = set[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(set))
+	}
+	return n
+}
+
+// has reports whether a row of the table is in the set of a code.
+func (s *scan) has(c code, row int) bool { return s.sets[c][row>>3]>>(row&7)&1 != 0 }
+
+// move moves a row from the set of one code to that of another.
+func (s *scan) move(row int, from, to code) {
+	s.sets[from][row>>3] &^= 1 << (row & 7)
+	s.sets[to][row>>3] |= 1 << (row & 7)
+	s.count[from]--
+	s.count[to]++
+}
+
+// prime sets the bars of a large table from a sample of its groups: the worst of
 // the best of a part is no better than the worst of the best of the whole.
 // Without it, a table whose rows get newer and newer, as most do, would have
-// all of them scored. The result is the same.
+// all of them scored. The result is the same. The sample is judged and does not need
+// to be judged again.
 //
 // The sample is between one and three times the root of rows times places,
 // which balances its cost and that of the rows above the bar.
 func (s *scan) prime() {
-	rows := len(s.codes)
-	if s.best.places == 0 || rows/s.best.places < 256 {
+	rows := s.table.Len()
+	if s.step = 0; s.best.places == 0 || rows/s.best.places < 256 {
 		return
 	}
-	step := 1 << (bits.Len(uint(rows/s.best.places))/2 - 1)
-	for i := step - 1; i < rows; i += step {
-		if v := verdict(s.table.kinds[i], s.table.expires[i], s.now); s.verdicts[v] == crowded {
-			s.best.offer(s.score(i), i)
-		}
+	s.step = 1 << (bits.Len(uint(rows/s.best.places))/2 - 1)
+	s.equal = 1
+	for k := len(s.table.groups) / s.step * s.step; k > 0; k -= s.step {
+		s.judge(k - 1) // the newest first, as tables go
 	}
-	bar := s.best.bar
-	s.best.list = s.best.list[:0]
-	if bar == math.MinInt64 {
-		return // too few in the sample
-	}
-	s.best.bar = bar - 1 // a row as good as the bar may yet come before it
-	var bars [1 << classBits]int64
+	s.equal = 0
 	for c := range classes {
-		bars[c] = s.now - s.scorers[c].reach(s.best.bar) - 1
-	}
-	for v := range s.bars {
-		if s.verdicts[v] == crowded {
-			s.bars[v] = bars[v>>1&noClass]
+		s.bars[c] = math.MinInt64
+		if len(s.best.list) == s.best.places { // a row as good as the worst may yet come before it
+			s.bars[c] = s.after - 1 - s.scorers[c].reach(s.best.list[s.best.places-1].score-1) - 1
 		}
 	}
 }
@@ -140,28 +185,16 @@ func (s *scan) score(i int) ratio.Ratio {
 	return s.scorer(i).first(s.age(i))
 }
 
-func (s *scan) scorer(i int) *scorer { return &s.scorers[s.table.kinds[i]&noClass] }
+func (s *scan) scorer(i int) *scorer { return &s.scorers[s.class(i)] }
 
-func (s *scan) age(i int) int64 { return s.now - s.table.created[i] }
-
-// hits returns those of the rows that may enter, each once, as far as there are
-// places.
-func (s *scan) hits(rows []int) []int {
-	var list []int
-	for _, row := range rows {
-		if len(list) == s.best.places {
-			break
-		}
-		if row >= 0 && row < len(s.codes) && s.codes[row] == crowded {
-			list = append(list, row)
-			s.codes[row] = admitted // no second time
-		}
-	}
-	for _, row := range list {
-		s.codes[row] = crowded
-	}
-	return list
+// class returns the rank of the class of row i.
+func (s *scan) class(i int) uint8 {
+	p := &s.table.groups[i/groupSize].planes
+	k := i % groupSize
+	return uint8(p[0]>>k&1 | p[1]>>k&1<<1 | p[2]>>k&1<<2)
 }
+
+func (s *scan) age(i int) int64 { return s.after - 1 - s.table.created[i] }
 
 // A scorer is a rule, made ready for pass one.
 type scorer struct {
@@ -193,9 +226,15 @@ func (r *scorer) first(age int64) ratio.Ratio {
 }
 
 // reach returns the highest age at which the score is above
-// bar, or -1 if there is none.
+// bar, or -1 if there is none. No age is above twice the horizon.
 func (r *scorer) reach(bar ratio.Ratio) int64 {
-	low, high := int64(-1), int64(2*horizon)
+	if r.first(0) <= bar {
+		return -1
+	}
+	low, high := int64(0), min(r.clock.half, 2*horizon)
+	for high < 2*horizon && r.first(high) > bar {
+		low, high = high, min(2*high, 2*horizon)
+	}
 	for low < high {
 		if mid := high - (high-low)/2; r.first(mid) > bar {
 			low = mid
@@ -206,12 +245,10 @@ func (r *scorer) reach(bar ratio.Ratio) int64 {
 	return low
 }
 
-// best keeps the entries with the highest scores of those it is offered in the
-// order of their rows.
+// best keeps the entries with the highest scores, of equal ones those of the lower rows.
 type best struct {
-	places int         // at least 1 when something is offered
-	list   []entry     // by score, best first; then the lower row
-	bar    ratio.Ratio // scores up to here have no place
+	places int     // at least 1 when something is offered
+	list   []entry // best first
 }
 
 type entry struct {
@@ -219,25 +256,26 @@ type entry struct {
 	row   int
 }
 
-// offer reports whether the entry has found a place, if only until a better one
-// comes. Entries with equal scores must be offered in the order of their rows.
+// before reports whether an entry is better than another.
+func (e entry) before(f entry) bool {
+	return e.score > f.score || e.score == f.score && e.row < f.row
+}
+
+// offer reports whether an entry has found a place, if only until a better one comes.
 // Places are tens or hundreds, and few entries find one, so a sorted slice does.
-func (b *best) offer(score ratio.Ratio, row int) bool {
-	if score <= b.bar {
-		return false
-	}
+func (b *best) offer(e entry) bool {
 	if len(b.list) == b.places {
+		if !e.before(b.list[b.places-1]) {
+			return false
+		}
 		b.list = b.list[:b.places-1]
 	}
-	i, _ := slices.BinarySearchFunc(b.list, score, func(e entry, score ratio.Ratio) int {
-		if e.score < score {
-			return 1
+	i, _ := slices.BinarySearchFunc(b.list, e, func(f, e entry) int {
+		if f.before(e) {
+			return -1
 		}
-		return -1 // after its equals
+		return 1
 	})
-	b.list = slices.Insert(b.list, i, entry{score, row})
-	if len(b.list) == b.places {
-		b.bar = b.list[b.places-1].score
-	}
+	b.list = slices.Insert(b.list, i, e)
 	return true
 }

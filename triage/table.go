@@ -1,7 +1,6 @@
 package triage
 
 import (
-	"math"
 	"time"
 
 	"github.com/carrel-dev/carrel/provenance"
@@ -25,17 +24,62 @@ const (
 	Promoted                   // pinned or promoted: enters whatever the rank of its class
 )
 
-// A Table holds rows by columns, 17 bytes a row, so that a pass over a million
+// A Table holds rows by columns, 18 bytes a row, so that a pass over a million
 // of them reads nothing that it does not need. Rows are numbered from 0. The
 // zero value is empty and ready to use.
+//
+// What decides about a row but for its times is in groups of 64 rows, as bits of words, so
+// that a pass asks a question of 64 rows at a time (as the bit-sliced indexes of O'Neil and
+// Quass, Improved query performance with variant indexes, SIGMOD 1997).
 type Table struct {
-	created []int64 // milliseconds since 1970
+	rows    int
+	created []int64 // milliseconds since 1970; as long as groups has place
 	expires []int64 // likewise, or never
-	kinds   []uint8 // class and flags, see kindOf
+	groups  []group // of 64 rows each
 }
 
 // never is the time at which rows that do not expire do.
-const never = math.MaxInt64
+const never = 1 << 61
+
+// groupSize is the number of rows of a group: a word has a bit for each.
+const groupSize = 64
+
+// A group is what decides about 64 rows but for their times, of which it has bounds. As
+// rows are replaced, the bounds may become wider than they need to be, and no pass is wrong.
+type group struct {
+	planes  [numPlanes]uint64 // the bit i of the plane p is the bit p of the kind of row i
+	rows    uint64            // those that there are
+	newest  [noClass]int64    // by class: no row of it was created later
+	soonest int64             // no row expires before
+	latest  int64             // no row that ever expires does later
+}
+
+// newGroup is a group without a row.
+var newGroup = func() group {
+	g := group{soonest: never, latest: -horizon}
+	for c := range g.newest {
+		g.newest[c] = -horizon
+	}
+	return g
+}()
+
+// The planes above the three of the class.
+const (
+	planeRefuted = classBits + iota
+	planeAbsent
+	planePromoted
+	planeEnds // the row expires some day
+	numPlanes
+)
+
+// classes returns the rows of each class, by its rank.
+func (g *group) classes() (of [1 << classBits]uint64) {
+	p, q, r := g.planes[0], g.planes[1], g.planes[2]
+	for i, rows := range [...]uint64{^r & ^q, ^r & q, r & ^q, r & q} {
+		of[2*i], of[2*i+1] = rows&^p, rows&p
+	}
+	return of
+}
 
 // horizon bounds all other times, 36 million years from 1970: differences of
 // two do not overflow.
@@ -44,12 +88,11 @@ const horizon = 1 << 60
 // millis returns t in milliseconds since 1970.
 func millis(t time.Time) int64 { return min(max(t.UnixMilli(), -horizon), horizon) }
 
-// A kind is a class and flags in 6 bits: the rank of the class in the lower
-// three, the flags above them.
+// A kind is a class, flags, and whether the row expires, in 7 bits: the rank of the
+// class in the lower three, the flags above them.
 const (
 	classBits = 3
 	noClass   = 1<<classBits - 1 // stands for classes that do not exist
-	kindBits  = classBits + 3
 )
 
 func kindOf(r Row) uint8 {
@@ -57,40 +100,67 @@ func kindOf(r Row) uint8 {
 	if class < 0 {
 		class = noClass
 	}
-	return uint8(class) | uint8(r.Flags&(Refuted|Absent|Promoted))<<classBits
+	kind := uint8(class) | uint8(r.Flags&(Refuted|Absent|Promoted))<<classBits
+	if !r.Expires.IsZero() {
+		kind |= 1 << planeEnds
+	}
+	return kind
+}
+
+// kind returns the kind of row i.
+func (t *Table) kind(i int) (kind uint8) {
+	for p, plane := range t.groups[i/groupSize].planes {
+		kind |= uint8(plane>>(i%groupSize)&1) << p
+	}
+	return kind
 }
 
 // Len returns the number of rows.
-func (t *Table) Len() int { return len(t.kinds) }
+func (t *Table) Len() int { return t.rows }
 
 // Append adds a row and returns its number. A row whose class does not exist is
 // never admitted.
 func (t *Table) Append(r Row) int {
-	t.created = append(t.created, 0)
-	t.expires = append(t.expires, 0)
-	t.kinds = append(t.kinds, 0)
-	t.Set(t.Len()-1, r)
-	return t.Len() - 1
+	i := t.rows
+	if i%groupSize == 0 {
+		t.groups = append(t.groups, newGroup)
+		t.created = append(t.created, make([]int64, groupSize)...)
+		t.expires = append(t.expires, make([]int64, groupSize)...)
+	}
+	t.rows++
+	t.groups[i/groupSize].rows |= 1 << (i % groupSize)
+	t.Set(i, r)
+	return i
 }
 
 // Set replaces row i. It panics if there is none.
 func (t *Table) Set(i int, r Row) {
-	t.kinds[i] = kindOf(r)
-	t.created[i] = millis(r.Created)
-	t.expires[i] = never
+	_ = t.created[:t.rows][i]
+	t.created[i], t.expires[i] = millis(r.Created), never
+	g := &t.groups[i/groupSize]
 	if !r.Expires.IsZero() {
 		t.expires[i] = millis(r.Expires)
+		g.latest = max(g.latest, t.expires[i])
+	}
+	g.soonest = min(g.soonest, t.expires[i])
+	kind := kindOf(r)
+	if class := kind & noClass; class != noClass {
+		g.newest[class] = max(g.newest[class], t.created[i])
+	}
+	for p := range g.planes {
+		g.planes[p] = g.planes[p]&^(1<<(i%groupSize)) | uint64(kind>>p&1)<<(i%groupSize)
 	}
 }
 
 // Row returns row i, with its times in UTC and cut to milliseconds. It panics
 // if there is none.
 func (t *Table) Row(i int) Row {
+	created, kind := t.created[:t.rows][i], t.kind(i)
 	r := Row{
-		Created: time.UnixMilli(t.created[i]).UTC(),
-		Flags:   Flags(t.kinds[i] >> classBits),
+		Created: time.UnixMilli(created).UTC(),
+		Flags:   Flags(kind>>classBits) & (Refuted | Absent | Promoted),
 	}
-	if class := t.kinds[i] & noClass; class != noClass {
+	if class := kind & noClass; class != noClass {
 		r.Class = classes[class]
 	}
 	if t.expires[i] != never {

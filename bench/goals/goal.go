@@ -15,7 +15,12 @@ import (
 )
 
 // goals are all that is measured, in the order of the report.
-var goals = slices.Concat(startGoals, hookGoals, importGoals)
+var goals = slices.Concat(
+	startGoals,
+	hookGoals,
+	importGoals,
+	triageGoals,
+)
 
 // A goal is a bound on the ratio of two sides.
 type goal struct {

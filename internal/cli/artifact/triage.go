@@ -217,7 +217,7 @@ func (in *candidates) score(policy *triage.Policy) *carrel.TriageResult {
 		hits = append(hits, h.Index)
 	}
 	out := &carrel.TriageResult{Candidates: len(in.Candidates), Semantic: "lexical/1", Scored: []carrel.ScoredEntry{}}
-	first := policy.First(&t, in.Now, hits)
+	first := policy.First(&t, in.Now, hits, nil)
 	out.Tally = first.Tally
 	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
 		out.SemanticCalls = len(rows)
