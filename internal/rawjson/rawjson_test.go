@@ -147,6 +147,38 @@ func TestReadsWhatIsJSON(t *testing.T) {
 	}
 }
 
+// This reader and that of Go agree on strings that are longer than what is looked at in
+// one step, wherever in them an escape, an end, or what is wrong stands.
+func TestLongStrings(t *testing.T) {
+	bits := []string{`\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, "é", "𝄞", "~", `#`, `]`, "!"}
+	odd := []string{`"`, `\`, `\x`, "\x1f", "\x7f", `\u12`, "\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		b.WriteByte('"')
+		for range rapid.IntRange(0, 12).Draw(t, "pieces") {
+			b.WriteString(strings.Repeat("x", rapid.IntRange(0, 70).Draw(t, "plain")))
+			b.WriteString(rapid.SampledFrom(bits).Draw(t, "bit"))
+		}
+		if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
+			b.WriteString(rapid.SampledFrom(odd).Draw(t, "odd"))
+		}
+		b.WriteString(strings.Repeat("y", rapid.IntRange(0, 70).Draw(t, "tail")) + `"`)
+		data := []byte(b.String())
+		want := json.Valid(data)
+		if got := Valid(data); got != want {
+			t.Fatalf("%q: Valid is %t, want %t", data, got, want)
+		}
+		if !want {
+			return
+		}
+		text, err := NewReader(data).String()
+		var other string
+		if err != nil || json.Unmarshal(data, &other) != nil || text != other {
+			t.Fatalf("%q is %q, want %q: %v", data, text, other, err)
+		}
+	})
+}
+
 // A text that was cut off is told from one that is wrong.
 func TestCutOff(t *testing.T) {
 	const whole = ` { "a" : [ 1 , { "x":-25, "y":[ ] } , "s\u00e9\n" ] , "b\n":null,"c":{ "d":true}}`

@@ -236,62 +236,6 @@ func (r *Reader) At(offset int, key string, read func() error) error {
 	return nil
 }
 
-// Skip passes over a value of any kind and returns its span.
-func (r *Reader) Skip() (Span, error) {
-	r.space()
-	start := r.pos
-	err := r.skip()
-	return Span{start, r.pos}, err
-}
-
-func (r *Reader) skip() error {
-	switch kind := r.Kind(); kind {
-	case Object:
-		return r.skipObject()
-	case Array:
-		return r.Array(func(int) error { return r.skip() })
-	case String:
-		_, _, err := r.scan()
-		return err
-	case Number:
-		return r.number()
-	case True:
-		return r.word("true")
-	case False:
-		return r.word("false")
-	case Null:
-		return r.word("null")
-	case None:
-	}
-	if r.pos == len(r.data) {
-		return r.cut()
-	}
-	return r.Fail(r.pos, "%s where a value is expected", r.here())
-}
-
-// skipObject is Object without a look at the keys.
-func (r *Reader) skipObject() error {
-	if err := r.open('{'); err != nil {
-		return err
-	}
-	for more := !r.closes('}'); more; {
-		if _, _, err := r.scan(); err != nil {
-			return err
-		}
-		if err := r.colon(); err != nil {
-			return err
-		}
-		if err := r.skip(); err != nil {
-			return err
-		}
-		var err error
-		if more, err = r.next('}'); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // key reads a key and the colon behind it.
 func (r *Reader) key() (string, error) {
 	key, err := r.String()
