@@ -26,6 +26,7 @@ type Error struct {
 	Path   string // such as "messages.3.role", or empty
 	Text   string // what is wrong
 	Hint   string // what to do, or empty
+	Rule   Rule   // that a Document has and JSON has not, or empty
 }
 
 func (e *Error) Error() string {
@@ -59,6 +60,8 @@ type Reader struct {
 	path  []step
 	keyAt int // where the latest key of Object begins
 	lossy bool
+
+	strict bool // strings that are not valid Unicode are errors
 }
 
 // A step is one part of a path: a key, or an index if there is no key.
@@ -270,7 +273,7 @@ func (r *Reader) open(bracket byte) error {
 		}
 		return r.Fail(r.pos, "%s where %s is expected", r.here(), what)
 	case r.depth == MaxDepth:
-		return r.Fail(r.pos, "nested more than %d levels deep", MaxDepth)
+		return r.refuse(r.pos, RuleDepth, "nested more than %d levels deep", MaxDepth)
 	}
 	r.depth++
 	r.pos++

@@ -8,9 +8,17 @@ func (r *Reader) Skip() (Span, error) {
 	return Span{start, r.pos}, err
 }
 
-// skip passes over a value with all that is in it. Of what is open it keeps one bit for
-// each level: whether that is an object.
+// skip passes over a value with all that is in it.
 func (r *Reader) skip() error {
+	if kind := r.Kind(); kind != Object && kind != Array {
+		return r.skipPlain(kind)
+	}
+	return r.skipNested()
+}
+
+// skipNested passes over an object or a list. Of what is open it keeps one bit for each
+// level: whether that is an object.
+func (r *Reader) skipNested() error {
 	var objects [MaxDepth / 64]uint64
 	for outside := r.depth; ; {
 		kind := r.Kind()
@@ -81,6 +89,7 @@ func (r *Reader) skipPlain(kind Kind) error {
 		return r.word("false")
 	case Null:
 		return r.word("null")
+	case None, Object, Array:
 	}
 	if r.pos == len(r.data) {
 		return r.cut()

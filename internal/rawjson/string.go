@@ -61,7 +61,11 @@ func (r *Reader) scan() (span Span, has marks, err error) {
 		return span, has, r.unclosed(at)
 	}
 	r.pos = at + 1
-	return Span{start, r.pos}, has, nil
+	span = Span{start, r.pos}
+	if r.strict && has&^escapes != 0 {
+		err = r.unicode(span, has)
+	}
+	return span, has, err
 }
 
 // unclosed returns the error for a string that [closing] stopped in.
@@ -79,27 +83,31 @@ func (r *Reader) unclosed(at int) error {
 // begins at i, and what the string has. If there is none, the place is that of what
 // cannot stand in a string, or the end of data.
 func closing(data []byte, i int) (at int, has marks, ok bool) {
+	var all uint64
 	for near := i + 24; ; {
 		if i >= near {
-			i, has = leap(data, i, has)
+			i, all, has = leap(data, i, all, has)
 		}
 		for len(data)-i >= 8 {
 			w := binary.LittleEndian.Uint64(data[i:])
-			has |= highs(w)
+			all |= w
 			if found := stops(w); found != 0 {
 				i += bits.TrailingZeros64(found) / 8
 				break
 			}
 			i += 8
 		}
-		for i < len(data) && plain[data[i]] { // at the end of data
-			has |= highs(uint64(data[i]))
+		for len(data)-i < 8 && i < len(data) && plain[data[i]] {
+			all |= uint64(data[i])
 			i++
 		}
-		switch {
-		case i == len(data) || data[i] < ' ':
+		if i == len(data) || data[i] < ' ' {
 			return i, has, false
-		case data[i] == '"':
+		}
+		if data[i] == '"' {
+			if all&high != 0 {
+				has |= wide
+			}
 			return i, has, true
 		}
 		n, half := escapeLen(data[i:])
@@ -116,17 +124,22 @@ func closing(data []byte, i int) (at int, has marks, ok bool) {
 
 // leap goes on from i in a string by blocks of 64 bytes, and stops in front of what is
 // neither plain nor an escape of two characters. In long strings it saves a wrong guess of
-// the processor at most escapes.
-func leap(data []byte, i int, has marks) (int, marks) {
-	var all uint64
+// the processor at most escapes. All gathers the bits of all bytes.
+func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	for len(data)-i >= 64 {
-		block, next := (*[64]byte)(data[i:]), i+64
-		var found uint64 // a bit for each byte of the block
-		for k := 0; k < 64; k += 8 {
-			w := binary.LittleEndian.Uint64(block[k:])
-			all |= w
-			found |= stops(w) >> 7 * 0x0102040810204080 >> 56 << k
+		block := (*[64]byte)(data[i:])
+		w0, w1 := binary.LittleEndian.Uint64(block[0:]), binary.LittleEndian.Uint64(block[8:])
+		w2, w3 := binary.LittleEndian.Uint64(block[16:]), binary.LittleEndian.Uint64(block[24:])
+		w4, w5 := binary.LittleEndian.Uint64(block[32:]), binary.LittleEndian.Uint64(block[40:])
+		w6, w7 := binary.LittleEndian.Uint64(block[48:]), binary.LittleEndian.Uint64(block[56:])
+		all |= w0 | w1 | w2 | w3 | w4 | w5 | w6 | w7
+		w0, w1, w2, w3, w4, w5, w6, w7 = stops(w0), stops(w1), stops(w2), stops(w3), stops(w4), stops(w5), stops(w6), stops(w7)
+		if w0|w1|w2|w3|w4|w5|w6|w7 == 0 {
+			i += 64
+			continue
 		}
+		found := first(w0) | first(w1)<<8 | first(w2)<<16 | first(w3)<<24 |
+			first(w4)<<32 | first(w5)<<40 | first(w6)<<48 | first(w7)<<56
 		for found != 0 {
 			n := bits.TrailingZeros64(found) & 63
 			switch c := block[n]; {
@@ -136,13 +149,16 @@ func leap(data []byte, i int, has marks) (int, marks) {
 			case plain[c]: // see stops
 				found &^= 1 << n
 			default:
-				return i + n, has | highs(all)
+				return i + n, all, has
 			}
 		}
-		i = next
+		i += 64
 	}
-	return i, has | highs(all)
+	return i, all, has
 }
+
+// first gathers what [stops] found in the lowest eight bits, in the order of the bytes.
+func first(w uint64) uint64 { return w * 0x0002040810204081 >> 56 }
 
 const low, high = 0x0101010101010101, 0x8080808080808080
 
@@ -154,14 +170,6 @@ const low, high = 0x0101010101010101, 0x8080808080808080
 // See Mycroft's test in Knuth, The Art of Computer Programming 4A, 7.1.3 (90).
 func stops(w uint64) uint64 {
 	return ((w ^ low*2 - low*('"'-1)) | (w ^ low*'\\' - low)) &^ w & high
-}
-
-// highs is wide if w has a byte that is not ASCII.
-func highs(w uint64) marks {
-	if w&high != 0 {
-		return wide
-	}
-	return 0
 }
 
 // escapeLen returns the length of the escape that b begins with, both halves of a

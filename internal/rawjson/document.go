@@ -1,0 +1,280 @@
+package rawjson
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Document is a JSON object to be edited, such as the body of a request to a model. It
+// knows where the parts are that an edit is about, and writes a changed text whose other
+// bytes are those of the original.
+//
+// Read finds the levels of a request of any provider: the members of the object, the
+// elements of its lists (messages, input, contents, system, tools), their members, the
+// elements of the lists among those (content, parts), and the members of these. What is
+// deeper is checked and passed over. Each value of these levels is a [Node].
+//
+// Whoever reads the text after an edit has to see in it what was seen here. So Read refuses
+// what is JSON but not read alike by everyone, see [Rule].
+//
+// Drop, Replace, Insert and Append note changes; Segments writes them. Reading costs one
+// pass over the text, in which strings are looked at by words of eight bytes; writing costs
+// a step for each change and for each sibling of what is changed, and copies nothing.
+//
+// The zero value is ready. Read takes the memory of what was read before, so that nothing
+// is allocated once a Document has seen a text of the same size. A Document is for one
+// goroutine.
+type Document struct {
+	r     Reader
+	nodes []node // NoNode, Root and what is in it, each before its children
+	open  Node   // the one that is being read
+	edits []edit // the first is none
+	out   [][]byte
+	done  int // the text is written up to here
+}
+
+// A Node is a value in the text of a [Document], with its key if it is a member of an
+// object. It is of no use after the next Read.
+type Node int32
+
+// The nodes that are known without a search.
+const (
+	NoNode Node = 0 // what is not there: of kind None, with no text and no children
+	Root   Node = 1 // the whole object
+)
+
+// A Rule is why a [Document] refuses a text that is JSON.
+type Rule string
+
+// The rules of a [Document]. The first is that of every [Reader].
+const (
+	RuleDepth   Rule = "depth"   // values are nested more than MaxDepth levels deep
+	RuleSize    Rule = "size"    // the text is larger than 1 GiB
+	RuleObject  Rule = "object"  // the text is not an object
+	RuleUnicode Rule = "unicode" // a string is not UTF-8, or has half of a surrogate pair
+	RuleKey     Rule = "key"     // a key has an escape or is not ASCII
+	RuleTwice   Rule = "twice"   // an object has two keys that are equal, or differ in case only
+	RuleMembers Rule = "members" // an object has more than 64 members
+)
+
+const (
+	maxSize    = 1 << 30 // offsets are of 32 bits
+	maxMembers = 64
+	maxLevel   = 5 // of objects and lists that are looked into
+)
+
+// A node is what is known of a Node.
+type node struct {
+	from, key, start, end int32 // of its key or itself, length of the key with its quotes, of the value
+	parent, next, last    Node  // next sibling, last child
+	edits, latest, with   int32 // the first and the last beside it, the one in its place, or 0
+	kind                  Kind
+	entered               bool // its children are nodes
+	gone, touched         bool // it was dropped; something was changed at or in it
+}
+
+// Read reads a text, and forgets the one before with its changes. It keeps data, which
+// must not change until the segments are written. An error is an [*Error].
+func (d *Document) Read(data []byte) error {
+	d.r = Reader{data: data, strict: true}
+	d.nodes = append(d.nodes[:0], node{}, node{})
+	d.edits = append(d.edits[:0], edit{})
+	d.open = Root
+	err := d.read()
+	if err == nil {
+		return nil
+	}
+	d.r.data, d.nodes = nil, append(d.nodes[:0], node{}, node{})
+	return err
+}
+
+func (d *Document) read() error {
+	if len(d.r.data) > maxSize {
+		return d.r.refuse(maxSize, RuleSize, "the text is larger than %d bytes", maxSize)
+	}
+	if kind := d.r.Kind(); kind != Object && kind != None {
+		return d.r.refuse(d.r.pos, RuleObject, "%s where an object is expected", d.r.here())
+	}
+	err := d.value(Root, 1)
+	if err == nil {
+		err = d.r.End()
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Path = d.path(d.open)
+	}
+	return err
+}
+
+// value reads the value of a node. Objects and lists take turns down to maxLevel.
+func (d *Document) value(n Node, level int) (err error) {
+	d.open = n
+	kind := d.r.Kind()
+	start := d.r.pos
+	entered := level <= maxLevel && (kind == Object && level%2 == 1 || kind == Array && level%2 == 0)
+	switch {
+	case !entered:
+		err = d.r.skip()
+	case kind == Object:
+		err = d.object(n, level)
+	default:
+		err = d.array(n, level)
+	}
+	if err != nil {
+		return err
+	}
+	v := &d.nodes[n]
+	v.kind, v.entered, v.start, v.end = kind, entered, int32(start), int32(d.r.pos)
+	d.open = v.parent
+	return nil
+}
+
+func (d *Document) object(n Node, level int) error {
+	if err := d.r.open('{'); err != nil {
+		return err
+	}
+	count := 0
+	for more := !d.r.closes('}'); more; count++ {
+		key, has, err := d.r.scan()
+		switch {
+		case err != nil:
+			return err
+		case has != 0:
+			return d.r.refuse(key.Start, RuleKey, "key %q has an escape or is not ASCII", key.Of(d.r.data))
+		case count == maxMembers:
+			return d.r.refuse(key.Start, RuleMembers, "an object has more than %d members", maxMembers)
+		case d.twice(n, key.Of(d.r.data)):
+			return d.r.refuse(key.Start, RuleTwice, "key %s comes twice", key.Of(d.r.data))
+		}
+		if err := d.r.colon(); err != nil {
+			return err
+		}
+		if err := d.value(d.add(n, key), level+1); err != nil {
+			return err
+		}
+		if more, err = d.r.next('}'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Document) array(n Node, level int) error {
+	if err := d.r.open('['); err != nil {
+		return err
+	}
+	for more := !d.r.closes(']'); more; {
+		at := d.r.Offset()
+		err := d.value(d.add(n, Span{at, at}), level+1)
+		if err == nil {
+			more, err = d.r.next(']')
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a child to a node.
+func (d *Document) add(parent Node, key Span) Node {
+	n := Node(len(d.nodes))
+	d.nodes = append(d.nodes, node{from: int32(key.Start), key: int32(key.End - key.Start), parent: parent})
+	p := &d.nodes[parent]
+	if p.last != NoNode {
+		d.nodes[p.last].next = n
+	}
+	p.last = n
+	return n
+}
+
+// twice reports whether a key with its quotes is there already.
+func (d *Document) twice(n Node, key []byte) bool {
+	for c := range d.Children(n) {
+		if v := &d.nodes[c]; int(v.key) == len(key) && bytes.EqualFold(d.r.data[v.from:v.from+v.key], key) {
+			return true
+		}
+	}
+	return false
+}
+
+// path returns where in the text a node is.
+func (d *Document) path(n Node) string {
+	if n <= Root {
+		return ""
+	}
+	v := &d.nodes[n]
+	step := string(bytes.Trim(d.Key(n), `"`))
+	if v.key == 0 {
+		i := 0
+		for c := range d.Children(v.parent) {
+			if c == n {
+				break
+			}
+			i++
+		}
+		step = strconv.Itoa(i)
+	}
+	return strings.TrimPrefix(d.path(v.parent)+"."+step, ".")
+}
+
+// Kind returns the kind of a node.
+func (d *Document) Kind(n Node) Kind { return d.nodes[n].kind }
+
+// Key returns the key of a node without its quotes. An element of a list has none.
+func (d *Document) Key(n Node) []byte {
+	v := &d.nodes[n]
+	if v.key == 0 {
+		return nil
+	}
+	return d.r.data[v.from+1 : v.from+v.key-1 : v.from+v.key-1]
+}
+
+// Raw returns the text of a node's value, as it was read.
+func (d *Document) Raw(n Node) []byte {
+	v := &d.nodes[n]
+	return d.r.data[v.start:v.end:v.end]
+}
+
+// Children yields the members of an object or the elements of a list, in their order. Of
+// what is deeper than Read looks there are none.
+func (d *Document) Children(n Node) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if d.nodes[n].last == NoNode {
+			return
+		}
+		for c := n + 1; c != NoNode && yield(c); c = d.nodes[c].next {
+		}
+	}
+}
+
+// Member returns the member of an object with a key, or NoNode.
+func (d *Document) Member(n Node, key string) Node {
+	for c := range d.Children(n) {
+		if string(d.Key(c)) == key {
+			return c
+		}
+	}
+	return NoNode
+}
+
+// unicode refuses a string that has what programs read in several ways.
+func (r *Reader) unicode(s Span, has marks) error {
+	if has&halves != 0 {
+		return r.refuse(s.Start, RuleUnicode, "a string has half of a surrogate pair")
+	}
+	if !utf8.Valid(s.Of(r.data)) {
+		return r.refuse(s.Start, RuleUnicode, "a string is not UTF-8")
+	}
+	return nil
+}
+
+// refuse returns the error for a text that breaks a rule.
+func (r *Reader) refuse(offset int, rule Rule, format string, args ...any) error {
+	e := r.Fail(offset, format, args...)
+	e.Rule = rule
+	return e
+}
