@@ -1,11 +1,14 @@
 // Package retrieval ranks texts by what they share with a query.
 //
-// It ranks the candidates that it is given; it keeps no index and does no I/O.
+// It does no I/O.
 //
 //   - [Rank] orders by the words that a text shares with the query, by BM25.
 //   - [Similar] says on a fixed scale how much of the query a text has, by words and by
 //     pieces of words, without a dictionary or a model.
 //   - [CosineFloats] compares vectors that an embedder made, by meaning.
+//
+// [Index] finds the best of very many texts by BM25, and [FindBest] those of an index that a
+// store keeps.
 //
 // [Dialog] ranks what was said in a dialog, where an answer stands behind its question.
 //
@@ -166,7 +169,7 @@ func (t *tally) hit(d int) Hit {
 
 // idf returns the weight of a term that so many documents have.
 func (t *tally) idf(having int) float64 {
-	return math.Log(1 + (float64(len(t.counts)-having)+0.5)/(float64(having)+0.5))
+	return RankIDF(len(t.counts), having)
 }
 
 // millionths rounds to the nearest millionth. That drops the bits in which the

@@ -37,14 +37,14 @@ var near = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
 // change, and may be shared.
 type Dialog struct {
 	turns []Turn
-	said  *postings       // words of the texts
-	frame *postings       // words of dates and speakers
+	said  *occurrences    // words of the texts
+	frame *occurrences    // words of dates and speakers
 	names map[string]bool // stems of the names of speakers
 }
 
 // NewDialog analyzes turns. The slice must not be changed afterwards.
 func NewDialog(turns []Turn) *Dialog {
-	d := &Dialog{turns: turns, said: newPostings(len(turns)), frame: newPostings(len(turns)), names: make(map[string]bool)}
+	d := &Dialog{turns: turns, said: newOccurrences(len(turns)), frame: newOccurrences(len(turns)), names: make(map[string]bool)}
 	stems := make(map[string]string) // of the words so far
 	for i := range turns {
 		t := &turns[i]
@@ -140,8 +140,8 @@ func contentTerms(text string) []term {
 	return content
 }
 
-// postings say which texts have a stem, and how often.
-type postings struct {
+// occurrences say which texts have a stem, and how often.
+type occurrences struct {
 	of      map[string][]posting // by stem, ascending by text
 	lengths []int                // of the texts, in words
 	total   int                  // of the lengths
@@ -149,12 +149,12 @@ type postings struct {
 
 type posting struct{ text, count int }
 
-func newPostings(texts int) *postings {
-	return &postings{of: make(map[string][]posting), lengths: make([]int, texts)}
+func newOccurrences(texts int) *occurrences {
+	return &occurrences{of: make(map[string][]posting), lengths: make([]int, texts)}
 }
 
 // add adds text i. Texts come in their order. Stems are what is known of words.
-func (p *postings) add(i int, s string, stems map[string]string) {
+func (p *occurrences) add(i int, s string, stems map[string]string) {
 	for w := range text.Words(s) {
 		p.lengths[i]++
 		p.total++
@@ -173,7 +173,7 @@ func (p *postings) add(i int, s string, stems map[string]string) {
 }
 
 // tally counts terms, but for those with a stem that is left out.
-func (p *postings) tally(terms []term, without map[string]bool) *tally {
+func (p *occurrences) tally(terms []term, without map[string]bool) *tally {
 	t := &tally{
 		terms: make([]string, len(terms)), counts: make([][]int, len(p.lengths)),
 		lengths: p.lengths, total: p.total, having: make([]int, len(terms)),

@@ -1,0 +1,163 @@
+package postings
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// PageSize is about how many bytes a page has. One with a word that most documents have
+// is larger.
+const PageSize = 4 << 10
+
+// maxPages is how many pages of words a segment has at most.
+const maxPages = 1 << 20
+
+// A Segment is an index as it is kept on a disk.
+type Segment struct {
+	Docs  []byte   // what [ParseDocs] reads
+	Pages [][]byte // of the words: what [Lookup] and [Words] read; their number is a power of 2
+}
+
+// Segment returns the index as a segment. Documents that are gone are not in it.
+func (x *Index) Segment() *Segment {
+	x.Sweep()
+	size := 0
+	for word, l := range x.lists {
+		size += len(word) + len(l.data) + 8
+	}
+	n := min(maxPages, 1<<bits.Len(uint(max(size, 1)-1)/PageSize)) //nolint:gosec // it is a size
+	s := &Segment{Pages: make([][]byte, n)}
+	at := int64(0)
+	for i, id := range x.ids {
+		s.Docs = binary.AppendUvarint(s.Docs, uint64(id-at)) //nolint:gosec // ids ascend
+		s.Docs = binary.AppendUvarint(s.Docs, uint64(x.lengths[i]))
+		at = id
+	}
+	var list []byte
+	for _, word := range slices.Sorted(maps.Keys(x.lists)) { // so that equal indexes have equal pages
+		list = x.lists[word].AppendTo(list[:0])
+		p := &s.Pages[PageOf(word, n)]
+		*p = binary.AppendUvarint(*p, uint64(len(word)))
+		*p = append(*p, word...)
+		*p = binary.AppendUvarint(*p, uint64(len(list)))
+		*p = append(*p, list...)
+	}
+	return s
+}
+
+// PageOf returns in which of so many pages a word is: by the 64-bit FNV-1a of it.
+func PageOf(word string, pages int) int {
+	h := uint64(14695981039346656037)
+	for i := range len(word) {
+		h = (h ^ uint64(word[i])) * 1099511628211
+	}
+	return int((h ^ h>>32) & uint64(pages-1)) //nolint:gosec // it is below pages
+}
+
+// ParseDocs returns the ids of a segment's documents, and their lengths in words.
+func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
+	id := int64(0)
+	for len(data) > 0 {
+		gap, n := binary.Uvarint(data)
+		if n <= 0 || gap > uint64(math.MaxInt64-id) || gap == 0 && len(ids) > 0 { //nolint:gosec // ids are no less than 0
+			return nil, nil, ErrMalformed
+		}
+		length, k := binary.Uvarint(data[n:])
+		if k <= 0 || length == 0 || length > math.MaxUint32 {
+			return nil, nil, ErrMalformed
+		}
+		id += int64(gap) //nolint:gosec // it is no more than what is left
+		ids, lengths, data = append(ids, id), append(lengths, uint32(length)), data[n+k:]
+	}
+	return ids, lengths, nil
+}
+
+// Words calls f for each word of a page with its list, whose documents have places below most.
+// The list shares the bytes.
+func Words(page []byte, most uint32, f func(word string, l *List) error) error {
+	for len(page) > 0 {
+		word, list, rest, err := entry(page)
+		if err != nil {
+			return err
+		}
+		l, err := Parse(list, most)
+		if err != nil {
+			return err
+		}
+		if err := f(string(word), &l); err != nil {
+			return err
+		}
+		page = rest
+	}
+	return nil
+}
+
+// Lookup returns the list of a word of a page, or nil. Its documents have places below most. It
+// shares the bytes.
+func Lookup(page []byte, word string, most uint32) (*List, error) {
+	for len(page) > 0 {
+		have, list, rest, err := entry(page)
+		if err != nil {
+			return nil, err
+		}
+		if string(have) == word {
+			l, err := Parse(list, most)
+			return &l, err
+		}
+		page = rest
+	}
+	return nil, nil //nolint:nilnil // no document has the word
+}
+
+// entry returns the first word of a page, its list, and what is behind it.
+func entry(page []byte) (word, list, rest []byte, err error) {
+	if word, page, err = field(page); err == nil {
+		list, rest, err = field(page)
+	}
+	return word, list, rest, err
+}
+
+func field(data []byte) (value, rest []byte, err error) {
+	n, at := binary.Uvarint(data)
+	if at <= 0 || n > uint64(len(data)-at) {
+		return nil, nil, ErrMalformed
+	}
+	end := at + int(n) //nolint:gosec // it is within the data
+	return data[at:end:end], data[end:], nil
+}
+
+// Join takes in the documents of a segment that [ParseDocs] returned, behind all others.
+// Those whose length the caller has set to 0 are left out.
+func (x *Index) Join(pages [][]byte, ids []int64, lengths []uint32) error {
+	places := x.take(ids, lengths)
+	for _, page := range pages {
+		err := Words(page, uint32(len(ids)), func(word string, l *List) error { //nolint:gosec // places are such numbers
+			x.join(word, l, places, lengths)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// View returns what the segment has about some words, without the documents that are gone.
+func (s *Segment) View(words []string, gone func(id int64) bool) (View, error) {
+	v := View{Lists: make([]*List, len(words))}
+	var err error
+	if v.IDs, v.Lengths, err = ParseDocs(s.Docs); err != nil {
+		return View{}, err
+	}
+	v.Leave(gone)
+	for i, w := range words {
+		v.Lists[i], err = Lookup(s.Pages[PageOf(w, len(s.Pages))], w, uint32(len(v.IDs))) //nolint:gosec // places are such numbers
+		if err != nil {
+			return View{}, err
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,364 @@
+package retrieval
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/carrel-dev/carrel/internal/postings"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// A Best is a document that an index found.
+type Best struct {
+	ID    int64
+	Score ratio.Ratio // by BM25: any number from 0 up
+	at    scored
+}
+
+// A scored document is one of a view.
+type scored struct {
+	score int64 // in units of 2^-scale
+	view  uint32
+	place uint32
+}
+
+// Has reports whether the document has word i of those that the views are of, which are
+// the ones that it was found in.
+func (d *Best) Has(views []postings.View, i int) bool {
+	l := views[d.at.view].Lists[i]
+	return l != nil && l.Count(d.at.place) > 0
+}
+
+// An IDF is the weight of a word that some of the documents have.
+type IDF func(docs, having int) float64
+
+// RankIDF is the weight that [Rank] gives: ln(1+(N-n+½)/(n+½)), which is above 0 for every
+// word.
+func RankIDF(docs, having int) float64 {
+	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
+}
+
+// FTS5IDF is the weight that the function bm25() of SQLite's FTS5 gives:
+// ln((N-n+½)/(n+½)), and a millionth where that is not above 0.
+func FTS5IDF(docs, having int) float64 {
+	if w := math.Log((float64(docs-having) + 0.5) / (float64(having) + 0.5)); w > 0 {
+		return w
+	}
+	return 1e-6
+}
+
+// FindBest returns the k documents of some indexes that have the highest scores for the
+// words that the views are of, best first, by BM25:
+//
+//	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
+//
+// The views are of one scope, and no document is in two of them. The figures behind idf
+// and avg are those of all views together. Ties go to the smaller id.
+//
+// A search goes over the documents in stretches in which no word has more than one block
+// of postings. It passes over a stretch unread if the largest counts and the smallest
+// lengths in the blocks could not give any of its documents a place among the best. What
+// it reads takes a few nanoseconds for each posting.
+func FindBest(views []postings.View, k int, idf IDF) []Best {
+	if len(views) == 0 || k <= 0 {
+		return nil
+	}
+	s := searchers.Get().(*searcher) //nolint:forcetypeassert // nothing else is put there
+	defer searchers.Put(s)
+	s.begin(views, k, idf)
+	for i := range views {
+		s.search(&views[i], uint32(i)) //nolint:gosec // there are few
+	}
+	return s.results(views)
+}
+
+const (
+	// scale is how many bits of a score are behind the point, of 63: sums of integers do
+	// not depend on a processor. Each summand is computed in steps that IEEE 754 defines
+	// to the last bit, none of which the compiler may join.
+	scale = 40
+
+	// stretch is over how many documents a search goes at once at most.
+	stretch = 4096
+)
+
+var searchers = sync.Pool{New: func() any { return new(searcher) }}
+
+// A searcher is the memory of a search.
+type searcher struct {
+	weights []float64 // of the words: idf·(k1+1), times 2^scale
+	slope   float64   // k1·b/avg
+	memory  []word
+	words   []*word  // those that have documents left
+	best    []scored // a heap with the worst of the best on top, once there are k
+	k       int
+	least   int64 // the score that a document must exceed
+	sums    [stretch]int64
+	found   [stretch / 64]uint64
+}
+
+// A word is where a search is in the list of one.
+type word struct {
+	postings.Cursor
+
+	weight       float64
+	most         int64  // what the block adds to a score at most
+	low          uint32 // no document that is left is below it
+	read         bool   // the block is in docs and counts
+	at, n        int    // of what is read
+	docs, counts [postings.BlockSize]uint32
+}
+
+// begin prepares a search.
+func (s *searcher) begin(views []postings.View, k int, idf IDF) {
+	docs, total := 0, uint64(0)
+	for i := range views {
+		docs, total = docs+views[i].Docs(), total+views[i].Words
+	}
+	s.slope = float64(k1*b) * float64(docs) / float64(max(total, 1))
+	s.weights = s.weights[:0]
+	for i := range views[0].Lists {
+		having := 0
+		for v := range views {
+			having += views[v].Having(i)
+		}
+		// Logarithms differ between processors in their last bits, which this drops.
+		w := math.Round(idf(docs, having) * (1 << scale))
+		s.weights = append(s.weights, float64(w*(k1+1)))
+	}
+	s.best, s.k, s.least = s.best[:0], k, 0
+}
+
+// search goes over the documents of a view.
+func (s *searcher) search(v *postings.View, view uint32) {
+	s.memory, s.words = slices.Grow(s.memory[:0], len(v.Lists))[:len(v.Lists)], s.words[:0]
+	for i, l := range v.Lists {
+		if l == nil {
+			continue
+		}
+		w := &s.memory[i]
+		w.Cursor, w.weight = l.Cursor(), s.weights[i]
+		if s.next(w) {
+			s.words = append(s.words, w)
+		}
+	}
+	for len(s.words) > 0 {
+		from, to := s.stretch()
+		switch only, promising := s.promising(to); {
+		case !promising:
+		case only != nil:
+			s.alone(only, v.Lengths, view, from, to)
+		default:
+			for _, w := range s.words {
+				s.add(w, v.Lengths, from, to)
+			}
+			s.collect(view, from, to)
+		}
+		s.pass(to)
+	}
+}
+
+// next moves a word to its next block.
+func (s *searcher) next(w *word) bool {
+	if !w.Next() {
+		return false
+	}
+	w.read, w.low = false, w.First
+	w.most = s.part(w.weight, w.MostCount, w.MinLength) + 1 // and one for what rounding may do
+	if w.Last-w.First > stretch {
+		w.decode() // its documents are far apart: it says nothing about most stretches
+	}
+	return true
+}
+
+func (w *word) decode() {
+	w.n, w.at, w.read = w.Decode(&w.docs, &w.counts), 0, true
+}
+
+// part returns what a word adds to the score of a document of some length.
+func (s *searcher) part(weight float64, count, length uint32) int64 {
+	tf := float64(count)
+	return int64(float64(weight*tf) / (tf + float64(k1*(1-b)+float64(s.slope*float64(length)))))
+}
+
+// from returns a number that no document that is left is below.
+func (w *word) from() uint32 {
+	if w.read {
+		return w.docs[w.at]
+	}
+	return w.low
+}
+
+// stretch returns the documents to go over next: no word has two blocks among them.
+func (s *searcher) stretch() (from, to uint32) {
+	from, last := uint32(math.MaxUint32), uint32(math.MaxUint32)
+	for _, w := range s.words {
+		from, last = min(from, w.from()), min(last, w.Last)
+	}
+	if len(s.words) == 1 {
+		return from, last + 1
+	}
+	return from, min(last-from, stretch-1) + from + 1
+}
+
+// promising reports whether a document below to can be among the best, and returns the
+// word that alone has such documents, or nil.
+func (s *searcher) promising(to uint32) (only *word, is bool) {
+	sum, n := int64(0), 0
+	for _, w := range s.words {
+		if w.from() < to {
+			sum, n, only = sum+w.most, n+1, w
+		}
+	}
+	if n > 1 {
+		only = nil
+	}
+	return only, len(s.best) < s.k || sum > s.least
+}
+
+// alone takes the documents of a stretch that has one word.
+func (s *searcher) alone(w *word, lengths []uint32, view, from, to uint32) {
+	for w.at = w.begin(from); w.at < w.n && w.docs[w.at] < to; w.at++ {
+		doc := w.docs[w.at]
+		if length := lengths[doc]; length > 0 {
+			s.offer(s.part(w.weight, w.counts[w.at], length), view, doc)
+		}
+	}
+}
+
+// begin reads a block, and returns the place of the first document from from on.
+func (w *word) begin(from uint32) int {
+	if !w.read {
+		w.decode()
+		w.skip(from)
+	}
+	return w.at
+}
+
+// add adds what a word gives to the documents of a stretch.
+func (s *searcher) add(w *word, lengths []uint32, from, to uint32) {
+	if w.from() >= to {
+		return
+	}
+	for w.at = w.begin(from); w.at < w.n && w.docs[w.at] < to; w.at++ {
+		doc := w.docs[w.at]
+		if length := lengths[doc]; length > 0 {
+			at := (doc - from) % stretch
+			s.sums[at] += s.part(w.weight, w.counts[w.at], length)
+			s.found[at/64] |= 1 << (at % 64)
+		}
+	}
+}
+
+// collect takes the sums of a stretch.
+func (s *searcher) collect(view, from, to uint32) {
+	for i := range (to - from + 63) / 64 {
+		found := s.found[i]
+		s.found[i] = 0
+		for ; found != 0; found &= found - 1 {
+			at := 64*i + uint32(bits.TrailingZeros64(found)) //nolint:gosec // it is below 64
+			sum := s.sums[at]
+			s.sums[at] = 0
+			s.offer(sum, view, from+at)
+		}
+	}
+}
+
+// offer keeps a document if it is among the best so far.
+func (s *searcher) offer(sum int64, view, place uint32) {
+	if len(s.best) < s.k || sum > s.least {
+		s.keep(scored{sum, view, place})
+	}
+}
+
+// keep keeps a document that is among the best so far.
+func (s *searcher) keep(d scored) {
+	if len(s.best) < s.k {
+		s.best = append(s.best, d)
+		if len(s.best) < s.k {
+			return
+		}
+		for i := s.k/2 - 1; i >= 0; i-- {
+			sink(s.best, i)
+		}
+	} else {
+		s.best[0] = d
+		sink(s.best, 0)
+	}
+	s.least = s.best[0].score
+}
+
+// sink lets the document at place i of a heap sink to where it belongs.
+func sink(h []scored, i int) {
+	for d := h[i]; ; {
+		child := 2*i + 1
+		if child+1 < len(h) && h[child+1].worse(h[child]) {
+			child++
+		}
+		if child >= len(h) || !h[child].worse(d) {
+			h[i] = d
+			return
+		}
+		h[i] = h[child]
+		i = child
+	}
+}
+
+// worse reports whether a document comes after another.
+func (d scored) worse(than scored) bool {
+	if d.score != than.score {
+		return d.score < than.score
+	}
+	return d.view > than.view || d.view == than.view && d.place > than.place
+}
+
+// results returns the best in order.
+func (s *searcher) results(views []postings.View) []Best {
+	h := s.best
+	if len(h) < s.k {
+		for i := len(h)/2 - 1; i >= 0; i-- {
+			sink(h, i)
+		}
+	}
+	best := make([]Best, len(h))
+	for n := len(h) - 1; n >= 0; n-- {
+		d := h[0]
+		h[0] = h[n]
+		if h = h[:n]; n > 0 {
+			sink(h, 0)
+		}
+		best[n] = Best{ID: views[d.view].IDs[d.place], Score: millionthsOf(d.score), at: d}
+	}
+	return best
+}
+
+// millionthsOf rounds a score to the nearest millionth.
+func millionthsOf(score int64) ratio.Ratio {
+	hi, lo := bits.Mul64(uint64(score), uint64(ratio.One)) //nolint:gosec // no score is below 0
+	lo, carry := bits.Add64(lo, 1<<(scale-1), 0)
+	return ratio.Ratio((hi+carry)<<(64-scale) | lo>>scale) //nolint:gosec // a score has 63 bits at most
+}
+
+// skip leaves the documents below from behind, of a block that is read.
+func (w *word) skip(from uint32) {
+	for w.at < w.n && w.docs[w.at] < from {
+		w.at++
+	}
+}
+
+// pass leaves all documents below to behind.
+func (s *searcher) pass(to uint32) {
+	left := s.words[:0]
+	for _, w := range s.words {
+		w.low = max(w.low, to)
+		if w.read {
+			w.skip(to)
+		}
+		if w.Last >= to || s.next(w) {
+			left = append(left, w)
+		}
+	}
+	s.words = left
+}
