@@ -116,6 +116,16 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return newConn(c), nil
 }
 
+// end ends the transaction of a connection and gives it back. One that cannot end its
+// transaction serves nobody else.
+func (p *pool) end(c *conn) {
+	if c.exec(rollback) != nil {
+		_ = c.Close() // nothing was written
+		return
+	}
+	p.put(c)
+}
+
 // put gives a connection back.
 func (p *pool) put(c *conn) {
 	p.mu.Lock()

@@ -47,11 +47,10 @@ func (s *database) read(ctx, long context.Context, f func(v view) error) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	defer s.readers.put(c)
 	if err := c.exec(beginReading); err != nil {
-		return s.explain(err)
+		return s.explain(errors.Join(err, c.Close()))
 	}
-	defer c.exec(rollback) //nolint:errcheck // nothing was written
+	defer s.readers.end(c)
 	return s.explain(f(view{c, ctx, s, long}))
 }
 
