@@ -11,17 +11,11 @@ var LoadedEarly = func() bool {
 	for _, model := range []string{"gpt-4o", "gpt-4", "claude-opus-4-1", "gemini-2.5-pro", ""} {
 		ForModel(model)
 	}
-	return o200k.codec != nil || cl100k.codec != nil
+	return o200k.tokens.Loaded() || cl100k.tokens.Loaded()
 }()
 
 // Loaded reports whether the tables of o200k_base are loaded.
-func Loaded() bool { return o200k.codec != nil }
+func Loaded() bool { return o200k.tokens.Loaded() }
 
 // RaceEnabled is raceEnabled.
 const RaceEnabled = raceEnabled
-
-// Seam is seam.
-var Seam = seam
-
-// Chunk is chunk.
-const Chunk = chunk

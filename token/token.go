@@ -26,24 +26,22 @@
 // # Seams
 //
 // Exact counts add up where the left text ends in a line feed and the right one
-// begins with neither white space nor a slash: no piece of either encoding
-// reaches across such a seam. At any other seam the sum of the parts may differ
+// begins with neither white space nor a slash, as [Seam] says: no piece of either
+// encoding reaches across it. At any other seam the sum of the parts may differ
 // from the count of the whole. Bounds round up, so their sum may be larger.
 //
 // # Cost
 //
 // The tables of an encoding are loaded by the first count that needs them,
 // within tens of milliseconds; making a Counter costs nothing. The time to count
-// grows in proportion to the text (for one piece without end, such as a megabyte
-// of one letter, by n·log n), whatever the text is: what comes from a network
-// may be counted. Where a text is not UTF-8, each byte that is wrong counts as
+// grows in proportion to the text, whatever the text is: what comes from a network
+// may be counted. A count allocates no memory. Where a text is not UTF-8, each byte that is wrong counts as
 // the replacement character U+FFFD, which is what a provider would see.
 //
 // # Determinism and concurrency
 //
 // Equal texts give equal counts on every machine. Everything here may be used
-// by several goroutines at once. Only the package itself knows which library
-// merges the bytes.
+// by several goroutines at once.
 package token
 
 import (

@@ -1,22 +1,76 @@
-package token
+package bpe_test
 
-import "unicode"
+import (
+	"unicode"
 
-// A splitter returns the length of the first piece of a text that is not
-// empty, in runes. Byte-pair encoding works on one piece at a time, so where
-// the pieces end is half of what an encoding is.
+	"github.com/carrel-dev/carrel/internal/bpe"
+)
+
+// A naive is an encoding as its definition says, with no thought for time: what the
+// encodings are tested against. Rune by rune it splits, and of each piece it merges the
+// pair of the lowest token, the leftmost first, until there is none.
+type naive struct {
+	split  splitter
+	tokens map[string]uint32
+}
+
+func newNaive(e *bpe.Encoding, split splitter) *naive {
+	n := &naive{split, make(map[string]uint32)}
+	for id := uint32(0); ; id++ {
+		text, ok := e.Decode([]uint32{id})
+		if !ok {
+			return n
+		}
+		n.tokens[text] = id
+	}
+}
+
+func (n *naive) encode(text string) (ids []uint32) {
+	for rest := []rune(text); len(rest) > 0; {
+		size := n.split(rest)
+		ids = append(ids, n.merge(string(rest[:size]))...)
+		rest = rest[size:]
+	}
+	return ids
+}
+
+func (n *naive) merge(piece string) (ids []uint32) {
+	var parts []string
+	for i := range len(piece) {
+		parts = append(parts, piece[i:i+1])
+	}
+	for {
+		lowest, at := ^uint32(0), 0
+		for i := range len(parts) - 1 {
+			if id, ok := n.tokens[parts[i]+parts[i+1]]; ok && id < lowest {
+				lowest, at = id, i
+			}
+		}
+		if lowest == ^uint32(0) {
+			break
+		}
+		parts[at] += parts[at+1]
+		parts = append(parts[:at+1], parts[at+2:]...)
+	}
+	for _, part := range parts {
+		ids = append(ids, n.tokens[part])
+	}
+	return ids
+}
+
+// A splitter returns the length of the first piece of a text that is not empty, in runes.
 type splitter func(text []rune) int
 
 // A class is a set of the properties of a rune that the splitters ask for.
 type class uint8
 
 const (
-	upper   class = 1 << iota // may stand in the first, upper-case half of a word
-	lower                     // may stand in the second, lower-case half of a word
-	mark                      // combining mark: no letter, yet part of a word in o200k
-	number                    // any numeric character, not only digits
-	space                     // white space
-	newline                   // line feed or carriage return; also space
+	newline class = 1 << iota
+	space
+	number
+	mark
+	lower
+	upper
 
 	letter = upper | lower
 )

@@ -1,0 +1,258 @@
+package bpe_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/internal/bpe"
+)
+
+// encodings are what is tested, each with its definition.
+var encodings = sync.OnceValue(func() []encoding {
+	return []encoding{
+		{"o200k_base", bpe.O200k, newNaive(bpe.O200k, splitO200k), "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"},
+		{"cl100k_base", bpe.Cl100k, newNaive(bpe.Cl100k, splitCl100k), "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"},
+	}
+})
+
+type encoding struct {
+	name string
+	*bpe.Encoding
+	naive  *naive
+	digest string // SHA-256 of the file of tokens, as tiktoken has it in its source
+}
+
+// The tables have the tokens of the files that tiktoken loads: base64 of the bytes, a
+// blank, the number, a line feed.
+func TestTablesHaveTheTokensOfTiktoken(t *testing.T) {
+	for _, e := range encodings() {
+		file := sha256.New()
+		for id := range uint32(len(e.naive.tokens)) {
+			text, _ := e.Decode([]uint32{id})
+			fmt.Fprintf(file, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(text)), id)
+		}
+		if got := fmt.Sprintf("%x", file.Sum(nil)); got != e.digest {
+			t.Errorf("%s: digest %s, want %s", e.name, got, e.digest)
+		}
+	}
+}
+
+// alphabet has a few of every class of rune that a pattern tells apart, and
+// those on which implementations have been seen to differ.
+var alphabet = []rune("aabsStTdmrevlLEKẞſéÉ" + // letters, contractions
+	"ǅʰ" + "あ中ก" + // title case, modifier, no case
+	"\u0301\u093e\u20dd" + // marks: nonspacing, spacing, enclosing
+	"017²Ⅷ٣" + // numbers
+	"''.,!/-_({’€😀" + // symbols
+	"    \t\n\n\n\r\v\f\u00a0\u0085\u2028\u3000" + // white space
+	"\ufeff\u200b\ufffd\x00\x7f\u00ad") // none of these
+
+// words are pieces to make texts from.
+var words = []string{
+	"the", " quick", " brown", "Fox", "'s", "'LL", "'ſ", " ", "        ", "\n", "\n\n", "\r\n", "\t", "/", "----------------",
+	"====", " {", "}", "\";", "1", "2024", "-", "—", "é", "e\u0301", "中文", "上下文窗口", "😀", "\u00a0", "func", "(x",
+	"internationalization", "ABCDEFGH", "aaaaaaaaaaaa", "0x7fff", "SGVsbG8gd29ybGQ",
+}
+
+// text draws a text: some of runes, some of words.
+func text() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 40, -1),
+		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 20), func(w []string) string { return strings.Join(w, "") }),
+		rapid.String(),
+	)
+}
+
+// A fatal is what testing and rapid have in common.
+type fatal interface{ Fatalf(string, ...any) }
+
+// check compares the pieces and tokens of a text with those of the definition.
+func (e encoding) check(t fatal, text string) {
+	e.checkPieces(t, string([]rune(text)))
+	want := e.naive.encode(text)
+	got := e.Encode(nil, text)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s: Encode(%q) = %d, want %d", e.name, text, got, want)
+	}
+	if n := e.Count(text); n != len(want) {
+		t.Fatalf("%s: Count(%q) = %d, want %d", e.name, text, n, len(want))
+	}
+	if back, ok := e.Decode(got); !ok || back != string([]rune(text)) {
+		t.Fatalf("%s: Decode(Encode(%q)) = %q, %t", e.name, text, back, ok)
+	}
+}
+
+func TestEncodeFollowsDefinition(t *testing.T) {
+	for _, e := range encodings() {
+		rapid.Check(t, func(t *rapid.T) { e.check(t, text().Draw(t, "text")) })
+	}
+}
+
+// Every rune falls into the same class as in the definition, wherever it stands in a word.
+func TestEncodeEveryRune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("131 072 runes")
+	}
+	for _, e := range encodings() {
+		for r := range rune(0x20000) {
+			if r < 0xD800 || r > 0xDFFF {
+				s := string(r)
+				e.checkPieces(t, "aB"+s+s+"Ba \n"+s+"\n "+s+" "+s+"1")
+			}
+		}
+	}
+}
+
+func (e encoding) checkPieces(t fatal, text string) {
+	var want []string
+	for rest := []rune(text); len(rest) > 0; {
+		n := e.naive.split(rest)
+		want = append(want, string(rest[:n]))
+		rest = rest[n:]
+	}
+	if got := e.Pieces(text); !slices.Equal(got, want) {
+		t.Fatalf("%s: pieces of %q are %q, want %q", e.name, text, got, want)
+	}
+}
+
+func FuzzEncode(f *testing.F) {
+	for _, text := range []string{
+		"", "it's HTTPServer's", "\n    \n", "a\u0301ABC", "x/\n/\n y", " 12345 \r\n \r\n", "\u0301ABC", "\xff\xfe", "'ſ 'ſ",
+		strings.Repeat("-", 200), strings.Repeat("ab", 100), "上下文窗口是有限的", "SGVsbG8gd29ybGQsIHRoaXMgaXMgYmFzZTY0",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, e := range encodings() {
+			e.check(t, text[:min(len(text), 400)])
+		}
+	})
+}
+
+// A piece may be encoded by backtracking, by merging, and by windows of it; all come to
+// the same.
+func TestWaysAgree(t *testing.T) {
+	unit := rapid.StringOfN(rapid.SampledFrom([]rune("ab-= \n\tzqé中あ0X")), 1, 12, -1)
+	for _, e := range encodings() {
+		rapid.Check(t, func(t *rapid.T) {
+			piece := strings.Repeat(unit.Draw(t, "first"), rapid.IntRange(1, 300).Draw(t, "n")) +
+				strings.Repeat(unit.Draw(t, "second"), rapid.IntRange(1, 300).Draw(t, "m"))
+			merged, same := e.Merged(piece)
+			if !same {
+				t.Fatalf("%s: backtracking and merging of %q differ", e.name, piece)
+			}
+			if got := e.Piece(piece); !slices.Equal(got, merged) {
+				t.Fatalf("%s: %q has the tokens %d, want %d", e.name, piece, got, merged)
+			}
+		})
+	}
+}
+
+// hostile returns texts of n bytes that make a careless encoder quadratic.
+func hostile(n int) map[string]string {
+	random := rand.New(rand.NewPCG(3, 4))
+	noise, letters, upper := make([]byte, n), make([]byte, n), make([]byte, n)
+	for i := range n {
+		noise[i] = byte(random.Uint32())
+		letters[i] = 'a' + byte(random.IntN(26))
+		upper[i] = 'A' + byte(random.IntN(26))
+	}
+	texts := map[string]string{
+		"random letters":    string(letters),
+		"random capitals":   string(upper),
+		"random bytes":      string(noise),
+		"base64":            base64.StdEncoding.EncodeToString(noise)[:n],
+		"spaces and a word": strings.Repeat(" ", n-1) + "a",
+	}
+	for _, unit := range []string{
+		"a", "A", "0", " ", "\n", "\t", "-", "=", "*", "_", "#", ".", "/", "'", "\\", "中", "あ", "😀", "é", "\u0301", "\u00a0", "\x00",
+		"ab", "aB", "-=", "\n ", " \r\n", "/\n", "'s", "abc", "the", " a", "Aa", "ー", "的", "—", "│", "─", "\u200b",
+	} {
+		texts[fmt.Sprintf("%q", unit)] = strings.Repeat(unit, n/len(unit))
+	}
+	return texts
+}
+
+// No text takes more than twenty steps for each byte, and sixteen times the text
+// takes no more than twenty times the steps.
+func TestStepsAreLinear(t *testing.T) {
+	const large = 1 << 18
+	for _, e := range encodings() {
+		small := hostile(large / 16)
+		for what, text := range hostile(large) {
+			few, many := e.Steps(small[what]), e.Steps(text)
+			t.Logf("%s, %s: %.1f steps for each byte, %.1f times as many", e.name, what, float64(many)/large, float64(many)/float64(few+1))
+			if many > 20*few+1000 || many > 20*large {
+				t.Errorf("%s, %s: %d steps for %d bytes, %d for %d", e.name, what, few, large/16, many, large)
+			}
+		}
+	}
+}
+
+// The windows of a long piece, and what windows there are, do not show.
+func TestLongPieces(t *testing.T) {
+	for _, e := range encodings() {
+		for what, text := range hostile(20 << 10) {
+			for _, piece := range e.Pieces(string([]rune(text))) {
+				if len(piece) < 100 {
+					continue
+				}
+				want, _ := e.Merged(piece)
+				if got := e.Piece(piece); !slices.Equal(got, want) {
+					t.Errorf("%s, %s: a piece of %d bytes has %d tokens, want %d", e.name, what, len(piece), len(got), len(want))
+				}
+			}
+		}
+	}
+}
+
+func TestCountAllocatesNothing(t *testing.T) {
+	texts := []string{
+		"The quick brown fox jumps over the lazy dog.\n", "{\"key\": [1, 2.5, null]}\n", "上下文窗口是有限的，所以我们必须决定保留什么。",
+		strings.Repeat("-", 10_000), strings.Repeat("x", 10_000),
+	}
+	for _, e := range encodings() {
+		ids := make([]uint32, 0, 20_000)
+		for _, text := range texts {
+			if n := testing.AllocsPerRun(100, func() { e.Count(text) }); n != 0 {
+				t.Errorf("%s: Count(%.20q) allocates %v times", e.name, text, n)
+			}
+			if n := testing.AllocsPerRun(100, func() { e.Encode(ids, text) }); n != 0 {
+				t.Errorf("%s: Encode(%.20q) allocates %v times", e.name, text, n)
+			}
+		}
+	}
+}
+
+func TestDecodeUnknownToken(t *testing.T) {
+	for _, e := range encodings() {
+		for _, id := range []uint32{uint32(len(e.naive.tokens)), 1 << 18, 1<<32 - 1} {
+			if text, ok := e.Decode([]uint32{0, id}); ok {
+				t.Errorf("%s: Decode(%d) = %q", e.name, id, text)
+			}
+		}
+	}
+}
+
+func TestLoadDamagedTable(t *testing.T) {
+	table := bpe.Cl100k.Table()
+	for what, damaged := range map[string]string{
+		"nothing":                 "",
+		"too few bytes":           table[:255],
+		"half a token":            table[:len(table)-1],
+		"a part that comes later": table[:256] + "\x00\x80\x02",
+		"a number without end":    table[:256] + "\x00\xff\xff\xff\xff\xff\xff\xff",
+	} {
+		if err := bpe.LoadTable(damaged); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

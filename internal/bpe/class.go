@@ -1,0 +1,138 @@
+package bpe
+
+import (
+	"sync"
+	"unicode"
+)
+
+// A class is a set of the properties of a rune that the patterns ask for. Punctuation and
+// symbols have none.
+type class uint8
+
+const (
+	upper   class = 1 << iota // may stand in the first, upper-case half of a word
+	lower                     // may stand in the second, lower-case half of a word
+	mark                      // combining mark: no letter, yet part of a word in o200k
+	number                    // any numeric character, not only digits
+	space                     // white space
+	newline                   // line feed or carriage return; also space
+	foreign                   // in the table of bytes: the byte is part of a longer rune
+
+	cased = upper | lower
+)
+
+// isLetter reports whether the class is that of a letter, which a mark is not.
+func (c class) isLetter() bool { return c&cased != 0 && c&mark == 0 }
+
+// isSymbol reports whether the class is that of neither letter, number nor white space.
+func (c class) isSymbol() bool { return c&(number|space) == 0 && !c.isLetter() }
+
+// leadsWord reports whether a rune of the class may stand before a word as the first rune
+// of its piece: one blank, quote or bracket.
+func (c class) leadsWord() bool { return c&(number|newline) == 0 && !c.isLetter() }
+
+// ascii has the classes of bytes.
+var ascii = func() (table [256]class) {
+	for b := range table {
+		switch {
+		case b >= 0x80:
+			table[b] = foreign
+		case b == '\n' || b == '\r':
+			table[b] = space | newline
+		case b == ' ' || '\t' <= b && b <= '\f':
+			table[b] = space
+		case '0' <= b && b <= '9':
+			table[b] = number
+		case 'a' <= b && b <= 'z':
+			table[b] = lower
+		case 'A' <= b && b <= 'Z':
+			table[b] = upper
+		}
+	}
+	return table
+}()
+
+// A classes has the class of every rune, in pages of 256 runes. Equal pages are kept once.
+type classes struct {
+	page  [unicode.MaxRune>>8 + 1]uint8
+	pages [][256]class
+}
+
+// allClasses makes the table once.
+var allClasses = sync.OnceValue(newClasses)
+
+// newClasses makes the table. Letters without case, and marks, may stand in either half
+// of a word.
+func newClasses() *classes {
+	c := new(classes)
+	runes := make([]class, unicode.MaxRune+1)
+	for _, set := range []struct {
+		table *unicode.RangeTable
+		class class
+	}{
+		{unicode.Lu, upper},
+		{unicode.Lt, upper},
+		{unicode.Ll, lower},
+		{unicode.Lm, cased},
+		{unicode.Lo, cased},
+		{unicode.M, cased | mark},
+		{unicode.N, number},
+		{unicode.White_Space, space},
+	} {
+		for _, r := range set.table.R16 {
+			fill(runes, rune(r.Lo), rune(r.Hi), rune(r.Stride), set.class)
+		}
+		for _, r := range set.table.R32 {
+			fill(runes, rune(r.Lo), rune(r.Hi), rune(r.Stride), set.class)
+		}
+	}
+	runes['\n'] |= newline
+	runes['\r'] |= newline
+	known := make(map[[256]class]uint8)
+	for i := range c.page {
+		page := [256]class(runes[i<<8:])
+		at, ok := known[page]
+		if !ok {
+			at = uint8(len(c.pages))
+			known[page] = at
+			c.pages = append(c.pages, page)
+		}
+		c.page[i] = at
+	}
+	return c
+}
+
+func fill(runes []class, low, high, stride rune, c class) {
+	for r := low; r <= high; r += stride {
+		runes[r] = c
+	}
+}
+
+// at returns the class of the rune at an offset of a text that is UTF-8, and its size.
+func (c *classes) at(s string, i int) (class, int) {
+	b := s[i]
+	switch {
+	case b < 0x80:
+		return ascii[b], 1
+	case b < 0xe0:
+		return c.of(rune(b&0x1f)<<6 | rune(s[i+1]&0x3f)), 2
+	case b < 0xf0:
+		return c.of(rune(b&0x0f)<<12 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f)), 3
+	default:
+		return c.of(rune(b&0x07)<<18 | rune(s[i+1]&0x3f)<<12 | rune(s[i+2]&0x3f)<<6 | rune(s[i+3]&0x3f)), 4
+	}
+}
+
+func (c *classes) of(r rune) class { return c.pages[c.page[r>>8]][r&0xff] }
+
+// run returns the end of the runes from an offset on that have any property of want.
+func (c *classes) run(s string, i int, want class) int {
+	for i < len(s) {
+		class, size := c.at(s, i)
+		if class&want == 0 {
+			break
+		}
+		i += size
+	}
+	return i
+}

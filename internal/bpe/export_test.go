@@ -1,0 +1,60 @@
+package bpe
+
+import "strings"
+
+// Pieces returns the pieces of a text that is UTF-8.
+func (e *Encoding) Pieces(text string) (pieces []string) {
+	e.once.Do(e.load)
+	for i := 0; i < len(text); {
+		end := e.split(e.classes, text, i)
+		pieces = append(pieces, text[i:end])
+		i = end
+	}
+	return pieces
+}
+
+// Steps returns how many steps it takes to count a text, with nothing remembered.
+func (e *Encoding) Steps(text string) int {
+	e.once.Do(e.load)
+	c := newCounter(e)
+	c.count(valid(text))
+	return c.steps
+}
+
+// Merged returns the tokens of one piece by merging alone, and whether backtracking comes
+// to the same.
+func (e *Encoding) Merged(piece string) (tokens []uint32, same bool) {
+	e.once.Do(e.load)
+	m := newMerger(e.tokens)
+	tokens = m.merge(nil, piece)
+	back, stuck := m.backtrack(nil, piece, 0, len(piece), 1<<60)
+	return tokens, !stuck && equalTokens(back, tokens)
+}
+
+// Piece returns the tokens of one piece as they are counted.
+func (e *Encoding) Piece(piece string) []uint32 {
+	e.once.Do(e.load)
+	tokens, _ := newMerger(e.tokens).piece(nil, piece, 0, len(piece), true)
+	return tokens
+}
+
+func equalTokens(a, b []uint32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// LoadTable reads a table that may be damaged.
+func LoadTable(table string) error {
+	_, err := load(table)
+	return err
+}
+
+// Table returns the table of an encoding.
+func (e *Encoding) Table() string { return strings.Clone(e.table) }

@@ -1,0 +1,87 @@
+package bpe
+
+// A span is a part of a piece while its bytes are merged, kept where it begins.
+type span struct {
+	id         token
+	pair       token // what it merges to with the next one, or none
+	prev, next int32 // where its neighbors begin
+}
+
+// merge appends the tokens of a piece to dst. It merges the lowest pair first, and of
+// equal ones the leftmost, as the encoding is defined; a heap finds it.
+func (m *merger) merge(dst []token, s string) []token {
+	spans := m.spans[:0]
+	for i := range len(s) {
+		spans = append(spans, span{m.bytes[s[i]], none, int32(i - 1), int32(i + 1)})
+	}
+	m.spans, m.heap = spans, m.heap[:0]
+	for i := range len(s) {
+		m.pairUp(spans, i)
+	}
+	for len(m.heap) > 0 {
+		m.steps++
+		first := m.pop()
+		i := int32(first & (1<<32 - 1))
+		if spans[i].pair != token(first>>32) {
+			continue // one of the two is merged with another
+		}
+		next := spans[i].next
+		spans[i].id, spans[i].next = spans[i].pair, spans[next].next
+		spans[next].pair = none
+		if after := int(spans[i].next); after < len(s) {
+			spans[after].prev = i
+		}
+		m.pairUp(spans, int(i))
+		if spans[i].prev >= 0 {
+			m.pairUp(spans, int(spans[i].prev))
+		}
+	}
+	for i := 0; i < len(s); i = int(spans[i].next) {
+		dst = append(dst, spans[i].id)
+	}
+	return dst
+}
+
+// pairUp sees what a span merges to with the next one.
+func (m *merger) pairUp(spans []span, i int) {
+	spans[i].pair = none
+	if next := int(spans[i].next); next < len(spans) {
+		if spans[i].pair = m.merged(spans[i].id, spans[next].id); spans[i].pair != none {
+			m.push(uint64(spans[i].pair)<<32 | uint64(i))
+		}
+	}
+}
+
+func (m *merger) push(x uint64) {
+	h := append(m.heap, x)
+	i := len(h) - 1
+	for i > 0 && h[(i-1)/2] > x {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = x
+	m.heap = h
+}
+
+func (m *merger) pop() (first uint64) {
+	h := m.heap
+	first, x := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	i := 0
+	for 2*i+1 < len(h) {
+		child := 2*i + 1
+		if child+1 < len(h) && h[child+1] < h[child] {
+			child++
+		}
+		if h[child] >= x {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	if len(h) > 0 {
+		h[i] = x
+	}
+	m.heap = h
+	return first
+}

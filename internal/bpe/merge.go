@@ -1,0 +1,180 @@
+package bpe
+
+import "math/bits"
+
+// A merger encodes one piece after the other. It belongs to one goroutine.
+type merger struct {
+	*vocabulary
+	fits  []uint64 // remembered answers of adjacent, by hash
+	steps int      // what was done so far: names looked up, pairs judged, pairs merged
+
+	stuck         bool     // backtracking took too many steps in the piece
+	tokens, ahead []token  // of two windows
+	dead          []uint64 // one bit for each offset
+	spans         []span
+	heap          []uint64
+}
+
+const (
+	fitsBits = 14
+
+	// A piece longer than a window is encoded by windows. The tokens of the last margin
+	// bytes of a window are not final: what follows may change them.
+	window = 4 << 10
+	margin = 512
+)
+
+func newMerger(v *vocabulary) *merger {
+	return &merger{vocabulary: v, fits: make([]uint64, 1<<fitsBits)}
+}
+
+// piece returns how many tokens the piece s[i:end] has, and appends them to dst if keep
+// is set.
+//
+// A long piece is encoded by windows. Tokens are the encoding of their bytes if each two
+// neighbors are that of theirs, so the tokens of a window up to a cut, and those of a
+// window that begins at the cut, go together if the two at the cut do. Most cuts hold; at
+// one that does not the first window is doubled.
+func (m *merger) piece(dst []token, s string, i, end int, keep bool) (tokens []token, n int) {
+	if id := m.find(s, i, end); id != none {
+		if keep {
+			dst = append(dst, id)
+		}
+		return dst, 1
+	}
+	to := min(i+window, end)
+	m.stuck = false
+	m.tokens = m.encode(m.tokens[:0], s, i, to)
+	for to < end {
+		cut, at := 0, i
+		for at+m.size(m.tokens[cut]) <= to-margin {
+			at += m.size(m.tokens[cut])
+			cut++
+		}
+		after := min(at+window, end)
+		m.ahead = m.encode(m.ahead[:0], s, at, after)
+		if !m.adjacent(m.tokens[cut-1], m.ahead[0]) {
+			to = min(i+2*(to-i), end)
+			m.tokens = m.encode(m.tokens[:0], s, i, to)
+			continue
+		}
+		if keep {
+			dst = append(dst, m.tokens[:cut]...)
+		}
+		n += cut
+		m.tokens, m.ahead = m.ahead, m.tokens
+		i, to = at, after
+	}
+	if keep {
+		dst = append(dst, m.tokens...)
+	}
+	return dst, n + len(m.tokens)
+}
+
+// encode appends the tokens of s[i:end] to dst: by backtracking, or from where that takes
+// too many steps in a piece by merging.
+func (m *merger) encode(dst []token, s string, i, end int) []token {
+	if !m.stuck {
+		dst, m.stuck = m.backtrack(dst, s, i, end, m.steps+64+8*(end-i))
+	}
+	if m.stuck {
+		dst = m.merge(dst, s[i:end])
+	}
+	return dst
+}
+
+// backtrack appends the tokens of s[i:end] to dst, which is empty. It goes from left to
+// right and takes the longest token that may follow the one before. Where none may, it
+// takes the one before back. It gives up when steps are so many.
+func (m *merger) backtrack(dst []token, s string, i, end, steps int) (tokens []token, stuck bool) {
+	m.dead = append(m.dead[:0], make([]uint64, (end-i)/64+1)...) // offsets from which there is no way
+	id := m.longest(s, i, end)
+	for at := i; m.steps <= steps; {
+		after := at + m.size(id)
+		if m.dead[(after-i)/64]>>((after-i)%64)&1 == 0 && (len(dst) == 0 || m.mayFollow(dst[len(dst)-1], id)) {
+			dst = append(dst, id)
+			if at = after; at == end {
+				return dst, false
+			}
+			id = m.longest(s, at, end)
+			continue
+		}
+		for id = m.longest(s, at, after-1); id == none; id = m.longest(s, at, after-1) {
+			m.dead[(at-i)/64] |= 1 << ((at - i) % 64)
+			id, dst = dst[len(dst)-1], dst[:len(dst)-1]
+			after, at = at, at-m.size(id)
+		}
+	}
+	return dst[:0], true
+}
+
+// longest returns the longest token that s[i:end] begins with, none if that is empty.
+func (m *merger) longest(s string, i, end int) token {
+	most := end - i
+	if most >= 4 {
+		sizes := m.sizes[m.sizesAt(s, i)]
+		if sizes>>manySizes != 0 && most >= manySizes {
+			for _, size := range m.large {
+				m.steps++
+				if size <= most {
+					if id := m.find(s, i, i+size); id != none {
+						return id
+					}
+				}
+			}
+		}
+		sizes &= 1<<min(most+1, manySizes) - 1
+		for sizes != 0 {
+			m.steps++
+			size := bits.Len32(sizes) - 1
+			if id := m.find(s, i, i+size); id != none {
+				return id
+			}
+			sizes &^= 1 << size
+		}
+	}
+	for size := min(most, 3); size > 1; size-- {
+		m.steps++
+		if id := m.find(s, i, i+size); id != none {
+			return id
+		}
+	}
+	if most == 0 {
+		return none
+	}
+	return m.bytes[s[i]]
+}
+
+// mayFollow is adjacent, with answers remembered.
+func (m *merger) mayFollow(left, right token) bool {
+	key := pairKey(left, right)
+	known := &m.fits[hash(key)>>(64-fitsBits)]
+	if *known>>2 != key || *known == 0 {
+		*known = key<<2 | 1
+		if m.adjacent(left, right) {
+			*known |= 2
+		}
+	}
+	return *known&2 != 0
+}
+
+// adjacent reports whether the encoding of the bytes of two tokens is these two. It looks
+// for a merge across the seam that would have come first: it undoes the merges that made
+// the two tokens, the last one first, and sees whether the tokens at the seam merge to
+// one below the merges that are not undone.
+func (m *merger) adjacent(left, right token) bool {
+	for limit := none; ; {
+		m.steps++
+		if m.merged(left, right) < limit {
+			return false
+		}
+		switch {
+		case max(left, right) < 256:
+			return true
+		case left > right:
+			limit, left = left, m.parts[left].right
+		default: // of two equal merges the left one comes first
+			limit, right = right+1, m.parts[right].left
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package bpe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// A token is the number of a token. It takes no more than tokenBits.
+type token = uint32
+
+const (
+	tokenBits = 18
+
+	none token = 1<<tokenBits - 1 // no token: no vocabulary has so many
+)
+
+// A vocabulary is what the merging needs to know of the tokens of an encoding. It does
+// not change once it is loaded.
+type vocabulary struct {
+	bytes [256]token
+	parts []parts // of each token
+	pairs table   // by the parts of a token: both parts, then the token
+	names
+}
+
+// parts are the two tokens that one was merged from. Tokens below 256 are single bytes:
+// there left is the byte.
+type parts struct{ left, right token }
+
+// load reads a table: the 256 bytes in the order of their tokens, then the left and the
+// right part of every other token, as unsigned varints.
+func load(data string) (*vocabulary, error) {
+	if len(data) < 256 {
+		return nil, fmt.Errorf("a table of %d bytes has no place for the single bytes", len(data))
+	}
+	v := &vocabulary{parts: make([]parts, 256, 256+len(data)/3)}
+	for i := range 256 {
+		v.parts[i].left = token(data[i])
+		v.bytes[data[i]] = token(i)
+	}
+	for rest := data[256:]; rest != ""; {
+		var p parts
+		for _, part := range []*token{&p.left, &p.right} {
+			n, size := uvarint(rest)
+			if size == 0 || n >= uint64(len(v.parts)) {
+				return nil, fmt.Errorf("token %d has a part that is no token before it", len(v.parts))
+			}
+			*part, rest = token(n), rest[size:]
+		}
+		v.parts = append(v.parts, p)
+	}
+	if len(v.parts) >= int(none) {
+		return nil, fmt.Errorf("%d tokens are more than %d", len(v.parts), none-1)
+	}
+	var pairs sync.WaitGroup
+	pairs.Go(v.indexPairs)
+	v.names = newNames(v.parts)
+	pairs.Wait()
+	return v, nil
+}
+
+// uvarint is [binary.Uvarint] for a string and 32 bits.
+func uvarint(s string) (n uint64, size int) {
+	for i := range min(len(s), binary.MaxVarintLen32) {
+		n |= uint64(s[i]&0x7f) << (7 * i)
+		if s[i] < 0x80 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
+}
+
+func (v *vocabulary) indexPairs() {
+	v.pairs = newTable(len(v.parts))
+	for id := token(256); int(id) < len(v.parts); id++ {
+		key := pairKey(v.parts[id].left, v.parts[id].right)
+		v.pairs.add(hash(key), key<<tokenBits|uint64(id))
+	}
+}
+
+func pairKey(left, right token) uint64 { return uint64(left)<<tokenBits | uint64(right) }
+
+// merged returns the token that two adjacent tokens merge to, or none.
+func (v *vocabulary) merged(left, right token) token {
+	key := pairKey(left, right)
+	h := hash(key)
+	if !v.pairs.may(h) {
+		return none
+	}
+	for i := h >> v.pairs.shift; ; i++ {
+		switch slot := v.pairs.slots[i&v.pairs.mask]; {
+		case slot == 0:
+			return none
+		case slot>>tokenBits == key:
+			return token(slot) & none
+		}
+	}
+}
+
+// names finds tokens by their bytes.
+type names struct {
+	text   []byte   // the bytes of all tokens, in the order of their numbers
+	starts []uint32 // where those of each begin, and where the last end
+	table  table    // by the bytes of a token: upper bits of their hash, then the token
+	sizes  []uint32 // by hash of the first four bytes: a bit for each size that tokens have
+	large  []int    // sizes of at least manySizes that tokens have, the greatest first
+}
+
+const (
+	sizesBits = 15
+	manySizes = 31 // this bit of sizes stands for all sizes from here on
+)
+
+func newNames(all []parts) names {
+	n := names{
+		text:   make([]byte, 0, 9*len(all)),
+		starts: make([]uint32, 0, len(all)+1),
+		sizes:  make([]uint32, 1<<sizesBits),
+		table:  newTable(len(all)),
+	}
+	large := make(map[int]bool)
+	for id, p := range all {
+		start := len(n.text)
+		n.starts = append(n.starts, uint32(start))
+		if id < 256 {
+			n.text = append(n.text, byte(p.left))
+		} else {
+			n.text = append(n.text, n.name(p.left)...)
+			n.text = append(n.text, n.name(p.right)...)
+		}
+	}
+	n.starts = append(n.starts, uint32(len(n.text)))
+	text := string(n.text)
+	for id := range all {
+		start, end := int(n.starts[id]), int(n.starts[id+1])
+		h := nameHash(text, start, end)
+		n.table.add(h, h&^uint64(none)|uint64(id))
+		if size := end - start; size >= 4 {
+			n.sizes[n.sizesAt(text, start)] |= 1 << min(size, manySizes)
+			if size >= manySizes {
+				large[size] = true
+			}
+		}
+	}
+	for size := range large {
+		n.large = append(n.large, size)
+	}
+	slices.Sort(n.large)
+	slices.Reverse(n.large)
+	return n
+}
+
+func (n *names) name(id token) []byte { return n.text[n.starts[id]:n.starts[id+1]] }
+
+func (n *names) size(id token) int { return int(n.starts[id+1] - n.starts[id]) }
+
+func (n *names) sizesAt(s string, i int) uint64 {
+	four := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24
+	return hash(four) >> (64 - sizesBits)
+}
+
+// find returns the token that has the bytes s[i:end], or none.
+func (n *names) find(s string, i, end int) token {
+	h := nameHash(s, i, end)
+	if !n.table.may(h) {
+		return none
+	}
+	for at := h >> n.table.shift; ; at++ {
+		switch slot := n.table.slots[at&n.table.mask]; {
+		case slot == 0:
+			return none
+		case (slot^h)&^uint64(none) == 0:
+			if id := token(slot) & none; string(n.name(id)) == s[i:end] {
+				return id
+			}
+		}
+	}
+}
+
+// nameHash returns a hash of s[i:end], made from its size and its first and last eight
+// bytes. It is not 0 in the bits above a token.
+func nameHash(s string, i, end int) uint64 {
+	size := uint64(end - i)
+	var first, last uint64
+	switch {
+	case size >= 8:
+		first, last = eight(s, i), eight(s, end-8)
+	case i+8 <= len(s):
+		first = eight(s, i) & (1<<(8*size) - 1)
+	default:
+		for at := end - 1; at >= i; at-- {
+			first = first<<8 | uint64(s[at])
+		}
+	}
+	h := hash(first ^ bits.RotateLeft64(last*0xd6e8feb86659fd93, 32) ^ size<<56)
+	return (h ^ h>>29) | 1<<tokenBits
+}
+
+// A table is a hash table with open addressing, at most half full. A slot holds a whole
+// entry, and is 0 where there is none. Most of what is looked for is not there, and the
+// table does not fit the caches near the processor: a bit for each eighth of a slot, by
+// hash, says so without a look at the slots.
+type table struct {
+	slots []uint64
+	mask  uint64
+	shift uint // of a hash
+	bits  []uint64
+}
+
+func newTable(n int) table {
+	size := bits.Len(uint(2*n - 1))
+	return table{make([]uint64, 1<<size), 1<<size - 1, uint(64 - size), make([]uint64, 8<<size/64)}
+}
+
+func (t *table) add(hash, entry uint64) {
+	i := hash >> t.shift
+	for t.slots[i&t.mask] != 0 {
+		i++
+	}
+	t.slots[i&t.mask] = entry
+	t.bits[hash>>(t.shift-3)>>6] |= 1 << (hash >> (t.shift - 3) & 63)
+}
+
+// may reports whether the table may have an entry with a hash.
+func (t *table) may(hash uint64) bool {
+	bit := hash >> ((t.shift - 3) & 63)
+	return t.bits[bit>>6]>>(bit&63)&1 != 0
+}
+
+// hash spreads a key over 64 bits, of which the upper ones are the best.
+func hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
