@@ -1,6 +1,9 @@
 package bpe
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // Pieces returns the pieces of a text that is UTF-8.
 func (e *Encoding) Pieces(text string) (pieces []string) {
@@ -27,7 +30,7 @@ func (e *Encoding) Merged(piece string) (tokens []uint32, same bool) {
 	e.once.Do(e.load)
 	m := newMerger(e.tokens)
 	tokens = m.merge(nil, piece)
-	back, stuck := m.backtrack(nil, piece, 0, len(piece), 1<<60)
+	back, stuck := m.backtrack(nil, piece, 0, len(piece), math.MaxInt)
 	return tokens, !stuck && equalTokens(back, tokens)
 }
 
