@@ -17,6 +17,7 @@ func TestNeutralize(t *testing.T) {
 		{"the empty text", "", "", 0},
 		{"white space", "a\tb\r\nc", "a\tb\r\nc", 0},
 		{"a change of direction", "access \u202Egnp.exe", "access [U+202E]gnp.exe", 1},
+		{"a keycap that is none", "a\uFE0F\u20E3", "a[U+FE0F]\u20E3", 1},
 		{"isolates", "\u2066a\u2069", "[U+2066]a[U+2069]", 2},
 		{"a zero-width space", "pass\u200Bword", "pass[U+200B]word", 1},
 		{"joiners in Latin", "a\u200Db\u200Cc", "a[U+200D]b[U+200C]c", 2},
@@ -58,7 +59,7 @@ var legitimateTexts = []string{
 	"👨‍👩‍👧‍👦", "👩🏽‍💻", "🏳️‍🌈", "🏳️‍⚧️", "🏴‍☠️", "👁️‍🗨️", "❤️‍🔥", "🧑‍⚕️", "🏃🏿‍♀️‍➡️", "🐦‍⬛", "🙂‍↔️", "0️⃣", "1️⃣", "9️⃣", "#️⃣", "*️⃣", "☝🏽", "🇩🇪", "❤︎", "™️", "㊗️",
 	"🏴" + tagged("gbeng"), "🏴" + tagged("gbsct"), "🏴" + tagged("gbwls"),
 	"می\u200Cخواهم", "क्\u200Dष", "क्\u200Cष", "ර\u0DCA\u200Dය", "র\u200D্য", "葛\U000E0100", "ᠠ\u180B", "ᠠ\u180F", "\u2000x\u2010",
-	"[U+202E]", "日本語、한국어, עברית, ไทย, naïve, ½ ≠ ²", "a\u00A0b\u3000c",
+	"[U+202E]", "日本語、한국어, עברית, ไทย, naïve, ½ ≠ ²", "a\u00A0b\u3000c", "\uFDF0\uFDF2", "1\uFE0F\u20E3", "#\uFE0F\u20E3",
 }
 
 func TestNeutralizeKeepsWriting(t *testing.T) {

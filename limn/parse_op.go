@@ -231,7 +231,7 @@ func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 		return t.kind != lexText && t.text == s.Connective
 	}
 	return !p.atEnd() && (t.kind == lexText || !slices.ContainsFunc(c.Verb.Slots, func(o packSlot) bool {
-		return o.Connective != "" && o.Connective == t.text
+		return o.Connective == t.text
 	}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -273,5 +274,22 @@ func TestIndexKnowsLargeNumbers(t *testing.T) {
 	}
 	if l.find(float(1e21)) >= 0 || l.find(float(7.5)) >= 0 {
 		t.Error("something is found that is not there")
+	}
+}
+
+// A value is as wide as its text; a large number is wider than its digits, as it takes longer
+// to write.
+func TestWidth(t *testing.T) {
+	bits := func(n uint) Value { return Value{new(big.Int).Lsh(big.NewInt(1), n-1)} }
+	for _, tt := range []struct {
+		name string
+		v    Value
+		want int
+	}{
+		{"a text", Value{"lamp"}, 4}, {"a number", Int(12345), 1}, {"599 digits", bits(1797), 599}, {"600 digits", bits(1800), 1200}, {"1200 digits", bits(3600), 3600},
+	} {
+		if got := tt.v.width(); got != tt.want {
+			t.Errorf("%s: a width of %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }

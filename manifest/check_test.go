@@ -29,6 +29,8 @@ func TestCheck(t *testing.T) {
 		{"over budget", func(m *Manifest) { m.Header.Budget = 32 }, -1, "the total of 13 tokens is over the budget of 32 less the reserve of 20"},
 		{"a reserve over the budget", func(m *Manifest) { m.Header.Reserve = 101 }, -1, "is over the budget of 100 less the reserve of 101"},
 		{"another number of candidates", func(m *Manifest) { m.Header.Candidates-- }, -1, "317 artifacts are mentioned, and there were 316 candidates"},
+		{"a time before 1970", func(m *Manifest) { m.Header.Created = time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC) }, -1, "created is in the year 1969"},
+		{"a time behind 9999", func(m *Manifest) { m.Header.Created = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, -1, "created is in the year 10000"},
 		{"no output", func(m *Manifest) { m.Items = m.Items[:10] }, -1, "there is no output"},
 		{"two outputs", func(m *Manifest) { m.Items = append(m.Items, m.Items[10]) }, 11, "it is behind the output"},
 		{"another order", func(m *Manifest) { m.Items[2], m.Items[3] = m.Items[3], m.Items[2] }, 3, "the order is segments, omissions, sets, fetches, output"},
@@ -105,6 +107,16 @@ func TestCheck(t *testing.T) {
 
 func segment(m *Manifest, i int) *Segment   { return m.Items[i].(*Segment) }
 func omission(m *Manifest, i int) *Omission { return m.Items[i].(*Omission) }
+
+func TestYearsOfAManifest(t *testing.T) {
+	for _, year := range []int{1970, 9999} {
+		m := small()
+		m.Header.Created = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := m.Check(); err != nil {
+			t.Errorf("%d: %v", year, err)
+		}
+	}
+}
 
 func TestValidName(t *testing.T) {
 	for s, want := range map[string]bool{

@@ -281,6 +281,9 @@ func TestFigure(t *testing.T) {
 		{"4200  passed", []string{"4200"}},
 		{"4200, passed", []string{"4200"}},
 		{"v2 is out", nil},
+		{"the lamp-ms flag takes 250 bulbs", []string{"250", "bulbs"}},
+		{"vat 3, v 4, v2.30 is out", []string{"v2.30"}},
+		{"12345678901234567890123456 and 4711", []string{"4711"}},
 		{"42 ms later", []string{"42 ms"}},
 		{strings.Repeat("x ", 998) + "8443", []string{"8443"}},
 		{strings.Repeat("x ", 1000) + "8443", nil}, // what is behind the first 2000 bytes is not read

@@ -311,3 +311,32 @@ func TestPassageIsTheLine(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestIsPath(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a/1": true, "1/a": true, "1/2": false, "lamp.go": true, "1.5": false, "lamp.": false, "a.1": false, "lamp": false, "a.1/b": true, "": false,
+	} {
+		if got := isPath([]byte(text)); got != want {
+			t.Errorf("%q may be a path: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestAkin(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"lamp", "lamp", true},
+		{"lamp", "lamps", false},
+		{"light", "lights", true},
+		{"lights", "light", true},
+		{"light", "lightings", true},
+		{"light", "lightingss", false},
+		{"light", "slight", false},
+	} {
+		if got := akin(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q are of one word: %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

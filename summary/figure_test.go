@@ -17,6 +17,11 @@ func TestFiguresArePortable(t *testing.T) {
 			t.Errorf("%q is %d", text, v)
 		}
 	}
+	for text, want := range map[string]figure{"1.234567": 1_234_567, "123456789012": 123_456_789_012 * unit, "0": 0} {
+		if got, _ := read(text); got != want {
+			t.Errorf("%s is %d, want %d", text, got, want)
+		}
+	}
 	if v, places := read("1,204,000.25"); v != 1_204_000_250_000 || places != 2 {
 		t.Errorf("1,204,000.25 is %d with %d places", v, places)
 	}

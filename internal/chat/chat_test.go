@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,6 +104,23 @@ func TestDescribeTitle(t *testing.T) {
 		}}
 		if Describe(s, "x-", "name"); s.Title != want {
 			t.Errorf("title of %q is %q, want %q", in, s.Title, want)
+		}
+	}
+}
+
+// A role that is no string is an error of its own; one that is unknown comes with those that are.
+func TestRoles(t *testing.T) {
+	roles := Roles{Names: []string{"user", "assistant"}, Hint: "use user or assistant"}
+	for in, want := range map[string]string{`"user"`: "", `"robot"`: "unknown role", `7`: "string", `"us`: ""} {
+		role, err := roles.Read(rawjson.NewReader([]byte(in)))
+		if in == `"user"` {
+			if role != "user" || err != nil {
+				t.Errorf("%s: %q, %v", in, role, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || in != `"robot"` && strings.Contains(err.Error(), "unknown role") {
+			t.Errorf("%s: %v, want %q", in, err, want)
 		}
 	}
 }

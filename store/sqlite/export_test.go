@@ -50,3 +50,6 @@ func Nests(s store.Database) bool { return s.(*database).writer.stmts[savepoint]
 
 // LargeRows is largeRows.
 const LargeRows = largeRows
+
+// DocsAt returns the docs at some places of a scope.
+func DocsAt(base int64, places []int64) []int64 { return docsAt(base, places) }

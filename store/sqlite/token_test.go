@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +99,15 @@ func TestTokensThatAreDamaged(t *testing.T) {
 		if _, err := s.Token(t.Context(), "tok_1"); strings.Contains(want, "damaged") && !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: Token: %v, want ErrCorrupt", damage, err)
 		}
+	}
+}
+
+// A place that is none of the scope, as only an index has that somebody changed, leads to no
+// text of another scope.
+func TestDocsStayInTheirScope(t *testing.T) {
+	const base = 5 << 40
+	got := sqlite.DocsAt(base, []int64{7, 0, -1, 7, 1<<40 - 1, 1 << 40, 2})
+	if want := []int64{base + 2, base + 7, base + 1<<40 - 1}; !slices.Equal(got, want) {
+		t.Errorf("got %d, want %d", got, want)
 	}
 }

@@ -282,3 +282,17 @@ func TestMadeMedia(t *testing.T) {
 		}
 	}
 }
+
+// A call has a name, and an object for its input.
+func TestOddCalls(t *testing.T) {
+	for _, tt := range []struct {
+		name, input string
+		want        bool
+	}{
+		{"Bash", "{}", false}, {"", "{}", true}, {"Bash", "", true}, {"Bash", "[]", true}, {"Bash", "null", true},
+	} {
+		if got := hasOddCall([]transcript.Part{transcript.Text("x"), transcript.ToolCall{Name: tt.name, Input: []byte(tt.input)}}); got != tt.want {
+			t.Errorf("a call of %q with %q is odd: %v, want %v", tt.name, tt.input, got, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -35,3 +36,31 @@ func TestQuotationsEndBeforeWords(t *testing.T) {
 		})
 	}
 }
+
+// What leaves with the thinking of a block is the thinking, and the framing of messages that
+// have nothing else.
+func TestTokensOfThinking(t *testing.T) {
+	m := Meter{Counter: bytesCounted{}, Framing: token.Framing{Message: 100}}
+	thinking := transcript.Thinking{Text: "12345"}
+	alone := m.Parts([]transcript.Part{thinking})
+	msgs := []transcript.Message{
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{thinking}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{thinking, transcript.Text("said")}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Text("said")}},
+		{Role: transcript.RoleAssistant},
+	}
+	for i, want := range []token.Count{alone + 100, alone, 0, 0} {
+		if got := m.Thinking(msgs, &transcript.Block{Messages: []int{i}}); got != want || alone <= 0 {
+			t.Errorf("message %d: %d tokens leave, want %d", i, got, want)
+		}
+	}
+	if got := m.Thinking(msgs, &transcript.Block{Messages: []int{0, 1, 2, 3}}); got != 2*alone+100 {
+		t.Errorf("of all, %d tokens leave, want %d", got, 2*alone+100)
+	}
+}
+
+// bytesCounted takes each byte for a token.
+type bytesCounted struct{}
+
+func (bytesCounted) Encoding() string           { return "bytes" }
+func (bytesCounted) Count(s string) token.Count { return token.Count(len(s)) }
