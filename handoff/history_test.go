@@ -106,3 +106,26 @@ func TestAHistoryIsHandedOnHonestly(t *testing.T) {
 		t.Errorf("decisions after two more sessions: %v", d)
 	}
 }
+
+// A decision of few words says what it answers: the last line that the agent said before.
+func TestShortDecisionsSayWhatTheyAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		name, said, text string
+		kind             transcript.Kind
+		want             string
+	}{
+		{"yes", "Two ways.\nShall I keep the name?", "Yes.", transcript.KindAssistant, "Yes. (to the agent's words: Shall I keep the name?)"},
+		{"three words", "Shall I?", "Yes, do so.", transcript.KindAssistant, "Yes, do so. (to the agent's words: Shall I?)"},
+		{"four words", "Shall I?", "Yes, please do so.", transcript.KindAssistant, "Yes, please do so."},
+		{"behind nothing", "", "Yes.", transcript.KindAssistant, "Yes."},
+		{"behind another word of the user's", "Shall I?", "Yes.", transcript.KindUser, "Yes."},
+	} {
+		h := history()
+		h.Messages[1].Parts = []transcript.Part{transcript.Text(tt.said)}
+		h.Blocks[1].Kind = tt.kind
+		h.Facts = []facts.Fact{{Kind: facts.FactDecision, Block: 2, Role: transcript.RoleUser, Text: tt.text}}
+		if d := h.Input().Decisions; len(d) != 1 || d[0].Text != tt.want {
+			t.Errorf("%s: %+v, want %q", tt.name, d, tt.want)
+		}
+	}
+}

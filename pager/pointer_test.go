@@ -67,3 +67,34 @@ func TestShortPointer(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The ends of a text are as many whole lines as fit, with their numbers.
+func TestEndsOfAPointer(t *testing.T) {
+	const text = "one\ntwo\nthree\n"
+	for _, tt := range []struct {
+		name       string
+		numbered   bool
+		limit      token.Count
+		head, tail string
+	}{
+		{"all", false, 14, text, text},
+		{"all but a byte", false, 13, "one\ntwo\n", "two\nthree\n"},
+		{"two and one", false, 8, "one\ntwo\n", "three\n"},
+		{"one line", false, 6, "one\n", "three\n"},
+		{"a line with its number", true, 10, "one\n", "three\n"},
+		{"two lines with numbers", true, 14, "one\ntwo\n", "three\n"},
+		{"nothing", false, 0, "", ""},
+	} {
+		r := pointerTo(text, 1000)
+		if r.Numbered = tt.numbered; tt.numbered {
+			r.First = 98 // the last line has three digits
+		}
+		p := &pointing{r}
+		if got := p.head(text, tt.limit); got != tt.head {
+			t.Errorf("%s: the head is %q, want %q", tt.name, got, tt.head)
+		}
+		if got := p.tail(text, tt.limit); got != tt.tail {
+			t.Errorf("%s: the tail is %q, want %q", tt.name, got, tt.tail)
+		}
+	}
+}

@@ -117,6 +117,7 @@ func TestModels(t *testing.T) {
 		{"of equal ways the one with the shorter last token", strings.Replace(scores, "-5.5", "-6", 1), "▁deploy", []int{5}},
 		{"letters that no token has", scores, "▁dxée", []int{8, 9, 7}},
 		{"nothing that any token has", scores, "xyz", nil},
+		{"the first token", `{"type":"Unigram","vocab":[["a",-1],["b",-1]]}`, "aba", []int{0, 1, 0}},
 		{"special tokens by name", scores, "<s><unk>", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -408,3 +408,25 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// The head of a text ends with a line, and is as long as one half of a half after the other
+// leaves it.
+func TestHeadEndsWithALine(t *testing.T) {
+	l := &layout{count: func(s string) int { return len(s) }}
+	for _, tt := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"one\ntwo\nsix\nten\n", 16, "one\ntwo\nsix\nten\n"},
+		{"one\ntwo\nsix\nten\n", 15, "one\ntwo\n"},
+		{"one\ntwo\nsix\nten\n", 7, "one\n"},
+		{"one\ntwo\nsix\nten\n", 3, ""},
+		{"a line without an end", 4, ""},
+		{"", 0, ""},
+	} {
+		if got := l.head(tt.text, tt.limit); got != tt.want {
+			t.Errorf("the head of %q within %d is %q, want %q", tt.text, tt.limit, got, tt.want)
+		}
+	}
+}

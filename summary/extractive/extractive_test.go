@@ -162,3 +162,32 @@ func TestDraftSaysEverySection(t *testing.T) {
 		}
 	})
 }
+
+// What is next are the steps that the agent announced last, if no task came behind them, or
+// else what was asked last.
+func TestNextSteps(t *testing.T) {
+	task := facts.Fact{Kind: facts.FactTask, Role: transcript.RoleUser, Block: 3, Text: "Paint the lamp."}
+	plan := func(block int, role transcript.Role, text string) facts.Fact {
+		return facts.Fact{Kind: facts.FactPlan, Role: role, Block: block, Text: text}
+	}
+	for _, tt := range []struct {
+		name string
+		list []facts.Fact
+		want []string
+	}{
+		{"steps behind the task", []facts.Fact{task, plan(4, transcript.RoleAssistant, "look"), plan(5, transcript.RoleAssistant, "mix"), plan(5, transcript.RoleAssistant, "paint")}, []string{"mix", "paint"}},
+		{"steps of the user beside them", []facts.Fact{task, plan(5, transcript.RoleUser, "dry"), plan(5, transcript.RoleAssistant, "mix")}, []string{"mix"}},
+		{"steps of the user behind them", []facts.Fact{task, plan(5, transcript.RoleAssistant, "mix"), plan(6, transcript.RoleUser, "dry")}, []string{"mix"}},
+		{"steps before the task", []facts.Fact{plan(2, transcript.RoleAssistant, "mix"), task}, []string{"Do what was asked last: Paint the lamp."}},
+		{"steps at the task", []facts.Fact{task, plan(3, transcript.RoleAssistant, "mix")}, []string{"Do what was asked last: Paint the lamp."}},
+		{"steps and no task", []facts.Fact{plan(2, transcript.RoleAssistant, "mix")}, []string{"mix"}},
+	} {
+		var got []string
+		for _, item := range Draft(tt.list, &Options{Ref: ref}).Next {
+			got = append(got, item.Text)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
