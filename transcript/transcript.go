@@ -26,7 +26,9 @@ type Session struct {
 
 // An Item is a piece of the input. The items of a session are the input.
 type Item struct {
-	Raw []byte
+	Raw      []byte
+	Brings   []string // ids by which other items may refer to it, in formats whose files grow at their end
+	Mentions []string // ids that it only refers to
 }
 
 // A Branch is a part of a session outside its visible conversation and outside the

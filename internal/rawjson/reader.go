@@ -52,8 +52,11 @@ const (
 	Null   Kind = 'n'
 )
 
-// A Reader walks over a JSON text.
+// A Reader walks over a JSON text. Reset begins; the fields are set before.
 type Reader struct {
+	Shared bool // strings without escapes share the memory of the text, which must not change
+	Twins  bool // objects may have the same key twice
+
 	data  []byte
 	pos   int
 	depth int
@@ -76,11 +79,17 @@ var bom = []byte("\xef\xbb\xbf")
 // NewReader returns a reader at the beginning of data. A byte order mark is
 // passed over.
 func NewReader(data []byte) *Reader {
-	r := &Reader{data: data}
+	r := &Reader{}
+	r.Reset(data)
+	return r
+}
+
+// Reset begins anew, with another text.
+func (r *Reader) Reset(data []byte) {
+	*r = Reader{Shared: r.Shared, Twins: r.Twins, data: data, path: r.path[:0]}
 	if bytes.HasPrefix(data, bom) {
 		r.pos = len(bom)
 	}
-	return r
 }
 
 // Lossy reports whether a string read so far was not valid Unicode.
@@ -159,7 +168,7 @@ func (r *Reader) Object(member func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		if !seen.add(key) {
+		if !r.Twins && !seen.add(key) {
 			return r.Fail(at, "key %q comes twice", text.Clip(key, shownKey))
 		}
 		r.path = append(r.path, step{key: key})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // String reads a string and returns what it means.
@@ -17,10 +18,13 @@ func (r *Reader) String() (string, error) {
 	}
 	inner := r.data[span.Start+1 : span.End-1]
 	var s string
-	if has&escapes == 0 {
-		s = string(inner)
-	} else {
+	switch {
+	case has&escapes != 0:
 		s = r.unescape(inner)
+	case r.Shared:
+		s = unsafe.String(unsafe.SliceData(inner), len(inner))
+	default:
+		s = string(inner)
 	}
 	if has&wide == 0 {
 		return s, nil

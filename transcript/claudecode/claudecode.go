@@ -44,8 +44,6 @@ package claudecode
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -104,24 +102,6 @@ func (format) Sniff(data []byte) bool {
 // session takes.
 func view(raw []byte) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
 
-// A row is a line that is an object.
-type row struct {
-	item      int
-	kind      string // type
-	uuid      string
-	parent    string // parentUuid, or empty
-	hidden    bool   // meta, sub-agent's or a team's
-	sidechain bool
-	message   string // message.id of a reply, or empty
-	block     int    // apiBlockIndex, or -1
-	boundary  bool   // marks a compaction
-	summary   bool   // is what a compaction left
-	before    string // logicalParentUuid: the row that a compaction followed, or empty
-}
-
-// chat reports whether r is somebody's words.
-func (r *row) chat() bool { return r.kind == "user" || r.kind == "assistant" }
-
 // Decode implements [transcript.Format].
 func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	s := &transcript.Session{Format: f.Name()}
@@ -160,6 +140,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 // split cuts data into lines, and reads the rows among them.
 func split(s *transcript.Session, data []byte) []row {
 	var rows []row
+	reader := newRowReader()
 	seen := make(map[string]bool)
 	for line := 1; len(data) > 0; line++ {
 		end := bytes.IndexByte(data, '\n') + 1
@@ -175,7 +156,8 @@ func split(s *transcript.Session, data []byte) []row {
 		if len(text) == 0 {
 			continue
 		}
-		if text[0] != '{' || !gjson.ValidBytes(text) {
+		r, err := reader.row(item, text)
+		if err != nil {
 			what := "not a JSON object"
 			if torn && len(data) == 0 {
 				what = "torn last line"
@@ -183,13 +165,13 @@ func split(s *transcript.Session, data []byte) []row {
 			s.Warnings = append(s.Warnings, transcript.Warning{Line: line, Text: what + " (kept, not read)"})
 			continue
 		}
-		r := readRow(item, text)
 		if r.uuid == "" {
 			if r.kind == "summary" && s.Title == "" {
 				s.Title = gjson.Get(view(text), "summary").String()
 			}
 			continue
 		}
+		s.Items[item].Brings, s.Items[item].Mentions = names(&r, text)
 		if seen[r.uuid] {
 			s.Warnings = append(s.Warnings, transcript.Warning{Line: line, Text: "uuid " + r.uuid + " was used before (kept, not read)"})
 			continue
@@ -198,62 +180,6 @@ func split(s *transcript.Session, data []byte) []row {
 		rows = append(rows, r)
 	}
 	return rows
-}
-
-func readRow(item int, text []byte) row {
-	r := row{item: item, block: -1}
-	gjson.Parse(view(text)).ForEach(func(key, value gjson.Result) bool {
-		switch key.String() {
-		case "type":
-			r.kind = value.String()
-		case "uuid":
-			r.uuid = value.String()
-		case "parentUuid":
-			r.parent = value.String()
-		case "isSidechain":
-			r.sidechain = value.Bool()
-			r.hidden = r.hidden || value.Bool()
-		case "isMeta":
-			r.hidden = r.hidden || value.Bool()
-		case "teamName":
-			r.hidden = r.hidden || value.String() != ""
-		case "subtype":
-			r.boundary = value.String() == "compact_boundary"
-		case "isCompactSummary":
-			r.summary = value.Bool()
-		case "logicalParentUuid":
-			r.before = value.String()
-		case "apiBlockIndex":
-			r.block = int(value.Int())
-		case "message":
-			r.message = value.Get("id").String()
-		}
-		return true
-	})
-	if r.kind != "assistant" {
-		r.message = ""
-	}
-	return r
-}
-
-// callIDs returns the ids of the tool calls in a row.
-func callIDs(raw []byte) []string { return ids(raw, "tool_use", "id") }
-
-// answered returns the ids of the calls that a row has results for.
-func answered(raw []byte) []string { return ids(raw, "tool_result", "tool_use_id") }
-
-func ids(raw []byte, kind, key string) []string {
-	if !bytes.Contains(raw, []byte(kind)) {
-		return nil
-	}
-	var found []string
-	gjson.Get(view(raw), "message.content").ForEach(func(_, part gjson.Result) bool {
-		if part.Get("type").String() == kind {
-			found = append(found, part.Get(key).String())
-		}
-		return true
-	})
-	return found
 }
 
 // messages joins the rows of a window to messages: rows of one reply to one, each
@@ -265,9 +191,8 @@ func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
 	owner := make(map[string]int)      // call id → index in msgs
 	for _, i := range t.order(w) {
 		r := &t.rows[i]
-		m := readMessage(s.Items[r.item].Raw, r)
-		m.Items = []int{r.item}
-		at, joins := reply[r.message]
+		m := r.message()
+		at, joins := reply[r.reply]
 		switch {
 		case joins:
 			msgs[at].Parts = append(msgs[at].Parts, m.Parts...)
@@ -282,8 +207,8 @@ func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
 		default:
 			at = len(msgs)
 			msgs, results = append(msgs, m), append(results, nil)
-			if r.message != "" {
-				reply[r.message] = at
+			if r.reply != "" {
+				reply[r.reply] = at
 			}
 		}
 		for _, c := range m.Calls() {
@@ -333,64 +258,4 @@ func title(msgs []transcript.Message) string {
 		}
 	}
 	return ""
-}
-
-// readMessage reads what a row says. The role of a user's row that has tool
-// results is tool.
-func readMessage(raw []byte, r *row) transcript.Message {
-	msg := gjson.Get(view(raw), "message")
-	m := transcript.Message{ID: cmp.Or(r.message, r.uuid), Role: transcript.Role(r.kind), Summary: r.kind == "user" && r.summary}
-	content := msg.Get("content")
-	if !content.IsArray() {
-		m.Parts = []transcript.Part{transcript.Text(content.String())}
-		return m
-	}
-	content.ForEach(func(_, part gjson.Result) bool {
-		p := readPart(part)
-		if _, ok := p.(transcript.ToolResult); ok && r.kind == "user" {
-			m.Role = transcript.RoleTool
-		}
-		m.Parts = append(m.Parts, p)
-		return true
-	})
-	return m
-}
-
-func readPart(part gjson.Result) transcript.Part {
-	switch kind := part.Get("type").String(); kind {
-	case "text":
-		return transcript.Text(part.Get("text").String())
-	case "thinking":
-		return transcript.Thinking{Text: part.Get("thinking").String(), Signature: part.Get("signature").String()}
-	case "redacted_thinking":
-		return transcript.Thinking{Signature: part.Get("data").String(), Redacted: true}
-	case "tool_use":
-		return transcript.ToolCall{
-			ID:    part.Get("id").String(),
-			Name:  part.Get("name").String(),
-			Input: json.RawMessage(part.Get("input").Raw),
-		}
-	case "tool_result":
-		res := transcript.ToolResult{CallID: part.Get("tool_use_id").String(), Error: part.Get("is_error").Bool()}
-		if content := part.Get("content"); content.IsArray() {
-			content.ForEach(func(_, p gjson.Result) bool {
-				res.Content = append(res.Content, readPart(p))
-				return true
-			})
-		} else if content.Exists() {
-			res.Content = []transcript.Part{transcript.Text(content.String())}
-		}
-		return res
-	case "image", "document":
-		src := part.Get("source")
-		return transcript.Media{
-			Kind: kind,
-			MIME: src.Get("media_type").String(),
-			Data: src.Get("data").String(),
-			URL:  src.Get("url").String(),
-			Raw:  json.RawMessage(part.Raw),
-		}
-	default:
-		return transcript.Opaque{Type: kind, Raw: json.RawMessage(part.Raw)}
-	}
 }

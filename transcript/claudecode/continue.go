@@ -21,7 +21,7 @@ import (
 //     So no reply of one is joined to one of the other.
 //
 // All lines must be whole. Name is that of the file; known reports whether what is before
-// has an id, see [format.Names], and may err on the side of true.
+// has an id, see [transcript.Item], and may err on the side of true.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil
@@ -38,12 +38,10 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 	}
 	calls := make(map[string]bool)
 	for i := range rows {
-		raw := s.Items[rows[i].item].Raw
-		brought, _ := names(&rows[i], raw)
-		if rows[i].boundary || rows[i].summary || slices.ContainsFunc(brought, known) {
+		if rows[i].boundary || rows[i].summary || slices.ContainsFunc(s.Items[rows[i].item].Brings, known) {
 			return nil
 		}
-		for _, id := range callIDs(raw) {
+		for _, id := range rows[i].callIDs() {
 			calls[id] = true
 		}
 	}
@@ -51,7 +49,7 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 		if rows[i].kind != "user" {
 			continue
 		}
-		for _, id := range answered(s.Items[rows[i].item].Raw) {
+		for _, id := range rows[i].answered() {
 			if !calls[id] {
 				return nil
 			}
@@ -75,32 +73,20 @@ func attached(rows []row) bool {
 	return true
 }
 
-// Names returns the ids that rows bring, by which other rows can refer to them: of rows,
-// of replies and of calls. The second list is of those that they only refer to.
-func (format) Names(items []transcript.Item) (brought, mentioned []string) {
-	for i := range items {
-		r := readRow(i, items[i].Raw)
-		if r.uuid == "" {
-			continue
-		}
-		b, m := names(&r, items[i].Raw)
-		brought, mentioned = append(brought, b...), append(mentioned, m...)
-	}
-	return brought, mentioned
-}
-
+// names returns the ids that a row brings, by which other rows can refer to it: its own,
+// those of its reply and of its calls. The second list is of those that it only refers to.
 func names(r *row, raw []byte) (brought, mentioned []string) {
 	brought = append(brought, r.uuid)
-	if r.message != "" {
-		brought = append(brought, r.message)
+	if r.reply != "" {
+		brought = append(brought, r.reply)
 	}
-	brought = append(brought, callIDs(raw)...)
+	brought = append(brought, r.callIDs()...)
 	for _, id := range [...]string{r.parent, r.before} {
 		if id != "" {
 			mentioned = append(mentioned, id)
 		}
 	}
-	mentioned = append(mentioned, answered(raw)...)
+	mentioned = append(mentioned, r.answered()...)
 	if r.boundary {
 		mentioned = append(mentioned, texts(gjson.Get(view(raw), "compactMetadata"))...)
 	}

@@ -104,16 +104,13 @@ func told(msgs []transcript.Message, behind int) []line {
 
 // continued returns the end of a file, behind its first n lines, if it can be read alone.
 func continued(lines []string, n int) *transcript.Session {
-	brought, mentioned := format{}.Names(items(lines[:n]))
-	all := slices.Concat(brought, mentioned)
-	return format{}.Continue("s", []byte(strings.Join(lines[n:], "\n")+"\n"), func(id string) bool { return slices.Contains(all, id) })
-}
-
-func items(lines []string) (all []transcript.Item) {
-	for _, l := range lines {
-		all = append(all, transcript.Item{Raw: []byte(l + "\n")})
+	var before transcript.Session
+	split(&before, []byte(strings.Join(lines[:n], "\n")))
+	var all []string
+	for _, item := range before.Items {
+		all = slices.Concat(all, item.Brings, item.Mentions)
 	}
-	return all
+	return format{}.Continue("s", []byte(strings.Join(lines[n:], "\n")+"\n"), func(id string) bool { return slices.Contains(all, id) })
 }
 
 // If the end of a file can be read alone, and it can when there is more of it, then

@@ -296,14 +296,18 @@ func TestRowsOfReplies(t *testing.T) {
 
 // What a file names of other rows is told apart from what it brings.
 func TestNames(t *testing.T) {
-	items := []transcript.Item{
-		{Raw: []byte(`{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]}}`)},
-		{Raw: []byte(`{"type":"user","uuid":"r","parentUuid":"a","message":{"content":[{"type":"tool_result","tool_use_id":"c"}]}}`)},
-		{Raw: []byte(`{"type":"system","subtype":"compact_boundary","uuid":"b","logicalParentUuid":"r","compactMetadata":{"trigger":"auto","n":1,"list":["x",{"y":"z"}],"on":true}}`)},
-		{Raw: []byte(`{"type":"system","uuid":"n","compactMetadata":{"trigger":"auto"}}`)},
-		{Raw: []byte(`{"type":"summary","summary":"s","leafUuid":"r"}`)},
+	var s transcript.Session
+	split(&s, []byte(strings.Join([]string{
+		`{"type":"assistant","uuid":"a","parentUuid":"u","message":{"id":"m","content":[{"type":"tool_use","id":"c"}]}}`,
+		`{"type":"user","uuid":"r","parentUuid":"a","message":{"content":[{"type":"tool_result","tool_use_id":"c"}]}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"b","logicalParentUuid":"r","compactMetadata":{"trigger":"auto","n":1,"list":["x",{"y":"z"}],"on":true}}`,
+		`{"type":"system","uuid":"n","compactMetadata":{"trigger":"auto"}}`,
+		`{"type":"summary","summary":"s","leafUuid":"r"}`,
+	}, "\n")))
+	var brought, mentioned []string
+	for _, item := range s.Items {
+		brought, mentioned = append(brought, item.Brings...), append(mentioned, item.Mentions...)
 	}
-	brought, mentioned := format{}.Names(items)
 	if diff := cmp.Diff([]string{"a", "m", "c", "r", "b", "n"}, brought); diff != "" {
 		t.Errorf("brought (-want +got):\n%s", diff)
 	}

@@ -116,10 +116,10 @@ func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
 	}
 	for i := range t.rows {
 		switch r := &t.rows[i]; {
-		case r.message != "":
-			w.replies[r.message] = append(w.replies[r.message], i)
+		case r.reply != "":
+			w.replies[r.reply] = append(w.replies[r.reply], i)
 		case r.kind == "user":
-			for _, id := range answered(s.Items[r.item].Raw) {
+			for _, id := range r.answered() {
 				w.results[id] = append(w.results[id], i)
 			}
 		case r.boundary && (!r.sidechain || w.notes):
@@ -156,13 +156,13 @@ func (w *walk) window(leaf, end int) (window, int) {
 			return
 		}
 		rows := []int{i}
-		if r.message != "" {
-			rows = w.replies[r.message]
-			delete(w.replies, r.message) // each reply is looked at once
+		if r.reply != "" {
+			rows = w.replies[r.reply]
+			delete(w.replies, r.reply) // each reply is looked at once
 		}
 		for _, k := range rows {
 			join(k)
-			for _, id := range callIDs(w.session.Items[w.rows[k].item].Raw) {
+			for _, id := range w.rows[k].callIDs() {
 				for _, result := range w.results[id] {
 					join(result)
 				}
@@ -176,7 +176,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 		join(i)
 		reply(i)
 		if _, ok := found.kept.place[i]; ok && w.rows[i].kind == "user" {
-			for _, id := range answered(w.session.Items[w.rows[i].item].Raw) {
+			for _, id := range w.rows[i].answered() {
 				if call, ok := w.callers()[id]; ok {
 					reply(call) // a call and its result are never parted
 				}
@@ -196,7 +196,7 @@ func (w *walk) callers() map[string]int {
 		w.calls = make(map[string]int)
 		for i := range w.rows {
 			if r := &w.rows[i]; r.kind == "assistant" {
-				for _, id := range callIDs(w.session.Items[r.item].Raw) {
+				for _, id := range r.callIDs() {
 					w.calls[id] = i
 				}
 			}
@@ -311,8 +311,8 @@ func (t *tree) order(w window) []int {
 	order := slices.Concat(w.rows[from:at], w.rows[:from], w.rows[at:])
 	places := make(map[string][]int) // message id → places in order
 	for n, i := range order {
-		if r := &t.rows[i]; r.message != "" && r.block >= 0 {
-			places[r.message] = append(places[r.message], n)
+		if r := &t.rows[i]; r.reply != "" && r.block >= 0 {
+			places[r.reply] = append(places[r.reply], n)
 		}
 	}
 	for _, at := range places { // disjoint sets of places: their order is indifferent

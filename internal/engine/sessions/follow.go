@@ -46,9 +46,6 @@ type continuer interface {
 
 	// Continue decodes the end of a file, or returns nil, see [claudecode.Format.Continue].
 	Continue(name string, end []byte, known func(id string) bool) *transcript.Session
-
-	// Names returns the ids that items bring, and those that they mention.
-	Names(items []transcript.Item) (brought, mentioned []string)
 }
 
 const (
@@ -140,9 +137,10 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	}
 	blocks[0].ID = row.ID
 	begin := &hold.FilePrefix{Trail: *t, End: make(map[string]bool), Messages: head.Messages - len(s.Messages), Blocks: head.Blocks - 1}
-	brought, _ := f.Names(s.Items)
-	for _, id := range brought {
-		begin.End[id] = true
+	for i := range s.Items {
+		for _, id := range s.Items[i].Brings {
+			begin.End[id] = true
+		}
 	}
 	bodies, err := e.Bodies(ctx, scope, t.Names)
 	if err != nil {
@@ -193,11 +191,8 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 	for i := range first {
 		from += len(s.Items[i].Raw)
 	}
-	brought, mentioned := format.Names(s.Items[:first])
-	before := make(map[string]bool, len(brought))
-	for _, id := range slices.Concat(brought, mentioned) {
-		before[id] = true
-	}
+	before := make(map[string]bool, first)
+	addNames(before, s.Items[:first])
 	end := format.Continue(string(s.ID), input[from:], func(id string) bool { return before[id] || m.begin.Known(id) })
 	if end == nil || end.ID != s.ID {
 		return nil, nil, nil
@@ -205,10 +200,7 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 	if blocks, _ := end.Blocks(); len(blocks) != 1 || len(blocks[0].Messages) != len(last.Messages) {
 		return nil, nil, nil
 	}
-	brought, mentioned = format.Names(s.Items[first:])
-	for _, id := range slices.Concat(brought, mentioned) {
-		before[id] = true
-	}
+	addNames(before, s.Items[first:])
 	b := &m.begin
 	t := &hold.FileProgress{
 		Rules: trailRules, Size: b.Trail.From + int64(len(input)), From: b.Trail.From + int64(from),
@@ -222,6 +214,17 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 	}
 	cells, err := e.keepNames(t, b, before)
 	return t, cells, err
+}
+
+// addNames adds the ids that items bring or mention.
+func addNames(to map[string]bool, items []transcript.Item) {
+	for i := range items {
+		for _, names := range [...][]string{items[i].Brings, items[i].Mentions} {
+			for _, id := range names {
+				to[id] = true
+			}
+		}
+	}
 }
 
 // keepNames adds ids to those that a trail has. Small sets are joined, so that there are

@@ -1,0 +1,252 @@
+package claudecode
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A row is a line that is an object.
+type row struct {
+	item      int
+	kind      string // type
+	uuid      string
+	parent    string // parentUuid, or empty
+	hidden    bool   // meta, sub-agent's or a team's
+	sidechain bool
+	reply     string // message.id of the assistant's, or empty
+	block     int    // apiBlockIndex, or -1
+	boundary  bool   // marks a compaction
+	summary   bool   // is what a compaction left
+	before    string // logicalParentUuid: the row that a compaction followed, or empty
+	parts     []transcript.Part
+}
+
+// chat reports whether r is somebody's words.
+func (r *row) chat() bool { return r.kind == "user" || r.kind == "assistant" }
+
+// message returns what a row says. The role of a user's row that has tool results is tool.
+func (r *row) message() transcript.Message {
+	m := transcript.Message{
+		ID: cmp.Or(r.reply, r.uuid), Role: transcript.Role(r.kind), Parts: r.parts,
+		Summary: r.kind == "user" && r.summary, Items: []int{r.item},
+	}
+	if r.kind == "user" && len(r.answered()) > 0 {
+		m.Role = transcript.RoleTool
+	}
+	return m
+}
+
+// callIDs returns the ids of the tool calls in a row.
+func (r *row) callIDs() (ids []string) {
+	for _, p := range r.parts {
+		if c, ok := p.(transcript.ToolCall); ok {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// answered returns the ids of the calls that a row has results for.
+func (r *row) answered() (ids []string) {
+	for _, p := range r.parts {
+		if res, ok := p.(transcript.ToolResult); ok {
+			ids = append(ids, res.CallID)
+		}
+	}
+	return ids
+}
+
+// A rowReader reads rows, each in one pass. What it returns shares memory with them.
+type rowReader struct {
+	rawjson.Reader
+
+	line []byte
+}
+
+func newRowReader() *rowReader {
+	return &rowReader{Reader: rawjson.Reader{Shared: true, Twins: true}}
+}
+
+// row reads the row of an item. An error says that it is no object in JSON.
+func (d *rowReader) row(item int, text []byte) (row, error) {
+	d.line = text
+	d.Reset(text)
+	r := row{item: item, block: -1, parts: []transcript.Part{transcript.Text("")}}
+	var id string
+	err := d.Object(func(key string) (err error) {
+		switch key {
+		case "type":
+			r.kind, err = d.text()
+		case "uuid":
+			r.uuid, err = d.text()
+		case "parentUuid":
+			r.parent, err = d.text()
+		case "isSidechain":
+			r.sidechain, err = d.bool()
+			r.hidden = r.hidden || r.sidechain
+		case "isMeta":
+			var meta bool
+			meta, err = d.bool()
+			r.hidden = r.hidden || meta
+		case "teamName":
+			var team string
+			team, err = d.text()
+			r.hidden = r.hidden || team != ""
+		case "subtype":
+			var kind string
+			kind, err = d.text()
+			r.boundary = kind == "compact_boundary"
+		case "isCompactSummary":
+			r.summary, err = d.bool()
+		case "logicalParentUuid":
+			r.before, err = d.text()
+		case "apiBlockIndex":
+			var n string
+			n, err = d.text()
+			r.block = int(gjson.Parse(n).Int())
+		case "message":
+			id, r.parts, err = d.message()
+		default:
+			_, err = d.Skip()
+		}
+		return err
+	})
+	if err == nil {
+		err = d.End()
+	}
+	if r.kind == "assistant" {
+		r.reply = id
+	}
+	return r, err
+}
+
+// text returns a string, and any other value as it is written, null as nothing.
+func (d *rowReader) text() (string, error) {
+	kind := d.Kind()
+	if kind == rawjson.String {
+		return d.String()
+	}
+	raw, err := d.raw()
+	if kind == rawjson.Null {
+		return "", err
+	}
+	return view(raw), err
+}
+
+// raw passes over a value and returns how it is written.
+func (d *rowReader) raw() ([]byte, error) {
+	span, err := d.Skip()
+	return span.Of(d.line), err
+}
+
+// bool returns whether a value is true, or another way of saying so.
+func (d *rowReader) bool() (bool, error) {
+	text, err := d.text()
+	yes, _ := strconv.ParseBool(strings.ToLower(text))
+	return yes, err
+}
+
+// message reads the message of a row: its id and its parts.
+func (d *rowReader) message() (id string, parts []transcript.Part, err error) {
+	parts = []transcript.Part{transcript.Text("")}
+	if d.Kind() != rawjson.Object {
+		_, err = d.Skip()
+		return "", parts, err
+	}
+	err = d.Object(func(key string) (err error) {
+		switch key {
+		case "id":
+			id, err = d.text()
+		case "content":
+			parts, err = d.content()
+		default:
+			_, err = d.Skip()
+		}
+		return err
+	})
+	return id, parts, err
+}
+
+// content reads what a message or the result of a tool has: parts, or a text.
+func (d *rowReader) content() (parts []transcript.Part, err error) {
+	if d.Kind() != rawjson.Array {
+		text, err := d.text()
+		return []transcript.Part{transcript.Text(text)}, err
+	}
+	err = d.Array(func(int) error {
+		p, err := d.part()
+		parts = append(parts, p)
+		return err
+	})
+	return parts, err
+}
+
+// part reads a part of a message.
+func (d *rowReader) part() (transcript.Part, error) {
+	if d.Kind() != rawjson.Object {
+		raw, err := d.raw()
+		return transcript.Opaque{Raw: raw}, err
+	}
+	var kind, id, name, call, text, thinking, signature, data string
+	var input, source []byte
+	var failed bool
+	var content []transcript.Part
+	from := d.Offset()
+	err := d.Object(func(key string) (err error) {
+		switch key {
+		case "type":
+			kind, err = d.text()
+		case "text":
+			text, err = d.text()
+		case "thinking":
+			thinking, err = d.text()
+		case "signature":
+			signature, err = d.text()
+		case "data":
+			data, err = d.text()
+		case "id":
+			id, err = d.text()
+		case "name":
+			name, err = d.text()
+		case "input":
+			input, err = d.raw()
+		case "tool_use_id":
+			call, err = d.text()
+		case "is_error":
+			failed, err = d.bool()
+		case "content":
+			content, err = d.content()
+		case "source":
+			source, err = d.raw()
+		default:
+			_, err = d.Skip()
+		}
+		return err
+	})
+	raw := json.RawMessage(d.line[from:d.Position():d.Position()])
+	switch kind {
+	case "text":
+		return transcript.Text(text), err
+	case "thinking":
+		return transcript.Thinking{Text: thinking, Signature: signature}, err
+	case "redacted_thinking":
+		return transcript.Thinking{Signature: data, Redacted: true}, err
+	case "tool_use":
+		return transcript.ToolCall{ID: id, Name: name, Input: input}, err
+	case "tool_result":
+		return transcript.ToolResult{CallID: call, Error: failed, Content: content}, err
+	case "image", "document":
+		src := gjson.Parse(view(source))
+		return transcript.Media{
+			Kind: kind, MIME: src.Get("media_type").String(), Data: src.Get("data").String(), URL: src.Get("url").String(), Raw: raw,
+		}, err
+	}
+	return transcript.Opaque{Type: kind, Raw: raw}, err
+}
