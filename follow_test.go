@@ -19,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/store/storetest"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
@@ -111,7 +112,7 @@ func look(t *testing.T, s store.Store, e *carrel.Engine, id transcript.SessionID
 		t.Fatal(err)
 	}
 	got.Exported = string(export(t, e, id))
-	if got.Found, err = s.Candidates(ctx, scope, []string{"wheel", "must", "part", "order", "done"}, 1000); err != nil {
+	if got.Found, err = storetest.Containing(ctx, s, scope, "wheel", "must", "part", "order", "done"); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(got.Found, func(a, b store.BlockRef) int { return strings.Compare(string(a.Block), string(b.Block)) })

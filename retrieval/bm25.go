@@ -191,6 +191,17 @@ func Terms(query string) []string {
 	return terms
 }
 
+// TermsAndStems returns the words of a query in lower case, of those with one stem the
+// first, with their stems.
+func TermsAndStems(query string) (terms, stems []string) {
+	for _, w := range Terms(query) {
+		if s := text.Stem(w); !slices.Contains(stems, s) {
+			terms, stems = append(terms, w), append(stems, s)
+		}
+	}
+	return terms, stems
+}
+
 // Stems returns the stems of the words of a text, each once, in order.
 func Stems(said string) []string {
 	var stems []string

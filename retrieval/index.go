@@ -32,3 +32,24 @@ func (x *Index) Size() int { return x.postings.Size() }
 func (x *Index) Search(words []string, k int, idf IDF) []Best {
 	return FindBest([]postings.View{x.postings.View(words)}, k, idf)
 }
+
+// A Stemmer counts stems, and remembers those of the words that it has seen. The zero
+// value is ready.
+type Stemmer struct{ stems map[string]string }
+
+// Count returns how often a text has words of each stem.
+func (s *Stemmer) Count(said string) map[string]uint32 {
+	if s.stems == nil {
+		s.stems = make(map[string]string)
+	}
+	counts := make(map[string]uint32)
+	for w, n := range postings.Counts(text.Words(said)) { // in any order: numbers are added
+		stem, known := s.stems[w]
+		if !known {
+			stem = text.Stem(w)
+			s.stems[w] = stem
+		}
+		counts[stem] += n
+	}
+	return counts
+}

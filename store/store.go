@@ -42,6 +42,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -187,11 +188,11 @@ type Change struct {
 	Erase bool
 }
 
-// An IndexEntry makes a block findable by a text. It replaces what the block
-// was findable by before.
+// An IndexEntry makes a block findable by words. It replaces what the block was findable
+// by before.
 type IndexEntry struct {
 	Block transcript.BlockID
-	Text  string
+	Words map[string]uint32 // how often it has each
 }
 
 // A BlockRef names a block of a session.
@@ -266,11 +267,16 @@ type Finder interface {
 	// and id, limit at most. Blocks that are off are among them.
 	Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]BlockRef, error)
 
-	// Candidates returns blocks whose text has at least one of the terms, as a
-	// set: all of them if they are no more than limit, else limit of them
-	// that have the rarer terms or more of them. A term stands for its words,
-	// as [Words] yields them, and they are found as whole words.
-	Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]BlockRef, error)
+	// Postings returns which blocks have some words, and how often. A block has a number
+	// there, which is never larger than that of a block that was made findable later,
+	// and which [Finder.Numbered] knows. The figures are of the blocks of the scope that
+	// are findable by anything, of all sessions, whatever their state. What is returned
+	// is the caller's.
+	Postings(ctx context.Context, scope governance.Scope, words []string) ([]postings.View, error)
+
+	// Numbered returns the blocks with some numbers, in their order. Where there is
+	// none any more, the result has the zero value.
+	Numbered(ctx context.Context, scope governance.Scope, numbers []int64) ([]BlockRef, error)
 }
 
 // Admin looks after a database.

@@ -183,14 +183,16 @@ func (v *View) Having(i int) int {
 	return n
 }
 
-// Leave takes documents that are gone out of the view, and sums the lengths of the others.
-func (v *View) Leave(gone func(id int64) bool) {
-	v.Words, v.Gone = 0, nil
-	for i, id := range v.IDs {
+// NewView returns a view of documents of which some are gone, with room for the lists of
+// so many words. It sets the lengths of those that are gone to 0.
+func NewView(ids []int64, lengths []uint32, gone func(id int64) bool, words int) View {
+	v := View{IDs: ids, Lengths: lengths, Lists: make([]*List, words)}
+	for i, id := range ids {
 		if gone(id) {
-			v.Lengths[i] = 0
+			lengths[i] = 0
 			v.Gone = append(v.Gone, uint32(i)) //nolint:gosec // places are such numbers
 		}
-		v.Words += uint64(v.Lengths[i])
+		v.Words += uint64(lengths[i])
 	}
+	return v
 }

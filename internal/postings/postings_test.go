@@ -107,7 +107,7 @@ func TestSegmentForgets(t *testing.T) {
 			}
 		}
 		s, want := with.Segment(), without.Segment()
-		if !bytes.Equal(s.Docs, want.Docs) || !slices.EqualFunc(s.Pages, want.Pages, bytes.Equal) {
+		if !bytes.Equal(s.Docs(), want.Docs()) || !slices.EqualFunc(s.Pages, want.Pages, bytes.Equal) {
 			t.Fatal("the segment has something of what is gone")
 		}
 	})
@@ -120,7 +120,7 @@ func FuzzWords(f *testing.F) {
 		x.Add(int64(id), map[string]uint32{"all": uint32(1 + id%3), fmt.Sprint(id): 1}) //nolint:gosec // it is small
 	}
 	s := x.Segment()
-	f.Add(s.Pages[0], s.Docs)
+	f.Add(s.Pages[0], s.Docs())
 	f.Add([]byte{1, 'a', 3, 0, 0, 0}, []byte{0, 1})
 	f.Fuzz(func(t *testing.T, page, docs []byte) {
 		const most = 1 << 10

@@ -17,11 +17,13 @@ const maxPages = 1 << 20
 
 // A Segment is an index as it is kept on a disk.
 type Segment struct {
-	Docs  []byte   // what [ParseDocs] reads
-	Pages [][]byte // of the words: what [Lookup] and [Words] read; their number is a power of 2
+	IDs     []int64  // of the documents, ascending
+	Lengths []uint32 // of the documents, in words
+	Pages   [][]byte // of the words: what [Lookup] and [Words] read; their number is a power of 2
 }
 
-// Segment returns the index as a segment. Documents that are gone are not in it.
+// Segment returns the index as a segment. Documents that are gone are not in it. It shares
+// ids and lengths with the index.
 func (x *Index) Segment() *Segment {
 	x.Sweep()
 	size := 0
@@ -29,13 +31,7 @@ func (x *Index) Segment() *Segment {
 		size += len(word) + len(l.data) + 8
 	}
 	n := min(maxPages, 1<<bits.Len(uint(max(size, 1)-1)/PageSize)) //nolint:gosec // it is a size
-	s := &Segment{Pages: make([][]byte, n)}
-	at := int64(0)
-	for i, id := range x.ids {
-		s.Docs = binary.AppendUvarint(s.Docs, uint64(id-at)) //nolint:gosec // ids ascend
-		s.Docs = binary.AppendUvarint(s.Docs, uint64(x.lengths[i]))
-		at = id
-	}
+	s := &Segment{IDs: x.ids, Lengths: x.lengths, Pages: make([][]byte, n)}
 	var list []byte
 	for _, word := range slices.Sorted(maps.Keys(x.lists)) { // so that equal indexes have equal pages
 		list = x.lists[word].AppendTo(list[:0])
@@ -46,6 +42,17 @@ func (x *Index) Segment() *Segment {
 		*p = append(*p, list...)
 	}
 	return s
+}
+
+// Docs returns the documents of the segment as [ParseDocs] reads them.
+func (s *Segment) Docs() (docs []byte) {
+	at := int64(0)
+	for i, id := range s.IDs {
+		docs = binary.AppendUvarint(docs, uint64(id-at)) //nolint:gosec // ids ascend
+		docs = binary.AppendUvarint(docs, uint64(s.Lengths[i]))
+		at = id
+	}
+	return docs
 }
 
 // PageOf returns in which of so many pages a word is: by the 64-bit FNV-1a of it.
@@ -143,21 +150,4 @@ func (x *Index) Join(pages [][]byte, ids []int64, lengths []uint32) error {
 		}
 	}
 	return nil
-}
-
-// View returns what the segment has about some words, without the documents that are gone.
-func (s *Segment) View(words []string, gone func(id int64) bool) (View, error) {
-	v := View{Lists: make([]*List, len(words))}
-	var err error
-	if v.IDs, v.Lengths, err = ParseDocs(s.Docs); err != nil {
-		return View{}, err
-	}
-	v.Leave(gone)
-	for i, w := range words {
-		v.Lists[i], err = Lookup(s.Pages[PageOf(w, len(s.Pages))], w, uint32(len(v.IDs))) //nolint:gosec // places are such numbers
-		if err != nil {
-			return View{}, err
-		}
-	}
-	return v, nil
 }

@@ -42,6 +42,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -210,12 +211,20 @@ func (g *guard) Find(ctx context.Context, scope governance.Scope, prefix string,
 	return g.store.Find(ctx, scope, prefix, limit)
 }
 
-// Candidates implements [store.Finder].
-func (g *guard) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.BlockRef, error) {
+// Postings implements [store.Finder].
+func (g *guard) Postings(ctx context.Context, scope governance.Scope, words []string) ([]postings.View, error) {
 	if err := g.may(scope, governance.Read); err != nil {
 		return nil, err
 	}
-	return g.store.Candidates(ctx, scope, terms, limit)
+	return g.store.Postings(ctx, scope, words)
+}
+
+// Numbered implements [store.Finder].
+func (g *guard) Numbered(ctx context.Context, scope governance.Scope, numbers []int64) ([]store.BlockRef, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.Numbered(ctx, scope, numbers)
 }
 
 // Version implements [store.Artifacts].

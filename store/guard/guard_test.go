@@ -39,7 +39,7 @@ var demands = map[string]governance.Permission{
 	"Apply": governance.Write, "Update": governance.Write,
 	"Head": governance.Read, "Heads": governance.Read, "Blocks": governance.Read, "Items": governance.Read,
 	"Cells": governance.Read, "Sources": governance.Read, "Derived": governance.Read, "Brought": governance.Read,
-	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Candidates": governance.Read,
+	"Entries": governance.Read, "Statements": governance.Read, "Find": governance.Read, "Postings": governance.Read, "Numbered": governance.Read,
 	"Block":   governance.Read,
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,

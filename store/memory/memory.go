@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -53,6 +54,13 @@ type space struct {
 	words     map[int64]map[string]bool // what each artifact is findable by, by Seq
 	manifests []*store.Manifest         // oldest first
 	log       []store.Entry             // one for each version
+	numbers   int64                     // the last of a findable block
+}
+
+// A findable block has a number and words.
+type findable struct {
+	number int64
+	words  map[string]uint32 // how often it has each
 }
 
 // A cell is never changed, only replaced.
@@ -65,7 +73,7 @@ type session struct {
 	head       store.Head
 	items      []store.CellID
 	blocks     map[transcript.BlockID]*store.Block
-	words      map[transcript.BlockID]map[string]bool // what each is findable by
+	found      map[transcript.BlockID]findable
 	journal    []store.Entry
 	statements []string
 	brought    []store.CellID // by its changes
@@ -220,13 +228,14 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	sp.writeText(c.Cells, c.Edges)
 	if old.blocks == nil {
 		old.blocks = make(map[transcript.BlockID]*store.Block)
-		old.words = make(map[transcript.BlockID]map[string]bool)
+		old.found = make(map[transcript.BlockID]findable)
 	}
 	for i := range c.Blocks {
 		old.blocks[c.Blocks[i].ID] = copyBlock(&c.Blocks[i])
 	}
 	for _, e := range c.Index {
-		old.words[e.Block] = wordsOf(e.Text)
+		sp.numbers++
+		old.found[e.Block] = findable{sp.numbers, maps.Clone(e.Words)}
 	}
 	if c.Items != nil {
 		old.items = append(slices.Clone(old.items[:c.ItemsFrom]), c.Items...)
@@ -241,7 +250,7 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	}
 	if c.Erase {
 		old.statements = nil
-		clear(old.words)
+		clear(old.found)
 	}
 
 	old.head = c.Head
@@ -421,41 +430,36 @@ func (s *database) Find(ctx context.Context, scope governance.Scope, prefix stri
 	return refs[:max(0, min(limit, len(refs)))], err
 }
 
-// Candidates implements [store.Finder]. Of more than limit blocks it takes
-// those whose words are rarest in sum, a word that n blocks have counting 1/n.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) (refs []store.BlockRef, err error) {
+// Postings implements [store.Finder].
+func (s *database) Postings(ctx context.Context, scope governance.Scope, words []string) (views []postings.View, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
-		has := make(map[store.BlockRef]map[string]bool)
-		for id, se := range sp.sessions {
-			for block, words := range se.words {
-				has[store.BlockRef{Session: id, Block: block}] = words
-			}
+		var all []findable
+		for _, se := range sp.sessions {
+			all = slices.AppendSeq(all, maps.Values(se.found))
 		}
-		refs = rarest(has, terms, limit)
+		slices.SortFunc(all, func(a, b findable) int { return cmp.Compare(a.number, b.number) })
+		var x postings.Index
+		for _, f := range all {
+			x.Add(f.number, f.words)
+		}
+		views = []postings.View{x.View(words)}
 	})
-	return refs, err
+	return views, err
 }
 
-// rarest returns the blocks of has whose words are in the terms, those first
-// whose words are rarest in sum, a word that n blocks have counting 1/n.
-func rarest(has map[store.BlockRef]map[string]bool, terms []string, limit int) []store.BlockRef {
-	const unit = 1 << 40
-	weights := make(map[store.BlockRef]int64)
-	for _, word := range slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " ")))) {
-		var found []store.BlockRef
-		for key, words := range has {
-			if words[word] {
-				found = append(found, key)
+// Numbered implements [store.Finder].
+func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers []int64) (refs []store.BlockRef, err error) {
+	err = s.look(ctx, scope, func(sp *space) {
+		refs = make([]store.BlockRef, len(numbers))
+		for id, se := range sp.sessions {
+			for block, f := range se.found {
+				if i := slices.Index(numbers, f.number); i >= 0 {
+					refs[i] = store.BlockRef{Session: id, Block: block}
+				}
 			}
 		}
-		for _, key := range found {
-			weights[key] += unit / int64(len(found))
-		}
-	}
-	keys := slices.SortedFunc(maps.Keys(weights), func(a, b store.BlockRef) int {
-		return cmp.Or(cmp.Compare(weights[b], weights[a]), byRef(a, b))
 	})
-	return keys[:max(0, min(limit, len(keys)))]
+	return refs, err
 }
 
 // wordsOf returns the words of a text.

@@ -11,6 +11,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -22,8 +23,9 @@ type change struct {
 	id    transcript.SessionID
 	at    store.Revision
 	c     *store.Change
-	words []string // of c.Index, as the index takes them
 	total sessionTotal
+
+	segment *postings.Segment // of c.Index, whose ids are places there
 }
 
 // A sessionTotal has the imprints of the lists of a session.
@@ -37,11 +39,11 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}
-	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c}
-	for i := range c.Index {
-		j.words = append(j.words, indexWords(scope, c.Index[i].Text)) // here and not where all wait for it
+	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c, segment: segmentOf(c.Index)} // here and not where all wait for it
+	size := sizeOf(c.Cells, nil)
+	for _, page := range j.segment.Pages {
+		size += len(page)
 	}
-	size := sizeOf(c.Cells, j.words)
 	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements)
 	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
@@ -205,21 +207,6 @@ func (w *writer) applyBlock(j *change, b *store.Block) error {
 		}
 	}
 	return nil
-}
-
-func (w *writer) applyIndex(j *change) error {
-	for i, e := range j.c.Index {
-		doc, err := w.number(upsertDoc, j.scope, j.id, e.Block)
-		if err != nil {
-			return during(err, "index of block %s", e.Block)
-		}
-		own := docImprint(doc, j.scope, store.BlockRef{Session: j.id, Block: e.Block})
-		if err := w.exec(updateDoc, doc, own.blob(), wordSum(j.words[i])); err != nil {
-			return err
-		}
-		w.later(replaceWords, doc, j.words[i])
-	}
-	return j.ctx.Err()
 }
 
 func (w *writer) applyJournal(j *change) error {

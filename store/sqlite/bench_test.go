@@ -30,10 +30,13 @@ func sized(prefix string, turn, n, size int) *store.Change {
 		if i%2 == 0 {
 			b := store.Block{ID: transcript.BlockID(digest.Of([]byte(id)).String()[:16]), Turn: turn + i/2, State: store.StateLive}
 			c.Blocks = append(c.Blocks, b)
-			c.Index = append(c.Index, store.IndexEntry{Block: b.ID})
+			c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Words: make(map[string]uint32)})
 		}
 		b, e := &c.Blocks[len(c.Blocks)-1], &c.Index[len(c.Index)-1]
-		b.Cells, e.Text = append(b.Cells, id), e.Text+string(cell.Body)
+		b.Cells = append(b.Cells, id)
+		for word, n := range store.CountWords(string(cell.Body)) {
+			e.Words[word] += n
+		}
 	}
 	return c
 }
@@ -143,10 +146,10 @@ func BenchmarkRead(b *testing.B) {
 			}
 		}
 	})
-	b.Run("candidates", func(b *testing.B) {
+	b.Run("postings", func(b *testing.B) {
 		for b.Loop() {
-			if refs, err := s.Candidates(b.Context(), scope, []string{"package7", "exit", "build"}, 50); err != nil || len(refs) != 50 {
-				b.Fatal(len(refs), err)
+			if views, err := s.Postings(b.Context(), scope, []string{"package7", "exit", "build"}); err != nil || len(views) == 0 {
+				b.Fatal(len(views), err)
 			}
 		}
 	})

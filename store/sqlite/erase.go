@@ -25,8 +25,7 @@ func (w *writer) applyStatus(j *change) error {
 }
 
 // erase takes out the lines of a contract, and what the blocks of a session are findable
-// by. The index forgets a word for good only when it is rewritten, which a change that
-// erases has to wait for.
+// by: each segment that has words of it, or words that were replaced, is written anew.
 func (w *writer) erase(j *change) error {
 	if !j.c.Erase {
 		return nil
@@ -35,11 +34,8 @@ func (w *writer) erase(j *change) error {
 	if err != nil {
 		return err
 	}
-	for _, doc := range docs {
-		w.later(deleteWords, doc)
-	}
-	if len(docs) > 0 {
-		w.later(optimizeWords)
+	if err := w.sweepSegments(j.scope, docs); err != nil {
+		return err
 	}
 	j.total.statements = imprint{}
 	for _, query := range []string{deleteDocs, deleteStatements} {

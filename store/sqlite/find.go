@@ -1,13 +1,9 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -60,59 +56,7 @@ func after(prefix string) string {
 	return string(b)
 }
 
-// Candidates implements [store.Finder]. Of more than limit blocks it takes
-// those whose words are rarest in sum, a word that n blocks of the scope have
-// counting 1/n. Other scopes have no part in it.
-func (s *database) Candidates(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]store.BlockRef, error) {
-	words := slices.Compact(slices.Sorted(store.Words(strings.Join(terms, " "))))
-	return inView(ctx, s, func(v view) (refs []store.BlockRef, _ error) {
-		weights, err := v.weigh(mark(scope), words)
-		if err != nil {
-			return nil, err
-		}
-		docs := slices.SortedFunc(maps.Keys(weights), func(a, b int64) int {
-			return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
-		})
-		for _, doc := range docs {
-			if len(refs) >= limit {
-				break
-			}
-			var ref store.BlockRef
-			var of governance.Scope
-			var own imprint
-			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return nil, err
-			}
-			if !same(docImprint(doc, of, ref), own) {
-				return nil, damaged("the index of blocks")
-			}
-			if of != scope {
-				continue // its mark is the same
-			}
-			refs = append(refs, ref)
-		}
-		return refs, nil
-	})
-}
-
-// weigh returns how much the words of each row count that has any of them.
-func (v view) weigh(mark string, words []string) (map[int64]int64, error) {
-	const unit = 1 << 40
-	weights := make(map[int64]int64)
-	for _, word := range words {
-		docs, err := column[int64](v.each, selectDocs, `"`+mark+word+`"`)
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range docs {
-			weights[doc] += unit / int64(len(docs))
-		}
-	}
-	return weights, nil
-}
-
-// indexWords returns the words of a text as the index takes them: each once,
+// indexWords returns the words of a text as the index of artifacts takes them: each once,
 // with the mark of its scope.
 func indexWords(scope governance.Scope, text string) string {
 	mark := mark(scope)
@@ -128,6 +72,9 @@ func indexWords(scope governance.Scope, text string) string {
 	}
 	return b.String()
 }
+
+// markSize is how many bytes a mark has.
+const markSize = 8
 
 // mark returns what stands before each word of a scope in the index, so that
 // a search reads the postings of its own scope only.

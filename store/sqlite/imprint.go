@@ -219,8 +219,16 @@ func tokenImprint(t *store.Token, scopes, permissions string) imprint {
 	return r.value(millisOf(t.Expires)).value(millisOf(t.Revoked)).imprint()
 }
 
-// wordSum returns a sum over words as the index takes them, in any order.
-func wordSum(words string) (sum int64) {
+// wordSum returns a sum over the words of a block and how often it has them.
+func wordSum(words map[string]uint32) (sum int64) {
+	for word, n := range words {
+		sum += wordValue([]byte(word)) * int64(n)
+	}
+	return sum
+}
+
+// fieldSum returns a sum over words as the index of artifacts takes them, in any order.
+func fieldSum(words string) (sum int64) {
 	for word := range strings.FieldsSeq(words) {
 		sum += wordValue([]byte(word))
 	}

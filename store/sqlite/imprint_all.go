@@ -26,6 +26,7 @@ const (
 	imprintEntry = `UPDATE entry SET imprint = ?4 WHERE scope = ?1 AND session_id = ?2 AND revision = ?3`
 
 	oldDocs   = `SELECT doc, scope, session_id, block_id FROM doc`
+	updateDoc = `UPDATE doc SET imprint = ?2, words = ?3 WHERE doc = ?1`
 	oldScopes = `
 		SELECT name, num << 40, version, seq,
 			(SELECT count(*) FROM artifact a WHERE a.num = s.num AND status = 'held'),

@@ -24,7 +24,7 @@ type migration struct {
 }
 
 // programs are what migrations have to do that a statement cannot.
-var programs = map[string]func(w *writer) error{"0006_imprints.sql": imprintAll}
+var programs = map[string]func(w *writer) error{"0006_imprints.sql": imprintAll, "0007_postings.sql": indexAll}
 
 // migrations returns those of a directory; the first makes version 1.
 func migrations(dir fs.FS) ([]migration, error) {

@@ -1,10 +1,14 @@
 package sqlite_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
@@ -87,7 +91,11 @@ func copyTables(t *testing.T, from, to string) {
 // takeBack takes a store back to schema 3 or 4, with all that is in it.
 func takeBack(t *testing.T, path string, version int) {
 	t.Helper()
-	statements := []string{"PRAGMA foreign_keys = OFF", "DROP TABLE session_status", "DROP TABLE session_cell"}
+	oldIndex(t, path)
+	statements := []string{
+		"PRAGMA foreign_keys = OFF", "DROP TABLE session_status", "DROP TABLE session_cell",
+		"DROP TABLE segment", "DROP TABLE posting", "DROP TABLE gone_doc",
+	}
 	for _, table := range []string{"cell", "session", "block", "entry", "doc", "log", "artifact", "outcome", "token"} {
 		statements = append(statements, "ALTER TABLE "+table+" DROP COLUMN imprint")
 	}
@@ -100,6 +108,61 @@ func takeBack(t *testing.T, path string, version int) {
 	tamper(t, path, statements...)
 }
 
+// oldIndex makes the index of blocks as it was until schema 6: the words of each, once,
+// with the mark of their scope.
+func oldIndex(t *testing.T, path string) {
+	t.Helper()
+	db := raw(t, path)
+	run := func(statement string, args ...any) {
+		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	run(`CREATE VIRTUAL TABLE words USING fts5 (text, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'")`)
+	texts := make(map[int64]string)
+	type row struct {
+		key, pages int64
+		scope      governance.Scope
+		docs       []byte
+	}
+	var segments []row
+	rows, err := db.QueryContext(t.Context(), "SELECT segment, pages, scope, docs FROM segment")
+	for err == nil && rows.Next() {
+		var r row
+		err = rows.Scan(&r.key, &r.pages, &r.scope, &r.docs)
+		segments = append(segments, r)
+	}
+	if err = errors.Join(err, rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range segments {
+		ids, _, err := postings.ParseDocs(r.docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page := range r.pages {
+			var body []byte
+			if err := db.QueryRowContext(t.Context(), "SELECT body FROM posting WHERE page = ?", r.key<<20|page).Scan(&body); err != nil {
+				continue // it has no words
+			}
+			err := postings.Words(body, 1<<20, func(word string, l *postings.List) error {
+				for i, id := range ids {
+					if l.Count(uint32(i)) > 0 { //nolint:gosec // it is small
+						texts[id] += digest.Of([]byte(r.scope)).Short() + word + " "
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for id, text := range texts {
+		run("INSERT INTO words (rowid, text) VALUES (?, ?)", id, text)
+	}
+}
+
 // A store of schema 4 has all that it had, its words among it, and imprints of it.
 func TestMigrateMakesImprints(t *testing.T) {
 	t.Parallel()
@@ -110,11 +173,18 @@ func TestMigrateMakesImprints(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := read(t, s)
+	lines, err := storetest.Containing(t.Context(), s, scope, "line")
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("blocks with a word: %v, %v", lines, err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	takeBack(t, path, 4)
 	s = openAt(t, path)
+	if again, err := storetest.Containing(t.Context(), s, scope, "line"); err != nil || !slices.Equal(again, lines) {
+		t.Errorf("blocks with a word after the migration: %v, %v; want %v", again, err, lines)
+	}
 	if diff := storetest.Diff(before, read(t, s)); diff != "" {
 		t.Errorf("contents after the migration (-before +after):\n%s", diff)
 	}

@@ -120,7 +120,7 @@ func TestErasureLeavesNothingInTheFiles(t *testing.T) {
 	for id, word := range map[transcript.SessionID]string{"s": word, "other": kept} {
 		c := &store.Change{
 			Head: store.Head{Created: epoch, Updated: epoch, Blocks: 1}, Blocks: []store.Block{{ID: transcript.BlockID(id), Turn: 1, State: store.StateLive}},
-			Index:      []store.IndexEntry{{Block: transcript.BlockID(id), Text: "a common word and " + word}},
+			Index:      []store.IndexEntry{{Block: transcript.BlockID(id), Words: store.CountWords("a common word and " + word)}},
 			Statements: []string{"remember " + word},
 			Entry:      store.Entry{ID: "begin-" + string(id), Actor: governance.ActorUser, Time: epoch},
 		}

@@ -92,7 +92,7 @@ func (s *script) add(c *store.Change, n int) {
 		}
 		s.blocks = append(s.blocks, b)
 		c.Blocks = append(c.Blocks, b)
-		c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Text: string(c.Cells[len(c.Cells)-1].Body)})
+		c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Words: store.CountWords(string(c.Cells[len(c.Cells)-1].Body))})
 	}
 }
 

@@ -71,8 +71,6 @@ const (
 
 	selectSessionDocs = `SELECT doc FROM doc WHERE scope = ?1 AND session_id = ?2`
 	deleteDocs        = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2`
-	deleteWords       = `DELETE FROM words WHERE rowid = ?1`
-	optimizeWords     = `INSERT INTO words (words) VALUES ('optimize')`
 	deleteStatements  = `DELETE FROM statement WHERE scope = ?1 AND session_id = ?2`
 
 	insertCell = `
@@ -102,13 +100,6 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
 	countStatements = `SELECT coalesce(max(ord) + 1, 0) FROM statement WHERE scope = ?1 AND session_id = ?2`
 	insertStatement = `INSERT INTO statement (scope, session_id, ord, text) VALUES (?1, ?2, ?3, ?4)`
-
-	upsertDoc = `
-		INSERT INTO doc (scope, session_id, block_id) VALUES (?1, ?2, ?3)
-		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET doc = doc
-		RETURNING doc`
-	updateDoc    = `UPDATE doc SET imprint = ?2, words = ?3 WHERE doc = ?1`
-	replaceWords = `INSERT OR REPLACE INTO words (rowid, text) VALUES (?1, ?2)`
 )
 
 // Writing artifacts. The first parameter of most is the key of the scope plus
@@ -243,8 +234,7 @@ const (
 		SELECT session_id, block_id FROM block
 		WHERE scope = ?1 AND block_id >= ?2 AND (?3 = '' OR block_id < ?3)
 		ORDER BY session_id, block_id LIMIT ?4`
-	selectDocs = `SELECT rowid FROM words WHERE words MATCH ?1`
-	selectDoc  = `SELECT scope, session_id, block_id, imprint FROM doc WHERE doc = ?1`
+	selectDoc = `SELECT scope, session_id, block_id, imprint FROM doc WHERE doc = ?1`
 )
 
 // cellsAtOnce is how many cells selectCells looks up. Unused places are NULL
@@ -300,7 +290,6 @@ const (
 	selectVersions  = `SELECT name, version FROM scope`
 	checkIntegrity  = `PRAGMA integrity_check`
 
-	touchWords         = `SELECT rowid FROM words WHERE rowid = 0`
 	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`
 
 	checkForeignKeys = `PRAGMA foreign_key_check`

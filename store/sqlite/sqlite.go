@@ -32,13 +32,23 @@
 //
 // The text of a cell is checked against its commitment whenever it is read, and each row
 // and each list against an imprint that was made when it was written: what is not as it
-// was written, or is missing, is a [store.ErrCorrupt]. The one exception is the index of
-// words: what is missing in it hides a hit, and only Check tells.
+// was written, or is missing, is a [store.ErrCorrupt]. The one exception are the indexes of
+// words: what is missing in them hides a hit, and only Check tells.
 //
 // The index of words holds no text that could be read back, but it does hold
 // the words: treat the file as you treat what is in it.
 //
-// What is purged is overwritten in the file, its words are merged out of the
+// # The index of blocks
+//
+// Each change adds a segment of postings, see package internal/postings, in its own
+// transaction: nothing is to be brought up to date, and what two processes write is in
+// one index. A scope has segments of its own. Of eight of about one size, one is made, so
+// that a search reads a page of each of a few segments for each word, however many blocks
+// there are.
+//
+// # What is purged
+//
+// What is purged is overwritten in the file, its words are written out of the
 // index, and the log is emptied, all before Update returns. While somebody reads what
 // was there before, the log may hold it until a later update, or until the store is
 // closed. So it is with a change that erases what a session

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -486,7 +487,7 @@ func TestDamagedFiles(t *testing.T) {
 		if readErr != nil && err == nil && len(problems) == 0 {
 			t.Errorf("a store that cannot be read (%v) passes Check", readErr)
 		}
-		_, _ = s.Candidates(t.Context(), scope, []string{"line"}, 9)
+		_, _ = storetest.Containing(t.Context(), s, scope, "line")
 		_, _ = s.Apply(t.Context(), scope, "new", 0, newScript("new").next())
 		_ = s.Close() // may report the damage
 	}
@@ -678,29 +679,90 @@ func TestIterationEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// An index entry that was replaced leaves no word of it in the file once the
-// index is optimized: what erasure will do.
+// Words that were replaced are in no segment once many segments became one, or once a
+// session of the scope is erased.
 func TestIndexForgets(t *testing.T) {
 	t.Parallel()
-	path := newPath(t)
-	s := openAt(t, path)
 	const word = "unmistakable"
-	sc := newScript("s")
-	c := sc.next()
-	c.Index = append(c.Index, store.IndexEntry{Block: c.Blocks[0].ID, Text: word})
-	if _, err := s.Apply(t.Context(), scope, "s", 0, c); err != nil {
-		t.Fatal(err)
+	for name, finish := range map[string]func(s store.Store, sc *script){
+		"erasure of another session": func(s store.Store, _ *script) {
+			c := &store.Change{Head: store.Head{Blocks: 1, Created: epoch, Updated: epoch}, Entry: store.Entry{ID: "begin", Actor: governance.ActorUser, Time: epoch}}
+			c.Blocks = []store.Block{{ID: "b", Turn: 1, State: store.StateLive}}
+			c.Index = []store.IndexEntry{{Block: "b", Words: store.CountWords("other words")}}
+			if _, err := s.Apply(t.Context(), scope, "other", 0, c); err != nil {
+				t.Fatal(err)
+			}
+			erase := &store.Change{Head: store.Head{Blocks: 1, Status: store.StatusPurged, Created: epoch, Updated: epoch}, Entry: store.Entry{ID: "erase", Actor: governance.ActorUser, Time: epoch}, Erase: true}
+			if _, err := s.Apply(t.Context(), scope, "other", 1, erase); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"merging": func(s store.Store, sc *script) {
+			for i := range 20 {
+				if _, err := s.Apply(t.Context(), scope, "s", store.Revision(2+i), sc.next()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		path := newPath(t)
+		s := openAt(t, path)
+		sc := newScript("s")
+		c := sc.next()
+		c.Index = append(c.Index, store.IndexEntry{Block: c.Blocks[0].ID, Words: store.CountWords(word)})
+		if _, err := s.Apply(t.Context(), scope, "s", 0, c); err != nil {
+			t.Fatal(err)
+		}
+		next := sc.next()
+		next.Index = append(next.Index, store.IndexEntry{Block: c.Blocks[0].ID})
+		if _, err := s.Apply(t.Context(), scope, "s", 1, next); err != nil {
+			t.Fatal(err)
+		}
+		if found := remains(t, path, []string{word}); len(found) == 0 {
+			t.Errorf("%s: the word is gone before: the test tests nothing", name)
+		}
+		finish(s, sc)
+		if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+			t.Errorf("%s: Check = %q, %v", name, problems, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if found := remains(t, path, []string{word}); len(found) > 0 {
+			t.Errorf("%s: the word is still in the file", name)
+		}
 	}
-	next := sc.next()
-	next.Index = append(next.Index, store.IndexEntry{Block: c.Blocks[0].ID, Text: ""})
-	if _, err := s.Apply(t.Context(), scope, "s", 1, next); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	tamper(t, path, "PRAGMA secure_delete = ON", "INSERT INTO words (words) VALUES ('optimize')", "PRAGMA wal_checkpoint(TRUNCATE)")
-	if strings.Contains(string(readFile(t, path)), word) {
-		t.Error("the word is still in the file")
+}
+
+// What is wrong with the index of blocks is an error, and a check finds it.
+func TestIndexIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, damage := range []string{
+		"UPDATE posting SET body = zeroblob(length(body))",
+		"UPDATE posting SET body = substr(body, 2)",
+		"UPDATE segment SET docs = substr(docs, 3)",
+		"UPDATE segment SET pages = 2",
+		"UPDATE segment SET scope = 'x'",
+		"UPDATE doc SET block_id = 'x' WHERE doc = 1",
+		"DELETE FROM segment",
+		"DELETE FROM posting",
+		"INSERT INTO gone_doc (scope, doc) SELECT scope, doc FROM doc LIMIT 1",
+	} {
+		path := newPath(t)
+		s := openAt(t, path)
+		c := newScript("s").next()
+		if _, err := s.Apply(t.Context(), scope, "s", 0, c); err != nil {
+			t.Fatal(err)
+		}
+		c.Index[0].Words = nil
+		words := slices.Sorted(store.Words(string(c.Cells[len(c.Cells)-1].Body)))
+		tamper(t, path, "PRAGMA foreign_keys = OFF", damage)
+		if problems, err := s.Check(t.Context()); len(problems) == 0 || err != nil {
+			t.Errorf("%s: Check = %q, %v", damage, problems, err)
+		}
+		refs, err := storetest.Containing(t.Context(), s, scope, words...)
+		if err != nil && !errors.Is(err, store.ErrCorrupt) || err == nil && len(refs) > 0 && !strings.HasPrefix(damage, "INSERT") {
+			t.Errorf("%s: found %v, %v; want an ErrCorrupt, or nothing", damage, refs, err)
+		}
 	}
 }

@@ -186,8 +186,8 @@ func readOnly(t *testing.T, path string) {
 	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
 		t.Errorf("Check = %q, %v", problems, err)
 	}
-	if _, err := s.Candidates(t.Context(), scope, []string{"apple"}, 3); err != nil {
-		t.Errorf("Candidates: %v", err)
+	if _, err := s.Postings(t.Context(), scope, []string{"apple"}); err != nil {
+		t.Errorf("Postings: %v", err)
 	}
 	err = writeMuch(t, s, "late")
 	if !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "writable") {

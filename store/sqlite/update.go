@@ -194,7 +194,7 @@ func (w *writer) indexArtifacts(j *update) error {
 		if err != nil {
 			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
 		}
-		if err := w.exec(setArtifactWords, doc, wordSum(j.words[i])); err != nil {
+		if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
 			return err
 		}
 		switch {

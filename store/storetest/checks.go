@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -51,8 +53,8 @@ var checks = []check{
 	{"any string names a session, a scope, a block and a cell", anyStringIsAName},
 	{"scopes are isolated in every method", scopesAreIsolated},
 	{"Find returns the blocks whose id begins with a prefix", find},
-	{"Candidates returns all blocks with one of the terms", candidates},
-	{"Candidates over the limit prefers rarer terms and more of them", candidatesOverLimit},
+	{"Postings has all blocks with one of the words", postingsOfWords},
+	{"Postings says how often, and of how many", postingsCount},
 	{"an index entry replaces what the block was findable by", indexIsReplaced},
 	{"iterators see the database as it was when the iteration began", iteratorsSeeASnapshot},
 	{"iterators may be stopped early", iteratorsStopEarly},
@@ -234,8 +236,8 @@ func badPartChangesNothing(t *testing.T, s store.Store) {
 			t.Errorf("%s: Apply reports %v, want a refusal that is no conflict", b.name, err)
 		}
 		equal(t, "contents after "+b.name, contents(t, s, scope), before)
-		if refs, err := s.Candidates(t.Context(), scope, []string{"apple", "apples"}, 10); err != nil || len(refs) != 2 {
-			t.Errorf("%s: Candidates = %v, %v; want the 2 that were there", b.name, refs, err)
+		if refs, err := Containing(t.Context(), s, scope, "apple", "apples"); err != nil || len(refs) != 2 {
+			t.Errorf("%s: Postings = %v, %v; want the 2 that were there", b.name, refs, err)
 		}
 		if _, err := collect(s.Cells(t.Context(), scope, []store.CellID{"yc2"})); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: its sound cells: %v, want ErrNotFound", b.name, err)
@@ -284,7 +286,7 @@ func blocksAreReplaced(t *testing.T, s store.Store) {
 	}
 	old := fullChange("x").Blocks
 	equal(t, "Blocks", blocks, []*store.Block{&old[0], &changed, &added, &old[2]})
-	if refs, err := s.Candidates(t.Context(), scope, []string{"apples"}, 9); err != nil || len(refs) != 1 {
+	if refs, err := Containing(t.Context(), s, scope, "apples"); err != nil || len(refs) != 1 {
 		t.Errorf("a replaced block is found as %v, %v; want it to stay findable", refs, err)
 	}
 }
@@ -579,8 +581,8 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 		apply(t, s, governance.Scope(name), transcript.SessionID(name), 0, c)
 		c = fullChange(name + "!")
 		apply(t, s, scope, transcript.SessionID(name), 0, c)
-		if got, err := s.Candidates(t.Context(), governance.Scope(name), []string{"apple"}, 9); err != nil || len(got) != 1 {
-			t.Errorf("%d: Candidates of scope %q = %v, %v; want 1", i, name, got, err)
+		if got, err := Containing(t.Context(), s, governance.Scope(name), "apple"); err != nil || len(got) != 1 {
+			t.Errorf("%d: Postings of scope %q = %v, %v; want 1", i, name, got, err)
 		}
 		ref := store.BlockRef{Session: transcript.SessionID(name), Block: transcript.BlockID(name + "!b1")}
 		if b, err := s.Block(t.Context(), scope, ref); err != nil || b.ID != ref.Block {
@@ -633,8 +635,8 @@ func scopesAreIsolated(t *testing.T, s store.Store) {
 	if refs, err := s.Find(t.Context(), other, "x", 9); len(refs) != 0 || err != nil {
 		t.Errorf("Find in another scope = %v, %v; want none", refs, err)
 	}
-	if refs, err := s.Candidates(t.Context(), other, []string{"apple"}, 9); len(refs) != 0 || err != nil {
-		t.Errorf("Candidates in another scope = %v, %v; want none", refs, err)
+	if refs, err := Containing(t.Context(), s, other, "apple"); len(refs) != 0 || err != nil {
+		t.Errorf("Postings in another scope = %v, %v; want none", refs, err)
 	}
 	if _, err := s.Apply(t.Context(), other, "s", 1, newChange("op2")); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("Apply in another scope at the revision of this one: %v, want ErrConflict", err)
@@ -708,27 +710,50 @@ func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[tra
 	for block, text := range texts {
 		turn++
 		c.Blocks = append(c.Blocks, newBlock(block, turn))
-		c.Index = append(c.Index, store.IndexEntry{Block: block, Text: text})
+		c.Index = append(c.Index, store.IndexEntry{Block: block, Words: store.CountWords(text)})
 	}
 	apply(t, s, scope, id, 0, c)
 }
 
-// found returns the blocks that Candidates finds, in the order of their ids.
-func found(t *testing.T, s store.Store, limit int, terms ...string) string {
-	t.Helper()
-	refs, err := s.Candidates(t.Context(), scope, terms, limit)
+// Containing returns the blocks of a scope that have one of some words, in the order of
+// sessions and ids.
+func Containing(ctx context.Context, s store.Store, scope governance.Scope, words ...string) ([]store.BlockRef, error) {
+	views, err := s.Postings(ctx, scope, words)
 	if err != nil {
-		t.Errorf("Candidates of %q: %v", terms, err)
+		return nil, err
+	}
+	var numbers []int64
+	for i := range views {
+		v := &views[i]
+		for place, id := range v.IDs {
+			has := func(l *postings.List) bool { return l != nil && l.Count(uint32(place)) > 0 } //nolint:gosec // it is small
+			if v.Lengths[place] > 0 && slices.ContainsFunc(v.Lists, has) {
+				numbers = append(numbers, id)
+			}
+		}
+	}
+	refs, err := s.Numbered(ctx, scope, numbers)
+	slices.SortFunc(refs, func(a, b store.BlockRef) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Block, b.Block))
+	})
+	return refs, err
+}
+
+// found returns the blocks that have one of some words.
+func found(t *testing.T, s store.Store, words ...string) string {
+	t.Helper()
+	refs, err := Containing(t.Context(), s, scope, words...)
+	if err != nil {
+		t.Errorf("Postings of %q: %v", words, err)
 	}
 	var got []string
 	for _, r := range refs {
 		got = append(got, string(r.Block))
 	}
-	slices.Sort(got)
 	return strings.Join(got, " ")
 }
 
-func candidates(t *testing.T, s store.Store) {
+func postingsOfWords(t *testing.T, s store.Store) {
 	indexed(t, s, "s", map[transcript.BlockID]string{
 		"a": "the build fails with exit_code 127",
 		"b": "Run `make BUILD` again, then /usr/bin/env",
@@ -738,11 +763,11 @@ func candidates(t *testing.T, s store.Store) {
 	})
 	indexed(t, s, "t", map[transcript.BlockID]string{"f": "another session's build"})
 	for _, tt := range []struct {
-		terms []string
+		words []string
 		want  string
 	}{
 		{[]string{"build"}, "a b d f"},
-		{[]string{"BUILD"}, "a b d f"},
+		{[]string{"BUILD"}, ""},
 		{[]string{"building"}, "d"},
 		{[]string{"buil"}, ""},
 		{[]string{"fails", "building", "absent"}, "a d"},
@@ -755,50 +780,58 @@ func candidates(t *testing.T, s store.Store) {
 		{[]string{"привет"}, "c"},
 		{[]string{"東京"}, "c"},
 		{[]string{"naive"}, ""},
-		{[]string{"usr/bin"}, "b"},
+		{[]string{"usr", "bin"}, "b"},
 		{[]string{"14"}, "d"},
 		{nil, ""},
-		{[]string{"", " ", "-", `"`, "*", "(", "OR"}, ""},
-		{[]string{`"`, "fails OR", "NEAR(", "^again", "text:127"}, "a b"},
+		{[]string{"", " ", "-", `"`, "*", "(", "OR", "text:127"}, ""},
 	} {
-		if got := found(t, s, 99, tt.terms...); got != tt.want {
-			t.Errorf("Candidates of %q = %q, want %q", tt.terms, got, tt.want)
+		if got := found(t, s, tt.words...); got != tt.want {
+			t.Errorf("Postings of %q has %q, want %q", tt.words, got, tt.want)
 		}
 	}
 }
 
-func candidatesOverLimit(t *testing.T, s store.Store) {
-	indexed(t, s, "s", map[transcript.BlockID]string{
-		"a": "common", "b": "common", "c": "common", "d": "common other", "e": "common rare", "f": "other",
-	})
-	for _, tt := range []struct {
-		limit int
-		terms []string
-		want  string
-	}{
-		{6, []string{"common", "other", "rare"}, "a b c d e f"},
-		{1, []string{"common", "rare"}, "e"},
-		{2, []string{"common", "other", "rare"}, "d e"},
-		{3, []string{"common", "other", "rare"}, "d e f"},
-		{0, []string{"common"}, ""},
-	} {
-		if got := found(t, s, tt.limit, tt.terms...); got != tt.want {
-			t.Errorf("Candidates of %q, %d at most = %q, want %q", tt.terms, tt.limit, got, tt.want)
+func postingsCount(t *testing.T, s store.Store) {
+	indexed(t, s, "s", map[transcript.BlockID]string{"a": "common", "b": "common common other", "c": ""})
+	indexed(t, s, "t", map[transcript.BlockID]string{"d": "other"})
+	c := newChange("op2")
+	c.Index = []store.IndexEntry{{Block: "a", Words: store.CountWords("common rare rare")}}
+	apply(t, s, scope, "s", 1, c)
+	views, err := s.Postings(t.Context(), scope, []string{"common", "other", "rare", "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, total, having, counts := 0, uint64(0), make([]int, 4), make([]uint32, 4)
+	for i := range views {
+		v := &views[i]
+		docs, total = docs+v.Docs(), total+v.Words
+		for k, l := range v.Lists {
+			having[k] += v.Having(k)
+			for place, length := range v.Lengths {
+				if l != nil && length > 0 {
+					counts[k] += l.Count(uint32(place)) //nolint:gosec // it is small
+				}
+			}
 		}
 	}
-	if got := strings.Fields(found(t, s, 3, "common")); len(got) != 3 {
-		t.Errorf("Candidates, 3 at most = %q, want 3 of them", got)
+	if docs != 3 || total != 7 || !slices.Equal(having, []int{2, 2, 1, 0}) || !slices.Equal(counts, []uint32{3, 2, 2, 0}) {
+		t.Errorf("%d blocks of %d words, of which %v have words, %v times; want 3 of 7, [2 2 1 0], [3 2 2 0]", docs, total, having, counts)
+	}
+	refs, err := s.Numbered(t.Context(), scope, []int64{1 << 40, -1})
+	equal(t, "blocks with numbers that there are not", refs, make([]store.BlockRef, 2))
+	if err != nil {
+		t.Error(err)
 	}
 }
 
 func indexIsReplaced(t *testing.T, s store.Store) {
 	indexed(t, s, "s", map[transcript.BlockID]string{"a": "old word", "b": "old word"})
 	c := newChange("op2")
-	c.Index = []store.IndexEntry{{Block: "a", Text: "new word"}, {Block: "b", Text: ""}}
+	c.Index = []store.IndexEntry{{Block: "a", Words: store.CountWords("new word")}, {Block: "b"}}
 	apply(t, s, scope, "s", 1, c)
 	for term, want := range map[string]string{"old": "", "new": "a", "word": "a"} {
-		if got := found(t, s, 9, term); got != want {
-			t.Errorf("Candidates of %q = %q, want %q", term, got, want)
+		if got := found(t, s, term); got != want {
+			t.Errorf("Postings of %q has %q, want %q", term, got, want)
 		}
 	}
 }
@@ -959,11 +992,12 @@ func contextDone(t *testing.T, s store.Store) {
 		"Block": func(ctx ctxT, sc scopeT, _ idT) error {
 			return errorOf(s.Block(ctx, sc, store.BlockRef{Session: "s", Block: "xb1"}))
 		},
-		"Find":       func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Find(ctx, sc, "x", 9)) },
-		"Candidates": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Candidates(ctx, sc, []string{"apple"}, 9)) },
-		"Info":       func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Info(ctx)) },
-		"Scopes":     func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Scopes(ctx)) },
-		"Check":      func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Check(ctx)) },
+		"Find":     func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Find(ctx, sc, "x", 9)) },
+		"Postings": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Postings(ctx, sc, []string{"apple"})) },
+		"Numbered": func(ctx ctxT, sc scopeT, _ idT) error { return errorOf(s.Numbered(ctx, sc, []int64{1})) },
+		"Info":     func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Info(ctx)) },
+		"Scopes":   func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Scopes(ctx)) },
+		"Check":    func(ctx ctxT, _ scopeT, _ idT) error { return errorOf(s.Check(ctx)) },
 	})
 	for name, call := range all {
 		if err := call(ctx, scope, "s"); !errors.Is(err, context.Canceled) {

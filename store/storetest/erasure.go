@@ -133,7 +133,7 @@ func erased(t *testing.T, s store.Store) {
 	if lines, err := collect(s.Statements(t.Context(), scope, "s")); err != nil || len(lines) > 0 {
 		t.Errorf("statements %q, %v", lines, err)
 	}
-	refs, err := s.Candidates(t.Context(), scope, []string{"apple", "apples", "one", "two"}, 10)
+	refs, err := Containing(t.Context(), s, scope, "apple", "apples", "one", "two")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func begunAgain(t *testing.T, s store.Store) {
 	if err != nil || h.Status != "" {
 		t.Errorf("head %+v, %v", h, err)
 	}
-	refs, err := s.Candidates(t.Context(), scope, []string{"apple"}, 10)
+	refs, err := Containing(t.Context(), s, scope, "apple")
 	if err != nil {
 		t.Fatal(err)
 	}

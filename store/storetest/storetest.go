@@ -97,7 +97,7 @@ func fullChange(prefix string) *store.Change {
 	}
 	c.Items = []store.CellID{cell("c1"), cell("c2"), cell("c1")}
 	c.Blocks = []store.Block{newBlock(block("b1"), 1, cell("c1")), tool, gone}
-	c.Index = []store.IndexEntry{{Block: block("b1"), Text: "one apple"}, {Block: block("b2"), Text: "two apples"}}
+	c.Index = []store.IndexEntry{{Block: block("b1"), Words: store.CountWords("one apple")}, {Block: block("b2"), Words: store.CountWords("two apples")}}
 	c.Entry.Data = []byte(`{"b": 1.0, "a": [ ]}`)
 	c.Statements = []string{`(fact "one")`, `(fact "two")`}
 	return c

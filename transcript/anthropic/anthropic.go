@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/carrel-dev/carrel/internal/chat"
@@ -60,4 +61,14 @@ func (m *message) kind() transcript.Role {
 		return transcript.RoleTool
 	}
 	return transcript.RoleUser
+}
+
+// Piece returns the messages of some items, or nil if they cannot be read alone. A system
+// prompt that stands apart from the messages cannot.
+func (f format) Piece(items [][]byte) []transcript.Message {
+	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
+	if err != nil {
+		return nil
+	}
+	return s.Messages
 }

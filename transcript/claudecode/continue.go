@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -105,4 +106,24 @@ func texts(v gjson.Result) (all []string) {
 		return true
 	})
 	return all
+}
+
+// Piece returns the messages of some lines, or nil if one of them is none of a
+// conversation.
+func (format) Piece(lines [][]byte) []transcript.Message {
+	var s transcript.Session
+	all := make([]int, len(lines))
+	rows := make([]row, len(lines))
+	for i, raw := range lines {
+		s.Items = append(s.Items, transcript.Item{Raw: raw})
+		text := bytes.TrimSpace(raw)
+		if !gjson.ValidBytes(text) {
+			return nil
+		}
+		all[i], rows[i] = i, readRow(i, text)
+		if !rows[i].chat() {
+			return nil
+		}
+	}
+	return grow(rows).messages(window{rows: all}, &s)
 }

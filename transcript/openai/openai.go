@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -33,4 +36,13 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	}
 	chat.Describe(s, "oa-", name)
 	return s, nil
+}
+
+// Piece returns the messages of some items, or nil if they cannot be read alone.
+func (f format) Piece(items [][]byte) []transcript.Message {
+	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
+	if err != nil {
+		return nil
+	}
+	return s.Messages
 }

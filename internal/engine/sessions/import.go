@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -173,8 +174,9 @@ func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte
 }
 
 // addBlocks adds to a change the blocks that are not as they are stored, given the cells
-// of the items, and the words of those that are new.
+// of the items, and the stems of the words of those that are new.
 func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
+	var stemmer retrieval.Stemmer
 	for i := range m.blocks {
 		r := &m.rows[i]
 		cells := hold.CellsOf(m.msgs, &m.blocks[i], ofItem)
@@ -184,7 +186,7 @@ func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
 			c.Blocks = append(c.Blocks, *r)
 		}
 		if m.fresh[i] {
-			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Text: m.blocks[i].Text(m.msgs)})
+			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Words: stemmer.Count(m.blocks[i].Text(m.msgs))})
 		}
 	}
 	c.Blocks = append(c.Blocks, m.off...)

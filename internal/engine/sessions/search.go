@@ -3,105 +3,174 @@ package sessions
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/retrieval"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// candidates is how many blocks the store may offer to be ranked.
-const candidates = 400
-
-// Search returns blocks that share words with a query, best first.
+// Search returns blocks that have words of a query, in any of their forms, best first, by
+// BM25 over all blocks of the scope: what a block scores does not depend on the request.
+//
+// The index says which blocks are the best. Of these alone is anything read: their rows,
+// and the items that they are of.
 func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.SearchRequest) (_ *api.List[api.Found], err error) {
 	defer base.During("search", &err)
 
-	terms := retrieval.Terms(req.Query)
-	if len(terms) == 0 {
-		return &api.List[api.Found]{Items: []api.Found{}}, nil
-	}
-	refs, err := e.Store.Candidates(ctx, scope, terms, candidates)
-	if err != nil {
-		return nil, err
-	}
-	found, docs, err := e.describe(ctx, scope, refs, req)
-	if err != nil {
-		return nil, err
-	}
+	s := search{e: e, scope: scope, req: req, heads: make(map[transcript.SessionID]*store.Head), loaded: make(map[transcript.SessionID]*hold.Snapshot)}
+	s.terms, s.stems = retrieval.TermsAndStems(req.Query)
 	limit := req.Limit
 	if limit <= 0 {
 		limit = 10
 	}
-	hits := retrieval.Rank(req.Query, docs)
-	out := make([]api.Found, 0, limit)
-	for _, h := range hits[:min(limit, len(hits))] {
-		f := found[h.Index]
-		f.Score, f.Terms = h.Score, h.Terms
-		f.Excerpt = excerpt(docs[h.Index].Text, h.Terms)
-		out = append(out, f)
+	found := &api.List[api.Found]{Items: []api.Found{}}
+	if len(s.terms) == 0 {
+		return found, nil
 	}
-	return &api.List[api.Found]{Items: out}, nil
-}
-
-// describe reads the candidates that fit a request, session by session.
-func (e *Sessions) describe(ctx context.Context, scope governance.Scope, refs []store.BlockRef, req *api.SearchRequest) ([]api.Found, []retrieval.Document, error) {
-	bySession := make(map[transcript.SessionID]map[transcript.BlockID]bool)
-	var sessions []transcript.SessionID
-	for _, r := range refs {
-		if req.Session != "" && r.Session != req.Session {
-			continue
-		}
-		if bySession[r.Session] == nil {
-			bySession[r.Session] = make(map[transcript.BlockID]bool)
-			sessions = append(sessions, r.Session)
-		}
-		bySession[r.Session][r.Block] = true
+	views, err := e.Store.Postings(ctx, scope, s.stems)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(sessions)
-	var found []api.Found
-	var docs []retrieval.Document
-	for _, id := range sessions {
-		h, err := e.Load(ctx, scope, id)
-		if _, ok := errors.AsType[*hold.RetiredError](err); ok {
-			continue
-		}
+	seen := 0
+	for k := limit; ; k *= 4 { // more, if some are not wanted
+		best := retrieval.FindBest(views, k, retrieval.RankIDF)
+		more, err := s.describe(ctx, views, best[seen:], limit-len(found.Items))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		all := h.Entire()
-		for i := range all.Rows {
-			row := &all.Rows[i]
-			if !bySession[id][row.ID] || req.Kind != "" && row.Kind != req.Kind {
-				continue
-			}
-			found = append(found, api.Found{
-				Session: id, Block: row.ID, Kind: row.Kind, Earlier: h.WindowOf(i), Turn: row.Turn, State: row.State, Tokens: row.Tokens,
-			})
-			docs = append(docs, retrieval.Document{ID: string(row.ID), Text: all.Blocks[i].Text(all.Session.Messages)})
+		found.Items = append(found.Items, more...)
+		if seen = len(best); len(best) < k || len(found.Items) == limit {
+			return found, nil
 		}
 	}
-	return found, docs, nil
 }
 
-// excerpt returns some of a text around the first of the words in it.
-func excerpt(said string, words []string) string {
+// A search is a request to find blocks, with what was read of sessions for it.
+type search struct {
+	e            *Sessions
+	scope        governance.Scope
+	req          *api.SearchRequest
+	terms, stems []string // of the query; each term has a stem of its own
+	heads        map[transcript.SessionID]*store.Head
+	loaded       map[transcript.SessionID]*hold.Snapshot
+}
+
+// describe returns what is to be said of the first blocks that fit the request, limit at
+// most.
+func (s *search) describe(ctx context.Context, views []postings.View, best []retrieval.Best, limit int) (found []api.Found, err error) {
+	numbers := make([]int64, len(best))
+	for i := range best {
+		numbers[i] = best[i].ID
+	}
+	refs, err := s.e.Store.Numbered(ctx, s.scope, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for i, ref := range refs {
+		if len(found) == limit {
+			break
+		}
+		f, said, err := s.block(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		f.Score = best[i].Score
+		var stems []string
+		for k, term := range s.terms {
+			if best[i].Has(views, k) {
+				f.Terms, stems = append(f.Terms, term), append(stems, s.stems[k])
+			}
+		}
+		f.Excerpt = excerpt(said, f.Terms, stems)
+		found = append(found, *f)
+	}
+	return found, nil
+}
+
+// block returns what is known of a block, and what it says, or nil if the request does not
+// ask for it, or if it is in no window of a session that is in use.
+func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, string, error) {
+	if ref.Session == "" || s.req.Session != "" && ref.Session != s.req.Session {
+		return nil, "", nil
+	}
+	head, err := s.head(ctx, ref.Session)
+	if err != nil || head == nil {
+		return nil, "", err
+	}
+	row, err := s.e.Store.Block(ctx, s.scope, ref)
+	if errors.Is(err, store.ErrNotFound) { // gone since the index was read
+		return nil, "", nil
+	}
+	if err != nil || row.State == store.StatePurged || s.req.Kind != "" && row.Kind != s.req.Kind {
+		return nil, "", err
+	}
+	f := &api.Found{Session: ref.Session, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens}
+	if !row.Off {
+		said, ok, err := s.e.Piece(ctx, s.scope, head, row)
+		if err != nil || ok {
+			return f, said, err
+		}
+	}
+	all, err := s.load(ctx, ref.Session)
+	if err != nil || all == nil {
+		return nil, "", err
+	}
+	whole := all.Entire()
+	i := whole.Index(row.ID)
+	if i < 0 {
+		return nil, "", nil // it left the conversation
+	}
+	f.Earlier = all.WindowOf(i)
+	return f, whole.Blocks[i].Text(whole.Session.Messages), nil
+}
+
+// head returns the head of a session, or nil if it is not in use.
+func (s *search) head(ctx context.Context, id transcript.SessionID) (*store.Head, error) {
+	if h, known := s.heads[id]; known {
+		return h, nil
+	}
+	h, err := s.e.Head(ctx, s.scope, id)
+	if _, retired := errors.AsType[*hold.RetiredError](err); retired || errors.Is(err, store.ErrNotFound) {
+		h, err = nil, nil
+	}
+	s.heads[id] = h
+	return h, err
+}
+
+// load returns a session, or nil if it is not in use.
+func (s *search) load(ctx context.Context, id transcript.SessionID) (*hold.Snapshot, error) {
+	if h := s.loaded[id]; h != nil {
+		return h, nil
+	}
+	h, err := s.e.Load(ctx, s.scope, id)
+	if _, retired := errors.AsType[*hold.RetiredError](err); retired {
+		return nil, nil //nolint:nilnil // that is what it means
+	}
+	s.loaded[id] = h
+	return h, err
+}
+
+// excerpt returns some of a text around the first of some words in it, or of the beginning
+// of one of them.
+func excerpt(said string, words, stems []string) string {
 	const before, length = 40, 160
 	low := strings.ToLower(said)
 	if len(low) != len(said) {
 		low = said // lower case is longer somewhere: positions would not fit
 	}
-	at := -1
-	for _, w := range words {
-		if i := strings.Index(low, w); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
+	at := first(low, words)
+	if at < 0 {
+		at = first(low, stems)
 	}
 	from := text.Floor(said, at-before)
 	to := text.Ceil(said, from+length)
@@ -113,4 +182,15 @@ func excerpt(said string, words []string) string {
 		s += text.Ellipsis
 	}
 	return s
+}
+
+// first returns where the first of some words is in a text, or -1.
+func first(in string, words []string) int {
+	at := -1
+	for _, w := range words {
+		if i := strings.Index(in, w); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	return at
 }

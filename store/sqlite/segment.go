@@ -1,0 +1,548 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/store"
+)
+
+const (
+	// mergedAtOnce is how many segments of about one size become one.
+	mergedAtOnce = 8
+
+	// levels is how many sizes of segments there are that are merged: of 4 KiB, and eight
+	// times as much each. A larger segment stays, so that no write has to wait for a merge
+	// of much more than 16 MiB.
+	levels = 4
+
+	// goneAtMost is how many blocks may be in the segments of a scope that have others'
+	// words by now.
+	goneAtMost = 500
+
+	pageBits = 20 // of the key of a page
+)
+
+const (
+	selectLastDoc  = `SELECT coalesce(max(doc), 0) FROM doc`
+	deleteDocOf    = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING doc`
+	insertDoc      = `INSERT INTO doc (doc, scope, session_id, block_id, imprint, words) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
+	insertGone     = `INSERT INTO gone_doc (scope, doc) VALUES (?1, ?2)`
+	deleteGone     = `DELETE FROM gone_doc WHERE scope = ?1 AND doc = ?2`
+	selectGone     = `SELECT doc FROM gone_doc WHERE scope = ?1`
+	newSegment     = `SELECT coalesce(max(segment), 0) + 1 FROM segment`
+	insertSegment  = `INSERT INTO segment (segment, scope, last, pages, size, docs, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	deleteSegment  = `DELETE FROM segment WHERE segment = ?1`
+	segmentColumns = `SELECT segment, scope, last, pages, size, docs, imprint FROM segment `
+	selectSegments = segmentColumns + `WHERE scope = ?1 ORDER BY last`
+	selectSegment  = segmentColumns + `WHERE segment = ?1`
+	selectSizes    = `SELECT segment, size FROM segment WHERE scope = ?1 ORDER BY last`
+	insertPage     = `INSERT INTO posting (page, body, imprint) VALUES (?1, ?2, ?3)`
+	deletePages    = `DELETE FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff`
+	selectPage     = `SELECT body, imprint FROM posting WHERE page = ?1`
+	selectPages    = `SELECT page, body, imprint FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff ORDER BY page`
+
+	selectAllSegments = segmentColumns + `ORDER BY scope, last`
+	countLostPages    = `SELECT count(*) FROM posting WHERE NOT EXISTS (SELECT 1 FROM segment WHERE segment = page >> 20)`
+)
+
+// A segment is a row of its table, with what its documents are.
+type segment struct {
+	key         int64
+	scope       governance.Scope
+	last        int64
+	pages, size int64
+	docs        []byte
+	ids         []int64
+	lengths     []uint32
+}
+
+// imprint returns the imprint of the row.
+func (g *segment) imprint() imprint {
+	return recordOf("segment").number(g.key).text(string(g.scope)).number(g.last, g.pages, g.size).blob(g.docs).imprint()
+}
+
+func pageImprint(page int64, body []byte) imprint {
+	return recordOf("posting").number(page).blob(body).imprint()
+}
+
+// damagedIndex says that something of the index of blocks is not as it was written.
+func damagedIndex() error { return damaged("the index of blocks") }
+
+// scanSegment reads a row of segmentColumns, if it is as it was written.
+func scanSegment(rows *sql.Rows) (*segment, error) {
+	g := new(segment)
+	var own imprint
+	if err := rows.Scan(&g.key, &g.scope, &g.last, &g.pages, &g.size, &g.docs, &own); err != nil {
+		return nil, err
+	}
+	var err error
+	g.ids, g.lengths, err = postings.ParseDocs(g.docs)
+	if err != nil || !same(g.imprint(), own) || len(g.ids) == 0 || bits.OnesCount64(uint64(g.pages)) != 1 { //nolint:gosec // no bit is lost
+		return nil, damagedIndex()
+	}
+	return g, nil
+}
+
+// segmentsOf collects rows of segmentColumns.
+func segmentsOf(each func(func(*sql.Rows) error, string, ...any) error, query string, args ...any) (all []*segment, err error) {
+	err = each(func(rows *sql.Rows) error {
+		g, err := scanSegment(rows)
+		all = append(all, g)
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// Postings implements [store.Finder].
+func (s *database) Postings(ctx context.Context, scope governance.Scope, words []string) ([]postings.View, error) {
+	return inView(ctx, s, func(v view) ([]postings.View, error) {
+		gone, err := goneDocs(v.each, scope)
+		if err != nil {
+			return nil, err
+		}
+		segments, err := segmentsOf(v.each, selectSegments, scope)
+		if err != nil {
+			return nil, err
+		}
+		views := make([]postings.View, len(segments))
+		for i, g := range segments {
+			views[i] = postings.NewView(g.ids, g.lengths, func(doc int64) bool { return gone[doc] }, len(words))
+			for k, word := range words {
+				if views[i].Lists[k], err = v.postings(g, word); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return views, nil
+	})
+}
+
+// postings returns the list of a word in a segment, or nil.
+func (v view) postings(g *segment, word string) (*postings.List, error) {
+	page := g.key<<pageBits | int64(postings.PageOf(word, int(g.pages)))
+	var body []byte
+	var own imprint
+	err := v.row(selectPage, []any{page}, &body, &own)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no block has the word
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !same(pageImprint(page, body), own) {
+		return nil, damagedIndex()
+	}
+	l, err := postings.Lookup(body, word, uint32(len(g.ids))) //nolint:gosec // places are such numbers
+	if err != nil {
+		return nil, damagedIndex()
+	}
+	return l, nil
+}
+
+// Numbered implements [store.Finder].
+func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers []int64) ([]store.BlockRef, error) {
+	return inView(ctx, s, func(v view) ([]store.BlockRef, error) {
+		refs := make([]store.BlockRef, len(numbers))
+		for i, doc := range numbers {
+			var of governance.Scope
+			var ref store.BlockRef
+			var own imprint
+			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)
+			switch {
+			case errors.Is(err, sql.ErrNoRows):
+				continue
+			case err != nil:
+				return nil, err
+			case !same(docImprint(doc, of, ref), own):
+				return nil, damagedIndex()
+			}
+			if of == scope {
+				refs[i] = ref
+			}
+		}
+		return refs, nil
+	})
+}
+
+// goneDocs returns the docs of a scope that are in a segment and stand for nothing.
+func goneDocs(each func(func(*sql.Rows) error, string, ...any) error, scope governance.Scope) (map[int64]bool, error) {
+	docs, err := column[int64](each, selectGone, scope)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	gone := make(map[int64]bool, len(docs))
+	for _, doc := range docs {
+		gone[doc] = true
+	}
+	return gone, nil
+}
+
+// segmentOf returns a segment of the entries of an index, whose ids are their places.
+func segmentOf(entries []store.IndexEntry) *postings.Segment {
+	var x postings.Index
+	for i := range entries {
+		x.Add(int64(i), entries[i].Words)
+	}
+	return x.Segment()
+}
+
+// applyIndex makes the blocks of a change findable. A block that was so before has another
+// doc from then on.
+func (w *writer) applyIndex(j *change) error {
+	if len(j.c.Index) == 0 {
+		return j.ctx.Err()
+	}
+	last, err := w.number(selectLastDoc)
+	if err != nil {
+		return err
+	}
+	replaced := false
+	for i := range j.c.Index {
+		e := &j.c.Index[i]
+		old, err := w.number(deleteDocOf, j.scope, j.id, e.Block)
+		if err == nil {
+			err, replaced = w.exec(insertGone, j.scope, old), true
+		}
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		doc := last + 1 + int64(i)
+		own := docImprint(doc, j.scope, store.BlockRef{Session: j.id, Block: e.Block})
+		if err := w.exec(insertDoc, doc, j.scope, j.id, e.Block, own.blob(), wordSum(e.Words)); err != nil {
+			return during(err, "index of block %s", e.Block)
+		}
+	}
+	for i := range j.segment.IDs {
+		j.segment.IDs[i] += last + 1
+	}
+	if err := w.addSegment(j.scope, j.segment); err != nil {
+		return err
+	}
+	if err := w.mergeSegments(j.scope, replaced); err != nil {
+		return err
+	}
+	return j.ctx.Err()
+}
+
+// addSegment writes a segment, unless nothing is in it.
+func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
+	if len(s.IDs) == 0 {
+		return nil
+	}
+	g := segment{scope: scope, last: s.IDs[len(s.IDs)-1], pages: int64(len(s.Pages)), docs: s.Docs()}
+	for _, body := range s.Pages {
+		g.size += int64(len(body))
+	}
+	var err error
+	if g.key, err = w.number(newSegment); err != nil {
+		return err
+	}
+	own := g.imprint()
+	if err := w.exec(insertSegment, g.key, g.scope, g.last, g.pages, g.size, g.docs, own.blob()); err != nil {
+		return err
+	}
+	for i, body := range s.Pages {
+		if len(body) == 0 {
+			continue
+		}
+		page := g.key<<pageBits | int64(i)
+		own := pageImprint(page, body)
+		if err := w.exec(insertPage, page, body, own.blob()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeSegments merges the newest segments of a scope where there are many of about one
+// size, so that a search reads few. So each word is written once for each size.
+func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
+	type sized struct {
+		key   int64
+		level int
+	}
+	var all []sized // the oldest first
+	err := w.each(func(rows *sql.Rows) error {
+		var key, size int64
+		err := rows.Scan(&key, &size)
+		all = append(all, sized{key, (bits.Len64(uint64(size/postings.PageSize)) + 2) / 3}) //nolint:gosec // it is a size
+		return err
+	}, selectSizes, scope)
+	if err != nil {
+		return err
+	}
+	from := len(all)
+	for level := range levels {
+		at, same, run := from, 0, 0
+		for at > 0 && all[at-1].level <= level {
+			at--
+			run++
+			if all[at].level == level {
+				same++
+			}
+		}
+		if from < len(all) {
+			same, run = same+1, run+1 // what the smaller ones become
+		}
+		if same >= mergedAtOnce || run >= 4*mergedAtOnce {
+			from = at
+		}
+	}
+	if from < len(all) {
+		var keys []int64
+		for _, g := range all[from:] {
+			keys = append(keys, g.key)
+		}
+		return w.rewrite(scope, keys, nil)
+	}
+	if !replaced {
+		return nil
+	}
+	gone, err := goneDocs(w.each, scope)
+	if err != nil || len(gone) <= goneAtMost {
+		return err
+	}
+	return w.sweepSegments(scope, nil)
+}
+
+// sweepSegments writes anew each segment of a scope that has one of some docs, or docs that
+// stand for nothing, without them.
+func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
+	gone, err := goneDocs(w.each, scope)
+	if err != nil {
+		return err
+	}
+	also := make(map[int64]bool, len(docs))
+	for _, doc := range docs {
+		also[doc] = true
+	}
+	segments, err := segmentsOf(w.each, selectSegments, scope)
+	if err != nil {
+		return err
+	}
+	for _, g := range segments {
+		if slices.ContainsFunc(g.ids, func(doc int64) bool { return gone[doc] || also[doc] }) {
+			if err := w.rewrite(scope, []int64{g.key}, also); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite makes one segment of some that follow each other, without some docs and without
+// those that stand for nothing.
+func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64]bool) error {
+	gone, err := goneDocs(w.each, scope)
+	if err != nil {
+		return err
+	}
+	var x postings.Index
+	for _, key := range keys {
+		segments, err := segmentsOf(w.each, selectSegment, key)
+		if err != nil {
+			return err
+		}
+		g := segments[0]
+		for i, doc := range g.ids {
+			if !gone[doc] && !without[doc] {
+				continue
+			}
+			g.lengths[i] = 0
+			if err := w.exec(deleteGone, scope, doc); err != nil {
+				return err
+			}
+		}
+		pages, err := pagesOf(w.each, key)
+		if err != nil {
+			return err
+		}
+		if err := x.Join(pages, g.ids, g.lengths); err != nil {
+			return damagedIndex()
+		}
+		if err := errors.Join(w.exec(deletePages, key), w.exec(deleteSegment, key)); err != nil {
+			return err
+		}
+	}
+	return w.addSegment(scope, x.Segment())
+}
+
+// pagesOf returns the pages of a segment that have words.
+func pagesOf(each func(func(*sql.Rows) error, string, ...any) error, key int64) (pages [][]byte, err error) {
+	err = each(func(rows *sql.Rows) error {
+		var page int64
+		var body []byte
+		var own imprint
+		if err := rows.Scan(&page, &body, &own); err != nil {
+			return err
+		}
+		if !same(pageImprint(page, body), own) {
+			return damagedIndex()
+		}
+		pages = append(pages, body)
+		return nil
+	}, selectPages, key)
+	return pages, err
+}
+
+// checkSegments compares the index of blocks with what was put into it.
+func (c *checker) checkSegments() error {
+	want := make(map[int64]int64)
+	err := c.each(func(rows *sql.Rows) error {
+		var doc, sum int64
+		err := rows.Scan(&doc, &sum)
+		want[doc] = sum
+		return err
+	}, selectDocSums)
+	if err != nil {
+		return err
+	}
+	have := make(map[int64]int64)
+	segments, err := segmentsOf(c.each, selectAllSegments)
+	if errors.Is(err, store.ErrCorrupt) {
+		c.report("%v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, g := range segments {
+		if err := c.sumSegment(g, have); errors.Is(err, store.ErrCorrupt) {
+			c.report("scope %s: segment %d: %v", g.scope, g.key, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	wrong := 0
+	for doc, sum := range want {
+		if have[doc] != sum {
+			wrong++
+		}
+		delete(have, doc)
+	}
+	if wrong += len(have); wrong > 0 {
+		c.report("index words: the words of %d texts are not those that were put into it", wrong)
+	}
+	var lost int
+	if err := c.row(countLostPages, nil, &lost); err != nil {
+		return err
+	}
+	if lost > 0 {
+		c.report("index words: %d pages are of no segment", lost)
+	}
+	return nil
+}
+
+// sumSegment adds the words of a segment's documents to their sums.
+func (c *checker) sumSegment(g *segment, sums map[int64]int64) error {
+	gone, err := goneDocs(c.each, g.scope)
+	if err != nil {
+		return err
+	}
+	pages, err := pagesOf(c.each, g.key)
+	if err != nil {
+		return err
+	}
+	size := 0
+	var docs, counts [postings.BlockSize]uint32
+	for _, page := range pages {
+		size += len(page)
+		err := postings.Words(page, uint32(len(g.ids)), func(word string, l *postings.List) error { //nolint:gosec // places are such numbers
+			value := wordValue([]byte(word))
+			for b := l.Cursor(); b.Next(); {
+				for i := range b.Decode(&docs, &counts) {
+					if doc := g.ids[docs[i]]; !gone[doc] {
+						sums[doc] += value * int64(counts[i])
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return damagedIndex()
+		}
+	}
+	if int64(size) != g.size {
+		return fmt.Errorf("it has %d bytes of words, and should have %d: %w", size, g.size, store.ErrCorrupt)
+	}
+	return nil
+}
+
+// Words of the index of blocks until schema 6: the mark of the scope, and the word.
+const (
+	updateDocWords = `UPDATE doc SET words = ?2 WHERE doc = ?1`
+	dropOldWords   = `DROP TABLE words`
+)
+
+// indexAll makes segments of the index that there was until schema 6. That knew whether a
+// block has a word, and not how often; so each counts once, and forms of a word as often
+// as there are of them.
+func indexAll(w *writer) error {
+	scopes := make(map[int64]governance.Scope)
+	err := w.each(func(rows *sql.Rows) error {
+		var doc int64
+		var scope governance.Scope
+		var ref store.BlockRef
+		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block)
+		scopes[doc] = scope
+		return err
+	}, oldDocs)
+	if err != nil {
+		return err
+	}
+	words, err := w.oldWords()
+	if err != nil {
+		return err
+	}
+	indexes := make(map[governance.Scope]*postings.Index)
+	for _, doc := range slices.Sorted(maps.Keys(scopes)) {
+		x := indexes[scopes[doc]]
+		if x == nil {
+			x = new(postings.Index)
+			indexes[scopes[doc]] = x
+		}
+		x.Add(doc, words[doc])
+		if err := w.exec(updateDocWords, doc, wordSum(words[doc])); err != nil {
+			return err
+		}
+	}
+	for _, scope := range slices.SortedFunc(maps.Keys(indexes), cmp.Compare) {
+		if err := w.addSegment(scope, indexes[scope].Segment()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.forget(), w.exec(dropOldWords), w.forget())
+}
+
+// oldWords returns the words of each doc in the index that there was until schema 6.
+func (w *writer) oldWords() (words map[int64]map[string]uint32, err error) {
+	if err := w.exec(fmt.Sprintf(createVocabulary, "words")); err != nil {
+		return nil, err
+	}
+	words = make(map[int64]map[string]uint32)
+	err = w.each(func(rows *sql.Rows) error {
+		var doc int64
+		var word string
+		if err := rows.Scan(&doc, &word); err != nil {
+			return err
+		}
+		if words[doc] == nil {
+			words[doc] = make(map[string]uint32)
+		}
+		if len(word) > markSize {
+			words[doc][text.Stem(word[markSize:])]++
+		}
+		return nil
+	}, selectVocabulary)
+	return words, errors.Join(err, w.forget(), w.exec(dropVocabulary), w.forget())
+}
