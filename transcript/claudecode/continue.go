@@ -114,16 +114,14 @@ func (format) Piece(lines [][]byte) []transcript.Message {
 	var s transcript.Session
 	all := make([]int, len(lines))
 	rows := make([]row, len(lines))
+	d := newRowReader()
 	for i, raw := range lines {
 		s.Items = append(s.Items, transcript.Item{Raw: raw})
-		text := bytes.TrimSpace(raw)
-		if !gjson.ValidBytes(text) {
+		r, err := d.row(i, bytes.TrimSpace(raw))
+		if err != nil || !r.chat() {
 			return nil
 		}
-		all[i], rows[i] = i, readRow(i, text)
-		if !rows[i].chat() {
-			return nil
-		}
+		all[i], rows[i] = i, r
 	}
 	return grow(rows).messages(window{rows: all}, &s)
 }
