@@ -1,13 +1,18 @@
 package carrel_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
@@ -55,6 +60,7 @@ func TestSearchFinds(t *testing.T) {
 		{"in another", carrel.SearchRequest{Query: "beacon", Limit: 99, Session: other.Session}, 2},
 		{"of a kind", carrel.SearchRequest{Query: "beacon", Limit: 99, Kind: transcript.KindTool}, 1},
 		{"of a kind in a session", carrel.SearchRequest{Query: "beacon", Limit: 99, Kind: transcript.KindUser, Session: id}, 13},
+		{"in another form", carrel.SearchRequest{Query: "beacons", Limit: 99}, 17},
 		{"of what is not there", carrel.SearchRequest{Query: "lighthouse"}, 0},
 	} {
 		found := search(&tt.req)
@@ -90,6 +96,39 @@ func TestSearchFinds(t *testing.T) {
 	}
 	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: " ?"})); err != nil || len(found) > 0 {
 		t.Errorf("without a word: %+v, %v", found, err)
+	}
+}
+
+// A closedStore gives nobody the items of a session.
+type closedStore struct{ store.Store }
+
+func (closedStore) Items(context.Context, governance.Scope, transcript.SessionID) ([]store.CellID, error) {
+	return nil, errors.New("a session is read as a whole")
+}
+
+// A search reads the blocks that it shows, and no session, however long that is.
+func TestSearchReadsNoSession(t *testing.T) {
+	s := memory.New()
+	b := newBench(t, s, carrel.Options{Counter: quarter{}})
+	d := &diary{}
+	d.asks("Where is the beacon?")
+	d.runs("grep beacon map.txt", "map.txt:3: the beacon is on the pier", false)
+	d.compacts("The user asked for the beacon.")
+	d.asks("And the other beacon?")
+	d.says("No beacon.")
+	b.imports(t, d)
+	req := &carrel.SearchRequest{Query: "beacons"}
+	want, err := carrel.Items(b.Search(t.Context(), scope, req))
+	if err != nil || len(want) < 4 {
+		t.Fatalf("found %+v, %v", want, err)
+	}
+	e, err := carrel.New(closedStore{s}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := carrel.Items(e.Search(t.Context(), scope, req))
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("found, %v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -138,6 +138,10 @@ type Block struct {
 	Pinned bool        // by a user or an agent
 	Off    bool        // not in the present window: left it, or of an earlier one
 	Cells  []CellID    // the bytes it was read from, in order
+
+	// Earlier is the number of the earlier window that the block is in, the oldest is 1. It
+	// is 0 for one that is in none, and for one that was stored when no number was known.
+	Earlier int
 }
 
 // A Head is what is known of a session without reading it.

@@ -192,7 +192,7 @@ func (w *writer) applyBlock(j *change, b *store.Block) error {
 	own := blockImprint(j.scope, j.id, b, string(tools))
 	j.total.blocks.join(own)
 	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
-		b.Window, optional(b.Stub), b.Pinned, b.Off, own.blob())
+		b.Window, optional(b.Stub), b.Pinned, b.Off, own.blob(), b.Earlier)
 	if err != nil {
 		return during(err, "block %s at turn %d", b.ID, b.Turn)
 	}

@@ -156,6 +156,9 @@ func blockImprint(scope governance.Scope, session transcript.SessionID, b *store
 	for _, id := range b.Cells {
 		r = r.text(string(id))
 	}
+	if b.Earlier != 0 { // until schema 6 there was no such number
+		r = r.number(int64(b.Earlier))
+	}
 	return r.imprint()
 }
 

@@ -25,6 +25,9 @@ const (
 		SELECT scope, session_id, revision, entry_id, op, actor, time, data FROM entry`
 	imprintEntry = `UPDATE entry SET imprint = ?4 WHERE scope = ?1 AND session_id = ?2 AND revision = ?3`
 
+	oldBlocks = `
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint, 0
+		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
 	oldDocs   = `SELECT doc, scope, session_id, block_id FROM doc`
 	updateDoc = `UPDATE doc SET imprint = ?2, words = ?3 WHERE doc = ?1`
 	oldScopes = `
@@ -145,7 +148,7 @@ func imprintLists(w *writer, scope governance.Scope, id transcript.SessionID) er
 		own := blockImprint(scope, id, b, tools)
 		total.blocks.join(own)
 		return w.exec(imprintBlock, scope, id, b.ID, own.blob())
-	}, selectBlocks, scope, id)
+	}, oldBlocks, scope, id)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func takeBack(t *testing.T, path string, version int) {
 	oldIndex(t, path)
 	statements := []string{
 		"PRAGMA foreign_keys = OFF", "DROP TABLE session_status", "DROP TABLE session_cell",
-		"DROP TABLE segment", "DROP TABLE posting", "DROP TABLE gone_doc",
+		"DROP TABLE segment", "DROP TABLE posting", "DROP TABLE gone_doc", "ALTER TABLE block DROP COLUMN earlier",
 	}
 	for _, table := range []string{"cell", "session", "block", "entry", "doc", "log", "artifact", "outcome", "token"} {
 		statements = append(statements, "ALTER TABLE "+table+" DROP COLUMN imprint")

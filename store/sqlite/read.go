@@ -288,7 +288,7 @@ func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, 
 // readBlock returns the block in a row, and its tools as they are stored.
 func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, own imprint, _ error) {
 	var b store.Block
-	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, (*flag)(&b.Pinned), (*flag)(&b.Off), &own)
+	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, (*flag)(&b.Pinned), (*flag)(&b.Off), &own, &b.Earlier)
 	b.Cells = cells[b.ID]
 	return &b, tools, own, err
 }

@@ -84,10 +84,10 @@ const (
 
 	upsertBlock = `
 		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form,
-			window_tokens, stub, pinned, off, imprint)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+			window_tokens, stub, pinned, off, imprint, earlier)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
-			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14`
+			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14, earlier = ?15`
 	deleteBlockCells = `DELETE FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	insertBlockCell  = `INSERT INTO block_cell (scope, session_id, block_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
@@ -211,10 +211,10 @@ const (
 	selectHeads = `SELECT ` + headColumns + ` WHERE scope = ?1 ORDER BY updated DESC, session_id`
 
 	selectBlocks = `
-		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint, earlier
 		FROM block WHERE scope = ?1 AND session_id = ?2 ORDER BY off, turn, block_id`
 	selectBlock = `
-		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint
+		SELECT block_id, turn, kind, tools, tokens, state, form, window_tokens, coalesce(stub, ''), pinned, off, imprint, earlier
 		FROM block WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	selectBlockCells = `
 		SELECT block_id, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 ORDER BY block_id, ord`

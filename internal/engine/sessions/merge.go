@@ -53,6 +53,7 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 		return nil, err
 	}
 	m.name(s, old, reg)
+	m.number(s)
 	m.leave(reg)
 	e.measure(ctx, m)
 	m.window = m.meter.Fixed(s)
@@ -195,12 +196,29 @@ func (m *merge) name(s *transcript.Session, old *hold.Snapshot, reg *register) {
 	}
 }
 
+// number gives the blocks of the earlier windows the numbers of these.
+func (m *merge) number(s *transcript.Session) {
+	window, end := 0, 0 // the number of a window, and the first message behind it
+	for i := range m.rows {
+		number := 0
+		if i < m.now {
+			for m.blocks[i].Messages[0] >= end {
+				end += len(s.Earlier[window])
+				window++
+			}
+			number = window
+		}
+		m.changed[i] = m.changed[i] || m.rows[i].Earlier != number
+		m.rows[i].Earlier = number
+	}
+}
+
 // leave notes the blocks of the conversation that are in no window any more, also those
 // of one that was purged.
 func (m *merge) leave(reg *register) {
 	for i := range reg.known {
 		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.off && !k.row.Off) {
-			k.row.Off = true
+			k.row.Off, k.row.Earlier = true, 0
 			m.off = append(m.off, k.row)
 		}
 	}

@@ -114,8 +114,10 @@ func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, str
 	if err != nil || row.State == store.StatePurged || s.req.Kind != "" && row.Kind != s.req.Kind {
 		return nil, "", err
 	}
-	f := &api.Found{Session: ref.Session, Block: row.ID, Kind: row.Kind, Turn: row.Turn, State: row.State, Tokens: row.Tokens}
-	if !row.Off {
+	f := &api.Found{
+		Session: ref.Session, Block: row.ID, Kind: row.Kind, Earlier: row.Earlier, Turn: row.Turn, State: row.State, Tokens: row.Tokens,
+	}
+	if !row.Off || row.Earlier > 0 {
 		said, ok, err := s.e.Piece(ctx, s.scope, head, row)
 		if err != nil || ok {
 			return f, said, err

@@ -31,4 +31,8 @@ CREATE TABLE gone_doc (
 	PRIMARY KEY (scope, doc)
 ) STRICT, WITHOUT ROWID;
 
+-- The number of the earlier window that a block is in, the oldest is 1; 0 if it is in
+-- none, or if it is not known.
+ALTER TABLE block ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0;
+
 -- The index before this one is read by the program, and dropped.
