@@ -94,12 +94,20 @@ type bench struct {
 	built  string // the program of commit, once it is built
 }
 
-// run measures the goals that are asked for, and reports whether all of them are met.
-func (b *bench) run(ctx context.Context, goals []goal) (met bool, err error) {
+// run measures the goals, or how times grow, in a temporary directory.
+func (b *bench) run(ctx context.Context, grow bool, drawing string) (met bool, err error) {
 	if b.tmp, err = os.MkdirTemp("", "carrel-goals-"); err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.tmp)) }()
+	if grow {
+		return b.grow(ctx, drawing)
+	}
+	return b.compare(ctx, goals)
+}
+
+// compare measures the goals that are asked for, and reports whether all of them are met.
+func (b *bench) compare(ctx context.Context, goals []goal) (met bool, err error) {
 	met = true
 	for _, g := range goals {
 		if b.only != nil && !b.only.MatchString(g.name) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 )
@@ -20,8 +21,8 @@ func TestRun(t *testing.T) {
 	}
 	closed := false
 	var out bytes.Buffer
-	b := &bench{out: &out, rounds: 3}
-	met, err := b.run(t.Context(), []goal{
+	b := &bench{out: &out, rounds: 3, tmp: t.TempDir()}
+	met, err := b.compare(t.Context(), []goal{
 		{name: "quick", bound: faster(4), setup: func(context.Context, *bench, string) (sides, error) {
 			return sides{
 				ours: costs("a", 100, 1, 2, 1), other: costs("b", 1, 4, 6, 9),
@@ -49,7 +50,27 @@ func TestRun(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := b.run(t.Context(), []goal{{name: "x", setup: func(context.Context, *bench, string) (sides, error) { return sides{}, broken }}}); !errors.Is(err, broken) {
+	if _, err := b.compare(t.Context(), []goal{{name: "x", setup: func(context.Context, *bench, string) (sides, error) { return sides{}, broken }}}); !errors.Is(err, broken) {
 		t.Errorf("a goal that cannot be set up: %v", err)
+	}
+}
+
+// A time that grows as size·log size has a factor of 1, and one that grows as the square is
+// told apart; the drawing has a line for each.
+func TestGrowth(t *testing.T) {
+	g := grown{growth: growth{name: "sort"}, sizes: []int{1000, 10_000, 100_000}}
+	square := grown{growth: growth{name: "pairs"}, sizes: g.sizes}
+	for _, size := range g.sizes {
+		n := float64(size)
+		g.seconds, square.seconds = append(g.seconds, n*math.Log(n)), append(square.seconds, n*n)
+	}
+	if f := g.factor(); math.Abs(f-1) > 1e-9 {
+		t.Errorf("size·log size grows %v times as fast as that", f)
+	}
+	if f := square.factor(); f < 7 {
+		t.Errorf("the square of the size grows %v times as fast as size·log size", f)
+	}
+	if drawing := drawGrowth([]grown{g, square}); strings.Count(drawing, "<polyline") != 3 || !strings.Contains(drawing, ">pairs</text>") {
+		t.Errorf("the drawing is %s", drawing)
 	}
 }

@@ -3,6 +3,7 @@
 //	go run ./bench/goals
 //	go run ./bench/goals -only 'triage|hook' -rounds 20
 //	go run ./bench/goals -before 89c0756
+//	go run ./bench/goals -growth growth.svg
 //
 // Each goal has two sides: Carrel, and a plain scan, a bare database, or an earlier build
 // of Carrel. A round measures one side after the other, in the other order each time, and
@@ -13,6 +14,10 @@
 // Goals that compare with an earlier build need its commit (-before) and this checkout's
 // history: the build is made in a temporary directory. Goals that compare with other
 // libraries or with npm packages are in the module bench/reference.
+//
+// With -growth it measures commands on inputs of three sizes instead, each ten times the one
+// before, prints the times and draws them. None may grow faster than its input times the
+// logarithm of its input.
 package main
 
 import (
@@ -22,6 +27,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 )
 
 func main() {
@@ -32,14 +38,19 @@ func main() {
 	})
 	flag.IntVar(&b.rounds, "rounds", 10, "rounds of each goal")
 	flag.StringVar(&b.commit, "before", "", "the `commit` of the earlier build to compare with; none: goals that need one are left out")
+	grow, drawing := false, ""
+	flag.Func("growth", "measure how times grow with the input, and draw them into this `file`; - draws nothing", func(file string) error {
+		grow, drawing = true, strings.TrimPrefix(file, "-")
+		return nil
+	})
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/goals [-only PATTERN] [-rounds N] [-before COMMIT]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/goals [-only PATTERN] [-rounds N] [-before COMMIT] [-growth FILE]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	met, err := b.run(ctx, goals)
+	met, err := b.run(ctx, grow, drawing)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "goals:", err)
 		os.Exit(2)

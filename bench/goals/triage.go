@@ -65,7 +65,7 @@ func least(n int, f func()) side {
 }
 
 // seen keeps what scans found, so that no compiler leaves them out.
-var seen int64
+var seen int64 //nolint:unused // it is written, which is its use
 
 // triageAgainstScan compares pass one with adding up columns as large as those of a table:
 // two times and a byte for each row.
