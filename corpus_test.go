@@ -51,11 +51,11 @@ func TestSummaryCorpus(t *testing.T) {
 		t.Logf("set %s: %v", set, sets[set])
 	}
 	t.Logf("all but set %s: %v", heldOut, &all)
-	if all.accepted*100 < all.good*95 {
-		t.Error("fewer than 95 of 100 good summaries are accepted")
+	if all.accepted < all.good {
+		t.Error("a good summary is refused")
 	}
-	if unseen := sets[heldOut]; unseen.accepted*4 < unseen.good*3 {
-		t.Errorf("set %s: %v: less than three quarters of the good ones are accepted", heldOut, unseen)
+	if unseen := sets[heldOut]; unseen.good-unseen.accepted > 2 { // those that are known; what costs one more is seen
+		t.Errorf("set %s: %v: more than two of the good ones are refused", heldOut, unseen)
 	}
 }
 

@@ -337,3 +337,31 @@ func TestRedaction(t *testing.T) {
 		}
 	}
 }
+
+// A session keeps when it was created, and says when it last changed.
+func TestASessionKeepsItsDates(t *testing.T) {
+	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	d := newDiary()
+	id := b.imports(t, d)
+	created := b.now
+	dates := func(what string, updated time.Time) {
+		t.Helper()
+		info, err := b.Session(t.Context(), scope, &carrel.SessionRequest{Session: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !info.Created.Equal(created) || !info.Updated.Equal(updated) || created.IsZero() {
+			t.Errorf("%s: created %v and updated %v, want %v and %v", what, info.Created, info.Updated, created, updated)
+		}
+	}
+	dates("imported", created)
+	b.turn(func() { b.now = b.now.Add(time.Hour) })
+	d.asks("And now the pier.")
+	b.imports(t, d)
+	dates("imported again", created.Add(time.Hour))
+	b.turn(func() { b.now = b.now.Add(time.Hour) })
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 200, ProbeMin: anything()}); err != nil {
+		t.Fatal(err)
+	}
+	dates("compressed", created.Add(2*time.Hour))
+}

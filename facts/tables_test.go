@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // What is quoted on a line, by the marks of code and of prose.
@@ -178,6 +180,38 @@ func TestWhatACallReads(t *testing.T) {
 	} {
 		if got := strings.Join(written(new(talk).call("", tt.tool, tt.in, tt.result).extract(nil), tt.kind), "; "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What became of a line is the words that changed, behind the name before them; one line may
+// be the beginning of the other, or its end.
+func TestReplaced(t *testing.T) {
+	for _, tt := range []struct{ old, now, want string }{
+		{"poolSize = 5", "poolSize = 30", "poolSize: 5 → 30"},
+		{"poolSize = 5", "poolSize = 5 + 3", "poolSize: added + 3"},
+		{"poolSize = 5 + 3", "poolSize = 5", "poolSize: removed + 3"},
+		{"5 poolSize", "3 + 5 poolSize", "added 3 +"},
+		{"3 + 5 poolSize", "5 poolSize", "removed 3 +"},
+		{"a a", "a", "a: removed a"},
+		{"a", "a a", "a: added a"},
+	} {
+		if got := replaced(tt.old, tt.now); got != tt.want {
+			t.Errorf("%q for %q is %q, want %q", tt.now, tt.old, got, tt.want)
+		}
+	}
+}
+
+// The surroundings of a name begin with a word, and have the name whole.
+func TestAround(t *testing.T) {
+	if got := around("see ID-4711 there", "ID-4711"); got != "see ID-4711 there" {
+		t.Errorf("of a short sentence, %q", got)
+	}
+	for _, said := range []string{strings.Repeat("lamp ", 100) + "ID-4711 is dark", strings.Repeat("x", 400) + " ID-4711 is dark", "ID-4711 is dark " + strings.Repeat("lamp ", 100)} {
+		got := around(said, "ID-4711")
+		first, _, _ := strings.Cut(strings.TrimPrefix(got, text.Ellipsis), " ")
+		if !strings.Contains(got, "ID-4711 is dark") || !slices.Contains(strings.Fields(said), first) || len(got) > 2*lineRunes || strings.HasPrefix(got, text.Ellipsis) == strings.HasPrefix(said, "ID") {
+			t.Errorf("around the name in %q is %q", said, got)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 
 // immutable are the parts of a path that only what exists for tests and benches has.
 var immutable = []string{
-	"/bench/", "/internal/test/fakesession", "/internal/test/enginetest", "/internal/test/e2e", "/internal/test/arch",
+	"/bench/", "/internal/test/",
 	"/internal/retention", "/store/storetest", "/transcript/formattest", "/llm/llmtest",
 }
 
