@@ -215,3 +215,15 @@ func TestAround(t *testing.T) {
 		}
 	}
 }
+
+func TestReference(t *testing.T) {
+	for _, tt := range []struct{ prev, w, next, want string }{
+		{"", "https://a.io/17", "", "https://a.io/17"}, {"", "a://bcd.e", "", ""}, {"", "https://a.io/(17)", "", ""},
+		{"", "ada@example.com", "", "ada@example.com"}, {"", "ada@home", "", ""}, {"", "@ada.lamp", "", ""}, {"", "a/b@c.d", "", ""},
+		{"", "lamp", "", ""}, {"", "x", "", ""}, {"", "#17", "", "#17"}, {"", "lamp/17", "", ""},
+	} {
+		if got := reference(tt.prev, tt.w, tt.next); got != tt.want {
+			t.Errorf("%q refers to %q, want %q", tt.w, got, tt.want)
+		}
+	}
+}

@@ -280,6 +280,7 @@ func TestFigure(t *testing.T) {
 		{"step 2 of it", nil},
 		{"4200  passed", []string{"4200"}},
 		{"4200, passed", []string{"4200"}},
+		{"40-lamps and port 4711", []string{"4711"}},
 		{"v2 is out", nil},
 		{"the lamp-ms flag takes 250 bulbs", []string{"250", "bulbs"}},
 		{"vat 3, v 4, v2.30 is out", []string{"v2.30"}},

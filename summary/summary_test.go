@@ -477,3 +477,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What was done to a file is parted at commas and semicolons, but for those in brackets and
+// quotation marks.
+func TestSplitChanges(t *testing.T) {
+	for text, want := range map[string]string{
+		"added Run, removed Stop; renamed Go": "added Run|removed Stop|renamed Go",
+		"a (b, c), d":                         "a (b, c)|d",
+		"a [b, c], d":                         "a [b, c]|d",
+		"a {b, c}, d":                         "a {b, c}|d",
+		"a ((b, c), d), e":                    "a ((b, c), d)|e",
+		"a) b, c":                             "a) b|c",
+		"a `b, c`, d":                         "a `b, c`|d",
+		`a "b, c", d`:                         `a "b, c"|d`,
+		"a ` b, c":                            "a ` b|c",
+		"1,000 lines":                         "1,000 lines",
+	} {
+		if got := strings.Join(splitChanges(text), "|"); got != want {
+			t.Errorf("%q is parted into %q, want %q", text, got, want)
+		}
+	}
+}
