@@ -24,6 +24,9 @@ type scored struct {
 	place uint32
 }
 
+// Exact returns the score with all its digits, for comparisons with other programs.
+func (d *Best) Exact() float64 { return float64(d.at.score) / (1 << scale) }
+
 // Has reports whether the document has word i of those that the views are of, which are
 // the ones that it was found in.
 func (d *Best) Has(views []postings.View, i int) bool {

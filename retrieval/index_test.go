@@ -74,7 +74,7 @@ func checkBest(t *rapid.T, got []Best, want []naiveHit, k int) {
 		scores[h.id] = h.score
 	}
 	for i, d := range got {
-		exact := float64(d.at.score) / (1 << scale)
+		exact := d.Exact()
 		if math.Abs(exact-scores[d.ID]) > 1e-9 || math.Abs(exact-want[i].score) > 1e-9 {
 			t.Fatalf("place %d is document %d with %.12f: it has %.12f, and that place %.12f", i, d.ID, exact, scores[d.ID], want[i].score)
 		}

@@ -20,6 +20,7 @@ var goals = slices.Concat(
 	hookGoals,
 	importGoals,
 	spliceGoals,
+	retrievalGoals,
 	triageGoals,
 )
 
@@ -29,6 +30,7 @@ type goal struct {
 	says   string // one line for the report: what is measured, on what
 	bound  bound
 	before bool // the other side is an earlier build
+	large  bool // it takes minutes, and is left out unless it is asked for by its name
 	// setup prepares both sides. The directory is the goal's own and is removed after it.
 	setup func(ctx context.Context, b *bench, dir string) (sides, error)
 }
@@ -110,7 +112,7 @@ func (b *bench) run(ctx context.Context, grow bool, drawing string) (met bool, e
 func (b *bench) compare(ctx context.Context, goals []goal) (met bool, err error) {
 	met = true
 	for _, g := range goals {
-		if b.only != nil && !b.only.MatchString(g.name) {
+		if b.only != nil && !b.only.MatchString(g.name) || g.large && (b.only == nil || b.only.String() != g.name) {
 			continue
 		}
 		if g.before && b.commit == "" {
