@@ -104,6 +104,12 @@ type Options struct {
 	// 256 MiB.
 	Resident int64
 
+	// Snapshots is what the paths of files begin with, one for each scope with very many
+	// artifacts, that spare a process that starts the reading of all of their records.
+	// They hold no text, and any of them may be removed at any time. The default keeps
+	// none.
+	Snapshots string
+
 	// Actor is who does the jobs, for the journal. The default is
 	// [governance.ActorUser].
 	Actor governance.Actor

@@ -38,14 +38,20 @@ func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return j.Over(s, settings, do)
+	return j.over(s, path+"-columns-", settings, do)
 }
 
 // Over calls do with an engine over a store.
-func (j *Job) Over(s store.Store, settings *config.Settings, do func(a *Access) error) (err error) {
+func (j *Job) Over(s store.Store, settings *config.Settings, do func(a *Access) error) error {
+	return j.over(s, "", settings, do)
+}
+
+// over calls do with an engine over a store, which keeps snapshots in files whose paths
+// begin so.
+func (j *Job) over(s store.Store, snapshots string, settings *config.Settings, do func(a *Access) error) (err error) {
 	j.Reporter = j.NewProgress()
 	defer j.Reporter.End()
-	opts := &carrel.Options{Now: j.Clock(), Progress: j.Reporter.Step, Logger: j.Logger()}
+	opts := &carrel.Options{Now: j.Clock(), Progress: j.Reporter.Step, Logger: j.Logger(), Snapshots: snapshots}
 	release, err := settings.Engine(opts)
 	if err != nil {
 		return err

@@ -196,7 +196,7 @@ func (s *selection) leave(k *stacks.Catalog, first *triage.First) {
 	for row := range k.Table.Len() {
 		if reason, ok := leftOut[first.Reason(row)]; ok {
 			s.left = append(s.left, &manifest.Omission{
-				Ref: string(k.IDs[row]), Row: int64(row + 1), Class: k.Table.Row(row).Class, Reason: reason,
+				Ref: string(k.ID(row)), Row: int64(row + 1), Class: k.Table.Row(row).Class, Reason: reason,
 			})
 		}
 	}
@@ -238,7 +238,7 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 	ask := slices.Clone(pages)
 	for i, p := range pages {
 		if p == nil { // written since the catalog was read
-			return nil, nil, fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict)
+			return nil, nil, errors.Join(fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict), e.Doubt(ctx, scope))
 		}
 		if !wanted(p) {
 			ask[i] = nil

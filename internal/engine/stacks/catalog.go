@@ -3,6 +3,8 @@ package stacks
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"sync"
 	"time"
 
@@ -37,15 +39,23 @@ type Catalog struct {
 	resident *artifact.Pages[*Resident] // where pinned artifacts stay
 	Embedder llm.Embedder               // with what it said about texts of the scope; nil if there is none
 
+	used    int64      // tick of the last use, guarded by catalogs.mu
+	saving  sync.Mutex // held by who writes a snapshot
 	Mu      sync.RWMutex
-	used    int64 // tick of the last use, guarded by catalogs.mu
-	Version store.Version
-	Table   triage.Table
+	saved   store.Version // of the snapshot that this one was read from, or has written; 0 if there is none
+	changed int           // rows that were written since
+	columns
+}
 
-	// By Seq-1, like the rows of the table.
-	IDs      []store.ArtifactID
-	versions []store.Version
+// columns are what a catalog has of each artifact, by Seq-1, like the rows of the table.
+type columns struct {
+	Version  store.Version
+	Table    triage.Table
 	Pins     map[int]bool // rows that are live and pinned
+	ids      []uint64     // of rows without a name: 16 hexadecimal digits
+	names    map[int]store.ArtifactID
+	versions []store.Version
+	newest   store.Version // of all rows
 }
 
 // CatalogOf returns the catalog of a scope, and forgets the one that nobody asked for
@@ -70,7 +80,7 @@ func (e *Stacks) CatalogOf(scope governance.Scope) *Catalog {
 			c.all[oldest].close()
 			delete(c.all, oldest)
 		}
-		k = &Catalog{scope: scope, resident: e.Pages, Pins: make(map[int]bool)}
+		k = &Catalog{scope: scope, resident: e.Pages, columns: columns{Pins: make(map[int]bool), names: make(map[int]store.ArtifactID)}}
 		if e.Opts.Embedder != nil {
 			k.Embedder = llm.Cached(e.Opts.Embedder, embedderCache)
 		}
@@ -95,25 +105,38 @@ func (e *Stacks) Catalog(ctx context.Context, scope governance.Scope) (*Catalog,
 			return k, nil
 		}
 		k.Mu.RUnlock()
-		if err := k.refresh(ctx, e.Store, scope, version); err != nil {
+		if err := e.refresh(ctx, k, version); err != nil {
 			return nil, err
 		}
+		e.save(ctx, k)
 	}
 }
 
 // refresh reads what was written after the version that the catalog is at. The
 // scope is at version, or later.
-func (k *Catalog) refresh(ctx context.Context, s store.Store, scope governance.Scope, version store.Version) error {
+func (e *Stacks) refresh(ctx context.Context, k *Catalog, version store.Version) error {
 	k.Mu.Lock()
 	defer k.Mu.Unlock()
 	if k.Version >= version {
 		return nil
 	}
-	for a, err := range s.Artifacts(ctx, scope, k.Version) {
+	if k.Version == 0 {
+		if err := e.load(ctx, k, version); err != nil {
+			return err
+		}
+	}
+	for a, err := range e.Store.Artifacts(ctx, k.scope, k.Version) {
 		if err != nil {
 			return err
 		}
 		k.set(a)
+		k.changed++
+		if a.Status == store.StatusPurged && k.saved > 0 {
+			k.saved = 0 // what is purged does not stay in a snapshot
+			if err := e.forget(k.scope); err != nil {
+				e.Opts.Logger.WarnContext(ctx, "snapshot not removed", "error", err)
+			}
+		}
 	}
 	k.Version = version // rows that are newer are read again, which does no harm
 	return nil
@@ -123,11 +146,12 @@ func (k *Catalog) refresh(ctx context.Context, s store.Store, scope governance.S
 // reader may not see yet, are absent.
 func (k *Catalog) set(a *store.Artifact) {
 	row := int(a.Seq - 1)
-	for len(k.IDs) <= row {
-		k.IDs, k.versions = append(k.IDs, ""), append(k.versions, 0)
+	for len(k.ids) <= row {
+		k.ids, k.versions = append(k.ids, 0), append(k.versions, 0)
 		k.Table.Append(triage.Row{Class: a.Class, Created: time.UnixMilli(0), Flags: triage.Absent})
 	}
-	k.IDs[row], k.versions[row] = a.ID, a.Version
+	k.name(row, a.ID)
+	k.versions[row], k.newest = a.Version, max(k.newest, a.Version)
 	r := triage.Row{Class: a.Class, Created: a.Created, Expires: a.Expires}
 	switch a.Status {
 	case store.StatusLive:
@@ -140,7 +164,7 @@ func (k *Catalog) set(a *store.Artifact) {
 	if a.Pinned && a.Status == store.StatusLive {
 		r.Flags |= triage.Absent // it is in every context and needs no triage
 		k.Pins[row] = true
-		k.resident.Pin(artifact.Key{Scope: k.scope, ID: string(a.ID)})
+		k.resident.Pin(k.key(row))
 	}
 	if len(a.Gate) > 0 {
 		r.Flags |= triage.Promoted
@@ -152,8 +176,32 @@ func (k *Catalog) set(a *store.Artifact) {
 func (k *Catalog) unpin(row int) {
 	if k.Pins[row] {
 		delete(k.Pins, row)
-		k.resident.Unpin(artifact.Key{Scope: k.scope, ID: string(k.IDs[row])})
+		k.resident.Unpin(k.key(row))
 	}
+}
+
+// key returns the key of the page of a row.
+func (k *Catalog) key(row int) artifact.Key {
+	return artifact.Key{Scope: k.scope, ID: string(k.ID(row))}
+}
+
+// name sets the id of a row. An id of 16 hexadecimal digits, as most are, takes a word.
+func (c *columns) name(row int, id store.ArtifactID) {
+	var b [8]byte
+	if n, err := hex.Decode(b[:], []byte(id[:min(len(id), 16)])); err == nil && n == len(b) && hex.EncodeToString(b[:]) == string(id) {
+		c.ids[row] = binary.BigEndian.Uint64(b[:])
+		delete(c.names, row)
+		return
+	}
+	c.names[row] = id
+}
+
+// ID returns the id of the artifact in a row.
+func (c *columns) ID(row int) store.ArtifactID {
+	if id, named := c.names[row]; named {
+		return id
+	}
+	return store.ArtifactID(hex.EncodeToString(binary.BigEndian.AppendUint64(nil, c.ids[row])))
 }
 
 // close lets go of what the catalog keeps in memory elsewhere.
@@ -163,8 +211,8 @@ func (k *Catalog) close() {
 	for row := range k.Pins {
 		k.unpin(row)
 	}
-	k.Version = 0 // whoever still holds it reads everything again
+	k.Version, k.saved = 0, 0 // whoever still holds it reads everything again
 }
 
 // Location returns where the catalog has a row.
-func (k *Catalog) Location(row int) Location { return Location{row, k.IDs[row], k.versions[row]} }
+func (k *Catalog) Location(row int) Location { return Location{row, k.ID(row), k.versions[row]} }

@@ -234,7 +234,13 @@ func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Up
 		return 0, err
 	}
 	u.Entry = store.Entry{ID: "op_" + id, Op: op, Actor: e.Opts.Actor, Time: e.Now(), Data: raw}
-	return e.Store.Update(ctx, scope, u)
+	v, err := e.Store.Update(ctx, scope, u)
+	if err == nil && len(u.Purge) > 0 {
+		if err := e.forget(scope); err != nil {
+			return v, fmt.Errorf("it is done, but a snapshot of before cannot be removed, which you can do: %w", err)
+		}
+	}
+	return v, err
 }
 
 // FindArtifact returns the artifact with an id, or with the only id that begins so.
