@@ -67,7 +67,7 @@ import (
 type Engine struct {
 	base      *base.Base
 	shared    *stacks.Shared
-	scans     *hold.ScanCache
+	memory    *hold.Memory
 	sessions  *sessions.Sessions
 	windows   *windows.Windows
 	artifacts *artifacts.Artifacts
@@ -94,14 +94,15 @@ func New(s store.Store, opts *Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return furnish(&base.Base{Store: s, Opts: o}, shared, new(hold.ScanCache)), nil
+	return furnish(&base.Base{Store: s, Opts: o}, shared, new(hold.Memory)), nil
 }
 
 // furnish returns an engine with all its rooms.
-func furnish(b *base.Base, shared *stacks.Shared, scans *hold.ScanCache) *Engine {
-	r := &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: b, Shared: shared}, Scans: scans}}
+func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
+	b.Store = memory.Sessions.Over(b.Store)
+	r := &record.Recorder{Desk: &hold.Desk{Stacks: &stacks.Stacks{Base: b, Shared: shared}, Memory: memory}}
 	e := &Engine{
-		base: b, shared: shared, scans: scans,
+		base: b, shared: shared, memory: memory,
 		sessions: &sessions.Sessions{Recorder: r}, windows: &windows.Windows{Recorder: r},
 		artifacts: &artifacts.Artifacts{Recorder: r}, contracts: &contracts.Contracts{Recorder: r},
 	}
@@ -118,7 +119,7 @@ func furnish(b *base.Base, shared *stacks.Shared, scans *hold.ScanCache) *Engine
 func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	b := &base.Base{Store: s, Opts: e.base.Opts}
 	b.Opts.Actor = actor
-	return furnish(b, e.shared, e.scans)
+	return furnish(b, e.shared, e.memory)
 }
 
 // WithProgress returns a context in which jobs tell f how far they are, in place of

@@ -10,7 +10,13 @@ import (
 // A Desk reads the sessions of a store.
 type Desk struct {
 	*stacks.Stacks
-	Scans *ScanCache
+	*Memory
+}
+
+// Memory is what all engines over one store keep of sessions.
+type Memory struct {
+	Scans    ScanCache
+	Sessions SessionCache
 }
 
 // Forget takes out of memory all that is of a scope: something of it was erased.
@@ -18,4 +24,5 @@ func (e *Desk) Forget(scope governance.Scope) {
 	e.Pages.DropScope(scope)
 	e.Segments.Forget(scope)
 	e.Scans.forget(scope)
+	e.Sessions.forget(scope)
 }

@@ -96,19 +96,37 @@ func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcri
 		if err != nil {
 			return nil, err
 		}
+		if h := e.kept(ctx, scope, head); h != nil {
+			return h, nil
+		}
 		h, data, readErr := e.Read(ctx, scope, head)
 		if head, err = read(ctx, scope, id); err != nil || head.Revision != h.Head.Revision {
 			continue // what was read is of several revisions, whatever is wrong with it
 		}
-		if readErr == nil {
-			readErr = h.Decode(data)
-		}
 		if readErr != nil {
 			return nil, readErr
+		}
+		e.Sessions.keep(keptOf(scope, h, data))
+		if err := h.Decode(data); err != nil {
+			return nil, err
 		}
 		return h, nil
 	}
 	return nil, fmt.Errorf("session %s: %w, again and again", id, store.ErrConflict)
+}
+
+// kept returns a session that is kept as it is with a head, decoded, or nil.
+func (e *Desk) kept(ctx context.Context, scope governance.Scope, head *store.Head) *Snapshot {
+	k := e.Sessions.find(scope, head)
+	if k == nil {
+		return nil
+	}
+	h := k.snapshot(head)
+	var err error
+	if h.Summary, err = e.ReadSummary(ctx, scope, head.Summary); err != nil || h.Decode(k.data) != nil {
+		return nil // the store tells what is wrong
+	}
+	return h
 }
 
 // Read reads what a session is made of, and its input. All of it is of the revision of
@@ -125,14 +143,19 @@ func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Hea
 		if err != nil {
 			return h, nil, err
 		}
-		if b.Off {
-			h.Off = append(h.Off, *b)
-		} else {
-			h.Rows = append(h.Rows, *b)
-		}
+		h.add(b)
 	}
 	h.Summary, err = e.ReadSummary(ctx, scope, head.Summary)
 	return h, data, err
+}
+
+// add adds the row of a block.
+func (h *Snapshot) add(b *store.Block) {
+	if b.Off {
+		h.Off = append(h.Off, *b)
+	} else {
+		h.Rows = append(h.Rows, *b)
+	}
 }
 
 // Decode reads the conversation from the input.
@@ -196,12 +219,17 @@ func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Snapshot) (
 		data = append(data, c.Body...)
 		ends = append(ends, len(data))
 	}
+	h.cut(data, ends)
+	return data, nil
+}
+
+// cut makes pieces of the input the bodies of the items, given where each ends.
+func (h *Snapshot) cut(data []byte, ends []int) {
 	from := 0
 	for _, to := range ends {
 		h.Bodies = append(h.Bodies, data[from:to:to])
 		from = to
 	}
-	return data, nil
 }
 
 // Bodies returns the bodies of cells, in order.

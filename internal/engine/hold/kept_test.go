@@ -1,0 +1,146 @@
+package hold
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const keptScope governance.Scope = "test/kept"
+
+// anyChange returns a change of a session that has so many items and these rows.
+func anyChange(rng *rand.Rand, n, items int, rows []store.Block) *store.Change {
+	at := time.UnixMilli(int64(n)).UTC()
+	c := &store.Change{
+		Head:  store.Head{Format: "openai", Created: at, Updated: at, Bytes: int64(n)},
+		Entry: store.Entry{ID: fmt.Sprintf("e%d", n), Op: "import", Actor: governance.ActorUser, Time: at},
+	}
+	for i := range rng.IntN(4) {
+		cell := store.Cell{ID: store.CellID(fmt.Sprintf("c%d-%d", n, i)), Kind: store.CellItem, Body: fmt.Appendf(nil, "<%d.%d>", n, i)}
+		cell.Commit = digest.Commit(cell.Salt, string(cell.Kind), cell.Body)
+		c.Cells, c.Items = append(c.Cells, cell), append(c.Items, cell.ID)
+	}
+	if c.Items != nil {
+		c.ItemsFrom = rng.IntN(items + 1)
+		c.Blocks = append(c.Blocks, store.Block{
+			ID: transcript.BlockID(fmt.Sprintf("b%d", rng.IntN(1000)*1000+n)), Turn: 1000 + n, Tools: []string{"Bash"}, Cells: c.Items[:1], State: store.StateLive,
+		})
+	}
+	for _, b := range rows {
+		switch rng.IntN(4) {
+		case 0:
+			b.Off, b.State = true, store.StateCold
+			c.Blocks = append(c.Blocks, b)
+		case 1:
+			b.Pinned, b.Tools = !b.Pinned, nil
+			c.Blocks = append(c.Blocks, b)
+		}
+	}
+	return c
+}
+
+// What is kept of a session that changes again and again is what the store has of it.
+func TestWhatIsKeptIsWhatTheStoreHas(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		d := &Desk{Stacks: &stacks.Stacks{Base: &base.Base{}}, Memory: new(Memory)}
+		d.Store = d.Sessions.Over(memory.New())
+		id, items, rows := transcript.SessionID("s"), 0, []store.Block(nil)
+		for n := range 20 {
+			revision, err := d.Store.Apply(t.Context(), keptScope, id, store.Revision(n), anyChange(rng, n+1, items, rows))
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, err := d.Store.Head(t.Context(), keptScope, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := d.Sessions.find(keptScope, head)
+			if k == nil {
+				t.Fatalf("seed %d: revision %d is not kept", seed, revision)
+			}
+			want, data, err := d.Read(t.Context(), keptScope, head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := k.snapshot(head)
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Snapshot{}), cmpopts.EquateEmpty()); diff != "" || string(k.data) != string(data) {
+				t.Fatalf("seed %d, revision %d: %q, want %q: %s", seed, revision, k.data, data, diff)
+			}
+			items, rows = len(want.Items), want.Rows
+		}
+	}
+}
+
+// A session is not found by another head than the one it was kept with, whoever made it,
+// and not after something of its scope was erased.
+func TestWhatChangedElsewhereIsNotKept(t *testing.T) {
+	var c SessionCache
+	s := memory.New()
+	apply := func(s store.Store, at store.Revision) *store.Head {
+		t.Helper()
+		change := anyChange(rand.New(rand.NewPCG(1, 1)), int(at)+1, 0, nil)
+		if _, err := s.Apply(t.Context(), keptScope, "s", at, change); err != nil {
+			t.Fatal(err)
+		}
+		head, err := s.Head(t.Context(), keptScope, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return head
+	}
+	first := apply(c.Over(s), 0)
+	if c.find(keptScope, first) == nil {
+		t.Error("the first revision is not kept")
+	}
+	if c.find("test/other", first) != nil {
+		t.Error("it is found in another scope")
+	}
+	second := apply(s, 1) // by another process
+	if c.find(keptScope, second) != nil {
+		t.Error("a revision that another made is kept")
+	}
+	third := apply(c.Over(s), 2)
+	if c.find(keptScope, third) != nil || c.find(keptScope, first) != nil {
+		t.Error("what followed a revision that another made is kept")
+	}
+	other := apply(c.Over(memory.New()), 0)
+	c.forget(keptScope)
+	if c.find(keptScope, other) != nil || c.bytes != 0 {
+		t.Errorf("after the scope was forgotten, %d bytes are kept", c.bytes)
+	}
+}
+
+// The cache keeps no more than it may, and those that were used last.
+func TestKeptSessionsAreBounded(t *testing.T) {
+	var c SessionCache
+	kept := func(n, size int) *keptSession {
+		return &keptSession{key: sessionKey{keptScope, transcript.SessionID(fmt.Sprint(n))}, head: store.Head{ID: transcript.SessionID(fmt.Sprint(n))}, data: make([]byte, size)}
+	}
+	c.keep(kept(0, maxKeptSession+1))
+	if c.bytes != 0 {
+		t.Error("a session is kept that is too large")
+	}
+	for n := range 12 {
+		c.keep(kept(n, maxKeptSession))
+		c.find(keptScope, &store.Head{ID: "0"}) // which is used all the time
+	}
+	if c.bytes != maxKept || len(c.all) != 8 || c.order.Len() != 8 {
+		t.Errorf("%d bytes of %d sessions are kept, want %d of 8", c.bytes, len(c.all), maxKept)
+	}
+	if c.find(keptScope, &store.Head{ID: "0"}) == nil || c.find(keptScope, &store.Head{ID: "1"}) != nil {
+		t.Error("not those are kept that were used last")
+	}
+}
