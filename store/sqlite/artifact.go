@@ -63,7 +63,7 @@ func list[T any](ctx context.Context, s *database, scope governance.Scope, f fun
 
 // Version implements [store.Artifacts].
 func (s *database) Version(ctx context.Context, scope governance.Scope) (store.Version, error) {
-	r, err := inView(ctx, s, func(v view) (scopeRow, error) { return v.scope(scope) })
+	r, err := inSingle(ctx, s, func(v view) (scopeRow, error) { return v.scope(scope) })
 	return r.version, err
 }
 

@@ -15,9 +15,10 @@ type conn struct {
 	*sql.Conn
 
 	stmts map[string]*sql.Stmt
+	open  bool // its transaction could not be ended
 }
 
-func newConn(c *sql.Conn) *conn { return &conn{c, make(map[string]*sql.Stmt)} }
+func newConn(c *sql.Conn) *conn { return &conn{Conn: c, stmts: make(map[string]*sql.Stmt)} }
 
 // prepare returns a statement of the connection.
 func (c *conn) prepare(query string) (*sql.Stmt, error) {
@@ -116,21 +117,11 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return newConn(c), nil
 }
 
-// end ends the transaction of a connection and gives it back. One that cannot end its
-// transaction serves nobody else.
-func (p *pool) end(c *conn) {
-	if c.exec(rollback) != nil {
-		_ = c.Close() // nothing was written
-		return
-	}
-	p.put(c)
-}
-
-// put gives a connection back.
+// put gives a connection back. One whose transaction is open serves nobody else.
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(p.free) == p.most {
+	if c.open || p.closed || len(p.free) == p.most {
 		p.surplus++
 		_ = c.Close() // nothing was written
 		return

@@ -36,21 +36,21 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 
 // Find implements [store.Finder].
 func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.BlockRef, error) {
-	return inView(ctx, s, func(v view) ([]store.BlockRef, error) {
+	return inSingle(ctx, s, func(v view) ([]store.BlockRef, error) {
 		return collect(v.each, func(r *store.BlockRef) []any { return []any{&r.Session, &r.Block} },
 			selectPrefix, scope, prefix, after(prefix), max(0, limit))
 	})
 }
 
-// after returns the first string that is greater than all with the prefix, or
-// "" if there is none.
-func after(prefix string) string {
+// after returns the first string that is greater than all with the prefix, or, if there
+// is none, a blob, which is greater than all strings. Both are a bound that an index takes.
+func after(prefix string) any {
 	b := []byte(prefix)
 	for len(b) > 0 && b[len(b)-1] == 0xff {
 		b = b[:len(b)-1]
 	}
 	if len(b) == 0 {
-		return ""
+		return []byte{}
 	}
 	b[len(b)-1]++
 	return string(b)

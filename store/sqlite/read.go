@@ -30,16 +30,21 @@ var errStop = errors.New("stop")
 
 // view calls f with a view. It ends between two rows when ctx does.
 func (s *database) view(ctx context.Context, f func(v view) error) error {
-	return s.read(ctx, context.Background(), f)
+	return s.single(ctx, func(v view) error { return v.hold(f) })
 }
 
 // longView is view for queries that may take long to find a row: these, too, end when ctx
 // does.
 func (s *database) longView(ctx context.Context, f func(v view) error) error {
-	return s.read(ctx, ctx, f)
+	return s.single(ctx, func(v view) error {
+		v.long = ctx
+		return v.hold(f)
+	})
 }
 
-func (s *database) read(ctx, long context.Context, f func(v view) error) error {
+// single calls f with a view for one query, which needs no transaction to see the
+// database as it was at one time.
+func (s *database) single(ctx context.Context, f func(v view) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -47,11 +52,17 @@ func (s *database) read(ctx, long context.Context, f func(v view) error) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	if err := c.exec(beginReading); err != nil {
-		return s.explain(errors.Join(err, c.Close()))
+	defer s.readers.put(c)
+	return s.explain(f(view{c, ctx, s, context.Background()}))
+}
+
+// hold calls f within a transaction.
+func (v view) hold(f func(v view) error) error {
+	if err := v.exec(beginReading); err != nil {
+		return err
 	}
-	defer s.readers.end(c)
-	return s.explain(f(view{c, ctx, s, long}))
+	defer func() { v.open = v.exec(rollback) != nil }()
+	return f(v)
 }
 
 // stream yields what f emits, in a view that is opened when the iteration
@@ -124,8 +135,19 @@ func column[T any](each eachFunc, query string, args ...any) ([]T, error) {
 }
 
 // inView returns what f reads in a view, and nothing with an error.
-func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) (read T, err error) {
-	err = s.view(ctx, func(v view) error {
+func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) (T, error) {
+	return inSingle(ctx, s, func(v view) (read T, err error) {
+		err = v.hold(func(v view) error {
+			read, err = f(v)
+			return err
+		})
+		return read, err
+	})
+}
+
+// inSingle returns what f reads with one query, and nothing with an error.
+func inSingle[T any](ctx context.Context, s *database, f func(v view) (T, error)) (read T, err error) {
+	err = s.single(ctx, func(v view) error {
 		read, err = f(v)
 		return err
 	})
@@ -170,7 +192,7 @@ func readHead(scan func(dest ...any) error) (_ *store.Head, own imprint, _ error
 
 // Head implements [store.Sessions].
 func (s *database) Head(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, error) {
-	return inView(ctx, s, func(v view) (*store.Head, error) { return v.head(scope, id) })
+	return inSingle(ctx, s, func(v view) (*store.Head, error) { return v.head(scope, id) })
 }
 
 // Heads implements [store.Sessions].

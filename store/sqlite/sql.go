@@ -167,7 +167,7 @@ const (
 	selectArtifact       = artifactColumns + `WHERE doc = ?1`
 
 	pickPrefix = artifactColumns + `
-		WHERE num = ?1 >> 40 AND artifact_id >= ?3 AND (?4 = '' OR artifact_id < ?4) ORDER BY doc LIMIT ?2`
+		WHERE num = ?1 >> 40 AND artifact_id >= ?3 AND artifact_id < ?4 ORDER BY doc LIMIT ?2`
 	pickAddress = artifactColumns + `WHERE num = ?1 >> 40 AND address = ?3 AND address <> '' ORDER BY doc LIMIT ?2`
 	pickStatus  = artifactColumns + `WHERE num = ?1 >> 40 AND status = ?3 AND status <> 'live' ORDER BY doc LIMIT ?2`
 	pickLive    = artifactColumns + `WHERE doc BETWEEN ?1 AND ?1 | 0xffffffffff AND status = 'live' ORDER BY doc LIMIT ?2`
@@ -232,7 +232,7 @@ const (
 
 	selectPrefix = `
 		SELECT session_id, block_id FROM block
-		WHERE scope = ?1 AND block_id >= ?2 AND (?3 = '' OR block_id < ?3)
+		WHERE scope = ?1 AND block_id >= ?2 AND block_id < ?3
 		ORDER BY session_id, block_id LIMIT ?4`
 	selectDoc = `SELECT scope, session_id, block_id, imprint FROM doc WHERE doc = ?1`
 )

@@ -61,7 +61,7 @@ func (s *database) RevokeToken(ctx context.Context, id string, at time.Time) err
 
 // Token implements [store.Tokens].
 func (s *database) Token(ctx context.Context, id string) (t *store.Token, err error) {
-	err = s.view(ctx, func(v view) (err error) {
+	err = s.single(ctx, func(v view) (err error) {
 		t, err = scanToken(func(dest ...any) error { return v.row(selectToken, []any{id}, dest...) })
 		return err
 	})

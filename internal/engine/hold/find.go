@@ -44,15 +44,14 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	if _, err := e.Head(ctx, scope, refs[0].Session); err != nil {
 		return store.BlockRef{}, nil, err
 	}
-	for b, err := range e.Store.Blocks(ctx, scope, refs[0].Session) {
-		if err != nil {
-			return store.BlockRef{}, nil, err
-		}
-		if b.ID == refs[0].Block {
-			return refs[0], b, nil
-		}
+	b, err := e.Store.Block(ctx, scope, refs[0])
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
 	}
-	return store.BlockRef{}, nil, fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
+	if err != nil {
+		return store.BlockRef{}, nil, err
+	}
+	return refs[0], b, nil
 }
 
 // A RetiredError says that a session was removed, which is an [ErrPolicy], or purged,

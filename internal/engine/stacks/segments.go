@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
@@ -17,8 +18,9 @@ import (
 // is handed out again and again is stored once. Without it nothing breaks: those
 // of the latest context are read from the store, and others stored again.
 type segmentCache struct {
-	mu  sync.Mutex
-	all map[segmentsOf]*SegmentsKnown
+	mu    sync.Mutex
+	all   map[segmentsOf]*SegmentsKnown
+	count atomic.Int64 // of the segments of all
 }
 
 type segmentsOf struct {
@@ -30,8 +32,9 @@ type segmentsOf struct {
 // SegmentsKnown are segments of the contexts of one scope, session and format,
 // by what they are about.
 type SegmentsKnown struct {
-	mu  sync.Mutex
-	all map[string]KnownSegment
+	mu    sync.Mutex
+	all   map[string]KnownSegment
+	count *atomic.Int64 // of the cache
 }
 
 // A KnownSegment is a segment that the store has.
@@ -42,12 +45,12 @@ type KnownSegment struct {
 }
 
 const (
-	// maxSegmentCaches is for how many scopes, sessions and formats segments
-	// are remembered.
-	maxSegmentCaches = 64
-
-	// maxSegments is how many of each.
+	// maxSegments is how many segments are remembered of one scope, session and format.
 	maxSegments = 10_000
+
+	// maxAllSegments is how many are remembered of all before some are forgotten. Each
+	// takes about 300 bytes.
+	maxAllSegments = 100_000
 )
 
 // SegmentKeys names what the segments of a context are about, in order. What
@@ -73,7 +76,9 @@ func (k *SegmentsKnown) Find(key string) (KnownSegment, bool) {
 func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.all) > maxSegments {
+	before := len(k.all)
+	defer func() { k.count.Add(int64(len(k.all) - before)) }()
+	if before > maxSegments {
 		clear(k.all)
 	}
 	keys := make(SegmentKeys)
@@ -94,7 +99,7 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, sess
 	if known != nil {
 		return known, nil
 	}
-	known = &SegmentsKnown{all: make(map[string]KnownSegment)}
+	known = &SegmentsKnown{all: make(map[string]KnownSegment), count: &c.count}
 	for m, err := range e.Store.Manifests(ctx, scope, session) {
 		if err != nil {
 			return nil, err
@@ -109,11 +114,32 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, sess
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all == nil || len(c.all) >= maxSegmentCaches {
+	if c.all == nil {
 		c.all = make(map[segmentsOf]*SegmentsKnown)
 	}
+	if other := c.all[key]; other != nil { // somebody was faster
+		return other, nil
+	}
+	for old := range c.all {
+		if c.count.Load() < maxAllSegments {
+			break
+		}
+		c.remove(old)
+	}
 	c.all[key] = known
+	c.count.Add(int64(len(known.all)))
 	return known, nil
+}
+
+// remove forgets what is known under a key. The cache is locked. A job that still has
+// it may add to it, and counts that elsewhere.
+func (c *segmentCache) remove(key segmentsOf) {
+	k := c.all[key]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c.count.Add(-int64(len(k.all)))
+	k.count = new(atomic.Int64)
+	delete(c.all, key)
 }
 
 // readSegments adds the segments of a stored manifest whose cells are still
@@ -152,7 +178,7 @@ func (c *segmentCache) Forget(scope governance.Scope) {
 	defer c.mu.Unlock()
 	for key := range c.all {
 		if key.scope == scope {
-			delete(c.all, key)
+			c.remove(key)
 		}
 	}
 }
