@@ -53,7 +53,7 @@ const (
 )
 
 // telling are words by which a reader sees what a sentence is for.
-var telling = lazy.Value(func() map[string]uint8 {
+var telling = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	m := make(map[string]uint8)
 	for what, words := range map[uint8]string{
 		binds:   "must never always only don't shall should required require requires instead prefer avoid important note ensure without",
@@ -67,11 +67,11 @@ var telling = lazy.Value(func() map[string]uint8 {
 		}
 	}
 	return m
-})
+}}
 
 // says returns what the words of a text say.
 func says(s string) uint8 {
-	words := telling()
+	words := telling.Get()
 	var r uint8
 	var buf [16]byte
 	n := 0

@@ -20,15 +20,15 @@ var weights string
 
 // DefaultPrior returns the prior that Carrel comes with. doc/design/account.md says how its
 // weights were found. It must not be changed.
-func DefaultPrior() *Prior { return builtin() }
+func DefaultPrior() *Prior { return builtin.Get() }
 
-var builtin = lazy.Value(func() *Prior {
+var builtin = lazy.Value[*Prior]{Make: func() *Prior {
 	p, err := ParsePrior(weights)
 	if err != nil {
 		panic(err) // a test reads it
 	}
 	return p
-})
+}}
 
 // heaviest is the largest weight.
 const heaviest = 16_000
@@ -113,7 +113,7 @@ const unitDensity = 1 << 20
 func exp(z int) int64 {
 	z = min(max(z+curveEnd, 0), 2*curveEnd-1)
 	k, rest := z/curveStep, int64(z%curveStep)
-	c := curve()
+	c := curve.Get()
 	return c[k] + (c[k+1]-c[k])*rest/curveStep
 }
 
@@ -124,7 +124,7 @@ const (
 
 // curve has exp(k/4)·unitDensity for k from -40 to 40. It is made of products of integers,
 // which are right to a millionth.
-var curve = lazy.Value(func() []int64 {
+var curve = lazy.Value[[]int64]{Make: func() []int64 {
 	const quarter, one = 1_284_025_417, 1_000_000_000 // exp(1/4) in billionths
 	c := make([]int64, 2*curveEnd/curveStep+1)
 	mid := len(c) / 2
@@ -137,7 +137,7 @@ var curve = lazy.Value(func() []int64 {
 		c[mid+k], c[mid-k] = up>>10, down>>10
 	}
 	return c
-})
+}}
 
 // Weight returns the weight of a bin of a feature, or 0 if there is none of that name.
 func (p *Prior) Weight(feature, bin string) int {

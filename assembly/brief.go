@@ -326,7 +326,7 @@ func score(text string, terms []string) int {
 		points += pointsExact
 	}
 	for w := range strings.FieldsFuncSeq(low, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
-		if negations()[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
+		if negations.Get()[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
 			return points + pointsNot
 		}
 	}
@@ -369,7 +369,7 @@ func transcriptUnits(text string, terms []string) []unit {
 			all[i].score += max(pointsAnswer-(i-answer), 0)
 		}
 		for w := range strings.FieldsFuncSeq(strings.ToLower(u.text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
-			if decisions()[w] {
+			if decisions.Get()[w] {
 				all[i].score += pointsDecision
 				break
 			}

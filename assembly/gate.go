@@ -194,7 +194,7 @@ func confidence(f float64) (ratio.Ratio, bool) {
 // alarms returns why a person should see a text, whatever a verdict says.
 func alarms(text string) []Reason {
 	var reasons []Reason
-	if orders().MatchString(Normalize(text)) || forged().MatchString(text) {
+	if orders.Get().MatchString(Normalize(text)) || forged.Get().MatchString(text) {
 		reasons = append(reasons, ReasonInstruction)
 	}
 	if forbidden(text, 0) < len(text) {

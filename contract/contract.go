@@ -174,7 +174,7 @@ func CheckLegacyID(id string) error {
 		return err
 	}
 	for word := range strings.FieldsSeq(id) {
-		if !strings.HasPrefix(word, "block-") && !gateWords()[word] && !beginsWithTime(word) {
+		if !strings.HasPrefix(word, "block-") && !gateWords.Get()[word] && !beginsWithTime(word) {
 			return &IDError{ID: id, Text: fmt.Sprintf(`has the word %q, which does not begin with "block-"`, word)}
 		}
 	}

@@ -134,13 +134,13 @@ var (
 // readForm reads a statement in the spelling of the language, if it is one of our forms.
 // The text is as it was written, for the columns of errors.
 func readForm(canonical, text string) (statement, *SyntaxError) {
-	if m := changeForm().FindStringSubmatch(canonical); m != nil {
+	if m := changeForm.Get().FindStringSubmatch(canonical); m != nil {
 		return readChange(m[1], m[2], m[3], m[4] != "", text)
 	}
-	if m := assignForm().FindStringSubmatch(canonical); m != nil {
+	if m := assignForm.Get().FindStringSubmatch(canonical); m != nil {
 		return readScalar(m[1], m[2]), nil
 	}
-	if m := rememberForm().FindStringSubmatch(canonical); m != nil {
+	if m := rememberForm.Get().FindStringSubmatch(canonical); m != nil {
 		return readRemember(m[1], m[2], m[3], m[4], m[5] != "", text)
 	}
 	return statement{}, nil
@@ -148,7 +148,7 @@ func readForm(canonical, text string) (statement, *SyntaxError) {
 
 // readRemember reads what is remembered by a name: with a value, or counted from a list.
 func readRemember(descriptor, name, value, counted string, reasoned bool, text string) (statement, *SyntaxError) {
-	quoted := quotedForm().FindAllString(value, -1)
+	quoted := quotedForm.Get().FindAllString(value, -1)
 	listed := len(quoted) > 1 || slices.Contains(strings.Fields(descriptor), "list")
 	switch {
 	case Bucket(name).index() >= 0:

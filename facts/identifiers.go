@@ -564,7 +564,7 @@ func isFile(w string) bool {
 	if len(ext) == 1 && (end < 2 && !strings.Contains("ch", ext) || ext[0] < 'a') {
 		return false // p.m., U.S.C
 	}
-	if extension()[ext] {
+	if extension.Get()[ext] {
 		return true
 	}
 	if some(ext, lowerCase) || len(ext) < 2 {
@@ -574,7 +574,7 @@ func isFile(w string) bool {
 	for i := range len(ext) {
 		small[i] = ext[i] | 0x20
 	}
-	return extension()[string(small[:len(ext)])]
+	return extension.Get()[string(small[:len(ext)])]
 }
 
 // isField reports whether a word with an extension is rather the field or method

@@ -35,15 +35,15 @@ var weights string
 
 // DefaultModel returns the model that Carrel comes with. doc/design/need.md says how
 // its weights were found. It must not be changed.
-func DefaultModel() *Model { return builtin() }
+func DefaultModel() *Model { return builtin.Get() }
 
-var builtin = lazy.Value(func() *Model {
+var builtin = lazy.Value[*Model]{Make: func() *Model {
 	m, err := ParseModel(weights)
 	if err != nil {
 		panic(err) // a test reads it
 	}
 	return m
-})
+}}
 
 // ParseModel reads a model as [Model.String] writes it. The error names the line.
 func ParseModel(text string) (*Model, error) {

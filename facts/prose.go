@@ -55,7 +55,7 @@ func acknowledges(said string) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(lower(said)) {
-		if w = strings.Trim(w, ".,!?:)(#"); w != "" && !ack()[w] {
+		if w = strings.Trim(w, ".,!?:)(#"); w != "" && !ack.Get()[w] {
 			return false
 		}
 	}

@@ -164,28 +164,32 @@ func mark(line string) sentence {
 	return s
 }
 
-// phrases returns words and phrases to find in a text, by their first word.
-type phrases func() map[string][]string
+// phrases are words and phrases to find in a text, by their first word.
+type phrases struct {
+	lazy.Reading[map[string][]string]
+}
 
 // phrasesOf makes phrases of a list with one in each line, or more with a bar
 // between them.
-func phrasesOf(list string) phrases {
-	return lazy.Value(func() map[string][]string {
-		p := make(map[string][]string)
-		for f := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\n' || r == '|' }) {
-			if f = strings.TrimSpace(f); f != "" {
-				w := f[:wordEnd(f)]
-				p[w] = append(p[w], f)
-			}
+func phrasesOf(list string) *phrases {
+	return &phrases{lazy.Reading[map[string][]string]{Text: list, Read: readPhrases}}
+}
+
+func readPhrases(list string) map[string][]string {
+	p := make(map[string][]string)
+	for f := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\n' || r == '|' }) {
+		if f = strings.TrimSpace(f); f != "" {
+			w := f[:wordEnd(f)]
+			p[w] = append(p[w], f)
 		}
-		return p
-	})
+	}
+	return p
 }
 
 // find returns where the first of the phrases stands in a text in lower case,
 // and the phrase, or -1.
-func (p phrases) find(low string) (at int, phrase string) {
-	table := p()
+func (p *phrases) find(low string) (at int, phrase string) {
+	table := p.Get()
 	for i := 0; i < len(low); {
 		if !letter(low[i]) {
 			i++
@@ -203,14 +207,14 @@ func (p phrases) find(low string) (at int, phrase string) {
 }
 
 // in reports whether one of the phrases is in a text in lower case.
-func (p phrases) in(low string) bool {
+func (p *phrases) in(low string) bool {
 	at, _ := p.find(low)
 	return at >= 0
 }
 
 // begins reports whether a text in lower case begins with one of the phrases.
-func (p phrases) begins(low string) bool {
-	for _, f := range p()[low[:wordEnd(low)]] {
+func (p *phrases) begins(low string) bool {
+	for _, f := range p.Get()[low[:wordEnd(low)]] {
 		if strings.HasPrefix(low, f) && (len(f) == len(low) || !letter(low[len(f)])) {
 			return true
 		}

@@ -45,7 +45,7 @@ func supported(s *Source) {
 		s.State = Referenced
 	case s.State == Verified && (s.What == "" || isUnknown(s.What)):
 		s.State = Scanned
-	case strength(s.State) <= strength(Scanned) && unread().MatchString(s.What) && !isUnknown(s.What):
+	case strength(s.State) <= strength(Scanned) && unread.Get().MatchString(s.What) && !isUnknown(s.What):
 		s.State = Referenced
 	}
 	if s.What != "" {
@@ -117,7 +117,7 @@ func (b *builder) boundaries() {
 	if b.hasUnknown() {
 		bound("Do not fill in what is marked as unknown.", "No record says it.")
 	}
-	if len(b.p.Boundaries) == 0 && doubt().MatchString(b.p.Notes) {
+	if len(b.p.Boundaries) == 0 && doubt.Get().MatchString(b.p.Notes) {
 		bound("Do not state as certain what the notes doubt.", "The notes say so.")
 	}
 }

@@ -130,7 +130,7 @@ func (b *builder) claims() {
 	locked := make(set)
 	for _, d := range b.in.Decisions {
 		basis := clean(d.Basis)
-		if basis != "" && !assumed().MatchString(basis) && !b.inferred.has(d.Text) && locked.add(d.Text) {
+		if basis != "" && !assumed.Get().MatchString(basis) && !b.inferred.has(d.Text) && locked.add(d.Text) {
 			b.p.Decisions = append(b.p.Decisions, Decision{clean(d.Text), basis})
 		}
 	}

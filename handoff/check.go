@@ -66,7 +66,7 @@ func (c *checker) bounded(name string) bool { return names(c.boundaries, key(nam
 
 func (c *checker) read() {
 	for _, s := range c.p.Sources {
-		switch says := unread().MatchString(s.What); {
+		switch says := unread.Get().MatchString(s.What); {
 		case s.State == Verified && says:
 			c.fail(RuleRead, sectionSources, s.Source, "is verified, and nothing was verified from it")
 		case s.State == Scanned && says && !isUnknown(s.What):
@@ -80,7 +80,7 @@ func (c *checker) read() {
 func (c *checker) decided() {
 	for _, d := range c.p.Decisions {
 		switch {
-		case assumed().MatchString(d.Basis):
+		case assumed.Get().MatchString(d.Basis):
 			c.fail(RuleDecided, sectionDecisions, d.Text, "is locked on no more than an assumption")
 		case c.inferred.has(d.Text):
 			c.fail(RuleDecided, sectionDecisions, d.Text, "is among the inferred claims too")
@@ -189,7 +189,7 @@ func (c *checker) unsettled() string {
 		return "there are unresolved slots"
 	case slices.ContainsFunc(p.Sources, func(s Source) bool { return s.State != Verified }):
 		return "there are sources that were not verified"
-	case doubt().MatchString(p.Notes):
+	case doubt.Get().MatchString(p.Notes):
 		return "the notes have doubts"
 	}
 	for at := range p.places() {

@@ -19,7 +19,7 @@ var dateStart = lazy.Regexp(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
 // date that does not begin with YYYY-MM-DD becomes "undated".
 func Filename(p *Packet, domain, subtitle string) string {
 	date := "undated"
-	if m := dateStart().FindStringSubmatch(p.Date); m != nil {
+	if m := dateStart.Get().FindStringSubmatch(p.Date); m != nil {
 		date = strings.Join(m[1:], "_")
 	}
 	parts := []string{"handoff", date}

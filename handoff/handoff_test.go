@@ -125,7 +125,7 @@ func TestUnread(t *testing.T) {
 		"It does not read the level.":       false,
 		"Not one caller is left.":           false,
 	} {
-		if got := unread().MatchString(in); got != want {
+		if got := unread.Get().MatchString(in); got != want {
 			t.Errorf("unread(%q) = %v, want %v", in, got, want)
 		}
 	}

@@ -215,7 +215,7 @@ func (r *reader) table(l *layout, b *body, entries list) error {
 		case 1:
 			err = r.columns(b, b.first+i, row, func(j int, s string) bool { return strings.EqualFold(s, l.fields[j].label) }, head)
 		case 2:
-			err = r.columns(b, b.first+i, row, func(_ int, s string) bool { return separator().MatchString(s) }, "|"+strings.Repeat("---|", len(l.fields)))
+			err = r.columns(b, b.first+i, row, func(_ int, s string) bool { return separator.Get().MatchString(s) }, "|"+strings.Repeat("---|", len(l.fields)))
 		default:
 			for j, to := range entries.grow() {
 				if err = r.text(b.first+i, b.title, &l.fields[j], cellIn(row[j]), to); err != nil {

@@ -1,7 +1,6 @@
 package handoff
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -51,7 +50,7 @@ func decode(s string) string {
 	if !strings.Contains(s, "&#") {
 		return s
 	}
-	return reference().ReplaceAllStringFunc(s, func(ref string) string {
+	return reference.Get().ReplaceAllStringFunc(s, func(ref string) string {
 		n, err := strconv.Atoi(ref[2 : len(ref)-1])
 		if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
 			return ref
@@ -62,7 +61,7 @@ func decode(s string) string {
 
 // A guard protects lines that would be read as something else: a backslash is
 // put before them. Lines that begin with such backslashes get one more.
-type guard struct{ line, guarded func() *regexp.Regexp }
+type guard struct{ line, guarded *lazy.Pattern }
 
 var (
 	proseGuard  = guard{lazy.Regexp(`^\\*(?:## |\[carrel)`), lazy.Regexp(`^\\+(?:## |\[carrel)`)}
@@ -70,14 +69,14 @@ var (
 )
 
 func (g guard) add(line string) string {
-	if g.line().MatchString(line) {
+	if g.line.Get().MatchString(line) {
 		return `\` + line
 	}
 	return line
 }
 
 func (g guard) remove(line string) string {
-	if g.guarded().MatchString(line) {
+	if g.guarded.Get().MatchString(line) {
 		return line[1:]
 	}
 	return line
@@ -138,7 +137,7 @@ const (
 // cellOut writes a text as a cell of a table.
 func cellOut(s string) string {
 	s = strings.ReplaceAll(encode(s), lineOut, "&#60;br>")
-	s = backslashes().ReplaceAllStringFunc(s, func(m string) string {
+	s = backslashes.Get().ReplaceAllStringFunc(s, func(m string) string {
 		return strings.Repeat("&#92;", len(m)-1) + "|"
 	})
 	return strings.ReplaceAll(strings.ReplaceAll(s, "|", pipeOut), "\n", lineOut)

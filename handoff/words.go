@@ -1,7 +1,6 @@
 package handoff
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,14 +28,14 @@ var (
 	question = lazy.Regexp(`[^.!?\n]*[^.!?\s][^.!?\n]*\?(?:["')\]]*(?:\s|$))`)
 )
 
-func isUnknown(s string) bool { return unknownText().MatchString(s) }
+func isUnknown(s string) bool { return unknownText.Get().MatchString(s) }
 
 // asks reports whether a text ends as a question does.
 func asks(s string) bool { return strings.HasSuffix(key(s), "?") }
 
 // questions returns the sentences of a text that ask something.
 func questions(s string) []string {
-	found := question().FindAllString(s, -1)
+	found := question.Get().FindAllString(s, -1)
 	for i := range found {
 		found[i] = strings.TrimSpace(found[i])
 	}
@@ -45,7 +44,7 @@ func questions(s string) []string {
 
 // reasoning are the ways in which a text holds the hidden reasoning of a
 // model: between tags, behind a tag at its beginning, and below a title.
-var reasoning = []func() *regexp.Regexp{
+var reasoning = []*lazy.Pattern{
 	lazy.Regexp(`(?is)<(?:think|thinking|reasoning|scratchpad)>.*?</(?:think|thinking|reasoning|scratchpad)>`),
 	lazy.Regexp(`(?is)^[\s\p{Z}]*<(?:think|thinking|reasoning|scratchpad)>.*`),
 	lazy.Regexp(`(?ism)^[ \t]*(?:chain[- ]of[- ]thought|(?:hidden|internal|private) reasoning)[ \t]*:.*`),
@@ -56,7 +55,7 @@ const omitted = "[reasoning left out]"
 
 func hasReasoning(s string) bool {
 	for _, re := range reasoning {
-		if re().MatchString(s) {
+		if re.Get().MatchString(s) {
 			return true
 		}
 	}
@@ -72,7 +71,7 @@ func clean(s string) string {
 		return ""
 	}
 	for _, re := range reasoning {
-		s = re().ReplaceAllString(s, omitted)
+		s = re.Get().ReplaceAllString(s, omitted)
 	}
 	return s
 }

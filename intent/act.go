@@ -37,16 +37,16 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if len(rest) == 0 || rest[0].kind != word || c.goesOn(at) > 0 {
 		return act{}, false
 	}
-	if _, n := negations().at(rest); n > 0 {
+	if _, n := negations.Get().at(rest); n > 0 {
 		return act{}, false
 	}
 	rest = american(rest)
-	o, n := openers().at(rest)
+	o, n := openers.Get().at(rest)
 	if a, ok := c.special(at, end, n, start); ok {
 		return a, true
 	}
 	if stem, ok := c.gerund(at); n == 0 && ok {
-		o, n = openers().at(respelled(rest, stem))
+		o, n = openers.Get().at(respelled(rest, stem))
 	}
 	if p, tail := c.particle(at, end); tail > 0 && (n < 2 || p.verb != o.verb) {
 		return act{opener: p, at: at, body: at + 1, slot: p.verb.object(), tail: tail}, true
@@ -55,7 +55,7 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if n == 0 && start {
 		a.reads = rest[0].low
 		a.as = nearest(a.reads)
-		o, n = openers().at(respelled(rest, a.as))
+		o, n = openers.Get().at(respelled(rest, a.as))
 	}
 	switch {
 	case n == 0 && start && c.unknownVerb(i, at, end):
@@ -109,7 +109,7 @@ func (c *compiler) gerund(at int) (string, bool) {
 		undoubled = stem[:n-1]
 	}
 	for _, v := range []string{stem, stem + "e", undoubled} {
-		if o, n := openers().at([]token{{kind: word, low: v}}); n == 1 && o.form == formVerbFirst {
+		if o, n := openers.Get().at([]token{{kind: word, low: v}}); n == 1 && o.form == formVerbFirst {
 			return v, true
 		}
 	}
@@ -137,8 +137,8 @@ func respelled(tokens []token, w string) []token {
 // no opener: something polite stands before it, and an object behind it.
 func (c *compiler) unknownVerb(i, at, end int) bool {
 	for k := i; k < at; k++ {
-		if _, n := polite().at(c.tokens[k:at]); n > 0 {
-			return c.hasObject(at+1, end) && !determiners()[c.tokens[at].low] && !pronouns()[c.tokens[at].low]
+		if _, n := polite.Get().at(c.tokens[k:at]); n > 0 {
+			return c.hasObject(at+1, end) && !determiners.Get()[c.tokens[at].low] && !pronouns.Get()[c.tokens[at].low]
 		}
 	}
 	return false
@@ -154,7 +154,7 @@ func (c *compiler) passive(i, end int) (act, bool) {
 		}
 		w := c.tokens[k+1].low
 		for _, stem := range []string{strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ten") + "e"} {
-			if o, n := openers().at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == formVerbFirst {
+			if o, n := openers.Get().at([]token{{kind: word, low: stem}}); n == 1 && stem != w && o.form == formVerbFirst {
 				subject := k - 1
 				for subject > at && c.is(subject-1, "needs", "need", "has", "have") {
 					subject--
@@ -174,7 +174,7 @@ const window = 24
 // skip returns the first token that is not polite, and no comma.
 func (c *compiler) skip(i, end int) int {
 	for last := i + window; i < min(end, last); {
-		_, n := fillers().at(c.tokens[i:end])
+		_, n := fillers.Get().at(c.tokens[i:end])
 		if n == 0 && (c.tokens[i].kind == comma || c.tokens[i].kind == mark) {
 			n = 1
 		}
@@ -192,7 +192,7 @@ func (c *compiler) hasObject(i, end int) bool {
 		return false
 	}
 	t := c.tokens[i]
-	return t.kind == literal || t.kind == word && (determiners()[t.low] || pronouns()[t.low] || t.low[0] >= 0x80 || strings.ContainsAny(t.low, "/._"))
+	return t.kind == literal || t.kind == word && (determiners.Get()[t.low] || pronouns.Get()[t.low] || t.low[0] >= 0x80 || strings.ContainsAny(t.low, "/._"))
 }
 
 var (

@@ -20,7 +20,7 @@ func collect(all map[string][]marking, list string, m marking) {
 // ambers returns a flag for each rule of which both sides have a word.
 func (c *compiler) ambers() []Flag {
 	found := make([][2][]Phrase, len(ambers))
-	c.mark(amberMarks(), func(m marking, i, n int) {
+	c.mark(amberMarks.Get(), func(m marking, i, n int) {
 		if !c.takenBack(i) && !c.term(i, n) {
 			found[m.rule][m.side] = append(found[m.rule][m.side], c.value(i, i+n))
 		}
@@ -39,7 +39,7 @@ func (c *compiler) ambers() []Flag {
 // human returns a flag for each rule for people of which there is a word.
 func (c *compiler) human() []Flag {
 	found := make([][]Phrase, len(humans))
-	c.mark(humanMarks(), func(m marking, i, n int) {
+	c.mark(humanMarks.Get(), func(m marking, i, n int) {
 		found[m.rule] = append(found[m.rule], c.value(i, i+n))
 	})
 	var flags []Flag
@@ -70,7 +70,7 @@ func (c *compiler) takenBack(i int) bool {
 		if t := c.tokens[k]; t.kind != word || t.low == "but" {
 			return false
 		}
-		if denials()[c.tokens[k].low] {
+		if denials.Get()[c.tokens[k].low] {
 			return true
 		}
 	}
@@ -88,8 +88,8 @@ func (c *compiler) term(i, n int) bool {
 		return false
 	}
 	noun := c.tokens[i+n].low
-	_, marked := amberMarks().at(c.tokens[i+n:])
-	return marked == 0 && !linkWords()[noun] && !works()[noun] && !writings()[noun] && !persons()[noun] && things()[noun] == ""
+	_, marked := amberMarks.Get().at(c.tokens[i+n:])
+	return marked == 0 && !linkWords.Get()[noun] && !works.Get()[noun] && !writings.Get()[noun] && !persons.Get()[noun] && things.Get()[noun] == ""
 }
 
 // works are nouns for what is asked for, and for how it may be.

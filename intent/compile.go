@@ -27,7 +27,7 @@ func Compile(text string, opts *Options) *Intent {
 	if opts != nil && opts.Limit > 0 {
 		limit = opts.Limit
 	}
-	return compile(text, limit, weighing())
+	return compile(text, limit, weighing.Get())
 }
 
 func compile(text string, limit int, t table) *Intent {
@@ -95,7 +95,7 @@ func (f *finding) verb() Verb {
 // chat returns why a prompt passes through of which no rule says it.
 func (c *compiler) chat() PassReason {
 	for _, t := range c.tokens {
-		if t.kind == word && greetings()[t.low] {
+		if t.kind == word && greetings.Get()[t.low] {
 			return passGreeting
 		}
 	}
@@ -261,7 +261,7 @@ func (c *compiler) sentence(from, to int) {
 		begin = a.body // "would you" in it is no new request
 	}
 	for i := begin; i < to; i++ {
-		if _, n := polite().at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
+		if _, n := polite.Get().at(c.tokens[i:to]); n > 0 && i > from || c.tokens[i].kind == comma || c.is(i, "and", "then", "afterwards", "but") {
 			if a, ok := c.recognize(i, to, false); ok && a.at > i {
 				starts = append(starts, i)
 				i = a.body - 1
@@ -364,7 +364,7 @@ func (c *compiler) overshadowed(k int) bool {
 // done: "write a blurb and make it casual", "compare them and list the best".
 func (c *compiler) absorbed(parts []part, cl clause) bool {
 	first, a := parts[len(parts)-1].act, cl.act
-	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns()[c.tokens[a.body].low]
+	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns.Get()[c.tokens[a.body].low]
 	opener := c.tokens[a.at].low
 	switch {
 	case a.verb == first.verb && vague:
@@ -444,7 +444,7 @@ func (c *compiler) obliged(cl clause) (int, bool) {
 	i := c.skip(cl.from, cl.to)
 	for k := i + 1; k+1 < min(cl.to, i+7); k++ {
 		if c.is(k, "should", "must", "needs") {
-			return i, !sentenceWords()[c.tokens[i].low] || c.is(i, "our", "my")
+			return i, !sentenceWords.Get()[c.tokens[i].low] || c.is(i, "our", "my")
 		}
 	}
 	return i, false
@@ -454,7 +454,7 @@ func (c *compiler) obliged(cl clause) (int, bool) {
 // coffee".
 func (c *compiler) choice(cl clause) bool {
 	for i := cl.from; i < cl.to; i++ {
-		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || i < cl.from+5 && !sentenceWords()[c.tokens[cl.from].low] || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
+		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || i < cl.from+5 && !sentenceWords.Get()[c.tokens[cl.from].low] || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
 		if (c.is(i, "vs", "versus") || asks && c.is(i, "or")) && i > cl.from && i+1 < cl.to {
 			return true
 		}

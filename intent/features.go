@@ -116,7 +116,7 @@ func (n *namer) head(kind string, cl clause) {
 // noun, if it has one.
 func (c *compiler) lastOfPhrase(i, end int) int {
 	last := i
-	for k := i; k < min(end, i+8) && c.tokens[k].kind == word && (k == i || !phraseEnds()[c.tokens[k].low]); k++ {
+	for k := i; k < min(end, i+8) && c.tokens[k].kind == word && (k == i || !phraseEnds.Get()[c.tokens[k].low]); k++ {
 		last = k
 	}
 	return last
@@ -130,8 +130,8 @@ func (n *namer) request(from, to int) {
 			n.add(i, "w", n.text1(i))
 		}
 		if t.kind == word && i > from {
-			n.add(i, "n", string(wanted()[t.low]))
-			n.add(i, "t", string(things()[t.low]))
+			n.add(i, "n", string(wanted.Get()[t.low]))
+			n.add(i, "t", string(things.Get()[t.low]))
 			for _, class := range n.classes(i) {
 				n.add(i, "k", class)
 			}
@@ -226,7 +226,7 @@ func (c *compiler) lead(i int) string {
 			return "it"
 		}
 		return "the"
-	case pronouns()[c.tokens[i].low]:
+	case pronouns.Get()[c.tokens[i].low]:
 		return "it"
 	case isNumber(c.tokens[i].low):
 		return "#"
@@ -242,7 +242,7 @@ func (c *compiler) classes(i int) []string {
 		return nil
 	}
 	low := c.tokens[i].low
-	if list := classes()[low]; list != nil {
+	if list := classes.Get()[low]; list != nil {
 		return list
 	}
 	for _, e := range endings {
@@ -254,8 +254,8 @@ func (c *compiler) classes(i int) []string {
 		return fileClass
 	}
 	for _, end := range []string{"s", "es"} {
-		if stem, ok := strings.CutSuffix(low, end); ok && classes()[stem] != nil {
-			return classes()[stem]
+		if stem, ok := strings.CutSuffix(low, end); ok && classes.Get()[stem] != nil {
+			return classes.Get()[stem]
 		}
 	}
 	return nil
@@ -280,7 +280,7 @@ var endings = []struct {
 
 // classes are groups of words that say much the same of what a prompt asks for. A
 // word may be in several.
-var classes = lazy.Value(func() map[string][]string {
+var classes = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	m := make(map[string][]string)
 	for row := range strings.Lines(classList) {
 		name, words, _ := strings.Cut(row, ": ")
@@ -289,7 +289,7 @@ var classes = lazy.Value(func() map[string][]string {
 		}
 	}
 	return m
-})
+}}
 
 // classList has a class in each row: its name, a colon, and its words. V are verbs
 // of the seven kinds of work, N nouns, F words of a fault.

@@ -157,7 +157,7 @@ func (f *filling) object(p part) {
 			return
 		}
 	case Decide:
-		_, n := optionLeads().at(f.tokens[i:end])
+		_, n := optionLeads.Get().at(f.tokens[i:end])
 		i = f.after(i+n, end)
 		if at := f.anyOf(i, end, "better", "best"); f.act.how == yesNo && at < end {
 			f.put(slot, i, at)
@@ -236,7 +236,7 @@ func (f *filling) created(i, end int, slot Slot) (int, Slot) {
 
 // hasStyle reports whether a word of style stands at a token.
 func (f *filling) hasStyle(i, end int) bool {
-	_, n := styles().at(f.tokens[min(i, end):end])
+	_, n := styles.Get().at(f.tokens[min(i, end):end])
 	return n > 0
 }
 
@@ -340,7 +340,7 @@ func (f *filling) vagueBody(i, end int) bool {
 // named takes the object from a clause before the request.
 func (f *filling) named(cl clause) {
 	i := f.skip(cl.from, cl.to)
-	if _, n := mentions().at(f.tokens[i:cl.to]); n > 0 {
+	if _, n := mentions.Get().at(f.tokens[i:cl.to]); n > 0 {
 		i += n
 	} else if !f.nominal(i, cl.to) {
 		return
@@ -387,7 +387,7 @@ func (f *filling) quality(i, end int) int {
 			return end - 2
 		}
 		return end - 1
-	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners()[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords()[f.tokens[i+2].low]:
+	case f.act.how == yesNo && f.act.verb == Analyze && f.act.thing == "" && i+2 < end && determiners.Get()[f.tokens[i].low] && f.tokens[i+2].kind == word && !linkWords.Get()[f.tokens[i+2].low]:
 		return i + 2
 	}
 	return end
@@ -396,11 +396,11 @@ func (f *filling) quality(i, end int) int {
 // plainRun reports whether all tokens are words, a determiner before them and
 // none that links.
 func (f *filling) plainRun(i, end int) bool {
-	if !determiners()[f.tokens[i].low] {
+	if !determiners.Get()[f.tokens[i].low] {
 		return false
 	}
 	for ; i < end; i++ {
-		if f.tokens[i].kind != word || linkWords()[f.tokens[i].low] {
+		if f.tokens[i].kind != word || linkWords.Get()[f.tokens[i].low] {
 			return false
 		}
 	}
@@ -437,7 +437,7 @@ func (f *filling) style(i, end int) int {
 	for ; i < end; i++ {
 		n := 1
 		if f.tokens[i].kind == word {
-			_, n = styles().at(f.tokens[i:end])
+			_, n = styles.Get().at(f.tokens[i:end])
 		}
 		switch {
 		case n > 0 && f.tokens[i].kind == word:
@@ -469,7 +469,7 @@ func (f *filling) joined(i, start, end int) bool {
 
 // run reads tokens that begin in a slot and pass to others at markers.
 func (f *filling) run(i, end int, slot Slot) {
-	table, start, object := markers()[f.act.verb], i, ""
+	table, start, object := markers.Get()[f.act.verb], i, ""
 	head := slot == ""
 	for i < end {
 		if m, n := f.marker(table, i, end, head, object); n > 0 && (i > start || head || f.leads(m)) && !f.inside(m, slot, i, end) {
@@ -521,8 +521,8 @@ func (f *filling) symptom(slot Slot, i, end int) int {
 	if f.act.verb != Fix || slot == slotSymptoms {
 		return 0
 	}
-	_, n := symptoms().at(f.tokens[i:end])
-	if f.is(i-1, "a", "an", "the", "my", "our", "your") && i+n < end && f.tokens[i+n].kind == word && !linkWords()[f.tokens[i+n].low] {
+	_, n := symptoms.Get().at(f.tokens[i:end])
+	if f.is(i-1, "a", "an", "the", "my", "our", "your") && i+n < end && f.tokens[i+n].kind == word && !linkWords.Get()[f.tokens[i+n].low] {
 		return 0
 	}
 	return n
@@ -561,7 +561,7 @@ func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	case m.slot == slot && !m.only:
 		return slot != slotConstraints || i > 0 && f.tokens[i-1].kind != comma && !f.is(i-1, "and")
 	case f.act.verb == Fix && slot == slotTarget && m.when == place:
-		return !f.ahead(i+1, min(end, i+4), 3, systems())
+		return !f.ahead(i+1, min(end, i+4), 3, systems.Get())
 	case m.slot == slotTargetForm:
 		return len(f.slots[slotTargetForm]) > 0 || slot == slotConstraints
 	case slot == slotConstraints && f.act.verb == Create:
@@ -576,12 +576,12 @@ func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 // continues reports whether a slot goes on after a comma.
 func (f *filling) continues(slot Slot, i, end int) bool {
 	if i+1 < end {
-		if _, n := f.marker(markers()[f.act.verb], i+1, end, true, ""); n > 0 {
+		if _, n := f.marker(markers.Get()[f.act.verb], i+1, end, true, ""); n > 0 {
 			return false
 		}
 	}
 	if slot == slotSymptoms {
-		_, n := fillers().at(f.tokens[i+1 : end])
+		_, n := fillers.Get().at(f.tokens[i+1 : end])
 		return n == 0
 	}
 	return slot == slotOptions || slot != "" && f.list(i, end)
@@ -668,7 +668,7 @@ func (f *filling) clause(cl clause, lead bool) {
 // instructs reports whether words behind a repair say how it is to be done, for
 // which fix has no slot: "keep it concise" is no symptom.
 func (f *filling) instructs(i int, lead bool) bool {
-	_, n := negations().at(f.tokens[i:])
+	_, n := negations.Get().at(f.tokens[i:])
 	return f.act.verb == Fix && !lead && (n > 0 || f.is(i, "keep", "leave", "use", "only", "be"))
 }
 
@@ -686,7 +686,7 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	case Decide:
 		return f.options(cl, i)
 	case Create:
-		if _, n := styles().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
+		if _, n := styles.Get().at(f.tokens[i:cl.to]); n > 0 && n == cl.to-i {
 			return slotStyle
 		}
 		if cl.act != nil && f.is(cl.act.at, "make", "write") && cl.to > cl.act.body+1 && f.hasStyle(cl.act.body+1, cl.to) {
@@ -698,7 +698,7 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 		}
 		if f.is(cl.act.at, "tell", "check") {
 			f.put(slotCriteria, cl.act.body, cl.to)
-		} else if f.is(cl.act.at, "give", "list", "report") && !pronouns()[f.tokens[min(cl.to-1, cl.act.body)].low] {
+		} else if f.is(cl.act.at, "give", "list", "report") && !pronouns.Get()[f.tokens[min(cl.to-1, cl.act.body)].low] {
 			f.put(slotFormat, cl.act.body, cl.to)
 		}
 	case Explain, Transform, Plan:
@@ -762,7 +762,7 @@ func (f *filling) refer(p part) {
 		f.put(object, at, f.block(at))
 	}
 	for _, cl := range p.lead {
-		if _, n := mentions().at(f.tokens[f.skip(cl.from, cl.to):cl.to]); n > 0 && f.open() {
+		if _, n := mentions.Get().at(f.tokens[f.skip(cl.from, cl.to):cl.to]); n > 0 && f.open() {
 			f.named(cl)
 		}
 	}
@@ -803,7 +803,7 @@ func (f *filling) block(at int) int {
 
 // nominal reports whether a clause may name something, rather than tell.
 func (f *filling) nominal(i, end int) bool {
-	if end-i == 1 && (continuations()[f.tokens[i].low] || greetings()[f.tokens[i].low]) {
+	if end-i == 1 && (continuations.Get()[f.tokens[i].low] || greetings.Get()[f.tokens[i].low]) {
 		return false
 	}
 	return i < end && !f.is(i, "i", "i'm", "i've", "we", "we're", "you", "there", "there's", "it", "it's", "for", "in", "about", "since", "he", "she", "they", "as", "if", "not", "keep", "continue", "go", "carry", "let's")
@@ -867,7 +867,7 @@ func (f *filling) closing(i int) bool {
 // vague reports whether tokens name nothing.
 func (f *filling) vague(from, to int) bool {
 	for i := from; i < to; i++ {
-		if t := f.tokens[i]; t.kind != word || !pronouns()[t.low] && !vagueWords()[t.low] {
+		if t := f.tokens[i]; t.kind != word || !pronouns.Get()[t.low] && !vagueWords.Get()[t.low] {
 			return false
 		}
 	}
@@ -904,7 +904,7 @@ func (f *filling) styled() {
 	}
 	first, last := to, from
 	for i := from; i < to; i++ {
-		if _, n := styles().at(f.tokens[i:to]); n > 0 {
+		if _, n := styles.Get().at(f.tokens[i:to]); n > 0 {
 			first, last = min(first, i), max(last, i+n)
 		}
 	}
@@ -932,7 +932,7 @@ func (c *compiler) formAt(i, end int) int {
 			return end
 		}
 		last := k+1 == end || c.tokens[k+1].kind == comma || c.is(k+1, "and", "but", "please", "for", "without", "than", "by")
-		if _, n := styles().at(c.tokens[k:end]); n == 1 && last || forms()[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
+		if _, n := styles.Get().at(c.tokens[k:end]); n == 1 && last || forms.Get()[t.low] || len(t.low) > 4 && t.low[len(t.low)-2:] == "er" && last {
 			return k
 		}
 	}
@@ -941,29 +941,29 @@ func (c *compiler) formAt(i, end int) int {
 
 var (
 	// mentions are ways to say what one is busy with, before one asks.
-	mentions = lazy.Value(func() phrases[bool] {
+	mentions = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this/some/two/three, we have some/two/three, i wrote/made a/an/this,
 			i've got a/an/this, i have written a/an/this, we have a/an/this`)
 		return p.sorted()
-	})
+	}}
 
 	forms = lazy.Words(`more less sound sounds look into valid better shorter longer simpler clearer faster smaller bigger nicer easier concise formal casual friendly
 		readable professional polite funny bold italic uppercase lowercase blue red green black white bigger compatible private public optional mandatory
 		executable async asynchronous generic plural singular responsive accessible safe thread-safe idempotent`)
 
-	optionLeads = lazy.Value(func() phrases[bool] {
+	optionLeads = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `should/would/do/shall/could/can we/i/you use/pick/choose/take/buy/go/prefer/have/recommend, should/would we/i/you go with, is/are better/best, one is better/best, is the better/best, would/do/should/shall you/i/we take/pick/choose/buy/use/get/prefer/recommend, one would/do/should/shall you/i/we take/pick/choose/buy/use/get/prefer/recommend/want, one should i/we use/pick/choose/take/buy,
 			one is best for, of, between, to, whether to, if/whether i/we should, out of, from, for dinner/lunch, go with, one, better, for`)
 		return p.sorted()
-	})
+	}}
 
 	// styles are words for a way of writing.
-	styles = lazy.Value(func() phrases[bool] {
+	styles = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `formal, casual, friendly, professional, persuasive, playful, technical, concise, creative, funny, humorous, informal, relaxed, polished, laid back, dramatic,
 			imaginative, inventive, academic, conversational, poetic, serious, witty, warm, sarcastic, upbeat, neutral, polite, romantic, light-hearted, lighthearted, official, evocative, factual, gentle, plain language, inspiring, ironic, story-like, literal`)
 		return p.sorted()
-	})
+	}}
 )

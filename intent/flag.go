@@ -75,20 +75,20 @@ type marking struct {
 }
 
 var (
-	amberMarks = lazy.Value(func() phrases[[]marking] {
+	amberMarks = lazy.Value[phrases[[]marking]]{Make: func() phrases[[]marking] {
 		all := make(map[string][]marking)
 		for i, a := range ambers {
 			collect(all, a.left, marking{i, left})
 			collect(all, a.right, marking{i, right})
 		}
 		return index(all)
-	})
+	}}
 
-	humanMarks = lazy.Value(func() phrases[[]marking] {
+	humanMarks = lazy.Value[phrases[[]marking]]{Make: func() phrases[[]marking] {
 		all := make(map[string][]marking)
 		for i, h := range humans {
 			collect(all, h.words, marking{i, left})
 		}
 		return index(all)
-	})
+	}}
 )

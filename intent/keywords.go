@@ -42,7 +42,7 @@ func (k *keywords) part(v Verb, slots map[Slot][]Phrase) {
 // add adds the words of a text.
 func (k *keywords) add(said string) {
 	for w := range text.Terms(said) {
-		if len(w) > 1 && !stops()[w] && !k.seen[w] {
+		if len(w) > 1 && !stops.Get()[w] && !k.seen[w] {
 			k.seen[w] = true
 			k.list = append(k.list, w)
 		}

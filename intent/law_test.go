@@ -54,7 +54,7 @@ func checkLaws(t interface {
 		t.Fatalf("%q has verb %q and passes as %q", prompt, in.Verb, in.Pass)
 	}
 	for _, k := range in.Keywords() {
-		if k != strings.ToLower(k) || strings.ContainsFunc(k, func(r rune) bool { return r > 'z' || !wordRune(r) }) || stops()[k] {
+		if k != strings.ToLower(k) || strings.ContainsFunc(k, func(r rune) bool { return r > 'z' || !wordRune(r) }) || stops.Get()[k] {
 			t.Fatalf("%q has keyword %q", prompt, k)
 		}
 	}

@@ -42,7 +42,7 @@ const (
 
 // openers are the phrases, from the words of a careful reader and not from a
 // corpus.
-var openers = lazy.Value(func() phrases[opener] {
+var openers = lazy.Value[phrases[opener]]{Make: func() phrases[opener] {
 	p := make(phrases[opener])
 	verb := func(v Verb, list string) { p.add(opener{verb: v, form: formVerbFirst}, list) }
 	noun := func(v Verb, list string) { p.add(opener{verb: v, form: formVerbFirst, noun: true}, list) }
@@ -139,11 +139,11 @@ var openers = lazy.Value(func() phrases[opener] {
 	rule(yesNo, Decide, formQuestion, "should, would")
 	rule(picking, Decide, formQuestion, "what")
 	return p.sorted()
-})
+}}
 
 // things are nouns that say what is really asked for by "write a" or "give me
 // a": what fills the slot changes the verb.
-var things = lazy.Value(func() map[string]Verb {
+var things = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
 		Plan:      "plan roadmap strategy schedule workflow approach timeline timetable itinerary curriculum regimen",
@@ -157,10 +157,10 @@ var things = lazy.Value(func() map[string]Verb {
 		}
 	}
 	return m
-})
+}}
 
 // fillers may stand before a request and say nothing of it.
-var fillers = lazy.Value(func() phrases[bool] {
+var fillers = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, kindly, can/could/would/will/can/may you/u, can/could/would/will you please, can/could/will we, hi, hello, hey, hi there, hello there,
 		ok, okay, now, first, firstly, second, then, next, also, and, but, so, just, finally, lastly, afterwards, after that, later,
@@ -172,26 +172,26 @@ var fillers = lazy.Value(func() phrases[bool] {
 		would it be possible to, would it be possible for you to, is it possible to, is it possible for you to, is there a/any way to, is there a/any way you could/can, is there any chance to, do me a favor and, could somebody/someone/anyone, can somebody/someone/anyone, how about you, why don't you, why don't we, why not,
 		i need your help to, i need help to, i need you, i want you, you can, your turn, all right, right, oh, okay so, so now, hey there, as a favor, if you can, if you don't mind, when you have time, when you have a minute/moment, in your own words, feel free to, be so kind and/to, would you be so kind and/to, would you be able to, will you be able to, are you able to, can you try to, can you help me, could you help me, i would love you to, i'd love you to, i'd love for you to, i'd love it if you could, i would love it if you could, i would be glad/happy/grateful if you could, it would help if you could, it would help me if you could, it would be lovely if you could, we'd like you to, we would like you to, my boss wants me to, i've been asked to, i was asked to, time to, you're to, you are to, task, request, reminder, hint`)
 	return p.sorted()
-})
+}}
 
 // polite phrases make what follows a request, wherever they stand.
-var polite = lazy.Value(func() phrases[bool] {
+var polite = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, can/could/would/will you, can/could/would/will you please, can/could we, let's, lets, let us, i would like to, i'd like to,
 		i want you to, i need you to, i'd like you to, i want to, we need to`)
 	return p.sorted()
-})
+}}
 
 // negations begin a clause that forbids, whatever verb follows.
-var negations = lazy.Value(func() phrases[bool] {
+var negations = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `don't, do not, dont, never, no need to, without, avoid, not, please don't, please do not, you don't need to, do nothing,
 		make sure, be sure, ensure, keep it, keep in mind, be careful, use the same, remember to, optimize for, focus on`)
 	return p.sorted()
-})
+}}
 
 // symptoms are words of something that does not work.
-var symptoms = lazy.Value(func() phrases[bool] {
+var symptoms = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `fails, fail, failing, failed, keeps failing, crashes, crash, crashing, crashed, hangs, hang, hanging, freezes, frozen, broken, is broken, breaks,
 		doesn't/don't/doesnt/dont/didn't/won't/wont/can't/cant/cannot work/start/load/open/compile/build/run/connect/rise/show/respond/save,
@@ -201,4 +201,4 @@ var symptoms = lazy.Value(func() phrases[bool] {
 		disconnects, overlap, overlaps, collapse, collapses, flickers, is/are/was/were not, isn't, aren't, wasn't, doesn't, does not, didn't, is/are wrong, is stale, is missing, are missing, is empty, disappeared, disappears, is/are red, stuck at, is stuck, keeps crashing/restarting/disconnecting,
 		panics, deadlocks, unexpected, wrong output, out of memory, segfaults, loops forever, errors out, see/sees old, went down, is flaky, rejects, refuses, is/are black/blank/frozen/dead/offline/unresponsive/unreachable/corrupted, loads/load forever, unable to, take/takes so/too long, take/takes forever, don't/doesn't add/match/fit, cannot/can't/couldn't find/resolve/import/access, could not find/resolve/import/access/connect/open/load`)
 	return p.sorted()
-})
+}}

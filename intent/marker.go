@@ -33,7 +33,7 @@ const (
 	some              // an occasion such as work or school
 )
 
-var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
+var markers = lazy.Value[map[Verb]phrases[[]marker]]{Make: func() map[Verb]phrases[[]marker] {
 	all := make(map[Verb]map[string][]marker)
 	for _, v := range Verbs() {
 		all[v] = make(map[string][]marker)
@@ -117,7 +117,7 @@ var markers = lazy.Value(func() map[Verb]phrases[[]marker] {
 		tables[v] = index(list)
 	}
 	return tables
-})
+}}
 
 // labels are words before a colon that name a slot.
 var labels = map[string][]Slot{
@@ -158,21 +158,21 @@ func (c *compiler) follows(cond condition, i, end int, object string) bool {
 		return c.somebody(i, end)
 	case thing:
 		alone := i+1 >= end || c.tokens[i+1].kind != word
-		return i < end && !c.somebody(i, end) && (!alone || !pronouns()[c.tokens[i].low])
+		return i < end && !c.somebody(i, end) && (!alone || !pronouns.Get()[c.tokens[i].low])
 	case date:
-		return i < end && c.tokens[i].kind == word && (dates()[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
+		return i < end && c.tokens[i].kind == word && (dates.Get()[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
 	case place:
-		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems())
+		return c.named(i) || c.ahead(i, min(end, i+3), 3, systems.Get())
 	case manner:
-		return c.ahead(i, end, 4, manners())
+		return c.ahead(i, end, 4, manners.Get())
 	case number:
 		return i < end && c.tokens[i].kind == word && isNumber(c.tokens[i].low)
 	case mail:
-		return mails()[object]
+		return mails.Get()[object]
 	case written:
-		return writings()[object]
+		return writings.Get()[object]
 	case some:
-		return c.ahead(i, end, 4, occasionNouns())
+		return c.ahead(i, end, 4, occasionNouns.Get())
 	case always:
 	}
 	return true
@@ -186,7 +186,7 @@ func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 		if words[low] {
 			return true
 		}
-		if linkWords()[low] {
+		if linkWords.Get()[low] {
 			return false
 		}
 	}
@@ -200,13 +200,13 @@ func (c *compiler) somebody(i, end int) bool {
 		return true
 	}
 	last := ""
-	for k := i; k < end && k < i+7 && c.tokens[k].kind == word && !linkWords()[c.tokens[k].low]; k++ {
+	for k := i; k < end && k < i+7 && c.tokens[k].kind == word && !linkWords.Get()[c.tokens[k].low]; k++ {
 		last = c.tokens[k].low
 		if last == "who" {
 			return true
 		}
 	}
-	return persons()[last] || strings.HasSuffix(last, "-year-olds") || strings.HasSuffix(last, "-year-old")
+	return persons.Get()[last] || strings.HasSuffix(last, "-year-olds") || strings.HasSuffix(last, "-year-old")
 }
 
 // named reports whether a token is a name: a word that begins with a capital

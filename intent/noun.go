@@ -8,7 +8,7 @@ import (
 
 // wanted are nouns that ask for something where no verb does: "cover letter for a
 // junior accountant", "average of 3 and 4".
-var wanted = lazy.Value(func() map[string]Verb {
+var wanted = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
 		Create: `letter email mail e-mail message note memo reply response answer invitation invite announcement reminder notice greeting card postcard speech toast eulogy talk lecture sermon
@@ -31,7 +31,7 @@ var wanted = lazy.Value(func() map[string]Verb {
 		}
 	}
 	return m
-})
+}}
 
 // breakers are words that no noun phrase has: it is a sentence, or it has ended.
 var (
@@ -52,7 +52,7 @@ func (c *compiler) asked(i, end int) (act, bool) {
 	switch {
 	case v == Create && c.scheduled(k, end):
 	case v == Analyze && more && c.is(k, "of", "in", "on", "for", "with"):
-		if !sides()[last] && !c.is(at, "any") {
+		if !sides.Get()[last] && !c.is(at, "any") {
 			a.body = k + 1
 		}
 	case v == Create, v == Fix, v == Decide && last != "recommendation" && last != "recommendations":
@@ -75,17 +75,17 @@ func (c *compiler) wantedNoun(at, end int) (k int, last string, v Verb) {
 		k++
 	}
 	from := k
-	for ; k < end && k < from+7 && c.tokens[k].kind == word && !phraseEnds()[c.tokens[k].low]; k++ {
-		if sentenceWords()[c.tokens[k].low] {
+	for ; k < end && k < from+7 && c.tokens[k].kind == word && !phraseEnds.Get()[c.tokens[k].low]; k++ {
+		if sentenceWords.Get()[c.tokens[k].low] {
 			return k, "", ""
 		}
 		last = c.tokens[k].low
-		if wanted()[last] == Explain && k+1 < end && !phraseEnds()[c.tokens[k+1].low] {
+		if wanted.Get()[last] == Explain && k+1 < end && !phraseEnds.Get()[c.tokens[k+1].low] {
 			k++
 			break // "difference let const"
 		}
 	}
-	v = wanted()[last]
+	v = wanted.Get()[last]
 	switch {
 	case c.is(from, "best", "cheapest", "safest", "fastest", "nicest") && k > from+1:
 		v = Decide
@@ -110,7 +110,7 @@ func (c *compiler) compound(o opener, at, end int) bool {
 		return false
 	}
 	return c.is(at+1, "message", "conflict", "conflicts", "plan", "note", "request", "comment", "comments", "email", "mail", "letter", "list", "error", "report", "checklist", "agenda", "template", "doc", "case", "cases", "log", "notes", "results", "idea", "ideas") &&
-		(at+2 == end || c.tokens[at+2].kind == word && phraseEnds()[c.tokens[at+2].low] || c.tokens[at+2].kind == comma)
+		(at+2 == end || c.tokens[at+2].kind == word && phraseEnds.Get()[c.tokens[at+2].low] || c.tokens[at+2].kind == comma)
 }
 
 // scheduled reports whether what is asked for covers some days.
@@ -139,7 +139,7 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 	case c.is(k, "in", "as") && k+1 < end && (isNumber(c.tokens[k+1].low) || c.is(k+1, "a", "bullet", "bullets", "json", "csv", "yaml", "markdown", "html", "prose", "plain", "simple")):
 		a.body = k + 1
 		return a, end-k <= 5
-	case c.is(k, "in", "auf", "en", "into", "to") && c.ahead(k+1, min(end, k+3), 2, tongues()):
+	case c.is(k, "in", "auf", "en", "into", "to") && c.ahead(k+1, min(end, k+3), 2, tongues.Get()):
 		if c.is(k, "in", "into", "to") {
 			a.body = k + 1
 		}
@@ -158,8 +158,8 @@ func (c *compiler) reshaped(i, end int) (act, bool) {
 
 // styled reports whether a word of style stands at a token.
 func (c *compiler) styled(i, end int) bool {
-	_, n := styles().at(c.tokens[i:end])
-	return n > 0 || forms()[c.tokens[i].low] || c.is(i, "detailed", "aggressive", "technical", "direct", "assertive", "personal", "wordy", "pushy", "verbose", "salesy", "precise", "specific", "strict")
+	_, n := styles.Get().at(c.tokens[i:end])
+	return n > 0 || forms.Get()[c.tokens[i].low] || c.is(i, "detailed", "aggressive", "technical", "direct", "assertive", "personal", "wordy", "pushy", "verbose", "salesy", "precise", "specific", "strict")
 }
 
 var tongues = lazy.Words(`english german french spanish italian portuguese dutch polish russian ukrainian turkish greek czech swedish danish norwegian finnish hungarian romanian chinese mandarin japanese korean arabic hebrew hindi latin
@@ -168,7 +168,7 @@ var tongues = lazy.Words(`english german french spanish italian portuguese dutch
 
 // particles part a verb from a word that changes it, with the object between:
 // "sort that out", "boil the report down to a page".
-var particles = lazy.Value(func() map[string]Verb {
+var particles = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, list := range map[Verb]string{
 		Fix: `sort out, track down, iron out, straighten out, make away, get sorted, get fixed, bring back, clear up, hunt down, set right`,
@@ -187,19 +187,19 @@ var particles = lazy.Value(func() map[string]Verb {
 		}
 	}
 	return m
-})
+}}
 
 // particle returns the opener of a verb whose particle stands behind its object,
 // and where the particle stands.
 func (c *compiler) particle(at, end int) (opener, int) {
-	if !c.hasObject(at+1, end) && (at+1 >= end || c.tokens[at+1].kind != word || phraseEnds()[c.tokens[at+1].low]) {
+	if !c.hasObject(at+1, end) && (at+1 >= end || c.tokens[at+1].kind != word || phraseEnds.Get()[c.tokens[at+1].low]) {
 		return opener{}, 0
 	}
 	for k := at + 2; k < min(end, at+12); k++ {
 		if c.tokens[k].kind == comma {
 			break
 		}
-		v := particles()[c.tokens[at].low+" "+c.tokens[k].low]
+		v := particles.Get()[c.tokens[at].low+" "+c.tokens[k].low]
 		if v == "" || v == Explain && !c.is(k-1, "me", "us") || v == Plan && !c.is(k+1, "into", "for") && k+1 < end {
 			continue
 		}
@@ -242,7 +242,7 @@ func (c *compiler) mishap(i int, cl clause) bool {
 		return true
 	case i == cl.from:
 		return c.is(i, "getting", "seeing")
-	case mishaps()[low], c.is(i, "keeps") && next && strings.HasSuffix(c.tokens[i+1].low, "ing"):
+	case mishaps.Get()[low], c.is(i, "keeps") && next && strings.HasSuffix(c.tokens[i+1].low, "ing"):
 		return true
 	case c.is(i-1, "i", "we", "you", "and", "but", "please"):
 		return false
@@ -266,7 +266,7 @@ func (c *compiler) remedied(parts []part) {
 	i := p.act.body
 	vague := true
 	for k := i; k < p.end; k++ {
-		vague = vague && c.tokens[k].kind == word && (pronouns()[c.tokens[k].low] || vagueWords()[c.tokens[k].low] || c.is(k, "stop", "right", "help", "do", "can", "i", "we", "should", "past", "around", "about", "get", "out", "of", "back", "up", "go", "away", "look", "into", "on", "so", "now", "to", "be", "wrong", "happening", "causing", "is", "please", "off", "resolve", "solve", "fix", "handle", "remedy", "undo", "avoid", "prevent"))
+		vague = vague && c.tokens[k].kind == word && (pronouns.Get()[c.tokens[k].low] || vagueWords.Get()[c.tokens[k].low] || c.is(k, "stop", "right", "help", "do", "can", "i", "we", "should", "past", "around", "about", "get", "out", "of", "back", "up", "go", "away", "look", "into", "on", "so", "now", "to", "be", "wrong", "happening", "causing", "is", "please", "off", "resolve", "solve", "fix", "handle", "remedy", "undo", "avoid", "prevent"))
 	}
 	switch {
 	case !vague && !f.vague(i, p.end):
@@ -290,7 +290,7 @@ func (c *compiler) commanded(cl clause) (act, bool) {
 			return act{}, false
 		}
 	}
-	if len(w) < 3 || sentenceWords()[w] || phraseEnds()[w] || determiners()[w] || pronouns()[w] || prepositions()[w] || numbers()[w] || strings.ContainsAny(w, "'./_") || !determiners()[next] || c.is(at+1, "that", "what", "how", "why", "where", "which", "if", "whether", "no", "one") {
+	if len(w) < 3 || sentenceWords.Get()[w] || phraseEnds.Get()[w] || determiners.Get()[w] || pronouns.Get()[w] || prepositions.Get()[w] || numbers.Get()[w] || strings.ContainsAny(w, "'./_") || !determiners.Get()[next] || c.is(at+1, "that", "what", "how", "why", "where", "which", "if", "whether", "no", "one") {
 		return act{}, false
 	}
 	a := act{opener: opener{verb: Transform, form: formVerbFirst, own: true}, at: at, body: at + 1, unknown: w}
@@ -312,10 +312,10 @@ func (c *compiler) told(cl clause) bool {
 	}
 	for k := i + 2; k+1 < min(cl.to, i+9); k++ {
 		low := c.tokens[k].low
-		if c.tokens[k].kind != word || phraseEnds()[c.tokens[k-1].low] || determiners()[c.tokens[k-1].low] {
+		if c.tokens[k].kind != word || phraseEnds.Get()[c.tokens[k-1].low] || determiners.Get()[c.tokens[k-1].low] {
 			continue
 		}
-		if c.is(k, "is", "are", "was", "were", "has", "have", "looks", "shows", "gets", "got") || len(low) > 3 && strings.HasSuffix(low, "s") && !strings.HasSuffix(low, "ss") && !strings.HasSuffix(low, "'s") && !phraseEnds()[c.tokens[k+1].low] && c.tokens[k+1].kind == word {
+		if c.is(k, "is", "are", "was", "were", "has", "have", "looks", "shows", "gets", "got") || len(low) > 3 && strings.HasSuffix(low, "s") && !strings.HasSuffix(low, "ss") && !strings.HasSuffix(low, "'s") && !phraseEnds.Get()[c.tokens[k+1].low] && c.tokens[k+1].kind == word {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ var (
 	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
 	// small talk, whatever follows them in it.
 	//nolint:misspell // people write favorite in either way
-	asides = lazy.Value(func() phrases[PassReason] {
+	asides = lazy.Value[phrases[PassReason]]{Make: func() phrases[PassReason] {
 		p := make(phrases[PassReason])
 		p.add(passContinuation, `go with, let's go with, i'll take, i'd take, i prefer, i'd prefer, i choose, i pick, let's take, i vote for, i'm for, leave it, keep it as/that/like, skip it/that, drop it, as you, whatever you, do as, do what you, your call/choice, it's your, up to you, it's up to, i trust, same as, like last, like before, as before,
 			as discussed/agreed/planned/always/usual, make it so, go for, hang on, hold that, start over/again, from the top/start/beginning, the rest, you may, you can go/proceed/continue/start/stop, not now, not today, not that, let's go/begin/start/proceed/continue/roll, we can go/proceed/continue/stop/start, that one, this one, all of it/them/that/the, any of, none of, either of, both of, ready for`)
@@ -51,11 +51,11 @@ var (
 			did you sleep/miss/enjoy/have, who made/built/created/trained you, tell me about yourself, long/busy/rough/hard/tough/quiet day/week/night/morning, what a, such a, sorry for, sorry about that, my apologies, thanks to, i missed, it's been, off to bed/work/lunch/sleep, don't/dont worry, do not worry, nothing else/more/for/special, guess what, what's on your, what languages do you, what time is, what day is, who won, anyone there, anybody there, my cat/dog/wife/husband/son/daughter/kid/kids is/are/was/were/says/said, my day/week/weekend/night/morning is/was, why not, fair/good/great/valid/excellent point, thanks/thank again, thank you again, sorry to, what's/how's/whats the weather, what is the weather, good/great/nice/excellent/brilliant/interesting/fantastic idea/plan/question/job/one/work/choice/start/stuff/news,
 			nothing for, that's all, that is all, that'll be all, that will be all, let's leave, let's call it, let's stop, let's take a break, let's pause, let's wrap, call it a day, we're done, we are done, i'm done, no need, no more`)
 		return p.sorted()
-	})
+	}}
 
 	// smallTalk are phrases of which no word is about a task, and questions about the
 	// one who answers.
-	smallTalk = lazy.Value(func() phrases[PassReason] {
+	smallTalk = lazy.Value[phrases[PassReason]]{Make: func() phrases[PassReason] {
 		p := make(phrases[PassReason])
 		p.add(passGreeting, `how are you, how are you doing, how're you, how do you do, how are things, how's it going, how is it going, hows it going, how's life/everything, how have you been,
 			how was your day/weekend, how's your day, what's up, whats up, what's new, sup, long time no see, nice/good/great/pleased to meet/see you, are you there, can you hear me,
@@ -67,7 +67,7 @@ var (
 			i like it, i love it, love it, that's funny/it/all, that is funny/it/all, that was it/all/funny/fun/quick, quick question, i have a question, can/could i ask you something, guten morgen/tag/abend, bis bald, qué/que tal`)
 		p.add(passContinuation, "can/could/would you continue/proceed, can/could/would you go on, can/could/would you keep going, can/could/would you carry on, let's do it/that, move on, keep working, finish it/up, same as before, hold on, one sec/second/moment/minute, keep it up, and then, and now, what now, now what, what next, what's next, next step/task/item/part/page, one more, another one, one more time, once more, once again, try again, tell me more, next one, the next one, i'm ready, ready when you are, whenever you're ready, where were we")
 		return p.sorted()
-	})
+	}}
 
 	machineHeads = []string{
 		"<system", "<tool", "[tool", "<function", "<environment", "<context", "[system", "[ci]", "[pipeline", "[info]", "[debug]", "[warn", "[error]",
@@ -88,7 +88,7 @@ func (c *compiler) pass() PassReason {
 		why, n := c.talk(i)
 		if n == 0 {
 			n = 1
-			if t.kind == literal || t.kind == gap || i == 0 && c.asks() || t.kind == word && !passFillers()[t.low] && (!isNumber(t.low) || len(t.low) > 2) {
+			if t.kind == literal || t.kind == gap || i == 0 && c.asks() || t.kind == word && !passFillers.Get()[t.low] && (!isNumber(t.low) || len(t.low) > 2) {
 				other++
 			}
 		}
@@ -123,21 +123,21 @@ func (c *compiler) talk(i int) (PassReason, int) {
 		return passGreeting, n
 	}
 	begins := c.begins(i)
-	if why, n := asides().at(c.tokens[i:]); n > 0 && begins && !c.tasked(i+n) {
+	if why, n := asides.Get().at(c.tokens[i:]); n > 0 && begins && !c.tasked(i+n) {
 		return why, c.rest(i, n)
 	}
 	if n := c.personal(i); n > 0 && begins && !c.tasked(i+n) {
 		return passGreeting, c.rest(i, n)
 	}
-	if why, n := smallTalk().at(c.tokens[i:]); n > 0 {
+	if why, n := smallTalk.Get().at(c.tokens[i:]); n > 0 {
 		return why, n
 	}
 	t := c.tokens[i]
 	switch {
 	case t.kind != word || i == 0 && c.asks() || isNumber(t.low) && len(t.low) < 3:
-	case greetings()[t.low]:
+	case greetings.Get()[t.low]:
 		return passGreeting, 1
-	case continuations()[t.low]:
+	case continuations.Get()[t.low]:
 		return passContinuation, 1
 	}
 	return "", 0
@@ -178,7 +178,7 @@ func (c *compiler) begins(i int) bool {
 // a file or quoted text.
 func (c *compiler) tasked(i int) bool {
 	for last := c.rest(i, 0) + i; i <= last && i < len(c.tokens); i++ {
-		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && (strings.ContainsAny(t.low, "/._") || mishaps()[t.low] && !c.is(i, "off", "missing", "lost", "wrong", "weird") || wanted()[t.low] == Create && c.is(i-1, "my", "the", "this", "our")) {
+		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && (strings.ContainsAny(t.low, "/._") || mishaps.Get()[t.low] && !c.is(i, "off", "missing", "lost", "wrong", "weird") || wanted.Get()[t.low] == Create && c.is(i-1, "my", "the", "this", "our")) {
 			return true
 		}
 	}
@@ -210,7 +210,7 @@ func (c *compiler) tells() PassReason {
 		switch t.kind {
 		case word:
 			count, words = count+1, i+1
-			greets = greets || strong()[t.low]
+			greets = greets || strong.Get()[t.low]
 			plain = plain && !strings.ContainsAny(t.low, "/._@")
 		case ask, literal, colon, line, gap:
 			plain = false
@@ -279,17 +279,17 @@ func (c *compiler) rest(i, n int) int {
 
 // resumes are ways to tell somebody to go on, before the words that say with
 // what.
-var resumes = lazy.Value(func() phrases[bool] {
+var resumes = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, "proceed to, continue/proceed/resume with/from/where/at/on/until/working, carry/go/move/keep on with/from/to/working, keep going with/from/until, keep/continue working on, go ahead with, keep at")
 	return p.sorted()
-})
+}}
 
 // goesOn returns the length of the words at a token that tell to go on with
 // what is under way, or 0. An indefinite article names something new: "continue
 // with a chapter about bees".
 func (c *compiler) goesOn(i int) int {
-	_, n := resumes().at(c.tokens[i:])
+	_, n := resumes.Get().at(c.tokens[i:])
 	if n == 0 || c.is(i+n, "a", "an", "another", "some") {
 		return 0
 	}

@@ -90,7 +90,7 @@ func begins(tokens []token, words []string) bool {
 // isNumber reports whether a word is a number or begins with one.
 func isNumber(w string) bool {
 	w = strings.TrimLeft(w, "$€£")
-	return w != "" && '0' <= w[0] && w[0] <= '9' || numbers()[w]
+	return w != "" && '0' <= w[0] && w[0] <= '9' || numbers.Get()[w]
 }
 
 var numbers = lazy.Words("one two three four five six seven eight nine ten twelve twenty fifty hundred")

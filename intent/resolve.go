@@ -74,13 +74,13 @@ func (c *compiler) resolvePlain(a *act, end int) {
 			a.verb = Explain
 		}
 	case Fix:
-		if c.is(a.at, "handle", "take", "deal", "manage", "sort") && c.ahead(a.body, end, 5, occasionPlans()) {
+		if c.is(a.at, "handle", "take", "deal", "manage", "sort") && c.ahead(a.body, end, 5, occasionPlans.Get()) {
 			a.verb = Plan
 		} else if c.prose(a.body, end) {
 			a.verb, a.own = Transform, true
 		}
 	}
-	if a.verb == Create && makers()[c.tokens[a.at].low] || a.verb == Plan && a.form == formVerbFirst {
+	if a.verb == Create && makers.Get()[c.tokens[a.at].low] || a.verb == Plan && a.form == formVerbFirst {
 		c.reclassify(a, end)
 	}
 }
@@ -138,7 +138,7 @@ func (c *compiler) resolveAnalyze(a *act, end int) {
 	switch {
 	case c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
 		a.verb = Explain
-	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults()) && c.mends(a.body, end) || c.mendsIt(a.body, end)):
+	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults.Get()) && c.mends(a.body, end) || c.mendsIt(a.body, end)):
 		a.verb = Fix
 	case c.is(a.at, "check") && c.is(a.body, "if", "whether", "that"):
 		a.how = telling
@@ -184,7 +184,7 @@ func (c *compiler) resolveDo(a *act, end int) bool {
 // and what does not work.
 func (c *compiler) resolveWhy(a *act, end int) {
 	a.body--
-	if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners()[c.tokens[a.body].low] {
+	if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners.Get()[c.tokens[a.body].low] {
 		a.body++
 	}
 	near := min(end, a.body+2*window)
@@ -320,14 +320,14 @@ func (c *compiler) reclassify(a *act, end int) bool {
 		if t.kind != word && t.kind != comma {
 			return false
 		}
-		v, ok := things()[t.low]
+		v, ok := things.Get()[t.low]
 		if !ok {
-			if lineByLine := t.low == "by" && i > a.body && i+1 < end && c.tokens[i-1].low == c.tokens[i+1].low; linkWords()[t.low] && !lineByLine {
+			if lineByLine := t.low == "by" && i > a.body && i+1 < end && c.tokens[i-1].low == c.tokens[i+1].low; linkWords.Get()[t.low] && !lineByLine {
 				return false
 			}
 			continue
 		}
-		if next := i + 1; next < end && !linkWords()[c.tokens[next].low] && c.tokens[next].kind != comma {
+		if next := i + 1; next < end && !linkWords.Get()[c.tokens[next].low] && c.tokens[next].kind != comma {
 			continue
 		}
 		a.verb, a.thing, a.slot = v, t.low, v.object()
@@ -389,7 +389,7 @@ func (c *compiler) resolveWhat(a *act, end int) {
 		from++
 	}
 	for k := from; k < min(end, from+3); k++ {
-		if c.tokens[k].kind == word && wanted()[c.tokens[k].low] == Analyze && c.is(k+1, "of", "in", "for") && (c.looked(k+1, end) || isNumber(c.tokens[min(k+2, end-1)].low)) {
+		if c.tokens[k].kind == word && wanted.Get()[c.tokens[k].low] == Analyze && c.is(k+1, "of", "in", "for") && (c.looked(k+1, end) || isNumber(c.tokens[min(k+2, end-1)].low)) {
 			a.verb, a.body = Analyze, from
 			return
 		}
@@ -442,7 +442,7 @@ func (c *compiler) weighs(a *act, end int) bool {
 	if c.is(i, "main", "biggest", "key", "major", "three", "five", "top") {
 		i++
 	}
-	if i >= end || !sides()[c.tokens[i].low] {
+	if i >= end || !sides.Get()[c.tokens[i].low] {
 		return false
 	}
 	if at := c.anyOf(i, end, "of", "in", "with"); at > i+3 || at == end {
@@ -458,7 +458,7 @@ var mended = []string{"working", "green", "again", "running", "passing", "pass",
 // works returns where it says that something is to work again, or end.
 func (c *compiler) works(i, end int) int {
 	for last := i + window; i < min(end, last); i++ {
-		if c.is(i, mended...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords()[c.tokens[i+1].low]) {
+		if c.is(i, mended...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords.Get()[c.tokens[i+1].low]) {
 			return i
 		}
 	}
@@ -483,10 +483,10 @@ func (c *compiler) prose(i, end int) bool {
 		return false
 	}
 	last := ""
-	for k := i + 1; k < min(end, i+window) && c.tokens[k].kind == word && !linkWords()[c.tokens[k].low]; k++ {
+	for k := i + 1; k < min(end, i+window) && c.tokens[k].kind == word && !linkWords.Get()[c.tokens[k].low]; k++ {
 		last = c.tokens[k].low
 	}
-	return proses()[last]
+	return proses.Get()[last]
 }
 
 var proses = lazy.Words("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
@@ -589,7 +589,7 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 // not about a fact of the world: "does this schema allow it", "do plants sleep".
 func (c *compiler) atHand(i, end int) bool {
 	t := c.tokens[i]
-	general := t.kind == word && !determiners()[t.low] && !pronouns()[t.low] && !strings.ContainsAny(t.low, "/._") && !c.is(i, "i", "we", "you", "he", "she", "anything", "something")
+	general := t.kind == word && !determiners.Get()[t.low] && !pronouns.Get()[t.low] && !strings.ContainsAny(t.low, "/._") && !c.is(i, "i", "we", "you", "he", "she", "anything", "something")
 	if c.is(i, "a", "an") || c.is(i, "it") && c.is(i+1, "possible", "safe", "ok", "okay", "normal", "legal", "allowed", "necessary", "true", "common") {
 		general = true
 	}
@@ -599,7 +599,7 @@ func (c *compiler) atHand(i, end int) bool {
 // findSymptom returns where the words of a symptom begin, or end.
 func (c *compiler) findSymptom(i, end int) int {
 	for ; i < end; i++ {
-		if _, n := symptoms().at(c.tokens[i:end]); n > 0 {
+		if _, n := symptoms.Get().at(c.tokens[i:end]); n > 0 {
 			return i
 		}
 	}

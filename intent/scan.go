@@ -110,7 +110,7 @@ func (s *scanner) punctuation(r rune, size int) {
 	case ',':
 		s.add(comma, s.pos+size)
 	case '.', '!', '。', '！', '…':
-		if n := len(s.tokens); r == '.' && n > 0 && s.tokens[n-1].end == s.pos && abbreviations()[s.tokens[n-1].low] {
+		if n := len(s.tokens); r == '.' && n > 0 && s.tokens[n-1].end == s.pos && abbreviations.Get()[s.tokens[n-1].low] {
 			s.pos += size
 			return
 		}

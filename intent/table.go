@@ -26,7 +26,7 @@ type table map[string]*weights
 //go:embed weights.txt
 var weightList string
 
-var weighing = lazy.Value(func() table {
+var weighing = lazy.Value[table]{Make: func() table {
 	t := make(table)
 	for row := range strings.Lines(weightList) {
 		name, list, _ := strings.Cut(row, "\t")
@@ -39,7 +39,7 @@ var weighing = lazy.Value(func() table {
 		t[name] = w
 	}
 	return t
-})
+}}
 
 // doubt is how far ahead passing through must be if no rule says that a prompt
 // does, and trust how far ahead a verb must be if one does: the rules for small talk

@@ -13,7 +13,7 @@ func deciding(lines []line) (line, int) {
 	best, rank := line{}, 0
 	for _, l := range lines {
 		r := 0
-		for _, h := range heads() {
+		for _, h := range heads.Get() {
 			if h.match(l.text) {
 				r = h.rank
 				break
@@ -40,7 +40,7 @@ const (
 	reports  = 4
 )
 
-var heads = lazy.Value(func() []head {
+var heads = lazy.Value[[]head]{Make: func() []head {
 	var list []head
 	for _, h := range []struct {
 		expression string
@@ -62,7 +62,7 @@ var heads = lazy.Value(func() []head {
 		list = append(list, head{p, h.rank})
 	}
 	return list
-})
+}}
 
 // speaksOfError reports whether a result begins as those of tools do that report an error
 // and have no flag for it.
@@ -85,26 +85,26 @@ func crashed(lines []line) bool {
 	switch {
 	case strings.HasPrefix(last, "Node.js v"):
 		return slices.ContainsFunc(lines, func(l line) bool { return strings.HasPrefix(l.text, "at ") })
-	case exception().match(last):
+	case exception.Get().match(last):
 		return slices.ContainsFunc(lines, func(l line) bool {
 			return strings.HasPrefix(l.text, `File "`) || strings.HasPrefix(l.text, "Traceback (most recent call last)")
 		})
 	}
-	return len(lines) == 1 && notRun().match(last)
+	return len(lines) == 1 && notRun.Get().match(last)
 }
 
-var exception = lazy.Value(func() pattern {
+var exception = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: .*)?`)
 	if err != nil {
 		panic(err) // a test matches it
 	}
 	return p
-})
+}}
 
-var notRun = lazy.Value(func() pattern {
+var notRun = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`(?:\S*/)?(?:ba|z|da|k)?sh: .*(?:command not found|No such file or directory|Permission denied).*|\S+: command not found`)
 	if err != nil {
 		panic(err) // a test matches it
 	}
 	return p
-})
+}}

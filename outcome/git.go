@@ -26,7 +26,7 @@ func (j *judge) state() {
 		if c, ok := commitOf(l.text); ok && commits {
 			j.commit, j.branch = c, c.Branch
 		}
-		if verbs["push"] && !dry && pushed().match(l.text) {
+		if verbs["push"] && !dry && pushed.Get().match(l.text) {
 			j.pushed = true
 		}
 		if b, ok := branchOf(l.text, short); ok && moves {

@@ -72,7 +72,7 @@ type pattern []alternative
 // An alternative is an expression with what it takes to match: one of the bytes with
 // which the line begins, and a text within it.
 type alternative struct {
-	re    func() *regexp.Regexp
+	re    *lazy.Value[*regexp.Regexp]
 	first [256]bool
 	needs string
 }
@@ -80,7 +80,7 @@ type alternative struct {
 // match reports whether an expression matches the whole of a line.
 func (p pattern) match(s string) bool {
 	for i := range p {
-		if a := &p[i]; s != "" && a.first[s[0]] && strings.Contains(s, a.needs) && a.re().MatchString(s) {
+		if a := &p[i]; s != "" && a.first[s[0]] && strings.Contains(s, a.needs) && a.re.Get().MatchString(s) {
 			return true
 		}
 	}
@@ -88,15 +88,15 @@ func (p pattern) match(s string) bool {
 }
 
 // Builtin returns the table of common programs and tools.
-func Builtin() *Table { return builtin() }
+func Builtin() *Table { return builtin.Get() }
 
-var builtin = lazy.Value(func() *Table {
+var builtin = lazy.Value[*Table]{Make: func() *Table {
 	t, err := new(Table).extend(programs(), nil)
 	if err != nil {
 		panic(err) // a test makes this table
 	}
 	return t
-})
+}}
 
 // With returns a table with further programs, which win over those of the same name that
 // t knows, and with the classes of tools; nil leaves those of t. The error names the
@@ -178,7 +178,7 @@ func compile(expression string) (pattern, error) {
 		if err != nil {
 			return nil, err
 		}
-		a := alternative{re: lazy.Value(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + part + `)\z`) })}
+		a := alternative{re: &lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + part + `)\z`) }}}
 		parsed = parsed.Simplify()
 		a.needs = needs(parsed)
 		if begins(parsed, &a.first) {

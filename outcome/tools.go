@@ -10,23 +10,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-var pushed = lazy.Value(func() pattern {
+var pushed = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`(?:\+ )?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} \S+ -> .*|\* \[new (?:branch|tag)\] .*|Everything up-to-date`)
 	if err != nil {
 		panic(err) // a test matches it
 	}
 	return p
-})
+}}
 
 // done are how tools say that they changed a file or a list, or asked.
-var done = lazy.Value(func() pattern {
+var done = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`The file .* has been (?:updated|edited|created).*|File (?:created|written|updated|edited).*|Success(?:fully)?\b.*|Updated task #.*|Task #\d+ created.*|Todos have been .*|` +
 		`User has answered your questions.*|User has approved your plan.*|(?:Wrote|Edit applied|Applied|Created|Updated|Replaced|Done!).*|Plan updated.*`)
 	if err != nil {
 		panic(err) // a test matches it
 	}
 	return p
-})
+}}
 
 // tool judges the result of a tool that runs no command.
 func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
@@ -54,7 +54,7 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 	case name == "task" || name == "agent":
 		j.agent()
 	case class == tool.Edit || class == tool.Plan:
-		if j.out.known || done().match(first.text) {
+		if j.out.known || done.Get().match(first.text) {
 			j.verdict = Passed
 		}
 		if name == "taskcreate" {

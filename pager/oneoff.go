@@ -77,7 +77,7 @@ var checkers = lazy.Words(`pytest py.test jest vitest mocha ava tox nox eslint t
 
 // checks are the first words of the arguments with which a program only looks
 // or checks.
-var checks = lazy.Value(func() map[string]string {
+var checks = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"go":     "test vet build list doc version env",
 		"cargo":  "test check clippy build bench tree metadata nextest",
@@ -95,7 +95,7 @@ var checks = lazy.Value(func() map[string]string {
 		"docker": "ps images logs inspect version info", "kubectl": "get describe logs top version",
 		"python": "--version -V", "python3": "--version -V", "node": "--version -v",
 	}
-})
+}}
 
 // harmless reports whether a command only looks or checks.
 func harmless(c *shell.Command) bool {
@@ -109,7 +109,7 @@ func harmless(c *shell.Command) bool {
 	switch c.Name {
 	case "python", "python3":
 		if len(args) > 1 && args[0] == "-m" {
-			return checkers()[args[1]] || args[1] == "unittest" || args[1] == "py_compile"
+			return checkers.Get()[args[1]] || args[1] == "unittest" || args[1] == "py_compile"
 		}
 	case "npm", "yarn", "pnpm", "bun", "mise", "turbo", "just", "task":
 		if c.Name == "just" || c.Name == "task" {
@@ -121,5 +121,5 @@ func harmless(c *shell.Command) bool {
 			})
 		}
 	}
-	return checkers()[c.Name] || len(args) > 0 && text.HasWord(checks()[c.Name], args[0])
+	return checkers.Get()[c.Name] || len(args) > 0 && text.HasWord(checks.Get()[c.Name], args[0])
 }

@@ -20,7 +20,7 @@ func NewIntent(texts ...string) Terms {
 	seen := make(map[string]bool)
 	for _, said := range texts {
 		for term := range text.Terms(said) {
-			if len(term) > 1 && !stop()[term] && !seen[term] {
+			if len(term) > 1 && !stop.Get()[term] && !seen[term] {
 				seen[term] = true
 				in = append(in, strings.Clone(term))
 			}

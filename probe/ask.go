@@ -38,7 +38,7 @@ var questions = map[string][]string{
 var verbs = map[string]bool{"changed": true, "created": true, "modified": true, "deleted": true, "moved": true}
 
 // inQuestions has the words of all questions: they cannot be keywords.
-var inQuestions = lazy.Value(func() map[string]bool {
+var inQuestions = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range words("in turn block about") {
 		m[w] = true
@@ -52,4 +52,4 @@ var inQuestions = lazy.Value(func() map[string]bool {
 		}
 	}
 	return m
-})
+}}

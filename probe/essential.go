@@ -98,7 +98,7 @@ func essentials(found []facts.Fact, o *Options) []draft {
 				continue
 			}
 		case "path", "error", "todo":
-			if d.Type == typeResolution || d.Type == typeProgress || d.About == "error" && slip().MatchString(f.Text) {
+			if d.Type == typeResolution || d.Type == typeProgress || d.About == "error" && slip.Get().MatchString(f.Text) {
 				continue
 			}
 		case "question":
@@ -149,7 +149,7 @@ func telling(said string) []string {
 	seen := make(map[string]bool)
 	s := scanner{word: func(form []byte, start, end int) {
 		w := string(form)
-		if len(list) == essentialKeywords || stop()[w] || generic()[w] || text.IsUnit(w) || inQuestions()[w] || idle()[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
+		if len(list) == essentialKeywords || stop.Get()[w] || generic.Get()[w] || text.IsUnit(w) || inQuestions.Get()[w] || idle.Get()[w] || len(w) < 2 && !isDigit(w[0]) || w == "%" || seen[root(w)] {
 			return
 		}
 		seen[root(w)] = true
@@ -226,8 +226,8 @@ var twelveHours = lazy.Regexp(`(?i)\b(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b
 // clock returns a text with the times of day of twelve hours as those of
 // twenty-four: 4 pm is 16:00.
 func clock(text string) string {
-	return twelveHours().ReplaceAllStringFunc(text, func(s string) string {
-		m := twelveHours().FindStringSubmatch(s)
+	return twelveHours.Get().ReplaceAllStringFunc(text, func(s string) string {
+		m := twelveHours.Get().FindStringSubmatch(s)
 		h, _ := strconv.Atoi(m[1])
 		h %= 12
 		if m[3] == "p" || m[3] == "P" {

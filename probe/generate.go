@@ -405,7 +405,7 @@ func runs(said string) []run {
 			return true
 		}
 		w := r.words[0]
-		return len(r.words) == 1 && (stop()[w] || generic()[w] || text.IsUnit(w) || inQuestions()[w])
+		return len(r.words) == 1 && (stop.Get()[w] || generic.Get()[w] || text.IsUnit(w) || inQuestions.Get()[w])
 	})
 	for i := range list {
 		list[i].normal = strings.Join(list[i].words, " ")
@@ -432,7 +432,7 @@ func (g *generator) rank(d draft) []run {
 	for i := range list {
 		if r := &list[i]; !named[r.normal] {
 			r.class = 1
-			if common()[r.normal] {
+			if common.Get()[r.normal] {
 				r.class = 2
 			}
 		}
@@ -618,7 +618,7 @@ func isCount(w string) bool {
 		}
 	}
 	n := normal(w)
-	return len(w) > 1 && !stop()[n] && !generic()[n]
+	return len(w) > 1 && !stop.Get()[n] && !generic.Get()[n]
 }
 
 // beside returns the words shortly before an offset, in which the last one is

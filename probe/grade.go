@@ -200,27 +200,29 @@ func cut(text string, question []string) string {
 // ignorant reports whether an answer says that it does not know.
 func ignorant(answer string) bool {
 	n := normal(answer)
-	return slices.Contains(shrugs(), n) || slices.ContainsFunc(unknowing(), func(phrase string) bool { return contains(n, phrase) })
+	return slices.Contains(shrugs.Get(), n) || slices.ContainsFunc(unknowing.Get(), func(phrase string) bool { return contains(n, phrase) })
 }
 
 // shrugs are whole answers that say nothing.
-var shrugs = normals("unknown", "n/a", "none", "nothing", "not sure", "no idea", "unclear", "unsure", "no answer", "not available")
+var shrugs = normals("unknown|n/a|none|nothing|not sure|no idea|unclear|unsure|no answer|not available")
 
 // unknowing are parts of answers that say nothing.
 var unknowing = normals(
-	"I do not know", "I don't know", "do not know the answer", "I am not sure", "I'm not sure", "I am unable", "I'm unable",
-	"unable to determine", "unable to answer", "cannot determine", "can't determine", "cannot be determined", "cannot answer",
-	"can't answer", "cannot tell", "can't tell", "no information", "not enough information", "insufficient information",
-	"does not mention", "doesn't mention", "is not mentioned", "not mentioned in", "does not say", "doesn't say",
-	"does not state", "does not specify", "doesn't specify", "does not contain", "does not include", "I have no", "not in the context",
-)
+	"I do not know|I don't know|do not know the answer|I am not sure|I'm not sure|I am unable|I'm unable|" +
+		"unable to determine|unable to answer|cannot determine|can't determine|cannot be determined|cannot answer|" +
+		"can't answer|cannot tell|can't tell|no information|not enough information|insufficient information|" +
+		"does not mention|doesn't mention|is not mentioned|not mentioned in|does not say|doesn't say|" +
+		"does not state|does not specify|doesn't specify|does not contain|does not include|I have no|not in the context")
 
-// normals returns texts in their normal form, which is made at its first use.
-func normals(texts ...string) func() []string {
-	return lazy.Value(func() (list []string) {
-		for _, s := range texts {
-			list = append(list, normal(s))
-		}
-		return list
-	})
+// normals returns texts, parted by bars, in their normal form, which is made at its first
+// use.
+func normals(texts string) *lazy.Reading[[]string] {
+	return &lazy.Reading[[]string]{Text: texts, Read: readNormals}
+}
+
+func readNormals(texts string) (list []string) {
+	for s := range strings.SplitSeq(texts, "|") {
+		list = append(list, normal(s))
+	}
+	return list
 }

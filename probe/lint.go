@@ -94,11 +94,11 @@ func weak(t term) string {
 		return "has no letter and no digit"
 	case len(t.words) == 1 && utf8.RuneCountInString(t.words[0]) < 2 && t.words[0][0] < utf8.RuneSelf:
 		return "is too short"
-	case len(t.words) == 1 && generic()[t.words[0]]:
+	case len(t.words) == 1 && generic.Get()[t.words[0]]:
 		return "is too generic"
 	}
 	for _, w := range t.words {
-		if !stop()[w] {
+		if !stop.Get()[w] {
 			return ""
 		}
 	}
@@ -124,7 +124,7 @@ func leak(question string, t term) string {
 	}
 	for rest != "" {
 		rest, last = cutLast(rest)
-		if part := normal(last); len(part) > 1 && !stop()[part] && !generic()[part] && contains(question, part) {
+		if part := normal(last); len(part) > 1 && !stop.Get()[part] && !generic.Get()[part] && contains(question, part) {
 			return part
 		}
 	}

@@ -111,7 +111,7 @@ func (s *scanner) add(text string, i, at int) int {
 	case invisible(r):
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		r = unicode.ToLower(r)
-		if base, ok := plain()[r]; ok {
+		if base, ok := plain.Get()[r]; ok {
 			s.put(base, at)
 			break
 		}
@@ -410,7 +410,7 @@ func invisible(r rune) bool {
 }
 
 // plain has the letters without their accents.
-var plain = lazy.Value(func() map[rune]byte {
+var plain = lazy.Value[map[rune]byte]{Make: func() map[rune]byte {
 	m := make(map[rune]byte)
 	for _, row := range []string{
 		"aàáâãäåāăą", "cçćĉċč", "dďđ", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľŀł",
@@ -421,17 +421,17 @@ var plain = lazy.Value(func() map[rune]byte {
 		}
 	}
 	return m
-})
+}}
 
 // setOf returns the words of a text as a set, which is made at its first use.
-func setOf(text string) func() map[string]bool {
-	return lazy.Value(func() map[string]bool {
-		m := make(map[string]bool)
-		for _, w := range words(text) {
-			m[w] = true
-		}
-		return m
-	})
+func setOf(text string) *lazy.Set { return &lazy.Set{Text: text, Read: readSet} }
+
+func readSet(text string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range words(text) {
+		m[w] = true
+	}
+	return m
 }
 
 // stop has words that say nothing by themselves.

@@ -220,7 +220,7 @@ func Stems(said string) []string {
 // them.
 func Keys(query string) []string {
 	stems := Stems(query)
-	keys := slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return functionWords()[s] })
+	keys := slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return functionWords.Get()[s] })
 	if len(keys) == 0 {
 		return stems
 	}
@@ -228,7 +228,7 @@ func Keys(query string) []string {
 }
 
 // functionWords are stems of English words that say little by themselves.
-var functionWords = lazy.Value(func() map[string]bool {
+var functionWords = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(`a an the this that these those there here it its he she they them we us our you your i my me
 		is am are was were be been being do does did done have has had will would can could shall should may might must
@@ -237,4 +237,4 @@ var functionWords = lazy.Value(func() map[string]bool {
 		words[text.Stem(w)] = true
 	}
 	return words
-})
+}}

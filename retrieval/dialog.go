@@ -130,7 +130,7 @@ func contentTerms(text string) []term {
 			continue
 		}
 		all = append(all, t)
-		if !functionWords()[t.stem] && !particles()[w] {
+		if !functionWords.Get()[t.stem] && !particles.Get()[w] {
 			content = append(content, t)
 		}
 	}

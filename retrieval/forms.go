@@ -10,7 +10,7 @@ import (
 // stemOfForm returns the stem of a word, which is that of the word that it is a form
 // of where no rule of spelling makes the form: "taught" has the stem of "teach".
 func stemOfForm(word string) string {
-	if base, irregular := irregularForms()[word]; irregular {
+	if base, irregular := irregularForms.Get()[word]; irregular {
 		word = base
 	}
 	return text.Stem(word)
@@ -18,7 +18,7 @@ func stemOfForm(word string) string {
 
 // irregularForms are forms of English words with the words that they are of. Where a form
 // is as often a word of its own, it is left out ("left", "felt", "ground").
-var irregularForms = lazy.Value(func() map[string]string {
+var irregularForms = lazy.Value[map[string]string]{Make: func() map[string]string {
 	forms := make(map[string]string)
 	for list := range strings.SplitSeq(`arise arose arisen, awake awoke awoken, beat beaten, become became, begin began begun, bend bent, bind bound,
 		bite bit bitten, bleed bled, blow blew blown, break broke broken, breed bred, bring brought, build built, burn burnt,
@@ -43,7 +43,7 @@ var irregularForms = lazy.Value(func() map[string]string {
 		}
 	}
 	return forms
-})
+}}
 
 // particles are function words beside those that [Keys] leaves out: what is left of
 // words with an apostrophe, and pronouns and adverbs of dialogs.

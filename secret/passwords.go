@@ -51,7 +51,7 @@ func written(name, value string, quoted, alone bool) bool {
 func told(value string) bool {
 	low := strings.ToLower(value)
 	return strings.Contains(low, "pass") || strings.Contains(low, "pwd") || strings.ContainsAny(value, "/\\:|") || strings.Contains(value, "--") ||
-		toldWords()[strings.Trim(low, "?!*-_.0123456789")]
+		toldWords.Get()[strings.Trim(low, "?!*-_.0123456789")]
 }
 
 var toldWords = lazy.Words(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined

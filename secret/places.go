@@ -253,7 +253,7 @@ func placeholder(value string) bool {
 		}
 		return -1
 	}, low)
-	return placeholderWords()[letters]
+	return placeholderWords.Get()[letters]
 }
 
 var placeholderParts = []string{

@@ -331,7 +331,7 @@ var templates = []string{
 // isPlaceholder reports whether a text stands for one that nobody wrote.
 func isPlaceholder(text string) bool {
 	t := strings.ToLower(strings.Trim(text, " *_`\"'"))
-	if placeholders()[strings.Trim(t, "[]()<>")] || placeholders()[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
+	if placeholders.Get()[strings.Trim(t, "[]()<>")] || placeholders.Get()[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
 		strings.Trim(t, ".…-_ ") == "" {
 		return true
 	}
@@ -339,8 +339,8 @@ func isPlaceholder(text string) bool {
 		return true
 	}
 	// A longer text that ends in an ellipsis has been cut, not left open.
-	return placeholderText().MatchString(t) || placeholderMark().MatchString(text) || placeholderTail().MatchString(t) ||
-		bracketed().MatchString(t) && !tailSource().MatchString(t)
+	return placeholderText.Get().MatchString(t) || placeholderMark.Get().MatchString(text) || placeholderTail.Get().MatchString(t) ||
+		bracketed.Get().MatchString(t) && !tailSource.Get().MatchString(t)
 }
 
 // generic are words that say nothing about one session rather than another.
@@ -358,7 +358,7 @@ var generic = lazy.Words("continue continuing continued keep going proceed help 
 func isVague(intent string) bool {
 	n := 0
 	for _, w := range strings.FieldsFunc(strings.ToLower(intent), notWord) {
-		if !generic()[w] && !stops()[w] {
+		if !generic.Get()[w] && !stops.Get()[w] {
 			n++
 		}
 	}
@@ -369,13 +369,13 @@ func isVague(intent string) bool {
 var refusal = lazy.Regexp(`(?i)^["'*\s]*(?:(?:i['’]?m|i am) (?:really |very |so )?sorry,? (?:but|i|for|as|that)|sorry,? (?:but )?i\b|i apologi[sz]e,? (?:but|for|that)|(?:unfortunately|regrettably),? (?:i|as an ai)\b|as an? (?:ai|artificial|large) (?:language )?(?:model|assistant|intelligence)?|(?:i|we)(?: (?:can ?not|can['’]t|could not|couldn['’]t|won['’]t|will not|do not|don['’]t|am unable to|am not able to)|['’]m (?:unable to|not able to)) (?:\w+ly )?(?:assist|help|comply|fulfill|provide|process|summari[sz]e|continue with|do that|access|see any|have access|have (?:enough|any|the) |engage|generate|create|produce|complete this|discuss|share|answer that))`)
 
 // isRefusal reports whether a text begins like the refusal of a model.
-func isRefusal(text string) bool { return refusal().MatchString(text) }
+func isRefusal(text string) bool { return refusal.Get().MatchString(text) }
 
 var failure = lazy.Regexp(`(?i)^\W{0,4}(?:api |request |http )?error(?: code)?:? ?[45]\d\d\b|^\W{0,4}[45]\d\d (?:bad gateway|service unavailable|gateway time-?out|too many requests|internal server error|unauthorized|forbidden|bad request|request timeout|payload too large)|"?type"?\s*:\s*"error"|^\s*\{\s*"(?:error|detail|message|errors)"\s*:|\b(?:overloaded_error|rate_limit_error|rate_limit_exceeded|context_length_exceeded|invalid_request_error|authentication_error|insufficient_quota|api_error|server_error|internal_server_error)\b|^\s*<(?:!doctype|html|head|body|\?xml)\b|</(?:html|body|head)>|^traceback \(most recent call last\)|\b(?:openai|anthropic|httpx|requests\.exceptions|aiohttp|urllib3)\.\w*(?:error|timeout|exception)\b|^\W{0,4}(?:api|connection|network|request|read|fetch|rate limit|timeout|server|internal|unexpected|stream|model)[ _]?(?:connection |timeout |server )?error\b:?|^\W{0,4}(?:prompt|input|context) is too long\b|maximum context length|^(?:request|connection|operation) (?:timed out|reset|refused|aborted)|^\W{0,4}(?:ECONNRESET|ETIMEDOUT|ECONNREFUSED|ENOTFOUND|EPIPE)\b|^(?:too many requests|rate limit (?:reached|exceeded)|service unavailable|bad gateway|gateway time-?out|overloaded)\.?\b|^(?:context deadline exceeded|unexpected eof|i/o timeout)\b|^(?:you have |you've )?exceeded your (?:current )?quota|^\s*at \S+ \([^)]*:\d+:\d+\)`)
 
 // isFailure reports whether a text is the error of a provider, a gateway or a
 // client.
-func isFailure(text string) bool { return failure().MatchString(text) }
+func isFailure(text string) bool { return failure.Get().MatchString(text) }
 
 // promptTexts are the instructions of the published prompt, and what others
 // ask for the same.
@@ -439,7 +439,7 @@ var sentenceEnd = lazy.Regexp(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
 func sentences(text string) []string {
 	var list []string
 	start := 0
-	for _, at := range sentenceEnd().FindAllStringIndex(text, -1) {
+	for _, at := range sentenceEnd.Get().FindAllStringIndex(text, -1) {
 		end := at[0]
 		if text[at[0]] == '?' {
 			end++
@@ -464,7 +464,7 @@ func injected(text string) bool {
 			return true
 		}
 	}
-	return takesBack().MatchString(low)
+	return takesBack.Get().MatchString(low)
 }
 
 // takesBack finds orders to forget what was said before.

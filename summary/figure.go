@@ -76,7 +76,7 @@ func (v figure) isPart(a, b figure, places int) bool {
 // figures returns the numbers of a text, each once.
 func figures(text string) []figure {
 	var list []figure
-	for _, m := range numberWord().FindAllStringIndex(text, -1) {
+	for _, m := range numberWord.Get().FindAllStringIndex(text, -1) {
 		if m[0] > 0 && (wordAt(strings.ToLower(text), m[0]-1) || text[m[0]-1] == '.') {
 			continue // of a name or a version
 		}
@@ -120,11 +120,11 @@ func (v figure) rounds(w figure, places int, of string) bool {
 }
 
 // dimensions has the short form of a unit that is written out.
-var dimensions = lazy.Value(func() map[string]string {
+var dimensions = lazy.Value[map[string]string]{Make: func() map[string]string {
 	m := make(map[string]string)
 	for group := range strings.FieldsSeq("b:byte ms:millisecond s:second min:minute h:hour d:day") {
 		short, long, _ := strings.Cut(group, ":")
 		m[long], m[long+"s"] = short, short
 	}
 	return m
-})
+}}

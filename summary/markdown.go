@@ -218,14 +218,14 @@ var (
 
 // escapeTail protects an end that would be read as a source.
 func escapeTail(text string) string {
-	if at := tailBracket().FindStringIndex(text); at != nil {
+	if at := tailBracket.Get().FindStringIndex(text); at != nil {
 		return text[:at[0]] + `\` + text[at[0]:]
 	}
 	return text
 }
 
 func unescapeTail(text string) string {
-	if at := tailEscaped().FindStringIndex(text); at != nil {
+	if at := tailEscaped.Get().FindStringIndex(text); at != nil {
 		return text[:at[0]] + text[at[0]+1:]
 	}
 	return text

@@ -26,7 +26,7 @@ func newOrigin(src *Original) *origin {
 	lower := strings.ToLower(strings.ToValidUTF8(src.Text, "\ufffd"))
 	lower = strings.ReplaceAll(lower, `\\`, `/`)
 	o := &origin{lower: lower, folded: text.Fold(lower), squash: squash(lower)}
-	for _, m := range numberWord().FindAllString(lower, -1) {
+	for _, m := range numberWord.Get().FindAllString(lower, -1) {
 		n := plainNumber(m)
 		o.numbers = append(o.numbers, n)
 		if strings.Contains(m, ",") { // a list without blanks is many numbers
@@ -37,7 +37,7 @@ func newOrigin(src *Original) *origin {
 		}
 	}
 	o.products = make(map[figure]bool)
-	for _, m := range factors().FindAllStringSubmatch(lower, -1) {
+	for _, m := range factors.Get().FindAllStringSubmatch(lower, -1) {
 		a, _, okA := parseFigure(m[1])
 		b, _, okB := parseFigure(m[2])
 		if p, ok := a.times(b); okA && okB && ok {
@@ -129,16 +129,16 @@ var (
 // names checks that what an entry names is in the source. What is with it tells,
 // too, what its numbers are about.
 func (c *checker) names(sec Section, text, with string) {
-	text = cutWord().ReplaceAllString(text, " ")
+	text = cutWord.Get().ReplaceAllString(text, " ")
 	var list []string
-	for _, m := range spanText().FindAllStringSubmatch(text, -1) {
+	for _, m := range spanText.Get().FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
 	}
 	spans := len(list)
 	if c.src.Names != nil {
 		list = append(list, c.src.Names(text)...)
 	}
-	list = append(list, pathText().FindAllString(text, -1)...)
+	list = append(list, pathText.Get().FindAllString(text, -1)...)
 	seen := make(map[string]bool, len(list))
 	for i, n := range list {
 		n = strings.Trim(strings.TrimSpace(n), "`\"'.,;:!?()[]")
@@ -151,7 +151,7 @@ func (c *checker) names(sec Section, text, with string) {
 			return
 		}
 	}
-	for _, m := range numberText().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range numberText.Get().FindAllStringSubmatchIndex(text, -1) {
 		n, unit := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]])
 		if !c.origin.hasNumber(n, unit, text[m[3]:], append(subjects(text+" "+with), besides(text, n)...)) && !c.origin.derives(n, unit, text) {
 			c.add(sec, text, ruleInvented, "the source has no number %s", n)
@@ -167,7 +167,7 @@ func (o *origin) has(name string, exact bool) bool {
 	switch {
 	case o.word(strings.ToLower(name)):
 		return true
-	case n[0] >= '0' && n[0] <= '9' && numberWord().FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
+	case n[0] >= '0' && n[0] <= '9' && numberWord.Get().FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
 		return true // numbers are checked by themselves
 	case strings.ContainsFunc(n, unicode.IsSpace):
 		return o.hasPhrase(n)
@@ -179,7 +179,7 @@ func (o *origin) has(name string, exact bool) bool {
 		return true
 	}
 	bare := squash(n)
-	return ordinary()[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
+	return ordinary.Get()[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
 }
 
 // plainWord reports whether a name is a word of a language rather than of a
@@ -299,7 +299,7 @@ func (o *origin) alone(n string) bool {
 
 // plainNumber returns a number without the separators of thousands.
 func plainNumber(n string) string {
-	if thousands().MatchString(n) {
+	if thousands.Get().MatchString(n) {
 		return strings.NewReplacer(",", "", "_", "").Replace(n)
 	}
 	return strings.TrimRight(n, ",_")
@@ -309,7 +309,7 @@ func plainNumber(n string) string {
 func subjects(s string) []string {
 	var list []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if !stops()[w] && !auxiliary()[w] && len(w) > 1 {
+		if !stops.Get()[w] && !auxiliary.Get()[w] && len(w) > 1 {
 			w = text.Stem(w)
 			list = append(list, strings.ToValidUTF8(w[:min(len(w), max(4, len(w)-2))], ""))
 		}
@@ -320,7 +320,7 @@ func subjects(s string) []string {
 // besides returns the longer numbers of a text besides one, and its names with
 // figures, such as H4.
 func besides(text, n string) []string {
-	return slices.DeleteFunc(figureWord().FindAllString(strings.ToLower(text), -1), func(w string) bool {
+	return slices.DeleteFunc(figureWord.Get().FindAllString(strings.ToLower(text), -1), func(w string) bool {
 		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
 	})
 }
@@ -387,7 +387,7 @@ func (o *origin) share(n string, about []string) bool {
 		return true
 	}
 	for i := range places(o.lower, n, len(n)) {
-		if o.isNumber(i, n) && percentWord().MatchString(o.around(i, n, 30)) {
+		if o.isNumber(i, n) && percentWord.Get().MatchString(o.around(i, n, 30)) {
 			return true
 		}
 	}
@@ -407,7 +407,7 @@ func (o *origin) derives(n, of, text string) bool {
 		return false
 	}
 	low := strings.ToLower(text)
-	differs, sums := differing().MatchString(low), summing().MatchString(low)
+	differs, sums := differing.Get().MatchString(low), summing.Get().MatchString(low)
 	made := func(list []figure) bool {
 		for i, a := range list {
 			for k, b := range list {
@@ -498,8 +498,8 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	} else if o.counts(n) && (len(n) > 3 || o.near(n, about)) {
 		return true
 	}
-	if m := unitWord().FindString(strings.ToLower(behind)); m != "" {
-		short := dimensions()[strings.TrimLeft(m, " -")]
+	if m := unitWord.Get().FindString(strings.ToLower(behind)); m != "" {
+		short := dimensions.Get()[strings.TrimLeft(m, " -")]
 		if o.word(n+short) || o.word(n+" "+short) {
 			return true
 		}
@@ -522,7 +522,7 @@ func (o *origin) counts(n string) bool {
 // mayCount reports whether a number may be a count that the writer made: it is small, or
 // what is behind it may be counted.
 func mayCount(v figure, behind string) bool {
-	return v <= smallCount && v%unit == 0 || v <= 1000*unit && countNoun().MatchString(strings.ToLower(behind))
+	return v <= smallCount && v%unit == 0 || v <= 1000*unit && countNoun.Get().MatchString(strings.ToLower(behind))
 }
 
 // ordinary are names that a writer may use though the source does not: of

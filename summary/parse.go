@@ -143,12 +143,12 @@ var (
 // heading returns the section that a line opens. The metadata has the empty
 // name.
 func heading(line string) (Section, bool) {
-	m := headingLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	m := headingLine.Get().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {
 		return "", false
 	}
-	name := strings.ToLower(strings.Trim(headingNum().ReplaceAllString(m[2], ""), " *:_`"))
-	sec, ok := headings[headingJoin().ReplaceAllString(strings.ReplaceAll(name, "_", " "), "/")]
+	name := strings.ToLower(strings.Trim(headingNum.Get().ReplaceAllString(m[2], ""), " *:_`"))
+	sec, ok := headings[headingJoin.Get().ReplaceAllString(strings.ReplaceAll(name, "_", " "), "/")]
 	return sec, ok
 }
 
@@ -169,7 +169,7 @@ var headings = map[string]Section{
 }
 
 func headingLevel(line string) int {
-	if m := headingLine().FindStringSubmatch(line); m != nil {
+	if m := headingLine.Get().FindStringSubmatch(line); m != nil {
 		return len(m[1])
 	}
 	return 0
@@ -210,7 +210,7 @@ var wholeNumber = lazy.Regexp(`\d[\d,_]*`)
 
 // lastNumber returns the last whole number of a text, or 0.
 func lastNumber(text string) int64 {
-	all := wholeNumber().FindAllString(text, -1)
+	all := wholeNumber.Get().FindAllString(text, -1)
 	if len(all) == 0 {
 		return 0
 	}
@@ -302,7 +302,7 @@ func bullets(lines []string) []bullet {
 			continue
 		}
 		line = strings.ReplaceAll(line, "\t", "    ")
-		m := bulletLine().FindStringSubmatch(line)
+		m := bulletLine.Get().FindStringSubmatch(line)
 		in := len(line) - len(strings.TrimLeft(line, " "))
 		switch {
 		case m != nil && len(list) > 0 && len(m[1]) > indent+1:
@@ -341,7 +341,7 @@ func parseItem(text string) Item {
 }
 
 func cutSource(text string) (rest, source string) {
-	if m := tailSource().FindStringSubmatchIndex(text); m != nil {
+	if m := tailSource.Get().FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[:m[0]]), text[m[2]:m[3]]
 	}
 	return text, ""
@@ -351,7 +351,7 @@ var boldEntry = lazy.Regexp(`^(?:\*\*((?:\\[\\*]|[^*]|\*[^*])*?)\*\*|__(.+?)__)`
 
 // cutBold cuts a text in bold off the beginning of an entry.
 func cutBold(text string) (bold, rest string, ok bool) {
-	m := boldEntry().FindStringSubmatchIndex(text)
+	m := boldEntry.Get().FindStringSubmatchIndex(text)
 	if m == nil {
 		return "", text, false
 	}
@@ -415,7 +415,7 @@ func parseDecision(b bullet) Decision {
 
 var label = lazy.Regexp(`(?i)^(?:decision|question|error|step|blocker)\s*#?\d+$`)
 
-func isLabel(text string) bool { return label().MatchString(text) }
+func isLabel(text string) bool { return label.Get().MatchString(text) }
 
 // cutLabel removes a label such as "Decision 1:".
 func cutLabel(text string) string {
@@ -432,10 +432,10 @@ var (
 
 // splitDecision parts a plain decision from its rationale.
 func splitDecision(text string) (decision, rationale string) {
-	if m := reasonBehind().FindStringSubmatchIndex(text); m != nil {
+	if m := reasonBehind.Get().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[0]], text[m[2]:m[3]]
 	}
-	if at := becauseWord().FindStringIndex(text); at != nil && at[0] > 0 {
+	if at := becauseWord.Get().FindStringIndex(text); at != nil && at[0] > 0 {
 		return text[:at[0]], strings.TrimSpace(text[at[1]:])
 	}
 	for _, sep := range []string{": ", " — ", " – "} {
@@ -488,9 +488,9 @@ func parseError(b bullet) Error {
 			rest = trimSeparator(rest)
 		}
 		e.Status, e.Note = splitStatus(rest)
-	} else if m := statusBehind().FindStringSubmatch(cutLabel(text)); m != nil {
+	} else if m := statusBehind.Get().FindStringSubmatch(cutLabel(text)); m != nil {
 		e.Error, e.Status = m[1], status(m[2])
-		e.Note = unescapeTail(noteBehind().ReplaceAllString(m[3], ""))
+		e.Note = unescapeTail(noteBehind.Get().ReplaceAllString(m[3], ""))
 	} else {
 		e.Error, e.Status = unescapeTail(cutLabel(text)), statusOpen
 	}
@@ -525,7 +525,7 @@ func splitStatus(text string) (st, note string) {
 	}
 	rest, ok := strings.CutPrefix(text[len(word):], " – ")
 	if !ok {
-		rest = noteBehind().ReplaceAllString(rest, "")
+		rest = noteBehind.Get().ReplaceAllString(rest, "")
 	}
 	return st, unescapeTail(rest)
 }

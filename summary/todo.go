@@ -154,7 +154,7 @@ var clauseEnd = lazy.Regexp(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|alt
 // clauses parts a text where another statement may begin.
 func clauses(text string) []string {
 	var list []string
-	for _, c := range clauseEnd().Split(text, -1) {
+	for _, c := range clauseEnd.Get().Split(text, -1) {
 		if c = strings.TrimSpace(c); c != "" {
 			list = append(list, c)
 		}
@@ -168,10 +168,10 @@ func completes(clause, todo string) bool {
 	finished := strings.ContainsAny(clause, "✓✔✅")
 	said := make(map[string]bool, len(words))
 	for _, w := range words {
-		if unfinished()[w] || strings.HasSuffix(w, "n't") {
+		if unfinished.Get()[w] || strings.HasSuffix(w, "n't") {
 			return false
 		}
-		finished = finished || finishing()[w]
+		finished = finished || finishing.Get()[w]
 		said[text.Stem(w)] = true
 	}
 	if !finished {
@@ -179,12 +179,12 @@ func completes(clause, todo string) bool {
 	}
 	need := strings.FieldsFunc(strings.ToLower(todo), notWord)
 	// "Add the login page" is done when the login page is complete.
-	if len(need) > 1 && beginning()[need[0]] {
+	if len(need) > 1 && beginning.Get()[need[0]] {
 		need = need[1:]
 	}
 	found := 0
 	for _, w := range need {
-		if stops()[w] {
+		if stops.Get()[w] {
 			continue
 		}
 		if !said[text.Stem(w)] {

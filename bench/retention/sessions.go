@@ -33,7 +33,7 @@ var uuid = lazy.Regexp(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
 func familyOf(path string) string {
 	base := filepath.Base(path)
 	head, _, found := strings.Cut(strings.TrimSuffix(base, filepath.Ext(base)), "-")
-	if !found || uuid().MatchString(base) {
+	if !found || uuid.Get().MatchString(base) {
 		return folderOf(path)
 	}
 	if head == "tau1" || head == "tau2" {

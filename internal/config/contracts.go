@@ -142,7 +142,7 @@ func contractName(scope governance.Scope, id transcript.SessionID) string {
 // portable returns a text in the characters that every file system has.
 func portable(text string) string {
 	var b strings.Builder
-	device := reserved().MatchString(text)
+	device := reserved.Get().MatchString(text)
 	for i := range len(text) {
 		c := text[i]
 		ok := 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '.' || c == '-')

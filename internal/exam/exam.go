@@ -92,7 +92,7 @@ func Read(path string) (*Exam, error) {
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
 		s.file = path
-		if !ids().MatchString(s.ID) {
+		if !ids.Get().MatchString(s.ID) {
 			return nil, &Error{File: path, Field: fmt.Sprintf("sessions[%d].id", i), Err: fmt.Errorf("%q is no id: want letters, digits, dots, hyphens and underscores", s.ID)}
 		}
 		if known[s.ID] {
@@ -142,7 +142,7 @@ func (s *Session) check() error {
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		switch {
-		case !ids().MatchString(q.ID):
+		case !ids.Get().MatchString(q.ID):
 			return s.fail("", fmt.Sprintf("questions[%d].id", i), "%q is no id: want letters, digits, dots, hyphens and underscores", q.ID)
 		case known[q.ID]:
 			return s.fail(q.ID, "id", "there are two questions of this id")

@@ -117,7 +117,7 @@ func (p *Paper) Prompt() *llm.Prompt {
 func (r *Run) Prepare(ctx context.Context, sittings []*Sitting, methods []Method, share int) error {
 	key := &Key{Share: share}
 	for _, m := range methods {
-		if !ids().MatchString(m.Name) {
+		if !ids.Get().MatchString(m.Name) {
 			return fmt.Errorf("method %q: want a name of letters, digits, dots, hyphens and underscores, since it names a folder", m.Name)
 		}
 		key.Methods = append(key.Methods, m.Name)
@@ -194,12 +194,12 @@ func (r *Run) key() (*Key, error) {
 		return nil, &Error{File: path, Err: errors.New("methods or sessions are missing")}
 	}
 	for _, m := range k.Methods {
-		if !ids().MatchString(m) {
+		if !ids.Get().MatchString(m) {
 			return nil, &Error{File: path, Field: "methods", Err: fmt.Errorf("%q is no name of a folder", m)}
 		}
 	}
 	for i, s := range k.Sessions {
-		if s == nil || !ids().MatchString(s.ID) {
+		if s == nil || !ids.Get().MatchString(s.ID) {
 			return nil, &Error{File: path, Field: fmt.Sprintf("sessions[%d].id", i), Err: errors.New("is missing, or is no name of a file")}
 		}
 		s.file = path

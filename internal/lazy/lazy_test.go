@@ -13,14 +13,14 @@ import (
 
 func TestValueIsMadeOnceAndNotBefore(t *testing.T) {
 	var made atomic.Int64
-	value := lazy.Value(func() int64 { return made.Add(1) })
+	value := lazy.Value[int64]{Make: func() int64 { return made.Add(1) }}
 	if n := made.Load(); n != 0 {
 		t.Fatalf("made %d times before it was asked for", n)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if got := value(); got != 1 {
+			if got := value.Get(); got != 1 {
 				t.Errorf("got value %d, want that of the first call", got)
 			}
 		})
@@ -32,9 +32,9 @@ func TestValueIsMadeOnceAndNotBefore(t *testing.T) {
 }
 
 func TestValuePanicsEachTimeAsItDidFirst(t *testing.T) {
-	value := lazy.Value(func() int { panic("no such table") })
+	value := lazy.Value[int]{Make: func() int { panic("no such table") }}
 	for range 2 {
-		if got := panicOf(func() { value() }); got != "no such table" {
+		if got := panicOf(func() { value.Get() }); got != "no such table" {
 			t.Errorf("panicked with %v", got)
 		}
 	}
@@ -42,21 +42,21 @@ func TestValuePanicsEachTimeAsItDidFirst(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	words := lazy.Words(" add  set\n\tto add ")
-	if diff := cmp.Diff(map[string]bool{"add": true, "set": true, "to": true}, words()); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"add": true, "set": true, "to": true}, words.Get()); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
 }
 
 func TestRegexpIsCompiledAtItsFirstUse(t *testing.T) {
 	number := lazy.Regexp(`[0-9]+`)
-	if got := number().FindString("page 12 of 40"); got != "12" {
+	if got := number.Get().FindString("page 12 of 40"); got != "12" {
 		t.Errorf("found %q, want 12", got)
 	}
-	if first, second := number(), number(); first != second {
+	if first, second := number.Get(), number.Get(); first != second {
 		t.Error("a second use has compiled it again")
 	}
 	broken := lazy.Regexp(`(`)
-	if panicOf(func() { broken() }) == nil {
+	if panicOf(func() { broken.Get() }) == nil {
 		t.Error("a pattern that is none was compiled")
 	}
 }
@@ -70,14 +70,14 @@ func panicOf(f func()) (v any) {
 
 func Example() {
 	number := lazy.Regexp(`[0-9]+`)
-	fmt.Println(number().FindAllString("3 of 12 pages", -1))
+	fmt.Println(number.Get().FindAllString("3 of 12 pages", -1))
 	// Output: [3 12]
 }
 
 func BenchmarkValue(b *testing.B) {
-	value := lazy.Value(func() map[string]bool { return map[string]bool{"a": true} })
+	value := lazy.Value[map[string]bool]{Make: func() map[string]bool { return map[string]bool{"a": true} }}
 	for b.Loop() {
-		if !value()["a"] {
+		if !value.Get()["a"] {
 			b.Fatal("a is gone")
 		}
 	}

@@ -281,13 +281,13 @@ var traces = lazy.Regexp(`(?m)^\[([0-9a-f]{8})\]$`)
 func (d *desk) stubs(text string) []Stub {
 	var list []Stub
 	from := 0
-	for _, m := range traces().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range traces.Get().FindAllStringSubmatchIndex(text, -1) {
 		if blocks := d.places[text[m[2]:m[3]]]; blocks != nil {
 			list = append(list, Stub{From: from, To: m[1], For: blocks})
 			from = m[1]
 		}
 	}
-	at := heads().FindAllStringSubmatchIndex(text, -1)
+	at := heads.Get().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		to := len(text)
 		if i+1 < len(at) {
@@ -297,7 +297,7 @@ func (d *desk) stubs(text string) []Stub {
 			list = append(list, Stub{From: m[0], To: to, For: blocks})
 			continue
 		}
-		for _, l := range sources().FindAllStringSubmatchIndex(text[m[0]:to], -1) {
+		for _, l := range sources.Get().FindAllStringSubmatchIndex(text[m[0]:to], -1) {
 			list = append(list, Stub{From: m[0] + l[0], To: m[0] + l[1], For: d.places[text[m[0]+l[2]:m[0]+l[3]]]})
 		}
 	}

@@ -186,7 +186,7 @@ func isPath(w string) bool {
 
 func isFile(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
-	return dot > 0 && len(w) >= 5 && len(w) <= 100 && extensions()[strings.ToLower(w[dot+1:])]
+	return dot > 0 && len(w) >= 5 && len(w) <= 100 && extensions.Get()[strings.ToLower(w[dot+1:])]
 }
 
 func isKebab(w string) bool {

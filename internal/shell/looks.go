@@ -33,7 +33,7 @@ func (c *Command) Looks() bool {
 	case c.Name == "gh":
 		return len(args) > 0 && text.HasWord("view list status diff checks watch", args[0])
 	case c.Name != "git":
-		return looks()[c.Name]
+		return looks.Get()[c.Name]
 	}
 	return text.HasWord(gitLooks, verb) && !changesGit(verb, args)
 }

@@ -26,7 +26,7 @@ type program struct {
 
 // programs is the table of the programs whose effects are known. What git, sed and the
 // like do depends on more than that: see touch.
-var programs = lazy.Value(func() map[string]program {
+var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 	m := make(map[string]program)
 	put := func(p program, names string) {
 		for name := range strings.FieldsSeq(names) {
@@ -92,7 +92,7 @@ var programs = lazy.Value(func() map[string]program {
 		-skip -mod -modfile -overlay -cover -covermode -coverpkg`}, "go")
 	put(program{out: "-o", unknown: true, valued: "-o -I -L -D -l -std -x -include"}, "gcc cc clang g++ c++ clang++")
 	return m
-})
+}}
 
 // Sorted are the arguments of a command, sorted out.
 type sorted struct {
@@ -179,12 +179,12 @@ func (c *Command) Operands() []string {
 }
 
 // sorted sorts out the arguments by the table.
-func (c *Command) sorted() sorted { return c.sort(programs()[c.Name].valued, c.Name == "go") }
+func (c *Command) sorted() sorted { return c.sort(programs.Get()[c.Name].valued, c.Name == "go") }
 
 // Script returns the script or the pattern that a command is given in its words: that
 // of sed, perl, awk, grep and jq.
 func (c *Command) Script() string {
-	p := programs()[c.Name]
+	p := programs.Get()[c.Name]
 	s := c.sorted()
 	for _, v := range s.values {
 		if text.HasWord(p.instead, v.option) && !text.HasWord("-f --file --from-file", v.option) {
@@ -237,7 +237,7 @@ func (w *walker) touch(c *Command, fed bool) {
 			w.file(c, Read, c.Args[0], c.known[0])
 		}
 	default:
-		p, ok := programs()[c.Name]
+		p, ok := programs.Get()[c.Name]
 		if !ok {
 			c.Unknown = true
 			return
@@ -251,7 +251,7 @@ func (w *walker) touch(c *Command, fed bool) {
 
 // more notes that a command gets words that the line does not have.
 func (w *walker) more(c *Command) {
-	switch p, ok := programs()[c.Name]; {
+	switch p, ok := programs.Get()[c.Name]; {
 	case c.Name == "perl":
 		if s := c.sorted(); s.given(inPlaceOptions) {
 			c.Effects = append(c.Effects, Effect{Act: Edit})

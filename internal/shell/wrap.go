@@ -22,7 +22,7 @@ type wrapper struct {
 }
 
 // wrappers is the table of the programs that run others.
-var wrappers = lazy.Value(func() map[string]wrapper {
+var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
 	runs := wrapper{verbs: "run exec", valued: "--with --extra --group --python -p --directory --project --package -e --env"}
 	fetches := wrapper{valued: "-p --package -c --call", asks: "-c --call --version"}
 	m := map[string]wrapper{
@@ -62,7 +62,7 @@ var wrappers = lazy.Value(func() map[string]wrapper {
 	}
 	m["bundle"] = wrapper{verbs: "exec"}
 	return m
-})
+}}
 
 // How a program is run.
 type how struct {
@@ -79,7 +79,7 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	var h how
 	for len(words) > 0 && known[0] {
 		name := programName(words[0], true)
-		wrap, ok := wrappers()[name]
+		wrap, ok := wrappers.Get()[name]
 		if !ok {
 			break
 		}

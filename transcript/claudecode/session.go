@@ -13,7 +13,7 @@ import (
 
 // IsSessionID reports whether id is one that the agent gives to sessions, and names
 // their files after: a UUID in lower case.
-func IsSessionID(id string) bool { return uuidShape().MatchString(id) }
+func IsSessionID(id string) bool { return uuidShape.Get().MatchString(id) }
 
 var uuidShape = lazy.Regexp(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
@@ -54,7 +54,7 @@ func renewRow(raw []byte, as string, renamed map[string]string) []byte {
 		case "sessionId":
 			cuts = append(cuts, transcript.Cut{From: value.Index, To: value.Index + len(value.Raw), With: quote(as)})
 		default:
-			for _, at := range quoted().FindAllStringIndex(value.Raw, -1) {
+			for _, at := range quoted.Get().FindAllStringIndex(value.Raw, -1) {
 				if to, ok := renamed[value.Raw[at[0]+1:at[1]-1]]; ok {
 					cuts = append(cuts, transcript.Cut{From: value.Index + at[0], To: value.Index + at[1], With: quote(to)})
 				}

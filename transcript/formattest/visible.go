@@ -107,7 +107,7 @@ func lines(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line != "" && !placeholder().MatchString(line) {
+		if line != "" && !placeholder.Get().MatchString(line) {
 			kept = append(kept, line)
 		}
 	}

@@ -42,11 +42,11 @@ var called = func() *regexp.Regexp { return regexp.MustCompile("c+") }()
 
 var sound = lazy.Regexp("d" + ("+|" + ` + "`e+`" + `))
 
-var later = lazy.Value(func() *regexp.Regexp { return regexp.MustCompile("f+") })
+var later = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile("f+") }}
 
 var broken = lazy.Regexp("(" + "g")
 
-func f(s string) bool { return lazy.Regexp(s)().MatchString(s) || regexp.MustCompile("[").MatchString(s) }
+func f(s string) bool { return lazy.Regexp(s).Get().MatchString(s) || regexp.MustCompile("[").MatchString(s) }
 `
 	got, err := checkPatterns("p.go", []byte(source))
 	want := []string{
@@ -55,7 +55,7 @@ func f(s string) bool { return lazy.Regexp(s)().MatchString(s) || regexp.MustCom
 		"p.go:7:45: a regular expression is compiled before main runs: use internal/lazy",
 		"p.go:13:14: error parsing regexp: missing closing ): `(g`",
 		"p.go:15:32: the pattern is no constant: it cannot be compiled here",
-		"p.go:15:67: error parsing regexp: missing closing ]: `[`",
+		"p.go:15:71: error parsing regexp: missing closing ]: `[`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("violations (-want +got), error %v:\n%s", err, diff)
