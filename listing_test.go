@@ -360,7 +360,7 @@ func TestASessionKeepsItsDates(t *testing.T) {
 	b.imports(t, d)
 	dates("imported again", created.Add(time.Hour))
 	b.turn(func() { b.now = b.now.Add(time.Hour) })
-	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: 200, ProbeMin: anything()}); err != nil {
+	if _, err := b.Compress(t.Context(), scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Tokens: 200}, ProbeMin: anything()}); err != nil {
 		t.Fatal(err)
 	}
 	dates("compressed", created.Add(2*time.Hour))
