@@ -71,7 +71,7 @@ func TestSearchFinds(t *testing.T) {
 			if tt.req.Session != "" && f.Session != tt.req.Session || tt.req.Kind != "" && f.Kind != tt.req.Kind || i > 0 && f.Score > found[i-1].Score {
 				t.Errorf("%s: found %+v", tt.name, f)
 			}
-			if f.Score <= 0 || !slices.Equal(f.Terms, []string{"beacon"}) {
+			if f.Score <= 0 || !slices.Equal(f.Terms, []string{tt.req.Query}) {
 				t.Errorf("%s: %+v has a score of %v for %q", tt.name, f.Block, f.Score, f.Terms)
 			}
 			if f.Earlier == 1 != (f.State == store.StateCold) {

@@ -25,6 +25,6 @@ type Found struct {
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Score   ratio.Ratio          `json:"score"`
-	Terms   []string             `json:"terms"`   // words of the query that it has
+	Terms   []string             `json:"terms"`   // words of the query that it has in any form
 	Excerpt string               `json:"excerpt"` // around the first of them
 }

@@ -134,7 +134,7 @@ func (v view) postings(g *segment, word string) (*postings.List, error) {
 	var own imprint
 	err := v.row(selectPage, []any{page}, &body, &own)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // no block has the word
+		return nil, damagedIndex()
 	}
 	if err != nil {
 		return nil, err
@@ -153,6 +153,7 @@ func (v view) postings(g *segment, word string) (*postings.List, error) {
 func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers []int64) ([]store.BlockRef, error) {
 	return inView(ctx, s, func(v view) ([]store.BlockRef, error) {
 		refs := make([]store.BlockRef, len(numbers))
+		var missing []int64
 		for i, doc := range numbers {
 			var of governance.Scope
 			var ref store.BlockRef
@@ -160,6 +161,7 @@ func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers
 			err := v.row(selectDoc, []any{doc}, &of, &ref.Session, &ref.Block, &own)
 			switch {
 			case errors.Is(err, sql.ErrNoRows):
+				missing = append(missing, doc)
 				continue
 			case err != nil:
 				return nil, err
@@ -170,8 +172,30 @@ func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers
 				refs[i] = ref
 			}
 		}
-		return refs, nil
+		return refs, v.missing(scope, missing)
 	})
+}
+
+// missing returns an error if a segment has one of some docs that are not there, unless it
+// stands for nothing there.
+func (v view) missing(scope governance.Scope, docs []int64) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	gone, err := goneDocs(v.each, scope)
+	if err != nil {
+		return err
+	}
+	segments, err := segmentsOf(v.each, selectSegments, scope)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if !gone[doc] && slices.ContainsFunc(segments, func(g *segment) bool { return slices.Contains(g.ids, doc) }) {
+			return damagedIndex()
+		}
+	}
+	return nil
 }
 
 // goneDocs returns the docs of a scope that are in a segment and stand for nothing.
@@ -251,10 +275,7 @@ func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 	if err := w.exec(insertSegment, g.key, g.scope, g.last, g.pages, g.size, g.docs, own.blob()); err != nil {
 		return err
 	}
-	for i, body := range s.Pages {
-		if len(body) == 0 {
-			continue
-		}
+	for i, body := range s.Pages { // also one without words: one that is not there is lost
 		page := g.key<<pageBits | int64(i)
 		own := pageImprint(page, body)
 		if err := w.exec(insertPage, page, body, own.blob()); err != nil {

@@ -131,7 +131,7 @@ func (f *fingerprint) session(h *store.Head) error {
 			return err
 		}
 		f.text("block", string(b.ID), string(b.Kind), string(b.State), b.Form)
-		f.number(int64(b.Turn), int64(b.Tokens), int64(b.Window), int64(len(b.Tools)))
+		f.number(int64(b.Turn), int64(b.Earlier), int64(b.Tokens), int64(b.Window), int64(len(b.Tools)))
 		f.text(b.Tools...)
 		f.flag(b.Pinned, b.Off)
 		f.refer(b.Stub)

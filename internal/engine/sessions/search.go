@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/carrel-dev/carrel/api"
@@ -78,6 +79,9 @@ func (s *search) describe(ctx context.Context, views []postings.View, best []ret
 			break
 		}
 		f, said, err := s.block(ctx, ref)
+		if errors.Is(err, store.ErrNotFound) {
+			err = s.lost(ctx, numbers[i], ref)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +101,19 @@ func (s *search) describe(ctx context.Context, views []postings.View, best []ret
 	return found, nil
 }
 
+// lost returns an error if the store does not have a block, or its session, that can still
+// be found. One that is gone since the index was read cannot.
+func (s *search) lost(ctx context.Context, number int64, ref store.BlockRef) error {
+	now, err := s.e.Store.Numbered(ctx, s.scope, []int64{number})
+	if err == nil && now[0] == ref {
+		err = fmt.Errorf("%w: block %s of session %s can be found, and is not there", store.ErrCorrupt, ref.Block, ref.Session)
+	}
+	return err
+}
+
 // block returns what is known of a block, and what it says, or nil if the request does not
-// ask for it, or if it is in no window of a session that is in use.
+// ask for it, or if it is in no window of a session that is in use. What is not there is a
+// [store.ErrNotFound].
 func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, string, error) {
 	if ref.Session == "" || s.req.Session != "" && ref.Session != s.req.Session {
 		return nil, "", nil
@@ -108,9 +123,6 @@ func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, str
 		return nil, "", err
 	}
 	row, err := s.e.Store.Block(ctx, s.scope, ref)
-	if errors.Is(err, store.ErrNotFound) { // gone since the index was read
-		return nil, "", nil
-	}
 	if err != nil || row.State == store.StatePurged || s.req.Kind != "" && row.Kind != s.req.Kind {
 		return nil, "", err
 	}
@@ -136,14 +148,17 @@ func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, str
 	return f, whole.Blocks[i].Text(whole.Session.Messages), nil
 }
 
-// head returns the head of a session, or nil if it is not in use.
+// head returns the head of a session, or nil if it was retired.
 func (s *search) head(ctx context.Context, id transcript.SessionID) (*store.Head, error) {
 	if h, known := s.heads[id]; known {
 		return h, nil
 	}
 	h, err := s.e.Head(ctx, s.scope, id)
-	if _, retired := errors.AsType[*hold.RetiredError](err); retired || errors.Is(err, store.ErrNotFound) {
+	if _, retired := errors.AsType[*hold.RetiredError](err); retired {
 		h, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.heads[id] = h
 	return h, err

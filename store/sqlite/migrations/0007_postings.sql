@@ -15,8 +15,7 @@ CREATE TABLE segment (
 
 CREATE INDEX segment_scope ON segment (scope, last);
 
--- A page: its key is that of the segment times 2^20, plus its number. One without words
--- is not there.
+-- A page: its key is that of the segment times 2^20, plus its number.
 CREATE TABLE posting (
 	page    INTEGER PRIMARY KEY,
 	body    BLOB NOT NULL,
