@@ -89,7 +89,8 @@ var (
 )
 
 // ours fails if a line of a text, which is Carrel's, seems to be what it is not: known
-// has the ids that a stub may have.
+// has the ids that a stub may have. Behind the end of a quotation stand ids of blocks alone,
+// which are those of the user's messages that left.
 func ours(t require, what, text string, known map[string]bool) {
 	lines := lineEnds.Split(text, -1)
 	for i, line := range lines {
@@ -98,7 +99,7 @@ func ours(t require, what, text string, known map[string]bool) {
 			continue
 		case strings.HasPrefix(line, transcript.Mark):
 			t.Fatalf("%s: line %d seems to be a stub: %q\n%s", what, i, line, text)
-		case line == transcript.End && i != len(lines)-1:
+		case line == transcript.End && slices.ContainsFunc(lines[i+1:], func(line string) bool { return !trace.MatchString(line) }):
 			t.Fatalf("%s: line %d seems to be the end\n%s", what, i, text)
 		case someone.MatchString(line):
 			t.Fatalf("%s: line %d seems to be somebody's turn: %q\n%s", what, i, line, text)
