@@ -227,3 +227,31 @@ func TestReference(t *testing.T) {
 		}
 	}
 }
+
+func TestScratch(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/tmp/lamp.go": true, "/private/tmp/lamp.go": true, "/var/folders/1/lamp.go": true, "/srv/tmp/lamp.go": false, "tmp/lamp.go": false, "/tmp": false,
+	} {
+		if got := scratch(path); got != want {
+			t.Errorf("%s is not to last: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A reason is what follows a word that gives one; what is to be avoided says so.
+func TestReasons(t *testing.T) {
+	for said, want := range map[string]string{
+		"I use a lock to avoid a data race":          "to avoid a data race",
+		"I use a lock to prevent a data race":        "to prevent a data race",
+		"I use a lock so that writes are in order":   "so that writes are in order",
+		"I use a lock because writes are concurrent": "writes are concurrent",
+		"I use a lock because so":                    "",
+		"I use the lock since yesterday in all":      "",
+		"Because writes are concurrent, I use one":   "writes are concurrent",
+		"I use a lock":                               "",
+	} {
+		if got := reason(sentence{text: said}, sentence{}); got != want {
+			t.Errorf("the reason in %q is %q, want %q", said, got, want)
+		}
+	}
+}

@@ -102,6 +102,31 @@ func TestReorder(t *testing.T) {
 	}
 }
 
+// What is asked for without a verb that says so: what is named, is missing, or should be.
+func TestRequestsWithoutAVerb(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"The intro needs to be shorter":         `transform source="The intro" target-form="shorter"`,
+		"the intro should be shorter":           `transform source="the intro" target-form="shorter"`,
+		"My lamp is broken":                     `fix target="My lamp" symptoms="is broken"`,
+		"Commit message for the staged changes": `create artifact="Commit message" topic="the staged changes"`,
+		"commit message":                        `create artifact="commit message"`,
+		"cover letter for a job":                `create artifact="cover letter" topic="a job"`,
+		"Merge conflict in main.go":             `fix target="Merge conflict in main.go"`,
+		"commit plan":                           `plan goal="commit plan"`,
+		"the best lamp for a desk":              `decide options="the best lamp" context="a desk"`,
+		"best lamp":                             `decide options="best lamp"`,
+		"A note about the outage":               `create artifact="A note" topic="the outage"`,
+		"a recommendation for a lamp":           `decide options="a lamp"`,
+		"has the build passed?":                 `analyze target="the build" criteria="passed"`,
+		"make the text warmer and add a title":  `transform source="the text" target-form="warmer" + create`,
+		"make it shorter":                       `transform target-form="shorter" gap=source`,
+	} {
+		if got := show(Compile(prompt, nil)); got != want {
+			t.Errorf("%q is compiled to\n%s, want\n%s", prompt, got, want)
+		}
+	}
+}
+
 func TestSlotValuesAreSpans(t *testing.T) {
 	const prompt = "Write a short note for my team about the outage, without names."
 	in := Compile(prompt, nil)
@@ -150,6 +175,9 @@ func TestPass(t *testing.T) {
 		`[1, 2]`:                                passMachine,
 		"<tool_result>done</tool_result>":       passMachine,
 		"<system-reminder>x</system-reminder> ": passMachine,
+		"Who told you to rewrite the parser?":    "",
+		"We like to see a report on the parser": "",
+		"I like it a lot":                       passGreeting,
 		"hello, fix the parser":                 "",
 		"continue with a new parser":            "",
 		"more tests":                            "",
