@@ -12,8 +12,9 @@
 // Counts equal those of tiktoken for ordinary text. Special tokens such as
 // <|endoftext|> have no special meaning in the text of a message, so they
 // count as the characters that they are. cl100k_base ends with the rule of
-// its first release, which sees one token more than the newest release does
-// where a text ends in a line break and blanks.
+// its first release, as the npm package tiktoken has it; the newest release in Python
+// sees one token less where a text ends in a line break and blanks. Letters and
+// numbers are those of Unicode 16, as in that package.
 //
 // Bounds: where a tokenizer is not public, [ForModel] gives an o200k_base
 // count times a factor, as "o200k_base*1.35". The factor is a calibration, not

@@ -47,8 +47,8 @@ func (c *identical) report(e *encoding, what string) {
 		verdict, e.name, what, c.differ, c.texts, c.tokens, float64(c.bytes)/1e6)
 }
 
-// identity compares texts drawn at random, every rune that is a letter or not in the
-// middle of words, and files.
+// identity compares texts drawn at random, texts whose tokens show the class of each rune,
+// and files.
 func (r *reference) identity(fuzz int, files []string) error {
 	for i := range encodings {
 		e := &encodings[i]
@@ -66,7 +66,7 @@ func (r *reference) identity(fuzz int, files []string) error {
 		for at := rune(0); at <= utf8.MaxRune; at++ {
 			if utf8.ValidRune(at) {
 				s := string(at)
-				b.WriteString("aB" + s + s + "Ba \n" + s + "\n1" + s + "x " + s + s + " \t")
+				b.WriteString(s + "(S x1" + s + "23 " + s + "'s x" + s + "y " + s + "\n" + s + "/\n (S" + s + "Ba\n")
 			}
 			if at%64 == 63 {
 				if err := c.check(e, b.String()); err != nil {

@@ -6,13 +6,14 @@
 //	go run .                          # tokens and speed
 //	go run . -speed=false FILE...     # tokens, those of the files as well
 //	go run . -fuzz 0 -cjk FILE        # speed, with a text to count instead of a short one
+//	go run . -write ../../internal/bpe # write the tables of that package
 //
 // The tokens of every text must be those of the npm package. Counting must be so many
 // times as fast as others count the same text: the encoders take turns, and the ratios of
 // the rounds are printed as median, least and greatest. What is compared is processor
 // time. Ours begins each text with nothing remembered.
 //
-// It needs Node with npm, and the network for one package. The exit status is 1 if a goal
+// It needs Node with npm, and the network for a package. The exit status is 1 if a goal
 // is missed.
 package main
 
@@ -47,6 +48,7 @@ func main() {
 	fuzz := flag.Int("fuzz", 100_000, "random texts of each encoding whose tokens are compared; 0: compare no tokens")
 	fast := flag.Bool("speed", true, "compare the speed")
 	rounds := flag.Int("rounds", 5, "rounds of each comparison of speed")
+	tables := flag.String("write", "", "write the tables of internal/bpe to this `directory`, and compare nothing")
 	files := make(map[string]string)
 	for _, name := range []string{"prose", "code", "json", "cjk"} {
 		flag.Func(name, "count this `file` as the text of that name", func(file string) error {
@@ -58,7 +60,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := &reference{out: os.Stdout}
-	err := r.run(ctx, *fuzz, *fast, *rounds, files, flag.Args())
+	var err error
+	if *tables != "" {
+		err = writeTables(ctx, *tables)
+	} else {
+		err = r.run(ctx, *fuzz, *fast, *rounds, files, flag.Args())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(2)

@@ -10,47 +10,52 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 )
 
-//go:embed package.json reference.cjs
-var files embed.FS
+//go:embed reference.cjs classes.mjs
+var scripts embed.FS
+
+// install makes a temporary directory with our scripts and one package of npm in it.
+func install(ctx context.Context, pkg string) (dir string, remove func() error, err error) {
+	if dir, err = os.MkdirTemp("", "carrel-reference-"); err != nil {
+		return "", nil, err
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	if err = os.CopyFS(dir, scripts); err == nil {
+		npm := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", pkg)
+		npm.Dir = dir
+		var out []byte
+		if out, err = npm.CombinedOutput(); err != nil {
+			err = fmt.Errorf("npm install %s: %w: %s", pkg, err, out)
+		}
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return dir, remove, nil
+}
 
 // A node is one process of Node that has the npm package tiktoken loaded.
 type node struct {
 	process *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
-	dir     string
+	remove  func() error
 }
 
-// startNode installs the package in a temporary directory and starts the process.
+// startNode installs the package and starts the process.
 func startNode(ctx context.Context) (n *node, err error) {
-	dir, err := os.MkdirTemp("", "carrel-reference-")
+	dir, remove, err := install(ctx, "tiktoken@1.0.22")
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, remove())
 		}
 	}()
-	for _, name := range []string{"package.json", "reference.cjs"} {
-		data, err := files.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	install := exec.CommandContext(ctx, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
-	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("npm install: %w: %s", err, out)
-	}
-	n = &node{process: exec.CommandContext(ctx, "node", "reference.cjs"), dir: dir}
+	n = &node{process: exec.CommandContext(ctx, "node", "reference.cjs"), remove: remove}
 	n.process.Dir, n.process.Stderr = dir, os.Stderr
 	if n.in, err = n.process.StdinPipe(); err != nil {
 		return nil, err
@@ -64,7 +69,7 @@ func startNode(ctx context.Context) (n *node, err error) {
 }
 
 func (n *node) close() error {
-	return errors.Join(n.in.Close(), n.process.Wait(), os.RemoveAll(n.dir))
+	return errors.Join(n.in.Close(), n.process.Wait(), n.remove())
 }
 
 // What a request asks for.

@@ -35,7 +35,9 @@
 // # Sources
 //
 // The patterns and the tokens are those of tiktoken (MIT license). cl100k_base ends with
-// the rule of its first release. That the neighbors decide, and how to tell from the
+// the rule of its first release, as the npm package tiktoken has it; the newest release in
+// Python has one that sees one token less where a text ends in a line break and blanks.
+// Classes of runes are those of Unicode 16, whatever Go has: that is what the package uses. That the neighbors decide, and how to tell from the
 // merges, is due to the crate bpe of Hendrik van Antwerpen and Alexander Neubeck, "So many
 // tokens, so little time" (GitHub, 2024).
 package bpe
@@ -48,7 +50,7 @@ import (
 	"unicode/utf8"
 )
 
-// The tables are written by bench/reference/vocabulary.
+// The tables are written by bench/reference.
 
 //go:embed o200k_base.bin
 var o200kTable string

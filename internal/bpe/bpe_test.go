@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -45,6 +48,30 @@ func TestTablesHaveTheTokensOfTiktoken(t *testing.T) {
 	}
 }
 
+// The classes are those of the data of Unicode 16.
+func TestClassesAreThoseOfUnicode(t *testing.T) {
+	const want = "9db04dea3c77cca78b1c1d6bed96fd6fe436d8f05924f7dd5d29723371b334df"
+	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(bpe.ClassTable))); got != want {
+		t.Errorf("digest of the classes is %s, want %s", got, want)
+	}
+}
+
+// Equal texts have equal tokens on every processor.
+func TestTokensArePortable(t *testing.T) {
+	const want = "9dc319363742b747b862d45901fc97ab57209d8007d52885bc42d046720096a8"
+	tokens := sha256.New()
+	for _, e := range encodings() {
+		texts := hostile(1 << 10)
+		for _, what := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintln(tokens, e.Encode(nil, texts[what]))
+		}
+		fmt.Fprintln(tokens, e.Encode(nil, strings.Join(words, " ")), e.Encode(nil, string(alphabet)))
+	}
+	if got := fmt.Sprintf("%x", tokens.Sum(nil)); got != want {
+		t.Errorf("digest of the tokens is %s, want %s", got, want)
+	}
+}
+
 // alphabet has a few of every class of rune that a pattern tells apart, and
 // those on which implementations have been seen to differ.
 var alphabet = []rune("aabsStTdmrevlLEKẞſéÉ" + // letters, contractions
@@ -74,8 +101,15 @@ func text() *rapid.Generator[string] {
 // A fatal is what testing and rapid have in common.
 type fatal interface{ Fatalf(string, ...any) }
 
-// check compares the pieces and tokens of a text with those of the definition.
+// known reports whether Go, whose Unicode is older than that of the encodings, knows a rune.
+func known(r rune) bool {
+	return !unicode.Is(unicode.Cn, r)
+}
+
+// check compares the pieces and tokens of a text with those of the definition, which has
+// the classes of runes from Go.
 func (e encoding) check(t fatal, text string) {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !known(r) }), "")
 	e.checkPieces(t, string([]rune(text)))
 	want := e.naive.encode(text)
 	got := e.Encode(nil, text)
@@ -103,7 +137,7 @@ func TestEncodeEveryRune(t *testing.T) {
 	}
 	for _, e := range encodings() {
 		for r := range rune(0x20000) {
-			if r < 0xD800 || r > 0xDFFF {
+			if utf8.ValidRune(r) && known(r) {
 				s := string(r)
 				e.checkPieces(t, "aB"+s+s+"Ba \n"+s+"\n "+s+" "+s+"1")
 			}
@@ -252,6 +286,18 @@ func TestLoadDamagedTable(t *testing.T) {
 		"a number without end":    table[:256] + "\x00\xff\xff\xff\xff\xff\xff\xff",
 	} {
 		if err := bpe.LoadTable(damaged); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	classes := bpe.ClassTable
+	for what, damaged := range map[string]string{
+		"no classes":             "",
+		"half of the classes":    classes[:len(classes)/2/2*2],
+		"a class without a size": classes + "o",
+		"a class too many":       classes + "o\x01",
+		"an unknown class":       "x" + classes[1:],
+	} {
+		if err := bpe.LoadClasses(damaged); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}

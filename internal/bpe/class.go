@@ -1,6 +1,9 @@
 package bpe
 
 import (
+	_ "embed" // the table
+	"fmt"
+	"slices"
 	"sync"
 	"unicode"
 )
@@ -52,39 +55,44 @@ var ascii = func() (table [256]class) {
 	return table
 }()
 
+// classTable has runs of runes of the same class, as the letter of the class and the
+// number of runes, an unsigned varint.
+//
+//go:embed classes.bin
+var classTable string
+
 // A classes has the class of every rune, in pages of 256 runes. Equal pages are kept once.
 type classes struct {
-	page  [unicode.MaxRune>>8 + 1]uint8
+	page  [(unicode.MaxRune + 1) >> 8]uint8
 	pages [][256]class
 }
 
-// allClasses makes the table once.
-var allClasses = sync.OnceValue(newClasses)
+// allClasses makes the table of classes once.
+var allClasses = sync.OnceValue(func() *classes {
+	c, err := newClasses(classTable)
+	if err != nil {
+		panic(err) // unreachable: the table is part of the program
+	}
+	return c
+})
 
-// newClasses makes the table. Letters without case, and marks, may stand in either half
-// of a word.
-func newClasses() *classes {
+// newClasses reads a table of classes. Letters without case, and marks, may stand in
+// either half of a word.
+func newClasses(table string) (*classes, error) {
 	c := new(classes)
-	runes := make([]class, unicode.MaxRune+1)
-	for _, set := range []struct {
-		table *unicode.RangeTable
-		class class
-	}{
-		{unicode.Lu, upper},
-		{unicode.Lt, upper},
-		{unicode.Ll, lower},
-		{unicode.Lm, cased},
-		{unicode.Lo, cased},
-		{unicode.M, cased | mark},
-		{unicode.N, number},
-		{unicode.White_Space, space},
-	} {
-		for _, r := range set.table.R16 {
-			fill(runes, rune(r.Lo), rune(r.Hi), rune(r.Stride), set.class)
+	letters := map[byte]class{'u': upper, 'l': lower, 'e': cased, 'm': cased | mark, 'n': number, 's': space, 'o': 0}
+	runes := make([]class, 0, unicode.MaxRune+1)
+	for table != "" {
+		of, ok := letters[table[0]]
+		n, size := uvarint(table[1:])
+		if !ok || size == 0 || n > uint64(cap(runes)-len(runes)) {
+			return nil, fmt.Errorf("a class %q of %d runes behind %d", table[0], n, len(runes))
 		}
-		for _, r := range set.table.R32 {
-			fill(runes, rune(r.Lo), rune(r.Hi), rune(r.Stride), set.class)
-		}
+		runes = append(runes, slices.Repeat([]class{of}, int(n))...)
+		table = table[1+size:]
+	}
+	if len(runes) != cap(runes) {
+		return nil, fmt.Errorf("classes of %d runes", len(runes))
 	}
 	runes['\n'] |= newline
 	runes['\r'] |= newline
@@ -99,13 +107,7 @@ func newClasses() *classes {
 		}
 		c.page[i] = at
 	}
-	return c
-}
-
-func fill(runes []class, low, high, stride rune, c class) {
-	for r := low; r <= high; r += stride {
-		runes[r] = c
-	}
+	return c, nil
 }
 
 // at returns the class of the rune at an offset of a text that is UTF-8, and its size.

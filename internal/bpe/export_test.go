@@ -61,3 +61,12 @@ func LoadTable(table string) error {
 
 // Table returns the table of an encoding.
 func (e *Encoding) Table() string { return strings.Clone(e.table) }
+
+// ClassTable is classTable.
+var ClassTable = classTable
+
+// LoadClasses reads a table of classes that may be damaged.
+func LoadClasses(table string) error {
+	_, err := newClasses(table)
+	return err
+}

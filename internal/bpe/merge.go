@@ -112,7 +112,7 @@ func (m *merger) backtrack(dst []token, s string, i, end, steps int) (tokens []t
 func (m *merger) longest(s string, i, end int) token {
 	most := end - i
 	if most >= 4 {
-		sizes := m.sizes[m.sizesAt(s, i)]
+		sizes := m.sizes(s, i, end)
 		if sizes>>manySizes != 0 && most >= manySizes {
 			for _, size := range m.large {
 				m.steps++

@@ -104,21 +104,24 @@ func (v *vocabulary) merged(left, right token) token {
 type names struct {
 	text   []byte   // the bytes of all tokens, in the order of their numbers
 	starts []uint32 // where those of each begin, and where the last end
-	table  table    // by the bytes of a token: upper bits of their hash, then the token
-	sizes  []uint32 // by hash of the first four bytes: a bit for each size that tokens have
+	table  table    // by the bytes of a token: see tagOf
+	four   []uint32 // by hash of the first four bytes: a bit for each size that tokens have
+	six    []uint32 // by hash of the first six bytes: the same, for sizes of six and more
 	large  []int    // sizes of at least manySizes that tokens have, the greatest first
 }
 
 const (
-	sizesBits = 15
-	manySizes = 31 // this bit of sizes stands for all sizes from here on
+	fourBits  = 15
+	sixBits   = 16
+	manySizes = 31 // this bit stands for all sizes from here on
 )
 
 func newNames(all []parts) names {
 	n := names{
 		text:   make([]byte, 0, 9*len(all)),
 		starts: make([]uint32, 0, len(all)+1),
-		sizes:  make([]uint32, 1<<sizesBits),
+		four:   make([]uint32, 1<<fourBits),
+		six:    make([]uint32, 1<<sixBits),
 		table:  newTable(len(all)),
 	}
 	large := make(map[int]bool)
@@ -136,10 +139,14 @@ func newNames(all []parts) names {
 	text := string(n.text)
 	for id := range all {
 		start, end := int(n.starts[id]), int(n.starts[id+1])
-		h := nameHash(text, start, end)
-		n.table.add(h, h&^uint64(none)|uint64(id))
+		tag, h := tagOf(text, start, end)
+		n.table.add(h, tag<<tokenBits|uint64(id))
 		if size := end - start; size >= 4 {
-			n.sizes[n.sizesAt(text, start)] |= 1 << min(size, manySizes)
+			bit := uint32(1) << min(size, manySizes)
+			n.four[fourAt(text, start)] |= bit
+			if size >= 6 {
+				n.six[sixAt(text, start)] |= bit
+			}
 			if size >= manySizes {
 				large[size] = true
 			}
@@ -157,32 +164,52 @@ func (n *names) name(id token) []byte { return n.text[n.starts[id]:n.starts[id+1
 
 func (n *names) size(id token) int { return int(n.starts[id+1] - n.starts[id]) }
 
-func (n *names) sizesAt(s string, i int) uint64 {
-	four := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24
-	return hash(four) >> (64 - sizesBits)
+func fourAt(s string, i int) uint64 {
+	b := s[i : i+4]
+	return hash(uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24) >> (64 - fourBits)
+}
+
+func sixAt(s string, i int) uint64 {
+	b := s[i : i+6]
+	return hash(uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|uint64(b[4])<<32|uint64(b[5])<<40) >> (64 - sixBits)
+}
+
+// sizes returns a bit for each size of at least four that a token may have with which
+// s[i:end] begins. It must have four bytes.
+func (n *names) sizes(s string, i, end int) uint32 {
+	sizes := n.four[fourAt(s, i)]
+	if end-i >= 6 {
+		sizes &= n.six[sixAt(s, i)] | (1<<6 - 1)
+	}
+	return sizes
 }
 
 // find returns the token that has the bytes s[i:end], or none.
 func (n *names) find(s string, i, end int) token {
-	h := nameHash(s, i, end)
+	tag, h := tagOf(s, i, end)
 	if !n.table.may(h) {
 		return none
 	}
-	for at := h >> n.table.shift; ; at++ {
-		switch slot := n.table.slots[at&n.table.mask]; {
-		case slot == 0:
+	for at := h >> (n.table.shift & 63); ; at++ {
+		slot := n.table.slots[at&n.table.mask]
+		if slot == 0 {
 			return none
-		case (slot^h)&^uint64(none) == 0:
-			if id := token(slot) & none; string(n.name(id)) == s[i:end] {
+		}
+		if slot>>tokenBits == tag {
+			if id := token(slot) & none; end-i <= tagged || string(n.name(id)) == s[i:end] {
 				return id
 			}
 		}
 	}
 }
 
-// nameHash returns a hash of s[i:end], made from its size and its first and last eight
-// bytes. It is not 0 in the bits above a token.
-func nameHash(s string, i, end int) uint64 {
+// tagged is the size, in bytes, up to which the tag of a name is the name.
+const tagged = 5
+
+// tagOf returns what stands above the token in the entry of the name s[i:end], and its hash. A
+// short name is its own tag, with its size. Of others, the tag is the hash of their size
+// and of their first and last eight bytes.
+func tagOf(s string, i, end int) (tag, h uint64) {
 	size := uint64(end - i)
 	var first, last uint64
 	switch {
@@ -195,8 +222,13 @@ func nameHash(s string, i, end int) uint64 {
 			first = first<<8 | uint64(s[at])
 		}
 	}
-	h := hash(first ^ bits.RotateLeft64(last*0xd6e8feb86659fd93, 32) ^ size<<56)
-	return (h ^ h>>29) | 1<<tokenBits
+	if size <= tagged {
+		tag = first | size<<(8*tagged)
+		return tag, hash(tag)
+	}
+	h = hash(first ^ bits.RotateLeft64(last*0xd6e8feb86659fd93, 32) ^ size<<56)
+	h ^= h >> 29
+	return h>>tokenBits | 1<<(63-tokenBits), h
 }
 
 // A table is a hash table with open addressing, at most half full. A slot holds a whole
