@@ -46,7 +46,7 @@ func (t *Table) UnmarshalBinary(data []byte) error {
 	if data = data[8:]; rows > uint64(len(data)) || uint64(len(data)) != groups*8*(2*groupSize+groupWords) {
 		return errBinary
 	}
-	n := int(groups) * groupSize //nolint:gosec // less than the bytes
+	n := int(groups) * groupSize                                                                                     //nolint:gosec // less than the bytes
 	*t = Table{rows: int(rows), created: make([]int64, n), expires: make([]int64, n), groups: make([]group, groups)} //nolint:gosec // likewise
 	for _, column := range [...][]int64{t.created, t.expires} {
 		readWords(column, data)

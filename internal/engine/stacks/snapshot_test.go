@@ -1,0 +1,297 @@
+package stacks
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+const testScope = governance.Scope("a/b/c")
+
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// A countedStore says after which versions it was asked for artifacts.
+type countedStore struct {
+	store.Store
+	after []store.Version
+}
+
+func (s *countedStore) Artifacts(ctx context.Context, scope governance.Scope, after store.Version) iter.Seq2[*store.Artifact, error] {
+	s.after = append(s.after, after)
+	return s.Store.Artifacts(ctx, scope, after)
+}
+
+// process returns the stacks of a process that starts, over a store, with snapshots at a
+// path.
+func process(t testing.TB, s store.Store, snapshots string) *Stacks {
+	t.Helper()
+	o, err := base.Options{Snapshots: snapshots, Now: func() time.Time { return epoch }}.Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := NewShared(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Stacks{Base: &base.Base{Store: s, Opts: o}, Shared: shared}
+}
+
+// artifactAt returns an artifact of a filled store.
+func artifactAt(i int) store.Artifact {
+	a := store.Artifact{
+		ID: store.ArtifactID(fmt.Sprintf("%016x", i*7919)), Class: provenance.Classes()[i%7], Status: store.StatusLive,
+		Content: "c", About: "c", Pinned: i%1000 == 5, Created: epoch.Add(-time.Duration(i) * time.Minute),
+	}
+	if i%5 == 0 {
+		a.Expires = a.Created.Add(48 * time.Hour)
+	}
+	if i%100 == 1 {
+		a.ID = store.ArtifactID(fmt.Sprintf("named-%d", i))
+	}
+	return a
+}
+
+// filled returns a store with so many artifacts, whose log begins with the given entry.
+func filled(t testing.TB, n int, entry string) store.Store {
+	t.Helper()
+	s := memory.New()
+	u := &store.Update{Entry: store.Entry{ID: entry}, Cells: []store.Cell{{ID: "c", Kind: store.CellText, Commit: digest.Commit(digest.Salt{}, "text", nil)}}}
+	for i := range n {
+		u.Artifacts = append(u.Artifacts, store.Write{Artifact: artifactAt(i)})
+	}
+	if _, err := s.Update(t.Context(), testScope, u); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// change writes an artifact of a filled store anew.
+func change(t testing.TB, e *Stacks, i int, f func(*store.Artifact)) {
+	t.Helper()
+	found, err := e.Store.Pick(t.Context(), testScope, &store.Pick{Prefix: string(artifactAt(i).ID)}, 1)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	w := store.Write{Artifact: found[0], At: found[0].Version}
+	f(&w.Artifact)
+	u := &store.Update{Artifacts: []store.Write{w}}
+	if w.Status == store.StatusPurged {
+		u.Purge = []store.CellID{"c"}
+	}
+	if _, err := e.Update(t.Context(), testScope, u, "test", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same fails unless the catalog of a process is that of one that reads the whole store.
+func same(t require, e *Stacks) {
+	t.Helper()
+	o := e.Opts
+	o.Snapshots = ""
+	shared, err := NewShared(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := &Stacks{Base: &base.Base{Store: e.Store, Opts: o}, Shared: shared}
+	got, err := e.Catalog(context.Background(), testScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Mu.RUnlock()
+	want, err := plain.Catalog(context.Background(), testScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Mu.RUnlock()
+	if got.Table.Len() != want.Table.Len() || got.Version != want.Version || len(got.Pins) != len(want.Pins) {
+		t.Fatalf("%d rows at version %d with %d pins, want %d at %d with %d",
+			got.Table.Len(), got.Version, len(got.Pins), want.Table.Len(), want.Version, len(want.Pins))
+	}
+	for row := range want.Table.Len() {
+		if got.Table.Row(row) != want.Table.Row(row) || got.Location(row) != want.Location(row) || got.Pins[row] != want.Pins[row] {
+			t.Fatalf("row %d is %v at %v, want %v at %v", row, got.Table.Row(row), got.Location(row), want.Table.Row(row), want.Location(row))
+		}
+	}
+}
+
+// require is what tests and properties share.
+type require interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// A process that starts reads a snapshot, and from the store only what is newer.
+func TestSnapshot(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	first := process(t, s, dir)
+	same(t, first)
+	info, err := os.Stat(first.SnapshotPath(testScope))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if perm := info.Mode().Perm(); perm&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("others may read the snapshot: %v", perm)
+	}
+	counted := &countedStore{Store: s}
+	second := process(t, counted, dir)
+	if k, err := second.Catalog(t.Context(), testScope); err != nil {
+		t.Fatal(err)
+	} else {
+		k.Mu.RUnlock()
+	}
+	if want := []store.Version{1}; !slices.Equal(counted.after, want) {
+		t.Errorf("artifacts are read after the versions %v, want %v", counted.after, want)
+	}
+	same(t, second)
+	change(t, first, 3, func(a *store.Artifact) { a.Status = store.StatusRefuted })
+	change(t, first, 5, func(a *store.Artifact) { a.Pinned = false })
+	change(t, first, 6, func(a *store.Artifact) { a.Pinned, a.Expires = true, epoch })
+	same(t, second)
+	same(t, process(t, s, dir))
+}
+
+// Few artifacts need none, and without a path there is none.
+func TestNoSnapshot(t *testing.T) {
+	dir := t.TempDir()
+	same(t, process(t, filled(t, leastSnapshot-1, "op_1"), filepath.Join(dir, "db-columns-")))
+	same(t, process(t, filled(t, leastSnapshot, "op_1"), ""))
+	same(t, process(t, filled(t, leastSnapshot, "op_1"), filepath.Join(dir, "no", "such", "folder")))
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("there are %v, %v", files, err)
+	}
+}
+
+// A snapshot that was damaged, cut or made longer is no snapshot, and is replaced.
+func TestDamagedSnapshot(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	e := process(t, s, dir)
+	same(t, e)
+	path := e.SnapshotPath(testScope)
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		data := slices.Clone(sound)
+		at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
+		switch rapid.IntRange(0, 2).Draw(t, "how") {
+		case 0:
+			data[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		case 1:
+			data = data[:at]
+		case 2:
+			data = append(data, data[:at+1]...)
+		}
+		if _, err := new(columns).decode(data, testScope); err == nil {
+			t.Fatal("a damaged snapshot is read")
+		}
+	})
+	sound[len(sound)/2] ^= 1
+	if err := os.WriteFile(path, sound, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	same(t, process(t, s, dir))
+	again, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(columns).decode(again, testScope); err != nil {
+		t.Errorf("the damaged snapshot is still there: %v", err)
+	}
+}
+
+// The snapshot of another scope, of another store at the same version, and of a store that
+// was further are none.
+func TestForeignSnapshot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "db-columns-")
+	ahead := process(t, filled(t, leastSnapshot, "op_1"), dir)
+	change(t, ahead, 3, func(a *store.Artifact) { a.Status = store.StatusRefuted })
+	same(t, ahead)
+	same(t, process(t, filled(t, leastSnapshot+70, "op_1"), dir))
+	same(t, process(t, filled(t, leastSnapshot, "op_2"), dir))
+
+	data, err := os.ReadFile(ahead.SnapshotPath(testScope))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(columns).decode(data, "a/b/d"); err == nil {
+		t.Error("the snapshot of another scope is read")
+	}
+}
+
+// A purge leaves no snapshot of before, whoever purges.
+func TestPurgeAndSnapshot(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	purge := func(a *store.Artifact) { a.Status, a.Pinned = store.StatusPurged, false }
+	for i, by := range []*Stacks{process(t, s, dir), process(t, s, "")} {
+		reader := process(t, s, dir)
+		same(t, reader)
+		change(t, by, i, purge)
+		if by.Opts.Snapshots == "" {
+			same(t, process(t, s, dir)) // finds what another process purged
+		}
+		data, err := os.ReadFile(reader.SnapshotPath(testScope))
+		if by.Opts.Snapshots != "" {
+			if !os.IsNotExist(err) {
+				t.Errorf("after a purge there is a snapshot: %v", err)
+			}
+			continue
+		}
+		c := new(columns)
+		if _, err := c.decode(data, testScope); err != nil || c.Version != store.Version(i+2) {
+			t.Errorf("the snapshot is of version %d, %v", c.Version, err)
+		}
+	}
+}
+
+// What turns out to be wrong, for all that is known of it, is thrown away.
+func TestDoubt(t *testing.T) {
+	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
+	same(t, process(t, s, dir))
+	e := process(t, s, dir)
+	path := e.SnapshotPath(testScope)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := new(columns)
+	entry, err := c.decode(data, testScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range c.versions {
+		c.versions[row] = 0
+	}
+	if err := os.WriteFile(path, c.appendTo(nil, testScope, entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := e.Catalog(t.Context(), testScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spot := k.Location(0)
+	k.Mu.RUnlock()
+	pages, err := e.Fault(t.Context(), testScope, []Location{spot})
+	if err != nil || pages[0] != nil {
+		t.Fatalf("a record of another version is served: %v, %v", pages[0], err)
+	}
+	if err := e.Doubt(t.Context(), testScope); err != nil {
+		t.Fatal(err)
+	}
+	same(t, e)
+}
