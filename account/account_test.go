@@ -286,7 +286,7 @@ func request(t *talk) *account.Request {
 	pieces := facts.History(t.msgs, blocks, nil)
 	units, _ := account.Read(t.msgs, blocks, nil)
 	r := &account.Request{
-		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil, nil), Blocks: make([]account.Block, len(blocks)),
+		Units: units, Worth: account.NewWorth(units, pieces, facts.Estimate(pieces, nil), nil), Blocks: make([]account.Block, len(blocks)),
 		Count: func(i int) token.Count { return token.Count(len(units[i].Text) + 1) },
 	}
 	for i := range blocks {

@@ -2,7 +2,7 @@
 // account of it, which a model can work from.
 //
 //	units, state := account.Read(messages, blocks, options)
-//	worth := account.NewWorth(units, pieces, need, nil, nil)
+//	worth := account.NewWorth(units, pieces, need, nil)
 //	plan, err := account.Make(&account.Request{Units: units, Worth: worth, Budget: 8000, …})
 //	text := account.Text(units[from:to], plan.Kept[from:to], id)
 //

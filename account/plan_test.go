@@ -19,7 +19,7 @@ func plain(t *testing.T, talk *talk, by map[string]int) *account.Request {
 	blocks := talk.blocks()
 	units, _ := account.Read(talk.msgs, blocks, nil)
 	r := &account.Request{
-		Units: units, Worth: account.NewWorth(units, nil, facts.Estimate(nil, nil), kindPrior(t, by), nil), Blocks: make([]account.Block, len(blocks)),
+		Units: units, Worth: account.NewWorth(units, nil, facts.Estimate(nil, nil), kindPrior(t, by)), Blocks: make([]account.Block, len(blocks)),
 		Count: func(i int) token.Count { return token.Count(len(units[i].Text) + 1) },
 	}
 	for i := range r.Blocks {

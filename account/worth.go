@@ -20,7 +20,6 @@ type Worth struct {
 	texts  []int32   // of each unit: the same for units that say the same
 	kids   [][]int32 // of each unit: those that it is the head of
 	index  *index
-	scan   func(string) *facts.Scan // of texts
 }
 
 // What all priors together are worth against all names, and all lines, of which package
@@ -33,20 +32,16 @@ const (
 )
 
 // NewWorth says what units are worth, given what the pieces of the conversation say and
-// what of it is likely to be needed. A nil prior is [DefaultPrior]. Texts are scanned by
-// scan, which may remember them; nil is [facts.NewScan].
-func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior, scan func(string) *facts.Scan) *Worth {
+// what of it is likely to be needed. A nil prior is [DefaultPrior].
+func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *Worth {
 	if p == nil {
 		p = DefaultPrior()
-	}
-	if scan == nil {
-		scan = facts.NewScan
 	}
 	w := &Worth{
 		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), things: make([][]int32, len(units)),
 		texts: make([]int32, len(units)), kids: make([][]int32, len(units)),
 	}
-	w.index, w.scan = newIndex(w, pieces, need), scan
+	w.index = newIndex(w, pieces, need)
 	w.find(units)
 	needs := make([]int64, len(units))
 	said := make(map[string]int32)
@@ -120,9 +115,8 @@ func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 	return x
 }
 
-// mostJoined is about how many bytes of units are scanned at a time. A conversation that
-// grew has the same units at its beginning, so that all but the last scan may be
-// remembered.
+// mostJoined is about how many bytes of units are scanned at a time: a scan of each would
+// cost more than what it finds.
 const mostJoined = 16 << 10
 
 // find notes which names and lines of the index units have. Units are joined and scanned
@@ -160,7 +154,7 @@ func (w *Worth) find(units []Unit) {
 // each calls f with the place and the index of each name and line that is worth something in
 // a text.
 func (w *Worth) each(text string, f func(at, thing int32)) {
-	s := w.scan(text)
+	s := facts.NewScan(text)
 	for k := range s.Lines {
 		l := &s.Lines[k]
 		if n, known := w.index.lines[l.Key]; known && l.Key != 0 {

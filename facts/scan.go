@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -78,9 +79,8 @@ const mostScanned = 1 << 20
 // looks at the beginning and the end, see [Scan.Skipped].
 func NewScan(text string) *Scan {
 	s := &Scan{Text: text}
-	size := min(len(text), mostScanned)
-	s.Lines, s.Marks = make([]Line, 0, size/40+1), make([]Mark, 0, size/24+size/96+1)
 	head, tail := scanned(text)
+	s.Lines = make([]Line, 0, 2+strings.Count(text[:head], "\n")+strings.Count(text[tail:], "\n"))
 	s.stretch(0, head)
 	if tail < len(text) {
 		s.stretch(tail, len(text))
@@ -125,6 +125,7 @@ func (s *Scan) stretch(from, to int) {
 			found = append(found, m)
 		}
 	})
+	s.Marks = slices.Grow(s.Marks, len(found))
 	for from <= to {
 		end := strings.IndexByte(text[from:], '\n')
 		if end < 0 {

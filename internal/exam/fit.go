@@ -24,7 +24,7 @@ func NewSample(s *Session, t *transcript.Session, m *facts.Model) *Sample {
 	blocks := transcript.Group(t.ID, 0, t.Messages)
 	pieces := facts.History(t.Messages, blocks, &facts.HistoryOptions{Person: func(i int) bool { return pager.Instructs(t.Messages, &blocks[i]) }})
 	units, _ := account.Read(t.Messages, blocks, &account.Options{Project: t.Project})
-	sights := account.NewWorth(units, pieces, facts.Estimate(pieces, m), nil, nil).Sights
+	sights := account.NewWorth(units, pieces, facts.Estimate(pieces, m), nil).Sights
 	x := &Sample{Units: units, Sights: sights, Labels: make([]float64, len(units))}
 	folded := make([]string, len(units))
 	for i := range units {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/api"
-	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -43,9 +42,7 @@ func (p *pass) accounted() *accounted {
 	o := &account.Options{Tools: p.engine.Opts.Tools, Project: h.Session.Project}
 	a := &accounted{of: make([][2]int, len(h.Blocks))}
 	a.units, a.state = account.Read(h.Session.Messages, h.Blocks, o)
-	a.worth = account.NewWorth(a.units, l.Pieces, l.Need, p.engine.Opts.Prior, func(text string) *facts.Scan {
-		return p.engine.Scans.Scan(p.scope, text)
-	})
+	a.worth = account.NewWorth(a.units, l.Pieces, l.Need, p.engine.Opts.Prior)
 	for i := 0; i < len(a.units); {
 		from, b := i, a.units[i].Block
 		for i < len(a.units) && a.units[i].Block == b {

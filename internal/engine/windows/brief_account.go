@@ -39,7 +39,7 @@ func (e *Windows) recount(scope governance.Scope, h *hold.Snapshot, limit token.
 	}
 	pieces := e.PiecesOf(scope, msgs, all.Blocks)
 	req := &account.Request{
-		Units: r.units, Worth: account.NewWorth(r.units, pieces, facts.Estimate(pieces, e.Opts.Model), e.Opts.Prior, nil),
+		Units: r.units, Worth: account.NewWorth(r.units, pieces, facts.Estimate(pieces, e.Opts.Model), e.Opts.Prior),
 		Blocks: make([]account.Block, len(all.Blocks)), Budget: limit,
 		Count: func(i int) token.Count { return count(r.units[i].Text) + 1 },
 	}
