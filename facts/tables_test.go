@@ -218,9 +218,17 @@ func TestAround(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	for _, tt := range []struct{ prev, w, next, want string }{
-		{"", "https://a.io/17", "", "https://a.io/17"}, {"", "a://bcd.e", "", ""}, {"", "https://a.io/(17)", "", ""},
-		{"", "ada@example.com", "", "ada@example.com"}, {"", "ada@home", "", ""}, {"", "@ada.lamp", "", ""}, {"", "a/b@c.d", "", ""},
-		{"", "lamp", "", ""}, {"", "x", "", ""}, {"", "#17", "", "#17"}, {"", "lamp/17", "", ""},
+		{"", "https://a.io/17", "", "https://a.io/17"},
+		{"", "a://bcd.e", "", ""},
+		{"", "https://a.io/(17)", "", ""},
+		{"", "ada@example.com", "", "ada@example.com"},
+		{"", "ada@home", "", ""},
+		{"", "@ada.lamp", "", ""},
+		{"", "a/b@c.d", "", ""},
+		{"", "lamp", "", ""},
+		{"", "x", "", ""},
+		{"", "#17", "", "#17"},
+		{"", "lamp/17", "", ""},
 	} {
 		if got := reference(tt.prev, tt.w, tt.next); got != tt.want {
 			t.Errorf("%q refers to %q, want %q", tt.w, got, tt.want)
@@ -248,7 +256,7 @@ func TestReasons(t *testing.T) {
 		"I use a lock because so":                    "",
 		"I use the lock since yesterday in all":      "",
 		"Because writes are concurrent, I use one":   "writes are concurrent",
-		"I use a lock":                               "",
+		"I use a lock": "",
 	} {
 		if got := reason(sentence{text: said}, sentence{}); got != want {
 			t.Errorf("the reason in %q is %q, want %q", said, got, want)

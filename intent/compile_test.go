@@ -175,7 +175,7 @@ func TestPass(t *testing.T) {
 		`[1, 2]`:                                passMachine,
 		"<tool_result>done</tool_result>":       passMachine,
 		"<system-reminder>x</system-reminder> ": passMachine,
-		"Who told you to rewrite the parser?":    "",
+		"Who told you to rewrite the parser?":   "",
 		"We like to see a report on the parser": "",
 		"I like it a lot":                       passGreeting,
 		"hello, fix the parser":                 "",

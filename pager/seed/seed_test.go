@@ -696,3 +696,12 @@ func BenchmarkRecords100k(b *testing.B) {
 		buf = res.AppendRecords(buf[:0])
 	}
 }
+
+// A keyword occurs in texts if it is of letters and digits, and small.
+func TestKeywordsThatOccur(t *testing.T) {
+	for word, want := range map[string]bool{"lamp": true, "lamp2": true, "": false, "Lamp": false, "la mp": false, "lamp!": false, "la\x00mp": false} {
+		if got := isWord(word); got != want {
+			t.Errorf("%q can occur: %v, want %v", word, got, want)
+		}
+	}
+}
