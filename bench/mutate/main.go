@@ -14,9 +14,10 @@
 // The code is not touched. The tests of a package are compiled once, with all mutants: an
 // environment variable tells the binary which of them to run with. The binary is run without
 // one first, to know how long it takes. A mutant is noticed if the tests of its own package
-// fail, or take ten times as long and a minute; if not, the tests of a package that depends on
-// it, directly or not, and that come to its function, the engine and the command line at last.
-// The own package of one that has no tests is the nearest above it that depends on it.
+// fail, or take ten times as long and a minute; if not, those of a package that depends on it,
+// directly or not, and comes to its function: of one above it in the tree, such as the engine,
+// of another one, of the command line at last. A package without tests has those of the nearest
+// above it for its own.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
 // one promise, and names the command that must fail: a property, the demonstration, or a

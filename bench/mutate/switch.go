@@ -117,7 +117,8 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 }
 
 // suites returns the packages whose tests should notice a mutant: the one that it is at home
-// in, then those that depend on it, the smaller first, the engine and the command line last.
+// in, then those above it in the tree, such as the engine, then the others that depend on it, the
+// smaller first, and the command line last.
 func (t *trial) suites(m *mutant) []*pkg {
 	home := t.home(m.file.pkg)
 	var all []*pkg
@@ -130,10 +131,12 @@ func (t *trial) suites(m *mutant) []*pkg {
 		switch {
 		case p == home:
 			return 0
-		case p == t.pkgs[0] || strings.HasSuffix(p.ImportPath, "/internal/cli"):
+		case strings.HasPrefix(m.file.pkg.Dir, p.Dir+"/"):
+			return 1
+		case strings.HasSuffix(p.ImportPath, "/internal/cli"):
 			return 1 << 20
 		}
-		return len(p.Deps)
+		return 1 + len(p.Deps)
 	}
 	slices.SortStableFunc(all, func(a, b *pkg) int { return rank(a) - rank(b) })
 	return all
