@@ -78,7 +78,13 @@ type draft struct {
 func write(m *Manifest, salts []digest.Salt) *draft {
 	const usual = 600 // bytes of an item and its salt
 	d := &draft{items: make([]rawjson.Span, len(m.Items))}
-	e := append(make(encoder, 0, 1024+usual*len(m.Items)), `{"header":`...)
+	size := 1024 + usual*len(m.Items)
+	for _, it := range m.Items {
+		if set, ok := it.(*Set); ok {
+			size += int(set.Rows.bitmapLen())
+		}
+	}
+	e := append(make(encoder, 0, size), `{"header":`...)
 	d.header.Start = len(e)
 	header := m.Header.members()
 	e = e.object(header[:])

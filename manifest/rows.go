@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	mathbits "math/bits"
@@ -74,25 +75,35 @@ func BitRows(bits []byte) Rows {
 // shiftDown moves all bits down by less than a byte, and drops a last byte that
 // is empty then.
 func shiftDown(bits []byte, by int) []byte {
-	out := make([]byte, len(bits))
-	for i, b := range bits {
-		out[i] = b >> by
-		if i+1 < len(bits) && by > 0 {
-			out[i] |= bits[i+1] << (8 - by)
-		}
+	out := make([]byte, 0, len(bits)+8)
+	for at := 0; at < len(bits); at += 8 {
+		out = binary.LittleEndian.AppendUint64(out, word(bits, int64(at), by))
 	}
-	if out[len(out)-1] == 0 {
+	if out = out[:len(bits)]; out[len(out)-1] == 0 {
 		out = out[:len(out)-1]
 	}
 	return out
 }
 
+// word returns 64 bits from a bit of a byte on, eight bytes at a time because bitmaps may be
+// of millions of rows. Behind the end they are 0.
+func word(bits []byte, at int64, bit int) uint64 {
+	var end [9]byte
+	nine := bits[min(at, int64(len(bits))):]
+	if len(nine) < len(end) {
+		copy(end[:], nine)
+		nine = end[:]
+	}
+	return binary.LittleEndian.Uint64(nine)>>bit | uint64(nine[8])<<(64-bit)
+}
+
 // countRuns returns how many runs a bitmap has.
 func (s Rows) countRuns() int64 {
-	n, before := 0, byte(0) // the last bit of the byte before
-	for _, b := range s.bits {
-		n += mathbits.OnesCount8(b &^ (b<<1 | before))
-		before = b >> 7
+	n, before := 0, uint64(0) // the last bit of the word before
+	for at := 0; at < len(s.bits); at += 8 {
+		w := word(s.bits, int64(at), 0)
+		n += mathbits.OnesCount64(w &^ (w<<1 | before))
+		before = w >> 63
 	}
 	return int64(n)
 }
@@ -142,8 +153,8 @@ func (s Rows) contains(n int64) bool {
 // Len returns how many numbers are in the set.
 func (s Rows) Len() int64 {
 	n := int64(0)
-	for _, b := range s.bits {
-		n += int64(mathbits.OnesCount8(b))
+	for at := 0; at < len(s.bits); at += 8 {
+		n += int64(mathbits.OnesCount64(word(s.bits, int64(at), 0)))
 	}
 	for _, r := range s.runs {
 		n += r.last - r.first + 1
@@ -210,17 +221,9 @@ func (s Rows) meets(t Rows) (int64, bool) {
 	}
 	// Byte j of t begins at a bit of s.
 	skip := t.first - s.first
-	for j, b := range t.bits {
-		at := skip/8 + int64(j)
-		if at >= int64(len(s.bits)) {
-			break
-		}
-		have := s.bits[at] >> (skip % 8)
-		if at+1 < int64(len(s.bits)) && skip%8 > 0 {
-			have |= s.bits[at+1] << (8 - skip%8)
-		}
-		if both := have & b; both != 0 {
-			return t.first + int64(8*j+mathbits.TrailingZeros8(both)), true
+	for j := int64(0); j < int64(len(t.bits)) && skip/8+j < int64(len(s.bits)); j += 8 {
+		if both := word(s.bits, skip/8+j, int(skip%8)) & word(t.bits, j, 0); both != 0 {
+			return t.first + 8*j + int64(mathbits.TrailingZeros64(both)), true
 		}
 	}
 	return 0, false

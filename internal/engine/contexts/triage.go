@@ -141,7 +141,9 @@ func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, 
 		return nil, err
 	}
 	s := &selection{at: e.Now(), version: k.Version, semantic: "lexical/1"}
-	first := e.Policy.First(&k.Table, s.at, rows, nil)
+	used, _ := e.Passes.Get().(*triage.First)
+	first := e.Policy.First(&k.Table, s.at, rows, used)
+	defer e.Passes.Put(first)
 	s.tally = first.Tally
 	spots := make(map[int]stacks.Location, len(first.Admitted)+len(k.Pins))
 	for _, c := range first.Admitted {

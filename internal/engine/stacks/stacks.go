@@ -4,6 +4,7 @@ package stacks
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/internal/engine/base"
@@ -20,6 +21,7 @@ type Shared struct {
 	Pages      *artifact.Pages[*Resident]
 	Catalogs   catalogs
 	Segments   segmentCache
+	Passes     sync.Pool // of *triage.First that nobody needs any more
 }
 
 // Stacks reads and writes the artifacts of a store.
