@@ -22,6 +22,8 @@ var goals = slices.Concat(
 	spliceGoals,
 	retrievalGoals,
 	triageGoals,
+	storeGoals,
+	serverGoals,
 )
 
 // A goal is a bound on the ratio of two sides.
