@@ -277,6 +277,9 @@ func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 	}
 	for i, body := range s.Pages { // also one without words: one that is not there is lost
 		page := g.key<<pageBits | int64(i)
+		if body == nil {
+			body = []byte{} // nil would be null
+		}
 		own := pageImprint(page, body)
 		if err := w.exec(insertPage, page, body, own.blob()); err != nil {
 			return err
