@@ -22,6 +22,7 @@ var goals = slices.Concat(
 	spliceGoals,
 	retrievalGoals,
 	triageGoals,
+	pagerGoals,
 	storeGoals,
 	serverGoals,
 )
