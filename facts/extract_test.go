@@ -131,6 +131,12 @@ func TestExtract(t *testing.T) {
 			[]string{"correction | But don't touch the lock file."},
 		},
 		{
+			"of what an agent says it did in one message, the first sixteen are kept",
+			new(talk).user("Go.").reply(strings.Join(listOf(19, "Test cup%d is fixed now and works."), " ")).user("Go on."),
+			[]FactKind{FactProgress},
+			listOf(16, "progress | Test cup%d is fixed now and works."),
+		},
+		{
 			"of what a person decides in one message, the first twelve are kept",
 			new(talk).user(strings.Join(listOf(14, "We decided to use cup %d there."), " ")),
 			[]FactKind{FactDecision},

@@ -125,7 +125,7 @@ func TestWordsAtTheirBounds(t *testing.T) {
 		{
 			"drawn by lot", func(w string) bool { return isOpaque(w, '-') },
 			[]string{"i-0abc123def456", "x-1aaaa2aaa", "abcdefghijklmnop-9f8e7d6c5b4a", "call-9f8e7d6c"},
-			[]string{"-0abc123def456", "abcdefghijklmnopq-9f8e7d6c5b4a", "call-9f8e7d6", "x-aBcDeFgHiJ", "x-1234567890", "a-b-9f8e7d6c5b4a", "call-abcdefghijkl"},
+			[]string{"x-1a2b3c4d.5e6f", "-0abc123def456", "abcdefghijklmnopq-9f8e7d6c5b4a", "call-9f8e7d6", "x-aBcDeFgHiJ", "x-1234567890", "a-b-9f8e7d6c5b4a", "call-abcdefghijkl"},
 		},
 		{"an ordinal", isOrdinal, []string{"1st", "22nd", "1990s", "4xx"}, []string{"st", "4xy", "s"}},
 	} {

@@ -42,6 +42,16 @@ func TestOutcomeOf(t *testing.T) {
 }
 
 // What an output tells: how it ended, and the line that says most.
+// The first line of an output stands for it, be it longer than a line that is looked at.
+func TestFirstLine(t *testing.T) {
+	long := strings.Repeat("lamp ", 500)
+	for said, want := range map[string]string{"\n\n  lit\ndim": "lit", long + "\nlit": strings.TrimSpace(long), "": "", "\n": ""} {
+		if got := scan(said).first; got != want {
+			t.Errorf("the first line of %q is %q", said, got)
+		}
+	}
+}
+
 func TestLocated(t *testing.T) {
 	for line, want := range map[string]bool{
 		"main.go:17:4: unused": true, "main.go:17: unused": true, "[lint] main.go:17:4: unused": true, "[vet lamp.go] main.go:17:4: unused": true, "[go:vet] main.go:17:4: unused": true, "[lint] ": false,

@@ -286,7 +286,7 @@ func TestWidth(t *testing.T) {
 		v    Value
 		want int
 	}{
-		{"a text", Value{"lamp"}, 4}, {"a number", Int(12345), 1}, {"599 digits", bits(1797), 599}, {"600 digits", bits(1800), 1200}, {"1200 digits", bits(3600), 3600},
+		{"a text", Value{"lamp"}, 4}, {"a record", Value{&record{entries: []entry{{"dim", Value{"lamp"}}, {"x", Value{"on"}}}}}, 10}, {"a number", Int(12345), 1}, {"599 digits", bits(1797), 599}, {"600 digits", bits(1800), 1200}, {"1200 digits", bits(3600), 3600},
 	} {
 		if got := tt.v.width(); got != tt.want {
 			t.Errorf("%s: a width of %d, want %d", tt.name, got, tt.want)

@@ -60,6 +60,11 @@ func TestShort(t *testing.T) {
 		"an-bae12088015a7fe3":                  "an-bae12088",
 		"history":                              "history",
 		"my-notes":                             "my-notes",
+		"an-bae12088015a7fe":                   "an-bae12088015a7fe",
+		"an-bae12088015a7fe33":                 "an-bae12088015a7fe33",
+		"an-lampbulbdimmer16":                  "an-lampbulbdimmer16",
+		"an-lampbulbdimmer1":                   "an-lampbulbdimmer1",
+		"7a11b0d2x3c55-4f0e-9e77-52a1c4d8e6f3": "7a11b0d2x3c55-4f0e-9e77-52a1c4d8e6f3",
 	} {
 		if got := Short(id); got != want {
 			t.Errorf("short(%q) = %q, want %q", id, got, want)
