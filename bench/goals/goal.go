@@ -20,11 +20,12 @@ var goals = slices.Concat(
 	hookGoals,
 	importGoals,
 	spliceGoals,
+	tokenGoals,
 	retrievalGoals,
 	triageGoals,
-	pagerGoals,
 	storeGoals,
 	serverGoals,
+	pagerGoals,
 )
 
 // A goal is a bound on the ratio of two sides.

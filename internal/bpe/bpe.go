@@ -28,7 +28,7 @@
 //
 // Time grows in proportion to the text, whatever the text is. Counting allocates nothing,
 // but for what a goroutine needs that counts at the same time as others for the first
-// time: some 0.5 MB. The tables of an encoding are loaded by its first count, some 15 ms
+// time: some 0.5 MB. The tables of an encoding are loaded by its first count, some 20 ms
 // and 10 MB for o200k_base, half of it for cl100k_base. They are embedded as the two tokens
 // that each was merged from: 0.8 and 0.4 MB.
 //

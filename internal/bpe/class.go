@@ -81,33 +81,42 @@ var allClasses = sync.OnceValue(func() *classes {
 func newClasses(table string) (*classes, error) {
 	c := new(classes)
 	letters := map[byte]class{'u': upper, 'l': lower, 'e': cased, 'm': cased | mark, 'n': number, 's': space, 'o': 0}
-	runes := make([]class, 0, unicode.MaxRune+1)
+	var page [256]class
+	runes := 0
 	for table != "" {
 		of, ok := letters[table[0]]
 		n, size := uvarint(table[1:])
-		if !ok || size == 0 || n > uint64(cap(runes)-len(runes)) {
-			return nil, fmt.Errorf("a class %q of %d runes behind %d", table[0], n, len(runes))
+		if !ok || size == 0 || n > uint64(unicode.MaxRune+1-runes) {
+			return nil, fmt.Errorf("a class %q of %d runes behind %d", table[0], n, runes)
 		}
-		runes = append(runes, slices.Repeat([]class{of}, int(n))...)
 		table = table[1+size:]
-	}
-	if len(runes) != cap(runes) {
-		return nil, fmt.Errorf("classes of %d runes", len(runes))
-	}
-	runes['\n'] |= newline
-	runes['\r'] |= newline
-	known := make(map[[256]class]uint8)
-	for i := range c.page {
-		page := [256]class(runes[i<<8:])
-		at, ok := known[page]
-		if !ok {
-			at = uint8(len(c.pages))
-			known[page] = at
-			c.pages = append(c.pages, page)
+		for end := runes + int(n); runes < end; {
+			at := runes & 0xff
+			part := min(end-runes, 256-at)
+			for i := range part {
+				page[at+i] = of
+			}
+			if runes += part; at+part == 256 {
+				c.page[runes>>8-1] = c.keep(page)
+			}
 		}
-		c.page[i] = at
+	}
+	if runes != unicode.MaxRune+1 {
+		return nil, fmt.Errorf("classes of %d runes", runes)
 	}
 	return c, nil
+}
+
+// keep returns the number of a page, which it adds if there is no equal one. Most pages are
+// equal to the last one that was added.
+func (c *classes) keep(page [256]class) uint8 {
+	for i, known := range slices.Backward(c.pages) {
+		if known == page {
+			return uint8(i)
+		}
+	}
+	c.pages = append(c.pages, page)
+	return uint8(len(c.pages) - 1)
 }
 
 // at returns the class of the rune at an offset of a text that is UTF-8, and its size.

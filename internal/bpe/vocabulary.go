@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -36,7 +37,7 @@ func load(data string) (*vocabulary, error) {
 	if len(data) < 256 {
 		return nil, fmt.Errorf("a table of %d bytes has no place for the single bytes", len(data))
 	}
-	v := &vocabulary{parts: make([]parts, 256, 256+len(data)/3)}
+	v := &vocabulary{parts: make([]parts, 256, len(data)/4+4<<10)}
 	for i := range 256 {
 		v.parts[i].left = token(data[i])
 		v.bytes[data[i]] = token(i)
@@ -102,7 +103,7 @@ func (v *vocabulary) merged(left, right token) token {
 
 // names finds tokens by their bytes.
 type names struct {
-	text   []byte   // the bytes of all tokens, in the order of their numbers
+	text   string   // the bytes of all tokens, in the order of their numbers
 	starts []uint32 // where those of each begin, and where the last end
 	table  table    // by the bytes of a token: see tagOf
 	four   []uint32 // by hash of the first four bytes: a bit for each size that tokens have
@@ -118,34 +119,35 @@ const (
 
 func newNames(all []parts) names {
 	n := names{
-		text:   make([]byte, 0, 9*len(all)),
 		starts: make([]uint32, 0, len(all)+1),
 		four:   make([]uint32, 1<<fourBits),
 		six:    make([]uint32, 1<<sixBits),
 		table:  newTable(len(all)),
 	}
-	large := make(map[int]bool)
+	var text strings.Builder
+	text.Grow(9 * len(all))
 	for id, p := range all {
-		start := len(n.text)
-		n.starts = append(n.starts, uint32(start))
+		n.starts = append(n.starts, uint32(text.Len()))
 		if id < 256 {
-			n.text = append(n.text, byte(p.left))
-		} else {
-			n.text = append(n.text, n.name(p.left)...)
-			n.text = append(n.text, n.name(p.right)...)
+			text.WriteByte(byte(p.left))
+			continue
+		}
+		for _, part := range [...]token{p.left, p.right} {
+			text.WriteString(text.String()[n.starts[part]:n.starts[part+1]])
 		}
 	}
-	n.starts = append(n.starts, uint32(len(n.text)))
-	text := string(n.text)
+	n.starts = append(n.starts, uint32(text.Len()))
+	n.text = text.String()
+	large := make(map[int]bool)
 	for id := range all {
 		start, end := int(n.starts[id]), int(n.starts[id+1])
-		tag, h := tagOf(text, start, end)
+		tag, h := tagOf(n.text, start, end)
 		n.table.add(h, tag<<tokenBits|uint64(id))
 		if size := end - start; size >= 4 {
 			bit := uint32(1) << min(size, manySizes)
-			n.four[fourAt(text, start)] |= bit
+			n.four[fourAt(n.text, start)] |= bit
 			if size >= 6 {
-				n.six[sixAt(text, start)] |= bit
+				n.six[sixAt(n.text, start)] |= bit
 			}
 			if size >= manySizes {
 				large[size] = true
@@ -160,7 +162,7 @@ func newNames(all []parts) names {
 	return n
 }
 
-func (n *names) name(id token) []byte { return n.text[n.starts[id]:n.starts[id+1]] }
+func (n *names) name(id token) string { return n.text[n.starts[id]:n.starts[id+1]] }
 
 func (n *names) size(id token) int { return int(n.starts[id+1] - n.starts[id]) }
 
@@ -196,7 +198,7 @@ func (n *names) find(s string, i, end int) token {
 			return none
 		}
 		if slot>>tokenBits == tag {
-			if id := token(slot) & none; end-i <= tagged || string(n.name(id)) == s[i:end] {
+			if id := token(slot) & none; end-i <= tagged || n.name(id) == s[i:end] {
 				return id
 			}
 		}
@@ -231,10 +233,10 @@ func tagOf(s string, i, end int) (tag, h uint64) {
 	return h>>tokenBits | 1<<(63-tokenBits), h
 }
 
-// A table is a hash table with open addressing, at most half full. A slot holds a whole
+// A table is a hash table with open addressing, at most four fifths full. A slot holds a whole
 // entry, and is 0 where there is none. Most of what is looked for is not there, and the
-// table does not fit the caches near the processor: a bit for each eighth of a slot, by
-// hash, says so without a look at the slots.
+// table does not fit the caches near the processor: one of sixteen bits for each slot, by hash,
+// says so without a look at the slots.
 type table struct {
 	slots []uint64
 	mask  uint64
@@ -243,8 +245,8 @@ type table struct {
 }
 
 func newTable(n int) table {
-	size := bits.Len(uint(2*n - 1))
-	return table{make([]uint64, 1<<size), 1<<size - 1, uint(64 - size), make([]uint64, 8<<size/64)}
+	size := bits.Len(uint(n + n/4))
+	return table{make([]uint64, 1<<size), 1<<size - 1, uint(64 - size), make([]uint64, 16<<size/64)}
 }
 
 func (t *table) add(hash, entry uint64) {
@@ -253,12 +255,13 @@ func (t *table) add(hash, entry uint64) {
 		i++
 	}
 	t.slots[i&t.mask] = entry
-	t.bits[hash>>(t.shift-3)>>6] |= 1 << (hash >> (t.shift - 3) & 63)
+	bit := hash >> (t.shift - 4)
+	t.bits[bit>>6] |= 1 << (bit & 63)
 }
 
 // may reports whether the table may have an entry with a hash.
 func (t *table) may(hash uint64) bool {
-	bit := hash >> ((t.shift - 3) & 63)
+	bit := hash >> ((t.shift - 4) & 63)
 	return t.bits[bit>>6]>>(bit&63)&1 != 0
 }
 
