@@ -19,9 +19,10 @@ type bound struct {
 	percent int
 }
 
-func (b bound) Count(text string) Count {
-	return Count((int64(b.base.Count(text))*int64(b.percent) + 99) / 100)
-}
+func (b bound) Count(text string) Count { return b.of(b.base.Count(text)) }
+
+// of returns the bound for a count of what it is made from.
+func (b bound) of(n Count) Count { return Count((int64(n)*int64(b.percent) + 99) / 100) }
 
 func (b bound) Encoding() string {
 	return fmt.Sprintf("%s*%d.%02d", b.base.Encoding(), b.percent/100, b.percent%100)

@@ -188,6 +188,24 @@ func TestCountsAddUpAtSeams(t *testing.T) {
 	}
 }
 
+// A Tally counts the whole text, in whatever parts it comes.
+func TestTally(t *testing.T) {
+	part := rapid.Map(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8), func(w []string) string { return strings.Join(w, "") })
+	for _, name := range []string{"o200k_base", "cl100k_base", "o200k_base*1.35", "cl100k_base*1.10*1.07", "estimate", "estimate*1.35"} {
+		c := encoding(t, name)
+		rapid.Check(t, func(t *rapid.T) {
+			tally, text := token.NewTally(c), ""
+			for _, p := range rapid.SliceOfN(part, 0, 10).Draw(t, "parts") {
+				if got, want := tally.With(p), c.Count(text+p); got != want {
+					t.Fatalf("%s: %q with %q has %d tokens, want %d", name, text, p, got, want)
+				}
+				tally.Add(p)
+				text += p
+			}
+		})
+	}
+}
+
 func TestSeam(t *testing.T) {
 	for _, tt := range []struct {
 		left, right string

@@ -138,11 +138,14 @@ func (p *pass) ledger(n int, limit token.Count) string {
 		return cmp.Compare(b.Uses[len(b.Uses)-1].Block, a.Uses[len(a.Uses)-1].Block)
 	})
 	text, lines := "\n\n## Ledger", 0
+	tally := token.NewTally(p.meter.Counter)
+	tally.Add(text)
 	for i := range nodes {
 		line := "\n- " + p.standing(&nodes[i])
-		if p.meter.Counter.Count(text+line) > limit {
+		if tally.With(line) > limit {
 			break
 		}
+		tally.Add(line)
 		text += line
 		lines++
 	}

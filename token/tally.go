@@ -1,0 +1,51 @@
+package token
+
+import "strings"
+
+// A Tally counts a text that grows by one part after the other. What lies before the last
+// seam (see [Seam]) is a number that is added; only the rest is counted again with each
+// part. The counts are those of the Counter for the whole text. A Tally belongs to one
+// goroutine.
+type Tally struct {
+	counter Counter
+	bounds  []bound // of counter, the inner one first
+	sum     Count   // of what lies before the last seam
+	rest    string  // from there on
+}
+
+// NewTally returns a Tally of the empty text. It adds where c is an exact Counter or a
+// [Bound] of one; with any other it counts the whole text each time.
+func NewTally(c Counter) *Tally {
+	t := &Tally{counter: c}
+	for b, ok := c.(bound); ok; b, ok = t.counter.(bound) {
+		t.bounds = append([]bound{b}, t.bounds...)
+		t.counter = b.base
+	}
+	return t
+}
+
+// With returns the tokens of the text with one more part at its end, which it does not
+// keep.
+func (t *Tally) With(part string) Count {
+	n := t.sum + t.counter.Count(t.rest+part)
+	for _, b := range t.bounds {
+		n = b.of(n)
+	}
+	return n
+}
+
+// Add puts a part at the end of the text.
+func (t *Tally) Add(part string) {
+	t.rest += part
+	if _, ok := t.counter.(*exact); !ok {
+		return
+	}
+	for end := len(t.rest); end > 0; {
+		end = strings.LastIndexByte(t.rest[:end], '\n')
+		if end >= 0 && end+1 < len(t.rest) && Seam(t.rest[:end+1], t.rest[end+1:]) {
+			t.sum += t.counter.Count(t.rest[:end+1])
+			t.rest = t.rest[end+1:]
+			return
+		}
+	}
+}
