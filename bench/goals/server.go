@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 var serverGoals = []goal{
@@ -91,7 +92,7 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 	return &report.Operations[len(report.Operations)-1], nil
 }
 
-var servesAt = regexp.MustCompile(`serves at (http://[0-9.:]+)`)
+var servesAt = lazy.Regexp(`serves at (http://[0-9.:]+)`)
 
 // begin starts a server and returns where it serves.
 func begin(serve *exec.Cmd) (url string, err error) {
@@ -103,7 +104,7 @@ func begin(serve *exec.Cmd) (url string, err error) {
 		return "", err
 	}
 	line, err := bufio.NewReader(messages).ReadString('\n')
-	found := servesAt.FindStringSubmatch(line)
+	found := servesAt.Get().FindStringSubmatch(line)
 	if found == nil {
 		return "", errors.Join(fmt.Errorf("carrel serve says %q: %w", line, err), serve.Process.Kill(), serve.Wait())
 	}

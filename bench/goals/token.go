@@ -37,23 +37,6 @@ func loadOfTables(ctx context.Context, b *bench, dir string) (sides, error) {
 	}, nil
 }
 
-// least returns a side that measures another one n times and takes the least cost. Other
-// programs on the machine make the rest of the difference.
-func least(n int, s side) side {
-	return func(ctx context.Context) (cost float64, err error) {
-		for i := range n {
-			next, err := s(ctx)
-			if err != nil {
-				return 0, err
-			}
-			if i == 0 || next < cost {
-				cost = next
-			}
-		}
-		return cost, nil
-	}
-}
-
 // megabyte is the size of the texts that are counted.
 const megabyte = 1 << 20
 

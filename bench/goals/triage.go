@@ -47,21 +47,13 @@ func firstOf(rows []triage.Row) (side, *triage.First) {
 	for _, r := range rows {
 		table.Append(r)
 	}
-	return least(10, func() { policy.First(table, atNoon, nil, first) }), first
+	return took(func() { policy.First(table, atNoon, nil, first) }), first
 }
 
-// least returns a side that measures f n times and gives the least, in seconds: what f does
-// is the same each time, and only other work on the machine makes it take longer.
-func least(n int, f func()) side {
-	return func(context.Context) (float64, error) {
-		cost := math.Inf(1)
-		for range n {
-			start := time.Now()
-			f()
-			cost = min(cost, time.Since(start).Seconds())
-		}
-		return cost, nil
-	}
+// took returns a side that calls f. What f does is the same each time, so the least of ten
+// calls counts.
+func took(f func()) side {
+	return least(10, timed(func(context.Context) error { f(); return nil }))
 }
 
 // triageAgainstScan compares pass one with adding up columns as large as those of a table:
@@ -77,7 +69,7 @@ func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, erro
 		seen := int64(0) // or a compiler leaves the scan out
 		return sides{
 			ours:  ours,
-			other: least(10, func() { seen += sum(created) + sum(expires) + sum(kinds) }),
+			other: took(func() { seen += sum(created) + sum(expires) + sum(kinds) }),
 			close: func() error {
 				if seen == 0 {
 					return errors.New("the scan has read nothing")
@@ -138,6 +130,6 @@ func triageAgainstObjects(n int) func(context.Context, *bench, string) (sides, e
 		if slices.ContainsFunc(first.Admitted, func(c triage.Candidate) bool { return !chosen[c.Row] }) {
 			return sides{}, errors.New("the two ways do not choose the same")
 		}
-		return sides{ours: ours, other: least(2, choose)}, nil
+		return sides{ours: ours, other: took(choose)}, nil
 	}
 }
