@@ -21,12 +21,6 @@ func (x *Index) Add(id int64, said string) {
 // Remove takes a document out.
 func (x *Index) Remove(id int64) { x.postings.Remove(id) }
 
-// Len returns how many documents there are.
-func (x *Index) Len() int { return x.postings.Len() }
-
-// Size returns about how many bytes the index takes.
-func (x *Index) Size() int { return x.postings.Size() }
-
 // Search returns the k documents that have the highest scores for some words, as
 // [FindBest] does. A word that is there twice counts twice.
 func (x *Index) Search(words []string, k int, idf IDF) []Best {

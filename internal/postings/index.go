@@ -25,9 +25,6 @@ func Counts(words iter.Seq[string]) map[string]uint32 {
 	return counts
 }
 
-// Len returns how many documents there are.
-func (x *Index) Len() int { return len(x.ids) - len(x.gone) }
-
 // Add adds a document behind all others, with how often it has its words. One without
 // words is no document: nothing finds it, and no average counts it.
 func (x *Index) Add(id int64, counts map[string]uint32) {
@@ -40,7 +37,7 @@ func (x *Index) Add(id int64, counts map[string]uint32) {
 	}
 	place := x.place(id, length)
 	for word, n := range counts { // in any order: each has a list of its own
-		x.list(word).Append(place, n, length)
+		x.list(word).add(place, n, length)
 	}
 }
 
@@ -64,7 +61,7 @@ func (x *Index) list(word string) *List {
 }
 
 // Remove takes a document out: it is in no result from then on, and no figure counts it.
-// Its postings stay in the lists until there are many such documents, see [Index.Sweep].
+// Its postings stay in the lists until there are many such documents.
 func (x *Index) Remove(id int64) {
 	i, ok := slices.BinarySearch(x.ids, id)
 	if !ok || x.lengths[i] == 0 {
@@ -75,16 +72,16 @@ func (x *Index) Remove(id int64) {
 	place := uint32(i) //nolint:gosec // places are such numbers
 	at, _ := slices.BinarySearch(x.gone, place)
 	x.gone = slices.Insert(x.gone, at, place)
-	if len(x.gone) > goneAtMost+x.Len()/16 {
-		x.Sweep()
+	if len(x.gone) > goneAtMost+len(x.ids)/16 {
+		x.sweep()
 	}
 }
 
 // goneAtMost is how many documents may be gone of a few, before their postings are.
 const goneAtMost = 64
 
-// Sweep takes the postings of documents that are gone out of the lists.
-func (x *Index) Sweep() {
+// sweep takes the postings of documents that are gone out of the lists.
+func (x *Index) sweep() {
 	if len(x.gone) == 0 {
 		return
 	}
@@ -121,18 +118,9 @@ func (x *Index) join(word string, l *List, places, lengths []uint32) {
 			if to == nil {
 				to = x.list(word)
 			}
-			to.Append(places[docs[i]], counts[i], length)
+			to.add(places[docs[i]], counts[i], length)
 		}
 	}
-}
-
-// Size returns about how many bytes the index takes.
-func (x *Index) Size() int {
-	n := 12 * len(x.ids)
-	for word, l := range x.lists {
-		n += len(word) + l.Size() + 100
-	}
-	return n
 }
 
 // View returns what the index has about some words. It is good as long as the index does

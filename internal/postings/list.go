@@ -36,20 +36,20 @@ import (
 // BlockSize is how many postings a block has, but for the last of a list.
 const BlockSize = 128
 
-// ErrMalformed says that bytes are no list, or no page, as this package writes them.
-var ErrMalformed = errors.New("malformed postings")
+// errMalformed says that bytes are no list, or no page, as this package writes them.
+var errMalformed = errors.New("malformed postings")
 
 // A List is the postings of a word. The zero value is empty. It may be read by several
 // goroutines at once while nobody appends.
 type List struct {
 	data []byte // blocks, each behind its header; the payload of the open one comes last
-	open Block  // not full yet, and without a header in the data; N is 0 if there is none
+	open block  // not full yet, and without a header in the data; N is 0 if there is none
 	from int    // where its payload begins
 	n    int    // postings
 }
 
-// A Block is some postings of a list that follow each other.
-type Block struct {
+// A block is some postings of a list that follow each other.
+type block struct {
 	First     uint32 // no document is smaller
 	Last      uint32 // the last document
 	N         int    // postings, BlockSize at most
@@ -61,12 +61,9 @@ type Block struct {
 // Len returns how many postings the list has.
 func (l *List) Len() int { return l.n }
 
-// Size returns how many bytes the list has.
-func (l *List) Size() int { return len(l.data) }
-
-// Append adds a document that is larger than all before it, with how often it has the
+// add adds a document that is larger than all before it, with how often it has the
 // word, and how many words it has.
-func (l *List) Append(doc, count, length uint32) {
+func (l *List) add(doc, count, length uint32) {
 	b := &l.open
 	if b.N == BlockSize {
 		l.seal()
@@ -76,7 +73,7 @@ func (l *List) Append(doc, count, length uint32) {
 		if l.n == 0 {
 			from = 0
 		}
-		*b = Block{First: from, MinLength: math.MaxUint32}
+		*b = block{First: from, MinLength: math.MaxUint32}
 		l.from = len(l.data)
 	}
 	gap := uint64(doc-from) << 1
@@ -101,7 +98,7 @@ func (l *List) seal() {
 }
 
 // header appends what stands before a payload of some bytes.
-func (b *Block) header(to []byte, payload int) []byte {
+func (b *block) header(to []byte, payload int) []byte {
 	to = append(to, byte(b.N-1))
 	to = binary.AppendUvarint(to, uint64(b.Last-b.First))
 	to = binary.AppendUvarint(to, uint64(b.MostCount))
@@ -109,8 +106,8 @@ func (b *Block) header(to []byte, payload int) []byte {
 	return binary.AppendUvarint(to, uint64(payload)) //nolint:gosec // it is a length
 }
 
-// AppendTo appends the list as [Parse] reads it.
-func (l *List) AppendTo(to []byte) []byte {
+// appendTo appends the list as parse reads it.
+func (l *List) appendTo(to []byte) []byte {
 	if l.open.N == 0 {
 		return append(to, l.data...)
 	}
@@ -119,28 +116,28 @@ func (l *List) AppendTo(to []byte) []byte {
 	return append(to, l.data[l.from:]...)
 }
 
-// Parse returns the list that [List.AppendTo] wrote. It refuses anything else with
-// [ErrMalformed], and so it does with a document that is not below most. The list
-// shares the bytes.
-func Parse(data []byte, most uint32) (List, error) {
+// parse returns the list that appendTo wrote. It refuses anything else, and a document
+// that is not below most. The list shares the bytes.
+func parse(data []byte, most uint32) (List, error) {
 	l := List{data: data}
 	for c := l.Cursor(); ; {
 		if len(c.rest) == 0 {
 			return l, nil
 		}
 		if !c.Next() || c.Last >= most || !c.whole() {
-			return List{}, ErrMalformed
+			return List{}, errMalformed
 		}
 		l.n += c.N
 	}
 }
 
-// A Cursor goes through the blocks of a list. [Cursor.Next] moves it to the first one.
+// A Cursor goes through the blocks of a list. [Cursor.Next] moves it to the first one. It has
+// the fields of the block that it is at.
 type Cursor struct {
-	Block
+	block
 
 	rest []byte // the blocks that follow, with their headers
-	open Block  // that follows them, if N is not 0
+	open block  // that follows them, if N is not 0
 	from uint64 // no document that follows is smaller
 }
 
@@ -160,13 +157,13 @@ func (c *Cursor) Next() bool {
 	if len(c.rest) > 0 {
 		return c.header()
 	}
-	c.Block, c.open = c.open, Block{}
+	c.block, c.open = c.open, block{}
 	return c.N > 0
 }
 
 // header reads the header of the next block. It ends the list where it is malformed.
 func (c *Cursor) header() bool {
-	b, at := Block{N: int(c.rest[0]) + 1, First: uint32(c.from)}, 1 //nolint:gosec // Parse has seen it
+	b, at := block{N: int(c.rest[0]) + 1, First: uint32(c.from)}, 1 //nolint:gosec // parse has seen it
 	var fields [4]uint64
 	for i := range fields {
 		v, n := binary.Uvarint(c.rest[at:])
@@ -182,13 +179,13 @@ func (c *Cursor) header() bool {
 	end := at + int(fields[3])
 	b.Last, b.MostCount, b.MinLength = uint32(last), uint32(fields[1]), uint32(fields[2])
 	b.payload = c.rest[at:end:end]
-	c.Block, c.rest, c.from = b, c.rest[end:], last+1
+	c.block, c.rest, c.from = b, c.rest[end:], last+1
 	return true
 }
 
 // Decode reads the documents of a block, and how often they have the word, and returns
 // how many there are.
-func (b *Block) Decode(docs, counts *[BlockSize]uint32) int {
+func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	doc, p, at := b.First, b.payload, 0
 	for i := range b.N {
 		if at >= len(p) {
@@ -199,7 +196,7 @@ func (b *Block) Decode(docs, counts *[BlockSize]uint32) int {
 		if gap >= 0x80 {
 			gap, at = long(p, at-1)
 		}
-		doc += uint32(gap >> 1) //nolint:gosec // Parse has seen it
+		doc += uint32(gap >> 1) //nolint:gosec // parse has seen it
 		count := uint64(1)
 		if gap&1 == 0 {
 			if at >= len(p) {
@@ -211,7 +208,7 @@ func (b *Block) Decode(docs, counts *[BlockSize]uint32) int {
 				count, at = long(p, at)
 			}
 		}
-		docs[i&(BlockSize-1)], counts[i&(BlockSize-1)] = doc, uint32(count) //nolint:gosec // Parse has seen it
+		docs[i&(BlockSize-1)], counts[i&(BlockSize-1)] = doc, uint32(count) //nolint:gosec // parse has seen it
 		doc++
 	}
 	return b.N
@@ -227,7 +224,7 @@ func long(p []byte, at int) (v uint64, end int) {
 }
 
 // whole reports whether the payload is what the header says.
-func (b *Block) whole() bool {
+func (b *block) whole() bool {
 	doc, p, most := uint64(b.First), b.payload, uint64(0)
 	for i := range b.N {
 		gap, n := binary.Uvarint(p)

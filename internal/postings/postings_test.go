@@ -31,10 +31,10 @@ func TestListGivesBack(t *testing.T) {
 		all := drawList(t)
 		var l List
 		for _, p := range all {
-			l.Append(p.doc, p.count, p.length)
+			l.add(p.doc, p.count, p.length)
 		}
-		data := l.AppendTo([]byte("before"))
-		read, err := Parse(data[len("before"):], 1<<31)
+		data := l.appendTo([]byte("before"))
+		read, err := parse(data[len("before"):], 1<<31)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestListGivesBack(t *testing.T) {
 			checkList(t, l, all)
 		}
 		if len(all) > 0 {
-			if _, err := Parse(data[len("before"):], all[len(all)-1].doc); err == nil {
+			if _, err := parse(data[len("before"):], all[len(all)-1].doc); err == nil {
 				t.Fatal("a list with a document out of range was read")
 			}
 		}
@@ -66,7 +66,7 @@ func checkList(t *rapid.T, l *List, want []posting) {
 			most, least = max(most, rest[i].count), min(least, rest[i].length)
 		}
 		if c.N != n || c.First > docs[0] || c.Last != docs[n-1] || c.MostCount != most || c.MinLength != least {
-			t.Fatalf("the header is %+v of %v", c.Block, rest[:n])
+			t.Fatalf("the header is %+v of %v", c.block, rest[:n])
 		}
 		rest = rest[n:]
 	}
@@ -98,7 +98,7 @@ func TestSegmentForgets(t *testing.T) {
 		}
 		words := []string{"w1", "w2", "w3", "of 9", "none"}
 		a, b := with.View(words), without.View(words)
-		if a.Docs() != b.Docs() || a.Words != b.Words || with.Len() != without.Len() {
+		if a.Docs() != b.Docs() || a.Words != b.Words || len(with.ids)-len(with.gone) != len(without.ids) {
 			t.Fatalf("%d documents of %d words, want %d of %d", a.Docs(), a.Words, b.Docs(), b.Words)
 		}
 		for i := range words {
@@ -111,6 +111,19 @@ func TestSegmentForgets(t *testing.T) {
 			t.Fatal("the segment has something of what is gone")
 		}
 	})
+}
+
+// A posting takes two bytes at most, of a word of any frequency.
+func TestPostingsAreSmall(t *testing.T) {
+	for _, every := range []uint32{1, 2, 10, 50} {
+		var l List
+		for i := range uint32(10_000) {
+			l.add(i*every, 1+i%10/9, 50+i%100) // nine in ten have the word once
+		}
+		if n := len(l.appendTo(nil)); n > 2*10_000 {
+			t.Errorf("every %d documents: %d bytes for 10,000 postings", every, n)
+		}
+	}
 }
 
 // Nothing that is read from a disk makes a reader panic, and what is read is in range.

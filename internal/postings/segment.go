@@ -25,7 +25,7 @@ type Segment struct {
 // Segment returns the index as a segment. Documents that are gone are not in it. It shares
 // ids and lengths with the index.
 func (x *Index) Segment() *Segment {
-	x.Sweep()
+	x.sweep()
 	size := 0
 	for word, l := range x.lists {
 		size += len(word) + len(l.data) + 8
@@ -34,7 +34,7 @@ func (x *Index) Segment() *Segment {
 	s := &Segment{IDs: x.ids, Lengths: x.lengths, Pages: make([][]byte, n)}
 	var list []byte
 	for _, word := range slices.Sorted(maps.Keys(x.lists)) { // so that equal indexes have equal pages
-		list = x.lists[word].AppendTo(list[:0])
+		list = x.lists[word].appendTo(list[:0])
 		p := &s.Pages[PageOf(word, n)]
 		*p = binary.AppendUvarint(*p, uint64(len(word)))
 		*p = append(*p, word...)
@@ -70,11 +70,11 @@ func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
 	for len(data) > 0 {
 		gap, n := binary.Uvarint(data)
 		if n <= 0 || gap > uint64(math.MaxInt64-id) || gap == 0 && len(ids) > 0 { //nolint:gosec // ids are no less than 0
-			return nil, nil, ErrMalformed
+			return nil, nil, errMalformed
 		}
 		length, k := binary.Uvarint(data[n:])
 		if k <= 0 || length == 0 || length > math.MaxUint32 {
-			return nil, nil, ErrMalformed
+			return nil, nil, errMalformed
 		}
 		id += int64(gap) //nolint:gosec // it is no more than what is left
 		ids, lengths, data = append(ids, id), append(lengths, uint32(length)), data[n+k:]
@@ -90,7 +90,7 @@ func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 		if err != nil {
 			return err
 		}
-		l, err := Parse(list, most)
+		l, err := parse(list, most)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func Lookup(page []byte, word string, most uint32) (*List, error) {
 			return nil, err
 		}
 		if string(have) == word {
-			l, err := Parse(list, most)
+			l, err := parse(list, most)
 			return &l, err
 		}
 		page = rest
@@ -130,7 +130,7 @@ func entry(page []byte) (word, list, rest []byte, err error) {
 func field(data []byte) (value, rest []byte, err error) {
 	n, at := binary.Uvarint(data)
 	if at <= 0 || n > uint64(len(data)-at) {
-		return nil, nil, ErrMalformed
+		return nil, nil, errMalformed
 	}
 	end := at + int(n) //nolint:gosec // it is within the data
 	return data[at:end:end], data[end:], nil
