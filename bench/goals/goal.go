@@ -19,6 +19,7 @@ var goals = slices.Concat(
 	startGoals,
 	hookGoals,
 	importGoals,
+	compressGoals,
 	spliceGoals,
 	tokenGoals,
 	retrievalGoals,

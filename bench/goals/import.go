@@ -11,36 +11,31 @@ import (
 )
 
 var importGoals = []goal{
-	{name: "import", says: "carrel import of a session of 40 MB against the earlier build", bound: faster(5), before: true, setup: importOf(40 << 20)},
+	{name: "import", says: "carrel import of a session of 40 MB against the earlier build", bound: faster(5), before: true, setup: importOf(40<<20, timeOf)},
+	{name: "import-memory", says: "what carrel import of a session of 40 MB takes in memory, against the file", bound: within(5), setup: importOf(40<<20, peakOf)},
+	{name: "import-500MB", says: "carrel import of a session of 500 MB against the earlier build", bound: faster(5), before: true, large: true, setup: importOf(500<<20, timeOf)},
+	{name: "import-500MB-memory", says: "what carrel import of a session of 500 MB takes in memory, against the file", bound: within(5), large: true, setup: importOf(500<<20, peakOf)},
 }
 
-// importOf compares the import of an invented Claude Code session of so many bytes into
-// an empty store.
-func importOf(size int) func(context.Context, *bench, string) (sides, error) {
+// importOf measures the import of an invented Claude Code session of so many bytes into an
+// empty store.
+func importOf(size int, measured measure) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		file, err := sessionFile(dir, size)
 		if err != nil {
 			return sides{}, err
 		}
-		ours, other, err := b.both(ctx)
-		if err != nil {
-			return sides{}, err
-		}
-		into := func(program, name string) side {
-			store := filepath.Join(dir, name)
-			run := command(program, []string{"CARREL_STORE=" + filepath.Join(store, "carrel.db")}, "import", file)
-			return func(ctx context.Context) (float64, error) {
-				if err := os.RemoveAll(store); err != nil {
-					return 0, err
-				}
-				if err := os.Mkdir(store, 0o700); err != nil {
-					return 0, err
-				}
-				return run(ctx)
-			}
-		}
-		return sides{ours: into(ours, "ours"), other: into(other, "other")}, nil
+		empty := func(_ context.Context, _, dir string) error { return emptied(dir) }
+		return measured(ctx, b, dir, &task{args: []string{"import", file}, size: size, prepare: empty})
 	}
+}
+
+// emptied makes a directory anew.
+func emptied(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return os.Mkdir(dir, 0o700)
 }
 
 // both returns the programs of this checkout and of the earlier build.

@@ -47,7 +47,11 @@ func main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/goals [-only PATTERN] [-rounds N] [-before COMMIT] [-growth FILE]")
 		flag.PrintDefaults()
 	}
+	of := flag.Bool("peak", false, "run the command that the arguments are, and print the most memory it had, in bytes: goals call this program so")
 	flag.Parse()
+	if *of {
+		os.Exit(printPeak(flag.Args()))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	met, err := b.run(ctx, grow, drawing)

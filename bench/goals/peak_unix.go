@@ -1,0 +1,22 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// peak returns the most memory that a process had at a time, in bytes.
+func peak(p *os.ProcessState) (float64, error) {
+	used, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, errors.New("this system does not tell what memory a process had")
+	}
+	if runtime.GOOS == "darwin" {
+		return float64(used.Maxrss), nil // elsewhere it is in kibibytes
+	}
+	return float64(used.Maxrss) * 1024, nil
+}
