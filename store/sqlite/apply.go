@@ -26,6 +26,8 @@ type change struct {
 	total sessionTotal
 
 	segment *postings.Segment // of c.Index, whose ids are places there
+
+	summed, retired bool // it has had a summary, a status
 }
 
 // A sessionTotal has the imprints of the lists of a session.
@@ -54,21 +56,18 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 // apply writes a change. What it has written when it fails is rolled back by
 // its caller.
 func (w *writer) apply(j *change) error {
-	at, err := w.number(selectRevision, j.scope, j.id)
+	var at store.Revision
+	var whole bool
+	err := w.row(selectPresent, []any{j.scope, j.id}, &at, (*flag)(&j.summed), (*flag)(&j.retired), (*flag)(&whole),
+		&j.total.items, &j.total.blocks, &j.total.statements)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if store.Revision(at) != j.at {
+	if at != j.at {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
-	if j.at > 0 {
-		err := w.row(selectSessionTotal, []any{j.scope, j.id}, &j.total.items, &j.total.blocks, &j.total.statements)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = damaged("what is known of its lists")
-		}
-		if err != nil {
-			return err
-		}
+	if at > 0 && !whole {
+		return damaged("what is known of its lists")
 	}
 	if err := w.addText(j.ctx, j.scope, j.c.Cells, j.c.Edges); err != nil {
 		return err
@@ -129,7 +128,7 @@ func (w *writer) applyHead(j *change) error {
 		return during(err, "head with cell %s", h.About)
 	case h.Summary != "":
 		return during(w.exec(upsertSummary, j.scope, j.id, h.Summary), "summary with cell %s", h.Summary)
-	case j.at > 0:
+	case j.summed:
 		return w.exec(deleteSummary, j.scope, j.id)
 	}
 	return nil
@@ -146,15 +145,10 @@ func (w *writer) applyItems(j *change) error {
 	if int64(j.c.ItemsFrom) > n {
 		return fmt.Errorf("items from %d on: there are %d", j.c.ItemsFrom, n)
 	}
-	err = w.each(func(rows *sql.Rows) error {
-		var at int64
-		var cell store.CellID
-		err := rows.Scan(&at, &cell)
-		j.total.items.join(itemImprint(j.scope, j.id, at, cell))
-		return err
-	}, deleteItems, j.scope, j.id, j.c.ItemsFrom)
-	if err != nil {
-		return err
+	if int64(j.c.ItemsFrom) < n {
+		if err := w.deleteItems(j); err != nil {
+			return err
+		}
 	}
 	for i, cell := range j.c.Items {
 		j.total.items.join(itemImprint(j.scope, j.id, int64(j.c.ItemsFrom+i), cell))
@@ -165,26 +159,40 @@ func (w *writer) applyItems(j *change) error {
 	return j.ctx.Err()
 }
 
+// deleteItems takes out the items that those of the change replace.
+func (w *writer) deleteItems(j *change) error {
+	return w.each(func(rows *sql.Rows) error {
+		var at int64
+		var cell store.CellID
+		err := rows.Scan(&at, &cell)
+		j.total.items.join(itemImprint(j.scope, j.id, at, cell))
+		return err
+	}, deleteItems, j.scope, j.id, j.c.ItemsFrom)
+}
+
 func (w *writer) applyBlocks(j *change) error {
+	there := make([]bool, len(j.c.Blocks)) // and to be replaced
 	if j.at > 0 {
 		for i := range j.c.Blocks {
-			var old imprint // of nothing, if the block is new
+			var old imprint
 			err := w.row(yieldTurn, []any{j.scope, j.id, j.c.Blocks[i].ID}, &old)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
-			j.total.blocks.join(old)
+			there[i] = err == nil
+			j.total.blocks.join(old) // which is of nothing, if the block is new
 		}
 	}
 	for i := range j.c.Blocks {
-		if err := w.applyBlock(j, &j.c.Blocks[i]); err != nil {
+		if err := w.applyBlock(j, &j.c.Blocks[i], there[i]); err != nil {
 			return err
 		}
 	}
 	return j.ctx.Err()
 }
 
-func (w *writer) applyBlock(j *change, b *store.Block) error {
+// applyBlock writes a block, which replaces one or not.
+func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
 	tools, err := json.Marshal(b.Tools)
 	if err != nil {
 		return err
@@ -196,7 +204,7 @@ func (w *writer) applyBlock(j *change, b *store.Block) error {
 	if err != nil {
 		return during(err, "block %s at turn %d", b.ID, b.Turn)
 	}
-	if j.at > 0 {
+	if replaces {
 		if err := w.exec(deleteBlockCells, j.scope, j.id, b.ID); err != nil {
 			return err
 		}

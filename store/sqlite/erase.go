@@ -18,7 +18,7 @@ func (w *writer) applyStatus(j *change) error {
 	switch {
 	case j.c.Head.Status != "":
 		return w.exec(upsertStatus, j.scope, j.id, j.c.Head.Status)
-	case j.at > 0:
+	case j.retired:
 		return w.exec(deleteStatus, j.scope, j.id)
 	}
 	return nil

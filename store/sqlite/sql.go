@@ -40,7 +40,11 @@ const (
 
 // Writing. The columns of a session are bound in the order of headValues.
 const (
-	selectRevision = `SELECT revision FROM session WHERE scope = ?1 AND session_id = ?2`
+	selectPresent = `
+		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements
+		FROM session LEFT JOIN summary USING (scope, session_id) LEFT JOIN session_status USING (scope, session_id)
+			LEFT JOIN session_total t USING (scope, session_id)
+		WHERE scope = ?1 AND session_id = ?2`
 
 	upsertSession = `
 		INSERT INTO session (scope, session_id, revision, format, model, encoding, about,
@@ -120,8 +124,8 @@ const (
 
 	insertArtifact = `
 		INSERT INTO artifact (doc, num, artifact_id, log_key, class, status, pinned, content, about, bytes, tokens,
-			encoding, source, created, updated, expires, address, gate, imprint, scope)
-		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
+			encoding, source, created, updated, expires, address, gate, imprint, scope, words)
+		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)`
 	selectReplaced = `SELECT doc, status = 'held' FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?2 AND log_key = ?3`
 	updateArtifact = `
 		UPDATE artifact SET log_key = ?3, class = ?4, status = ?5, pinned = ?6, content = ?7, about = ?8, bytes = ?9,

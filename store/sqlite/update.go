@@ -16,7 +16,8 @@ type update struct {
 	ctx   context.Context
 	scope governance.Scope
 	u     *store.Update
-	words []string // of u.Index, as the index takes them
+	words []string                 // of u.Index, as the index takes them
+	found map[store.ArtifactID]int // places in u.Index
 
 	base    int64 // key of the scope
 	version int64 // that it makes
@@ -35,9 +36,10 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
-	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), bare: make(map[int64]bool)}
+	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), bare: make(map[int64]bool), found: make(map[store.ArtifactID]int, len(u.Index))}
 	for i := range u.Index {
 		j.words = append(j.words, indexWords(scope, u.Index[i].Text)) // here and not where all wait for it
+		j.found[u.Index[i].Artifact] = i
 	}
 	err := s.submit(&job{
 		ctx:    ctx,
@@ -121,7 +123,7 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 		a.Encoding, a.Source, a.Created.UnixMilli(), a.Updated.UnixMilli(), expires, a.Address, document(a.Gate), own.blob(),
 	}
 	if a.At == 0 {
-		err = w.exec(insertArtifact, append(args, j.scope)...)
+		err = w.exec(insertArtifact, append(args, j.scope, j.sumOf(a.ID))...)
 		j.bare[doc] = true
 	} else {
 		err = w.exec(updateArtifact, args...)
@@ -131,6 +133,15 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 	}
 	j.docs[a.ID] = doc
 	return during(err, "artifact %s with cells %s and %s", a.ID, a.Content, a.About)
+}
+
+// sumOf returns the sum over the words by which the update makes an artifact findable, or
+// NULL.
+func (j *update) sumOf(id store.ArtifactID) any {
+	if i, ok := j.found[id]; ok {
+		return fieldSum(j.words[i])
+	}
+	return nil
 }
 
 // countHeld counts an artifact among those that are held, or no longer, given 1 if it
@@ -194,8 +205,10 @@ func (w *writer) indexArtifacts(j *update) error {
 		if err != nil {
 			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
 		}
-		if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
-			return err
+		if !j.bare[doc] || len(j.u.Purge) > 0 { // else its row has the sum
+			if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
+				return err
+			}
 		}
 		switch {
 		case j.words[i] == "":
