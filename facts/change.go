@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/tool"
@@ -354,14 +355,14 @@ func declaration(line string) string {
 	for again := true; again; {
 		again = false
 		n := wordEnd(rest)
-		if modifier[rest[:n]] && strings.HasPrefix(rest[n:], " ") {
+		if modifier.Get()[rest[:n]] && strings.HasPrefix(rest[n:], " ") {
 			rest = strings.TrimLeft(rest[n:], " ")
 			again = true
 		}
 	}
 	n := wordEnd(rest)
 	word := rest[:n]
-	indent, ok := keyword[word]
+	indent, ok := keyword.Get()[word]
 	if !ok || indented && !indent {
 		return testCase(rest, word)
 	}
@@ -380,7 +381,7 @@ func declaration(line string) string {
 		rest = strings.TrimSpace(rest[end+1:])
 	}
 	name := rest[:wordEnd(rest)]
-	if name == "" || strings.Contains(name, "'") || notName[name] {
+	if name == "" || strings.Contains(name, "'") || notName.Get()[name] {
 		return ""
 	}
 	return word + " " + receiver + name
@@ -402,16 +403,22 @@ func testCase(rest, word string) string {
 }
 
 // keyword has the words that declare, and whether they do so within a block.
-var keyword = map[string]bool{
-	"func": false, "type": false, "class": true, "def": true, "function": true, "fn": true, "interface": true, "struct": true,
-	"enum": true, "trait": true, "impl": false, "mod": false, "module": false, "const": false, "let": false, "var": false, "protocol": true,
-	"object": false, "resource": false,
-}
+var keyword = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{
+		"func": false, "type": false, "class": true, "def": true, "function": true, "fn": true, "interface": true, "struct": true,
+		"enum": true, "trait": true, "impl": false, "mod": false, "module": false, "const": false, "let": false, "var": false, "protocol": true,
+		"object": false, "resource": false,
+	}
+}}
 
-var modifier = map[string]bool{
-	"export": true, "default": true, "async": true, "pub": true, "public": true, "private": true, "protected": true, "static": true,
-	"abstract": true, "final": true, "data": true, "sealed": true, "declare": true, "override": true, "open": true,
-}
+var modifier = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{
+		"export": true, "default": true, "async": true, "pub": true, "public": true, "private": true, "protected": true, "static": true,
+		"abstract": true, "final": true, "data": true, "sealed": true, "declare": true, "override": true, "open": true,
+	}
+}}
 
 // notName has the words that may stand behind a keyword in prose.
-var notName = map[string]bool{"is": true, "of": true, "the": true, "to": true, "that": true, "and": true, "for": true, "in": true}
+var notName = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"is": true, "of": true, "the": true, "to": true, "that": true, "and": true, "for": true, "in": true}
+}}

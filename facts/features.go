@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/bins"
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // Numbers of features.
@@ -99,10 +100,12 @@ func FeaturesOfLines() []Feature {
 }
 
 // kinds are the kinds of names as the first of their features counts them.
-var kinds = map[Kind]uint8{
-	KindURL: 0, KindEmail: 1, KindPath: 2, KindFile: 3, KindKebab: 4, KindSymbol: 5, KindNumber: 6, KindHash: 7, KindID: 8,
-	KindVersion: 9, KindQuantity: 10, kindWord: 11,
-}
+var kinds = lazy.Value[map[Kind]uint8]{Make: func() map[Kind]uint8 {
+	return map[Kind]uint8{
+		KindURL: 0, KindEmail: 1, KindPath: 2, KindFile: 3, KindKebab: 4, KindSymbol: 5, KindNumber: 6, KindHash: 7, KindID: 8,
+		KindVersion: 9, KindQuantity: 10, kindWord: 11,
+	}
+}}
 
 // rarityBin is the bin of how much the shared words of a line say.
 func rarityBin(v int32) uint8 { return bins.Of(v, 1, 5, 9, 13, 17, 25) }
@@ -119,7 +122,7 @@ func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 		file = 1 + e.files[n.file-1].hot
 	}
 	return NameFeatures{
-		kinds[n.kind], bins.Of(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
+		kinds.Get()[n.kind], bins.Of(n.last, 500, 1000, 2000, 4000, 8000, 16000, 32000),
 		bins.Of(n.count, 2, 3, 5, 9, 17), bins.Of(n.blocks, 2, 3, 5, 9), bins.Of(n.args, 1, 2, 3, 5, 9),
 		bins.Of(e.since(n), 2, 4, 7, 11, 21, never), callsBin(n.seen), bins.Of(n.recent, 1, 2, 3, 5),
 		bins.Flag(n.from.has(sourceNewest)), bins.Flag(n.fresh), bins.Flag(n.fails), bins.Of(n.neighbors, 3, 8, 20, 50, 120),

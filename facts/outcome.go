@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -146,8 +147,8 @@ func (s *lines) line(line string, n int) {
 	if len(line) <= 200 {
 		count, what = counted(line)
 	}
-	s.fail(line, n, count != "0" && failedWord[what])
-	if count == "0" && failedWord[what] && what[0] == 'f' {
+	s.fail(line, n, count != "0" && failedWord.Get()[what])
+	if count == "0" && failedWord.Get()[what] && what[0] == 'f' {
 		s.none = n
 	}
 	if succeeds(line) {
@@ -205,7 +206,7 @@ func (s *lines) total(line string, n int) {
 // failing returns how well a line tells what failed, 0 if it does not, and
 // whether it says that something did.
 func failing(line string) (rank int, fails bool) {
-	for _, h := range headsBy[line[0]] {
+	for _, h := range headsBy.Get()[line[0]] {
 		if rest, found := strings.CutPrefix(line, h.text); found && !denies(rest) && (h.text != "FAIL" || !goesOn(rest)) {
 			return h.rank, true
 		}
@@ -279,12 +280,13 @@ func located(line string) bool {
 }
 
 // headsBy has the heads of failures by their first byte.
-var headsBy = func() (table [256][]head) {
+var headsBy = lazy.Value[*[256][]head]{Make: func() *[256][]head {
+	var table [256][]head
 	for _, h := range failureHeads {
 		table[h.text[0]] = append(table[h.text[0]], h)
 	}
-	return table
-}()
+	return &table
+}}
 
 // A head is how a line begins, and how well such a line tells what failed.
 type head struct {
@@ -331,8 +333,9 @@ func speaks(line string) bool {
 	if strings.HasPrefix(line, "0 ") {
 		return false
 	}
+	words := failureWords.Get()
 	for i := range len(line) {
-		for _, w := range failureWords[line[i]|0x20] {
+		for _, w := range words[line[i]|0x20] {
 			if len(line)-i >= len(w) && strings.EqualFold(line[i:i+len(w)], w) {
 				return !strings.Contains(strings.ToLower(line), " 0 fail")
 			}
@@ -342,12 +345,13 @@ func speaks(line string) bool {
 }
 
 // failureWords has the words that speak of a failure, by their first byte.
-var failureWords = func() (table [256][]string) {
+var failureWords = lazy.Value[*[256][]string]{Make: func() *[256][]string {
+	var table [256][]string
 	for _, w := range [...]string{"error", "fail", "cannot", "not found", "undefined", "denied", "invalid", "no such", "expected"} {
 		table[w[0]] = append(table[w[0]], w)
 	}
-	return table
-}()
+	return &table
+}}
 
 // counted returns the number and the word behind it of a line such as
 // "3 failed" or "0 fail, 12 pass": the failures, if it counts them.
@@ -377,24 +381,28 @@ func counted(line string) (n, what string) {
 		for next < len(line) && line[next] > ' ' {
 			next++
 		}
-		if w := strings.Trim(line[i:next], around); countedWord[w] && (n == "" || failedWord[w]) {
+		if w := strings.Trim(line[i:next], around); countedWord.Get()[w] && (n == "" || failedWord.Get()[w]) {
 			n, what = strings.TrimLeft(line[from:end], around), w
 		}
 	}
 	return n, what
 }
 
-var countedWord = map[string]bool{
-	"passed": true, "failed": true, "passing": true, "failing": true, "pass": true, "fail": true, "tests": true, "issues": true,
-	"errors": true, "error": true, "failures": true, "problems": true, "skipped": true, "warnings": true, "issues.": true,
-}
+var countedWord = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{
+		"passed": true, "failed": true, "passing": true, "failing": true, "pass": true, "fail": true, "tests": true, "issues": true,
+		"errors": true, "error": true, "failures": true, "problems": true, "skipped": true, "warnings": true, "issues.": true,
+	}
+}}
 
-var failedWord = map[string]bool{"failed": true, "failing": true, "fail": true, "errors": true, "error": true, "failures": true}
+var failedWord = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"failed": true, "failing": true, "fail": true, "errors": true, "error": true, "failures": true}
+}}
 
 // total reports whether a line, which counts something or not, says how a run
 // went as a whole.
 func total(line, count string) bool {
-	for _, h := range totalsBy[line[0]] {
+	for _, h := range totalsBy.Get()[line[0]] {
 		if strings.HasPrefix(line, h) {
 			return true
 		}
@@ -407,12 +415,13 @@ func total(line, count string) bool {
 
 // totalsBy has how lines begin that say how a run went as a whole, by their first
 // byte.
-var totalsBy = func() (table [256][]string) {
+var totalsBy = lazy.Value[*[256][]string]{Make: func() *[256][]string {
+	var table [256][]string
 	for _, h := range [...]string{"ok  \t", "ok \t", "ok  ", "Tests:", "Test Suites:", "test result:", "BUILD ", "Ran ", "Found 0", "Success", "DONE "} {
 		table[h[0]] = append(table[h[0]], h)
 	}
-	return table
-}()
+	return &table
+}}
 
 // isCommit reports whether git commit reports with a line, such as
 // [main 1a2b3c4] Fix it.

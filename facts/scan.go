@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
@@ -345,7 +346,7 @@ func shapeOf(line string) shape {
 	if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
 		word = line[:i]
 	}
-	if s, known := leading[word]; known {
+	if s, known := leading.Get()[word]; known {
 		return s
 	}
 	switch line[len(line)-1] {
@@ -356,15 +357,17 @@ func shapeOf(line string) shape {
 }
 
 // leading has the words that lines of code begin with.
-var leading = map[string]shape{
-	"import": shapeImport, "from": shapeImport, "use": shapeImport, "package": shapeImport, "require": shapeImport,
-	"func": shapeDeclaration, "type": shapeDeclaration, "export": shapeDeclaration, "class": shapeDeclaration,
-	"def": shapeDeclaration, "const": shapeDeclaration, "async": shapeDeclaration, "interface": shapeDeclaration,
-	"function": shapeDeclaration, "var": shapeDeclaration, "let": shapeDeclaration, "pub": shapeDeclaration, "fn": shapeDeclaration,
-	"struct": shapeDeclaration, "public": shapeDeclaration, "private": shapeDeclaration, "static": shapeDeclaration,
-	"if": shapeStatement, "for": shapeStatement, "return": shapeStatement, "else": shapeStatement, "while": shapeStatement,
-	"switch": shapeStatement, "case": shapeStatement,
-}
+var leading = lazy.Value[map[string]shape]{Make: func() map[string]shape {
+	return map[string]shape{
+		"import": shapeImport, "from": shapeImport, "use": shapeImport, "package": shapeImport, "require": shapeImport,
+		"func": shapeDeclaration, "type": shapeDeclaration, "export": shapeDeclaration, "class": shapeDeclaration,
+		"def": shapeDeclaration, "const": shapeDeclaration, "async": shapeDeclaration, "interface": shapeDeclaration,
+		"function": shapeDeclaration, "var": shapeDeclaration, "let": shapeDeclaration, "pub": shapeDeclaration, "fn": shapeDeclaration,
+		"struct": shapeDeclaration, "public": shapeDeclaration, "private": shapeDeclaration, "static": shapeDeclaration,
+		"if": shapeStatement, "for": shapeStatement, "return": shapeStatement, "else": shapeStatement, "while": shapeStatement,
+		"switch": shapeStatement, "case": shapeStatement,
+	}
+}}
 
 // fails reports whether a line speaks of an error.
 func fails(line string) bool {

@@ -140,7 +140,7 @@ func (lx *lexer) bare(line string, start, end int) *fault {
 // classify says what kind of word a lexeme is.
 func (lx *lexer) classify(t *lexeme) *fault {
 	if len(t.text) <= longest {
-		t.word = keywords[t.text]
+		t.word = keywords.Get()[t.text]
 	}
 	switch {
 	case lx.verbs[t.text] != nil:

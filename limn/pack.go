@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync" //nolint:depguard // for tables that are made once
 	"time"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A Pack adds to the language: nouns, which are reserved while it is loaded,
@@ -107,7 +109,7 @@ func BuiltinPacks() []string { return []string{"session", "research"} }
 // against sources, or "research", whose verbs hold them against releases and
 // windows. Other names are an error.
 func BuiltinPack(name string) (*Pack, error) {
-	load, ok := builtin[name]
+	load, ok := builtin.Get()[name]
 	if !ok {
 		return nil, fmt.Errorf("no such pack: %q", name)
 	}
@@ -115,10 +117,12 @@ func BuiltinPack(name string) (*Pack, error) {
 }
 
 // builtin reads each pack that is built in once, when it is asked for first.
-var builtin = map[string]func() (*Pack, error){
-	"session":  sync.OnceValues(func() (*Pack, error) { return readPack("session") }),
-	"research": sync.OnceValues(func() (*Pack, error) { return readPack("research") }),
-}
+var builtin = lazy.Value[map[string]func() (*Pack, error)]{Make: func() map[string]func() (*Pack, error) {
+	return map[string]func() (*Pack, error){
+		"session":  sync.OnceValues(func() (*Pack, error) { return readPack("session") }),
+		"research": sync.OnceValues(func() (*Pack, error) { return readPack("research") }),
+	}
+}}
 
 func readPack(name string) (*Pack, error) {
 	data, err := packFiles.ReadFile(path.Join("packs", name+".json"))

@@ -255,7 +255,7 @@ func (r *packReader) connective(at, w string) {
 		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
 	case slices.Contains([]string{"and", "then", "because", "of"}, w):
 		r.fail(at, "is %q, which means something else behind a value", w)
-	case Reserved(w) && keywords[w].category() != catConnective:
+	case Reserved(w) && keywords.Get()[w].category() != catConnective:
 		r.fail(at, "is %q, which is a word of the language and no connective", w)
 	}
 }

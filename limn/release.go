@@ -3,6 +3,8 @@ package limn
 import (
 	"fmt"
 	"slices"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
 // A Release is a vocabulary that readers of programs may have. Releases are told
@@ -73,29 +75,31 @@ func (k keyword) reserved() int {
 
 // since returns the release since which a word has its meaning.
 func (k keyword) since() int {
-	if n, ok := newer[k]; ok {
+	if n, ok := newer.Get()[k]; ok {
 		return n
 	}
 	return 35
 }
 
 // newer holds the releases of the words that came later. It is never written.
-var newer = map[keyword]int{
-	kwIncludes: 37, kwRemove: 37,
-	kwWithin:  38,
-	kwWeakens: 40, kwOver: 40,
-	kwRequire: 42, kwThen: 42,
-	kwAssign: 44, kwExpect: 44,
-	kwBy: 49, kwPlus: 49, kwMinus: 49, kwMultiplied: 49, kwDivided: 49,
-	kwSort: 51, kwReverse: 51, kwCompare: 51, kwTransform: 51,
-	kwAbout:     52,
-	kwBecause:   53,
-	kwInherited: 54,
-	kwForbid:    56, kwPermit: 56,
-	kwStarting: 58, kwUntil: 58,
-	kwHighest: renamed, kwLowest: renamed, kwSum: renamed,
-	kwDefine: 61,
-}
+var newer = lazy.Value[map[keyword]int]{Make: func() map[keyword]int {
+	return map[keyword]int{
+		kwIncludes: 37, kwRemove: 37,
+		kwWithin:  38,
+		kwWeakens: 40, kwOver: 40,
+		kwRequire: 42, kwThen: 42,
+		kwAssign: 44, kwExpect: 44,
+		kwBy: 49, kwPlus: 49, kwMinus: 49, kwMultiplied: 49, kwDivided: 49,
+		kwSort: 51, kwReverse: 51, kwCompare: 51, kwTransform: 51,
+		kwAbout:     52,
+		kwBecause:   53,
+		kwInherited: 54,
+		kwForbid:    56, kwPermit: 56,
+		kwStarting: 58, kwUntil: 58,
+		kwHighest: renamed, kwLowest: renamed, kwSum: renamed,
+		kwDefine: 61,
+	}
+}}
 
 // An audit looks for what a release does not know.
 type audit struct {
@@ -110,7 +114,7 @@ func (a *audit) word(pos Pos, k keyword) {
 }
 
 // verb needs the verb of an operation by its name.
-func (a *audit) verb(verb string) { a.word(a.pos, keywords[verb]) }
+func (a *audit) verb(verb string) { a.word(a.pos, keywords.Get()[verb]) }
 
 // need reports a construct if it is newer than the release.
 func (a *audit) need(pos Pos, since int, what string) {
@@ -212,7 +216,7 @@ func (a *audit) action(core action) {
 		}
 	case *packCall:
 		for i, s := range c.Verb.Slots {
-			if k := keywords[s.Connective]; k != kwNone && c.Slots[i] != nil {
+			if k := keywords.Get()[s.Connective]; k != kwNone && c.Slots[i] != nil {
 				a.word(c.Pos, k)
 			}
 		}
@@ -241,7 +245,7 @@ func (a *audit) expr(e expr) {
 	case *date:
 		a.need(e.Pos, 61, "a date")
 	case *extremum:
-		a.word(e.Pos, keywords[e.word()])
+		a.word(e.Pos, keywords.Get()[e.word()])
 	case *binary:
 		a.need(e.Pos, kwPlus.since(), fmt.Sprintf("%q", e.Op))
 	case *word:

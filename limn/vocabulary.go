@@ -1,5 +1,7 @@
 package limn
 
+import "github.com/carrel-dev/carrel/internal/lazy"
+
 // A category is the kind of a reserved word.
 type category string
 
@@ -18,7 +20,7 @@ const (
 // Reserved reports whether the language reserves a word, so that nothing can have it as
 // its name: "combine", which was given up, is among those words, and the words of packs
 // are not. Words are in lower case.
-func Reserved(word string) bool { return keywords[word] != kwNone }
+func Reserved(word string) bool { return keywords.Get()[word] != kwNone }
 
 // A keyword is an index of vocabulary.
 type keyword uint8
@@ -120,13 +122,13 @@ var vocabulary = [...]string{
 }
 
 // keywords finds the words that are reserved. It is never written.
-var keywords = func() map[string]keyword {
+var keywords = lazy.Value[map[string]keyword]{Make: func() map[string]keyword {
 	m := make(map[string]keyword, kwCombine)
 	for k := kwRemember; k <= kwCombine; k++ {
 		m[k.String()] = k
 	}
 	return m
-}()
+}}
 
 // longest is the length of the longest reserved word, "multiplied".
 const longest = 10

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -42,7 +43,7 @@ type Table struct {
 }
 
 // builtin has the tools of common agents, as their names fold.
-var builtin = func() map[string]Class {
+var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 	m := make(map[string]Class)
 	for class, names := range map[Class]string{
 		Edit: `edit write multiedit notebookedit createfile overwritefile quickedit deletefile writefile editfile applypatch
@@ -67,7 +68,7 @@ var builtin = func() map[string]Class {
 		}
 	}
 	return m
-}()
+}}
 
 // With returns a table that knows further tools, which win over those that t
 // knows. The error names a class that does not exist or a name without letters.
@@ -91,7 +92,7 @@ func (t *Table) With(classes map[string]Class) (*Table, error) {
 
 func (t *Table) all() map[string]Class {
 	if t == nil || t.classes == nil {
-		return builtin
+		return builtin.Get()
 	}
 	return t.classes
 }

@@ -119,24 +119,25 @@ var otherTopics = []string{
 	"Print of a label", "Invite to a workspace", "Missing manual", "Dark theme", "Time zone of a report",
 }
 
-var otherWords = strings.Fields(`The label printer answers after a restart and the parcel leaves on Monday . The carrier sends
+const otherWords = `The label printer answers after a restart and the parcel leaves on Monday . The carrier sends
 a new number for the second box . A hinge of this model holds four years when nobody leans on the door . The workspace
 owner invites people from the settings page . Search is slow when the index has not been built since the import . The
 report shows the time zone of the reader and not of the writer . An address changes at once for letters and overnight
 for parcels . The manual of the older model is in the archive of the site . Contacts leave as a table with one row for
-each person . The dark theme follows the system unless it is set by hand .`)
+each person . The dark theme follows the system unless it is set by hand .`
 
-var billingWords = strings.Fields(`A card is charged twice when the gateway times out and the client sends the payment again with
+const billingWords = `A card is charged twice when the gateway times out and the client sends the payment again with
 a new key . The console shows both charges with the same invoice and two references . The desk opens the invoice , picks the
 second charge and refunds it as a duplicate . The refund limit of the desk counts for goodwill and not for errors . A team
 lead approves what is above the limit , and the console records who did . The bank takes three to five days to show the
 refund to the customer . The case is escalated when the charges have different amounts or one of them was disputed . Write
 to the customer which charge is refunded , how much , and when it arrives . A note in the ticket names the reference of the
-refund and the person who approved it . Invoices stay open until the gateway confirms the reversal .`)
+refund and the person who approved it . Invoices stay open until the gateway confirms the reversal .`
 
-// prose makes a text of about so many bytes out of words, the same each time
+// prose makes a text of about so many bytes out of the words of a text, the same each time
 // for the same seed.
-func prose(title string, words []string, size, seed int) string {
+func prose(title, text string, size, seed int) string {
+	words := strings.Fields(text)
 	var b strings.Builder
 	b.WriteString("# " + title + "\n\n")
 	at := seed * 37
@@ -163,5 +164,5 @@ func prose(title string, words []string, size, seed int) string {
 
 // talk makes a part of the chat.
 func talk(part int) string {
-	return prose("Chat", []string{"customer:", "I", "was", "charged", "twice", "for", "INV-7731", ".", "agent:", "I", "see", "two", "charges", "of", "$380", "and", "ask", "billing", ".", "customer:", "How", "long", "does", "the", "refund", "take", "."}, 5200+600*part, part)
+	return prose("Chat", "customer: I was charged twice for INV-7731 . agent: I see two charges of $380 and ask billing . customer: How long does the refund take .", 5200+600*part, part)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/ratio"
 )
 
@@ -44,51 +45,53 @@ func keyOf(t reflect.Type) string {
 }
 
 // common says what fields are that need no comment where they stand.
-var common = map[string]string{
-	"session": "id of the session", "id": "id", "block": "id of the block", "title": "title", "text": "text", "name": "name",
-	"limit": "how many entries at most", "after": "the next of the page before", "query": "words that are looked for",
-	"items": "the entries", "next": "where the next page begins; empty on the last", "format": "format of the conversation or context",
-	"model": "the model", "tokens": "tokens", "blocks": "blocks", "bytes": "bytes", "messages": "messages", "revision": "revision of the session",
-	"version": "version of the scope", "created": "when it came to be", "updated": "when it last changed", "time": "when it happened",
-	"status": "status", "kind": "kind", "class": "provenance", "scope": "whose context it is", "actor": "who did it", "op": "id of the entry of the journal",
-	"reason": "why", "reasons": "why", "warnings": "what a person should know of", "data": "the content", "content": "the content",
-	"source": "where it comes from", "subject": "whom or what it is about", "from": "where it begins", "to": "where it ends",
-	"turn": "its place in the window, from 0", "state": "where it is", "form": "how much of it is in the window", "rule": "the rule that holds",
-	"preview": "the beginning of its text", "type": "type", "total": "how many there are", "score": "score", "digest": "SHA-256 of the bytes, in hex",
-	"claim_basis": "what claims rest on", "source_state": "how far the sources were read", "open_questions": "questions that are open", "bin": "the value of the feature",
-	"path": "the file", "boundary": "what must not be claimed beyond", "basis": "what the claim rests on", "context": "what is to be kept in mind",
-	"why_it_matters": "why it matters", "meaning_for_next_agent": "what it means for the next agent", "section": "the section", "primary_intent": "what is to be done",
-	"secondary_intent": "what is to be done besides", "target_or_artifact": "what it is done to", "created_by": "who made the packet", "created_for": "whom it is for",
-	"current_goal": "the goal", "current_state": "how the work stands", "handoff_notes": "anything else", "recommended_next_action": "what to do next",
-	"session_or_project": "what the packet is of", "work_completed": "what is done", "work_not_yet_completed": "what is not done", "question": "the question",
-	"what_was_verified": "what was verified", "ref": "id of the artifact or block", "from_tier": "tier of the one", "to_tier": "tier of the other",
-	"step": "the stage of the plan in which it changed", "keep_retry": "how many of the newest blocks a second attempt keeps", "profile": "whose figures are the default",
-	"expected_keywords": "words of the answer", "place": "where the answer is", "number": "its number, from 1", "rationale": "why", "count": "how many",
-	"error": "the error", "note": "what became of it", "session_intent": "what the session is for", "tokens_after": "tokens after the compression",
-	"tokens_before": "tokens before it", "what": "what it is", "black": "artifacts with this tag", "green": "artifacts with this tag", "red": "artifacts with this tag",
-	"yellow": "artifacts with this tag", "absent": "artifacts that are not there", "admitted": "artifacts that were scored", "crowded": "artifacts that others left no room",
-	"distrusted": "artifacts whose provenance is not enough", "not_scored": "artifacts that were not scored", "refuted": "artifacts that were refuted",
-	"decisions": "decisions", "questions": "open questions", "resume_state": "where the session is to go on", "closed": "nothing can be added any more",
-	"expired": "its time is up", "expires": "when its time is up", "pinned": "it is pinned", "stash": "it is in the stash", "verified_by": "the person who vouches for it",
-	"encoding": "the encoding that tokens are counted in", "seal": "the seal of the manifest, in hex", "tier": "how far the context is degraded",
-	"semantic": "how texts are compared", "semantic_calls": "how many texts an embedder was asked for", "warning": "what a person should know of",
-	"accepted": "it was accepted", "short_id": "the beginning of the id, by which it is named", "entries": "entries", "for": "what it is for",
-	"ttl": "how long it lives, from its creation on", "outcome": "what became of it", "changed": "whether, or how many blocks, it changed", "intent": "words for what the agent is about to do",
-	"compression_count": "how many compressions there were", "statements": "statements of the contract, one each", "about": "what it is about", "list": "the list of the contract",
-	"value": "the value", "ids": "ids", "permissions": "what the token allows", "scopes": "where it allows that", "document": "the sealed document, byte for byte",
-	"critical": "it matters more than others", "unpin": "let the blocks go", "lost_ids": "ids of probes that nothing answers", "recall_ids": "ids of probes that a recall answers",
-	"window_ids": "ids of probes that the window answers", "detail": "what is wrong, for people", "field": "the field that is meant", "line": "the line that is meant",
-	"cells": "how many texts were erased", "covers": "how many blocks it covers", "fresh": "how many blocks are new in it", "undone": "it was taken back",
-	"fetch": "what the source said", "fetched": "how many sources were asked again", "tag": "the order in which it enters", "memories": "memories that were made from it",
-	"known_bytes": "bytes that are known", "allow_secrets": "let content in that looks as if it held a credential", "input": "the arguments of the call, as JSON",
-	"calls": "calls", "compressions": "compressions", "depth": "how many summaries it was merged from", "cold": "out of the window", "live": "in the window as they came",
-	"stub": "in the window as a stub", "action": "what is to be done", "iterations": "steps since the last instruction of a person", "level": "how full the window is",
-	"by": "what did it", "call_id": "id of the call", "candidates": "artifacts that were looked at",
-	"before": "before", "tools": "names of the tools that it calls", "dry_run": "say what would happen and write nothing", "file": "name of the file",
-	"project": "folder of the project", "window": "tokens of the window", "figures": "what the window is measured by",
-	"decision": "the decision", "strategy": "how the window is made smaller", "budget": "tokens at most", "manifest": "id of the manifest",
-	"artifact": "the artifact", "artifacts": "artifacts", "summary": "the summary", "probes": "probes", "evaluator": "name of the evaluator", "role": "role",
-}
+var common = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"session": "id of the session", "id": "id", "block": "id of the block", "title": "title", "text": "text", "name": "name",
+		"limit": "how many entries at most", "after": "the next of the page before", "query": "words that are looked for",
+		"items": "the entries", "next": "where the next page begins; empty on the last", "format": "format of the conversation or context",
+		"model": "the model", "tokens": "tokens", "blocks": "blocks", "bytes": "bytes", "messages": "messages", "revision": "revision of the session",
+		"version": "version of the scope", "created": "when it came to be", "updated": "when it last changed", "time": "when it happened",
+		"status": "status", "kind": "kind", "class": "provenance", "scope": "whose context it is", "actor": "who did it", "op": "id of the entry of the journal",
+		"reason": "why", "reasons": "why", "warnings": "what a person should know of", "data": "the content", "content": "the content",
+		"source": "where it comes from", "subject": "whom or what it is about", "from": "where it begins", "to": "where it ends",
+		"turn": "its place in the window, from 0", "state": "where it is", "form": "how much of it is in the window", "rule": "the rule that holds",
+		"preview": "the beginning of its text", "type": "type", "total": "how many there are", "score": "score", "digest": "SHA-256 of the bytes, in hex",
+		"claim_basis": "what claims rest on", "source_state": "how far the sources were read", "open_questions": "questions that are open", "bin": "the value of the feature",
+		"path": "the file", "boundary": "what must not be claimed beyond", "basis": "what the claim rests on", "context": "what is to be kept in mind",
+		"why_it_matters": "why it matters", "meaning_for_next_agent": "what it means for the next agent", "section": "the section", "primary_intent": "what is to be done",
+		"secondary_intent": "what is to be done besides", "target_or_artifact": "what it is done to", "created_by": "who made the packet", "created_for": "whom it is for",
+		"current_goal": "the goal", "current_state": "how the work stands", "handoff_notes": "anything else", "recommended_next_action": "what to do next",
+		"session_or_project": "what the packet is of", "work_completed": "what is done", "work_not_yet_completed": "what is not done", "question": "the question",
+		"what_was_verified": "what was verified", "ref": "id of the artifact or block", "from_tier": "tier of the one", "to_tier": "tier of the other",
+		"step": "the stage of the plan in which it changed", "keep_retry": "how many of the newest blocks a second attempt keeps", "profile": "whose figures are the default",
+		"expected_keywords": "words of the answer", "place": "where the answer is", "number": "its number, from 1", "rationale": "why", "count": "how many",
+		"error": "the error", "note": "what became of it", "session_intent": "what the session is for", "tokens_after": "tokens after the compression",
+		"tokens_before": "tokens before it", "what": "what it is", "black": "artifacts with this tag", "green": "artifacts with this tag", "red": "artifacts with this tag",
+		"yellow": "artifacts with this tag", "absent": "artifacts that are not there", "admitted": "artifacts that were scored", "crowded": "artifacts that others left no room",
+		"distrusted": "artifacts whose provenance is not enough", "not_scored": "artifacts that were not scored", "refuted": "artifacts that were refuted",
+		"decisions": "decisions", "questions": "open questions", "resume_state": "where the session is to go on", "closed": "nothing can be added any more",
+		"expired": "its time is up", "expires": "when its time is up", "pinned": "it is pinned", "stash": "it is in the stash", "verified_by": "the person who vouches for it",
+		"encoding": "the encoding that tokens are counted in", "seal": "the seal of the manifest, in hex", "tier": "how far the context is degraded",
+		"semantic": "how texts are compared", "semantic_calls": "how many texts an embedder was asked for", "warning": "what a person should know of",
+		"accepted": "it was accepted", "short_id": "the beginning of the id, by which it is named", "entries": "entries", "for": "what it is for",
+		"ttl": "how long it lives, from its creation on", "outcome": "what became of it", "changed": "whether, or how many blocks, it changed", "intent": "words for what the agent is about to do",
+		"compression_count": "how many compressions there were", "statements": "statements of the contract, one each", "about": "what it is about", "list": "the list of the contract",
+		"value": "the value", "ids": "ids", "permissions": "what the token allows", "scopes": "where it allows that", "document": "the sealed document, byte for byte",
+		"critical": "it matters more than others", "unpin": "let the blocks go", "lost_ids": "ids of probes that nothing answers", "recall_ids": "ids of probes that a recall answers",
+		"window_ids": "ids of probes that the window answers", "detail": "what is wrong, for people", "field": "the field that is meant", "line": "the line that is meant",
+		"cells": "how many texts were erased", "covers": "how many blocks it covers", "fresh": "how many blocks are new in it", "undone": "it was taken back",
+		"fetch": "what the source said", "fetched": "how many sources were asked again", "tag": "the order in which it enters", "memories": "memories that were made from it",
+		"known_bytes": "bytes that are known", "allow_secrets": "let content in that looks as if it held a credential", "input": "the arguments of the call, as JSON",
+		"calls": "calls", "compressions": "compressions", "depth": "how many summaries it was merged from", "cold": "out of the window", "live": "in the window as they came",
+		"stub": "in the window as a stub", "action": "what is to be done", "iterations": "steps since the last instruction of a person", "level": "how full the window is",
+		"by": "what did it", "call_id": "id of the call", "candidates": "artifacts that were looked at",
+		"before": "before", "tools": "names of the tools that it calls", "dry_run": "say what would happen and write nothing", "file": "name of the file",
+		"project": "folder of the project", "window": "tokens of the window", "figures": "what the window is measured by",
+		"decision": "the decision", "strategy": "how the window is made smaller", "budget": "tokens at most", "manifest": "id of the manifest",
+		"artifact": "the artifact", "artifacts": "artifacts", "summary": "the summary", "probes": "probes", "evaluator": "name of the evaluator", "role": "role",
+	}
+}}
 
 // describe says what a field is: by its comment, by what fields of its name are, or by the
 // comment of its type.
@@ -97,7 +100,7 @@ func describe(f *field) string {
 	if about := d.Types[keyOf(f.owner)][f.inGo]; about != "" {
 		return about
 	}
-	if about := common[f.name]; about != "" {
+	if about := common.Get()[f.name]; about != "" {
 		return about
 	}
 	t := f.typ
@@ -109,7 +112,7 @@ func describe(f *field) string {
 
 // valuesOf returns the values of a kind of text, or nil if it may be any.
 func valuesOf(t reflect.Type) []any {
-	if t.Kind() != reflect.String || openValues[keyOf(t)] {
+	if t.Kind() != reflect.String || openValues.Get()[keyOf(t)] {
 		return nil
 	}
 	var list []any
@@ -120,7 +123,9 @@ func valuesOf(t reflect.Type) []any {
 }
 
 // openValues are kinds of text that have other values than those with a name.
-var openValues = map[string]bool{"governance.Actor": true}
+var openValues = lazy.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"governance.Actor": true}
+}}
 
 // exampleOf returns an example of a field, or nil if its type is a list or an object, whose
 // schema has those of its members.
@@ -144,7 +149,7 @@ func exampleOf(f *field) any {
 	case reflect.TypeFor[digest.Digest]():
 		return digest.Of([]byte("carrel")).String()
 	}
-	if e, ok := examples[keyOf(t)]; ok {
+	if e, ok := examples.Get()[keyOf(t)]; ok {
 		return e
 	}
 	switch t.Kind() { //nolint:exhaustive // others have members
@@ -155,7 +160,7 @@ func exampleOf(f *field) any {
 	case reflect.Float64:
 		return 0.5
 	case reflect.String:
-		if e, ok := examples[f.name]; ok {
+		if e, ok := examples.Get()[f.name]; ok {
 			return e
 		}
 		return "text"
@@ -164,11 +169,13 @@ func exampleOf(f *field) any {
 }
 
 // examples are examples by type or by the name of a field.
-var examples = map[string]any{
-	"transcript.SessionID": "5f0c2a7e-7f43-4c1e-9d20-1f8a3c9e6b11", "transcript.BlockID": "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
-	"store.ArtifactID": "77e0b1c29a4d4f6e", "token.Count": 60000, "governance.Actor": "ada", "governance.Scope": "acme/web/builder",
-	"session": "@last", "block": "0a1b2c3d", "id": "77e0b1c2", "title": "The ledger's invariants", "name": "session.jsonl", "query": "connection pool",
-	"format": "anthropic", "model": "gpt-5", "file": "internal/ledger/ledger.go", "source": "file:docs/policy.md", "subject": "ledger",
-	"manifest": "m_0a1b2c3d4e5f6071", "op": "op_1a2b3c4d", "system": "You write Go.", "tool": "Bash", "evaluator": "tests", "by": "ada",
-	"short_id": "0a1b2c3d", "preview": "go test ./...", "encoding": "o200k_base", "project": "src/ledger",
-}
+var examples = lazy.Value[map[string]any]{Make: func() map[string]any {
+	return map[string]any{
+		"transcript.SessionID": "5f0c2a7e-7f43-4c1e-9d20-1f8a3c9e6b11", "transcript.BlockID": "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+		"store.ArtifactID": "77e0b1c29a4d4f6e", "token.Count": 60000, "governance.Actor": "ada", "governance.Scope": "acme/web/builder",
+		"session": "@last", "block": "0a1b2c3d", "id": "77e0b1c2", "title": "The ledger's invariants", "name": "session.jsonl", "query": "connection pool",
+		"format": "anthropic", "model": "gpt-5", "file": "internal/ledger/ledger.go", "source": "file:docs/policy.md", "subject": "ledger",
+		"manifest": "m_0a1b2c3d4e5f6071", "op": "op_1a2b3c4d", "system": "You write Go.", "tool": "Bash", "evaluator": "tests", "by": "ada",
+		"short_id": "0a1b2c3d", "preview": "go test ./...", "encoding": "o200k_base", "project": "src/ledger",
+	}
+}}

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -221,13 +222,15 @@ func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *j
 }
 
 // pastOf are the operations on artifacts, once done.
-var pastOf = map[string]string{"remove": "removed", "restore": "restored", "refute": "refuted", "purge": "purged"}
+var pastOf = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"remove": "removed", "restore": "restored", "refute": "refuted", "purge": "purged"}
+}}
 
 func printRemoval(j *job.Job, r *removal) error {
 	r.Artifacts = append([]store.ArtifactID{}, r.Artifacts...)
 	r.Manifests = append([]string{}, r.Manifests...)
 	return j.Result("removal", r, func(p *out.Page) {
-		done := pastOf[r.Op]
+		done := pastOf.Get()[r.Op]
 		named := len(r.Artifacts) - r.Derived
 		if p.TTY {
 			line := done + " " + out.Count(len(r.Artifacts), "artifact")

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
@@ -132,7 +133,7 @@ func explain(m *manifest.Manifest, ref string, row int64) *explanation {
 			x.Fetch = f.Outcome
 		}
 	}
-	x.Words = explanations[reason]
+	x.Words = explanations.Get()[reason]
 	if reason == "" {
 		x.Words = "not mentioned: it was no candidate, because it came later, or was removed, held or in another scope"
 	}
@@ -140,33 +141,35 @@ func explain(m *manifest.Manifest, ref string, row int64) *explanation {
 }
 
 // explanations say what each reason means.
-var explanations = map[manifest.Reason]string{
-	manifest.ReasonFits:              "it was worth a place, and all of it fitted",
-	manifest.ReasonBrief:             "it was worth a place, and its brief form fitted",
-	manifest.ReasonPinned:            "it is pinned, so it is in every context",
-	manifest.ReasonSystem:            "it is the system text",
-	manifest.ReasonWindow:            "it was in the window of the session",
-	manifest.ReasonQuery:             "it is the query",
-	manifest.ReasonFrame:             "the format needs it",
-	manifest.ReasonNotice:            "it tells the model what fences mean",
-	manifest.ReasonExpired:           "its time to live had passed",
-	manifest.ReasonRefuted:           "it, or what it was made from, had been refuted",
-	manifest.ReasonDistrusted:        "artifacts of its class are not trusted enough for a context",
-	manifest.ReasonHeld:              "the gate held it",
-	manifest.ReasonPolicy:            "a policy forbade it",
-	manifest.ReasonSecret:            "it looked as if it held a credential",
-	manifest.ReasonSuperseded:        "there was a later version of it",
-	manifest.ReasonDuplicate:         "another artifact with the same text was in",
-	manifest.ReasonCrowded:           "others were more recent, of a better class, or nearer to the query in words",
-	manifest.ReasonNotScored:         "it passed the first look, but others took the places of the second",
-	manifest.ReasonMinor:             "its score was too low (tagged green)",
-	manifest.ReasonOverBudget:        "it was worth a place, but there was no room for it in any form",
-	manifest.ReasonTier:              "the tier left it out",
-	manifest.ReasonSourceGone:        "its source no longer had it",
-	manifest.ReasonSourceForbidden:   "its source may not be asked",
-	manifest.ReasonSourceUnavailable: "its source did not answer",
-	manifest.ReasonErased:            "its text was erased",
-}
+var explanations = lazy.Value[map[manifest.Reason]string]{Make: func() map[manifest.Reason]string {
+	return map[manifest.Reason]string{
+		manifest.ReasonFits:              "it was worth a place, and all of it fitted",
+		manifest.ReasonBrief:             "it was worth a place, and its brief form fitted",
+		manifest.ReasonPinned:            "it is pinned, so it is in every context",
+		manifest.ReasonSystem:            "it is the system text",
+		manifest.ReasonWindow:            "it was in the window of the session",
+		manifest.ReasonQuery:             "it is the query",
+		manifest.ReasonFrame:             "the format needs it",
+		manifest.ReasonNotice:            "it tells the model what fences mean",
+		manifest.ReasonExpired:           "its time to live had passed",
+		manifest.ReasonRefuted:           "it, or what it was made from, had been refuted",
+		manifest.ReasonDistrusted:        "artifacts of its class are not trusted enough for a context",
+		manifest.ReasonHeld:              "the gate held it",
+		manifest.ReasonPolicy:            "a policy forbade it",
+		manifest.ReasonSecret:            "it looked as if it held a credential",
+		manifest.ReasonSuperseded:        "there was a later version of it",
+		manifest.ReasonDuplicate:         "another artifact with the same text was in",
+		manifest.ReasonCrowded:           "others were more recent, of a better class, or nearer to the query in words",
+		manifest.ReasonNotScored:         "it passed the first look, but others took the places of the second",
+		manifest.ReasonMinor:             "its score was too low (tagged green)",
+		manifest.ReasonOverBudget:        "it was worth a place, but there was no room for it in any form",
+		manifest.ReasonTier:              "the tier left it out",
+		manifest.ReasonSourceGone:        "its source no longer had it",
+		manifest.ReasonSourceForbidden:   "its source may not be asked",
+		manifest.ReasonSourceUnavailable: "its source did not answer",
+		manifest.ReasonErased:            "its text was erased",
+	}
+}}
 
 func printExplanation(p *out.Page, x *explanation) {
 	state := "left out"

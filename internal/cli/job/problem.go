@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/exam"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
@@ -98,20 +99,22 @@ func Is[E error](err error) bool {
 
 // titles say what each kind of error is that only the command line has, or that is
 // something else there.
-var titles = map[string]string{
-	"bug":        "bug in carrel",
-	"terminated": "terminated",
-	"no":         "the answer is no",
-	"usage":      "wrong command line",
-	"refused":    "refused by policy",
-	"consent":    "consent is needed",
-	"some-files": "some files failed",
-	"store":      "store cannot be read",
-	"file":       "file cannot be read or written",
-	"input":      "input cannot be read",
-	"model":      "the model gives no reply that can be used",
-	"integrity":  "does not verify",
-}
+var titles = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"bug":        "bug in carrel",
+		"terminated": "terminated",
+		"no":         "the answer is no",
+		"usage":      "wrong command line",
+		"refused":    "refused by policy",
+		"consent":    "consent is needed",
+		"some-files": "some files failed",
+		"store":      "store cannot be read",
+		"file":       "file cannot be read or written",
+		"input":      "input cannot be read",
+		"model":      "the model gives no reply that can be used",
+		"integrity":  "does not verify",
+	}
+}}
 
 // hint returns what to try next, or "".
 func hint(err error) string {
@@ -126,9 +129,9 @@ func hint(err error) string {
 	_, slug := classify(err)
 	switch {
 	case slug == "ambiguous":
-		return "give more of the id; " + cmp.Or(lists[api.SubjectOf(err)], "carrel sessions and carrel messages list them")
+		return "give more of the id; " + cmp.Or(lists.Get()[api.SubjectOf(err)], "carrel sessions and carrel messages list them")
 	case slug == "not-found":
-		return afterNotFound[api.SubjectOf(err)]
+		return afterNotFound.Get()[api.SubjectOf(err)]
 	case slug == "refused" && errors.Is(err, fs.ErrExist):
 		return "name another file, or replace this one with --force"
 	case slug == "refused" && api.SubjectOf(err) == api.SubjectCritical:
@@ -140,32 +143,34 @@ func hint(err error) string {
 	case slug == "store" && errors.Is(err, sqlite.ErrForeign):
 		return "choose another file with --store"
 	}
-	return hints[slug]
+	return hints.Get()[slug]
 }
 
 // restore is what to try when a record is not as it was written.
 const restore = "carrel store check, then carrel store restore BACKUP"
 
 // hints say what to try next after errors of a kind, whatever the error says.
-var hints = map[string]string{
-	"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes",
-	"invalid-result":  "nothing was changed; please report this with the session's format",
-	"shorter":         "import the whole file, or give --rewind if what is missing is to leave the conversation",
-	"forbidden":       "carrel help config; carrel config show --origin says what is allowed",
-	"unavailable":     "try again when the source can be reached",
-	"source-gone":     "carrel rm, or put it back where it was",
-	"integrity":       restore,
-	"corrupt":         restore,
-	"seal":            restore,
-	"manifest-format": restore,
-	"busy":            "try again",
-	"conflict":        "try again",
-	"format":          "carrel help formats",
-	"timeout":         "nothing was changed; give more time with --timeout",
-	"store":           "use a carrel at least as new as the store",
-	"bug":             "carrel version, and report it with the command line",
-	"unexpected":      "carrel version, and report it with the command line",
-}
+var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes",
+		"invalid-result":  "nothing was changed; please report this with the session's format",
+		"shorter":         "import the whole file, or give --rewind if what is missing is to leave the conversation",
+		"forbidden":       "carrel help config; carrel config show --origin says what is allowed",
+		"unavailable":     "try again when the source can be reached",
+		"source-gone":     "carrel rm, or put it back where it was",
+		"integrity":       restore,
+		"corrupt":         restore,
+		"seal":            restore,
+		"manifest-format": restore,
+		"busy":            "try again",
+		"conflict":        "try again",
+		"format":          "carrel help formats",
+		"timeout":         "nothing was changed; give more time with --timeout",
+		"store":           "use a carrel at least as new as the store",
+		"bug":             "carrel version, and report it with the command line",
+		"unexpected":      "carrel version, and report it with the command line",
+	}
+}}
 
 // fileHint returns what to try after an error about what a file says, or "".
 func fileHint(err error) string {
@@ -208,29 +213,33 @@ func budgetHint(err error) string {
 }
 
 // lists say which command lists things whose ids begin alike.
-var lists = map[api.Subject]string{
-	api.SubjectManifest: "carrel manifest list has them",
-	api.SubjectArtifact: "carrel ls lists them",
-}
+var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
+	return map[api.Subject]string{
+		api.SubjectManifest: "carrel manifest list has them",
+		api.SubjectArtifact: "carrel ls lists them",
+	}
+}}
 
 // afterNotFound says what to try when something was not found, by what it is.
-var afterNotFound = map[api.Subject]string{
-	"":                   "carrel search QUERY, or carrel messages",
-	api.SubjectBlock:     "carrel search QUERY, or carrel messages",
-	api.SubjectNoSummary: "carrel compress --strategy anchored makes one, if the window is above its --target",
-	api.SubjectSummary:   "carrel summary show, or carrel probe report",
-	api.SubjectManifest:  "carrel manifest list",
-	api.SubjectArtifact:  "carrel ls",
-	api.SubjectStore:     "carrel import --all, or carrel demo",
-	api.SubjectSession:   "carrel sessions",
-}
+var afterNotFound = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
+	return map[api.Subject]string{
+		"":                   "carrel search QUERY, or carrel messages",
+		api.SubjectBlock:     "carrel search QUERY, or carrel messages",
+		api.SubjectNoSummary: "carrel compress --strategy anchored makes one, if the window is above its --target",
+		api.SubjectSummary:   "carrel summary show, or carrel probe report",
+		api.SubjectManifest:  "carrel manifest list",
+		api.SubjectArtifact:  "carrel ls",
+		api.SubjectStore:     "carrel import --all, or carrel demo",
+		api.SubjectSession:   "carrel sessions",
+	}
+}}
 
 // NewProblem returns an error for programs to read. At the command line its status
 // is the exit code.
 func NewProblem(err error) *api.Problem {
 	code, slug := classify(err)
 	p := api.NewProblem(err)
-	p.Type, p.Title, p.Status, p.Hint = api.TypePrefix+slug, cmp.Or(titles[slug], p.Title), code, hint(err)
+	p.Type, p.Title, p.Status, p.Hint = api.TypePrefix+slug, cmp.Or(titles.Get()[slug], p.Title), code, hint(err)
 	if e, ok := errors.AsType[*config.FileError](err); ok {
 		p.File, p.Line, p.Field = e.File, e.Line, e.Key
 	}
