@@ -1,8 +1,8 @@
 package account_test
 
 import (
-	"slices"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
+	"sync" //nolint:depguard // a pool of memory, and no goroutine
 
 	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/ratio"

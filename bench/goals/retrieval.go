@@ -176,7 +176,7 @@ func fill(ctx context.Context, db *sql.DB, x *retrieval.Index, n int) error {
 	if err != nil {
 		return err
 	}
-	defer insert.Close()             //nolint:errcheck // nothing is lost
+	defer insert.Close()
 	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // it need not be hard to guess
 	z := rand.NewZipf(r, 1.1, 3, 60_000)
 	for id := range int64(n) {
@@ -197,7 +197,7 @@ func bestOfFTS5(ctx context.Context, stmt *sql.Stmt, match string) (map[int64]fl
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err tells
+	defer rows.Close()
 	found := make(map[int64]float64, bestCount)
 	for rows.Next() {
 		var id int64

@@ -94,10 +94,10 @@ func (w *writing) change(id transcript.SessionID) (at store.Revision, c *store.C
 	}
 }
 
-// many returns a side that does something so many times.
-func many(n int, do func(ctx context.Context) error) side {
+// many returns a side that writes so many times.
+func many(do func(ctx context.Context) error) side {
 	return timed(func(ctx context.Context) error {
-		for range n {
+		for range writes {
 			if err := do(ctx); err != nil {
 				return err
 			}
@@ -126,8 +126,8 @@ func putOfAnArtifact(ctx context.Context, _ *bench, dir string) (sides, error) {
 	}
 	rows := 0
 	return sides{
-		ours: many(writes, w.put),
-		other: many(writes, func(ctx context.Context) error {
+		ours: many(w.put),
+		other: many(func(ctx context.Context) error {
 			rows++
 			_, err := insert.ExecContext(ctx, digest.Of(fmt.Append(nil, rows)).String(), text(rows, 1300))
 			return err
@@ -147,12 +147,12 @@ func changeOfASession(ctx context.Context, _ *bench, dir string) (sides, error) 
 	}
 	pages := make([]byte, 64<<10) // about those that a change touches
 	return sides{
-		ours: many(writes, func(ctx context.Context) error {
+		ours: many(func(ctx context.Context) error {
 			at, c := w.change("one")
 			_, err := w.Apply(ctx, w.scope, "one", at, c)
 			return err
 		}),
-		other: many(writes, func(context.Context) error {
+		other: many(func(context.Context) error {
 			if _, err := file.Write(pages); err != nil {
 				return err
 			}

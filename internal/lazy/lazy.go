@@ -56,11 +56,11 @@ func (r *Reading[T]) Get() T {
 	return r.made()
 }
 
-// A Set is words as a set. A Pattern is a regular expression.
-type (
-	Set     = Reading[map[string]bool]
-	Pattern = Reading[*regexp.Regexp]
-)
+// A Set is words as a set.
+type Set = Reading[map[string]bool]
+
+// A Pattern is a regular expression.
+type Pattern = Reading[*regexp.Regexp]
 
 // Words returns the words of a text, parted by white space, as a set. Callers of its Get
 // must not change it.

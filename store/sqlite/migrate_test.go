@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -127,12 +126,18 @@ func oldIndex(t *testing.T, path string) {
 	}
 	var segments []row
 	rows, err := db.QueryContext(t.Context(), "SELECT segment, pages, scope, docs FROM segment")
-	for err == nil && rows.Next() {
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
 		var r row
-		err = rows.Scan(&r.key, &r.pages, &r.scope, &r.docs)
+		if err := rows.Scan(&r.key, &r.pages, &r.scope, &r.docs); err != nil {
+			t.Fatal(err)
+		}
 		segments = append(segments, r)
 	}
-	if err = errors.Join(err, rows.Close()); err != nil {
+	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range segments {

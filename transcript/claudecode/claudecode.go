@@ -120,7 +120,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		for _, r := range w.rows {
 			shown[r] = true
 		}
-		msgs := t.messages(w, s)
+		msgs := t.messages(w)
 		switch {
 		case i == 0:
 			s.Messages = msgs
@@ -184,7 +184,7 @@ func split(s *transcript.Session, data []byte) []row {
 
 // messages joins the rows of a window to messages: rows of one reply to one, each
 // result behind the reply that called it, and otherwise in the order of the window.
-func (t *tree) messages(w window, s *transcript.Session) []transcript.Message {
+func (t *tree) messages(w window) []transcript.Message {
 	var msgs []transcript.Message
 	var results [][]transcript.Message // behind each of msgs
 	reply := make(map[string]int)      // message id → index in msgs

@@ -111,17 +111,15 @@ func texts(v gjson.Result) (all []string) {
 // Piece returns the messages of some lines, or nil if one of them is none of a
 // conversation.
 func (format) Piece(lines [][]byte) []transcript.Message {
-	var s transcript.Session
 	all := make([]int, len(lines))
 	rows := make([]row, len(lines))
 	d := newRowReader()
 	for i, raw := range lines {
-		s.Items = append(s.Items, transcript.Item{Raw: raw})
 		r, err := d.row(i, bytes.TrimSpace(raw))
 		if err != nil || !r.chat() {
 			return nil
 		}
 		all[i], rows[i] = i, r
 	}
-	return grow(rows).messages(window{rows: all}, &s)
+	return grow(rows).messages(window{rows: all})
 }
