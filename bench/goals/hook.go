@@ -22,11 +22,7 @@ var hookGoals = []goal{
 
 // startOfAHook compares a hook that does nothing with an empty program.
 func startOfAHook(ctx context.Context, b *bench, dir string) (sides, error) {
-	ours, err := b.program(ctx)
-	if err != nil {
-		return sides{}, err
-	}
-	empty, err := emptyProgram(ctx, dir)
+	ours, empty, err := b.besideEmpty(ctx, dir)
 	if err != nil {
 		return sides{}, err
 	}

@@ -12,11 +12,7 @@ var startGoals = []goal{
 }
 
 func startOfACommand(ctx context.Context, b *bench, dir string) (sides, error) {
-	ours, err := b.program(ctx)
-	if err != nil {
-		return sides{}, err
-	}
-	empty, err := emptyProgram(ctx, dir)
+	ours, empty, err := b.besideEmpty(ctx, dir)
 	if err != nil {
 		return sides{}, err
 	}
@@ -26,14 +22,17 @@ func startOfACommand(ctx context.Context, b *bench, dir string) (sides, error) {
 	}, nil
 }
 
-// emptyProgram builds a Go program that does nothing, and returns its path.
-func emptyProgram(ctx context.Context, dir string) (string, error) {
+// besideEmpty returns the paths of this checkout's program and of one that does nothing.
+func (b *bench) besideEmpty(ctx context.Context, dir string) (ours, empty string, err error) {
+	if ours, err = b.program(ctx); err != nil {
+		return "", "", err
+	}
 	src := filepath.Join(dir, "empty.go")
 	if err := os.WriteFile(src, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return "", err
+		return "", "", err
 	}
-	empty := filepath.Join(dir, "empty")
-	return empty, exec.CommandContext(ctx, "go", "build", "-o", empty, src).Run()
+	empty = filepath.Join(dir, "empty")
+	return ours, empty, exec.CommandContext(ctx, "go", "build", "-o", empty, src).Run()
 }
 
 // repeated returns a side that measures another one n times and adds the costs.
