@@ -150,7 +150,7 @@ func (p *planning) keepWhole(i int) {
 // mark marks what a unit says as being there.
 func (p *planning) mark(i int) {
 	p.said[p.Worth.texts[i]] = true
-	for _, t := range p.Worth.things[i] {
+	for _, t := range p.Worth.things.of(i) {
 		p.there[t] = true
 	}
 }
@@ -201,7 +201,7 @@ func (p *planning) urgent() bool {
 // gain returns what a unit adds, less the more of its kind are there below the same head.
 func (p *planning) gain(i int) int64 {
 	var sum int64
-	for _, t := range p.Worth.things[i] {
+	for _, t := range p.Worth.things.of(i) {
 		if !p.there[t] {
 			sum += p.Worth.gains[t]
 		}
@@ -296,7 +296,7 @@ func (p *planning) take(i int) bool {
 		}
 	}
 	for _, k := range step {
-		for _, kid := range p.Worth.kids[k] { // they are cheaper now
+		for _, kid := range p.Worth.kids.of(int(k)) { // they are cheaper now
 			p.offer(int(kid))
 		}
 	}
@@ -372,7 +372,7 @@ func (o *offers) pop() {
 // shell reports whether a unit says nothing alone: it comes with one that it is the head of.
 func (p *planning) shell(i int) bool {
 	u := &p.Units[i]
-	return u.Opens || u.Title && len(p.Worth.kids[i]) > 0
+	return u.Opens || u.Title && len(p.Worth.kids.of(i)) > 0
 }
 
 // offer offers a unit for what it is worth now.

@@ -114,6 +114,9 @@ func asking(sentence string) bool {
 // add adds a unit of the block that is read, and returns its index.
 func (r *reader) add(u Unit) int32 {
 	u.Block = r.at
+	if len(r.units) == cap(r.units) { // a quarter more at a time would be copied four times
+		r.units = slices.Grow(r.units, max(len(r.units), 64))
+	}
 	r.units = append(r.units, u)
 	return int32(len(r.units) - 1)
 }

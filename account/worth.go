@@ -14,11 +14,11 @@ type Worth struct {
 	// Sights has the features of each unit.
 	Sights []Sight
 
-	prior  []int64   // of each unit
-	things [][]int32 // of each unit: indexes of gains
-	gains  []int64   // what each name and each line is worth, once
-	texts  []int32   // of each unit: the same for units that say the same
-	kids   [][]int32 // of each unit: those that it is the head of
+	prior  []int64 // of each unit
+	things lists   // of each unit: indexes of gains
+	gains  []int64 // what each name and each line is worth, once
+	texts  []int32 // of each unit: the same for units that say the same
+	kids   lists   // of each unit: those that it is the head of, the last first
 	index  *index
 }
 
@@ -38,8 +38,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 		p = DefaultPrior()
 	}
 	w := &Worth{
-		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), things: make([][]int32, len(units)),
-		texts: make([]int32, len(units)), kids: make([][]int32, len(units)),
+		Sights: make([]Sight, len(units)), prior: make([]int64, len(units)), texts: make([]int32, len(units)), kids: kidsOf(units),
 	}
 	w.index = newIndex(w, pieces, need)
 	w.find(units)
@@ -56,13 +55,7 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 			said[key] = n
 		}
 		w.texts[i], again[i] = n, known
-		if u.Head >= 0 {
-			w.kids[u.Head] = append(w.kids[u.Head], int32(i))
-		}
-		for k := range u.Asked {
-			w.kids[u.Asks+k] = append(w.kids[u.Asks+k], int32(i))
-		}
-		for _, t := range w.things[i] {
+		for _, t := range w.things.of(i) {
 			needs[i] += w.gains[t]
 		}
 		sum += needs[i]
@@ -84,6 +77,41 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	return w
 }
 
+// Lists are short lists of indexes, one for each unit, in one piece of memory.
+type lists struct {
+	all  []int32
+	from []int32 // of each unit, where its list begins, and where the last one ends
+}
+
+func (l *lists) of(i int) []int32 { return l.all[l.from[i]:l.from[i+1]] }
+
+// kidsOf returns the units that each unit is the head of, or that answer it.
+func kidsOf(units []Unit) lists {
+	l := lists{from: make([]int32, len(units)+1)}
+	each := func(f func(head int32, i int)) {
+		for i := len(units) - 1; i >= 0; i-- {
+			u := &units[i]
+			if u.Head >= 0 {
+				f(u.Head, i)
+			}
+			for k := range u.Asked {
+				f(u.Asks+k, i)
+			}
+		}
+	}
+	each(func(head int32, _ int) { l.from[head+1]++ })
+	for i := range units {
+		l.from[i+1] += l.from[i]
+	}
+	l.all = make([]int32, l.from[len(units)])
+	next := slices.Clone(l.from)
+	each(func(head int32, i int) {
+		l.all[next[head]] = int32(i)
+		next[head]++
+	})
+	return l
+}
+
 // cost returns the bytes that a unit takes, with what separates it from others.
 func cost(u *Unit) int64 { return int64(len(u.Text)) + 1 }
 
@@ -92,8 +120,14 @@ type index struct{ names, lines map[uint64]int32 }
 
 // newIndex notes what names and lines are worth.
 func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
-	x := &index{make(map[uint64]int32, len(need.Names)), make(map[uint64]int32)}
-	w.gains = make([]int64, len(need.Names))
+	copies := int32(0)
+	for i := range need.Lines {
+		for k := range need.Lines[i] {
+			copies = max(copies, need.Lines[i][k].Copy)
+		}
+	}
+	x := &index{make(map[uint64]int32, len(need.Names)), make(map[uint64]int32, copies)}
+	w.gains = make([]int64, len(need.Names), len(need.Names)+int(copies))
 	for i := range need.Names {
 		w.gains[i] = need.Names[i].Worth / 1000 * namesWorth
 	}
@@ -124,30 +158,35 @@ const mostJoined = 16 << 10
 func (w *Worth) find(units []Unit) {
 	var b strings.Builder
 	var ends []int32 // of the units that are joined
-	from := 0
-	flush := func(to int) {
-		i := 0
+	w.things.from = make([]int32, 1, len(units)+1)
+	for from := 0; from < len(units); from += len(ends) {
+		ends = ends[:0]
+		for size := 0; size < mostJoined && from+len(ends) < len(units); {
+			size += len(units[from+len(ends)].Text) + 1
+			ends = append(ends, int32(size))
+		}
+		b.Reset()
+		b.Grow(int(ends[len(ends)-1]))
+		for i := range ends {
+			b.WriteString(units[from+i].Text)
+			b.WriteByte('\n')
+		}
+		i, all := 0, &w.things.all
+		next := func() {
+			w.things.from = append(w.things.from, int32(len(*all)))
+			i++
+		}
 		w.each(b.String(), func(at, thing int32) {
 			for ends[i] <= at {
-				i++
+				next()
 			}
-			if list := &w.things[from+i]; !slices.Contains(*list, thing) {
-				*list = append(*list, thing)
+			if !slices.Contains((*all)[w.things.from[from+i]:], thing) {
+				*all = append(*all, thing)
 			}
 		})
-		b.Reset()
-		ends, from = ends[:0], to
-	}
-	for i := range units {
-		b.WriteString(units[i].Text)
-		b.WriteByte('\n')
-		ends = append(ends, int32(b.Len()))
-		if b.Len() >= mostJoined {
-			flush(i + 1)
+		for i < len(ends) {
+			next()
 		}
-	}
-	if len(ends) > 0 {
-		flush(len(units))
 	}
 }
 

@@ -20,7 +20,6 @@ type estimator struct {
 	copies []copyState
 	files  []fileState
 	index  map[uint64]int32 // of names
-	copied map[uint64]int32 // copies, from 1 on
 	words  vocabulary
 	asked  int32 // calls
 	newest int   // index of the newest result
@@ -86,11 +85,38 @@ func newEstimator(pieces []Piece) *estimator {
 		lines += len(pieces[i].Lines)
 	}
 	n := len(pieces)
-	return &estimator{
+	e := &estimator{
 		pieces: pieces, ages: make([]int32, n), calls: make([]int32, n), paths: make([]int32, n), senses: make([][]sense, n),
 		need:  &Need{Lines: make([][]LineNeed, n), Marks: make([][]int32, n)},
-		names: make([]nameState, 0, marks/4), index: make(map[uint64]int32, marks/3), copied: make(map[uint64]int32, lines/2),
+		names: make([]nameState, 0, marks/4), index: make(map[uint64]int32, marks/3),
 	}
+	e.number(marks, lines)
+	return e
+}
+
+// number numbers the lines that say the same alike, from 1 on in the order in which they
+// come, and makes room for what is known of names and lines: one piece of memory for all of
+// them, and no more.
+func (e *estimator) number(marks, lines int) {
+	names, needs, copied := make([]int32, marks), make([]LineNeed, lines), make(map[uint64]int32, lines/2)
+	for i := range e.pieces {
+		p := &e.pieces[i]
+		e.need.Marks[i], names = names[:len(p.Marks):len(p.Marks)], names[len(p.Marks):]
+		e.need.Lines[i], needs = needs[:len(p.Lines):len(p.Lines)], needs[len(p.Lines):]
+		for k := range p.Lines {
+			key := p.Lines[k].Key
+			if key == 0 {
+				continue
+			}
+			id, known := copied[key]
+			if !known {
+				id = int32(len(copied) + 1)
+				copied[key] = id
+			}
+			e.need.Lines[i][k].Copy = id
+		}
+	}
+	e.copies = make([]copyState, len(copied))
 }
 
 // place finds ages, calls and files.
@@ -143,12 +169,11 @@ func (e *estimator) touch(files map[string]int32, i int) {
 // read counts the names and lines of a piece.
 func (e *estimator) read(i int) {
 	p := &e.pieces[i]
-	ids, distinct := e.identify(i)
-	lines := make([]LineNeed, len(p.Lines))
+	ids, distinct := e.need.Marks[i], e.identify(i)
 	for k := range p.Lines {
 		l := &p.Lines[k]
 		if l.Key != 0 {
-			lines[k].Copy = e.copy(i, k)
+			e.copy(i, k)
 		}
 		for j := l.First; j < l.End; j++ {
 			n := &e.names[ids[j]]
@@ -158,13 +183,11 @@ func (e *estimator) read(i int) {
 			e.meet(n, i)
 		}
 	}
-	e.need.Marks[i], e.need.Lines[i] = ids, lines
 }
 
-// identify returns the names of the marks of a piece, and how many there are.
-func (e *estimator) identify(i int) (ids []int32, distinct int32) {
-	p := &e.pieces[i]
-	ids = make([]int32, len(p.Marks))
+// identify finds the names of the marks of a piece, and returns how many there are.
+func (e *estimator) identify(i int) (distinct int32) {
+	p, ids := &e.pieces[i], e.need.Marks[i]
 	for k := range p.Marks {
 		m := &p.Marks[k]
 		id, known := e.index[m.Key]
@@ -183,7 +206,7 @@ func (e *estimator) identify(i int) (ids []int32, distinct int32) {
 			distinct++
 		}
 	}
-	return ids, distinct
+	return distinct
 }
 
 // meet counts a name in a piece.
@@ -211,16 +234,10 @@ func (e *estimator) meet(n *nameState, i int) {
 	}
 }
 
-// copy counts a line of a piece and returns its copy.
-func (e *estimator) copy(i, k int) int32 {
+// copy counts a line of a piece.
+func (e *estimator) copy(i, k int) {
 	p := &e.pieces[i]
-	id, known := e.copied[p.Lines[k].Key]
-	if !known {
-		e.copies = append(e.copies, copyState{})
-		id = int32(len(e.copies))
-		e.copied[p.Lines[k].Key] = id
-	}
-	c := &e.copies[id-1]
+	c := &e.copies[e.need.Lines[i][k].Copy-1]
 	c.count += int32(bins.Flag(!p.takes(&p.Lines[k])))
 	c.from |= 1 << p.source
 	c.args += int32(bins.Flag(p.source.arguments()))
@@ -234,7 +251,6 @@ func (e *estimator) copy(i, k int) int32 {
 	if f != 0 || c.lastFile == 0 {
 		c.home = spot{int32(i), int32(k)}
 	}
-	return id
 }
 
 // since returns how many calls ago a name was last in arguments.

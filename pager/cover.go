@@ -265,12 +265,8 @@ func (o offers) Less(i, j int) bool {
 	}
 	return a.passage < b.passage
 }
-func (o *offers) Push(x any) { *o = append(*o, x.(offer)) } //nolint:forcetypeassert // nothing else is pushed
-func (o *offers) Pop() any {
-	last := (*o)[len(*o)-1]
-	*o = (*o)[:len(*o)-1]
-	return last
-}
+func (o *offers) Push(any)     {} // nothing is pushed
+func (o *offers) Pop() (_ any) { return }
 
 // A market has all offers, in classes by how much they are worth. Only the best class is
 // a heap. Most offers are never worth enough to be looked at again, so their classes are
@@ -312,8 +308,31 @@ func (m *market) top(rate func(block, passage int32) int64) *offer {
 	return &m.classes[m.best][0]
 }
 
-// drop takes the best offer away.
-func (m *market) drop() { heap.Pop(&m.classes[m.best]) }
+// drop takes the best offer away. It does not go through heap.Pop, which would put the offer
+// into memory of its own.
+func (m *market) drop() {
+	list := &m.classes[m.best]
+	list.Swap(0, len(*list)-1)
+	if *list = (*list)[:len(*list)-1]; len(*list) > 0 {
+		heap.Fix(list, 0)
+	}
+}
+
+// fill puts offers on the market, in one piece of memory.
+func (m *market) fill(all []offer) {
+	var size [len(m.classes)]int
+	for i := range all {
+		size[class(all[i].rate)]++
+	}
+	room := make(offers, len(all))
+	for k, n := range size {
+		m.classes[k], room = room[:0:n], room[n:]
+	}
+	for _, o := range all {
+		m.add(o)
+	}
+	m.best = len(m.classes) - 1
+}
 
 // lower says that the best offer is worth less now.
 func (m *market) lower(rate int64) {
@@ -339,17 +358,22 @@ func (c *covering) rate(i, k int) int64 {
 
 // offer puts all passages on the market.
 func (c *covering) offer() {
+	n := 0
+	for i := range c.r.Readings {
+		n += len(c.r.Readings[i].Passages)
+	}
+	all := make([]offer, 0, n)
 	for i := range c.blocks {
 		if c.blocks[i].fixed {
 			continue
 		}
 		for k := range c.r.Readings[i].Passages {
 			if rate := c.rate(i, k); rate > 0 {
-				c.market.add(offer{int32(i), int32(k), rate})
+				all = append(all, offer{int32(i), int32(k), rate})
 			}
 		}
 	}
-	c.market.best = len(c.market.classes) - 1
+	c.market.fill(all)
 }
 
 // run takes steps until one does not fit.
