@@ -24,6 +24,7 @@ var goals = slices.Concat(
 	tokenGoals,
 	retrievalGoals,
 	triageGoals,
+	assembleGoals,
 	storeGoals,
 	serverGoals,
 	pagerGoals,
