@@ -71,7 +71,12 @@ func (g *segment) imprint() imprint {
 	return recordOf("segment").number(g.key).text(string(g.scope)).number(g.last, g.pages, g.size).blob(g.docs).imprint()
 }
 
+// pageImprint returns the imprint of a page. One without words is read as nil by some ways
+// and as empty by others.
 func pageImprint(page int64, body []byte) imprint {
+	if body == nil {
+		body = []byte{}
+	}
 	return recordOf("posting").number(page).blob(body).imprint()
 }
 
