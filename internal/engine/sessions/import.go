@@ -162,7 +162,8 @@ func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte
 	for c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
 		c.ItemsFrom++
 	}
-	c.Items = []store.CellID{}
+	more := len(pieces) - c.ItemsFrom
+	c.Items, c.Cells = make([]store.CellID, 0, more), slices.Grow(c.Cells, more+2) // and two of what is known about it
 	for _, piece := range pieces[c.ItemsFrom:] {
 		cell, err := e.Cell(store.CellItem, piece)
 		if err != nil {
