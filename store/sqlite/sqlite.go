@@ -14,7 +14,8 @@
 // # Concurrency
 //
 // A store is safe for concurrent use. It writes on one connection and reads
-// on others, which it opens as iterations need them. Several processes may
+// on others, which it opens as iterations need them, and each of which keeps the
+// statements that it has prepared. Several processes may
 // have the file open, on one machine; who finds it locked waits, 5 seconds
 // unless [Options] say otherwise, and then gets [store.ErrBusy]. An iteration
 // that is not finished keeps the log from being cut short, so that the file
@@ -94,8 +95,8 @@ type Options struct {
 	// The default is 5 seconds.
 	BusyTimeout time.Duration
 
-	// Readers is how many connections for reading are kept open between uses, for
-	// a minute. The default is [DefaultReaders]. It is no limit on how many there are
+	// Readers is how many connections for reading are kept open between uses, until
+	// nobody has used them for a minute or two. The default is [DefaultReaders]. It is no limit on how many there are
 	// at once: an iteration has one for as long as it lasts, and whoever iterates may
 	// read meanwhile, so that with a limit all could wait for one another.
 	Readers int
