@@ -1,6 +1,9 @@
 package bpe
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A merger encodes one piece after the other. It belongs to one goroutine.
 type merger struct {
@@ -87,7 +90,9 @@ func (m *merger) encode(dst []token, s string, i, end int) []token {
 // right and takes the longest token that may follow the one before. Where none may, it
 // takes the one before back. It gives up when steps are so many.
 func (m *merger) backtrack(dst []token, s string, i, end, steps int) (tokens []token, stuck bool) {
-	m.dead = append(m.dead[:0], make([]uint64, (end-i)/64+1)...) // offsets from which there is no way
+	words := (end-i)/64 + 1
+	m.dead = slices.Grow(m.dead[:0], words)[:words] // offsets from which there is no way
+	clear(m.dead)
 	id := m.longest(s, i, end)
 	for at := i; m.steps <= steps; {
 		after := at + m.size(id)
