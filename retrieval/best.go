@@ -24,9 +24,6 @@ type scored struct {
 	place uint32
 }
 
-// Exact returns the score with all its digits, for comparisons with other programs.
-func (d *Best) Exact() float64 { return float64(d.at.score) / (1 << scale) }
-
 // Has reports whether the document has word i of those that the views are of, which are
 // the ones that it was found in.
 func (d *Best) Has(views []postings.View, i int) bool {
@@ -34,22 +31,10 @@ func (d *Best) Has(views []postings.View, i int) bool {
 	return l != nil && l.Count(d.at.place) > 0
 }
 
-// An IDF is the weight of a word that some of the documents have.
-type IDF func(docs, having int) float64
-
-// RankIDF is the weight that [Rank] gives: ln(1+(N-n+½)/(n+½)), which is above 0 for every
-// word.
+// RankIDF is the weight that [Rank] gives a word that some of the documents have:
+// ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
 func RankIDF(docs, having int) float64 {
 	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
-}
-
-// FTS5IDF is the weight that the function bm25() of SQLite's FTS5 gives:
-// ln((N-n+½)/(n+½)), and a millionth where that is not above 0.
-func FTS5IDF(docs, having int) float64 {
-	if w := math.Log((float64(docs-having) + 0.5) / (float64(having) + 0.5)); w > 0 {
-		return w
-	}
-	return 1e-6
 }
 
 // FindBest returns the k documents of some indexes that have the highest scores for the
@@ -58,13 +43,14 @@ func FTS5IDF(docs, having int) float64 {
 //	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
 // The views are of one scope, and no document is in two of them. The figures behind idf
-// and avg are those of all views together. Ties go to the smaller id.
+// and avg are those of all views together: a weight is of how many documents there are, and
+// how many have the word, and is above 0. Ties go to the smaller id.
 //
 // A search goes over the documents in stretches in which no word has more than one block
 // of postings. It passes over a stretch unread if the largest counts and the smallest
 // lengths in the blocks could not give any of its documents a place among the best. What
 // it reads takes a few nanoseconds for each posting.
-func FindBest(views []postings.View, k int, idf IDF) []Best {
+func FindBest(views []postings.View, k int, idf func(docs, having int) float64) []Best {
 	if len(views) == 0 || k <= 0 {
 		return nil
 	}
@@ -115,7 +101,7 @@ type word struct {
 }
 
 // begin prepares a search.
-func (s *searcher) begin(views []postings.View, k int, idf IDF) {
+func (s *searcher) begin(views []postings.View, k int, idf func(docs, having int) float64) {
 	docs, total := 0, uint64(0)
 	for i := range views {
 		docs, total = docs+views[i].Docs(), total+views[i].Words

@@ -7,8 +7,7 @@
 //     pieces of words, without a dictionary or a model.
 //   - [CosineFloats] compares vectors that an embedder made, by meaning.
 //
-// [Index] finds the best of very many texts by BM25, and [FindBest] those of an index that a
-// store keeps.
+// [FindBest] finds the best of very many texts by BM25, in an index of them.
 //
 // [Dialog] ranks what was said in a dialog, where an answer stands behind its question.
 //

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -34,7 +35,7 @@ func sized(prefix string, turn, n, size int) *store.Change {
 		}
 		b, e := &c.Blocks[len(c.Blocks)-1], &c.Index[len(c.Index)-1]
 		b.Cells = append(b.Cells, id)
-		for word, n := range store.CountWords(string(cell.Body)) {
+		for word, n := range postings.Counts(store.Words(string(cell.Body))) {
 			e.Words[word] += n
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -120,7 +121,7 @@ func TestErasureLeavesNothingInTheFiles(t *testing.T) {
 	for id, word := range map[transcript.SessionID]string{"s": word, "other": kept} {
 		c := &store.Change{
 			Head: store.Head{Created: epoch, Updated: epoch, Blocks: 1}, Blocks: []store.Block{{ID: transcript.BlockID(id), Turn: 1, State: store.StateLive}},
-			Index:      []store.IndexEntry{{Block: transcript.BlockID(id), Words: store.CountWords("a common word and " + word)}},
+			Index:      []store.IndexEntry{{Block: transcript.BlockID(id), Words: postings.Counts(store.Words("a common word and " + word))}},
 			Statements: []string{"remember " + word},
 			Entry:      store.Entry{ID: "begin-" + string(id), Actor: governance.ActorUser, Time: epoch},
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -92,7 +93,7 @@ func (s *script) add(c *store.Change, n int) {
 		}
 		s.blocks = append(s.blocks, b)
 		c.Blocks = append(c.Blocks, b)
-		c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Words: store.CountWords(string(c.Cells[len(c.Cells)-1].Body))})
+		c.Index = append(c.Index, store.IndexEntry{Block: b.ID, Words: postings.Counts(store.Words(string(c.Cells[len(c.Cells)-1].Body)))})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
@@ -688,7 +689,7 @@ func TestIndexForgets(t *testing.T) {
 		"erasure of another session": func(s store.Store, _ *script) {
 			c := &store.Change{Head: store.Head{Blocks: 1, Created: epoch, Updated: epoch}, Entry: store.Entry{ID: "begin", Actor: governance.ActorUser, Time: epoch}}
 			c.Blocks = []store.Block{{ID: "b", Turn: 1, State: store.StateLive}}
-			c.Index = []store.IndexEntry{{Block: "b", Words: store.CountWords("other words")}}
+			c.Index = []store.IndexEntry{{Block: "b", Words: postings.Counts(store.Words("other words"))}}
 			if _, err := s.Apply(t.Context(), scope, "other", 0, c); err != nil {
 				t.Fatal(err)
 			}
@@ -709,7 +710,7 @@ func TestIndexForgets(t *testing.T) {
 		s := openAt(t, path)
 		sc := newScript("s")
 		c := sc.next()
-		c.Index = append(c.Index, store.IndexEntry{Block: c.Blocks[0].ID, Words: store.CountWords(word)})
+		c.Index = append(c.Index, store.IndexEntry{Block: c.Blocks[0].ID, Words: postings.Counts(store.Words(word))})
 		if _, err := s.Apply(t.Context(), scope, "s", 0, c); err != nil {
 			t.Fatal(err)
 		}

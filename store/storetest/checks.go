@@ -710,7 +710,7 @@ func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[tra
 	for block, text := range texts {
 		turn++
 		c.Blocks = append(c.Blocks, newBlock(block, turn))
-		c.Index = append(c.Index, store.IndexEntry{Block: block, Words: store.CountWords(text)})
+		c.Index = append(c.Index, store.IndexEntry{Block: block, Words: postings.Counts(store.Words(text))})
 	}
 	apply(t, s, scope, id, 0, c)
 }
@@ -795,7 +795,7 @@ func postingsCount(t *testing.T, s store.Store) {
 	indexed(t, s, "s", map[transcript.BlockID]string{"a": "common", "b": "common common other", "c": ""})
 	indexed(t, s, "t", map[transcript.BlockID]string{"d": "other"})
 	c := newChange("op2")
-	c.Index = []store.IndexEntry{{Block: "a", Words: store.CountWords("common rare rare")}}
+	c.Index = []store.IndexEntry{{Block: "a", Words: postings.Counts(store.Words("common rare rare"))}}
 	apply(t, s, scope, "s", 1, c)
 	views, err := s.Postings(t.Context(), scope, []string{"common", "other", "rare", "none"})
 	if err != nil {
@@ -827,7 +827,7 @@ func postingsCount(t *testing.T, s store.Store) {
 func indexIsReplaced(t *testing.T, s store.Store) {
 	indexed(t, s, "s", map[transcript.BlockID]string{"a": "old word", "b": "old word"})
 	c := newChange("op2")
-	c.Index = []store.IndexEntry{{Block: "a", Words: store.CountWords("new word")}, {Block: "b"}}
+	c.Index = []store.IndexEntry{{Block: "a", Words: postings.Counts(store.Words("new word"))}, {Block: "b"}}
 	apply(t, s, scope, "s", 1, c)
 	for term, want := range map[string]string{"old": "", "new": "a", "word": "a"} {
 		if got := found(t, s, term); got != want {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -97,7 +98,7 @@ func fullChange(prefix string) *store.Change {
 	}
 	c.Items = []store.CellID{cell("c1"), cell("c2"), cell("c1")}
 	c.Blocks = []store.Block{newBlock(block("b1"), 1, cell("c1")), tool, gone}
-	c.Index = []store.IndexEntry{{Block: block("b1"), Words: store.CountWords("one apple")}, {Block: block("b2"), Words: store.CountWords("two apples")}}
+	c.Index = []store.IndexEntry{{Block: block("b1"), Words: postings.Counts(store.Words("one apple"))}, {Block: block("b2"), Words: postings.Counts(store.Words("two apples"))}}
 	c.Entry.Data = []byte(`{"b": 1.0, "a": [ ]}`)
 	c.Statements = []string{`(fact "one")`, `(fact "two")`}
 	return c

@@ -177,7 +177,7 @@ func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte
 // addBlocks adds to a change the blocks that are not as they are stored, given the cells
 // of the items, and the stems of the words of those that are new.
 func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
-	var stemmer retrieval.Stemmer
+	stems := make(map[string]string)
 	for i := range m.blocks {
 		r := &m.rows[i]
 		cells := hold.CellsOf(m.msgs, &m.blocks[i], ofItem)
@@ -187,7 +187,7 @@ func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
 			c.Blocks = append(c.Blocks, *r)
 		}
 		if m.fresh[i] {
-			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Words: stemmer.Count(m.blocks[i].Text(m.msgs))})
+			c.Index = append(c.Index, store.IndexEntry{Block: r.ID, Words: retrieval.CountStems(m.blocks[i].Text(m.msgs), stems)})
 		}
 	}
 	c.Blocks = append(c.Blocks, m.off...)
