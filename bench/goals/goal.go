@@ -225,6 +225,19 @@ func (b *bench) earlier(ctx context.Context) (string, error) {
 	return path, nil
 }
 
+// eachWay makes the sides of a goal from the programs of this checkout and of the earlier
+// build, which are named ours and other.
+func (b *bench) eachWay(ctx context.Context, sideOf func(program, name string) (side, error)) (s sides, err error) {
+	ours, other, err := b.both(ctx)
+	if err == nil {
+		s.ours, err = sideOf(ours, "ours")
+	}
+	if err == nil {
+		s.other, err = sideOf(other, "other")
+	}
+	return s, err
+}
+
 func build(ctx context.Context, dir, path string) error {
 	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/carrel")
 	c.Dir = dir

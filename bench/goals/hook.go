@@ -42,16 +42,9 @@ func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 		if err != nil {
 			return sides{}, err
 		}
-		ours, other, err := b.both(ctx)
-		if err != nil {
-			return sides{}, err
-		}
-		var s sides
-		if s.ours, err = hookSide(ours, filepath.Join(dir, "ours"), results(transcript)); err != nil {
-			return sides{}, err
-		}
-		s.other, err = hookSide(other, filepath.Join(dir, "other"), results(transcript))
-		return s, err
+		return b.eachWay(ctx, func(program, name string) (side, error) {
+			return hookSide(program, filepath.Join(dir, name), results(transcript))
+		})
 	}
 }
 

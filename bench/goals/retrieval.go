@@ -43,15 +43,9 @@ func searchBefore(ctx context.Context, b *bench, dir string) (sides, error) {
 	if err != nil {
 		return sides{}, err
 	}
-	ours, other, err := b.both(ctx)
-	if err != nil {
-		return sides{}, err
-	}
-	var s sides
-	if s.ours, err = searches(ctx, ours, filepath.Join(dir, "ours.db"), files); err == nil {
-		s.other, err = searches(ctx, other, filepath.Join(dir, "other.db"), files)
-	}
-	return s, err
+	return b.eachWay(ctx, func(program, name string) (side, error) {
+		return searches(ctx, program, filepath.Join(dir, name+".db"), files)
+	})
 }
 
 // searchGrown compares searches in a store with those in one of a tenth of it.

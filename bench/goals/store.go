@@ -13,6 +13,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -89,7 +90,7 @@ func (w *writing) change(id transcript.SessionID) (at store.Revision, c *store.C
 		Head:  store.Head{Format: "openai", Messages: n + 1, Blocks: n + 1, Created: time.UnixMilli(1), Updated: time.UnixMilli(int64(n))},
 		Cells: []store.Cell{cell}, ItemsFrom: n, Items: []store.CellID{cell.ID},
 		Blocks: []store.Block{{ID: block, Turn: n + 1, Kind: transcript.KindUser, State: store.StateLive, Cells: []store.CellID{cell.ID}}},
-		Index:  []store.IndexEntry{{Block: block, Words: store.CountWords(string(body))}},
+		Index:  []store.IndexEntry{{Block: block, Words: postings.Counts(store.Words(string(body)))}},
 		Entry:  store.Entry{ID: fmt.Sprintf("op_%s-%d", id, n), Op: "import", Actor: governance.ActorUser, Time: time.UnixMilli(int64(n))},
 	}
 }
