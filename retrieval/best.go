@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync" //nolint:depguard // a pool of memory, and no goroutine
 
 	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/ratio"
@@ -54,8 +53,8 @@ func FindBest(views []postings.View, k int, idf func(docs, having int) float64) 
 	if len(views) == 0 || k <= 0 {
 		return nil
 	}
-	s := searchers.Get().(*searcher) //nolint:forcetypeassert // nothing else is put there
-	defer searchers.Put(s)
+	s := takeSearcher()
+	defer giveSearcher(s)
 	s.begin(views, k, idf)
 	for i := range views {
 		s.search(&views[i], uint32(i)) //nolint:gosec // there are few
@@ -73,7 +72,24 @@ const (
 	stretch = 4096
 )
 
-var searchers = sync.Pool{New: func() any { return new(searcher) }}
+// searchers are those that nobody uses, with the memory of their last search.
+var searchers = make(chan *searcher, 16)
+
+func takeSearcher() *searcher {
+	select {
+	case s := <-searchers:
+		return s
+	default:
+		return new(searcher)
+	}
+}
+
+func giveSearcher(s *searcher) {
+	select {
+	case searchers <- s:
+	default:
+	}
+}
 
 // A searcher is the memory of a search.
 type searcher struct {
