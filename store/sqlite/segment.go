@@ -33,11 +33,12 @@ const (
 )
 
 const (
-	selectLastDoc  = `SELECT coalesce(max(doc), 0) FROM doc`
+	selectLastDoc  = `SELECT max(coalesce((SELECT max(doc) FROM doc), 0), coalesce((SELECT max(doc) FROM gone_doc WHERE scope = ?1), 0))`
 	deleteDocOf    = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING doc`
 	insertDoc      = `INSERT INTO doc (doc, scope, session_id, block_id, imprint, words) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
 	insertGone     = `INSERT INTO gone_doc (scope, doc) VALUES (?1, ?2)`
 	deleteGone     = `DELETE FROM gone_doc WHERE scope = ?1 AND doc = ?2`
+	countDocs      = `SELECT count(*) FROM doc WHERE scope = ?1`
 	selectGone     = `SELECT doc FROM gone_doc WHERE scope = ?1`
 	newSegment     = `SELECT coalesce(max(segment), 0) + 1 FROM segment`
 	insertSegment  = `INSERT INTO segment (segment, scope, last, pages, size, docs, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
@@ -119,6 +120,9 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 		if err != nil {
 			return nil, err
 		}
+		if err := v.complete(scope, segments, gone); err != nil {
+			return nil, err
+		}
 		views := make([]postings.View, len(segments))
 		for i, g := range segments {
 			views[i] = postings.NewView(g.ids, g.lengths, func(doc int64) bool { return gone[doc] }, len(words))
@@ -130,6 +134,22 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 		}
 		return views, nil
 	})
+}
+
+// complete returns an error unless the segments of a scope have as many blocks as can be
+// found: a segment that is lost has words that nothing would be found by.
+func (v view) complete(scope governance.Scope, segments []*segment, gone map[int64]bool) error {
+	want := 0
+	if err := v.row(countDocs, []any{scope}, &want); err != nil {
+		return err
+	}
+	for _, g := range segments {
+		want -= len(g.ids)
+	}
+	if want+len(gone) != 0 {
+		return damagedIndex()
+	}
+	return nil
 }
 
 // postings returns the list of a word in a segment, or nil.
@@ -231,7 +251,7 @@ func (w *writer) applyIndex(j *change) error {
 	if len(j.c.Index) == 0 {
 		return j.ctx.Err()
 	}
-	last, err := w.number(selectLastDoc)
+	last, err := w.number(selectLastDoc, j.scope)
 	if err != nil {
 		return err
 	}
@@ -244,6 +264,9 @@ func (w *writer) applyIndex(j *change) error {
 		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
+		}
+		if len(e.Words) == 0 {
+			continue // nothing finds it
 		}
 		doc := last + 1 + int64(i)
 		own := docImprint(doc, j.scope, store.BlockRef{Session: j.id, Block: e.Block})
@@ -510,6 +533,7 @@ func (c *checker) sumSegment(g *segment, sums map[int64]int64) error {
 // Words of the index of blocks until schema 6: the mark of the scope, and the word.
 const (
 	updateDocWords = `UPDATE doc SET words = ?2 WHERE doc = ?1`
+	deleteDoc      = `DELETE FROM doc WHERE doc = ?1`
 	dropOldWords   = `DROP TABLE words`
 )
 
@@ -539,6 +563,12 @@ func indexAll(w *writer) error {
 		if x == nil {
 			x = new(postings.Index)
 			indexes[scopes[doc]] = x
+		}
+		if len(words[doc]) == 0 {
+			if err := w.exec(deleteDoc, doc); err != nil {
+				return err
+			}
+			continue // nothing finds it
 		}
 		x.Add(doc, words[doc])
 		if err := w.exec(updateDocWords, doc, wordSum(words[doc])); err != nil {
