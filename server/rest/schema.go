@@ -145,12 +145,12 @@ func (r *registry) fields(fields []field) *huma.Schema {
 	return s
 }
 
-// field returns the schema of a field: a pointer or map that may be nil, and then is not left out,
-// may be null.
+// field returns the schema of a field: bytes, a pointer or a map that may be nil, and then
+// is not left out, may be null.
 func (r *registry) field(f *field) *huma.Schema {
 	s := *r.Schema(f.typ, true, "")
 	kind := f.typ.Kind()
-	null := !f.optional && (kind == reflect.Pointer || kind == reflect.Map) && f.typ != reflect.TypeFor[json.RawMessage]()
+	null := !f.optional && (kind == reflect.Pointer || kind == reflect.Map || f.typ == reflect.TypeFor[[]byte]())
 	switch {
 	case s.Ref != "" && null:
 		s = huma.Schema{AnyOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}

@@ -36,7 +36,7 @@ func roundTrip(ctx context.Context, url, token string) error {
 	if err != nil {
 		return err
 	}
-	body := AppendBody{Messages: &[]any{map[string]any{"role": "user", "content": "Remember: " + needle + "."}}}
+	body := AppendBody{Messages: []any{map[string]any{"role": "user", "content": "Remember: " + needle + "."}}}
 	params := &AppendParams{IdempotencyKey: ptr("once")}
 	first, err := c.AppendWithResponse(ctx, session, params, body)
 	if err != nil {
@@ -57,10 +57,10 @@ func roundTrip(ctx context.Context, url, token string) error {
 	if err != nil {
 		return err
 	}
-	if found.JSON200 == nil || found.JSON200.Items == nil || len(*found.JSON200.Items) != 1 {
+	if found.JSON200 == nil || len(found.JSON200.Items) != 1 {
 		return fmt.Errorf("search: %s %s", found.Status(), found.Body)
 	}
-	recalled, err := c.RecallWithResponse(ctx, (*found.JSON200.Items)[0].Block, &RecallParams{})
+	recalled, err := c.RecallWithResponse(ctx, found.JSON200.Items[0].Block, &RecallParams{})
 	if err != nil {
 		return err
 	}
