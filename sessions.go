@@ -124,8 +124,8 @@ func (e *Engine) FindSession(ctx context.Context, scope governance.Scope, req *W
 	return e.sessions.FindSession(ctx, scope, req)
 }
 
-// Search returns blocks that share words with a query, best first. The store
-// finds candidates; they are ranked by [retrieval.Rank]. Blocks are found
+// Search returns blocks that have words of a query in any form, best first by BM25 over
+// all blocks of the scope: see [retrieval.FindBest]. Blocks are found
 // whatever their state, as long as they are in the conversation or in a window
 // before it: what a later import no longer had is recalled by its id alone.
 func (e *Engine) Search(ctx context.Context, scope governance.Scope, req *SearchRequest) (*List[Found], error) {

@@ -15,7 +15,7 @@
 // Text is in cells and nowhere else. Blocks, heads and journal entries refer
 // to cells by id, so that a text can be erased without rewriting them; cells
 // that were derived from others have edges to them. The index that
-// [Finder.Candidates] searches is derived, too, and is never read back.
+// [Finder.Postings] reads is derived, too, and is never read back.
 //
 // Scope comes first in every call. A store never mixes scopes: what is in
 // another scope does not exist, and is reported like what never existed.

@@ -12,8 +12,9 @@
 //
 // What a session needs is the factor by which its counts, together with the framing of
 // [token.FramingOf], come to its price. The factor that is learned from some projects is
-// the greatest that a session of them needs and five percent more. For each project the
-// report says how well the factor does that is learned from the others.
+// the greatest that a session of them needs and five percent more. The factor that is
+// learned from all other projects is tried on each project, and the report says for how many
+// of its sessions it holds.
 package main
 
 import (

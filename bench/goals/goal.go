@@ -41,7 +41,7 @@ type goal struct {
 	setup func(ctx context.Context, b *bench, dir string) (sides, error)
 }
 
-// A side measures once: seconds, bytes, or any other cost of which less is better.
+// A side measures one cost once, in seconds or bytes. A smaller cost is better.
 type side func(ctx context.Context) (float64, error)
 
 // sides are the two that a goal compares.

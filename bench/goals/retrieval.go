@@ -34,7 +34,7 @@ var retrievalGoals = []goal{
 }
 
 // searched are the queries of a round: words that every session has a few times, as people
-// look for what they talked about, and words that nearly every block has.
+// look for what they talked about, and one word that nearly every block has.
 var searched = []string{"granary", "millpond timeout", "who built the weir", "panic"}
 
 // searchBefore compares searches in two stores of the same sessions.
