@@ -12,10 +12,17 @@ import (
 // holds. Every driver asks before it writes.
 func (c *Change) Validate() error {
 	cells := make(map[CellID]bool, len(c.Cells))
+	kinds := make(map[CellID]CellKind, len(c.Rewrites))
 	for i := range c.Cells {
 		if err := c.Cells[i].validate(i, cells, "change"); err != nil {
 			return err
 		}
+		if len(c.Rewrites) > 0 {
+			kinds[c.Cells[i].ID] = c.Cells[i].Kind
+		}
+	}
+	if err := validateRewrites(c.Rewrites, kinds); err != nil {
+		return err
 	}
 	blocks := make(map[transcript.BlockID]bool, len(c.Blocks))
 	for i := range c.Blocks {
@@ -38,7 +45,7 @@ func (c *Change) Validate() error {
 		return errors.New("the journal entry has no id")
 	case s != "" && s != StatusTombstoned && s != StatusPurged:
 		return fmt.Errorf("no session is %q", s)
-	case c.Erase && (s != StatusPurged || len(c.Statements)+len(c.Index) > 0):
+	case c.Erase && (s != StatusPurged || len(c.Statements)+len(c.Index)+len(c.Rewrites) > 0):
 		return errors.New("what is erased is of a session that is purged, and nothing is added")
 	}
 	return nil

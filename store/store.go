@@ -24,6 +24,10 @@
 // Updates do not wait for one another: each names the version of what it
 // replaces, and of nothing else.
 //
+// A [Call] to a model is recorded twice: when it begins, and when it ends. It is of no
+// session's journal and waits for no writer of one, and as it holds no text it stays
+// when a session is purged.
+//
 // # Errors and concurrency
 //
 // Drivers report the sentinels of this package, wrapped; test with errors.Is.
@@ -103,6 +107,7 @@ const (
 	CellSegment CellKind = "segment" // a piece of an assembled context, as it was handed out
 	CellQuery   CellKind = "query"   // what an assembled context was asked for
 	CellNames   CellKind = "names"   // hashes of the ids in a file that is followed
+	CellSent    CellKind = "sent"    // what was sent to a model in place of what a client sent
 )
 
 // An Edge says that a cell was made from another.
@@ -186,9 +191,14 @@ type Change struct {
 	Entry      Entry
 	Statements []string // to append to the contract, a line each
 
+	// Rewrites are added, or replace those of the same kind and chain. Each refers to a
+	// cell of kind CellSent among Cells, so that whatever purges what the session brought
+	// purges what was sent of it.
+	Rewrites []Rewrite
+
 	// Erase takes out what is text and in no cell: the lines of the contract, and what
-	// the blocks are findable by. It is for a session that is purged, whose cells an
-	// [Update] purges.
+	// the blocks are findable by. The rewrites, whose chains are digests of text, go with
+	// them. It is for a session that is purged, whose cells an [Update] purges.
 	Erase bool
 }
 

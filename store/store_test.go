@@ -47,6 +47,18 @@ func TestChangeValidate(t *testing.T) {
 	forged := cell
 	forged.Body = []byte("another text")
 	block := store.Block{ID: "b1", State: store.StateLive}
+	sent := store.Cell{ID: "c2", Kind: store.CellSent, Body: []byte("[]")}
+	sent.Commit = digest.Commit(sent.Salt, string(sent.Kind), sent.Body)
+	rewrites := func(change ...func(*store.Rewrite)) store.Change {
+		c := store.Change{Cells: []store.Cell{cell, sent}}
+		for _, f := range change {
+			r := store.Rewrite{Chain: digest.Digest{1}, Kind: store.RewriteHead, Epoch: 1, Messages: 1, Cell: "c2"}
+			f(&r)
+			c.Rewrites = append(c.Rewrites, r)
+		}
+		return c
+	}
+	head := func(*store.Rewrite) {}
 
 	for _, tt := range []struct {
 		name   string
@@ -72,6 +84,20 @@ func TestChangeValidate(t *testing.T) {
 		{"an erasure of a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Erase: true}, "what is erased is of a session that is purged"},
 		{"an erasure with a statement", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}}, "nothing is added"},
 		{"an erasure with words", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Index: []store.IndexEntry{{}}}, "nothing is added"},
+		{"two rewrites of one chain", rewrites(head, func(r *store.Rewrite) { r.Kind = store.RewriteMessage }), ""},
+		{"two rewrites of one kind", rewrites(head, func(r *store.Rewrite) { r.Chain[0] = 2 }), ""},
+		{"a rewrite that is there twice", rewrites(head, head), "rewrite 2 of the change is of the same head as one before it"},
+		{"a rewrite of a kind that does not exist", rewrites(func(r *store.Rewrite) { r.Kind = "tail" }), `rewrite 1 of the change: no such kind: "tail"`},
+		{"a rewrite without a chain", rewrites(func(r *store.Rewrite) { r.Chain = digest.Digest{} }), "rewrite 1 of the change has no chain"},
+		{"a rewrite before the first epoch", rewrites(func(r *store.Rewrite) { r.Epoch = -1 }), "is of epoch -1 and 1 messages"},
+		{"a rewrite of nothing", rewrites(func(r *store.Rewrite) { r.Messages = 0 }), "is of epoch 1 and 0 messages"},
+		{"a rewrite whose cell is not brought", rewrites(func(r *store.Rewrite) { r.Cell = "c3" }), "cell c3 is not one of kind"},
+		{"a rewrite whose cell is of another kind", rewrites(func(r *store.Rewrite) { r.Cell = "c1" }), "cell c1 is not one of kind"},
+		{"an erasure with a rewrite", func() store.Change {
+			c := rewrites(head)
+			c.Head.Status, c.Erase = store.StatusPurged, true
+			return c
+		}(), "nothing is added"},
 		{"an erasure with both", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, "nothing is added"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,6 +153,44 @@ func TestUpdateValidate(t *testing.T) {
 		}
 	}
 	checkError(t, new(store.Update).Validate(), "the entry of the log has no id")
+}
+
+func TestValidateCalls(t *testing.T) {
+	at := time.UnixMilli(1)
+	begun := store.Call{ID: "call_1", State: store.CallIntent, Begun: at}
+	ended := store.Call{ID: "call_2", State: store.CallDone, Ended: at}
+	for _, tt := range []struct {
+		name  string
+		calls []store.Call
+		want  string // in the error, or empty
+	}{
+		{"no calls", nil, ""},
+		{"one that begins and one that ends", []store.Call{begun, ended}, ""},
+		{"no id", []store.Call{begun, {State: store.CallIntent, Begun: at}}, "call 2 has no id"},
+		{"one id twice", []store.Call{begun, begun}, "call call_1 is recorded twice at once"},
+		{"a state that does not exist", []store.Call{{ID: "c", State: "won", Ended: at}}, `call c: no such state: "won"`},
+		{"no state", []store.Call{{ID: "c", Ended: at}}, "no such state"},
+		{"an intent that was never begun", []store.Call{{ID: "c", State: store.CallIntent}}, "call c was never begun"},
+		{"an intent that has ended", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Ended: at}}, "call c is intent and has ended: true"},
+		{"an intent with an outcome", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Outcome: []byte("{}")}}, "call c has an outcome"},
+		{"one that failed and has not ended", []store.Call{{ID: "c", State: store.CallFailed}}, "call c is failed and has ended: false"},
+		{"one of which nothing is known but that it ended", []store.Call{{ID: "c", State: store.CallUnknown, Ended: at}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkError(t, store.ValidateCalls(tt.calls), tt.want) })
+	}
+}
+
+// A call ends once, but for one whose outcome becomes known later.
+func TestCallEnds(t *testing.T) {
+	states := []store.CallState{store.CallIntent, store.CallDone, store.CallFailed, store.CallUnknown}
+	for _, present := range states {
+		for _, next := range states[1:] {
+			want := present == store.CallIntent || present == store.CallUnknown && next != store.CallUnknown
+			if got := (&store.Call{State: next}).Ends(present); got != want {
+				t.Errorf("a call that is %s may become %s: %t, want %t", present, next, got, want)
+			}
+		}
+	}
 }
 
 func TestTokenValidate(t *testing.T) {
