@@ -113,6 +113,11 @@ func (c *Call) Ends(present CallState) bool {
 	return present == CallIntent || present == CallUnknown && c.State != CallUnknown
 }
 
+// Fits reports whether a call is one of those that are wanted, whatever the limit.
+func (f *CallFilter) Fits(c *Call) bool {
+	return (f.Session == "" || c.Session == f.Session) && !c.Begun.Before(f.Since) && (!f.Open || c.State == CallIntent)
+}
+
 func (s CallState) valid() bool {
 	switch s {
 	case CallIntent, CallDone, CallFailed, CallUnknown:

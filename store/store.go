@@ -342,5 +342,6 @@ type Store interface {
 	Finder
 	Artifacts
 	Ledger
+	Calls
 	Admin
 }

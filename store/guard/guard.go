@@ -282,6 +282,24 @@ func (g *guard) Log(ctx context.Context, scope governance.Scope, after store.Ver
 	return reading(g, scope, func() iter.Seq2[*store.Entry, error] { return g.store.Log(ctx, scope, after) })
 }
 
+// Record implements [store.Calls].
+func (g *guard) Record(ctx context.Context, scope governance.Scope, calls []store.Call) error {
+	if err := g.may(scope, governance.Write); err != nil {
+		return err
+	}
+	return g.store.Record(ctx, scope, calls)
+}
+
+// Calls implements [store.Calls].
+func (g *guard) Calls(ctx context.Context, scope governance.Scope, filter store.CallFilter) iter.Seq2[*store.Call, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Call, error] { return g.store.Calls(ctx, scope, filter) })
+}
+
+// Rewrites implements [store.Calls].
+func (g *guard) Rewrites(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Rewrite, error] {
+	return reading(g, scope, func() iter.Seq2[*store.Rewrite, error] { return g.store.Rewrites(ctx, scope, id) })
+}
+
 // Info implements [store.Admin].
 func (g *guard) Info(ctx context.Context) (*store.Info, error) {
 	if err := g.whole(); err != nil {

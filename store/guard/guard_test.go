@@ -43,6 +43,7 @@ var demands = map[string]governance.Permission{
 	"Block":   governance.Read,
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
+	"Record": governance.Write, "Calls": governance.Read, "Rewrites": governance.Read,
 	"Info": "", "Scopes": "", "Check": "", "Backup": "", "Close": "",
 }
 

@@ -55,6 +55,9 @@ type space struct {
 	manifests []*store.Manifest         // oldest first
 	log       []store.Entry             // one for each version
 	numbers   int64                     // the last of a findable block
+
+	calls  []store.Call   // in the order in which they were begun
+	callAt map[string]int // index of each, by id
 }
 
 // A findable block has a number and words.
@@ -77,6 +80,7 @@ type session struct {
 	journal    []store.Entry
 	statements []string
 	brought    []store.CellID // by its changes
+	rewrites   map[rewriteKey]store.Rewrite
 }
 
 // space returns what is in a scope. An empty one stands for all that are not
@@ -92,6 +96,7 @@ func (s *database) space(scope governance.Scope) *space {
 		entries:  make(map[string]bool),
 		places:   make(map[store.ArtifactID]int),
 		words:    make(map[int64]map[string]bool),
+		callAt:   make(map[string]int),
 	}
 }
 
@@ -229,6 +234,7 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	if old.blocks == nil {
 		old.blocks = make(map[transcript.BlockID]*store.Block)
 		old.found = make(map[transcript.BlockID]findable)
+		old.rewrites = make(map[rewriteKey]store.Rewrite)
 	}
 	for i := range c.Blocks {
 		old.blocks[c.Blocks[i].ID] = copyBlock(&c.Blocks[i])
@@ -248,8 +254,12 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	for i := range c.Cells {
 		old.brought = append(old.brought, c.Cells[i].ID)
 	}
+	for _, r := range c.Rewrites {
+		old.rewrites[rewriteKey{r.Kind, r.Chain}] = r
+	}
 	if c.Erase {
 		old.statements = nil
+		clear(old.rewrites)
 		clear(old.found)
 	}
 

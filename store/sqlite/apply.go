@@ -32,7 +32,7 @@ type change struct {
 
 // A sessionTotal has the imprints of the lists of a session.
 type sessionTotal struct {
-	items, blocks, statements imprint
+	items, blocks, statements, rewrites imprint
 }
 
 // Apply implements [store.Sessions]. Once the writer has begun with a change,
@@ -46,7 +46,7 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	for _, page := range j.segment.Pages {
 		size += len(page)
 	}
-	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements)
+	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements) + len(c.Rewrites)
 	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
 	}
@@ -59,7 +59,7 @@ func (w *writer) apply(j *change) error {
 	var at store.Revision
 	var whole bool
 	err := w.row(selectPresent, []any{j.scope, j.id}, &at, (*flag)(&j.summed), (*flag)(&j.retired), (*flag)(&whole),
-		&j.total.items, &j.total.blocks, &j.total.statements)
+		&j.total.items, &j.total.blocks, &j.total.statements, &j.total.rewrites)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -73,7 +73,7 @@ func (w *writer) apply(j *change) error {
 		return err
 	}
 	for _, part := range []func(*change) error{
-		w.applyHead, w.applyStatus, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal, w.erase, w.applyTotal,
+		w.applyHead, w.applyStatus, w.applyItems, w.applyBlocks, w.applyIndex, w.applyJournal, w.applyRewrites, w.erase, w.applyTotal,
 	} {
 		if err := part(j); err != nil {
 			return err
@@ -244,7 +244,7 @@ func (w *writer) applyJournal(j *change) error {
 // applyTotal writes the imprints of what the lists are now.
 func (w *writer) applyTotal(j *change) error {
 	t := &j.total
-	return w.exec(upsertSessionTotal, j.scope, j.id, t.items.blob(), t.blocks.blob(), t.statements.blob())
+	return w.exec(upsertSessionTotal, j.scope, j.id, t.items.blob(), t.blocks.blob(), t.statements.blob(), t.rewrites.blob())
 }
 
 // during says what was being written, and what a constraint that does not

@@ -97,6 +97,7 @@ type Comparison struct {
 	LostSessions  int // that the backup does not have
 	OlderSessions int // of which the backup has fewer changes
 	LostVersions  int // updates of artifacts that the backup does not have, of all scopes
+	LostCalls     int // calls to models that the backup does not have, of all scopes
 }
 
 // Compare compares a backup with the store at path. It writes to neither.
@@ -125,15 +126,20 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	for scope, version := range now.versions {
 		c.LostVersions += max(0, version-old.versions[scope])
 	}
+	for scope, calls := range now.calls {
+		c.LostCalls += max(0, calls-old.calls[scope])
+	}
 	return c, nil
 }
 
-// A census is a holding with the revisions of all sessions and the versions of all scopes.
+// A census is a holding with the revisions of all sessions, and the versions and the numbers
+// of calls of all scopes.
 type census struct {
 	Inventory
 
 	revisions map[[2]string]int
 	versions  map[string]int
+	calls     map[string]int
 }
 
 // readHolding reads what a store holds, of any schema since the second.
@@ -150,7 +156,7 @@ func readHolding(ctx context.Context, path string, how url.Values) (_ *census, e
 	if err != nil {
 		return nil, err
 	}
-	c := &census{revisions: make(map[[2]string]int), versions: make(map[string]int)}
+	c := &census{revisions: make(map[[2]string]int), versions: make(map[string]int), calls: make(map[string]int)}
 	if err := withConn(ctx, db, func(conn *sql.Conn) error { return c.read(ctx, conn) }); err != nil {
 		return nil, err
 	}
@@ -176,13 +182,25 @@ func (c *census) read(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	c.Sessions = len(c.revisions)
-	return eachOf(ctx, conn, func(rows *sql.Rows) error {
-		var scope string
-		var version int
-		err := rows.Scan(&scope, &version)
-		c.versions[scope] = version
+	if err := eachOf(ctx, conn, collectNumbers(c.versions), selectVersions); err != nil {
 		return err
-	}, selectVersions)
+	}
+	var counted bool // until schema 7 there were no calls
+	if err := conn.QueryRowContext(ctx, selectCounted).Scan(&counted); err != nil || !counted {
+		return err
+	}
+	return eachOf(ctx, conn, collectNumbers(c.calls), selectCallNumbers)
+}
+
+// collectNumbers collects a number for each name.
+func collectNumbers(into map[string]int) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var name string
+		var number int
+		err := rows.Scan(&name, &number)
+		into[name] = number
+		return err
+	}
 }
 
 // Restore puts a backup where the store at path is, or will be. It checks a

@@ -39,8 +39,8 @@ func (c *checker) found(err error, scope governance.Scope) error {
 }
 
 // Check implements [store.Admin]. What it finds comes in this order: the
-// structure of the file, the schema, references, cells, sessions, scopes, tokens, the
-// indexes of words. Whatever has an imprint is compared with it, as it is whenever it
+// structure of the file, the schema, references, cells, sessions, scopes, calls, tokens,
+// the indexes of words. Whatever has an imprint is compared with it, as it is whenever it
 // is read.
 func (s *database) Check(ctx context.Context) (problems []string, err error) {
 	err = s.longView(ctx, func(v view) error {
@@ -122,6 +122,7 @@ func (c *checker) checks() []error {
 		c.checkScopeSums(checkNames, "artifact at place %d, of %d, has another name of its scope"),
 		c.checkScopeSums(checkIndexed, "place %d, of %d, is in the index and has no artifact"),
 		c.checkScopes(),
+		c.checkCalls(),
 		c.checkTokens(),
 	}
 }
@@ -226,7 +227,8 @@ func (c *checker) checkSession(scope governance.Scope, id transcript.SessionID) 
 	_, blocksErr := c.blocks(scope, id)
 	_, linesErr := c.statements(scope, id)
 	_, entriesErr := c.journal(scope, h, 0)
-	return errors.Join(itemsErr, blocksErr, linesErr, entriesErr)
+	_, rewritesErr := c.rewrites(scope, id)
+	return errors.Join(itemsErr, blocksErr, linesErr, entriesErr, rewritesErr)
 }
 
 // checkScopes reads all that belongs to each scope.

@@ -24,8 +24,8 @@ func (w *writer) applyStatus(j *change) error {
 	return nil
 }
 
-// erase takes out the lines of a contract, and what the blocks of a session are findable
-// by: each segment that has words of it, or words that were replaced, is written anew.
+// erase takes out the lines of a contract, the rewrites, and what the blocks of a session
+// are findable by: each segment that has words of it, or words that were replaced, is written anew.
 func (w *writer) erase(j *change) error {
 	if !j.c.Erase {
 		return nil
@@ -37,8 +37,8 @@ func (w *writer) erase(j *change) error {
 	if err := w.sweepSegments(j.scope, docs); err != nil {
 		return err
 	}
-	j.total.statements = imprint{}
-	for _, query := range []string{deleteDocs, deleteStatements} {
+	j.total.statements, j.total.rewrites = imprint{}, imprint{}
+	for _, query := range []string{deleteDocs, deleteStatements, deleteRewrites} {
 		if err := w.exec(query, j.scope, j.id); err != nil {
 			return err
 		}

@@ -175,6 +175,16 @@ func statementImprint(scope governance.Scope, session transcript.SessionID, at i
 	return recordOf("statement").text(string(scope), string(session)).number(at).text(text).imprint()
 }
 
+func rewriteImprint(scope governance.Scope, session transcript.SessionID, r *store.Rewrite) imprint {
+	return recordOf("rewrite").text(string(scope), string(session), string(r.Kind)).blob(r.Chain[:]).
+		number(int64(r.Epoch), int64(r.Messages)).text(string(r.Cell)).imprint()
+}
+
+func callImprint(scope governance.Scope, r *callRow) imprint {
+	return recordOf("call").text(string(scope)).number(r.seq).text(r.ID, string(r.Session)).number(r.place).text(string(r.State)).
+		number(r.Begun.UnixMilli(), r.latest).value(millisOf(r.Ended)).blob(r.Intent).blob(r.Outcome).imprint()
+}
+
 func docImprint(doc int64, scope governance.Scope, ref store.BlockRef) imprint {
 	return recordOf("doc").number(doc).text(string(scope), string(ref.Session), string(ref.Block)).imprint()
 }

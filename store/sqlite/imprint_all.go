@@ -19,6 +19,7 @@ const (
 	oldSessions    = `SELECT scope, ` + headColumns
 	imprintSession = `UPDATE session SET imprint = ?3 WHERE scope = ?1 AND session_id = ?2`
 	oldItems       = `SELECT ord, cell_id FROM item WHERE scope = ?1 AND session_id = ?2`
+	oldTotal       = `INSERT INTO session_total (scope, session_id, items, blocks, statements) VALUES (?1, ?2, ?3, ?4, ?5)`
 	oldStatements  = `SELECT ord, text FROM statement WHERE scope = ?1 AND session_id = ?2`
 	imprintBlock   = `UPDATE block SET imprint = ?4 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	oldEntries     = `
@@ -152,7 +153,7 @@ func imprintLists(w *writer, scope governance.Scope, id transcript.SessionID) er
 	if err != nil {
 		return err
 	}
-	return w.exec(upsertSessionTotal, scope, id, total.items.blob(), total.blocks.blob(), total.statements.blob())
+	return w.exec(oldTotal, scope, id, total.items.blob(), total.blocks.blob(), total.statements.blob())
 }
 
 func imprintEntries(w *writer) error {

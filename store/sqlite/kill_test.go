@@ -36,6 +36,7 @@ const (
 	killScope     = governance.Scope("kill/test")
 	killWriters   = 6   // of sessions
 	killAuthors   = 3   // of artifacts
+	killCallers   = 2   // of calls
 	killChanges   = 25  // of a session, before the next begins
 	checkEach     = 50  // cycles
 	controlCycles = 100 // within which the broken store must be caught
@@ -178,6 +179,7 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 		}
 	}
 	maps.Copy(found, updates(t, s, cycle))
+	maps.Copy(found, records(t, s, cycle))
 	for id, revision := range acked {
 		// A writer waits for each change, so one more may have been made.
 		if have := found[id]; have < revision || have > revision+1 {
@@ -188,10 +190,14 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 		return problems
 	}
 	for id, revision := range found {
-		if strings.HasPrefix(string(id), authorPrefix(cycle)) {
+		differs := compare
+		switch name := string(id); {
+		case strings.HasPrefix(name, authorPrefix(cycle)):
 			continue
+		case strings.HasPrefix(name, callerPrefix(cycle)):
+			differs = compareCalls
 		}
-		if diff := compare(t, s, id, revision); diff != "" {
+		if diff := differs(t, s, id, revision); diff != "" {
 			problems = append(problems, fmt.Sprintf("session %s at revision %d is not what was written (-want +got):\n%s", id, revision, diff))
 		}
 	}
@@ -213,6 +219,47 @@ func updates(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]st
 		found[transcript.SessionID(name)]++
 	}
 	return found
+}
+
+// records returns how many records of each caller a cycle left.
+func records(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]store.Revision {
+	t.Helper()
+	found := make(map[transcript.SessionID]store.Revision)
+	for c, err := range s.Calls(t.Context(), killScope, store.CallFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(c.Session), callerPrefix(cycle)) {
+			continue // of a cycle before
+		}
+		found[c.Session]++
+		if c.State == store.CallDone {
+			found[c.Session]++
+		}
+	}
+	return found
+}
+
+// compareCalls returns how the calls of a caller differ from those of its first records.
+func compareCalls(t *testing.T, s store.Store, name transcript.SessionID, count store.Revision) string {
+	t.Helper()
+	model := memory.New()
+	c := &caller{name: string(name)}
+	for range count {
+		if err := model.Record(t.Context(), killScope, []store.Call{c.next()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lists [2][]store.Call
+	for i, s := range []store.Store{model, s} {
+		for call, err := range s.Calls(t.Context(), killScope, store.CallFilter{Session: name}) {
+			if err != nil {
+				return err.Error()
+			}
+			lists[i] = append(lists[i], *call)
+		}
+	}
+	return storetest.Diff(lists[0], lists[1])
 }
 
 // compareUpdates returns how the artifacts differ from what their authors wrote
@@ -278,6 +325,7 @@ func (k *killer) check(t *testing.T) {
 
 func cyclePrefix(n int) string  { return fmt.Sprintf("c%d-", n) }
 func authorPrefix(n int) string { return cyclePrefix(n) + "author" }
+func callerPrefix(n int) string { return cyclePrefix(n) + "caller" }
 
 // authorScope is where the authors of a cycle write.
 func authorScope(n int) governance.Scope { return governance.Scope(fmt.Sprintf("kill/authors/%d", n)) }
@@ -311,6 +359,17 @@ func TestKillChild(t *testing.T) {
 				}
 				a.made(u, version)
 				fmt.Fprintf(os.Stdout, "ack %s %d\n", a.name, a.done) // as below
+			}
+		})
+	}
+	for w := range killCallers {
+		wg.Go(func() {
+			c := &caller{name: fmt.Sprintf("%s%d", callerPrefix(cycle), w)}
+			for {
+				if err := s.Record(t.Context(), killScope, []store.Call{c.next()}); err != nil {
+					panic(err)
+				}
+				fmt.Fprintf(os.Stdout, "ack %s %d\n", c.name, c.done) // as below
 			}
 		})
 	}

@@ -87,14 +87,20 @@ func copyTables(t *testing.T, from, to string) {
 	run("DETACH newest")
 }
 
+// withoutCalls takes a store back to schema 7.
+var withoutCalls = []string{
+	"DROP TABLE rewrite", "DROP TABLE call", "DROP TABLE session_calls", "ALTER TABLE scope_total DROP COLUMN calls",
+	"ALTER TABLE scope_total DROP COLUMN open_calls", "ALTER TABLE session_total DROP COLUMN rewrites",
+}
+
 // takeBack takes a store back to schema 3 or 4, with all that is in it.
 func takeBack(t *testing.T, path string, version int) {
 	t.Helper()
 	oldIndex(t, path)
-	statements := []string{
+	statements := append(slices.Clip(withoutCalls),
 		"PRAGMA foreign_keys = OFF", "DROP TABLE session_status", "DROP TABLE session_cell",
 		"DROP TABLE segment", "DROP TABLE posting", "DROP TABLE gone_doc", "ALTER TABLE block DROP COLUMN earlier",
-	}
+	)
 	for _, table := range []string{"cell", "session", "block", "entry", "doc", "log", "artifact", "outcome", "token"} {
 		statements = append(statements, "ALTER TABLE "+table+" DROP COLUMN imprint")
 	}

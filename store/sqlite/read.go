@@ -236,7 +236,7 @@ func emitAll[T any](all []T, err error, emit func(T) error) error {
 
 // total returns the imprints of the lists of a session that is there.
 func (v view) total(scope governance.Scope, id transcript.SessionID) (t sessionTotal, err error) {
-	err = v.row(selectSessionTotal, []any{scope, id}, &t.items, &t.blocks, &t.statements)
+	err = v.row(selectSessionTotal, []any{scope, id}, &t.items, &t.blocks, &t.statements, &t.rewrites)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = damaged("what is known of the lists of session %s", id)
 	}

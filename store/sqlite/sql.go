@@ -41,7 +41,7 @@ const (
 // Writing. The columns of a session are bound in the order of headValues.
 const (
 	selectPresent = `
-		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements
+		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements, t.rewrites
 		FROM session LEFT JOIN summary USING (scope, session_id) LEFT JOIN session_status USING (scope, session_id)
 			LEFT JOIN session_total t USING (scope, session_id)
 		WHERE scope = ?1 AND session_id = ?2`
@@ -53,10 +53,10 @@ const (
 		ON CONFLICT DO UPDATE SET revision = ?3, format = ?4, model = ?5, encoding = ?6, about = ?7,
 			messages = ?8, blocks = ?9, tokens = ?10, window_tokens = ?11, bytes = ?12, created = ?13, updated = ?14, imprint = ?15`
 
-	selectSessionTotal = `SELECT items, blocks, statements FROM session_total WHERE scope = ?1 AND session_id = ?2`
+	selectSessionTotal = `SELECT items, blocks, statements, rewrites FROM session_total WHERE scope = ?1 AND session_id = ?2`
 	upsertSessionTotal = `
-		INSERT INTO session_total (scope, session_id, items, blocks, statements) VALUES (?1, ?2, ?3, ?4, ?5)
-		ON CONFLICT DO UPDATE SET items = ?3, blocks = ?4, statements = ?5`
+		INSERT INTO session_total (scope, session_id, items, blocks, statements, rewrites) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+		ON CONFLICT DO UPDATE SET items = ?3, blocks = ?4, statements = ?5, rewrites = ?6`
 	selectEdgeTotal = `SELECT edges FROM scope_total WHERE name = ?1`
 	upsertEdgeTotal = `
 		INSERT INTO scope_total (name, num, version, seq, held, manifests, edges) VALUES (?1, 0, 0, 0, 0, 0, ?2)
@@ -151,6 +151,48 @@ const (
 
 	insertManifestImprint = `INSERT INTO manifest_imprint (log_key, row, body, uses, outcomes) VALUES (?1, ?2, ?3, ?4, 0)`
 	countOutcome          = `UPDATE manifest_imprint SET outcomes = outcomes + 1 WHERE log_key = ?1`
+)
+
+// Calls and rewrites. The columns of a call are in the order of scanCall, those of a
+// rewrite in that of scanRewrite.
+const (
+	nextCall = `
+		INSERT INTO scope_total (name, num, version, seq, held, manifests, edges, calls, open_calls)
+		VALUES (?1, 0, 0, 0, 0, 0, zeroblob(16), 1, 1)
+		ON CONFLICT DO UPDATE SET calls = calls + 1, open_calls = open_calls + 1 RETURNING calls`
+	nextCallOfSession = `
+		INSERT INTO session_calls (scope, session_id, calls) VALUES (?1, ?2, 1)
+		ON CONFLICT DO UPDATE SET calls = calls + 1 RETURNING calls`
+	selectLatestCall = `SELECT latest FROM call WHERE scope = ?1 AND seq = ?2`
+	insertCall       = `
+		INSERT INTO call (scope, seq, call_id, session_id, place, state, begun, latest, intent, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
+	closeCall  = `UPDATE scope_total SET open_calls = open_calls - 1 WHERE name = ?1`
+	updateCall = `UPDATE call SET state = ?3, ended = ?4, outcome = ?5, imprint = ?6 WHERE scope = ?1 AND seq = ?2`
+
+	callColumns = `
+		SELECT seq, call_id, session_id, place, state, begun, latest, ended, intent, outcome, imprint FROM call WHERE scope = ?1 `
+	selectCall           = callColumns + `AND call_id = ?2`
+	selectCalls          = callColumns + `ORDER BY seq DESC`
+	selectCallsOfSession = callColumns + `AND session_id = ?2 ORDER BY place DESC`
+	selectOpenCalls      = callColumns + `AND state = 'intent' ORDER BY seq DESC`
+
+	selectCallTotal        = `SELECT calls FROM scope_total WHERE name = ?1`
+	selectOpenCallTotal    = `SELECT open_calls FROM scope_total WHERE name = ?1`
+	selectSessionCallTotal = `SELECT calls FROM session_calls WHERE scope = ?1 AND session_id = ?2`
+
+	rewriteColumns = `kind, chain, epoch, messages, cell_id`
+	insertRewrite  = `INSERT INTO rewrite (scope, session_id, ` + rewriteColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	deleteRewrite  = `
+		DELETE FROM rewrite WHERE scope = ?1 AND session_id = ?2 AND kind = ?3 AND chain = ?4 RETURNING ` + rewriteColumns
+	deleteRewrites = `DELETE FROM rewrite WHERE scope = ?1 AND session_id = ?2`
+	selectRewrites = `
+		SELECT ` + rewriteColumns + ` FROM rewrite WHERE scope = ?1 AND session_id = ?2 ORDER BY epoch, messages, kind, chain`
+
+	// All scopes that have a call, or are said to have one, with all that such a call names.
+	selectCallers = `
+		SELECT scope, session_id FROM call UNION SELECT scope, session_id FROM session_calls
+		UNION SELECT name, '' FROM scope_total ORDER BY 1, 2`
 )
 
 // Reading artifacts.
@@ -292,7 +334,10 @@ const (
 			coalesce((SELECT max(time) FROM entry), 0), coalesce((SELECT max(time) FROM log), 0))`
 	selectRevisions = `SELECT scope, session_id, revision FROM session`
 	selectVersions  = `SELECT name, version FROM scope`
-	checkIntegrity  = `PRAGMA integrity_check`
+
+	selectCallNumbers = `SELECT scope, count(*) FROM call GROUP BY scope`
+	selectCounted     = `SELECT count(*) FROM sqlite_schema WHERE name = 'call'`
+	checkIntegrity    = `PRAGMA integrity_check`
 
 	touchArtifactWords = `SELECT rowid FROM artifact_words WHERE rowid = 0`
 
@@ -305,7 +350,7 @@ const (
 	selectAllScopes   = `SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
 	selectScopes      = `
 		SELECT scope FROM session UNION SELECT scope FROM session_total
-		UNION SELECT name FROM scope UNION SELECT name FROM scope_total ORDER BY 1`
+		UNION SELECT name FROM scope UNION SELECT name FROM scope_total UNION SELECT scope FROM session_calls ORDER BY 1`
 	selectAllDocs      = `SELECT doc, scope, session_id, block_id, imprint FROM doc ORDER BY doc`
 	selectMigrations   = `SELECT version, name FROM migration ORDER BY version`
 	selectDocSums      = `SELECT doc, coalesce(words, 0) FROM doc`

@@ -110,7 +110,7 @@ var filledFile = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(play(context.Background(), s, 3, 4), s.Close()); err != nil {
+	if err := errors.Join(play(context.Background(), s, 3, 4), playCalls(context.Background(), s), s.Close()); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)

@@ -216,7 +216,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Backup.Sessions != len(then.Sessions) || c.Backup.Artifacts != len(then.Artifacts) || c.Backup.Newest.IsZero() ||
-		c.Present == nil || *c.Present != c.Backup || c.LostSessions+c.OlderSessions+c.LostVersions != 0 {
+		c.Present == nil || *c.Present != c.Backup || c.LostSessions+c.OlderSessions+c.LostVersions+c.LostCalls != 0 {
 		t.Errorf("Compare with what it is a backup of: %+v, present %+v", c, c.Present)
 	}
 	late := then.Sessions[0].Head
@@ -231,9 +231,17 @@ func TestCompare(t *testing.T) {
 	if _, err := s.Update(t.Context(), scope, &store.Update{Entry: store.Entry{ID: "up-late", Op: "test", Actor: "user", Time: epoch}}); err != nil {
 		t.Fatal(err)
 	}
-	c, err = sqlite.Compare(t.Context(), backup, path)
-	if err != nil || c.LostSessions != 1 || c.OlderSessions != 1 || c.LostVersions != 1 {
-		t.Errorf("Compare = %+v, %v; want one session lost, one older, one update lost", c, err)
+	if err := s.Record(t.Context(), scope, []store.Call{(&caller{name: "late"}).next()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, schema := range []int{8, 7} { // of the backup
+		c, err = sqlite.Compare(t.Context(), backup, path)
+		if err != nil || c.LostSessions != 1 || c.OlderSessions != 1 || c.LostVersions != 1 || c.LostCalls != 1 {
+			t.Errorf("Compare with a backup of schema %d = %+v, %v; want one session lost, one older, one update and one call lost", schema, c, err)
+		}
+		if schema == 8 {
+			tamper(t, backup, withoutCalls...)
+		}
 	}
 	if c, err := sqlite.Compare(t.Context(), backup, path+".none"); err != nil || c.Present != nil {
 		t.Errorf("Compare with no store = %+v, %v", c, err)

@@ -36,7 +36,7 @@ var checks = []check{
 	{"a block is replaced by the one with its id", blocksAreReplaced},
 	{"items are replaced from an index on", itemsAreReplaced},
 	{"nil items leave the list alone and an empty list cuts it", itemsNilAndEmpty},
-	{"Head, Blocks, Items, Entries and Statements of no session are ErrNotFound", noSessionIsNotFound},
+	{"Head, Blocks, Items, Entries, Statements and Rewrites of no session are ErrNotFound", noSessionIsNotFound},
 	{"a session without anything has empty lists", emptySession},
 	{"Heads yields last updated first, then by id", headsOrder},
 	{"Blocks yields by turn, then by id, those that are off last", blocksOrder},
@@ -98,10 +98,11 @@ func readsBackEveryField(t *testing.T, s store.Store) {
 		Head:       head,
 		Blocks:     c.Blocks,
 		Items:      c.Items,
-		Cells:      cells("xc1", "xc2", "xc1", "xc1", "xc2", "xc1", "xstub", "xc2", "xabout", "xsummary"),
+		Cells:      cells("xc1", "xc2", "xc1", "xc1", "xc2", "xc1", "xstub", "xc2", "xabout", "xsummary", "xsent"),
 		Edges:      []store.Edge{{Derived: "xstub", Source: "xc1", Rel: "stub"}, {Derived: "xstub", Source: "xc2", Rel: "stub"}},
 		Entries:    []store.Entry{entry},
 		Statements: c.Statements,
+		Rewrites:   c.Rewrites,
 	}})
 }
 
@@ -1014,8 +1015,8 @@ func info(t *testing.T, s store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Sessions != 2 || got.Blocks != 6 || got.Cells != 10 || got.Bytes <= 0 || got.Driver == "" || got.Version == "" || got.Schema < 1 {
-		t.Errorf("Info = %+v, want 2 sessions, 6 blocks, 10 cells and all else filled in", got)
+	if got.Sessions != 2 || got.Blocks != 6 || got.Cells != 12 || got.Bytes <= 0 || got.Driver == "" || got.Version == "" || got.Schema < 1 {
+		t.Errorf("Info = %+v, want 2 sessions, 6 blocks, 12 cells and all else filled in", got)
 	}
 }
 
@@ -1026,7 +1027,8 @@ func scopes(t *testing.T, s store.Store) {
 	apply(t, s, "b", "s", 0, fullChange("x"))
 	apply(t, s, "a", "s", 0, fullChange("y"))
 	update(t, s, "c", fullUpdate("z"))
-	want := []governance.Scope{"a", "b", "c"}
+	record(t, s, "d", begun("call_1", "", 0))
+	want := []governance.Scope{"a", "b", "c", "d"}
 	if got, err := s.Scopes(t.Context()); !slices.Equal(got, want) || err != nil {
 		t.Errorf("Scopes = %q, %v; want %q", got, err, want)
 	}

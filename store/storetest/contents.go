@@ -24,6 +24,7 @@ type Contents struct {
 	Texts     []Text           // of the cells of the artifacts, and of all made from them, by their ids
 	Manifests []store.Manifest // newest first
 	Log       []store.Entry
+	Calls     []store.Call // last begun first
 }
 
 // A Text is a cell that artifacts refer to.
@@ -38,10 +39,11 @@ type Session struct {
 	Head       store.Head
 	Blocks     []store.Block
 	Items      []store.CellID
-	Cells      []store.Cell // of items, stubs, blocks and the head, in this order
+	Cells      []store.Cell // of items, stubs, blocks, the head and rewrites, in this order
 	Edges      []store.Edge // of those cells, by their ids
 	Entries    []store.Entry
 	Statements []string
+	Rewrites   []store.Rewrite
 }
 
 // Read returns the contents of a scope.
@@ -71,6 +73,9 @@ func Read(ctx context.Context, s store.Store, scope governance.Scope) (*Contents
 		c.Manifests = append(c.Manifests, *full)
 	}
 	if c.Log, err = values(s.Log(ctx, scope, 0)); err != nil {
+		return nil, err
+	}
+	if c.Calls, err = values(s.Calls(ctx, scope, store.CallFilter{})); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -151,6 +156,12 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 	}
 	if head.Summary != "" {
 		ids = append(ids, head.Summary)
+	}
+	if se.Rewrites, err = values(s.Rewrites(ctx, scope, id)); err != nil {
+		return nil, err
+	}
+	for i := range se.Rewrites {
+		ids = append(ids, se.Rewrites[i].Cell)
 	}
 	if se.Cells, err = values(s.Cells(ctx, scope, ids)); err != nil {
 		return nil, err

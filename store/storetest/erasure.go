@@ -93,7 +93,7 @@ func brought(t *testing.T, s store.Store) {
 	next.Cells = []store.Cell{newCell("xc0", store.CellItem, "in place of one"), newCell("xabout2", store.CellAbout, "{}")}
 	next.Head.About, next.ItemsFrom, next.Items = "xabout2", 0, []store.CellID{"xc0"}
 	apply(t, s, scope, "s", 1, next) // nothing refers to xabout any more
-	want := []store.CellID{"xabout", "xabout2", "xc0", "xc1", "xc2", "xstub", "xsummary"}
+	want := []store.CellID{"xabout", "xabout2", "xc0", "xc1", "xc2", "xsent", "xstub", "xsummary"}
 	for sc, expected := range map[governance.Scope][]store.CellID{scope: want, "test": nil, "test/other": nil} {
 		if got, err := s.Brought(t.Context(), sc, "s"); err != nil || !slices.Equal(got, expected) {
 			t.Errorf("scope %s: %q, %v; want %q", sc, got, err, expected)

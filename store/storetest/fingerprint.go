@@ -17,7 +17,7 @@ import (
 
 // Fingerprint returns a digest of all that a scope holds, in the documented
 // orders: sessions with their blocks, journals and contracts, artifacts with
-// what was made from them, manifests, and the log. Two stores, or one store at
+// what was made from them, manifests, the log, and calls. Two stores, or one store at
 // two moments, have the same fingerprint if a reader cannot tell them apart.
 // What is findable by which words is not in it.
 //
@@ -27,7 +27,7 @@ import (
 func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (digest.Digest, error) {
 	f := &fingerprint{ctx: ctx, s: s, scope: scope, hash: sha256.New(), cells: make(map[store.CellID]bool)}
 	f.text("carrel scope 1")
-	for _, part := range []func() error{f.sessions, f.artifacts, f.manifests, f.log, f.lineage} {
+	for _, part := range []func() error{f.sessions, f.artifacts, f.manifests, f.log, f.calls, f.lineage} {
 		if err := part(); err != nil {
 			return digest.Digest{}, err
 		}
@@ -150,6 +150,14 @@ func (f *fingerprint) session(h *store.Head) error {
 		}
 		f.text("statement", line)
 	}
+	for r, err := range f.s.Rewrites(f.ctx, f.scope, h.ID) {
+		if err != nil {
+			return err
+		}
+		f.text("rewrite", r.Chain.String(), string(r.Kind))
+		f.number(int64(r.Epoch), int64(r.Messages))
+		f.refer(r.Cell)
+	}
 	return nil
 }
 
@@ -206,6 +214,19 @@ func (f *fingerprint) log() error {
 		}
 		f.text("log")
 		f.entry(e)
+	}
+	return nil
+}
+
+func (f *fingerprint) calls() error {
+	for c, err := range f.s.Calls(f.ctx, f.scope, store.CallFilter{}) {
+		if err != nil {
+			return err
+		}
+		f.text("call", c.ID, string(c.Session), string(c.State))
+		f.time(c.Begun, c.Ended)
+		f.document(c.Intent)
+		f.document(c.Outcome)
 	}
 	return nil
 }

@@ -58,9 +58,12 @@ func history() (writes []write, c *store.Change, u, last *store.Update) {
 			Format: "f", Model: "m", Encoding: "e", About: "c2", Messages: 1, Blocks: 2, Tokens: 3, Window: 4, Bytes: 5,
 			Created: epoch, Updated: epoch,
 		},
-		Cells: []store.Cell{fingerprintCell("c1", store.CellItem), fingerprintCell("c2", store.CellAbout), fingerprintCell("c3", store.CellStub)},
-		Edges: []store.Edge{{Derived: "c3", Source: "c1", Rel: "stub"}},
-		Items: []store.CellID{"c1", "c1"},
+		Cells: []store.Cell{
+			fingerprintCell("c1", store.CellItem), fingerprintCell("c2", store.CellAbout), fingerprintCell("c3", store.CellStub), fingerprintCell("c4", store.CellSent),
+		},
+		Rewrites: []store.Rewrite{{Chain: digest.Digest{1}, Kind: store.RewriteHead, Epoch: 1, Messages: 2, Cell: "c4"}},
+		Edges:    []store.Edge{{Derived: "c3", Source: "c1", Rel: "stub"}},
+		Items:    []store.CellID{"c1", "c1"},
 		Blocks: []store.Block{{
 			ID: "b1", Turn: 1, Kind: "user", Tools: []string{"Bash"}, Tokens: 3, State: store.StateStub, Form: "stub", Window: 1,
 			Stub: "c3", Cells: []store.CellID{"c1"},
@@ -83,7 +86,11 @@ func history() (writes []write, c *store.Change, u, last *store.Update) {
 		Entry:   entry("op2"),
 	}
 	last = &store.Update{Entry: entry("op3")}
-	return []write{applied(0, c), updated(u), updated(last)}, c, u, last
+	call := store.Call{ID: "call_1", State: store.CallIntent, Begun: epoch}
+	recorded := func(ctx context.Context, s store.Store) error {
+		return s.Record(ctx, fingerprintScope, []store.Call{call})
+	}
+	return []write{recorded, applied(0, c), updated(u), updated(last)}, c, u, last
 }
 
 // fingerprints returns the fingerprint of a store before the first write and
@@ -147,6 +154,7 @@ func TestFingerprintChanges(t *testing.T) {
 		"a block's pin":             func(c *store.Change, _, _ *store.Update) { c.Blocks[0].Pinned = true },
 		"a journal entry":           func(c *store.Change, _, _ *store.Update) { c.Entry.Data = nil },
 		"a statement":               func(c *store.Change, _, _ *store.Update) { c.Statements[0] = `(fact "two")` },
+		"a rewrite's chain":         func(c *store.Change, _, _ *store.Update) { c.Rewrites[0].Chain[0]++ },
 		"an edge of a block":        func(c *store.Change, _, _ *store.Update) { c.Edges[0].Source = "c2" },
 		"an artifact's id":          func(_ *store.Change, u, _ *store.Update) { u.Artifacts[0].ID, u.Manifest.Uses = "art2", nil },
 		"an artifact's class":       func(_ *store.Change, u, _ *store.Update) { u.Artifacts[0].Class = provenance.Tool },
@@ -197,6 +205,8 @@ type recorded struct {
 	block     store.Block
 	entry     store.Entry
 	statement string
+	rewrite   store.Rewrite
+	call      store.Call
 	version   store.Version
 	artifact  store.Artifact
 	manifest  store.Manifest
@@ -240,6 +250,14 @@ func (r *recorded) Entries(context.Context, governance.Scope, transcript.Session
 
 func (r *recorded) Statements(context.Context, governance.Scope, transcript.SessionID) iter.Seq2[string, error] {
 	return yields(r, "Statements", r.statement)
+}
+
+func (r *recorded) Rewrites(context.Context, governance.Scope, transcript.SessionID) iter.Seq2[*store.Rewrite, error] {
+	return yields(r, "Rewrites", &r.rewrite)
+}
+
+func (r *recorded) Calls(context.Context, governance.Scope, store.CallFilter) iter.Seq2[*store.Call, error] {
+	return yields(r, "Calls", &r.call)
 }
 
 func (r *recorded) Version(context.Context, governance.Scope) (store.Version, error) {
@@ -347,6 +365,7 @@ func TestFingerprintHasEveryField(t *testing.T) {
 		"head": func(r *recorded) any { return &r.head }, "block": func(r *recorded) any { return &r.block },
 		"entry": func(r *recorded) any { return &r.entry }, "artifact": func(r *recorded) any { return &r.artifact },
 		"manifest": func(r *recorded) any { return &r.manifest }, "outcome": func(r *recorded) any { return &r.manifest.Made[0] },
+		"rewrite": func(r *recorded) any { return &r.rewrite }, "call": func(r *recorded) any { return &r.call },
 		"log": func(r *recorded) any { return &r.logged }, "edge": func(r *recorded) any { return &r.edge },
 	}
 	for name, part := range parts {
@@ -377,6 +396,7 @@ func TestFingerprintHasEveryField(t *testing.T) {
 		"a tool":                func(r *recorded) { r.block.Tools = []string{"Read", "Grep"} },
 		"where tools end":       func(r *recorded) { r.block.Tools = []string{"ReadBash"} },
 		"an entry without data": func(r *recorded) { r.entry.Data = []byte{} },
+		"an intent of nothing":  func(r *recorded) { r.call.Intent = []byte{} },
 		"a gate without data":   func(r *recorded) { r.artifact.Gate = []byte{} },
 	} {
 		r := newRecorded()
@@ -388,7 +408,7 @@ func TestFingerprintHasEveryField(t *testing.T) {
 // Whichever part cannot be read, the fingerprint is that error.
 func TestFingerprintNeedsEveryPart(t *testing.T) {
 	for _, method := range []string{
-		"Heads", "Items", "Blocks", "Entries", "Statements", "Version", "Artifacts", "Manifests", "Manifest", "Log", "Derived", "Cells", "Sources",
+		"Heads", "Items", "Blocks", "Entries", "Statements", "Rewrites", "Calls", "Version", "Artifacts", "Manifests", "Manifest", "Log", "Derived", "Cells", "Sources",
 	} {
 		r := newRecorded()
 		r.fails = method

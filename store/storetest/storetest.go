@@ -27,7 +27,7 @@ import (
 // Run checks the stores that open returns. Each check opens its own: open makes
 // an empty store and registers its cleanup with t. Checks run in parallel.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks) {
+	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks, callChecks) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, open(t))
@@ -91,7 +91,9 @@ func fullChange(prefix string) *store.Change {
 		newCell(cell("stub"), store.CellStub, "a stub"),
 		newCell(cell("about"), store.CellAbout, `{"title":"t"}`),
 		newCell(cell("summary"), store.CellSummary, `{"text":"s"}`),
+		newCell(cell("sent"), store.CellSent, `[{"role":"user"}]`),
 	}
+	c.Rewrites = []store.Rewrite{{Chain: digest.Of([]byte(prefix)), Kind: store.RewriteHead, Epoch: 1, Messages: 2, Cell: cell("sent")}}
 	c.Edges = []store.Edge{
 		{Derived: cell("stub"), Source: cell("c2"), Rel: "stub"},
 		{Derived: cell("stub"), Source: cell("c1"), Rel: "stub"},
@@ -185,6 +187,7 @@ func calls(s store.Store) map[string]sessionCall {
 		"Blocks":     func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Blocks(ctx, sc, id))) },
 		"Items":      func(ctx ctxT, sc scopeT, id idT) error { return errorOf(s.Items(ctx, sc, id)) },
 		"Entries":    func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Entries(ctx, sc, id, 0))) },
+		"Rewrites":   func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Rewrites(ctx, sc, id))) },
 		"Statements": func(ctx ctxT, sc scopeT, id idT) error { return errorOf(collect(s.Statements(ctx, sc, id))) },
 	}
 }

@@ -208,6 +208,9 @@ func printCompared(j *job.Job, c *sqlite.Comparison) {
 	if c.LostVersions > 0 {
 		lost = append(lost, out.Count(c.LostVersions, "update")+" of artifacts")
 	}
+	if c.LostCalls > 0 {
+		lost = append(lost, out.Count(c.LostCalls, "call")+" to models")
+	}
 	if len(lost) > 0 {
 		j.Note("of the present store the backup does not have %s", strings.Join(lost, ", "))
 	}

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A callRow is a row of the table call, without its scope.
+type callRow struct {
+	store.Call
+
+	seq, place int64
+	latest     int64 // milliseconds; of all up to this one, the time at which the last was begun
+}
+
+// Record implements [store.Calls]. Calls that are recorded at the same time wait for the
+// disk together, and with the changes and updates that are waiting. Once the writer has
+// begun with them they are written even if ctx ends before they are durable.
+func (s *database) Record(ctx context.Context, scope governance.Scope, calls []store.Call) error {
+	if err := errors.Join(ctx.Err(), store.ValidateCalls(calls)); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	j := &job{ctx: ctx, rows: len(calls), write: func(w *writer) error { return w.record(scope, calls) }}
+	for i := range calls {
+		j.size += len(calls[i].Intent) + len(calls[i].Outcome)
+	}
+	if err := s.submit(j); err != nil {
+		return fmt.Errorf("record: %w", s.explain(err))
+	}
+	return nil
+}
+
+// record writes calls. What it has written when it fails is rolled back by its caller.
+func (w *writer) record(scope governance.Scope, calls []store.Call) error {
+	for i := range calls {
+		write := w.endCall
+		if calls[i].State == store.CallIntent {
+			write = w.beginCall
+		}
+		if err := write(scope, calls[i]); err != nil {
+			return fmt.Errorf("call %s: %w", calls[i].ID, err)
+		}
+	}
+	return nil
+}
+
+// callOf returns the row of a call, or [sql.ErrNoRows].
+func (w *writer) callOf(scope governance.Scope, id string) (*callRow, error) {
+	return scanCall(scope, func(dest ...any) error { return w.row(selectCall, []any{scope, id}, dest...) })
+}
+
+func (w *writer) beginCall(scope governance.Scope, c store.Call) error {
+	switch _, err := w.callOf(scope, c.ID); {
+	case err == nil:
+		return fmt.Errorf("it was begun already: %w", store.ErrConflict)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	r := &callRow{Call: c, latest: c.Begun.UnixMilli()}
+	if err := w.row(nextCall, []any{scope}, &r.seq); err != nil {
+		return err
+	}
+	if err := w.row(nextCallOfSession, []any{scope, c.Session}, &r.place); err != nil {
+		return err
+	}
+	if r.seq > 1 {
+		before, err := w.number(selectLatestCall, scope, r.seq-1)
+		if errors.Is(err, sql.ErrNoRows) {
+			return damaged("the list of calls of scope %s", scope)
+		} else if err != nil {
+			return err
+		}
+		r.latest = max(r.latest, before)
+	}
+	own := callImprint(scope, r)
+	err := w.exec(insertCall, scope, r.seq, c.ID, c.Session, r.place, c.State, c.Begun.UnixMilli(), r.latest, document(c.Intent), own.blob())
+	if isTaken(err) { // its number is, by one that has no place there
+		return damaged("the list of calls of scope %s", scope)
+	}
+	return err
+}
+
+func (w *writer) endCall(scope governance.Scope, c store.Call) error {
+	r, err := w.callOf(scope, c.ID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return store.ErrNotFound
+	case err != nil:
+		return err
+	case !c.Ends(r.State):
+		return fmt.Errorf("it is %s already: %w", r.State, store.ErrConflict)
+	}
+	if r.State == store.CallIntent {
+		if err := w.exec(closeCall, scope); err != nil {
+			return err
+		}
+	}
+	r.State, r.Ended, r.Outcome = c.State, c.Ended, c.Outcome
+	own := callImprint(scope, r)
+	return w.exec(updateCall, scope, r.seq, c.State, c.Ended.UnixMilli(), document(c.Outcome), own.blob())
+}
+
+// scanCall returns the call in a row, if it is as it was written.
+func scanCall(scope governance.Scope, scan func(dest ...any) error) (*callRow, error) {
+	var r callRow
+	var begun int64
+	var ended sql.NullInt64
+	var own imprint
+	err := scan(&r.seq, &r.ID, &r.Session, &r.place, &r.State, &begun, &r.latest, &ended, (*[]byte)(&r.Intent), (*[]byte)(&r.Outcome), &own)
+	if err != nil {
+		return nil, err
+	}
+	r.Begun = timeOf(begun)
+	if ended.Valid {
+		r.Ended = timeOf(ended.Int64)
+	}
+	if !same(callImprint(scope, &r), own) {
+		return nil, damaged("call %s", r.ID)
+	}
+	return &r, nil
+}
+
+// Calls implements [store.Calls]. That one is missing shows where it would have been.
+func (s *database) Calls(ctx context.Context, scope governance.Scope, filter store.CallFilter) iter.Seq2[*store.Call, error] {
+	return stream(ctx, s, func(v view, emit func(*store.Call) error) error {
+		found := 0
+		return v.calls(scope, filter, func(r *callRow) error {
+			if filter.Fits(&r.Call) {
+				found++
+				if err := emit(&r.Call); err != nil {
+					return err
+				}
+			}
+			if filter.Limit > 0 && found == filter.Limit || !filter.Since.IsZero() && timeOf(r.latest).Before(filter.Since) {
+				return errStop
+			}
+			return nil
+		})
+	})
+}
+
+// calls emits the calls of a scope that may fit a filter, last begun first, until emit
+// returns an error.
+func (v view) calls(scope governance.Scope, filter store.CallFilter, emit func(*callRow) error) error {
+	total, args := selectCallTotal, []any{scope}
+	query, number := selectCalls, func(r *callRow) int64 { return r.seq }
+	switch {
+	case filter.Session != "":
+		total, args = selectSessionCallTotal, append(args, filter.Session)
+		query, number = selectCallsOfSession, func(r *callRow) int64 { return r.place }
+	case filter.Open:
+		total, query, number = selectOpenCallTotal, selectOpenCalls, nil
+	}
+	var left int64 // that are to come
+	if err := v.row(total, args, &left); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	err := v.each(func(rows *sql.Rows) error {
+		r, err := scanCall(scope, rows.Scan)
+		if err != nil {
+			return err
+		}
+		if left == 0 || number != nil && number(r) != left {
+			return damaged("the list of calls of scope %s", scope)
+		}
+		left--
+		return emit(r)
+	}, query, args...)
+	if err == nil && left != 0 {
+		err = damaged("the list of calls of scope %s", scope)
+	}
+	return err
+}
+
+// applyRewrites writes what was sent in place of what a client sent.
+func (w *writer) applyRewrites(j *change) error {
+	for i := range j.c.Rewrites {
+		r := &j.c.Rewrites[i]
+		if err := w.takeRewrites(j, deleteRewrite, j.scope, j.id, r.Kind, r.Chain[:]); err != nil {
+			return err
+		}
+		j.total.rewrites.join(rewriteImprint(j.scope, j.id, r))
+		err := w.exec(insertRewrite, j.scope, j.id, r.Kind, r.Chain[:], r.Epoch, r.Messages, r.Cell)
+		if err != nil {
+			return during(err, "rewrite with cell %s", r.Cell)
+		}
+	}
+	return nil
+}
+
+// takeRewrites takes out the rewrites that a statement deletes.
+func (w *writer) takeRewrites(j *change, query string, args ...any) error {
+	return w.each(func(rows *sql.Rows) error {
+		r, err := scanRewrite(rows)
+		j.total.rewrites.join(rewriteImprint(j.scope, j.id, r))
+		return err
+	}, query, args...)
+}
+
+func scanRewrite(rows *sql.Rows) (*store.Rewrite, error) {
+	var r store.Rewrite
+	var chain []byte
+	err := rows.Scan(&r.Kind, &chain, &r.Epoch, &r.Messages, &r.Cell)
+	copy(r.Chain[:], chain)
+	return &r, err
+}
+
+// Rewrites implements [store.Calls].
+func (s *database) Rewrites(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*store.Rewrite, error] {
+	return stream(ctx, s, func(v view, emit func(*store.Rewrite) error) error {
+		if _, err := v.head(scope, id); err != nil {
+			return err
+		}
+		rewrites, err := v.rewrites(scope, id)
+		return emitAll(rewrites, err, emit)
+	})
+}
+
+// rewrites returns the rewrites of a session that is there, all of them.
+func (v view) rewrites(scope governance.Scope, id transcript.SessionID) (rewrites []*store.Rewrite, err error) {
+	total, err := v.total(scope, id)
+	if err != nil {
+		return nil, err
+	}
+	var all imprint
+	err = v.each(func(rows *sql.Rows) error {
+		r, err := scanRewrite(rows)
+		all.join(rewriteImprint(scope, id, r))
+		rewrites = append(rewrites, r)
+		return err
+	}, selectRewrites, scope, id)
+	if err == nil && all != total.rewrites {
+		err = damaged("the list of rewrites of session %s", id)
+	}
+	return rewrites, err
+}
+
+// checkCalls reads all calls, by scope, by session, and those that are open.
+func (c *checker) checkCalls() error {
+	type key struct {
+		scope   governance.Scope
+		session transcript.SessionID
+	}
+	all, err := collect(c.each, func(k *key) []any { return []any{&k.scope, &k.session} }, selectCallers)
+	if err != nil {
+		return err
+	}
+	for i, k := range all {
+		if i == 0 || k.scope != all[i-1].scope {
+			for _, open := range []bool{false, true} {
+				err := c.calls(k.scope, store.CallFilter{Open: open}, func(*callRow) error { return nil })
+				if err := c.found(err, k.scope); err != nil {
+					return err
+				}
+			}
+		}
+		if k.session == "" {
+			continue
+		}
+		err := c.calls(k.scope, store.CallFilter{Session: k.session}, func(*callRow) error { return nil })
+		if err := c.found(err, k.scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}

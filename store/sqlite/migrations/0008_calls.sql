@@ -1,0 +1,56 @@
+-- Calls to models, and what was sent in place of what a client sent.
+--
+-- A call holds no text: ids, figures and digests are all there is. It may name a session
+-- that is not there, so that nothing here refers to the table of sessions. Calls have
+-- numbers from 1 on, without gaps, in their scope and in their session, so that one that
+-- is missing shows, however few are read; and each says when the latest up to it was
+-- begun, so that a reader who wants the later ones knows where to stop, whatever a clock
+-- did.
+
+CREATE TABLE call (
+	scope      TEXT    NOT NULL,
+	seq        INTEGER NOT NULL,
+	call_id    TEXT    NOT NULL CHECK (call_id <> ''),
+	session_id TEXT    NOT NULL, -- or empty
+	place      INTEGER NOT NULL, -- among those of the session
+	state      TEXT    NOT NULL CHECK (state IN ('intent', 'done', 'failed', 'unknown')),
+	begun      INTEGER NOT NULL,
+	latest     INTEGER NOT NULL,
+	ended      INTEGER, -- NULL while it is an intent
+	intent     BLOB, -- JSON, byte for byte
+	outcome    BLOB, -- JSON, byte for byte
+	imprint    BLOB    NOT NULL CHECK (length(imprint) = 16),
+	PRIMARY KEY (scope, seq),
+	UNIQUE (scope, call_id),
+	UNIQUE (scope, session_id, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX call_open ON call (scope, seq) WHERE state = 'intent';
+
+ALTER TABLE scope_total ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scope_total ADD COLUMN open_calls INTEGER NOT NULL DEFAULT 0; -- of those
+
+-- How many calls name a session.
+CREATE TABLE session_calls (
+	scope      TEXT    NOT NULL,
+	session_id TEXT    NOT NULL,
+	calls      INTEGER NOT NULL,
+	PRIMARY KEY (scope, session_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rewrite (
+	scope      TEXT    NOT NULL,
+	session_id TEXT    NOT NULL,
+	kind       TEXT    NOT NULL CHECK (kind IN ('head', 'message')),
+	chain      BLOB    NOT NULL CHECK (length(chain) = 32),
+	epoch      INTEGER NOT NULL,
+	messages   INTEGER NOT NULL,
+	cell_id    TEXT    NOT NULL,
+	PRIMARY KEY (scope, session_id, kind, chain),
+	FOREIGN KEY (scope, session_id) REFERENCES session (scope, session_id),
+	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
+) STRICT, WITHOUT ROWID;
+
+-- The imprints of the rewrites of a session, combined as those of its other lists.
+ALTER TABLE session_total ADD COLUMN rewrites BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'
+	CHECK (length(rewrites) = 16);
