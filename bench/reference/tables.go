@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
@@ -62,9 +64,8 @@ func classTable(ctx context.Context) (table []byte, err error) {
 	return table, nil
 }
 
-// tableOf returns the tokens of an encoding: the 256 single bytes in the order of their
-// tokens, and for every other token the two that it is merged from, which are before it,
-// as unsigned varints.
+// tableOf returns the tokens of an encoding as package internal/bpe reads them: see listing
+// there.
 func tableOf(name string) ([]byte, error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {
@@ -77,6 +78,8 @@ func tableOf(name string) ([]byte, error) {
 		}
 		tokens[id] = text
 	}
+	type pair struct{ right, id int }
+	pairs := make([][]pair, len(tokens)) // by the left token
 	var table []byte
 	for id, text := range tokens {
 		if id < 256 {
@@ -90,8 +93,21 @@ func tableOf(name string) ([]byte, error) {
 		if len(parts) != 2 {
 			return nil, fmt.Errorf("token %d, %q, is merged from %q, which are not two", id, text, parts)
 		}
-		for _, part := range parts {
-			table = binary.AppendUvarint(table, uint64(ranks[part]))
+		left := ranks[parts[0]]
+		pairs[left] = append(pairs[left], pair{ranks[parts[1]], id})
+	}
+	number := func(n int) { table = append(table, byte(n), byte(n>>8), byte(n>>16)) }
+	start := 0
+	for _, of := range pairs {
+		number(start)
+		start += len(of)
+	}
+	number(start)
+	for _, of := range pairs {
+		slices.SortFunc(of, func(a, b pair) int { return cmp.Compare(a.right, b.right) })
+		for _, p := range of {
+			number(p.right)
+			number(p.id)
 		}
 	}
 	return table, nil

@@ -119,6 +119,9 @@ func (e encoding) check(t fatal, text string) {
 	if n := e.Count(text); n != len(want) {
 		t.Fatalf("%s: Count(%q) = %d, want %d", e.name, text, n, len(want))
 	}
+	if n := e.CountFirst(text); n != len(want) {
+		t.Fatalf("%s: Count(%q) = %d before the tables are loaded, want %d", e.name, text, n, len(want))
+	}
 	if back, ok := e.Decode(got); !ok || back != string([]rune(text)) {
 		t.Fatalf("%s: Decode(Encode(%q)) = %q, %t", e.name, text, back, ok)
 	}
@@ -248,6 +251,44 @@ func TestLongPieces(t *testing.T) {
 	}
 }
 
+// The tables are loaded by the count with which more is counted than that takes, and not
+// before; what is counted is the same, by however many.
+func TestFirstCountsLoadNothing(t *testing.T) {
+	const part = bpe.FewBytes / 8
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", part)[:part]
+	e := bpe.New(bpe.Cl100k)
+	want := bpe.Cl100k.Count(text)
+	if n := e.Count(""); n != 0 || e.Loaded() {
+		t.Errorf("Count of nothing is %d, and loads the tables: %t", n, e.Loaded())
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if n := e.Count(text); n != want {
+				t.Errorf("Count is %d before the tables are loaded, want %d", n, want)
+			}
+		})
+	}
+	all.Wait()
+	if e.Loaded() {
+		t.Errorf("the tables are loaded after %d bytes", bpe.FewBytes)
+	}
+	for range 8 {
+		all.Go(func() {
+			if n := e.Count(text); n != want {
+				t.Errorf("Count is %d once the tables are loaded, want %d", n, want)
+			}
+		})
+	}
+	all.Wait()
+	if !e.Loaded() {
+		t.Errorf("the tables are not loaded after %d bytes", 2*bpe.FewBytes)
+	}
+	if e := bpe.New(bpe.Cl100k); e.Count(strings.Repeat(text, 9)) == 0 || !e.Loaded() {
+		t.Errorf("the tables are not loaded after one text of %d bytes", 9*part)
+	}
+}
+
 func TestCountAllocatesNothing(t *testing.T) {
 	texts := []string{
 		"The quick brown fox jumps over the lazy dog.\n", "{\"key\": [1, 2.5, null]}\n", "上下文窗口是有限的，所以我们必须决定保留什么。",
@@ -278,12 +319,31 @@ func TestDecodeUnknownToken(t *testing.T) {
 
 func TestLoadDamagedTable(t *testing.T) {
 	table := bpe.Cl100k.Table()
+	tokens := (len(table) - 256 - 3 + 256*6) / 9
+	pairs, starts := tokens-256, 256+3*(tokens+1) // where the pairs begin
+	number := func(at int) int { return int(table[at]) | int(table[at+1])<<8 | int(table[at+2])<<16 }
+	right, made := number(starts), number(starts+6+3) // of the first pair, and by the second
+	with := func(at, n int) string {
+		return table[:at] + string([]byte{byte(n), byte(n >> 8), byte(n >> 16)}) + table[at+3:]
+	}
+	if number(256) != 0 || number(starts-3) != pairs {
+		t.Fatalf("the pairs are %d to %d, want 0 to %d: this test damages something else", number(256), number(starts-3), pairs)
+	}
 	for what, damaged := range map[string]string{
-		"nothing":                 "",
-		"too few bytes":           table[:255],
-		"half a token":            table[:len(table)-1],
-		"a part that comes later": table[:256] + "\x00\x80\x02",
-		"a number without end":    table[:256] + "\x00\xff\xff\xff\xff\xff\xff\xff",
+		"nothing":                          "",
+		"too few bytes":                    table[:255],
+		"no pairs":                         table[:256],
+		"half a pair":                      table[:len(table)-3],
+		"a pair too few":                   table[:len(table)-6],
+		"pairs that begin later":           with(256, 1),
+		"pairs that end too late":          with(starts-3, pairs+1),
+		"pairs that end too early":         with(starts-3, pairs-1),
+		"a token with fewer than no pairs": with(256+3, 1<<18),
+		"pairs in no order":                with(starts+6, right),
+		"a part that comes later":          with(starts+3, 256),
+		"a token beyond the last":          with(starts+3, pairs+256),
+		"a token that is a byte":           with(starts+3, 255),
+		"a token twice":                    with(starts+3, made),
 	} {
 		if err := bpe.LoadTable(damaged); err == nil {
 			t.Errorf("%s: no error", what)

@@ -2,6 +2,7 @@ package bpe
 
 import (
 	_ "embed" // the table
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sync"
@@ -82,6 +83,7 @@ func newClasses(table string) (*classes, error) {
 	c := new(classes)
 	letters := map[byte]class{'u': upper, 'l': lower, 'e': cased, 'm': cased | mark, 'n': number, 's': space, 'o': 0}
 	var page [256]class
+	var even [foreign]int // one more than the number of the page that has one class
 	runes := 0
 	for table != "" {
 		of, ok := letters[table[0]]
@@ -93,11 +95,19 @@ func newClasses(table string) (*classes, error) {
 		for end := runes + int(n); runes < end; {
 			at := runes & 0xff
 			part := min(end-runes, 256-at)
+			if part == 256 && even[of] > 0 {
+				c.page[runes>>8] = uint8(even[of] - 1)
+				runes += part
+				continue
+			}
 			for i := range part {
 				page[at+i] = of
 			}
 			if runes += part; at+part == 256 {
 				c.page[runes>>8-1] = c.keep(page)
+			}
+			if part == 256 {
+				even[of] = int(c.page[runes>>8-1]) + 1
 			}
 		}
 	}
@@ -146,4 +156,15 @@ func (c *classes) run(s string, i int, want class) int {
 		i += size
 	}
 	return i
+}
+
+// uvarint is [binary.Uvarint] for a string and 32 bits.
+func uvarint(s string) (n uint64, size int) {
+	for i := range min(len(s), binary.MaxVarintLen32) {
+		n |= uint64(s[i]&0x7f) << (7 * i)
+		if s[i] < 0x80 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
 }

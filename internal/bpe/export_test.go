@@ -19,7 +19,7 @@ func (e *Encoding) Pieces(text string) (pieces []string) {
 // Steps returns how many steps it takes to count a text, with nothing remembered.
 func (e *Encoding) Steps(text string) int {
 	e.once.Do(e.load)
-	c := newCounter(e)
+	c := newCounter(e.split, e.tokens)
 	c.count(valid(text))
 	return c.steps
 }
@@ -55,12 +55,12 @@ func equalTokens(a, b []uint32) bool {
 
 // LoadTable reads a table that may be damaged.
 func LoadTable(table string) error {
-	_, err := load(table)
+	_, err := load(listing(table))
 	return err
 }
 
 // Table returns the table of an encoding.
-func (e *Encoding) Table() string { return strings.Clone(e.table) }
+func (e *Encoding) Table() string { return strings.Clone(string(e.listing)) }
 
 // ClassTable is classTable.
 var ClassTable = classTable
@@ -69,4 +69,16 @@ var ClassTable = classTable
 func LoadClasses(table string) error {
 	_, err := newClasses(table)
 	return err
+}
+
+// FewBytes is fewBytes.
+const FewBytes = fewBytes
+
+// New returns an encoding like another one, with nothing loaded.
+func New(e *Encoding) *Encoding { return &Encoding{listing: e.listing, split: e.split} }
+
+// CountFirst returns what Count does before the tables are loaded.
+func (e *Encoding) CountFirst(text string) int {
+	n, _ := New(e).countFirst(text)
+	return n
 }

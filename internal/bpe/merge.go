@@ -38,7 +38,16 @@ func newMerger(v *vocabulary) *merger {
 // neighbors are that of theirs, so the tokens of a window up to a cut, and those of a
 // window that begins at the cut, go together if the two at the cut do. Most cuts hold; at
 // one that does not the first window is doubled.
+//
+// With a listing alone, the piece is merged whole.
 func (m *merger) piece(dst []token, s string, i, end int, keep bool) (tokens []token, n int) {
+	if m.listing != "" {
+		m.tokens = m.merge(m.tokens[:0], s[i:end])
+		if keep {
+			dst = append(dst, m.tokens...)
+		}
+		return dst, len(m.tokens)
+	}
 	if id := m.find(s, i, end); id != none {
 		if keep {
 			dst = append(dst, id)

@@ -1,7 +1,6 @@
 package bpe
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -19,11 +18,12 @@ const (
 )
 
 // A vocabulary is what the merging needs to know of the tokens of an encoding. It does
-// not change once it is loaded.
+// not change once it is made. One of a listing alone has bytes, and merges.
 type vocabulary struct {
-	bytes [256]token
-	parts []parts // of each token
-	pairs table   // by the parts of a token: both parts, then the token
+	listing listing // of one that has nothing but this and bytes; else empty
+	bytes   [256]token
+	parts   []parts // of each token
+	pairs   table   // by the parts of a token: both parts, then the token
 	names
 }
 
@@ -31,47 +31,42 @@ type vocabulary struct {
 // there left is the byte.
 type parts struct{ left, right token }
 
-// load reads a table: the 256 bytes in the order of their tokens, then the left and the
-// right part of every other token, as unsigned varints.
-func load(data string) (*vocabulary, error) {
-	if len(data) < 256 {
-		return nil, fmt.Errorf("a table of %d bytes has no place for the single bytes", len(data))
+// load makes the tables of a listing.
+func load(l listing) (*vocabulary, error) {
+	if err := l.check(); err != nil {
+		return nil, err
 	}
-	v := &vocabulary{parts: make([]parts, 256, len(data)/4+4<<10)}
-	for i := range 256 {
-		v.parts[i].left = token(data[i])
-		v.bytes[data[i]] = token(i)
+	n := l.tokens()
+	v := &vocabulary{parts: make([]parts, n), bytes: l.bytes()}
+	for b, id := range v.bytes {
+		v.parts[id].left = token(b)
 	}
-	for rest := data[256:]; rest != ""; {
-		var p parts
-		for _, part := range []*token{&p.left, &p.right} {
-			n, size := uvarint(rest)
-			if size == 0 || n >= uint64(len(v.parts)) {
-				return nil, fmt.Errorf("token %d has a part that is no token before it", len(v.parts))
-			}
-			*part, rest = token(n), rest[size:]
+	made, from := make([]bool, n), 0
+	for left := range token(n) {
+		to := l.start(left + 1)
+		if to < from || to > n-256 {
+			return nil, fmt.Errorf("the pairs of token %d end at %d", left, to)
 		}
-		v.parts = append(v.parts, p)
+		before := -1
+		for ; from < to; from++ {
+			right, id := l.pair(from)
+			switch {
+			case int(right) <= before:
+				return nil, fmt.Errorf("the pairs of token %d are not in order", left)
+			case id < 256 || int(id) >= n || max(left, right) >= id || made[id]:
+				return nil, fmt.Errorf("tokens %d and %d make %d, which is taken or no token behind them", left, right, id)
+			}
+			v.parts[id], made[id], before = parts{left, right}, true, int(right)
+		}
 	}
-	if len(v.parts) >= int(none) {
-		return nil, fmt.Errorf("%d tokens are more than %d", len(v.parts), none-1)
+	if l.start(0) != 0 || from != n-256 {
+		return nil, fmt.Errorf("the pairs of all tokens are %d to %d, want 0 to %d", l.start(0), from, n-256)
 	}
 	var pairs sync.WaitGroup
 	pairs.Go(v.indexPairs)
 	v.names = newNames(v.parts)
 	pairs.Wait()
 	return v, nil
-}
-
-// uvarint is [binary.Uvarint] for a string and 32 bits.
-func uvarint(s string) (n uint64, size int) {
-	for i := range min(len(s), binary.MaxVarintLen32) {
-		n |= uint64(s[i]&0x7f) << (7 * i)
-		if s[i] < 0x80 {
-			return n, i + 1
-		}
-	}
-	return 0, 0
 }
 
 func (v *vocabulary) indexPairs() {
@@ -86,6 +81,9 @@ func pairKey(left, right token) uint64 { return uint64(left)<<tokenBits | uint64
 
 // merged returns the token that two adjacent tokens merge to, or none.
 func (v *vocabulary) merged(left, right token) token {
+	if v.listing != "" {
+		return v.listing.merged(left, right)
+	}
 	key := pairKey(left, right)
 	h := hash(key)
 	if !v.pairs.may(h) {
