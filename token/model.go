@@ -104,7 +104,7 @@ func ContextWindow(model string) Count {
 
 // familyOf returns the family of a model. The last family has all the rest.
 func familyOf(model string) family {
-	name := bare(model)
+	name := BareName(model)
 	for _, f := range families {
 		if rest, ok := strings.CutPrefix(name, f.prefix); ok && (f.prefix == "" || endsWord(rest)) {
 			return f
@@ -113,8 +113,9 @@ func familyOf(model string) family {
 	return families[len(families)-1] // unreachable: the empty prefix fits
 }
 
-// bare returns the name of a model without the dress of gateways.
-func bare(model string) string {
+// BareName returns the name of a model in lower case and without the dress of gateways: the
+// folders, regions and marks of fine-tuning that they put before it.
+func BareName(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name = strings.TrimPrefix(name, "ft:")

@@ -1,0 +1,163 @@
+package economy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// An Invoice is what a provider charged for one request.
+type Invoice struct {
+	Begun time.Time // when it was sent, or zero if nobody recorded that
+	Ended time.Time // when its answer was there; zero if nobody recorded that
+	Model string
+	Spend
+
+	// After is the index of the call whose prompt this one goes on from, or -1. It is a
+	// lower index. Where a person went back to an older message, that is not the call before.
+	After int
+
+	Compacted bool          // since that call, the client compacted its history
+	Edited    bool          // since that call, a message that was sent was changed or left out
+	Frame     digest.Digest // of tools and system, or zero if nobody recorded it
+}
+
+// A Cause says why a prompt that had been kept was not read.
+type Cause string
+
+// The causes of a break, in the order in which they are looked for.
+const (
+	CauseModel   Cause = "model"      // another model was asked
+	CauseCompact Cause = "compaction" // the client compacted its history
+	CauseFrame   Cause = "frame"      // tools or system text changed
+	CauseEdited  Cause = "edited"     // a message that was sent was changed or left out
+	CauseExpired Cause = "expired"    // the call came after the lifetime of what was kept
+	CauseUnknown Cause = "unknown"    // none of these: tools or system text may have changed unrecorded, or the provider forgot it
+)
+
+// A Break is a call that could have read more than it did.
+type Break struct {
+	Call   int           // index of the call
+	Cause  Cause         //
+	Lost   token.Count   // what was kept and not read, and was in the prompt again
+	Behind token.Count   // what was kept and not read, whether in the prompt or not
+	Idle   time.Duration // since the call before, or 0 if that is not recorded
+	Extra  Money         // what Lost cost above reading it; 0 if the prices are not known
+}
+
+// A Bill is what calls cost, and why.
+type Bill struct {
+	Calls    int
+	Spend    Spend  // of all calls
+	Charge   Charge // of the calls whose prices are known
+	Unpriced int    // calls whose prices are not known
+	Missing  []string
+	Uncached Money // what the calls with prices had cost if nothing were ever cached
+	Breaks   []Break
+}
+
+// slack is how much less than all may be read without being a break: providers round, and
+// clients move small notes about.
+const slack token.Count = 1024
+
+// Bill returns what calls cost, by part, and where what had been kept was not read, with
+// the cause as far as the calls show it. The calls are in the order in which they began.
+func (t *Table) Bill(calls []Invoice) *Bill {
+	b := &Bill{Calls: len(calls)}
+	missing := make(map[string]bool)
+	for i := range calls {
+		c := &calls[i]
+		b.Spend = b.Spend.Plus(c.Spend)
+		m, known := t.Find(c.Model)
+		if known && m.Priced() {
+			b.Charge = b.Charge.Plus(m.Charge(c.Spend))
+			b.Uncached += m.Input.Of(c.Prompt()) + m.Output.Of(c.Output)
+		} else {
+			b.Unpriced++
+			missing[c.Model] = true
+		}
+		if brk, broken := breakOf(calls, i, m); broken {
+			b.Breaks = append(b.Breaks, brk)
+		}
+	}
+	b.Missing = slices.Sorted(maps.Keys(missing))
+	return b
+}
+
+// breakOf returns the break that a call shows, if it shows one. m is nil if nothing is
+// known of its model.
+func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
+	c := &calls[i]
+	if c.After < 0 || c.After >= i || m == nil {
+		return Break{}, false
+	}
+	before := &calls[c.After]
+	kept := before.Read + before.Written()
+	if m.FreeWrite { // what is kept is reported like any input
+		kept = before.Prompt()
+	}
+	b := Break{Call: i, Behind: kept - c.Read}
+	b.Lost = min(b.Behind, c.Prompt()-c.Read)
+	if kept < m.Minimum || b.Behind <= slack {
+		return Break{}, false
+	}
+	if last := cmp.Or(before.Ended, before.Begun); !last.IsZero() && !c.Begun.IsZero() {
+		b.Idle = max(c.Begun.Sub(last), 0)
+	}
+	switch frames := [2]digest.Digest{before.Frame, c.Frame}; {
+	case c.Model != before.Model:
+		b.Cause = CauseModel
+	case c.Compacted:
+		b.Cause = CauseCompact
+	case frames[0] != frames[1] && frames[0] != digest.Digest{} && frames[1] != digest.Digest{}:
+		b.Cause = CauseFrame
+	case c.Edited:
+		b.Cause = CauseEdited
+	case b.Idle >= m.Lifetime(before.Write5m == 0 && before.Write1h > 0):
+		b.Cause = CauseExpired
+	default:
+		b.Cause = CauseUnknown
+	}
+	if m.Priced() {
+		b.Extra = m.extra(c, b.Lost)
+	}
+	return b, true
+}
+
+// extra returns what so many tokens of the prompt of a call cost above reading them. They
+// are of what it wrote, in the shares of both lifetimes, and beyond that of the rest.
+func (m *Tariff) extra(c *Invoice, lost token.Count) Money {
+	written := min(lost, c.Written())
+	short := written
+	if c.Written() > 0 {
+		short = token.Count(int64(written) * int64(c.Write5m) / int64(c.Written()))
+	}
+	u := Spend{Write5m: short, Write1h: written - short, Uncached: lost - written}
+	return m.Charge(u).Total() - m.Charge(Spend{Read: lost}).Total()
+}
+
+// Lost returns the tokens that breaks made be written or sent again, and what they cost
+// above reading, by cause. The causes are in the order of what they cost, the highest
+// first.
+func (b *Bill) Lost() []CauseSum {
+	sums := make(map[Cause]CauseSum)
+	for _, k := range b.Breaks {
+		s := sums[k.Cause]
+		sums[k.Cause] = CauseSum{Cause: k.Cause, Breaks: s.Breaks + 1, Lost: s.Lost + k.Lost, Extra: s.Extra + k.Extra}
+	}
+	return slices.SortedFunc(maps.Values(sums), func(x, y CauseSum) int {
+		return cmp.Or(cmp.Compare(y.Extra, x.Extra), cmp.Compare(y.Lost, x.Lost), cmp.Compare(x.Cause, y.Cause))
+	})
+}
+
+// A CauseSum is what the breaks of one cause cost.
+type CauseSum struct {
+	Cause  Cause       `json:"cause"`
+	Breaks int         `json:"breaks"`
+	Lost   token.Count `json:"lost"`  // tokens that had been kept and were sent anew
+	Extra  Money       `json:"extra"` // what they cost above reading
+}

@@ -1,0 +1,162 @@
+package economy
+
+import (
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Link is a block of a prompt: what a breakpoint can stand behind.
+type Link struct {
+	Digest digest.Digest // of its bytes, without its marks
+	Tokens token.Count
+}
+
+// A Breakpoint asks for what stands before it to be kept.
+type Breakpoint struct {
+	After int  // index of the link that it stands behind
+	Long  bool // for the long lifetime
+}
+
+// A Submission is what a call sends.
+type Submission struct {
+	At    time.Time
+	Model string       // caches of two models have nothing in common
+	Links []Link       // in the order of the prompt: tools, system, messages
+	Marks []Breakpoint // by rising After, those for the long lifetime first; none where the provider sets them itself
+}
+
+// A Cache is a model of the cache that a provider has for one account. It does what the
+// vendors document: it finds the longest prefix that it has by looking back a number of
+// blocks from each breakpoint, keeps what stands before each breakpoint unless that is
+// shorter than the minimum, and forgets what was not used for its lifetime. An automatic
+// cache keeps every prefix.
+//
+// What it does not know: a provider may forget earlier, a prefix can be read only when the
+// first answer to it has begun, and a request may be sent to a machine that does not have
+// it. So a real cache reads at most as much. A Cache is not safe for concurrent use.
+type Cache struct {
+	rules   Rules
+	entries map[digest.Digest]entry
+}
+
+// An entry is a prefix that is kept.
+type entry struct {
+	until time.Time
+	long  bool
+}
+
+// NewCache returns an empty cache with some rules.
+func NewCache(r Rules) *Cache { return &Cache{rules: r, entries: make(map[digest.Digest]entry)} }
+
+// Send says what of a prompt is read, written and neither, and keeps it. Prompts are given
+// in the order of their times. The parts sum to the tokens of the links; the output is 0.
+// Marks beyond the number that the rules allow, and marks behind no link, are left out.
+func (c *Cache) Send(p *Submission) Spend {
+	prefixes := chain(p)
+	marks := c.marks(p)
+	hit := -1 // the last link of the longest prefix that is kept
+	for _, m := range marks {
+		if at := c.find(prefixes, m.After, p.At); at >= 0 {
+			hit = max(hit, at)
+			c.refresh(prefixes[at].digest, p.At)
+		}
+	}
+	u := Spend{}
+	if hit >= 0 {
+		u.Read = prefixes[hit].tokens
+		if c.rules.Step > 0 {
+			u.Read -= u.Read % c.rules.Step
+		}
+	}
+	paid := u.Read
+	for _, m := range marks {
+		upTo := prefixes[m.After].tokens
+		if upTo < max(c.rules.Minimum, 1) {
+			continue
+		}
+		if n := upTo - paid; n > 0 && !c.rules.FreeWrite {
+			if m.Long && c.rules.Long > 0 {
+				u.Write1h += n
+			} else {
+				u.Write5m += n
+			}
+			paid = upTo
+		}
+		c.keep(prefixes, m, p.At)
+	}
+	if n := len(prefixes); n > 0 {
+		u.Uncached = prefixes[n-1].tokens - paid
+	}
+	return u
+}
+
+// A prefix is the beginning of a prompt up to a link, which is included.
+type prefix struct {
+	digest digest.Digest
+	tokens token.Count
+}
+
+// chain returns the prefixes of a prompt.
+func chain(p *Submission) []prefix {
+	prefixes := make([]prefix, len(p.Links))
+	last := prefix{digest: digest.Of([]byte(p.Model))}
+	var both [2 * digest.Size]byte
+	for i, s := range p.Links {
+		copy(both[:], last.digest[:])
+		copy(both[digest.Size:], s.Digest[:])
+		last = prefix{digest: digest.Of(both[:]), tokens: last.tokens + s.Tokens}
+		prefixes[i] = last
+	}
+	return prefixes
+}
+
+// marks returns the breakpoints of a prompt that count.
+func (c *Cache) marks(p *Submission) []Breakpoint {
+	var marks []Breakpoint
+	for _, m := range p.Marks {
+		if m.After >= 0 && m.After < len(p.Links) && len(marks) < c.rules.Marks {
+			marks = append(marks, m)
+		}
+	}
+	if c.rules.Automatic && len(p.Links) > 0 {
+		marks = append(marks, Breakpoint{After: len(p.Links) - 1})
+	}
+	return marks
+}
+
+// find returns the last link of the longest prefix that is kept and ends at a
+// breakpoint or within reach before it, or -1.
+func (c *Cache) find(prefixes []prefix, from int, now time.Time) int {
+	reach := c.rules.LookBack
+	if c.rules.Automatic {
+		reach = len(prefixes)
+	}
+	for at := from; at >= max(0, from-reach); at-- {
+		if e, ok := c.entries[prefixes[at].digest]; ok && now.Before(e.until) && prefixes[at].tokens >= c.rules.Minimum {
+			return at
+		}
+	}
+	return -1
+}
+
+// refresh begins the lifetime of a prefix anew.
+func (c *Cache) refresh(d digest.Digest, now time.Time) {
+	e := c.entries[d]
+	e.until = now.Add(c.rules.Lifetime(e.long))
+	c.entries[d] = e
+}
+
+// keep keeps what stands before a breakpoint. An automatic cache keeps every prefix of it.
+func (c *Cache) keep(prefixes []prefix, m Breakpoint, now time.Time) {
+	from := m.After
+	if c.rules.Automatic {
+		from = 0
+	}
+	for _, p := range prefixes[from : m.After+1] {
+		e, ok := c.entries[p.digest]
+		long := m.Long || ok && e.long && now.Before(e.until)
+		c.entries[p.digest] = entry{until: now.Add(c.rules.Lifetime(long)), long: long}
+	}
+}
