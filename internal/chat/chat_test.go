@@ -41,6 +41,20 @@ func TestSniff(t *testing.T) {
 		{"a log of bodies", `{"messages":[{"role":"user"}]}` + "\n" + `{"messages":[{"role":"user"}]}`, Neither},
 		{"a pager's history", `[{"intent_ir":{"role":"user"},"blocks":[{"role":"user","content":"x"}]}]`, Neither},
 		{"a body of another API", `{"contents":[{"role":"user","parts":[]}]}`, Neither},
+		{"a text for a model", `{"model":"gpt-5","input":"x"}`, Responses},
+		{"items", `{"input":[{"role":"user","content":"x"}],"model":"gpt-5"}`, Responses},
+		{"items alone", `[{"type":"message","role":"user","content":"x"},{"type":"function_call"}]`, Responses},
+		{"items whose contents alone tell it", `[{"role":"user","content":[{"type":"input_text","text":"x"}]}]`, Responses},
+		{"no items yet", `{"model":"gpt-5","input":[]}`, Responses},
+		{"the beginning of items", `{"model":"gpt-5","input":[{"type":"reasoning","encrypted_con`, Responses},
+		{"messages and an input", `{"input":[{"type":"reasoning"}],"messages":[{"role":"user","content":"x"}]}`, OpenAI},
+		{"parts of items in messages", `{"messages":[{"role":"user","content":[{"type":"input_text","text":"x"}]}]}`, OpenAI},
+		{"texts for vectors", `{"model":"text-embedding-3-small","input":["x","y"]}`, Neither},
+		{"a text for a vector", `{"input":"x","model":"text-embedding-3-small"}`, Neither},
+		{"a text for a vector of another model", `{"input":"x","model":"m","encoding_format":"float"}`, Neither},
+		{"a text to be spoken", `{"model":"tts-1","input":"x","voice":"alloy"}`, Neither},
+		{"an input of something", `{"input":"x"}`, Neither},
+		{"an input that is none", `{"model":"gpt-5","input":7}`, Neither},
 		{"an empty list", `[]`, Neither},
 		{"messages that are none", `{"messages":7}`, Neither},
 		{"unknown roles", `[{"role":"robot"}]`, Neither},
@@ -73,7 +87,7 @@ func TestJoin(t *testing.T) {
 		{"nothing is left", `{"messages":[ {} ], "x": 1}`, nil, `{"messages":[], "x": 1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := Read("", []byte(tt.in), skip, skipMessage)
+			f, err := Messages.Read("", []byte(tt.in), skip, skipMessage)
 			if err != nil {
 				t.Fatal(err)
 			}

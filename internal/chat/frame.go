@@ -10,10 +10,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// A Layout says how a format writes the list of its messages.
+type Layout struct {
+	Key  string // of the list
+	Text bool   // a text may stand in place of the list
+	Hint string // what is expected where no list is found
+}
+
+// Messages is the layout in which the list has the key "messages".
+var Messages = Layout{Key: "messages", Hint: `expected {"messages": […]} or a list of messages`}
+
 // A Frame says where the messages of a body are.
 type Frame struct {
 	Data     []byte
-	List     rawjson.Span   // the list of messages, without its brackets
+	List     rawjson.Span   // the list of messages, without its brackets, or the text in its place
+	Text     bool           // there is a text in place of the list, which is the only message
 	Messages []rawjson.Span // in order
 	Key      int            // where the key of the list begins; -1 if the body is the list
 }
@@ -21,10 +32,10 @@ type Frame struct {
 // Read walks over a body. It calls message for each message and field for each
 // other field of the body; both must read what comes next. The name of the
 // file goes into errors.
-func Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
+func (l Layout) Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
 	r := rawjson.NewReader(data)
 	f := &Frame{Data: data, Key: -1}
-	err := f.read(r, field, message)
+	err := f.read(r, l, field, message)
 	if err == nil {
 		err = r.End()
 	}
@@ -34,33 +45,42 @@ func Read(name string, data []byte, field func(r *rawjson.Reader, key string) er
 	return f, nil
 }
 
-func (f *Frame) read(r *rawjson.Reader, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) error {
+func (f *Frame) read(r *rawjson.Reader, l Layout, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) error {
 	if r.Kind() == rawjson.Array {
 		return f.list(r, message)
 	}
 	if at := r.Offset(); r.Kind() != rawjson.Object {
 		e := r.Fail(at, "no request body: neither an object nor a list of messages")
-		e.Hint = hint
+		e.Hint = l.Hint
 		return e
 	}
 	found := false
 	err := r.Object(func(key string) error {
-		if key != "messages" {
+		if key != l.Key {
 			return field(r, key)
 		}
 		found = true
 		f.Key = r.KeyOffset()
+		if l.Text && r.Kind() == rawjson.String {
+			return f.text(r, message)
+		}
 		return f.list(r, message)
 	})
 	if err == nil && !found {
 		e := r.Fail(0, "no list of messages")
-		e.Hint = hint
+		e.Hint = l.Hint
 		return e
 	}
 	return err
 }
 
-const hint = `expected {"messages": […]} or a list of messages`
+func (f *Frame) text(r *rawjson.Reader, message func(r *rawjson.Reader, i int) error) error {
+	f.Text, f.List.Start = true, r.Offset()
+	err := message(r, 0)
+	f.List.End = r.Position()
+	f.Messages = []rawjson.Span{f.List}
+	return err
+}
 
 func (f *Frame) list(r *rawjson.Reader, message func(r *rawjson.Reader, i int) error) error {
 	f.List.Start = r.Offset() + 1
@@ -97,11 +117,9 @@ func syntaxError(name string, data []byte, err error) error {
 	}
 }
 
-// Cut returns the body as items: one for each message, one for each of the
-// other spans, and what stands between them. At has the index of the item of
-// each span, those of the messages first.
-func (f *Frame) Cut(other ...rawjson.Span) (items []transcript.Item, at []int) {
-	spans := slices.Concat(f.Messages, other)
+// Cut returns the body as items: one for each span, and what stands between them. At
+// has the index of the item of each span.
+func (f *Frame) Cut(spans []rawjson.Span) (items []transcript.Item, at []int) {
 	order := make([]int, len(spans))
 	for i := range order {
 		order[i] = i
@@ -134,10 +152,13 @@ type Piece struct {
 
 // Join returns the body with other messages, and with cuts outside of the
 // list, and says where the messages are in it. Messages are parted as they are
-// in the frame.
+// in the frame. A text in place of the list becomes a list.
 func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcript.Span) {
 	list := transcript.Cut{From: f.List.Start, To: f.List.End}
 	if len(pieces) == 0 {
+		if f.Text {
+			list.With = []byte("[]")
+		}
 		return transcript.Splice(f.Data, append(cuts, list)...), nil
 	}
 	start := f.List.Start
@@ -147,6 +168,9 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcri
 		}
 	}
 	before, between, after := f.gaps()
+	if f.Text {
+		before, after = []byte("["), []byte("]")
+	}
 	n := len(before) + len(after)
 	for _, p := range pieces {
 		n += len(p.Raw) + len(between)

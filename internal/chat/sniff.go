@@ -14,12 +14,15 @@ const (
 	Neither   Dialect = ""
 	Anthropic Dialect = "anthropic"
 	OpenAI    Dialect = "openai"
+	Responses Dialect = "responses"
 )
 
 // Sniff returns the dialect of a body, of which data may be only the
 // beginning. Where nothing else tells them apart, a model whose name begins with
 // "claude-" is Anthropic's, unless a system message comes first, which Anthropic
-// refuses. All other messages that could be either are taken for OpenAI's.
+// refuses. All other messages that could be either are taken for those of OpenAI's Chat
+// Completions. A body of the Responses API has an input in place of messages: items, or
+// a text beside a model. A list of items alone is known by their types.
 func Sniff(data []byte) Dialect {
 	s := sniffer{r: rawjson.NewReader(data)}
 	var err error
@@ -32,7 +35,9 @@ func Sniff(data []byte) Dialect {
 		return Neither // more than one value: a log
 	}
 	switch {
-	case s.roles == 0 && !s.empty:
+	case s.responses():
+		return Responses
+	case s.roles == 0 && !s.empty, s.input != "" && !s.listed:
 		return Neither
 	case s.openai:
 		return OpenAI
@@ -42,6 +47,19 @@ func Sniff(data []byte) Dialect {
 	return OpenAI
 }
 
+// responses reports whether a body is of the Responses API.
+func (s *sniffer) responses() bool {
+	switch {
+	case s.listed:
+		return false
+	case s.input == asText:
+		return s.model && !s.vectors
+	case s.input == asItems:
+		return s.items || s.roles > 0 || s.empty && s.model
+	}
+	return s.items
+}
+
 // A sniffer collects signs. An error only means that there is no more to see.
 type sniffer struct {
 	r         *rawjson.Reader
@@ -49,24 +67,45 @@ type sniffer struct {
 	elements  int    // elements of the list of messages
 	roles     int    // messages with a role
 	first     string // role of the first message
+	listed    bool   // there are messages
+	input     string // form of the input, if there is one
+	items     bool   // an element is what only the Responses API has
+	model     bool   // a model is named
+	vectors   bool   // something else is asked of the model than an answer
 	claude    bool   // the model is named as Anthropic names models
 	anthropic bool
 	openai    bool
 }
 
+// The forms of an input.
+const (
+	asItems = "items"
+	asText  = "text"
+)
+
 func (s *sniffer) field(key string) error {
 	switch key {
 	case "messages":
-		list := s.r.Kind() == rawjson.Array
-		err := s.messages()
-		s.empty = list && err == nil && s.elements == 0
-		return err
+		s.listed = true
+		return s.list()
+	case "input":
+		switch s.r.Kind() {
+		case rawjson.Array:
+			s.input = asItems
+			return s.list()
+		case rawjson.String:
+			s.input = asText
+		}
 	case "model":
 		if s.r.Kind() == rawjson.String {
 			model, err := s.r.String()
+			s.model = true
 			s.claude = strings.HasPrefix(model, "claude-")
+			s.vectors = s.vectors || strings.Contains(model, "embed") || strings.Contains(model, "moderation")
 			return err
 		}
+	case "encoding_format", "voice":
+		s.vectors = true
 	case "system", "anthropic_version", "anthropic_beta", "stop_sequences", "context_management", "mcp_servers", "output_config":
 		s.anthropic = true
 	case "max_completion_tokens", "response_format", "frequency_penalty", "presence_penalty", "logprobs":
@@ -99,6 +138,15 @@ func (s *sniffer) tool() error {
 func dated(kind string) bool {
 	at := strings.LastIndexByte(kind, '_') + 1
 	return len(kind)-at == len("20250305") && strings.Trim(kind[at:], "0123456789") == ""
+}
+
+// list looks at the list of a body.
+func (s *sniffer) list() error {
+	is := s.r.Kind() == rawjson.Array
+	before := s.elements
+	err := s.messages()
+	s.empty = is && err == nil && s.elements == before
+	return err
 }
 
 func (s *sniffer) messages() error {
@@ -136,6 +184,10 @@ func (s *sniffer) member(key string) error {
 			s.first = role
 		}
 		return err
+	case key == "type" && kind == rawjson.String:
+		kind, err := s.r.String()
+		s.items = s.items || isItem(kind)
+		return err
 	case key == "output_config":
 		s.anthropic = true
 	case key == "tool_calls", key == "function_call", key == "tool_call_id":
@@ -155,6 +207,8 @@ func (s *sniffer) block(key string) error {
 	kind, err := s.r.String()
 	s.anthropic = s.anthropic || isAnthropic(kind)
 	switch kind {
+	case "input_text", "output_text", "input_image", "input_file":
+		s.items = true
 	case "image_url", "input_audio", "file", "refusal":
 		s.openai = true
 	}
@@ -170,4 +224,14 @@ func isAnthropic(kind string) bool {
 		return true
 	}
 	return strings.HasSuffix(kind, "tool_use") || strings.HasSuffix(kind, "_tool_result")
+}
+
+// isItem reports whether an element of a list is of a type that an item of the Responses
+// API has. Tools come with new types of calls and outputs, which end alike.
+func isItem(kind string) bool {
+	switch kind {
+	case "message", "reasoning", "compaction", "item_reference", "additional_tools", "configuration_update":
+		return true
+	}
+	return strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_call_output")
 }

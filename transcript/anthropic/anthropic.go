@@ -28,14 +28,14 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		return nil, err
 	}
 	s := b.Session(f.Name(), data)
-	var other []rawjson.Span
+	spans := b.Messages
 	if b.system.End > 0 {
-		other = append(other, b.system.Span)
+		spans = slices.Concat(spans, []rawjson.Span{b.system.Span})
 	}
-	items, at := b.Cut(other...)
+	items, at := b.Cut(spans)
 	s.Items = items
 	s.Messages = make([]transcript.Message, 0, len(at))
-	if len(other) > 0 {
+	if b.system.End > 0 {
 		s.Messages = append(s.Messages, transcript.Message{
 			Role:  transcript.RoleSystem,
 			Parts: b.system.parts(data),

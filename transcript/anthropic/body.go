@@ -72,7 +72,7 @@ type mark struct {
 // parse reads a body.
 func parse(name string, data []byte) (*body, error) {
 	b := new(body)
-	frame, err := chat.Read(name, data, b.field, func(r *rawjson.Reader, _ int) error {
+	frame, err := chat.Messages.Read(name, data, b.field, func(r *rawjson.Reader, _ int) error {
 		m, err := readMessage(r)
 		b.messages = append(b.messages, m)
 		b.Note(r)

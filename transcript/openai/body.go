@@ -2,7 +2,6 @@ package openai
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -22,23 +21,13 @@ type body struct {
 type message struct {
 	role      string
 	name      string
-	content   content
+	content   chat.Content
 	refusal   string
 	reasoning []reasoning
 	calls     []call
 	audio     bool   // the reply was spoken
 	legacy    bool   // the call is a function_call, or the result is one's
 	answers   string // tool_call_id
-}
-
-// A content is the value of a content field. Its span is empty if there is
-// none.
-type content struct {
-	rawjson.Span
-	null  bool
-	text  string
-	list  bool
-	parts []transcript.Part
 }
 
 // A reasoning is a field with what a server returned of the model's thoughts.
@@ -67,7 +56,7 @@ func isThought(key string) bool {
 // parse reads a body.
 func parse(name string, data []byte) (*body, error) {
 	b := new(body)
-	frame, err := chat.Read(name, data, b.field, func(r *rawjson.Reader, i int) error {
+	frame, err := chat.Messages.Read(name, data, b.field, func(r *rawjson.Reader, i int) error {
 		m, err := readMessage(r, data)
 		b.pair(&m, i)
 		b.messages = append(b.messages, m)
@@ -123,7 +112,7 @@ func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 			m.role, err = roles.Read(r)
 			return err
 		case key == "content":
-			m.content, err = readContent(r, data)
+			m.content, err = kinds.Read(r, data)
 			return err
 		case key == "tool_calls" && kind == rawjson.Array:
 			return r.Array(func(int) error {
@@ -181,103 +170,9 @@ func (m *message) readReasoning(r *rawjson.Reader, key string) (err error) {
 
 var roles = chat.Roles{Names: []string{"system", "developer", "user", "assistant", "tool", "function"}, Hint: "roles are system, developer, user, assistant and tool"}
 
-// readContent reads a string, null or a list of parts.
-func readContent(r *rawjson.Reader, data []byte) (c content, err error) {
-	c.Start = r.Offset()
-	if r.Kind() == rawjson.String {
-		c.text, err = r.String()
-	} else if c.null = r.Kind() == rawjson.Null; c.null {
-		_, err = r.Skip()
-	} else {
-		c.list = true
-		err = r.Array(func(int) error {
-			p, err := readPart(r, data)
-			c.parts = append(c.parts, p)
-			return err
-		})
-	}
-	c.End = r.Position()
-	return c, err
-}
-
-// readPart reads an element of a content.
-func readPart(r *rawjson.Reader, data []byte) (transcript.Part, error) {
-	start := r.Offset()
-	var kind, text, refusal string
-	m := transcript.Media{}
-	err := r.Object(func(key string) (err error) {
-		switch {
-		case r.Kind() == rawjson.Object && (key == "image_url" || key == "input_audio" || key == "file"):
-			return readMedia(r, &m)
-		case r.Kind() != rawjson.String:
-			_, err = r.Skip()
-			return err
-		}
-		s, err := r.String()
-		switch key {
-		case "type":
-			kind = s
-		case "text":
-			text = s
-		case "refusal":
-			refusal = s
-		case "image_url":
-			m.URL = s
-		}
-		return err
-	})
-	raw := rawjson.Span{Start: start, End: r.Position()}.Of(data)
-	switch kind {
-	case "text":
-		return transcript.Text(text), err
-	case "refusal":
-		return transcript.Text(refusal), err
-	case "image_url":
-		m.Kind = "image"
-	case "input_audio":
-		m.Kind = "audio"
-		if m.MIME != "" {
-			m.MIME = "audio/" + m.MIME
-		}
-	case "file":
-		m.Kind = "document"
-	default:
-		return transcript.Opaque{Type: kind, Raw: raw}, err
-	}
-	m.Raw = raw
-	if mime, b64, ok := dataURL(m.URL); ok {
-		m.MIME, m.Data, m.URL = mime, b64, ""
-	}
-	return m, err
-}
-
-// readMedia reads the object inside of an image, a sound or a file.
-func readMedia(r *rawjson.Reader, m *transcript.Media) error {
-	return r.Object(func(key string) (err error) {
-		if r.Kind() != rawjson.String {
-			_, err = r.Skip()
-			return err
-		}
-		s, err := r.String()
-		switch key {
-		case "url", "file_data":
-			m.URL = s
-		case "data":
-			m.Data = s
-		case "format":
-			m.MIME = s
-		}
-		return err
-	})
-}
-
-// dataURL takes a URL with base64 data in it apart.
-func dataURL(url string) (mime, data string, ok bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return "", "", false
-	}
-	return strings.Cut(rest, ";base64,")
+// kinds are what the parts of a content are.
+var kinds = chat.Kinds{
+	"text": chat.Said, "refusal": chat.Refused, "image_url": "image", "input_audio": "audio", "file": "document",
 }
 
 // readCall reads an element of tool_calls.
@@ -323,12 +218,7 @@ func (m *message) view() transcript.Message {
 	if len(m.reasoning) > 0 {
 		parts = append(parts, m.thinking())
 	}
-	switch {
-	case m.content.list:
-		parts = append(parts, m.content.parts...)
-	case m.content.text != "":
-		parts = append(parts, transcript.Text(m.content.text))
-	}
+	parts = append(parts, m.content.Said()...)
 	if m.refusal != "" {
 		parts = append(parts, transcript.Text(m.refusal))
 	}

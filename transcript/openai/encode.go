@@ -1,11 +1,7 @@
 package openai
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -29,7 +25,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	entries, fixes := transcript.Repair(w.Entries)
 	e := &encoder{body: b, own: own, fixes: fixes, at: chat.Indexes(w.Session), legacy: make(map[string]string)}
 	if !own {
-		e.account(w)
+		e.losses.Account(w, func(role string, m transcript.Media) bool { return e.media(role, m) != nil })
 	}
 	for i := 0; i < len(entries); {
 		last := i
@@ -123,8 +119,7 @@ func (e *encoder) writeMade(raw []byte) {
 
 // empty reports whether the provider would find nothing in m.
 func (m *message) empty() bool {
-	return (m.content.End == 0 || m.content.null || m.content.list && len(m.content.parts) == 0) &&
-		len(m.calls) == 0 && m.refusal == "" && !m.audio
+	return m.content.Empty() && len(m.calls) == 0 && m.refusal == "" && !m.audio
 }
 
 // oddCalls reports whether a call of m cannot be sent as it is.
@@ -239,7 +234,7 @@ func (e *encoder) said(role string, en *transcript.Entry) []byte {
 		}
 	}
 	raw := []byte(`{"role": "` + role + `", "content": `)
-	switch text, single := only(en.Parts); {
+	switch text, single := chat.Only(en.Parts); {
 	case len(parts) == 0:
 		return nil
 	case single:
@@ -257,15 +252,6 @@ func (e *encoder) said(role string, en *transcript.Entry) []byte {
 	return append(raw, '}')
 }
 
-// only returns the text of a message that has nothing else.
-func only(parts []transcript.Part) (text string, ok bool) {
-	if len(parts) != 1 {
-		return "", false
-	}
-	t, ok := parts[0].(transcript.Text)
-	return string(t), ok
-}
-
 // part writes an element of a content, or returns nil if it cannot be carried.
 func (e *encoder) part(role string, p transcript.Part) []byte {
 	switch p := p.(type) {
@@ -275,7 +261,7 @@ func (e *encoder) part(role string, p transcript.Part) []byte {
 		if raw := e.media(role, p); raw != nil {
 			return raw
 		}
-		return textPart(placeholder(p))
+		return textPart(chat.Placeholder(p))
 	case transcript.Opaque:
 		if e.own {
 			return p.Raw
@@ -292,10 +278,7 @@ func textPart(text string) []byte {
 // media writes an image, a sound or a file, or returns nil where the API has
 // no place for it.
 func (e *encoder) media(role string, p transcript.Media) []byte {
-	url := p.URL
-	if p.Data != "" && p.MIME != "" {
-		url = "data:" + p.MIME + ";base64," + p.Data
-	}
+	url := chat.DataURL(p)
 	switch {
 	case e.own:
 		return p.Raw
@@ -304,10 +287,8 @@ func (e *encoder) media(role string, p transcript.Media) []byte {
 	case p.Kind == "image" && url != "":
 		raw := rawjson.AppendString([]byte(`{"type": "image_url", "image_url": {"url": `), url)
 		return append(raw, "}}"...)
-	case p.Kind == "audio" && p.Data != "" && (p.MIME == "audio/wav" || p.MIME == "audio/mp3"):
-		raw := rawjson.AppendString([]byte(`{"type": "input_audio", "input_audio": {"data": `), p.Data)
-		raw = rawjson.AppendString(append(raw, `, "format": `...), strings.TrimPrefix(p.MIME, "audio/"))
-		return append(raw, "}}"...)
+	case p.Kind == "audio":
+		return chat.Sound(p)
 	case p.Kind == "document" && p.Data != "" && p.MIME == "application/pdf":
 		raw := rawjson.AppendString([]byte(`{"type": "file", "file": {"filename": "document.pdf", "file_data": `), url)
 		return append(raw, "}}"...)
@@ -315,30 +296,10 @@ func (e *encoder) media(role string, p transcript.Media) []byte {
 	return nil
 }
 
-// placeholder is the text in place of a medium that cannot be carried.
-func placeholder(p transcript.Media) string {
-	return "[" + strings.TrimSpace(p.Kind+" "+p.MIME) + "]"
-}
-
-// flat returns the texts among parts, with placeholders for media.
-func flat(parts []transcript.Part) string {
-	var texts []string
-	for _, p := range parts {
-		switch p := p.(type) {
-		case transcript.Text:
-			texts = append(texts, string(p))
-		case transcript.Media:
-			texts = append(texts, placeholder(p))
-		case transcript.Thinking, transcript.ToolCall, transcript.ToolResult, transcript.Opaque:
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
 // reply writes an assistant's message, or returns nil if there is nothing in
 // it.
 func (e *encoder) reply(en *transcript.Entry) []byte {
-	text := flat(en.Parts)
+	text := chat.Flat(en.Parts)
 	calls := en.Calls()
 	if text == "" && len(calls) == 0 {
 		return nil
@@ -373,7 +334,7 @@ func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
 	if name == "" {
 		name = "unknown"
 	}
-	raw = rawjson.AppendString(append(raw, `{"id": `...), e.id(c.ID))
+	raw = rawjson.AppendString(append(raw, `{"id": `...), chat.CallID(e.own, c.ID))
 	raw = rawjson.AppendString(append(raw, `, "type": "function", "function": {"name": `...), name)
 	raw = rawjson.AppendString(append(raw, `, "arguments": `...), string(c.Input))
 	return append(raw, "}}"...)
@@ -385,57 +346,8 @@ func (e *encoder) result(r transcript.ToolResult) []byte {
 	if name, ok := e.legacy[r.CallID]; ok {
 		raw = rawjson.AppendString([]byte(`{"role": "function", "name": `), name)
 	} else {
-		raw = rawjson.AppendString(raw, e.id(r.CallID))
+		raw = rawjson.AppendString(raw, chat.CallID(e.own, r.CallID))
 	}
-	raw = rawjson.AppendString(append(raw, `, "content": `...), flat(r.Content))
+	raw = rawjson.AppendString(append(raw, `, "content": `...), chat.Flat(r.Content))
 	return append(raw, '}')
-}
-
-// id returns an id that the provider takes: the id itself, or its beginning
-// and a hash if it is too long or empty.
-func (e *encoder) id(id string) string {
-	const longest = 64
-	if id != "" && (e.own || len(id) <= longest) {
-		return id
-	}
-	h := sha256.Sum256([]byte(id))
-	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
-}
-
-// account notes what of a session of another format cannot be carried.
-func (e *encoder) account(w *transcript.Window) {
-	if n := len(w.Session.Tools); n > 0 {
-		e.losses.Add(-1, "tools", n)
-	}
-	for i := range w.Entries {
-		role := string(w.Entries[i].Role)
-		for _, p := range w.Entries[i].Parts {
-			if res, ok := p.(transcript.ToolResult); ok {
-				for _, c := range res.Content {
-					e.lose(i, "tool", c)
-				}
-				continue
-			}
-			if role == "tool" { // what stands behind results becomes the user's
-				e.lose(i, "user", p)
-				continue
-			}
-			e.lose(i, role, p)
-		}
-	}
-}
-
-// lose notes the loss of a part, if it is one.
-func (e *encoder) lose(i int, role string, p transcript.Part) {
-	switch p := p.(type) {
-	case transcript.Thinking:
-		e.losses.Add(i, "thinking", len(p.Text)+len(p.Signature))
-	case transcript.Media:
-		if e.media(role, p) == nil {
-			e.losses.Add(i, p.Kind, len(p.Raw))
-		}
-	case transcript.Opaque:
-		e.losses.Add(i, strconv.Quote(p.Type), len(p.Raw))
-	case transcript.Text, transcript.ToolCall, transcript.ToolResult:
-	}
 }

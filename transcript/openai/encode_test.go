@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -148,7 +149,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
-	id := (&encoder{}).id(long)
+	id := chat.CallID(false, long)
 	want := `{"messages": [` + strings.Join([]string{
 		`{"role": "system", "content": "S"}`,
 		`{"role": "user", "content": [{"type": "text", "text": "look <here>"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}, {"type": "text", "text": "[document text/plain]"}]}`,

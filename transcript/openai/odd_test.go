@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -172,24 +173,23 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 // A call without an id, or with one of more than 64 bytes in another format, gets one that
 // is made of it.
 func TestCallIDs(t *testing.T) {
-	other, own := &encoder{}, &encoder{own: true}
 	long := strings.Repeat("x", 65)
 	for id, kept := range map[string]bool{"a": true, long[:64]: true, long: false, "": false} {
-		got := other.id(id)
+		got := chat.CallID(false, id)
 		if (got == id) != kept || len(got) > 64 || got == "" {
 			t.Errorf("the id %q becomes %q", id, got)
 		}
-		if got := own.id(id); (got == id) != (id != "") {
+		if got := chat.CallID(true, id); (got == id) != (id != "") {
 			t.Errorf("the own id %q becomes %q", id, got)
 		}
 	}
-	if got := other.id(long); !strings.HasPrefix(got, "call_"+long[:16]) || len(got) != len("call_")+16+16 {
+	if got := chat.CallID(false, long); !strings.HasPrefix(got, "call_"+long[:16]) || len(got) != len("call_")+16+16 {
 		t.Errorf("a long id becomes %q", got)
 	}
-	if a, b := other.id(long), other.id(long+"y"); a == b {
+	if a, b := chat.CallID(false, long), chat.CallID(false, long+"y"); a == b {
 		t.Errorf("two ids become %q", a)
 	}
-	if got := other.id(strings.Repeat("語", 30)); !strings.HasPrefix(got, "call_"+strings.Repeat("語", 5)) || strings.ContainsRune(got, '\uFFFD') {
+	if got := chat.CallID(false, strings.Repeat("語", 30)); !strings.HasPrefix(got, "call_"+strings.Repeat("語", 5)) || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("an id of long letters becomes %q", got)
 	}
 }

@@ -27,7 +27,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		return nil, err
 	}
 	s := b.Session(f.Name(), data)
-	items, at := b.Cut()
+	items, at := b.Cut(b.Messages)
 	s.Items = items
 	s.Messages = make([]transcript.Message, len(b.messages))
 	for i := range b.messages {

@@ -1,0 +1,109 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Only returns the text of a message that has nothing else.
+func Only(parts []transcript.Part) (text string, ok bool) {
+	if len(parts) != 1 {
+		return "", false
+	}
+	t, ok := parts[0].(transcript.Text)
+	return string(t), ok
+}
+
+// Placeholder is the text in place of a medium that cannot be carried.
+func Placeholder(p transcript.Media) string {
+	return "[" + strings.TrimSpace(p.Kind+" "+p.MIME) + "]"
+}
+
+// Flat returns the texts among parts, with placeholders for media.
+func Flat(parts []transcript.Part) string {
+	var texts []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case transcript.Text:
+			texts = append(texts, string(p))
+		case transcript.Media:
+			texts = append(texts, Placeholder(p))
+		case transcript.Thinking, transcript.ToolCall, transcript.ToolResult, transcript.Opaque:
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// DataURL returns the address of a medium, or one with its data in it, or an empty text.
+func DataURL(p transcript.Media) string {
+	if p.Data != "" && p.MIME != "" {
+		return "data:" + p.MIME + ";base64," + p.Data
+	}
+	return p.URL
+}
+
+// Sound writes a sound as OpenAI's interfaces take it, or returns nil if they do not.
+func Sound(p transcript.Media) []byte {
+	if p.Data == "" || p.MIME != "audio/wav" && p.MIME != "audio/mp3" {
+		return nil
+	}
+	raw := rawjson.AppendString([]byte(`{"type": "input_audio", "input_audio": {"data": `), p.Data)
+	raw = rawjson.AppendString(append(raw, `, "format": `...), strings.TrimPrefix(p.MIME, "audio/"))
+	return append(raw, "}}"...)
+}
+
+// CallID returns an id for a call that OpenAI's interfaces take: the id itself, or its
+// beginning and a hash if it is empty, or if it is too long and not their own.
+func CallID(own bool, id string) string {
+	const longest = 64
+	if id != "" && (own || len(id) <= longest) {
+		return id
+	}
+	h := sha256.Sum256([]byte(id))
+	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
+}
+
+// Account notes what of a session of another format an interface of OpenAI's cannot
+// carry: tools, thinking, what only another provider understands, and the media for which
+// carries says so, by the role of the message that they would be in.
+func (l *Losses) Account(w *transcript.Window, carries func(role string, m transcript.Media) bool) {
+	if n := len(w.Session.Tools); n > 0 {
+		l.Add(-1, "tools", n)
+	}
+	for i := range w.Entries {
+		role := string(w.Entries[i].Role)
+		for _, p := range w.Entries[i].Parts {
+			if res, ok := p.(transcript.ToolResult); ok {
+				for _, c := range res.Content {
+					l.lose(i, "tool", c, carries)
+				}
+				continue
+			}
+			if role == "tool" { // what stands behind results becomes the user's
+				l.lose(i, "user", p, carries)
+				continue
+			}
+			l.lose(i, role, p, carries)
+		}
+	}
+}
+
+// lose notes the loss of a part, if it is one.
+func (l *Losses) lose(i int, role string, p transcript.Part, carries func(role string, m transcript.Media) bool) {
+	switch p := p.(type) {
+	case transcript.Thinking:
+		l.Add(i, "thinking", len(p.Text)+len(p.Signature))
+	case transcript.Media:
+		if !carries(role, p) {
+			l.Add(i, p.Kind, len(p.Raw))
+		}
+	case transcript.Opaque:
+		l.Add(i, strconv.Quote(p.Type), len(p.Raw))
+	case transcript.Text, transcript.ToolCall, transcript.ToolResult:
+	}
+}
