@@ -21,7 +21,12 @@ type Session struct {
 	Earlier  [][]Message     // the windows before a compaction by the client, oldest first, without what it kept
 	Items    []Item          // all of the input, in order
 	Branches []Branch        // what of the session is not in Messages
-	Warnings []Warning       // what was odd in the input and kept nevertheless
+
+	// Elsewhere, if not empty, is what says that a part of the history is at the provider's
+	// server, such as "previous_response_id". Such a session is kept and not paged.
+	Elsewhere string
+
+	Warnings []Warning // what was odd in the input and kept nevertheless
 }
 
 // An Item is a piece of the input. The items of a session are the input.

@@ -3,6 +3,7 @@ package chat
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,66 @@ func CallID(own bool, id string) string {
 	}
 	h := sha256.Sum256([]byte(id))
 	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
+}
+
+// Drop returns an object that has been read before without some of its members.
+func Drop(raw []byte, drop func(key string) bool) []byte {
+	members := membersOf(raw)
+	spans := make([]rawjson.Span, len(members))
+	for i, m := range members {
+		spans[i] = m.Whole
+	}
+	var cuts []transcript.Cut
+	for _, s := range rawjson.Remove(spans, func(i int) bool { return drop(members[i].Key) }) {
+		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
+	}
+	return transcript.Splice(raw, cuts...)
+}
+
+// Set returns an object that has been read before, and is not empty, with another value
+// of a member.
+func Set(raw []byte, key string, value []byte) []byte {
+	members := membersOf(raw)
+	for _, member := range members {
+		if member.Key == key {
+			return transcript.Splice(raw, transcript.Cut{From: member.Value.Start, To: member.Value.End, With: value})
+		}
+	}
+	end := members[len(members)-1].Whole.End
+	with := slices.Concat([]byte(`, "`+key+`": `), value)
+	return transcript.Splice(raw, transcript.Cut{From: end, To: end, With: with})
+}
+
+// membersOf returns the members of an object that has been read before.
+func membersOf(raw []byte) []rawjson.Member {
+	members, err := rawjson.NewReader(raw).Members()
+	if err != nil {
+		panic("chat: " + err.Error())
+	}
+	return members
+}
+
+// Loose goes through entries that consist of results, or of results and other things. It
+// returns the results of those that keep does not write, in the order of their calls, and
+// what else is in them.
+func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *transcript.Entry) bool) (results []transcript.ToolResult, others []transcript.Part) {
+	for i := range run {
+		if keep(&run[i]) {
+			continue
+		}
+		for _, p := range run[i].Parts {
+			if res, ok := p.(transcript.ToolResult); ok {
+				results = append(results, res)
+			} else {
+				others = append(others, p)
+			}
+		}
+	}
+	order := func(r transcript.ToolResult) int {
+		return slices.IndexFunc(calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
+	}
+	slices.SortStableFunc(results, func(a, b transcript.ToolResult) int { return order(a) - order(b) })
+	return results, others
 }
 
 // Account notes what of a session of another format an interface of OpenAI's cannot

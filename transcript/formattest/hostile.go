@@ -35,7 +35,7 @@ func mutate(t *rapid.T, sample []byte) []byte {
 var splinters = []string{
 	"", "\x00", "\xff", "\"", "\\", "\\u0000", `\ud800`, "{", "}", "[", "]", ",", ":", "null", "true", "[]", "{}", `""`,
 	"1e999", "-", "\n", "\r\n", "\ufeff", `"role"`, `"messages"`, `"type":"tool_result"`, `{"type":"text"}`,
-	`{"role":"user","content":null}`, `{"role":"assistant","content":[]}`,
+	`{"role":"user","content":null}`, `{"role":"assistant","content":[]}`, `"input"`, `{"type":"reasoning","id":"rs_1"}`,
 }
 
 // hostile returns inputs that were made to break readers.
@@ -65,6 +65,12 @@ func hostile(samples map[string][]byte) [][]byte {
 		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{}]}]}`,
 		`{"messages":[{"role":"assistant","content":[{"type":"tool_use"}]},{"role":"user","content":[{"type":"tool_result"}]}]}`,
 		`{"messages":[{"role":"user","content":[{"type":"image","source":{"type":1,"type":2}}]}]}`,
+		`{"input":null}`, `{"input":7}`, `{"input":""}`, `{"input":[]}`, `{"input":"a\ud800b","model":"m"}`, `{"input":["x"]}`, `{"input":[[]]}`, `{"input":[{}]}`,
+		`{"input":"x","input":[]}`, `{"input":` + deep, `{"input":[{"type":7}]}`, `{"input":[{"type":"message"}]}`, `{"input":[{"type":"_call","call_id":"a"}]}`,
+		`{"input":[{"type":"function_call"}]}`, `{"input":[{"type":"function_call_output","output":7}]}`, `{"input":[{"type":"_output","call_id":"a"}]}`,
+		`{"input":[{"type":"reasoning","summary":7,"content":[7]}]}`, `{"input":[{"type":"shell_call_output","call_id":"a","output":[7,{"stdout":7}]}]}`,
+		`{"input":[{"type":"item_reference","id":"x"},{"type":"function_call_output","call_id":"a","output":"x"}],"previous_response_id":7}`,
+		`{"input":[` + strings.TrimSuffix(many, ",") + `]}`,
 		`[` + strings.TrimSuffix(many, ",") + `]`,
 	}
 	data := make([][]byte, 0, len(texts))

@@ -105,7 +105,7 @@ func (e *encoder) plain(en *transcript.Entry) {
 		e.legacy[c.id] = c.name
 	}
 	if en.Bare {
-		raw = withoutThoughts(raw)
+		raw = chat.Drop(raw, isThought)
 	}
 	e.write(raw, at)
 }
@@ -127,51 +127,13 @@ func (m *message) oddCalls() bool {
 	return slices.ContainsFunc(m.calls, func(c call) bool { return c.id == "" || c.name == "" || !c.text })
 }
 
-// withoutThoughts cuts reasoning out of a message.
-func withoutThoughts(raw []byte) []byte {
-	members := membersOf(raw)
-	spans := make([]rawjson.Span, len(members))
-	for i, m := range members {
-		spans[i] = m.Whole
-	}
-	var cuts []transcript.Cut
-	for _, s := range rawjson.Remove(spans, func(i int) bool { return isThought(members[i].Key) }) {
-		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
-	}
-	return transcript.Splice(raw, cuts...)
-}
-
-// membersOf returns the members of a message that has been read before.
-func membersOf(raw []byte) []rawjson.Member {
-	members, err := rawjson.NewReader(raw).Members()
-	if err != nil {
-		panic("openai: " + err.Error())
-	}
-	return members
-}
-
 // results writes entries that consist of results, or of results and other
 // things: one message for each result, and what else there is behind them.
 func (e *encoder) results(run []transcript.Entry) {
-	var made []transcript.ToolResult
-	var others []transcript.Part
-	for i := range run {
-		en := &run[i]
-		if m, at := e.original(en); m != nil && e.keepResult(en, m, at) {
-			continue
-		}
-		for _, p := range en.Parts {
-			if res, ok := p.(transcript.ToolResult); ok {
-				made = append(made, res)
-			} else {
-				others = append(others, p)
-			}
-		}
-	}
-	order := func(r transcript.ToolResult) int {
-		return slices.IndexFunc(e.calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
-	}
-	slices.SortStableFunc(made, func(a, b transcript.ToolResult) int { return order(a) - order(b) })
+	made, others := chat.Loose(run, e.calls, func(en *transcript.Entry) bool {
+		m, at := e.original(en)
+		return m != nil && e.keepResult(en, m, at)
+	})
 	for _, r := range made {
 		e.write(e.result(r), -1)
 	}
@@ -192,23 +154,10 @@ func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
 		replaced = true
 	}
 	if replaced {
-		raw = withContent(raw, text)
+		raw = chat.Set(raw, "content", rawjson.AppendString(nil, text))
 	}
 	e.write(raw, at)
 	return true
-}
-
-// withContent puts a text in place of the content of a message.
-func withContent(raw []byte, text string) []byte {
-	value := rawjson.AppendString(nil, text)
-	members := membersOf(raw)
-	for _, member := range members {
-		if member.Key == "content" {
-			return transcript.Splice(raw, transcript.Cut{From: member.Value.Start, To: member.Value.End, With: value})
-		}
-	}
-	end := members[len(members)-1].Whole.End // it has a role
-	return transcript.Splice(raw, transcript.Cut{From: end, To: end, With: append([]byte(`, "content": `), value...)})
 }
 
 // made writes a message that was not in the body, or returns nil if there is

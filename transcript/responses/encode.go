@@ -1,0 +1,293 @@
+package responses
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Encode implements [transcript.Format].
+func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+	own := w.Session.Format == f.Name()
+	if own && w.Intact() {
+		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil
+	}
+	source := []byte(`{"input": []}`)
+	if own {
+		source = w.Session.Bytes()
+	}
+	b, err := parse("", source)
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{
+		body: b, own: own, at: chat.Indexes(w.Session), entries: w.Entries,
+		outputs: make(map[string]bool), wants: make(map[string]string), written: make(map[int]bool),
+	}
+	if b.elsewhere == "" { // else calls and outputs may be where nobody sees them
+		e.entries, e.fixes = transcript.Repair(w.Entries)
+	}
+	if !own {
+		e.losses.Account(w, func(role string, m transcript.Media) bool { return e.media(role, m) != nil })
+	}
+	e.all()
+	data, spans := b.Join(e.pieces, e.cuts...)
+	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
+}
+
+// An encoder writes the messages of a window.
+type encoder struct {
+	body    *body
+	own     bool // the session is in this format, so items can be kept
+	at      map[*transcript.Message]int
+	entries []transcript.Entry
+	outputs map[string]bool       // calls whose outputs are kept as they are
+	calls   []transcript.ToolCall // of the latest reply
+	wants   map[string]string     // types of the calls that were written, by id
+	written map[int]bool          // items that were kept
+	raws    map[string]bool       // all items of the body, once they were asked for
+	owner   transcript.BlockID    // of what is being written
+	pieces  []chat.Piece
+	cuts    []transcript.Cut
+	losses  chat.Losses
+	fixes   []transcript.Fix
+}
+
+func (e *encoder) fix(what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+}
+
+// write writes an item, unless there is none.
+func (e *encoder) write(raw []byte, index int) {
+	if raw != nil {
+		e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
+	}
+}
+
+// original returns the items that en was read from, and false if it was made. That of the
+// instructions is empty.
+func (e *encoder) original(en *transcript.Entry) (run, bool) {
+	at, ok := e.at[en.Source]
+	if !e.own || !ok {
+		return run{}, false
+	}
+	if e.body.instructions.End > 0 {
+		at--
+	}
+	if at < 0 {
+		return run{}, true
+	}
+	return e.body.runs[at], true
+}
+
+func (e *encoder) all() {
+	for i := range e.entries {
+		en := &e.entries[i]
+		if r, ok := e.original(en); ok && r.to > 0 && e.body.items[r.from].class == answered {
+			it := &e.body.items[r.from]
+			_, replaced := en.Replaced[it.call]
+			e.outputs[it.call] = !replaced
+		}
+	}
+	instructed := false
+	for i := 0; i < len(e.entries); {
+		last := i
+		for last < len(e.entries) && len(e.entries[last].Results()) > 0 {
+			last++
+		}
+		e.owner = e.entries[i].Block
+		if last > i {
+			e.results(e.entries[i:last])
+			i = last
+			continue
+		}
+		instructed = e.plain(i) || instructed
+		i++
+	}
+	if at := e.body.instructions.Span; at.End > 0 && !instructed {
+		e.cuts = append(e.cuts, transcript.Cut{From: at.Start, To: at.End, With: []byte("null")})
+	}
+}
+
+// plain writes a message without results, and reports whether it is the instructions,
+// which stand elsewhere.
+func (e *encoder) plain(i int) (instructed bool) {
+	en := &e.entries[i]
+	if en.Role == transcript.RoleAssistant {
+		e.calls = en.Calls()
+	}
+	from := len(e.pieces)
+	r, ok := e.original(en)
+	switch {
+	case !ok:
+		e.made(en)
+		return false
+	case r.to == 0:
+		return true
+	}
+	for k := r.from; k < r.to; k++ {
+		e.keep(k, en.Bare, i == len(e.entries)-1)
+	}
+	for n := len(e.pieces) - 1; n >= from && e.dangles(&e.pieces[n]); n-- {
+		e.pieces = e.pieces[:n]
+		e.fix("reasoning that led to nothing left out")
+	}
+	return false
+}
+
+// dangles reports whether a piece is reasoning that must have something behind it.
+func (e *encoder) dangles(p *chat.Piece) bool {
+	return p.Index >= 0 && e.body.items[p.Index].kind == "reasoning" && e.body.items[p.Index].id != ""
+}
+
+// keep writes item k as it is, but for what the provider would refuse. Bare leaves out
+// reasoning. The calls of the last message may wait for their outputs.
+func (e *encoder) keep(k int, bare, last bool) {
+	it := &e.body.items[k]
+	raw := e.body.Messages[k].Of(e.body.Data)
+	switch {
+	case it.kind == "reasoning" && bare:
+		return
+	case it.kind == "message" && it.content.Empty():
+		e.fix("empty message left out")
+		return
+	case it.isCall() && (it.odd() || outputs[it.kind] == "" && !last && !e.outputs[it.call] && e.body.elsewhere == ""):
+		e.fix("tool call written anew")
+		e.write(e.call(transcript.ToolCall{ID: it.call, Name: e.body.nameOf(k), Input: it.input}), -1)
+		return
+	case it.isCall():
+		e.wants[it.call] = it.kind
+	case e.body.Text:
+		raw = slices.Concat([]byte(`{"role": "user", "content": `), raw, []byte("}"))
+	}
+	switch lost := it.behind >= 0 && !e.written[it.behind] && it.mayLoseID(); {
+	case it.oddID() || it.twice || lost:
+		if !bare || !lost {
+			e.fix("id of an item left out")
+		}
+		raw = chat.Drop(raw, func(key string) bool { return key == "id" })
+	}
+	e.written[k] = true
+	e.write(raw, k)
+}
+
+// odd reports whether a call cannot be sent as it is.
+func (it *item) odd() bool {
+	named := it.kind == "function_call" || it.kind == "custom_tool_call"
+	return it.call != chat.CallID(false, it.call) || named && (it.name == "" || !it.text)
+}
+
+// results writes entries that consist of results, or of results and other things: one
+// item for each result, and what else there is behind them.
+func (e *encoder) results(run []transcript.Entry) {
+	made, others := chat.Loose(run, e.calls, e.keepOutput)
+	for _, r := range made {
+		e.write(e.result(r), -1)
+	}
+	e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}})
+}
+
+// keepOutput writes an output with the bytes that it came in. It reports false if it has
+// to be written anew.
+func (e *encoder) keepOutput(en *transcript.Entry) bool {
+	r, ok := e.original(en)
+	if !ok {
+		return false
+	}
+	it := &e.body.items[r.from]
+	text, replaced := en.Replaced[it.call]
+	want, called := e.wants[it.call]
+	switch {
+	case called && (!it.answers(want) || it.call != chat.CallID(false, it.call)) || !called && e.body.elsewhere == "":
+		e.fix("output written in the form of its call")
+		return false
+	case replaced && !it.isText():
+		e.fix("output that is no text left as it is")
+		replaced = false
+	case !replaced && it.mustSay() && it.content.Empty():
+		e.fix("missing output written as an empty text")
+		replaced = true
+	}
+	raw := e.body.Messages[r.from].Of(e.body.Data)
+	if replaced {
+		raw = chat.Set(raw, "output", outputOf(it.kind, text, false))
+	}
+	if it.oddID() || it.twice {
+		e.fix("id of an item left out")
+		raw = chat.Drop(raw, func(key string) bool { return key == "id" })
+	}
+	e.write(raw, r.from)
+	return true
+}
+
+// mustSay reports whether an output has to have a text or a list.
+func (it *item) mustSay() bool {
+	return it.kind == "function_call_output" || it.kind == "custom_tool_call_output"
+}
+
+// isText reports whether a text can be what an output says.
+func (it *item) isText() bool {
+	for _, kind := range outputs {
+		if it.kind == kind {
+			return true
+		}
+	}
+	return it.kind == "local_shell_call_output"
+}
+
+// made writes a message that was not in the body.
+func (e *encoder) made(en *transcript.Entry) {
+	switch en.Role {
+	case transcript.RoleAssistant:
+		e.reply(en)
+	case transcript.RoleSystem:
+		e.write(e.said("developer", en.Parts), -1)
+	case transcript.RoleUser, transcript.RoleTool:
+		e.write(e.said("user", en.Parts), -1)
+	}
+}
+
+// reply writes an assistant's message.
+func (e *encoder) reply(en *transcript.Entry) {
+	var said []transcript.Part
+	say := func() {
+		e.write(e.speech(said), -1)
+		said = nil
+	}
+	for _, p := range en.Parts {
+		var raw []byte
+		switch p := p.(type) {
+		case transcript.ToolCall:
+			raw = e.call(p)
+		case transcript.Thinking:
+			if !e.own {
+				continue
+			}
+			raw = reasoning(p)
+		case transcript.Opaque:
+			if e.isItem(p) {
+				raw = p.Raw
+			}
+		case transcript.Text, transcript.Media, transcript.ToolResult:
+		}
+		if raw == nil {
+			said = append(said, p)
+			continue
+		}
+		say()
+		e.write(raw, -1)
+	}
+	say()
+}
+
+// isItem reports whether an opaque part is an item of the body, and not a part of one.
+func (e *encoder) isItem(p transcript.Opaque) bool {
+	if e.raws == nil && e.own {
+		e.raws = make(map[string]bool, len(e.body.Messages))
+		for _, s := range e.body.Messages {
+			e.raws[string(s.Of(e.body.Data))] = true
+		}
+	}
+	return e.raws[string(p.Raw)]
+}

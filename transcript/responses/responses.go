@@ -1,0 +1,66 @@
+package responses
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Format is the format of request bodies of the Responses API.
+var Format transcript.Format = format{}
+
+type format struct{}
+
+// Name implements [transcript.Format].
+func (format) Name() string { return "responses" }
+
+// Sniff implements [transcript.Format]. A list of messages without types is taken for
+// that of another interface.
+func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Responses }
+
+// Decode implements [transcript.Format].
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
+	b, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := b.Session(f.Name(), data)
+	spans := make([]rawjson.Span, len(b.runs), len(b.runs)+1)
+	for i, r := range b.runs {
+		spans[i] = rawjson.Span{Start: b.Messages[r.from].Start, End: b.Messages[r.to-1].End}
+	}
+	if b.instructions.End > 0 {
+		spans = append(spans, b.instructions.Span)
+	}
+	items, at := b.Cut(spans)
+	s.Items = items
+	s.Messages = make([]transcript.Message, 0, len(at))
+	if b.instructions.End > 0 {
+		s.Messages = append(s.Messages, transcript.Message{
+			Role: transcript.RoleSystem, Parts: b.instructions.Said(), Items: at[len(b.runs):],
+		})
+	}
+	for i, r := range b.runs {
+		m := b.view(r)
+		m.Items = []int{at[i]}
+		s.Messages = append(s.Messages, m)
+	}
+	if s.Elsewhere = b.elsewhere; s.Elsewhere != "" {
+		s.Warnings = append(s.Warnings, transcript.Warning{Text: s.Elsewhere + ": a part of the history is at the provider's server and not in this session"})
+	}
+	chat.Describe(s, "re-", name)
+	return s, nil
+}
+
+// Piece returns the messages of some items, or nil if they cannot be read alone. Instructions,
+// which stand apart from the list, cannot.
+func (f format) Piece(items [][]byte) []transcript.Message {
+	s, err := f.Decode("", slices.Concat([]byte(`{"input":[`), bytes.Join(items, []byte(",")), []byte("]}")))
+	if err != nil {
+		return nil
+	}
+	return s.Messages
+}

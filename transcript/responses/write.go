@@ -1,0 +1,177 @@
+package responses
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// prefixes are what ids of items begin with.
+var prefixes = map[string]string{
+	"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc", "web_search_call": "ws",
+}
+
+// oddID reports whether an item has an id that the provider did not give.
+func (it *item) oddID() bool {
+	return it.id != "" && !strings.HasPrefix(it.id, prefixes[it.kind])
+}
+
+// mayLoseID reports whether the provider takes an item without the id that it gave it. What
+// its server keeps of other items is known by their ids alone.
+func (it *item) mayLoseID() bool { return prefixes[it.kind] != "" }
+
+// nameOf returns the name of the tool that item i calls.
+func (b *body) nameOf(i int) string {
+	c, _ := b.parts(i)[0].(transcript.ToolCall)
+	return c.Name
+}
+
+// call writes a call as that of a function.
+func (e *encoder) call(c transcript.ToolCall) []byte {
+	e.wants[c.ID] = "function_call"
+	raw := rawjson.AppendString([]byte(`{"type": "function_call", "call_id": `), chat.CallID(false, c.ID))
+	raw = rawjson.AppendString(append(raw, `, "name": `...), cmp.Or(c.Name, "unknown"))
+	raw = rawjson.AppendString(append(raw, `, "arguments": `...), string(c.Input))
+	return append(raw, '}')
+}
+
+// reasoning writes what is known of reasoning.
+func reasoning(t transcript.Thinking) []byte {
+	raw := []byte(`{"type": "reasoning", "summary": [`)
+	if t.Text != "" {
+		raw = append(rawjson.AppendString(append(raw, `{"type": "summary_text", "text": `...), t.Text), '}')
+	}
+	raw = append(raw, ']')
+	if t.Signature != "" {
+		raw = rawjson.AppendString(append(raw, `, "encrypted_content": `...), t.Signature)
+	}
+	return append(raw, '}')
+}
+
+// result writes an output in the form that its call wants.
+func (e *encoder) result(r transcript.ToolResult) []byte {
+	kind := cmp.Or(outputs[e.wants[r.CallID]], "function_call_output")
+	raw := rawjson.AppendString([]byte(`{"type": "`+kind+`", "call_id": `), chat.CallID(false, r.CallID))
+	if kind == "apply_patch_call_output" {
+		status := "completed"
+		if r.Error {
+			status = "failed"
+		}
+		raw = append(raw, `, "status": "`+status+`"`...)
+	}
+	raw = append(raw, `, "output": `...)
+	if hasMedia(r.Content) && (kind == "function_call_output" || kind == "custom_tool_call_output") {
+		raw = append(raw, e.list("tool", r.Content)...)
+	} else {
+		raw = append(raw, outputOf(kind, chat.Flat(r.Content), r.Error)...)
+	}
+	return append(raw, '}')
+}
+
+func hasMedia(parts []transcript.Part) bool {
+	return slices.ContainsFunc(parts, func(p transcript.Part) bool { _, ok := p.(transcript.Media); return ok })
+}
+
+// outputOf returns a text as the value of an output.
+func outputOf(kind, text string, failed bool) []byte {
+	value := rawjson.AppendString(nil, text)
+	if kind != "shell_call_output" {
+		return value
+	}
+	code := "0"
+	if failed {
+		code = "1"
+	}
+	return slices.Concat([]byte(`[{"stdout": `), value, []byte(`, "stderr": "", "outcome": {"type": "exit", "exit_code": `+code+`}}]`))
+}
+
+// speech writes what a reply says, or returns nil if that is nothing.
+func (e *encoder) speech(parts []transcript.Part) []byte {
+	raw := []byte(`{"role": "assistant", "content": `)
+	opaque := func(p transcript.Part) bool { _, ok := p.(transcript.Opaque); return ok }
+	switch text := chat.Flat(parts); {
+	case e.own && slices.ContainsFunc(parts, opaque):
+		return append(append(raw, e.list("assistant", parts)...), '}')
+	case text != "":
+		return append(rawjson.AppendString(raw, text), '}')
+	}
+	return nil
+}
+
+// said writes a message of the user's or the developer's, or returns nil if there is
+// nothing in it.
+func (e *encoder) said(role string, parts []transcript.Part) []byte {
+	raw := []byte(`{"role": "` + role + `", "content": `)
+	if text, ok := chat.Only(parts); ok {
+		return append(rawjson.AppendString(raw, text), '}')
+	}
+	list := e.list(role, parts)
+	if len(list) == len("[]") {
+		return nil
+	}
+	return append(append(raw, list...), '}')
+}
+
+// list writes a content as a list, without what cannot be carried.
+func (e *encoder) list(role string, parts []transcript.Part) []byte {
+	var list [][]byte
+	for _, p := range parts {
+		if raw := e.part(role, p); raw != nil {
+			list = append(list, raw)
+		}
+	}
+	return slices.Concat([]byte("["), bytes.Join(list, []byte(", ")), []byte("]"))
+}
+
+// part writes an element of a content, or returns nil if it cannot be carried.
+func (e *encoder) part(role string, p transcript.Part) []byte {
+	switch p := p.(type) {
+	case transcript.Text:
+		return textPart(role, string(p))
+	case transcript.Media:
+		if raw := e.media(role, p); raw != nil {
+			return raw
+		}
+		return textPart(role, chat.Placeholder(p))
+	case transcript.Opaque:
+		if e.own {
+			return p.Raw
+		}
+	case transcript.Thinking, transcript.ToolCall, transcript.ToolResult:
+	}
+	return nil
+}
+
+func textPart(role, text string) []byte {
+	kind := "input_text"
+	if role == "assistant" {
+		kind = "output_text"
+	}
+	return append(rawjson.AppendString([]byte(`{"type": "`+kind+`", "text": `), text), '}')
+}
+
+// media writes an image, a sound or a file, or returns nil where the interface has no
+// place for it: a reply and a system text have none, and an output none for sounds.
+func (e *encoder) media(role string, p transcript.Media) []byte {
+	url := chat.DataURL(p)
+	switch {
+	case e.own:
+		return p.Raw
+	case role != "user" && role != "tool":
+		return nil
+	case p.Kind == "image" && url != "":
+		return append(rawjson.AppendString([]byte(`{"type": "input_image", "image_url": `), url), '}')
+	case p.Kind == "audio" && role == "user":
+		return chat.Sound(p)
+	case p.Kind == "document" && p.Data != "" && p.MIME == "application/pdf":
+		return append(rawjson.AppendString([]byte(`{"type": "input_file", "filename": "document.pdf", "file_data": `), url), '}')
+	case p.Kind == "document" && p.Data == "" && p.URL != "":
+		return append(rawjson.AppendString([]byte(`{"type": "input_file", "file_url": `), url), '}')
+	}
+	return nil
+}
