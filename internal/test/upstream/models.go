@@ -1,6 +1,9 @@
 package upstream
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // A Model says which rules depend on the model, and how.
 type Model struct {
@@ -13,16 +16,52 @@ type Model struct {
 	Budget   bool // takes a thinking budget (A8, A13)
 	System   bool // takes system messages inside the conversation (A15)
 	Bound    bool // preserves thinking: it is bound to what stood before it (A9)
+
+	Window int // how long a request may be, in tokens
+	Cache  CacheRule
+	Price  Price
 }
 
-// models returns the models that a [Server] knows. A request for any other gets 404.
+// A CacheRule is how the cache of a model works.
+type CacheRule struct {
+	Automatic bool          // finds the longest prefix by itself; else requests have marks
+	Minimum   int           // tokens below which nothing is cached
+	Step      int           // what is read of an automatic cache is a multiple of this, in tokens
+	Life      time.Duration // of an entry of an automatic cache
+	Writes    bool          // an automatic cache tells what it writes, and bills it
+}
+
+// A Price is what a token costs, in billionths of a dollar, and what a token of a cache
+// costs, in thousandths of the price of input. The prices are the fake's own: round, and in
+// the proportions of real ones.
+type Price struct {
+	Input, Output       int
+	Read, Write, Write1 int // Write1 is for entries that live an hour
+}
+
+// models returns the models of Anthropic that a [Server] knows. A request for any other gets
+// 404.
 func models() []Model {
 	old := Model{Prefill: true, Sampling: true, Budget: true}
 	bound := Model{System: true, Bound: true}
 	var table []Model
 	add := func(m Model, names ...string) {
 		for _, n := range names {
-			m.Name = n
+			m.Name, m.Window, m.Cache.Minimum = n, 200_000, 1024
+			m.Price = Price{Input: 5000, Output: 25_000, Read: 100, Write: 1250, Write1: 2000}
+			switch {
+			case strings.Contains(n, "haiku"):
+				m.Cache.Minimum = 4096
+				m.Price.Input, m.Price.Output = 1000, 5000
+			case strings.Contains(n, "sonnet"):
+				m.Price.Input, m.Price.Output = 3000, 15_000
+			}
+			switch n {
+			case "claude-opus-5-5", "claude-sonnet-5-5":
+				m.Price.Read = 50
+			case "claude-fable-5-1", "claude-fable-5-2":
+				m.Price.Read, m.Cache.Minimum = 25, 512
+			}
 			table = append(table, m)
 		}
 	}
@@ -35,11 +74,38 @@ func models() []Model {
 	return table
 }
 
-// ModelNamed returns what a model goes by, and whether a [Server] knows it.
-func ModelNamed(name string) (Model, bool) {
+// openAIModels returns the models that Chat Completions and Responses have.
+func openAIModels() []Model {
+	m := Model{
+		Window: 128_000, Cache: CacheRule{Automatic: true, Minimum: 1024, Step: 128, Life: 5 * time.Minute},
+		Price: Price{Input: 2500, Output: 10_000, Read: 500, Write: 1000, Write1: 1000},
+	}
+	var table []Model
+	add := func(names ...string) {
+		for _, m.Name = range names {
+			table = append(table, m)
+		}
+	}
+	add("gpt-4", "gpt-4o", "gpt-4.1", "o3", "o4")
+	m.Window, m.Price.Read = 400_000, 100
+	add("gpt-5")
+	m.Cache.Life, m.Cache.Writes, m.Price.Write = 30*time.Minute, true, 1250
+	add("gpt-5.6", "gpt-5.7")
+	m.Bound = true
+	add("gpt-6")
+	return table
+}
+
+// ModelNamed returns what a model of Anthropic goes by, and whether a [Server] knows it.
+func ModelNamed(name string) (Model, bool) { return longestName(models(), name, "-") }
+
+// longestName returns the model of a table whose name fits best: it is the whole, or stands
+// before one of the separators.
+func longestName(table []Model, name, separators string) (Model, bool) {
 	var best Model
-	for _, m := range models() {
-		if (name == m.Name || strings.HasPrefix(name, m.Name+"-")) && len(m.Name) > len(best.Name) {
+	for _, m := range table {
+		rest, ok := strings.CutPrefix(name, m.Name)
+		if ok && (rest == "" || strings.Contains(separators, rest[:1])) && len(m.Name) > len(best.Name) {
 			best = m
 		}
 	}

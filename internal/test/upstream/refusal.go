@@ -7,9 +7,10 @@ import (
 
 // A Refusal is why a request got no reply.
 type Refusal struct {
-	Rule    string // A0 to A17, O0 to O7, K1 to K4; empty where no rule of the conversation is broken
+	Rule    string // A0 to A17, O0 to O7, R0, K1 to K4, W; empty where no rule of the conversation is broken
 	Status  int
 	Type    string // of the error, as the service names it
+	Code    string // as OpenAI has it beside the type
 	Message string
 }
 
@@ -24,4 +25,16 @@ func (r *Refusal) String() string {
 // refuse returns a refusal for a rule, with status 400.
 func refuse(rule, format string, args ...any) *Refusal {
 	return &Refusal{Rule: rule, Status: http.StatusBadRequest, Type: "invalid_request_error", Message: fmt.Sprintf(format, args...)}
+}
+
+// object returns the refusal as the error of a dialect.
+func (r *Refusal) object(d Dialect, id string) object {
+	if d == DialectAnthropic {
+		return object{"type": "error", "error": object{"type": r.Type, "message": r.Message}, "request_id": id}
+	}
+	var code any
+	if r.Code != "" {
+		code = r.Code
+	}
+	return object{"error": object{"message": r.Message, "type": r.Type, "param": nil, "code": code}}
 }

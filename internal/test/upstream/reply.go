@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"unicode/utf8"
 )
 
@@ -16,26 +17,15 @@ type answer struct {
 	Content         []object  `json:"content"`
 	StopReason      any       `json:"stop_reason"`
 	StopSequence    any       `json:"stop_sequence"`
-	Usage           usage     `json:"usage"`
+	Usage           object    `json:"usage"`
 	Transformations []dropped `json:"input_transformations,omitempty"`
 }
 
-// A usage is what a message cost, in tokens.
-type usage struct {
-	Input         int `json:"input_tokens"`
-	CacheCreation int `json:"cache_creation_input_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`
-	Output        int `json:"output_tokens"`
-}
-
 // compose makes the message of a reply, which follows a prefix.
-func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, size int) (*answer, error) {
+func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (*answer, error) {
 	a := &answer{
 		ID: s.name("msg"), Type: "message", Role: roleAssistant, Model: b.model, Content: []object{},
-		StopReason: r.Stop, Usage: usage{Input: r.InputTokens}, Transformations: gone,
-	}
-	if a.Usage.Input == 0 {
-		a.Usage.Input = tokens(size)
+		StopReason: r.Stop, Transformations: gone,
 	}
 	stop := "end_turn"
 	for _, block := range r.Blocks {
@@ -50,16 +40,19 @@ func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, size int) (
 			stop = "tool_use"
 		}
 		a.Content = append(a.Content, o)
-		a.Usage.Output += tokens(len(read(o)))
+		u.Output += tokens(len(read(o)))
 		p.addBlock(roleAssistant, o)
 	}
 	if r.Stop == "" {
 		a.StopReason = stop
 	}
+	a.Usage = object{
+		"input_tokens": u.Input, "cache_read_input_tokens": u.Read, "cache_creation_input_tokens": u.Write + u.Write1,
+		"cache_creation": object{"ephemeral_5m_input_tokens": u.Write, "ephemeral_1h_input_tokens": u.Write1},
+		"output_tokens":  u.Output,
+	}
 	return a, nil
 }
-
-func tokens(size int) int { return (size + 3) / 4 }
 
 // block makes a block of a message, nil if it is left out. It is as a decoder
 // would have it, for the prefix.
@@ -129,8 +122,8 @@ type event = object
 // events returns a message as a stream.
 func events(a *answer) []event {
 	begun := *a
-	begun.Content, begun.StopReason = []object{}, nil
-	begun.Usage.Output = 1
+	begun.Content, begun.StopReason, begun.Usage = []object{}, nil, maps.Clone(a.Usage)
+	begun.Usage["output_tokens"] = 1
 	stream := []event{{"type": "message_start", "message": &begun}, {"type": "ping"}}
 	for i, block := range a.Content {
 		empty, deltas := split(block)
@@ -179,15 +172,11 @@ func pieces(delta, field, s string) []object {
 	return list
 }
 
-// writeStream writes events as a stream.
-func writeStream(events []event) ([]byte, error) {
-	var buf bytes.Buffer
-	for _, e := range events {
-		data, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&buf, "event: %s\ndata: %s\n\n", e["type"], data)
+// frames returns events as a stream: each with its type as its name.
+func frames(events []event) [][]byte {
+	list := make([][]byte, len(events))
+	for i, e := range events {
+		list[i] = fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e["type"], mustJSON(e).frames[0])
 	}
-	return buf.Bytes(), nil
+	return list
 }

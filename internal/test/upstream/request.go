@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -22,25 +23,51 @@ const (
 	KindCount      Kind = "count"      // the length of a request
 )
 
+// A Dialect is a way to speak to a model.
+type Dialect string
+
+// The dialects.
+const (
+	DialectAnthropic Dialect = "anthropic" // the Messages API
+	DialectChat      Dialect = "chat"      // Chat Completions
+	DialectResponses Dialect = "responses" // the Responses API
+)
+
 // A Request is one that the server was sent, and what it answered. It is not to be
 // changed.
 type Request struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
-	Body   []byte
+	Sent   []byte // the body as it came
+	Body   []byte // the body, decompressed
 
-	Kind  Kind   // empty if it is not about messages, or not to be read
-	Model string // that it asks for
+	Dialect Dialect
+	Kind    Kind   // empty if it is not about messages, or not to be read
+	Model   string // that it asks for
+	Session string // of the client, as it names it; may be empty
+
+	Tokens int    // its length, as the server counts
+	Usage  Usage  // what it cost; all zero if it got no message
+	Prefix Prefix // how it goes on from what its session sent before; all zero if it got no message
 
 	Step    string // name of the step that answered, if one did
 	Status  int
-	Reply   []byte // the body of the answer
+	Reply   []byte // the body of the answer, without compression and faults
 	Refusal *Refusal
 
-	body *body // empty if it is not to be read
-	done bool
+	// Canceled tells that the client was gone before it had all of the answer. It is
+	// settled when [Request.Ended] is.
+	Canceled bool
+
+	body  *body // empty if it is not to be read
+	model Model
+	done  bool
+	ended chan struct{}
 }
+
+// Ended returns what is closed when the server has sent all of the answer, or given up.
+func (r *Request) Ended() <-chan struct{} { return r.ended }
 
 // A Result is what a tool returned.
 type Result struct {
@@ -147,15 +174,19 @@ func joined(blocks []object) string {
 	return strings.Join(texts, "\n")
 }
 
-// compactionHead is how Claude Code begins when it wants a summary.
-const compactionHead = "CRITICAL: Respond with TEXT ONLY"
+// How clients begin when they want a summary: Claude Code, and Codex with a provider of its
+// user's.
+const (
+	compactionHead      = "CRITICAL: Respond with TEXT ONLY"
+	codexCompactionHead = "You are performing a CONTEXT CHECKPOINT COMPACTION"
+)
 
 // kindOf tells what a request for a message is for.
 func kindOf(r *Request) Kind {
 	limit, _ := r.body.all["max_tokens"].(json.Number)
 	agent := strings.HasPrefix(r.Header.Get("User-Agent"), "claude-cli/")
 	switch {
-	case r.lastTextBegins(compactionHead):
+	case r.lastTextBegins(compactionHead), r.lastTextBegins(codexCompactionHead):
 		return KindCompaction
 	case limit == "1":
 		return KindProbe
@@ -171,4 +202,16 @@ func kindOf(r *Request) Kind {
 // may have put others before it.
 func (r *Request) lastTextBegins(head string) bool {
 	return slices.ContainsFunc(r.newest(), func(block object) bool { return strings.HasPrefix(text(block, "text"), head) })
+}
+
+// sessionOf returns what a client calls its session: Claude Code, Codex and OpenCode by a
+// header, others by a field of the body.
+func sessionOf(h http.Header, all object) string {
+	for _, name := range []string{"X-Claude-Code-Session-Id", "Session-Id", "Session_id", "X-Session-Id", "X-Session-Affinity"} {
+		if id := h.Get(name); id != "" {
+			return id
+		}
+	}
+	metadata, _ := all["metadata"].(object)
+	return cmp.Or(text(all, "prompt_cache_key"), text(metadata, "user_id"))
 }

@@ -41,13 +41,16 @@ type Reply struct {
 	// end_turn otherwise.
 	Stop string
 
-	// InputTokens is how long the request is said to be. The default is a fourth
-	// of its bytes.
+	// InputTokens is how long the request is said to be, with nothing of it in a cache.
+	// The default is how long the server finds it, and what the cache has of it.
 	InputTokens int
 
 	// Failure, if it is set, is what the request gets in place of a message, though
 	// nothing is wrong with it.
 	Failure *Refusal
+
+	// Fault, if it is set, is what goes wrong while the answer is sent.
+	Fault *Fault
 }
 
 // Say returns a reply of texts and calls.
@@ -68,9 +71,13 @@ type Redacted struct{}
 
 // A Call is a tool call.
 type Call struct {
-	ID    string // made up if it is empty
-	Name  string
-	Input any // encodes as a JSON object
+	ID   string // made up if it is empty
+	Name string
+
+	// Namespace is the group that the tool is in, for Responses.
+	Namespace string
+
+	Input any // encodes as a JSON object; a string is the input of a custom tool, for Responses
 }
 
 func (Text) isBlock()     {}

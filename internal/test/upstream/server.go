@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,18 +31,36 @@ type Options struct {
 	// Otherwise answers what no step is about. The default gives a client what it
 	// needs to go on.
 	Otherwise func(*Request) Reply
+
+	// Window is how long a request to any model may be, in tokens. The default is
+	// what the model has.
+	Window int
+
+	// Now is the clock that the caches go by. The default stands still, so that
+	// nothing in them grows old.
+	Now func() time.Time
+
+	// Encodings are what answers are compressed with, the first that a request
+	// accepts: gzip, zstd or br. The default is none.
+	Encodings []string
 }
 
-// A Server answers as the Messages API. It may be used by several clients at once.
+// A Server answers as the Messages API, Chat Completions and the Responses API. It may be
+// used by several clients at once.
 type Server struct {
 	sealer    sealer
 	otherwise func(*Request) Reply
+	window    int
+	now       func() time.Time
+	encodings []string
 	mux       *http.ServeMux
 
 	mu       sync.Mutex
 	script   *script
 	requests []*Request
-	names    map[string]int // how many of each kind were made up
+	names    map[string]int      // how many of each kind were made up
+	stored   map[string][]object // the items up to a response, by its id
+	memory   *memory
 }
 
 // New returns a server.
@@ -50,20 +69,46 @@ func New(o *Options) *Server {
 		o = new(Options)
 	}
 	s := &Server{
-		sealer: sealer{key: o.Key}, otherwise: o.Otherwise,
-		script: newScript(o.Script), names: make(map[string]int), mux: http.NewServeMux(),
+		sealer: sealer{key: o.Key}, otherwise: o.Otherwise, window: o.Window, now: o.Now, encodings: o.Encodings,
+		script: newScript(o.Script), names: make(map[string]int), stored: make(map[string][]object), memory: newMemory(),
+		mux: http.NewServeMux(),
 	}
 	if s.otherwise == nil {
 		s.otherwise = otherwise
 	}
-	s.mux.HandleFunc("POST /v1/messages", s.serve(s.message))
-	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.serve(s.count))
-	s.mux.HandleFunc("GET /v1/models", s.serve(s.list))
-	s.mux.HandleFunc("HEAD /{$}", s.serve(func(*Request) (*response, *Refusal) { return &response{}, nil }))
-	s.mux.HandleFunc("/", s.serve(func(*Request) (*response, *Refusal) {
-		return nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "Not found"}
-	}))
+	if s.now == nil {
+		s.now = func() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
+	}
+	s.routes()
 	return s
+}
+
+// routes says what is served.
+func (s *Server) routes() {
+	handle := func(pattern string, d Dialect, answer func(*Request) (*response, *Refusal)) {
+		s.mux.HandleFunc(pattern, s.serve(d, answer))
+	}
+	handle("POST /v1/messages", DialectAnthropic, func(r *Request) (*response, *Refusal) { return s.answer(r, s.readAnthropic, s.composeMessage) })
+	handle("POST /v1/messages/count_tokens", DialectAnthropic, s.count)
+	handle("POST /v1/chat/completions", DialectChat, func(r *Request) (*response, *Refusal) { return s.answer(r, s.readChat, s.composeChat) })
+	handle("POST /v1/responses", DialectResponses, func(r *Request) (*response, *Refusal) {
+		return s.answer(r, s.readResponses, s.composeResponses)
+	})
+	handle("GET /v1/responses", DialectResponses, s.noSocket)
+	handle("POST /v1/responses/compact", DialectResponses, s.compact)
+	handle("POST /v1/responses/input_tokens", DialectResponses, s.countResponses)
+	anthropic, openAI := s.serve(DialectAnthropic, s.list), s.serve(DialectChat, s.listOpenAI)
+	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Anthropic-Version") == "" && r.Header.Get("X-Api-Key") == "" {
+			openAI(w, r)
+			return
+		}
+		anthropic(w, r)
+	})
+	handle("HEAD /{$}", DialectAnthropic, func(*Request) (*response, *Refusal) { return &response{}, nil })
+	handle("/", DialectAnthropic, func(*Request) (*response, *Refusal) {
+		return nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "Not found"}
+	})
 }
 
 // Start serves on a free port of the loopback interface, until stop is called. The
@@ -97,6 +142,21 @@ func (s *Server) Refused() []*Request {
 	return s.filter(func(r *Request) bool { return r.Refusal != nil })
 }
 
+// Cost returns what a session cost, in billionths of a dollar.
+func (s *Server) Cost(session string) int {
+	sum := 0
+	for _, r := range s.filter(func(r *Request) bool { return r.Session == session }) {
+		sum += r.Usage.Cost(r.model.Price)
+	}
+	return sum
+}
+
+// Breaks returns the requests of a session that do not go on from what it sent before: what
+// they share with it ends at the place in [Prefix].
+func (s *Server) Breaks(session string) []*Request {
+	return s.filter(func(r *Request) bool { return r.Session == session && r.Prefix.Broke != "" })
+}
+
 // OfKind returns those of [Server.Requests] that are of a kind.
 func (s *Server) OfKind(k Kind) []*Request { return s.filter(OfKind(k)) }
 
@@ -125,66 +185,82 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 
 // A response is what a request gets that is not refused.
 type response struct {
-	status int    // 200 if it is 0
-	kind   string // the content type
-	data   []byte
+	status int      // 200 if it is 0
+	kind   string   // the content type
+	frames [][]byte // the body: the events of a stream, or one document
+	fault  *Fault
 }
 
 // serve returns a handler that reads and records requests, and has them answered.
-func (s *Server) serve(answer func(*Request) (*response, *Refusal)) http.HandlerFunc {
+func (s *Server) serve(d Dialect, answer func(*Request) (*response, *Refusal)) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
-		r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header.Clone(), body: new(body)}
+		r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header.Clone(), Dialect: d, body: new(body), ended: make(chan struct{})}
+		defer close(r.ended)
 		s.mu.Lock()
 		s.requests = append(s.requests, r)
 		s.mu.Unlock()
 
-		res, refusal := s.receive(r, hr.Body, answer)
-		if refusal != nil {
-			res = s.failure(refusal)
+		var res *response
+		refusal := s.receive(r, hr.Body)
+		if refusal == nil {
+			res, refusal = answer(r)
+		}
+		if res == nil {
+			res = s.failure(d, refusal)
 		}
 		if res.status == 0 {
 			res.status = http.StatusOK
 		}
 		s.mu.Lock()
-		r.Status, r.Reply, r.Refusal, r.done = res.status, res.data, refusal, true
+		r.Status, r.Reply, r.Refusal, r.done = res.status, bytes.Join(res.frames, nil), refusal, true
+		r.Canceled = hr.Context().Err() != nil
 		s.mu.Unlock()
-		send(w, res)
+		defer func() { // also where the connection is cut
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			r.Canceled = r.Canceled || hr.Context().Err() != nil
+		}()
+		send(w, hr, res, s.errorFrame(d, res.fault), firstOf(s.encodings, hr.Header))
 	}
 }
 
-// receive reads a request and has it answered.
-func (s *Server) receive(r *Request, from io.Reader, answer func(*Request) (*response, *Refusal)) (*response, *Refusal) {
+// receive reads the body of a request.
+func (s *Server) receive(r *Request, from io.Reader) *Refusal {
 	var err error
-	if r.Body, err = io.ReadAll(io.LimitReader(from, maxBytes+1)); err != nil {
-		return nil, refuse("", "The request body could not be read: %v", err)
+	if r.Sent, err = io.ReadAll(io.LimitReader(from, maxBytes+1)); err != nil {
+		return refuse("", "The request body could not be read: %v", err)
 	}
-	if len(r.Body) > maxBytes {
-		return nil, &Refusal{Rule: "A14", Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Message: "Request exceeds the maximum size"}
+	if r.Body, err = decompressed(r.Header.Get("Content-Encoding"), r.Sent); err != nil {
+		return refuse("", "The request body could not be decompressed: %v", err)
+	}
+	if max(len(r.Sent), len(r.Body)) > maxBytes {
+		return &Refusal{Rule: "A14", Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Message: "Request exceeds the maximum size"}
 	}
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		if refusal := admit(r.Header); refusal != nil {
-			return nil, refusal
-		}
+		return admit(r.Dialect, r.Header)
 	}
-	return answer(r)
+	return nil
 }
 
 // admit checks what every request must say of itself.
-func admit(h http.Header) *Refusal {
-	if h.Get("X-Api-Key") == "" && !strings.HasPrefix(h.Get("Authorization"), "Bearer ") {
+func admit(d Dialect, h http.Header) *Refusal {
+	key := strings.HasPrefix(h.Get("Authorization"), "Bearer ")
+	switch {
+	case d != DialectAnthropic && !key:
+		return &Refusal{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "You didn't provide an API key."}
+	case d != DialectAnthropic:
+		return nil
+	case h.Get("X-Api-Key") == "" && !key:
 		return &Refusal{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "x-api-key header is required"}
-	}
-	if h.Get("Anthropic-Version") == "" {
+	case h.Get("Anthropic-Version") == "":
 		return refuse("", "anthropic-version: header is required")
 	}
 	return nil
 }
 
 // failure is the response that says why there is no message.
-func (s *Server) failure(r *Refusal) *response {
-	res := mustJSON(object{
-		"type": "error", "error": object{"type": r.Type, "message": r.Message}, "request_id": s.name("req"),
-	})
+func (s *Server) failure(d Dialect, r *Refusal) *response {
+	res := mustJSON(r.object(d, s.name("req")))
 	res.status = r.Status
 	return res
 }
@@ -195,59 +271,88 @@ func mustJSON(value any) *response {
 	if err != nil {
 		panic(fmt.Sprintf("upstream: %v", err)) // the values are ours, or were JSON
 	}
-	return &response{kind: "application/json", data: data}
-}
-
-// send writes a response, a stream event by event. That the client is gone is not
-// an error of the server.
-func send(w http.ResponseWriter, r *response) {
-	if r.kind != "" {
-		w.Header().Set("Content-Type", r.kind)
-	}
-	w.WriteHeader(r.status)
-	if r.kind != streamType {
-		_, _ = w.Write(r.data)
-		return
-	}
-	control := http.NewResponseController(w)
-	for e := range bytes.SplitAfterSeq(r.data, []byte("\n\n")) {
-		if _, err := w.Write(e); err != nil {
-			return
-		}
-		if err := control.Flush(); err != nil {
-			return
-		}
-	}
+	return &response{kind: "application/json", frames: [][]byte{data}}
 }
 
 // streamType is the content type of a stream.
 const streamType = "text/event-stream; charset=utf-8"
 
-// judge reads the body of a request and checks it by every rule.
-func (s *Server) judge(r *Request, counting bool) (prefix, []dropped, *Refusal) {
+// A reading is a request that was read and is sound.
+type reading struct {
+	body   *body // as the Messages API has it
+	model  Model
+	chain  chain
+	prefix prefix    // of the reply
+	gone   []dropped // what the model is not shown
+	items  []object  // of the Responses API
+}
+
+// readAnthropic reads a request of the Messages API and checks it by every rule.
+func (s *Server) readAnthropic(r *Request) (*reading, *Refusal) {
 	var optional []string
-	if counting {
+	if r.Kind == KindCount {
 		optional = []string{"max_tokens"}
 	}
 	b, refusal := decode(r.Body, optional...)
 	if refusal != nil {
-		return prefix{}, nil, refusal
+		return nil, refusal
 	}
 	m, ok := ModelNamed(b.model)
 	if !ok {
-		return prefix{}, nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "model: " + b.model}
+		return nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "model: " + b.model}
 	}
+	in := &reading{body: b, model: m, chain: chainOf(b)}
+	s.note(r, in)
+	if refusal := check(b, m); refusal != nil {
+		return nil, refusal
+	}
+	in.prefix, in.gone, refusal = s.sealer.checkThinking(b, m, soft(r.Header, b))
+	return in, refusal
+}
+
+// note keeps what a request says of itself.
+func (s *Server) note(r *Request, in *reading) {
 	s.mu.Lock()
-	r.body, r.Model = b, b.model
-	r.Kind = KindCount
-	if !counting {
+	defer s.mu.Unlock()
+	r.body, r.model, r.Model = in.body, in.model, in.body.model
+	r.Session, r.Tokens = sessionOf(r.Header, in.body.all), in.chain.total(len(in.chain))
+	if r.Kind == "" {
 		r.Kind = kindOf(r)
 	}
-	s.mu.Unlock()
-	if refusal := check(b, m); refusal != nil {
-		return prefix{}, nil, refusal
+}
+
+// begin reads a request and refuses it if it is too long.
+func (s *Server) begin(r *Request, read func(*Request) (*reading, *Refusal)) (*reading, *Refusal) {
+	in, refusal := read(r)
+	if refusal != nil {
+		return nil, refusal
 	}
-	return s.sealer.checkThinking(b, m, soft(r.Header, b))
+	if r.Dialect != DialectAnthropic {
+		var ok bool
+		if in.model, ok = longestName(openAIModels(), in.body.model, "-."); !ok {
+			return nil, noModel(in.body.model)
+		}
+		s.note(r, in)
+	}
+	if limit := cmp.Or(s.window, in.model.Window); r.Tokens > limit {
+		return in, tooLong(r.Dialect, r.Tokens, limit)
+	}
+	return in, nil
+}
+
+// tooLong is rule W.
+func tooLong(d Dialect, n, limit int) *Refusal {
+	r := refuse("W", "prompt is too long: %d tokens > %d maximum", n, limit)
+	switch d {
+	case DialectAnthropic:
+		return r
+	case DialectChat:
+		r.Message = fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", limit, n)
+	case DialectResponses:
+		r.Message = "Your input exceeds the context window of this model. Please adjust your input and try again."
+	}
+	r.Code = "context_length_exceeded"
+	return r
 }
 
 // soft reports whether a request wants thinking dropped that would be refused.
@@ -266,28 +371,56 @@ func soft(h http.Header, b *body) bool {
 	return false
 }
 
-// message answers a request for a message.
-func (s *Server) message(r *Request) (*response, *Refusal) {
-	p, gone, refusal := s.judge(r, false)
+// answer answers a request for a reply of the script.
+func (s *Server) answer(
+	r *Request, read func(*Request) (*reading, *Refusal), compose func(*Request, *reading, Reply, *Usage) (*response, error),
+) (*response, *Refusal) {
+	in, refusal := s.begin(r, read)
 	if refusal != nil {
+		if stream, _ := r.body.all["stream"].(bool); stream && r.Dialect == DialectResponses && refusal.Rule == "W" {
+			return s.failedResponse(r.Model, refusal), refusal
+		}
 		return nil, refusal
 	}
 	reply := s.play(r)
 	if reply.Failure != nil {
-		return s.failure(reply.Failure), nil
+		return s.failure(r.Dialect, reply.Failure), nil
 	}
-	a, err := s.compose(r.body, reply, p, gone, len(r.Body))
+	u := &Usage{Input: reply.InputTokens}
+	if u.Input == 0 {
+		s.mu.Lock()
+		*u = s.memory.use(in.model, in.body.model, in.chain, s.now())
+		s.mu.Unlock()
+	}
+	res, err := compose(r, in, reply, u)
 	if err != nil {
 		return nil, &Refusal{Status: http.StatusInternalServerError, Type: "api_error", Message: fmt.Sprintf("the script has %v", err)}
 	}
-	if stream, _ := r.body.all["stream"].(bool); !stream {
+	s.settle(r, in, u)
+	res.fault = reply.Fault
+	return res, nil
+}
+
+// settle keeps what a request cost, and how it goes on from what its session sent before.
+func (s *Server) settle(r *Request, in *reading, u *Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Usage = *u
+	if r.Kind == KindMain || r.Kind == KindCompaction {
+		r.Prefix = s.memory.follow(r.Session, in.chain)
+	}
+}
+
+// composeMessage makes the message of a reply.
+func (s *Server) composeMessage(_ *Request, in *reading, reply Reply, u *Usage) (*response, error) {
+	a, err := s.compose(in.body, reply, in.prefix, in.gone, u)
+	if err != nil {
+		return nil, err
+	}
+	if stream, _ := in.body.all["stream"].(bool); !stream {
 		return mustJSON(a), nil
 	}
-	data, err := writeStream(events(a))
-	if err != nil {
-		return nil, &Refusal{Status: http.StatusInternalServerError, Type: "api_error", Message: err.Error()}
-	}
-	return &response{kind: streamType, data: data}, nil
+	return &response{kind: streamType, frames: frames(events(a))}, nil
 }
 
 // play returns what the script has for a request.
@@ -307,10 +440,11 @@ func (s *Server) play(r *Request) Reply {
 
 // count answers a request for the length of a message.
 func (s *Server) count(r *Request) (*response, *Refusal) {
-	if _, _, refusal := s.judge(r, true); refusal != nil {
+	r.Kind = KindCount
+	if _, refusal := s.begin(r, s.readAnthropic); refusal != nil && refusal.Rule != "W" {
 		return nil, refusal
 	}
-	return mustJSON(object{"input_tokens": tokens(len(r.Body))}), nil
+	return mustJSON(object{"input_tokens": r.Tokens}), nil
 }
 
 // list answers a request for the models.
