@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"crypto/sha256"
+	"slices"
 	"time"
 )
 
@@ -84,8 +85,8 @@ func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 // longest returns the last unit of the longest prefix that the cache has and a mark leads
 // to, -1 if there is none. It lives on from now.
 func (m *memory) longest(model string, c chain, now time.Time) int {
-	for i := len(c) - 1; i >= 0; i-- {
-		if c[i].mark == 0 {
+	for i, u := range slices.Backward(c) {
+		if u.mark == 0 {
 			continue
 		}
 		for j := i; j >= 0 && j > i-lookBack; j-- {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 )
 
@@ -228,9 +229,7 @@ func chunks(head, m object, calls []object, stop string, usage object) [][]byte 
 	var list [][]byte
 	add := func(choices []object, usage any) {
 		chunk := object{"object": "chat.completion.chunk", "choices": choices}
-		for k, v := range head {
-			chunk[k] = v
-		}
+		maps.Copy(chunk, head)
 		if usage != nil {
 			chunk["usage"] = usage
 		}

@@ -87,17 +87,17 @@ func itemsOf(input any) ([]object, *Refusal) {
 			item["type"] = "message"
 		}
 		var fields []string
-		switch what := kind(item); {
-		case what == "message":
+		switch kind(item) {
+		case "message":
 			fields = []string{"role"}
-			if _, said := item["content"].(string); !said && item["content"] == nil {
+			if item["content"] == nil {
 				fields = append(fields, "content")
 			}
-		case what == "function_call":
+		case "function_call":
 			fields = []string{"call_id", "name", "arguments"}
-		case what == "custom_tool_call":
+		case "custom_tool_call":
 			fields = []string{"call_id", "name", "input"}
-		case what == "function_call_output", what == "custom_tool_call_output":
+		case "function_call_output", "custom_tool_call_output":
 			fields = []string{"call_id"}
 		}
 		for _, f := range fields {
