@@ -3,19 +3,16 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
-
-// claudeProgram is the variable that names the program of Claude Code.
-const claudeProgram = "CARREL_TEST_CLAUDE"
 
 // carrelProgram is the program that the plug-in calls and that serves, once TestMain
 // has built it.
@@ -31,7 +28,8 @@ func TestMain(m *testing.M) {
 
 // run runs the tests, with a carrel to call if there is anything that calls it.
 func run(m *testing.M) (status int, err error) {
-	if os.Getenv(claudeProgram) == "" && os.Getenv(generatorProgram) == "" && os.Getenv(validatorProgram) == "" {
+	programs := []string{claudeProgram, codexProgram, openCodeProgram, generatorProgram, validatorProgram}
+	if !slices.ContainsFunc(programs, func(name string) bool { return os.Getenv(name) != "" }) {
 		return m.Run(), nil
 	}
 	dir, err := os.MkdirTemp("", "carrel-e2e-")
@@ -59,8 +57,8 @@ func TestRootIsTheMarketplace(t *testing.T) {
 	}
 }
 
-// An agent is a Claude Code with a home and a working directory of its own, whose
-// model is a script.
+// An agent is a client with a home and a working directory of its own, whose model is a
+// script.
 type agent struct {
 	t       *testing.T
 	program string
@@ -71,37 +69,13 @@ type agent struct {
 	env     []string
 }
 
-// newAgent returns an agent whose model follows a script. It skips the test where
-// there is no Claude Code.
+// newAgent returns a Claude Code whose model follows a script. It skips the test where
+// there is none.
 func newAgent(t *testing.T, script ...upstream.Step) *agent {
 	t.Helper()
-	program := os.Getenv(claudeProgram)
-	if program == "" {
-		t.Skipf("%s is not set: no Claude Code to test with", claudeProgram)
-	}
-	fake := upstream.New(&upstream.Options{Script: script, Key: []byte("e2e")})
-	server := httptest.NewServer(fake)
-	t.Cleanup(server.Close)
-
-	home := realDir(t)
-	a := &agent{t: t, program: program, home: home, config: filepath.Join(home, ".claude"), work: realDir(t), fake: fake}
-	a.env = []string{
-		"PATH=" + strings.Join([]string{filepath.Dir(carrelProgram), filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
-		"HOME=" + home, "CLAUDE_CONFIG_DIR=" + a.config,
-		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
-		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		// Without a window that is set, older releases wait for the provider's refusal.
-		fmt.Sprintf("CLAUDE_CODE_AUTO_COMPACT_WINDOW=%d", compactWindow),
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			logRequests(t, fake)
-		}
-	})
-	if err := os.MkdirAll(a.config, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	a := claudeCode.agent(t, &upstream.Options{Script: script})
+	// Without a window that is set, older releases wait for the provider's refusal.
+	a.env = append(a.env, fmt.Sprintf("CLAUDE_CODE_AUTO_COMPACT_WINDOW=%d", compactWindow))
 	return a
 }
 

@@ -13,7 +13,7 @@ import (
 type Kind string
 
 // The kinds of requests. Those but KindMain and KindCount are told by how Claude
-// Code writes them.
+// Code, Codex and OpenCode write them.
 const (
 	KindMain       Kind = "main"       // a reply in the conversation
 	KindCompaction Kind = "compaction" // a summary of the conversation
@@ -184,7 +184,8 @@ const (
 // kindOf tells what a request for a message is for.
 func kindOf(r *Request) Kind {
 	limit, _ := r.body.all["max_tokens"].(json.Number)
-	agent := strings.HasPrefix(r.Header.Get("User-Agent"), "claude-cli/")
+	name, _, _ := strings.Cut(r.Header.Get("User-Agent"), "/")
+	agent := name == "claude-cli" || name == "opencode"
 	switch {
 	case r.lastTextBegins(compactionHead), r.lastTextBegins(codexCompactionHead):
 		return KindCompaction
