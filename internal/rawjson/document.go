@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -142,7 +143,7 @@ func (d *Document) object(n Node, level int) error {
 		switch {
 		case err != nil:
 			return err
-		case has != 0:
+		case has&escapes != 0, has&wide != 0 && !ascii(key.Of(d.r.data)): // wide may be of what stands behind the key
 			return d.r.refuse(key.Start, RuleKey, "key %q has an escape or is not ASCII", key.Of(d.r.data))
 		case count == maxMembers:
 			return d.r.refuse(key.Start, RuleMembers, "an object has more than %d members", maxMembers)
@@ -177,6 +178,10 @@ func (d *Document) array(n Node, level int) error {
 		}
 	}
 	return nil
+}
+
+func ascii(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // add adds a child to a node.

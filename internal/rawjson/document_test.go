@@ -140,7 +140,7 @@ func TestDocumentRefuses(t *testing.T) {
 			t.Errorf("%.60s: something of it can be edited", tt.in)
 		}
 	}
-	for _, fine := range []string{`{"x":{"a":1,"a":2,"\u0061":3}}`, ` {"a":"\ud83d\ude00"} `, `{}`} {
+	for _, fine := range []string{`{"x":{"a":1,"a":2,"\u0061":3}}`, ` {"a":"\ud83d\ude00"} `, `{}`, `{"text":"é"}`, `{"a_key_of_more_than_twenty-four_bytes":"é"}`} {
 		var d Document
 		if err := d.Read([]byte(fine)); err != nil {
 			t.Errorf("%s: %v", fine, err)
