@@ -30,7 +30,7 @@ type layer struct {
 var layers = []layer{
 	{name: "floor", packages: []string{"internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text"}},
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
-	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson"}},
+	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "reading", packages: []string{"facts", "outcome", "secret", "retrieval", "intent"}},
 	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy"}},

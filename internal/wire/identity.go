@@ -1,0 +1,184 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// A hasher makes digests of what a request has. It is kept, so that a message costs no
+// allocation. Every piece that it takes is preceded by its kind and its length, so that
+// two different lists of pieces never make the same bytes.
+type hasher struct {
+	h     hash.Hash
+	small []byte
+}
+
+func (s *hasher) begin() {
+	if s.h == nil {
+		s.h, s.small = sha256.New(), make([]byte, 0, 3*digest.Size)
+	}
+}
+
+// The kinds of pieces.
+const (
+	pieceForm   = 'F' // a part of the frame comes
+	pieceMember = 'K' // a key; its value comes next
+	pieceValue  = 'V' // a value as it was written
+	pieceBlocks = 'L' // a list of blocks comes
+	pieceText   = 'T' // a block that is a text and nothing else
+	pieceBlock  = 'B' // any other block; its members come
+	pieceEnd    = 'E' // of a list or a block
+)
+
+func (s *hasher) piece(kind byte, data []byte) {
+	s.small = append(s.small[:0], kind)
+	s.small = binary.AppendUvarint(s.small, uint64(len(data)))
+	s.h.Write(s.small)
+	s.h.Write(data)
+}
+
+func (s *hasher) sum() (d digest.Digest) {
+	s.small = s.h.Sum(s.small[:0])
+	copy(d[:], s.small)
+	s.h.Reset()
+	return d
+}
+
+// message returns the identity of a message.
+func (s *hasher) message(dialect Dialect, d *rawjson.Document, n rawjson.Node, role Role) digest.Digest {
+	plain := textType(dialect, role)
+	if d.Kind(n) == rawjson.String { // the whole input is one text
+		s.piece(pieceMember, []byte("role"))
+		s.piece(pieceValue, []byte(`"user"`))
+		s.piece(pieceMember, []byte("content"))
+		s.oneText(d.Raw(n))
+		return s.sum()
+	}
+	for m := range d.Children(n) {
+		key := d.Key(m)
+		if isMark(key) || dialect == Responses && string(key) == "type" && string(d.Raw(m)) == `"message"` {
+			continue
+		}
+		s.piece(pieceMember, key)
+		switch {
+		case string(key) != "content":
+			s.piece(pieceValue, d.Raw(m))
+		case d.Kind(m) == rawjson.String:
+			s.oneText(d.Raw(m))
+		default:
+			s.blocks(d, m, plain)
+		}
+	}
+	return s.sum()
+}
+
+// oneText takes a text as a list of one block.
+func (s *hasher) oneText(raw []byte) {
+	s.piece(pieceBlocks, nil)
+	s.piece(pieceText, raw)
+	s.piece(pieceEnd, nil)
+}
+
+// textType returns the type, with its quotes, of a block that a text alone stands for.
+func textType(dialect Dialect, role Role) string {
+	switch {
+	case dialect != Responses:
+		return `"text"`
+	case role == RoleAssistant:
+		return `"output_text"`
+	}
+	return `"input_text"`
+}
+
+// isMark reports whether a key is a mark for the provider's cache, which changes nothing
+// of what a model is told.
+func isMark(key []byte) bool {
+	return string(key) == "cache_control" || string(key) == "prompt_cache_breakpoint"
+}
+
+// blocks takes a list of objects without their marks, or what is no list as it is.
+func (s *hasher) blocks(d *rawjson.Document, list rawjson.Node, plain string) {
+	if d.Kind(list) != rawjson.Array {
+		s.piece(pieceValue, d.Raw(list))
+		return
+	}
+	s.piece(pieceBlocks, nil)
+	for b := range d.Children(list) {
+		s.block(d, b, plain)
+	}
+	s.piece(pieceEnd, nil)
+}
+
+func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
+	if d.Kind(b) != rawjson.Object {
+		s.piece(pieceValue, d.Raw(b))
+		return
+	}
+	var text rawjson.Node
+	kind, others := false, false
+	for m := range d.Children(b) {
+		switch key := d.Key(m); {
+		case isMark(key):
+		case string(key) == "type" && string(d.Raw(m)) == plain:
+			kind = true
+		case string(key) == "text" && d.Kind(m) == rawjson.String:
+			text = m
+		default:
+			others = true
+		}
+	}
+	if kind && text != rawjson.NoNode && !others {
+		s.piece(pieceText, d.Raw(text))
+		return
+	}
+	s.piece(pieceBlock, nil)
+	for m := range d.Children(b) {
+		if key := d.Key(m); !isMark(key) {
+			s.piece(pieceMember, key)
+			s.piece(pieceValue, d.Raw(m))
+		}
+	}
+	s.piece(pieceEnd, nil)
+}
+
+// chain returns the digest of a conversation that goes on with a message.
+func (s *hasher) chain(dialect Dialect, before, id digest.Digest) digest.Digest {
+	s.small = append(append(append(append(s.small[:0], dialect...), 0), before[:]...), id[:]...)
+	s.h.Write(s.small)
+	return s.sum()
+}
+
+// billing is what the first system block of Claude Code begins with. It differs between
+// calls and is no part of what the provider caches.
+var billing = []byte(`"x-anthropic-billing-header:`)
+
+// frame takes the digest of system and tools.
+func (q *Request) frame() {
+	s, d := &q.sum, q.Doc
+	s.piece(pieceForm, []byte("frame"))
+	switch {
+	case q.System == rawjson.NoNode:
+	case d.Kind(q.System) == rawjson.String:
+		s.oneText(d.Raw(q.System))
+	case d.Kind(q.System) == rawjson.Array:
+		s.piece(pieceBlocks, nil)
+		for b := range d.Children(q.System) {
+			if !bytes.HasPrefix(d.Raw(d.Member(b, "text")), billing) {
+				s.block(d, b, textType(q.Dialect, RoleSystem))
+			}
+		}
+		s.piece(pieceEnd, nil)
+	default:
+		s.piece(pieceValue, d.Raw(q.System))
+	}
+	s.piece(pieceForm, []byte("tools"))
+	if q.Tools != rawjson.NoNode {
+		s.blocks(d, q.Tools, "")
+	}
+	q.Frame = s.sum()
+}

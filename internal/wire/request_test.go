@@ -1,0 +1,347 @@
+package wire_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+func read(t rapid.TB, dialect wire.Dialect, header http.Header, body string) *wire.Request {
+	t.Helper()
+	q, err := tryRead(dialect, header, body)
+	if err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return q
+}
+
+func tryRead(dialect wire.Dialect, header http.Header, body string) (*wire.Request, error) {
+	doc := new(rawjson.Document)
+	if err := doc.Read([]byte(body)); err != nil {
+		return nil, err
+	}
+	q := new(wire.Request)
+	return q, q.Read(dialect, wire.KindCall, header, doc)
+}
+
+// bodyOf returns a request with messages.
+func bodyOf(dialect wire.Dialect, messages ...string) string {
+	key := "messages"
+	if dialect == wire.Responses {
+		key = "input"
+	}
+	return fmt.Sprintf(`{"model":"m","tools":[{"name":"ls"}],%q:[%s]}`, key, strings.Join(messages, ","))
+}
+
+func identity(t rapid.TB, dialect wire.Dialect, message string) digest.Digest {
+	t.Helper()
+	return read(t, dialect, nil, bodyOf(dialect, message)).Messages[0].Identity
+}
+
+func TestEqualMessagesHaveOneIdentity(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		dialect  wire.Dialect
+		messages []string
+	}{
+		{"a text, a block, a marked block", wire.Anthropic, []string{
+			`{"role":"user","content":"a\nb"}`,
+			`{"role":"user","content":[{"type":"text","text":"a\nb"}]}`,
+			`{"role":"user","content":[{"text":"a\nb","type":"text","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`,
+			`{"role":"user","cache_control":{"type":"ephemeral"},"content":[ {"type":"text", "text":"a\nb"} ]}`,
+		}},
+		{"a result with a mark and without", wire.Anthropic, []string{
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}`,
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x","cache_control":{"type":"ephemeral"}}]}`,
+		}},
+		{"a text of Chat Completions", wire.Chat, []string{
+			`{"role":"tool","tool_call_id":"t","content":"x"}`,
+			`{"role":"tool","tool_call_id":"t","content":[{"type":"text","text":"x"}]}`,
+		}},
+		{"an item of Responses", wire.Responses, []string{
+			`{"role":"user","content":"x"}`,
+			`{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}`,
+		}},
+		{"a reply of Responses", wire.Responses, []string{
+			`{"role":"assistant","content":"x"}`,
+			`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}`,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := identity(t, tt.dialect, tt.messages[0])
+			for _, m := range tt.messages[1:] {
+				if identity(t, tt.dialect, m) != want {
+					t.Errorf("%s has another identity than %s", m, tt.messages[0])
+				}
+			}
+		})
+	}
+	whole := read(t, wire.Responses, nil, `{"input":"x"}`)
+	if listed := read(t, wire.Responses, nil, `{"input":[{"role":"user","content":"x"}]}`); whole.Messages[0].Chain != listed.Messages[0].Chain {
+		t.Error("an input of one text has another chain than a list of it")
+	}
+}
+
+func TestDifferentMessagesHaveDifferentIdentities(t *testing.T) {
+	seen := map[digest.Digest]string{}
+	for _, m := range []string{
+		`{"role":"user","content":"a"}`,
+		`{"role":"assistant","content":"a"}`,
+		`{"role":"user","content":"a "}`,
+		`{"role":"user","content":""}`,
+		`{"role":"user","content":[]}`,
+		`{"role":"user","content":null}`,
+		`{"role":"user"}`,
+		`{"role":"user","content":"a","name":"b"}`,
+		`{"role":"user","content":["a"]}`,
+		`{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":""}]}`,
+		`{"role":"user","content":[{"type":"text","text":"a","citations":[]}]}`,
+		`{"role":"user","content":[{"type":"input_text","text":"a"}]}`,
+		`{"role":"user","content":[{"type":"text"}]}`,
+		`{"role":"user","content":[{"text":"a"}]}`,
+		`{"role":"user","content":[{"type":"text","text":["a"]}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"u","content":"a"}]}`,
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{"a":1}}]}`,
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{"a":1.0}}]}`,
+	} {
+		id := identity(t, wire.Anthropic, m)
+		if other, found := seen[id]; found {
+			t.Errorf("%s and %s have one identity", m, other)
+		}
+		seen[id] = m
+	}
+}
+
+// messages draws a conversation of texts, results and calls. It returns it as it is first
+// sent, and as it is sent again: texts as blocks, with marks.
+func drawMessages(t *rapid.T) (first, again []string) {
+	mark := func() string {
+		return rapid.SampledFrom([]string{"", `,"cache_control":{"type":"ephemeral"}`}).Draw(t, "mark")
+	}
+	for range rapid.IntRange(1, 8).Draw(t, "messages") {
+		role := rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role")
+		text := string(rawjson.AppendString(nil, rapid.StringN(0, 12, -1).Draw(t, "text")))
+		switch rapid.IntRange(0, 2).Draw(t, "form") {
+		case 0:
+			first = append(first, fmt.Sprintf(`{"role":%q,"content":%s}`, role, text))
+			again = append(again, fmt.Sprintf(`{"role":%q,"content":[{"type":"text","text":%s%s}]}`, role, text, mark()))
+		case 1:
+			block := fmt.Sprintf(`{"type":"tool_use","id":"t","name":"n","input":{"a":%s}`, text)
+			first = append(first, fmt.Sprintf(`{"role":%q,"content":[%s}]}`, role, block))
+			again = append(again, fmt.Sprintf(`{"role":%q,"content":[%s%s}]}`, role, block, mark()))
+		default:
+			block := fmt.Sprintf(`{"type":"tool_result","tool_use_id":"t","content":%s`, text)
+			first = append(first, fmt.Sprintf(`{"role":%q,"content":[%s%s}]}`, role, block, mark()))
+			again = append(again, fmt.Sprintf(`{"role":%q,"content":[%s%s}]}`, role, block, mark()))
+		}
+	}
+	return first, again
+}
+
+// A history that is sent again, in another form and grown, has the chains that it had.
+// One that differs in a message has them up to there and none of the others.
+func TestAHistoryIsKnownAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first, again := drawMessages(t)
+		grown, _ := drawMessages(t)
+		old := read(t, wire.Anthropic, nil, bodyOf(wire.Anthropic, first...)).Messages
+		now := read(t, wire.Anthropic, nil, bodyOf(wire.Anthropic, append(again, grown...)...)).Messages
+		for i := range old {
+			if old[i].Identity != now[i].Identity || old[i].Chain != now[i].Chain {
+				t.Fatalf("message %d, %s, is not known in %s", i, first[i], again[i])
+			}
+		}
+		at := rapid.IntRange(0, len(first)-1).Draw(t, "edited")
+		first[at] = strings.Replace(first[at], `"role":"`, `"role":"x`, 1)
+		edited := read(t, wire.Anthropic, nil, bodyOf(wire.Anthropic, first...)).Messages
+		for i := range old {
+			if same := old[i].Chain == edited[i].Chain; same != (i < at) {
+				t.Fatalf("message %d was edited, chain %d is the same: %t", at, i, same)
+			}
+		}
+	})
+}
+
+func TestFrame(t *testing.T) {
+	const plain = `{"system":"be brief","tools":[{"name":"a","input_schema":{}}],"messages":[]}`
+	want := read(t, wire.Anthropic, nil, plain).Frame
+	for _, same := range []string{
+		`{"messages":[{"role":"user","content":"x"}],"tools":[{"name":"a","input_schema":{},"cache_control":{"type":"ephemeral"}}],"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]}`,
+		`{"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1;"},{"type":"text","text":"be brief"}],"tools":[{"name":"a","input_schema":{}}],"messages":[]}`,
+	} {
+		if read(t, wire.Anthropic, nil, same).Frame != want {
+			t.Errorf("%s has another frame than %s", same, plain)
+		}
+	}
+	for _, other := range []string{
+		`{"system":"be long","tools":[{"name":"a","input_schema":{}}],"messages":[]}`,
+		`{"system":"be brief","tools":[{"name":"b","input_schema":{}}],"messages":[]}`,
+		`{"system":"be brief","tools":[{"name":"a","input_schema":{}},{"name":"b"}],"messages":[]}`,
+		`{"system":"be brief","messages":[]}`,
+		`{"tools":[{"name":"a","input_schema":{}}],"messages":[]}`,
+	} {
+		if read(t, wire.Anthropic, nil, other).Frame == want {
+			t.Errorf("%s has the frame of %s", other, plain)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	header := func(pairs ...string) http.Header {
+		h := http.Header{}
+		for i := 0; i < len(pairs); i += 2 {
+			h.Set(pairs[i], pairs[i+1])
+		}
+		return h
+	}
+	for _, tt := range []struct {
+		name           string
+		dialect        wire.Dialect
+		header         http.Header
+		body           string
+		session, agent string
+	}{
+		{"a header of Claude Code", wire.Anthropic, header("X-Claude-Code-Session-Id", "s"), `{"messages":[],"metadata":{"user_id":"{\"session_id\":\"other\"}"}}`, "s", ""},
+		{"its metadata", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s\"}"}}`, "s", ""},
+		{"metadata of earlier releases", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"user_1_account__session_s"}}`, "s", ""},
+		{"metadata of others", wire.Anthropic, nil, `{"messages":[],"metadata":{"user_id":"u"}}`, "", ""},
+		{"headers of Codex", wire.Responses, header("session-id", "s", "thread-id", "t"), `{"input":[],"prompt_cache_key":"p"}`, "s", "t"},
+		{"a thread alone", wire.Responses, header("thread-id", "t"), `{"input":[],"prompt_cache_key":"p"}`, "t", "t"},
+		{"a key of the cache", wire.Chat, nil, `{"messages":[],"prompt_cache_key":"p"}`, "p", ""},
+		{"headers of OpenCode", wire.Chat, header("x-session-affinity", "s"), `{"messages":[]}`, "s", ""},
+		{"nothing", wire.Chat, nil, `{"messages":[]}`, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := read(t, tt.dialect, tt.header, tt.body)
+			if q.Session != tt.session || q.Agent != tt.agent {
+				t.Errorf("got session %q and agent %q, want %q and %q", q.Session, q.Agent, tt.session, tt.agent)
+			}
+		})
+	}
+}
+
+func TestWhatACallIs(t *testing.T) {
+	turn := http.Header{}
+	turn.Set("X-Codex-Turn-Metadata", `{"request_kind":"compaction"}`)
+	for _, tt := range []struct {
+		name           string
+		dialect        wire.Dialect
+		header         http.Header
+		body           string
+		compacts, side bool
+	}{
+		{"a first call", wire.Anthropic, nil, `{"tools":[{"name":"a"}],"messages":[{"role":"user","content":"hello"}]}`, false, false},
+		{"a title", wire.Anthropic, nil, `{"messages":[{"role":"user","content":"hello"}]}`, false, true},
+		{"a probe", wire.Anthropic, nil, `{"max_tokens":1,"tools":[{"name":"a"}],"messages":[{"role":"user","content":"quota"}]}`, false, true},
+		{"a talk without tools", wire.Chat, nil, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`, false, false},
+		{"Claude Code compacts", wire.Anthropic, nil, `{"messages":[{"role":"user","content":"CRITICAL: Respond with TEXT ONLY. Do not"}]}`, true, false},
+		{"behind a result", wire.Anthropic, nil, `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"},{"type":"text","text":"CRITICAL: Respond with TEXT ONLY"}]}]}`, true, false},
+		{"it was said before", wire.Anthropic, nil, `{"tools":[{"name":"a"}],"messages":[{"role":"user","content":"CRITICAL: Respond with TEXT ONLY"},{"role":"assistant","content":"x"},{"role":"user","content":"y"}]}`, false, false},
+		{"Codex compacts", wire.Responses, nil, `{"input":[{"role":"user","content":[{"type":"input_text","text":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create"}]}]}`, true, false},
+		{"it says so in a header", wire.Responses, turn, `{"tools":[{"name":"a"}],"input":"x"}`, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := read(t, tt.dialect, tt.header, tt.body)
+			if q.Compacts != tt.compacts || q.Side != tt.side {
+				t.Errorf("got compacts %t, side %t; want %t, %t", q.Compacts, q.Side, tt.compacts, tt.side)
+			}
+		})
+	}
+}
+
+func TestFields(t *testing.T) {
+	q := read(t, wire.Responses, nil, `{"model":"gpt-\u0035","stream":true,"max_output_tokens":17,"instructions":"i","system":1,"messages":2,"previous_response_id":"r","input":[
+		{"type":"additional_tools","role":"developer"},{"role":"user","content":"a"},{"type":"reasoning"},{"type":"function_call"},{"type":"function_call_output"},{"type":"compaction"}]}`)
+	if q.Model != "gpt-5" || !q.Stream || q.MaxOutput != 17 || !q.Remote || string(q.Doc.Raw(q.System)) != `"i"` || q.First() != 1 {
+		t.Errorf("got %+v", q)
+	}
+	var roles []wire.Role
+	for _, m := range q.Messages {
+		roles = append(roles, m.Role)
+	}
+	if want := []wire.Role{"system", "user", "assistant", "assistant", "tool", "other"}; !slices.Equal(roles, want) {
+		t.Errorf("got roles %v, want %v", roles, want)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	of := func(dialect wire.Dialect, session, body string) digest.Digest {
+		h := http.Header{}
+		h.Set("X-Session-Id", session)
+		return read(t, dialect, h, body).Thread()
+	}
+	const body = `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"b"}]}`
+	want := of(wire.Chat, "s", body)
+	if of(wire.Chat, "s", `{"messages":[{"role":"system","content":"other"},{"role":"user","content":[{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`) != want {
+		t.Error("a conversation that grew is another thread")
+	}
+	if of(wire.Chat, "t", body) == want || of(wire.Anthropic, "s", body) == want || of(wire.Chat, "s", `{"messages":[{"role":"user","content":"c"}]}`) == want {
+		t.Error("another session, dialect or beginning is the same thread")
+	}
+}
+
+func TestWhatIsNoRequest(t *testing.T) {
+	for dialect, bodies := range map[wire.Dialect][]string{
+		wire.Anthropic: {`{}`, `{"messages":{}}`, `{"messages":"x"}`, `{"messages":["x"]}`, `{"input":[]}`},
+		wire.Chat:      {`{}`, `{"messages":null}`},
+		wire.Responses: {`{}`, `{"input":1}`, `{"messages":[]}`, `{"input":[[]]}`},
+	} {
+		for _, body := range bodies {
+			if _, err := tryRead(dialect, nil, body); !errors.Is(err, wire.ErrForm) {
+				t.Errorf("%s: %s gives %v", dialect, body, err)
+			}
+		}
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	f.Add(`{"system":[{"text":"x"}],"tools":[{}],"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`)
+	f.Add(`{"input":"x","metadata":{"user_id":"{\"session_id\":1}"}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, dialect := range []wire.Dialect{wire.Anthropic, wire.Chat, wire.Responses} {
+			a, err := tryRead(dialect, nil, body)
+			if err != nil {
+				continue
+			}
+			b := read(t, dialect, nil, body)
+			if a.Thread() != b.Thread() || a.Frame != b.Frame || len(a.Messages) != len(b.Messages) {
+				t.Fatalf("two readings of %s differ", body)
+			}
+			for i := range a.Messages {
+				if a.Messages[i].Chain != b.Messages[i].Chain {
+					t.Fatalf("two readings of %s differ at %d", body, i)
+				}
+			}
+		}
+	})
+}
+
+// A request is read again and again, as a server does it: nothing is allocated.
+func BenchmarkRead(b *testing.B) {
+	var messages []string
+	for i := range 500 {
+		messages = append(messages, fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`, i, strings.Repeat("line of text\n", 150)))
+	}
+	body := []byte(bodyOf(wire.Anthropic, messages...))
+	doc, q := new(rawjson.Document), new(wire.Request)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := doc.Read(body); err != nil {
+			b.Fatal(err)
+		}
+		if err := q.Read(wire.Anthropic, wire.KindCall, nil, doc); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
