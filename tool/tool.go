@@ -10,12 +10,14 @@ package tool
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -159,4 +161,34 @@ func first(c transcript.ToolCall, keys ...string) string {
 		}
 	}
 	return ""
+}
+
+// mostLabel is how many characters of an argument a label has.
+const mostLabel = 80
+
+// Label returns a call in a few words: the tool, and the argument that tells most.
+func Label(c transcript.ToolCall) string {
+	for _, key := range [...]string{"command", "file_path", "pattern", "url", "description", "uri"} {
+		if line := text.FirstLine(gjson.GetBytes(c.Input, key).Str); line != "" {
+			return c.Name + " " + text.Short(line, mostLabel)
+		}
+	}
+	return c.Name
+}
+
+// Recalls reports whether a call asks Carrel for something: by a tool of its MCP server, as
+// clients name them, or by its command. What comes back was taken out of the window once,
+// and is wanted now.
+func Recalls(c transcript.ToolCall) bool {
+	if server, found := strings.CutPrefix(c.Name, "mcp__"); found {
+		server, _, _ = strings.Cut(server, "__")
+		return server == "carrel" || strings.HasSuffix(server, "_carrel")
+	}
+	if strings.HasPrefix(c.Name, "carrel_") {
+		return true
+	}
+	words := strings.FieldsFunc(Line(c), func(r rune) bool {
+		return strings.ContainsRune(" \t\n;|&()$`'\"", r)
+	})
+	return slices.ContainsFunc(words, func(w string) bool { return w == "carrel" || strings.HasSuffix(w, "/carrel") })
 }

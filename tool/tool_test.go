@@ -2,6 +2,8 @@ package tool
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/transcript"
@@ -90,6 +92,38 @@ func TestArguments(t *testing.T) {
 		c := transcript.ToolCall{Input: json.RawMessage(tt.input)}
 		if path, line := Path(c), Line(c); path != tt.path || line != tt.line {
 			t.Errorf("%s: path %q, line %q, want %q and %q", tt.input, path, line, tt.path, tt.line)
+		}
+	}
+}
+
+func TestRecalls(t *testing.T) {
+	for command, want := range map[string]bool{
+		"carrel recall 1": true, "cd x && /usr/bin/carrel recall 1": true, "x=$(carrel why 1)": true,
+		"carrels": false, "mycarrel": false, "grep carrel.go": false, "": false,
+	} {
+		if got := Recalls(transcript.ToolCall{Name: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command))}); got != want {
+			t.Errorf("%q recalls: %v, want %v", command, got, want)
+		}
+	}
+	for tool, want := range map[string]bool{"mcp__carrel__recall": true, "mcp__plugin_carrel__recall": true, "mcp__mycarrel__x": false, "mcp__desk__carrel": false, "carrel_recall": true, "carrels": false} {
+		if got := Recalls(transcript.ToolCall{Name: tool}); got != want {
+			t.Errorf("%s recalls: %v, want %v", tool, got, want)
+		}
+	}
+}
+
+func TestLabelsTellMost(t *testing.T) {
+	long := strings.Repeat("é", 80)
+	for input, want := range map[string]string{
+		`{"command":"make\nall"}`:           "Bash make",
+		`{"command":" \n","file_path":"a"}`: "Bash a",
+		`{"description":"d","url":"u"}`:     "Bash u",
+		`{"command":"` + long + `"}`:        "Bash " + long,
+		`{"command":"` + long + `x"}`:       "Bash " + strings.Repeat("é", 79) + "…",
+		`{}`:                                "Bash",
+	} {
+		if got := Label(transcript.ToolCall{Name: "Bash", Input: json.RawMessage(input)}); got != want {
+			t.Errorf("%s: %q, want %q", input, got, want)
 		}
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -71,8 +70,9 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	if kind != kindResult {
 		return e, nil
 	}
-	e.tool, e.input, e.title, e.with = in.Tool, in.Input, in.title(), in.with
-	if ours(in) {
+	call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
+	e.tool, e.input, e.title, e.with = in.Tool, in.Input, tool.Label(call), in.with
+	if tool.Recalls(call) {
 		return none, nil
 	}
 	_, err := in.replace(func(text string, whole file) (string, bool) {
@@ -135,32 +135,6 @@ func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 		return nil, nil
 	}
 	return encode(out)
-}
-
-// mostTitle is how many characters of an argument say what a call was.
-const mostTitle = 80
-
-// title returns a call in a few words: the tool, and the argument that tells most.
-func (in *claudeEvent) title() string {
-	for _, key := range [...]string{"command", "file_path", "pattern", "url", "description", "uri"} {
-		if line := text.FirstLine(gjson.GetBytes(in.Input, key).Str); line != "" {
-			return in.Tool + " " + text.Short(line, mostTitle)
-		}
-	}
-	return in.Tool
-}
-
-// ours reports whether a result is what somebody asked Carrel for: it was stashed
-// once, and is wanted now.
-func ours(in *claudeEvent) bool {
-	if server, found := strings.CutPrefix(in.Tool, "mcp__"); found {
-		server, _, _ = strings.Cut(server, "__")
-		return server == "carrel" || strings.HasSuffix(server, "_carrel")
-	}
-	words := strings.FieldsFunc(gjson.GetBytes(in.Input, "command").Str, func(r rune) bool {
-		return strings.ContainsRune(" \t\n;|&()$`'\"", r)
-	})
-	return slices.ContainsFunc(words, func(w string) bool { return w == "carrel" || strings.HasSuffix(w, "/carrel") })
 }
 
 // A file has all of a text that the client has cut.

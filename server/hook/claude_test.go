@@ -75,39 +75,6 @@ func TestKindsOfEvents(t *testing.T) {
 	}
 }
 
-// What Carrel itself was asked for is left as it is.
-func TestOursIsLeftAlone(t *testing.T) {
-	for command, want := range map[string]bool{
-		"carrel recall 1": true, "cd x && /usr/bin/carrel recall 1": true, "x=$(carrel why 1)": true,
-		"carrels": false, "mycarrel": false, "grep carrel.go": false, "": false,
-	} {
-		if got := ours(&claudeEvent{Tool: "Bash", Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command))}); got != want {
-			t.Errorf("%q is ours: %v, want %v", command, got, want)
-		}
-	}
-	for tool, want := range map[string]bool{"mcp__carrel__recall": true, "mcp__plugin_carrel__recall": true, "mcp__mycarrel__x": false, "mcp__desk__carrel": false} {
-		if got := ours(&claudeEvent{Tool: tool}); got != want {
-			t.Errorf("%s is ours: %v, want %v", tool, got, want)
-		}
-	}
-}
-
-func TestTitlesTellMost(t *testing.T) {
-	long := strings.Repeat("é", 80)
-	for input, want := range map[string]string{
-		`{"command":"make\nall"}`:           "Bash make",
-		`{"command":" \n","file_path":"a"}`: "Bash a",
-		`{"description":"d","url":"u"}`:     "Bash u",
-		`{"command":"` + long + `"}`:        "Bash " + long,
-		`{"command":"` + long + `x"}`:       "Bash " + strings.Repeat("é", 79) + "…",
-		`{}`:                                "Bash",
-	} {
-		if got := (&claudeEvent{Tool: "Bash", Input: json.RawMessage(input)}).title(); got != want {
-			t.Errorf("%s: %q, want %q", input, got, want)
-		}
-	}
-}
-
 // A pointer takes the place of the text that it is of, and of nothing else.
 func TestPointersTakeThePlaceOfTexts(t *testing.T) {
 	for _, tt := range []struct {
