@@ -244,6 +244,11 @@ func (d *Document) Raw(n Node) []byte {
 	return d.r.data[v.start:v.end:v.end]
 }
 
+// Span returns where the text of a node's value is.
+func (d *Document) Span(n Node) Span {
+	return Span{Start: int(d.nodes[n].start), End: int(d.nodes[n].end)}
+}
+
 // Children yields the members of an object or the elements of a list, in their order. Of
 // what is deeper than Read looks there are none.
 func (d *Document) Children(n Node) iter.Seq[Node] {

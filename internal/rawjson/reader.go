@@ -104,6 +104,9 @@ func (r *Reader) Offset() int {
 // Position returns where the reader stands: behind what was read last.
 func (r *Reader) Position() int { return r.pos }
 
+// Of returns the bytes of a span of the text.
+func (r *Reader) Of(s Span) []byte { return s.Of(r.data) }
+
 // KeyOffset returns where the latest key begins. A member function of
 // [Reader.Object] asks for it before it reads anything.
 func (r *Reader) KeyOffset() int { return r.keyAt }

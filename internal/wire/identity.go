@@ -20,7 +20,7 @@ type hasher struct {
 
 func (s *hasher) begin() {
 	if s.h == nil {
-		s.h, s.small = sha256.New(), make([]byte, 0, 3*digest.Size)
+		s.h, s.small = sha256.New(), make([]byte, 0, 2*digest.Size)
 	}
 }
 
@@ -61,7 +61,7 @@ func (s *hasher) message(dialect Dialect, d *rawjson.Document, n rawjson.Node, r
 	}
 	for m := range d.Children(n) {
 		key := d.Key(m)
-		if isMark(key) || dialect == Responses && string(key) == "type" && string(d.Raw(m)) == `"message"` {
+		if IsMark(key) || dialect == Responses && string(key) == "type" && string(d.Raw(m)) == `"message"` {
 			continue
 		}
 		s.piece(pieceMember, key)
@@ -95,9 +95,9 @@ func textType(dialect Dialect, role Role) string {
 	return `"input_text"`
 }
 
-// isMark reports whether a key is a mark for the provider's cache, which changes nothing
+// IsMark reports whether a key is a mark for the provider's cache, which changes nothing
 // of what a model is told.
-func isMark(key []byte) bool {
+func IsMark(key []byte) bool {
 	return string(key) == "cache_control" || string(key) == "prompt_cache_breakpoint"
 }
 
@@ -123,7 +123,7 @@ func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
 	kind, others := false, false
 	for m := range d.Children(b) {
 		switch key := d.Key(m); {
-		case isMark(key):
+		case IsMark(key):
 		case string(key) == "type" && string(d.Raw(m)) == plain:
 			kind = true
 		case string(key) == "text" && d.Kind(m) == rawjson.String:
@@ -138,7 +138,7 @@ func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
 	}
 	s.piece(pieceBlock, nil)
 	for m := range d.Children(b) {
-		if key := d.Key(m); !isMark(key) {
+		if key := d.Key(m); !IsMark(key) {
 			s.piece(pieceMember, key)
 			s.piece(pieceValue, d.Raw(m))
 		}
@@ -146,11 +146,12 @@ func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
 	s.piece(pieceEnd, nil)
 }
 
-// chain returns the digest of a conversation that goes on with a message.
-func (s *hasher) chain(dialect Dialect, before, id digest.Digest) digest.Digest {
-	s.small = append(append(append(append(s.small[:0], dialect...), 0), before[:]...), id[:]...)
-	s.h.Write(s.small)
-	return s.sum()
+// Extend returns the chain of a conversation that has one, and goes on with a message. The
+// chain of an empty conversation is zero.
+func Extend(dialect Dialect, before, id digest.Digest) digest.Digest {
+	var room [4 * digest.Size]byte
+	text := append(append(room[:0], dialect...), 0)
+	return digest.Of(append(append(text, before[:]...), id[:]...))
 }
 
 // billing is what the first system block of Claude Code begins with. It differs between

@@ -216,7 +216,7 @@ func (q *Request) add(n rawjson.Node, role Role) {
 	if last := len(q.Messages) - 1; last >= 0 {
 		before = q.Messages[last].Chain
 	}
-	q.Messages = append(q.Messages, Message{Node: n, Role: role, Identity: id, Chain: q.sum.chain(q.Dialect, before, id)})
+	q.Messages = append(q.Messages, Message{Node: n, Role: role, Identity: id, Chain: Extend(q.Dialect, before, id)})
 }
 
 // role returns who speaks in a message or an item.

@@ -33,7 +33,7 @@ var layers = []layer{
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
 	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
 	{name: "reading", packages: []string{"facts", "outcome", "secret", "retrieval", "intent"}},
-	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy"}},
+	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/memory", "store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "api", packages: []string{"api"}},

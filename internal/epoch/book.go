@@ -1,0 +1,194 @@
+package epoch
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+// A Kind says what a rewrite stands for. It is stored as its text.
+type Kind string
+
+// The kinds of rewrites.
+const (
+	Head    Kind = "head"    // for all messages of the client that its chain is of
+	Message Kind = "message" // for the last of them
+)
+
+// Ended is the epoch of the head with which managing a conversation ended: what stands
+// behind it goes as it came.
+const Ended = 1 << 30
+
+// A Rewrite says what was sent in place of what a client sent.
+type Rewrite struct {
+	Chain    digest.Digest // of the client's messages, up to the last that it stands for
+	Kind     Kind
+	Epoch    int // in which it was made; the first head begins epoch 1
+	Messages int // of the client, that the chain is of
+	Data     []byte
+}
+
+// A Book holds the rewrites of a conversation.
+type Book struct {
+	dialect  wire.Dialect
+	heads    map[digest.Digest]*entry
+	messages map[digest.Digest]*entry
+	doc      rawjson.Document
+	epoch    int
+}
+
+// An entry is a rewrite, ready to be sent.
+type entry struct {
+	epoch, covers int
+	text          []byte          // messages, with commas between them, without marks
+	sent          []digest.Digest // their identities
+	spans         []rawjson.Span  // of each in text
+	blocks        []int           // of the last: where in text a mark may be put, -1 where none may
+}
+
+// NewBook returns a book without rewrites.
+func NewBook(dialect wire.Dialect) *Book {
+	return &Book{dialect: dialect, heads: make(map[digest.Digest]*entry), messages: make(map[digest.Digest]*entry)}
+}
+
+// Epoch returns the newest epoch that has a head, and 0 if none has.
+func (b *Book) Epoch() int { return b.epoch }
+
+// Len returns how many rewrites there are.
+func (b *Book) Len() int { return len(b.heads) + len(b.messages) }
+
+// Size returns how many bytes the texts of all rewrites have.
+func (b *Book) Size() (n int) {
+	for _, e := range b.heads {
+		n += len(e.text)
+	}
+	for _, e := range b.messages {
+		n += len(e.text)
+	}
+	return n
+}
+
+// Add adds a rewrite, in place of one of the same kind and chain of an earlier epoch or of
+// the same. Data of a head is a list of messages, at least one, that of a message is one.
+// It is copied.
+func (b *Book) Add(r *Rewrite) error {
+	list := r.Data
+	if r.Kind == Message {
+		list = slices.Concat([]byte("["), r.Data, []byte("]"))
+	}
+	e, err := b.entry(list)
+	if err != nil {
+		return fmt.Errorf("%s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
+	}
+	if n := len(e.spans); n == 0 || r.Messages < 1 || r.Kind == Message && n != 1 {
+		return fmt.Errorf("%s of epoch %d for %d messages: it has %d messages", r.Kind, r.Epoch, r.Messages, n)
+	}
+	e.epoch, e.covers = r.Epoch, r.Messages
+	kept := b.messages
+	if r.Kind == Head {
+		kept = b.heads
+	}
+	if old := kept[r.Chain]; old == nil || old.epoch <= r.Epoch {
+		kept[r.Chain] = e
+	}
+	if r.Kind == Head && r.Epoch < Ended {
+		b.epoch = max(b.epoch, r.Epoch)
+	}
+	return nil
+}
+
+// entry reads messages and takes their marks out.
+func (b *Book) entry(list []byte) (*entry, error) {
+	q, err := b.read(bodyOf(b.dialect, list))
+	if err != nil {
+		return nil, err
+	}
+	d := q.Doc
+	if last := len(q.Messages) - 1; last >= 0 && b.dialect == wire.Anthropic {
+		if content := q.Content(last); d.Kind(content) == rawjson.String && len(d.Raw(content)) > len(`""`) {
+			d.Replace(content, slices.Concat([]byte(`[{"type":"text","text":`), d.Raw(content), []byte("}]")))
+		}
+	}
+	for i := range q.Messages {
+		for mark := range marks(q, i) {
+			d.Drop(mark.node)
+		}
+	}
+	if q, err = b.read(bytes.Join(d.Segments(), nil)); err != nil {
+		return nil, err
+	}
+	e := &entry{}
+	for i := range q.Messages {
+		if i > 0 {
+			e.text = append(e.text, ',')
+		}
+		from := len(e.text)
+		e.text = append(e.text, q.Doc.Raw(q.Messages[i].Node)...)
+		e.spans = append(e.spans, rawjson.Span{Start: from, End: len(e.text)})
+		e.sent = append(e.sent, q.Messages[i].Identity)
+	}
+	if last := len(q.Messages) - 1; last >= 0 {
+		e.places(q, last)
+	}
+	return e, nil
+}
+
+// read reads a body.
+func (b *Book) read(body []byte) (*wire.Request, error) {
+	if err := b.doc.Read(body); err != nil {
+		return nil, err
+	}
+	q := new(wire.Request)
+	if err := q.Read(b.dialect, wire.KindCall, nil, &b.doc); err != nil {
+		return nil, err
+	}
+	if b.doc.Kind(q.List) != rawjson.Array {
+		return nil, fmt.Errorf("%w: no list of messages", wire.ErrForm)
+	}
+	return q, nil
+}
+
+// bodyOf returns a body with messages and nothing else.
+func bodyOf(dialect wire.Dialect, list []byte) []byte {
+	key := `{"messages":`
+	if dialect == wire.Responses {
+		key = `{"input":`
+	}
+	return slices.Concat([]byte(key), list, []byte("}"))
+}
+
+// places finds where marks may be put in the last message. They stand behind the brace
+// that opens a block.
+func (e *entry) places(q *wire.Request, last int) {
+	d := q.Doc
+	content := q.Content(last)
+	if d.Kind(content) != rawjson.Array {
+		return
+	}
+	shift := e.spans[last].Start - d.Span(q.Messages[last].Node).Start
+	for block := range d.Children(content) {
+		at := -1
+		if markable(d, block) {
+			at = shift + d.Span(block).Start + len("{")
+		}
+		e.blocks = append(e.blocks, at)
+	}
+}
+
+// markable reports whether the provider takes a mark at a block.
+func markable(d *rawjson.Document, block rawjson.Node) bool {
+	if d.Kind(block) != rawjson.Object {
+		return false
+	}
+	switch string(d.Raw(d.Member(block, "type"))) {
+	case `"thinking"`, `"redacted_thinking"`, "":
+		return false
+	case `"text"`:
+		return len(d.Raw(d.Member(block, "text"))) > len(`""`)
+	}
+	return true
+}

@@ -1,0 +1,423 @@
+package epoch_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func read(t rapid.TB, dialect wire.Dialect, body string) *wire.Request {
+	t.Helper()
+	doc := new(rawjson.Document)
+	if err := doc.Read([]byte(body)); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	q := new(wire.Request)
+	if err := q.Read(dialect, wire.KindCall, nil, doc); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return q
+}
+
+func bodyOf(dialect wire.Dialect, messages ...string) string {
+	key := "messages"
+	if dialect == wire.Responses {
+		key = "input"
+	}
+	return fmt.Sprintf(`{"model":"m","system":"s","tools":[{"name":"ls"}],%q: [%s]}`, key, strings.Join(messages, ", "))
+}
+
+// sent returns what is sent for a body, and the plan of it.
+func sent(t rapid.TB, b *epoch.Book, dialect wire.Dialect, body string) (string, *epoch.Plan) {
+	t.Helper()
+	q := read(t, dialect, body)
+	p := b.Plan(q)
+	p.Edit(q)
+	out := string(bytes.Join(q.Doc.Segments(), nil))
+	if got := read(t, dialect, out); chainOf(got) != p.Sent {
+		t.Fatalf("the chain of what is sent is not that of the plan:\n%s\n%s", body, out)
+	}
+	return out, p
+}
+
+func chainOf(q *wire.Request) (d digest.Digest) {
+	if n := len(q.Messages); n > 0 {
+		d = q.Messages[n-1].Chain
+	}
+	return d
+}
+
+func TestWhatIsSent(t *testing.T) {
+	const (
+		u1  = `{"role":"user","content":"one"}`
+		a1  = `{"role":"assistant","content":"two"}`
+		u2  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"three","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"text","text":"four","cache_control":{"type":"ephemeral"}}]}`
+		u2s = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"3"},{"type":"text","text":"four"}]}`
+	)
+	chain := func(messages ...string) digest.Digest {
+		return chainOf(read(t, wire.Anthropic, bodyOf(wire.Anthropic, messages...)))
+	}
+	head := func(data string, messages ...string) epoch.Rewrite {
+		return epoch.Rewrite{Chain: chain(messages...), Kind: epoch.Head, Epoch: 1, Messages: len(messages), Data: []byte(data)}
+	}
+	single := func(data string, messages ...string) epoch.Rewrite {
+		return epoch.Rewrite{Chain: chain(messages...), Kind: epoch.Message, Messages: len(messages), Data: []byte(data)}
+	}
+	for _, tt := range []struct {
+		name     string
+		rewrites []epoch.Rewrite
+		messages []string
+		want     []string // messages that are sent
+	}{
+		{"no rewrite", nil, []string{u1, a1, u2}, []string{u1, a1, u2}},
+		{"a rewrite of another history", []epoch.Rewrite{head(`[{"role":"user","content":"x"}]`, a1)}, []string{u1, a1}, []string{u1, a1}},
+		{"a head", []epoch.Rewrite{head(`[{"role":"user","content":[{"type":"text","text":"x"}]}]`, u1)}, []string{u1, a1, u2}, []string{`{"role":"user","content":[{"type":"text","text":"x"}]}`, a1, u2}},
+		{"a head of two", []epoch.Rewrite{head(` [ {"role":"user","content":"x"} , {"role":"assistant","content":[{"type":"text","text":"y"}]} ] `, u1)}, []string{u1}, []string{`{"role":"user","content":"x"}`, `{"role":"assistant","content":[{"type":"text","text":"y"}]}`}},
+		{"the longest head", []epoch.Rewrite{head(`[{"role":"user","content":[{"type":"text","text":"x"}]}]`, u1), head(`[{"role":"user","content":[{"type":"text","text":"z"}]}]`, u1, a1)}, []string{u1, a1, u2}, []string{`{"role":"user","content":[{"type":"text","text":"z"}]}`, u2}},
+		{
+			"marks move to the end of the head",
+			[]epoch.Rewrite{head(`[{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y"}]}]`, u1, a1, u2)},
+			[]string{u1, a1, u2},
+			[]string{`{"role":"user","content":[{"type":"text","text":"x"},{"cache_control":{"type":"ephemeral"},"type":"text","text":"y"}]}`},
+		},
+		{
+			"a mark where none is taken",
+			[]epoch.Rewrite{head(`[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{}},{"type":"thinking","thinking":"x","signature":"s"}]}]`, u1, a1, u2)},
+			[]string{u1, a1, u2},
+			[]string{`{"role":"assistant","content":[{"cache_control":{"type":"ephemeral"},"type":"tool_use","id":"t","name":"n","input":{}},{"type":"thinking","thinking":"x","signature":"s"}]}`},
+		},
+		{
+			"a message",
+			[]epoch.Rewrite{single(u2s, u1, a1, u2)},
+			[]string{u1, a1, u2, a1},
+			[]string{u1, a1, `{"role":"user","content":[{"cache_control":{"type":"ephemeral","ttl":"1h"},"type":"tool_result","tool_use_id":"t","content":"3"},{"cache_control":{"type":"ephemeral"},"type":"text","text":"four"}]}`, a1},
+		},
+		{"a message in a head", []epoch.Rewrite{single(u2s, u1, a1, u2), head(`[{"role":"user","content":[{"type":"text","text":"x"}]}]`, u1, a1, u2, a1)}, []string{u1, a1, u2, a1, u1}, []string{`{"role":"user","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"x"}]}`, u1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := epoch.NewBook(wire.Anthropic)
+			for i := range tt.rewrites {
+				if err := b.Add(&tt.rewrites[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, _ := sent(t, b, wire.Anthropic, bodyOf(wire.Anthropic, tt.messages...))
+			if want := bodyOf(wire.Anthropic, tt.want...); strings.ReplaceAll(got, ", ", ",") != strings.ReplaceAll(want, ", ", ",") {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestAnInputOfOneText(t *testing.T) {
+	q := read(t, wire.Responses, `{"input":"x"}`)
+	for _, kind := range []epoch.Kind{epoch.Head, epoch.Message} {
+		data := `{"role":"user","content":"y"}`
+		if kind == epoch.Head {
+			data = "[" + data + "]"
+		}
+		b := epoch.NewBook(wire.Responses)
+		if err := b.Add(&epoch.Rewrite{Chain: q.Messages[0].Chain, Kind: kind, Messages: 1, Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := sent(t, b, wire.Responses, `{"input":"x"}`); got != `{"input":[{"role":"user","content":"y"}]}` {
+			t.Errorf("%s: got %s", kind, got)
+		}
+	}
+}
+
+func TestWhatIsNoRewrite(t *testing.T) {
+	for _, r := range []epoch.Rewrite{
+		{Kind: epoch.Head, Messages: 1, Data: []byte(`[]`)},
+		{Kind: epoch.Head, Messages: 0, Data: []byte(`[{"role":"user","content":"x"}]`)},
+		{Kind: epoch.Head, Messages: 1, Data: []byte(`{"role":"user","content":"x"}`)},
+		{Kind: epoch.Head, Messages: 1, Data: []byte(`["x"]`)},
+		{Kind: epoch.Head, Messages: 1, Data: []byte(`"x"`)},
+		{Kind: epoch.Message, Messages: 1, Data: []byte(`{},{}`)},
+		{Kind: epoch.Message, Messages: 1, Data: nil},
+	} {
+		for _, dialect := range []wire.Dialect{wire.Anthropic, wire.Responses} {
+			b := epoch.NewBook(dialect)
+			if err := b.Add(&r); err == nil || b.Len() > 0 {
+				t.Errorf("%s: %s was taken for a %s: %v", dialect, r.Data, r.Kind, err)
+			}
+		}
+	}
+}
+
+// A client is a conversation as a client keeps it, and what a proxy made of it.
+type client struct {
+	t        *rapid.T
+	history  []string // as it is written without marks, texts as texts
+	rewrites []epoch.Rewrite
+	made     int
+}
+
+func (c *client) message(role string) string {
+	c.made++
+	text := fmt.Sprintf("%d %s", c.made, rapid.StringMatching(`[a-z"\\é]{0,9}`).Draw(c.t, "text"))
+	if rapid.Bool().Draw(c.t, "plain") {
+		return fmt.Sprintf(`{"role":%q,"content":%s}`, role, rawjson.AppendString(nil, text))
+	}
+	return fmt.Sprintf(`{"role":%q,"content":[{"type":"tool_result","tool_use_id":"t%d","content":%s},{"type":"text","text":"and"}]}`, role, c.made, rawjson.AppendString(nil, text))
+}
+
+// body returns the request that the client makes: texts as texts or as blocks, with up to
+// four marks.
+func (c *client) body() string {
+	var list []string
+	marks := 0
+	for _, m := range c.history {
+		if role, text, found := strings.Cut(m, `,"content":"`); found && !strings.Contains(role, "[") && rapid.Bool().Draw(c.t, "as a block") {
+			m = role + `,` + `"content":[{"type":"text","text":"` + strings.TrimSuffix(text, "}") + "}]}"
+		}
+		if i := strings.LastIndex(m, `"}]}`); i >= 0 && marks < 4 && rapid.Bool().Draw(c.t, "marked") {
+			m = m[:i+1] + `,"cache_control":{"type":"ephemeral"}` + m[i+1:]
+			marks++
+		}
+		list = append(list, m)
+	}
+	return bodyOf(wire.Anthropic, list...)
+}
+
+// rewrite makes a head of all messages, or a rewrite of the last, as a proxy would for this
+// request.
+func (c *client) rewrite(body string) {
+	q := read(c.t, wire.Anthropic, body)
+	r := epoch.Rewrite{Chain: chainOf(q), Messages: len(q.Messages), Kind: epoch.Message, Data: []byte(c.message("user"))}
+	if rapid.Bool().Draw(c.t, "head") {
+		r.Kind, r.Data = epoch.Head, fmt.Appendf(nil, "[%s,%s]", c.message("user"), c.message("assistant"))
+	}
+	for i := range c.rewrites {
+		r.Epoch = max(r.Epoch, c.rewrites[i].Epoch)
+	}
+	if r.Kind == epoch.Head {
+		r.Epoch++
+	}
+	c.rewrites = append(c.rewrites, r)
+}
+
+func (c *client) book() *epoch.Book {
+	b := epoch.NewBook(wire.Anthropic)
+	for i := range c.rewrites {
+		if err := b.Add(&c.rewrites[i]); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// However a history grows, is rewound, forked, sent again in another form or after a
+// restart: what was sent for a beginning of it stands at the beginning of what is sent now,
+// unless a head was made behind it; and the client's marks do not become more.
+func TestWhatWasSentStays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &client{t: t}
+		type call struct {
+			chain digest.Digest   // of the client's messages
+			sent  []digest.Digest // identities
+			head  int
+		}
+		var calls []call
+		book := c.book()
+		for range rapid.IntRange(1, 20).Draw(t, "calls") {
+			if n := len(c.history); n > 0 && rapid.IntRange(0, 4).Draw(t, "rewind") == 0 {
+				c.history = c.history[:rapid.IntRange(1, n).Draw(t, "to")]
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "more") {
+				c.history = append(c.history, c.message("user"), c.message("assistant"))
+			}
+			c.history = append(c.history, c.message("user"))
+			body := c.body()
+			chain := chainOf(read(t, wire.Anthropic, body))
+			again := slices.ContainsFunc(calls, func(old call) bool { return old.chain == chain })
+			if !again && rapid.IntRange(0, 3).Draw(t, "rewrite") == 0 {
+				c.rewrite(body)
+				book = c.book() // which is also what a restart does
+			}
+			out, p := sent(t, book, wire.Anthropic, body)
+			if again, _ := sent(t, c.book(), wire.Anthropic, body); again != out {
+				t.Fatalf("after a restart the same request is\n%s\nnot\n%s", again, out)
+			}
+			if other, _ := sent(t, book, wire.Anthropic, c.body()); stripped(t, other) != stripped(t, out) {
+				t.Fatalf("in another form the same history is\n%s\nnot\n%s", other, out)
+			}
+			if strings.Count(out, "cache_control") > strings.Count(body, "cache_control") {
+				t.Fatalf("there are more marks in\n%s\nthan in\n%s", out, body)
+			}
+			if p.Untouched() && out != body {
+				t.Fatalf("without a rewrite %s became %s", body, out)
+			}
+			q := read(t, wire.Anthropic, body)
+			now := call{chain: chain, head: p.Head}
+			for _, m := range read(t, wire.Anthropic, out).Messages {
+				now.sent = append(now.sent, m.Identity)
+			}
+			for _, old := range calls {
+				begins := slices.ContainsFunc(q.Messages, func(m wire.Message) bool { return m.Chain == old.chain })
+				if begins && old.head == now.head && !slices.Equal(old.sent, now.sent[:min(len(old.sent), len(now.sent))]) {
+					t.Fatalf("what was sent for a beginning of it is not at the beginning of\n%s", out)
+				}
+			}
+			calls = append(calls, now)
+		}
+	})
+}
+
+// stripped returns the identities of what a body has.
+func stripped(t rapid.TB, body string) (s string) {
+	for _, m := range read(t, wire.Anthropic, body).Messages {
+		s += m.Identity.Short()
+	}
+	return s
+}
+
+func TestDecide(t *testing.T) {
+	limits := &epoch.Limits{Budget: 100_000, Target: 60_000, Least: 10_000}
+	after := func(n int) func(removed, behind token.Count) int {
+		return func(token.Count, token.Count) int { return n }
+	}
+	for _, tt := range []struct {
+		name  string
+		state epoch.State
+		want  epoch.Reason
+	}{
+		{"it fits", epoch.State{Tokens: 65_000, Frame: 5_000, Warm: true, Calls: 20, Payback: after(1)}, ""},
+		{"over the budget", epoch.State{Tokens: 100_001, Warm: true}, epoch.Budget},
+		{"at the budget, and too dear", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(21)}, ""},
+		{"it pays", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(20)}, epoch.Payback},
+		{"cold", epoch.State{Tokens: 70_000}, epoch.Cold},
+		{"cold, with too little to gain", epoch.State{Tokens: 69_999}, ""},
+		{"cold, with system and tools alone", epoch.State{Tokens: 75_000, Frame: 70_000}, ""},
+		{"cold, just after a head", epoch.State{Tokens: 80_000, Made: 75_000}, ""},
+		{"over the budget, just after a head", epoch.State{Tokens: 102_000, Made: 101_000, Warm: true}, ""},
+		{"over the budget, grown since the head", epoch.State{Tokens: 104_000, Made: 101_000, Warm: true}, epoch.Budget},
+	} {
+		if got := epoch.Decide(&tt.state, limits); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	var behind token.Count
+	epoch.Decide(&epoch.State{Tokens: 90_000, Frame: 20_000, Warm: true, Payback: func(removed, b token.Count) int {
+		if behind = b; removed != 30_000 {
+			t.Errorf("%d tokens would leave, want 30000", removed)
+		}
+		return 0
+	}}, limits)
+	if behind != 40_000 {
+		t.Errorf("%d tokens would stay behind, want 40000", behind)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	long := strings.Repeat("x", 50)
+	for _, tt := range []struct {
+		name     string
+		dialect  wire.Dialect
+		messages []string
+		tools    []string // of the calls
+		want     string   // the last message, with pointers
+	}{
+		{"a text", wire.Anthropic, []string{
+			`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}`,
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"` + long + `\n"},{"type":"text","text":"` + long + `"}]}`,
+		}, []string{`Bash {"command":"ls"}`}, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1"},{"type":"text","text":"` + long + `"}]}`},
+		{"a list", wire.Anthropic, []string{
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[ {"type":"text","text":"` + long + `"},{"type":"text","text":"short"},{"text":"` + long + `","type":"text"}]}]}`,
+		}, []string{" ", " "}, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[ {"type":"text","text":"1"},{"type":"text","text":"short"},{"text":"2","type":"text"}]}]}`},
+		{"an image", wire.Anthropic, []string{
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"type":"base64","data":"` + long + `"}}]}]}`,
+		}, nil, ""},
+		{"Chat Completions", wire.Chat, []string{
+			`{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":{"name":"ls","arguments":"{\"path\":1}"}}]}`,
+			`{"role":"tool","tool_call_id":"t","content":"` + long + `"}`,
+		}, []string{`ls {"path":1}`}, `{"role":"tool","tool_call_id":"t","content":"1"}`},
+		{"Responses", wire.Responses, []string{
+			`{"type":"function_call","call_id":"t","name":"ls","arguments":"{}"}`,
+			`{"type":"function_call_output","call_id":"t","output":"` + long + `"}`,
+		}, []string{`ls {}`}, `{"type":"function_call_output","call_id":"t","output":"1"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := read(t, tt.dialect, bodyOf(tt.dialect, tt.messages...))
+			from := epoch.Fresh(q, func(digest.Digest) bool { return false })
+			if from != len(tt.messages)-1 {
+				t.Fatalf("message %d is the first new one", from)
+			}
+			got := epoch.Outputs(q, from, 40)
+			var tools, texts []string
+			for i, o := range got {
+				if strings.TrimSuffix(o.Text, "\n") != long || o.Message != from {
+					t.Errorf("got %+v", o)
+				}
+				tools, texts = append(tools, o.Call.Name+" "+string(o.Call.Input)), append(texts, fmt.Sprint(i+1))
+			}
+			if !slices.Equal(tools, tt.tools) {
+				t.Fatalf("got the calls %q, want %q", tools, tt.tools)
+			}
+			if len(got) == 0 {
+				return
+			}
+			if m := string(epoch.Replace(q, got, texts)); m != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", m, tt.want)
+			}
+			if m := string(epoch.Replace(q, got, make([]string, len(got)))); m != tt.messages[from] {
+				t.Errorf("without pointers it is %s", m)
+			}
+		})
+	}
+}
+
+func TestWhatWasSentIsNotFresh(t *testing.T) {
+	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, `{"role":"assistant","content":"a"}`, `{"role":"user","content":"b"}`, `{"role":"user","content":"c"}`))
+	if got := epoch.Fresh(q, func(d digest.Digest) bool { return d == q.Messages[1].Chain }); got != 2 {
+		t.Errorf("message %d is fresh, want 2", got)
+	}
+}
+
+func TestBare(t *testing.T) {
+	const thinking = `{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"s"},{"type":"text","text":"y"},{"type":"redacted_thinking","data":"z"}]}`
+	messages := []string{
+		`{"role":"user","content":"a"}`, thinking, `{"role":"user","content":"b"}`, thinking,
+		`{"role":"user","content":"c"}`, `{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"s"}]}`, `{"role":"user","content":"d"}`,
+	}
+	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, messages...))
+	b := epoch.NewBook(wire.Anthropic)
+	if got := string(epoch.Bare(q, b)); got != "["+strings.Join(messages, ",")+"]" {
+		t.Errorf("without a rewrite %s", got)
+	}
+	if err := b.Add(&epoch.Rewrite{Chain: q.Messages[2].Chain, Kind: epoch.Message, Messages: 3, Data: []byte(messages[2])}); err != nil {
+		t.Fatal(err)
+	}
+	messages[3] = `{"role":"assistant","content":[{"type":"text","text":"y"}]}`
+	messages = slices.Delete(messages, 5, 6)
+	if got := string(epoch.Bare(q, b)); got != "["+strings.Join(messages, ",")+"]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSizesAreBounds(t *testing.T) {
+	const model = "claude-opus-4-5"
+	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic,
+		`{"role":"user","content":"a\nb"}`,
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"why","signature":"`+strings.Repeat("A", 4000)+`"},{"type":"tool_use","id":"t","name":"ls","input":{"path":"/tmp"}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":"`+strings.Repeat("A", 100_000)+`"}}]}]}`))
+	s := epoch.NewSizes(wire.Anthropic, model)
+	all, frame := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
+	least := token.ForModel(model).Count("a\nbwhyls/tmp") + token.ImageBound + 1000
+	if all-frame < least || all-frame > least+400 {
+		t.Errorf("got %d, want a little more than %d", all-frame, least)
+	}
+	if again, _ := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q)); again != all {
+		t.Errorf("the second time it is %d, not %d", again, all)
+	}
+}

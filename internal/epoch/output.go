@@ -1,0 +1,263 @@
+package epoch
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Output is a text that a tool printed, in a message that was never sent.
+type Output struct {
+	Message int                 // of the request
+	Call    transcript.ToolCall // with nothing but its id if it is not in the request
+	Text    string
+
+	at rawjson.Span // of the text in its message
+}
+
+// Fresh returns the first message that no answer of the model followed yet. What was sent
+// before, as the chain of a request that ended with it says, is not fresh.
+func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
+	from := len(q.Messages)
+	for i, m := range slices.Backward(q.Messages) {
+		if m.Role == wire.RoleAssistant || sent(m.Chain) {
+			break
+		}
+		from = i
+	}
+	return from
+}
+
+// Outputs returns the texts of more than a number of bytes that results have, from a message
+// on.
+func Outputs(q *wire.Request, from, large int) []Output {
+	var list []Output
+	for i := from; i < len(q.Messages); i++ {
+		m := &q.Messages[i]
+		if len(q.Doc.Raw(m.Node)) <= large || m.Node == q.List {
+			continue
+		}
+		f := finder{q: q, message: i, large: large}
+		switch {
+		case q.Dialect == wire.Anthropic && m.Role == wire.RoleUser:
+			for block := range q.Doc.Children(q.Content(i)) {
+				if f.is(block, "tool_result") {
+					f.texts(q.Doc.Member(block, "content"), f.text(block, "tool_use_id"))
+				}
+			}
+		case q.Dialect == wire.Chat && m.Role == wire.RoleTool:
+			f.texts(q.Content(i), f.text(m.Node, "tool_call_id"))
+		case q.Dialect == wire.Responses && m.Role == wire.RoleTool:
+			f.texts(q.Doc.Member(m.Node, "output"), f.text(m.Node, "call_id"))
+		}
+		list = append(list, f.list...)
+	}
+	return list
+}
+
+// A finder finds the large texts of a message.
+type finder struct {
+	q       *wire.Request
+	message int
+	large   int
+	list    []Output
+}
+
+func (f *finder) text(n rawjson.Node, key string) string {
+	return text(f.q.Doc, f.q.Doc.Member(n, key))
+}
+
+// text returns what a string says, or nothing if it is none.
+func text(d *rawjson.Document, n rawjson.Node) string {
+	return said(d.Raw(n))
+}
+
+func said(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := rawjson.NewReader(raw).String()
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func (f *finder) is(block rawjson.Node, kind string) bool { return f.text(block, "type") == kind }
+
+// texts takes the texts of a result: one, or those of a list of blocks.
+func (f *finder) texts(n rawjson.Node, call string) {
+	d := f.q.Doc
+	raw, at := d.Raw(n), d.Span(n).Start
+	if len(raw) <= f.large {
+		return
+	}
+	if d.Kind(n) == rawjson.String {
+		f.take(raw, at, call)
+		return
+	}
+	r := rawjson.NewReader(raw)
+	if r.Kind() != rawjson.Array {
+		return
+	}
+	blocks, err := r.Elements()
+	if err != nil {
+		return
+	}
+	for _, b := range blocks {
+		in := rawjson.NewReader(b.Of(raw))
+		if in.Kind() != rawjson.Object {
+			continue
+		}
+		members, err := in.Members()
+		if err != nil {
+			continue
+		}
+		for _, m := range members {
+			if m.Key == "text" {
+				f.take(m.Value.Of(b.Of(raw)), at+b.Start+m.Value.Start, call)
+			}
+		}
+	}
+}
+
+// take takes a text that is large, with the call that it answers.
+func (f *finder) take(raw []byte, at int, call string) {
+	if len(raw) <= f.large || raw[0] != '"' {
+		return
+	}
+	c := f.call(call)
+	at -= f.q.Doc.Span(f.q.Messages[f.message].Node).Start
+	f.list = append(f.list, Output{Message: f.message, Call: c, Text: said(raw), at: rawjson.Span{Start: at, End: at + len(raw)}})
+}
+
+// call finds a call by its id, in what was said before.
+func (f *finder) call(id string) (c transcript.ToolCall) {
+	d := f.q.Doc
+	for i := f.message - 1; i >= 0; i-- {
+		n := f.q.Messages[i].Node
+		if f.q.Messages[i].Role != wire.RoleAssistant {
+			continue
+		}
+		switch f.q.Dialect {
+		case wire.Anthropic:
+			for b := range d.Children(f.q.Content(i)) {
+				if f.text(b, "id") == id {
+					return transcript.ToolCall{ID: id, Name: f.text(b, "name"), Input: d.Raw(d.Member(b, "input"))}
+				}
+			}
+		case wire.Chat:
+			for b := range d.Children(d.Member(n, "tool_calls")) {
+				if f.text(b, "id") == id {
+					name, input := function(d.Raw(d.Member(b, "function")))
+					return transcript.ToolCall{ID: id, Name: name, Input: input}
+				}
+			}
+		case wire.Responses:
+			if f.text(n, "call_id") == id {
+				return transcript.ToolCall{ID: id, Name: f.text(n, "name"), Input: []byte(f.text(n, "arguments"))}
+			}
+		}
+	}
+	return transcript.ToolCall{ID: id}
+}
+
+// function returns the name and the arguments of a call of Chat Completions.
+func function(raw []byte) (name string, input []byte) {
+	r := rawjson.NewReader(raw)
+	if r.Kind() != rawjson.Object {
+		return "", nil
+	}
+	members, err := r.Members()
+	if err != nil {
+		return "", nil
+	}
+	for _, m := range members {
+		switch m.Key {
+		case "name":
+			name = said(m.Value.Of(raw))
+		case "arguments":
+			input = []byte(said(m.Value.Of(raw)))
+		}
+	}
+	return name, input
+}
+
+// Replace returns a message of a request with other texts in place of outputs, which are
+// its own and in order. An empty text leaves the output as it is.
+func Replace(q *wire.Request, outputs []Output, texts []string) []byte {
+	raw := q.Doc.Raw(q.Messages[outputs[0].Message].Node)
+	var out []byte
+	done := 0
+	for i := range outputs {
+		if texts[i] != "" {
+			out = rawjson.AppendString(append(out, raw[done:outputs[i].at.Start]...), texts[i])
+			done = outputs[i].at.End
+		}
+	}
+	return append(out, raw[done:]...)
+}
+
+// Bare returns a head of all messages of a request as they came, but without the reasoning
+// that was made behind a rewrite, as a plan says: it is bound to what was sent, and that is
+// not what the client has. A reply of nothing but such reasoning is left out.
+func Bare(q *wire.Request, b *Book) []byte {
+	from := len(q.Messages)
+	for i := range q.Messages {
+		c := q.Messages[i].Chain
+		if b.heads[c] != nil || b.messages[c] != nil {
+			from = i
+			break
+		}
+	}
+	list := []byte("[")
+	for i := range q.Messages {
+		text := q.Doc.Raw(q.Messages[i].Node)
+		if i > from && q.Messages[i].Role == wire.RoleAssistant {
+			text = unthinking(q, i)
+		}
+		if text == nil {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, text...)
+	}
+	return append(list, ']')
+}
+
+// unthinking returns a reply without thinking, or nil if nothing is left of it.
+func unthinking(q *wire.Request, i int) []byte {
+	d := q.Doc
+	message := d.Span(q.Messages[i].Node)
+	raw := d.Raw(q.Messages[i].Node)
+	var blocks []rawjson.Span
+	var gone []bool
+	left := 0
+	for b := range d.Children(q.Content(i)) {
+		kind := string(d.Raw(d.Member(b, "type")))
+		span := d.Span(b)
+		blocks = append(blocks, rawjson.Span{Start: span.Start - message.Start, End: span.End - message.Start})
+		gone = append(gone, kind == `"thinking"` || kind == `"redacted_thinking"`)
+		if !gone[len(gone)-1] {
+			left++
+		}
+	}
+	switch {
+	case left == len(blocks):
+		return raw
+	case left == 0:
+		return nil
+	}
+	var out []byte
+	done := 0
+	for _, cut := range rawjson.Remove(blocks, func(k int) bool { return gone[k] }) {
+		out = append(out, raw[done:cut.Start]...)
+		done = cut.End
+	}
+	return append(out, raw[done:]...)
+}

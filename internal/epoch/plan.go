@@ -1,0 +1,182 @@
+package epoch
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+// A Plan is what is sent for a request. It is valid as long as the request is, and as the
+// book has no other rewrites.
+type Plan struct {
+	Head  int           // for how many messages of the client the head stands; 0 is none
+	Epoch int           // of the head, or 0
+	Ended bool          // managing ended with the head
+	First int           // the first message that does not go as it came; all of them do if it is their number
+	Sent  digest.Digest // the chain of what is sent
+
+	dialect wire.Dialect
+	head    *entry
+	alone   []replaced
+}
+
+// A replaced message goes as its own rewrite says.
+type replaced struct {
+	message int
+	*entry
+}
+
+// Plan returns what is sent for a request: the longest head that its messages have, and
+// behind it each message as its rewrite says, or as it came.
+func (b *Book) Plan(q *wire.Request) *Plan {
+	p := &Plan{First: len(q.Messages), dialect: q.Dialect}
+	for i := len(q.Messages) - 1; i >= 0 && p.head == nil && len(b.heads) > 0; i-- {
+		if e := b.heads[q.Messages[i].Chain]; e != nil {
+			p.head, p.Head, p.Ended, p.First = e, i+1, e.epoch >= Ended, 0
+			if !p.Ended {
+				p.Epoch = e.epoch
+			}
+		}
+	}
+	for i := p.Head; i < len(q.Messages) && len(b.messages) > 0; i++ {
+		if e := b.messages[q.Messages[i].Chain]; e != nil {
+			p.alone = append(p.alone, replaced{i, e})
+			p.First = min(p.First, i)
+		}
+	}
+	if p.First == len(q.Messages) && p.First > 0 {
+		p.Sent = q.Messages[p.First-1].Chain
+		return p
+	}
+	for id := range p.messages(q) {
+		p.Sent = wire.Extend(q.Dialect, p.Sent, id)
+	}
+	return p
+}
+
+// messages yields of each message that is sent its identity and its text.
+func (p *Plan) messages(q *wire.Request) iter.Seq2[digest.Digest, []byte] {
+	return func(yield func(digest.Digest, []byte) bool) {
+		if p.head != nil && !p.head.each(yield) {
+			return
+		}
+		next := 0
+		for i := p.Head; i < len(q.Messages); i++ {
+			if next < len(p.alone) && p.alone[next].message == i {
+				if !p.alone[next].each(yield) {
+					return
+				}
+				next++
+				continue
+			}
+			if !yield(q.Messages[i].Identity, q.Doc.Raw(q.Messages[i].Node)) {
+				return
+			}
+		}
+	}
+}
+
+func (e *entry) each(yield func(digest.Digest, []byte) bool) bool {
+	for i, s := range e.spans {
+		if !yield(e.sent[i], s.Of(e.text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Untouched reports whether all messages go as they came.
+func (p *Plan) Untouched() bool { return p.head == nil && len(p.alone) == 0 }
+
+// Edit notes on the request's document what the plan changes. The document's segments are
+// then what is sent.
+func (p *Plan) Edit(q *wire.Request) {
+	d := q.Doc
+	put := func(message int, text []byte) {
+		if n := q.Messages[message].Node; n != q.List {
+			d.Replace(n, text)
+		} else {
+			d.Replace(n, slices.Concat([]byte("["), text, []byte("]")))
+		}
+	}
+	if p.head != nil {
+		var last []mark
+		for i := range p.Head {
+			for m := range marks(q, i) {
+				m.block = len(p.head.blocks)
+				last = []mark{m}
+			}
+			if i > 0 {
+				d.Drop(q.Messages[i].Node)
+			}
+		}
+		put(0, p.head.marked(last))
+	}
+	for _, r := range p.alone {
+		put(r.message, r.marked(slices.Collect(marks(q, r.message))))
+	}
+}
+
+// A mark is one of the client's for the cache of the provider.
+type mark struct {
+	node  rawjson.Node // the member
+	block int          // of which block of its message
+	text  []byte       // key and value
+}
+
+// marks yields the marks at the blocks of a message.
+func marks(q *wire.Request, message int) iter.Seq[mark] {
+	return func(yield func(mark) bool) {
+		d, at := q.Doc, 0
+		for block := range d.Children(q.Content(message)) {
+			for m := range d.Children(block) {
+				if key := d.Key(m); wire.IsMark(key) && !yield(mark{m, at, slices.Concat([]byte(`"`), key, []byte(`":`), d.Raw(m))}) {
+					return
+				}
+			}
+			at++
+		}
+	}
+}
+
+// marked returns the text of a rewrite with marks of the client, which are in order. A mark
+// stands at its block, or, where that takes none, at the last before it that does. Of two
+// at one block the later stays: it lives no longer, so that those of a long life stay in
+// front.
+func (e *entry) marked(list []mark) []byte {
+	type place struct {
+		at   int
+		mark []byte
+	}
+	var places []place
+	for _, m := range list {
+		at := -1
+		for i, b := range e.blocks {
+			if i <= m.block && b >= 0 {
+				at = b
+			}
+		}
+		switch last := len(places) - 1; {
+		case at < 0:
+		case last >= 0 && places[last].at == at:
+			places[last].mark = m.text
+		default:
+			places = append(places, place{at, m.text})
+		}
+	}
+	if len(places) == 0 {
+		return e.text
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	var out []byte
+	done := 0
+	for _, p := range places {
+		out = append(append(append(out, e.text[done:p.at]...), p.mark...), ',')
+		done = p.at
+	}
+	return append(out, e.text[done:]...)
+}

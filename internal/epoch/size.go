@@ -1,0 +1,120 @@
+package epoch
+
+import (
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Sizes counts requests of one model. A message is counted once, however often it is sent.
+type Sizes struct {
+	counter token.Counter
+	framing token.Framing
+	known   map[digest.Digest]token.Count
+}
+
+// mostKnown is how many messages Sizes remembers.
+const mostKnown = 20_000
+
+// NewSizes returns counts for a model, of a dialect.
+func NewSizes(dialect wire.Dialect, model string) *Sizes {
+	provider := "openai"
+	if dialect == wire.Anthropic {
+		provider = "anthropic"
+	}
+	return &Sizes{counter: token.ForModel(model), framing: token.FramingOf(provider), known: make(map[digest.Digest]token.Count)}
+}
+
+// Of returns an upper bound of what is sent: all of it, and what is in front of the
+// messages. An image counts as the most that one costs, signatures and encrypted
+// reasoning as a quarter of their characters.
+func (s *Sizes) Of(q *wire.Request, p *Plan) (all, frame token.Count) {
+	frame = s.once(q.Frame, func() token.Count {
+		return s.framing.Request + s.framing.Tools + s.value(q.Doc.Raw(q.System)) + s.counter.Count(string(q.Doc.Raw(q.Tools)))
+	})
+	all = frame
+	for id, text := range p.messages(q) {
+		all += s.once(id, func() token.Count { return s.framing.Message + s.value(text) })
+	}
+	return all, frame
+}
+
+// Message returns an upper bound of a message of the client.
+func (s *Sizes) Message(q *wire.Request, i int) token.Count {
+	return s.once(q.Messages[i].Identity, func() token.Count {
+		return s.framing.Message + s.value(q.Doc.Raw(q.Messages[i].Node))
+	})
+}
+
+func (s *Sizes) once(id digest.Digest, count func() token.Count) token.Count {
+	n, found := s.known[id]
+	if !found {
+		if len(s.known) >= mostKnown {
+			clear(s.known)
+		}
+		n = count()
+		s.known[id] = n
+	}
+	return n
+}
+
+// value counts what a model reads of a JSON value.
+func (s *Sizes) value(raw []byte) token.Count {
+	if len(raw) == 0 {
+		return 0
+	}
+	n := token.Count(0)
+	r := rawjson.NewReader(raw)
+	r.Twins = true
+	if err := s.walk(r, "", &n); err != nil {
+		return s.counter.Count(string(raw)) // it was checked, so this is not reached
+	}
+	return n
+}
+
+func (s *Sizes) walk(r *rawjson.Reader, key string, n *token.Count) error {
+	switch r.Kind() {
+	case rawjson.Array:
+		return r.Array(func(int) error { return s.walk(r, key, n) })
+	case rawjson.Object:
+		return s.object(r, n)
+	case rawjson.String:
+		text, err := r.String()
+		switch key {
+		case "type", "role":
+		case "signature", "data", "encrypted_content":
+			*n += token.Count(len(text) / 4)
+		default:
+			*n += s.counter.Count(text)
+		}
+		return err
+	case rawjson.None, rawjson.Number, rawjson.True, rawjson.False, rawjson.Null:
+	}
+	_, err := r.Skip()
+	return err
+}
+
+// object counts the members of an object that say something.
+func (s *Sizes) object(r *rawjson.Reader, n *token.Count) error {
+	return r.Object(func(key string) error {
+		switch key {
+		case "input": // of a call
+			span, err := r.Skip()
+			*n += s.framing.Call + s.counter.Count(string(r.Of(span)))
+			return err
+		case "source", "image_url", "file_data": // of an image or a file
+			*n += token.ImageBound
+			_, err := r.Skip()
+			return err
+		case "arguments":
+			*n += s.framing.Call
+		case "tool_use_id", "tool_call_id":
+			*n += s.framing.Result
+		case "cache_control", "prompt_cache_breakpoint":
+			_, err := r.Skip()
+			return err
+		}
+		return s.walk(r, key, n)
+	})
+}
