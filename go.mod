@@ -3,6 +3,7 @@ module github.com/carrel-dev/carrel
 go 1.26.0
 
 require (
+	github.com/andybalholm/brotli v1.2.8
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/google/go-cmp v0.7.0

@@ -9,5 +9,9 @@
 // of these, so a message is known again, and a chain names a history. System and tools are
 // not in the chain; they have a digest of their own, the frame.
 //
-// Digests are SHA-256. Everything here is pure; a Request is for one goroutine.
+// A [Tap] reads an answer as it passes, and says how much of it may pass on before it is
+// known how the answer ended.
+//
+// Digests are SHA-256. Everything here is pure; a Request and a Tap are
+// for one goroutine each.
 package wire

@@ -1,0 +1,195 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Usage is what a provider says that a call took. The parts of the prompt do not
+// overlap: their sum is the whole prompt, in every dialect.
+type Usage struct {
+	Input        token.Count // of the prompt, neither read from the cache nor written to it
+	CacheRead    token.Count
+	CacheWrite5m token.Count // for five minutes, or for the only lifetime that the provider has
+	CacheWrite1h token.Count // for an hour
+	Output       token.Count // with Reasoning
+	Reasoning    token.Count
+}
+
+// Prompt returns the tokens of the whole prompt.
+func (u *Usage) Prompt() token.Count {
+	return u.Input + u.CacheRead + u.CacheWrite5m + u.CacheWrite1h
+}
+
+// An Answer is what is known of an answer to a call. It holds no text of it.
+type Answer struct {
+	Status int    // of HTTP, set by whoever has the answer
+	Model  string // that answered
+	Stop   string // why it ended, in the provider's word; empty if it did not say
+	Error  string // the provider's word for an error; empty if there was none
+	Whole  bool   // its terminal event came, or the last byte of its JSON
+	Used   bool   // Usage is what the provider said
+	Usage  Usage
+}
+
+// A field is a value in an answer that is looked for.
+type field int
+
+const (
+	noField field = iota
+	fieldType
+	fieldModel
+	fieldStop
+	fieldError
+	fieldInput
+	fieldRead
+	fieldWrite
+	fieldWrite5m
+	fieldWrite1h
+	fieldOutput
+	fieldReasoning
+)
+
+// fieldAt returns which field stands at a path of a JSON answer, or of the data of an
+// event. An element of a list is "*". What is a field in one is never something else in
+// the other.
+func fieldAt(d Dialect, path []byte) field {
+	switch d {
+	case Anthropic:
+		return messageField(bytes.TrimPrefix(path, []byte("message.")))
+	case Chat:
+		return chatField(path)
+	case Responses:
+		return responseField(bytes.TrimPrefix(path, []byte("response.")))
+	}
+	return noField
+}
+
+func messageField(path []byte) field {
+	switch string(path) {
+	case "type":
+		return fieldType
+	case "model":
+		return fieldModel
+	case "stop_reason", "delta.stop_reason":
+		return fieldStop
+	case "error.type":
+		return fieldError
+	case "usage.input_tokens":
+		return fieldInput
+	case "usage.cache_read_input_tokens":
+		return fieldRead
+	case "usage.cache_creation_input_tokens":
+		return fieldWrite
+	case "usage.cache_creation.ephemeral_5m_input_tokens":
+		return fieldWrite5m
+	case "usage.cache_creation.ephemeral_1h_input_tokens":
+		return fieldWrite1h
+	case "usage.output_tokens":
+		return fieldOutput
+	case "usage.output_tokens_details.thinking_tokens":
+		return fieldReasoning
+	}
+	return noField
+}
+
+func chatField(path []byte) field {
+	switch string(path) {
+	case "model":
+		return fieldModel
+	case "choices.*.finish_reason":
+		return fieldStop
+	case "error.type", "error.code":
+		return fieldError
+	case "usage.prompt_tokens":
+		return fieldInput
+	case "usage.prompt_tokens_details.cached_tokens":
+		return fieldRead
+	case "usage.prompt_tokens_details.cache_write_tokens":
+		return fieldWrite
+	case "usage.completion_tokens":
+		return fieldOutput
+	case "usage.completion_tokens_details.reasoning_tokens":
+		return fieldReasoning
+	}
+	return noField
+}
+
+func responseField(path []byte) field {
+	switch string(path) {
+	case "type":
+		return fieldType
+	case "model":
+		return fieldModel
+	case "status", "incomplete_details.reason":
+		return fieldStop
+	case "code", "error.code", "error.type":
+		return fieldError
+	case "usage.input_tokens":
+		return fieldInput
+	case "usage.input_tokens_details.cached_tokens":
+		return fieldRead
+	case "usage.input_tokens_details.cache_write_tokens":
+		return fieldWrite
+	case "usage.output_tokens":
+		return fieldOutput
+	case "usage.output_tokens_details.reasoning_tokens":
+		return fieldReasoning
+	}
+	return noField
+}
+
+// figures are the counts of an answer as they come. A later one of a kind replaces an
+// earlier one, as providers count on while they stream.
+type figures struct {
+	count [fieldReasoning + 1]token.Count
+	told  [fieldReasoning + 1]bool
+}
+
+// note takes the value of a field, as it is written in the JSON.
+func (a *Answer) note(l *figures, f field, raw []byte) {
+	if raw[0] == 'n' { // null
+		return
+	}
+	switch {
+	case f == fieldModel:
+		a.Model = unquote(raw)
+	case f == fieldStop:
+		if s := unquote(raw); s != "" && s != "in_progress" && s != "queued" && (s != "incomplete" || a.Stop == "") {
+			a.Stop = s
+		}
+	case f == fieldError:
+		if s := unquote(raw); s != "" && a.Error == "" {
+			a.Error = s
+		}
+	default:
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil || n < 0 || n > maxTokens {
+			return
+		}
+		l.count[f], l.told[f], a.Used = token.Count(n), true, true
+	}
+}
+
+// maxTokens is more than any call takes: what is above is no count.
+const maxTokens = 1 << 40
+
+// settle makes the usage of the figures. OpenAI counts what the cache has within the
+// input, Anthropic beside it.
+func (a *Answer) settle(d Dialect, l *figures) {
+	u := &a.Usage
+	u.Input, u.CacheRead = l.count[fieldInput], l.count[fieldRead]
+	u.CacheWrite5m, u.CacheWrite1h = l.count[fieldWrite5m], l.count[fieldWrite1h]
+	if !l.told[fieldWrite5m] && !l.told[fieldWrite1h] {
+		u.CacheWrite5m = l.count[fieldWrite]
+	}
+	if d != Anthropic {
+		u.Input = max(0, u.Input-u.CacheRead-u.CacheWrite5m)
+	}
+	u.Output, u.Reasoning = l.count[fieldOutput], l.count[fieldReasoning]
+	if d == Responses && a.Stop == "failed" && a.Error == "" {
+		a.Error = a.Stop
+	}
+}

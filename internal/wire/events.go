@@ -1,0 +1,193 @@
+package wire
+
+import "bytes"
+
+// events reads a stream of server-sent events in pieces and finds the one that ends the
+// answer (WHATWG HTML, 9.2). Of an event it keeps its name and short values of its data.
+type events struct {
+	dialect Dialect
+	data    scanner // over the data of the event
+
+	at    int64 // bytes that were read
+	begin int64 // where that begins which may not pass yet
+	found bool  // the event that is read ends the answer
+	plain bool  // it does not
+	done  bool  // the one that ends it was read to its end
+
+	part  linePart
+	name  []byte // of the field; then the value of "event", or the first bytes of data
+	seen  int    // bytes of data in this event
+	ready bool   // data has something, so a next line of it continues the text
+	cr    bool   // the last byte was a carriage return
+	torn  bool   // some of the event that ends the answer has passed
+}
+
+// A linePart says where in a line the next byte is.
+type linePart uint8
+
+const (
+	atStart linePart = iota
+	inName
+	atSpace // behind the colon
+	inEvent
+	inData
+	inOther
+)
+
+// maxUndecided is how many bytes of data may go by before an event whose type did not
+// come is taken for one that does not end the answer.
+const maxUndecided = 8 << 10
+
+// ends reports whether an event of this name ends an answer.
+func (e *events) ends(name []byte) bool {
+	switch string(name) {
+	case "message_stop":
+		return e.dialect == Anthropic
+	case "response.completed", "response.incomplete", "response.failed":
+		return e.dialect == Responses
+	}
+	return false
+}
+
+// feed reads the next piece, and returns up to where the whole stream may pass.
+func (e *events) feed(p []byte) (pass int64) {
+	for i := 0; i < len(p) && !e.done; i++ {
+		c := p[i]
+		if c == '\n' && e.cr { // the second half of one end of line
+			e.cr = false
+			e.at++
+			if e.part == atStart && !e.found && e.begin == e.at-1 {
+				e.begin = e.at
+			}
+			continue
+		}
+		if e.cr = c == '\r'; e.cr || c == '\n' {
+			e.at++
+			e.endLine()
+			continue
+		}
+		if e.part == inData {
+			n := bytes.IndexAny(p[i:], "\r\n")
+			if n < 0 {
+				n = len(p) - i
+			}
+			e.take(p[i : i+n])
+			e.at += int64(n)
+			i += n - 1
+			continue
+		}
+		e.at++
+		e.byte(c)
+	}
+	if e.found || !e.plain && e.begin < e.at {
+		return e.begin
+	}
+	return e.at
+}
+
+// byte reads a byte of a line that is no data.
+func (e *events) byte(c byte) {
+	switch part := e.part; {
+	case part == atStart, part == inName:
+		if c != ':' {
+			e.part = inName
+			e.hold(c)
+			return
+		}
+		name := string(e.name)
+		e.name = e.name[:0]
+		switch name {
+		case "data":
+			e.part = atSpace
+			if e.ready {
+				e.data.feed([]byte{'\n'})
+			}
+			e.ready = true
+		case "event":
+			e.part = inEvent
+			return
+		default:
+			e.part = inOther
+		}
+	case part == atSpace:
+		e.part = inData
+		if c != ' ' {
+			e.take([]byte{c})
+		}
+	case part == inEvent:
+		e.hold(c)
+	}
+}
+
+// hold keeps a byte of a name, if the name is short.
+func (e *events) hold(c byte) {
+	if len(e.name) < 64 {
+		e.name = append(e.name, c)
+	}
+}
+
+// take reads data of the event.
+func (e *events) take(p []byte) {
+	if e.dialect == Chat && !e.plain && !e.found {
+		if e.name = append(e.name, p[:min(len(p), len(doneMark)+1-len(e.name))]...); !bytes.HasPrefix([]byte(doneMark), e.name) {
+			e.plain = true
+		}
+	}
+	if e.seen += len(p); e.seen > maxUndecided {
+		e.plain = !e.found
+	}
+	e.data.feed(p)
+}
+
+// doneMark is the data of the last event of a chat stream.
+const doneMark = "[DONE]"
+
+// typed takes the type that the data of the event says it has.
+func (e *events) typed(raw []byte) {
+	name := bytes.Trim(raw, `"`)
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = []byte(unquote(raw))
+	}
+	if e.ends(name) {
+		e.end()
+	} else {
+		e.plain = !e.found
+	}
+}
+
+// end notes that the event ends the answer. What of it has passed already has passed.
+func (e *events) end() {
+	if e.plain {
+		e.begin, e.plain, e.torn = e.at, false, true
+	}
+	e.found = true
+}
+
+// endLine reads the end of a line.
+func (e *events) endLine() {
+	switch e.part {
+	case atStart: // an empty line ends the event
+		if e.found {
+			e.done = true
+			return
+		}
+		e.data.reset()
+		e.name, e.seen, e.ready, e.plain, e.begin = e.name[:0], 0, false, false, e.at
+		return
+	case inEvent:
+		if name := bytes.TrimPrefix(e.name, []byte(" ")); e.ends(name) {
+			e.end()
+		} else if e.dialect != Chat && len(name) > 0 {
+			e.plain = !e.found
+		}
+	case inData, atSpace:
+		if e.dialect == Chat && string(e.name) == doneMark {
+			e.end()
+		}
+	case inOther, inName:
+		if !e.found && e.seen == 0 && !e.plain && !e.ready {
+			e.begin = e.at // it said nothing of what the event is
+		}
+	}
+	e.part, e.name = atStart, e.name[:0]
+}

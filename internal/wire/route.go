@@ -1,0 +1,32 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+)
+
+// RouteOf returns the dialect that a request of a method and a path speaks, and what it
+// asks for. Both are empty for anything else. The path is without the base path of a
+// gateway; the leading /v1 of OpenAI may be missing, as clients have it in their base URL.
+func RouteOf(method, path string) (Dialect, Kind) {
+	if method != http.MethodPost {
+		return "", ""
+	}
+	switch path {
+	case "/v1/messages":
+		return Anthropic, KindCall
+	case "/v1/messages/count_tokens":
+		return Anthropic, KindCount
+	}
+	switch strings.TrimPrefix(path, "/v1") {
+	case "/chat/completions":
+		return Chat, KindCall
+	case "/responses":
+		return Responses, KindCall
+	case "/responses/compact":
+		return Responses, KindCompact
+	case "/responses/input_tokens":
+		return Responses, KindCount
+	}
+	return "", ""
+}
