@@ -153,22 +153,24 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 	if raw[0] == 'n' { // null
 		return
 	}
-	switch {
-	case f == fieldModel:
+	if f == fieldModel {
 		a.Model = unquote(raw)
-	case f == fieldStop:
+		return
+	}
+	if f == fieldStop {
 		if s := unquote(raw); s != "" && s != "in_progress" && s != "queued" && (s != "incomplete" || a.Stop == "") {
 			a.Stop = s
 		}
-	case f == fieldError:
+		return
+	}
+	if f == fieldError {
 		if s := unquote(raw); s != "" && a.Error == "" {
 			a.Error = s
 		}
-	default:
-		n, err := strconv.ParseInt(string(raw), 10, 64)
-		if err != nil || n < 0 || n > maxTokens {
-			return
-		}
+		return
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err == nil && n >= 0 && n <= maxTokens {
 		l.count[f], l.told[f], a.Used = token.Count(n), true, true
 	}
 }

@@ -87,35 +87,37 @@ func (e *events) feed(p []byte) (pass int64) {
 
 // byte reads a byte of a line that is no data.
 func (e *events) byte(c byte) {
-	switch part := e.part; {
-	case part == atStart, part == inName:
-		if c != ':' {
-			e.part = inName
-			e.hold(c)
-			return
-		}
-		name := string(e.name)
-		e.name = e.name[:0]
-		switch name {
-		case "data":
-			e.part = atSpace
-			if e.ready {
-				e.data.feed([]byte{'\n'})
-			}
-			e.ready = true
-		case "event":
-			e.part = inEvent
-			return
-		default:
-			e.part = inOther
-		}
-	case part == atSpace:
-		e.part = inData
-		if c != ' ' {
+	if e.part == inEvent {
+		e.hold(c)
+		return
+	}
+	if e.part == atSpace {
+		if e.part = inData; c != ' ' {
 			e.take([]byte{c})
 		}
-	case part == inEvent:
+		return
+	}
+	if e.part == inOther {
+		return
+	}
+	if c != ':' {
+		e.part = inName
 		e.hold(c)
+		return
+	}
+	name := string(e.name)
+	e.name = e.name[:0]
+	switch name {
+	case "data":
+		e.part = atSpace
+		if e.ready {
+			e.data.feed([]byte{'\n'})
+		}
+		e.ready = true
+	case "event":
+		e.part = inEvent
+	default:
+		e.part = inOther
 	}
 }
 
