@@ -9,8 +9,8 @@ import (
 
 // The exact encodings. Each loads its tables on its first count.
 var (
-	o200k  = &exact{"o200k_base", bpe.O200k}
-	cl100k = &exact{"cl100k_base", bpe.Cl100k}
+	o200k  = &exact{"o200k_base", &bpe.O200k}
+	cl100k = &exact{"cl100k_base", &bpe.Cl100k}
 )
 
 // An exact is a Counter of a public encoding.

@@ -1,6 +1,10 @@
 package token
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/lazy"
+)
 
 // The factors of [ForModel], in percent of an o200k_base count.
 //
@@ -35,8 +39,9 @@ type family struct {
 	window  Count
 }
 
-// families holds the known families. The first whose prefix fits is the one.
-var families = func() []family {
+// families holds the known families. The first whose prefix fits is the one. It is made when
+// it is first asked for, so that a program that counts nothing links no encoding.
+var families = lazy.Value[[]family]{Make: func() []family {
 	older, newer := Bound(o200k, factorCommon), Bound(o200k, factorClaude)
 	return []family{
 		{"gpt-5", o200k, 400_000},
@@ -82,7 +87,7 @@ var families = func() []family {
 
 		{"", older, defaultWindow},
 	}
-}()
+}}
 
 // ForModel returns the Counter for a model, by the name that its provider
 // gives it: exact for OpenAI models whose encoding is public, an upper bound
@@ -105,12 +110,13 @@ func ContextWindow(model string) Count {
 // familyOf returns the family of a model. The last family has all the rest.
 func familyOf(model string) family {
 	name := BareName(model)
-	for _, f := range families {
+	all := families.Get()
+	for _, f := range all {
 		if rest, ok := strings.CutPrefix(name, f.prefix); ok && (f.prefix == "" || endsWord(rest)) {
 			return f
 		}
 	}
-	return families[len(families)-1] // unreachable: the empty prefix fits
+	return all[len(all)-1] // unreachable: the empty prefix fits
 }
 
 // BareName returns the name of a model in lower case and without the dress of gateways: the

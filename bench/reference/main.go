@@ -35,7 +35,7 @@ type encoding struct {
 	tokens *bpe.Encoding
 }
 
-var encodings = []encoding{{"o200k_base", 0, bpe.O200k}, {"cl100k_base", 1, bpe.Cl100k}}
+var encodings = []encoding{{"o200k_base", 0, &bpe.O200k}, {"cl100k_base", 1, &bpe.Cl100k}}
 
 // A reference compares, and remembers whether a goal was missed.
 type reference struct {

@@ -56,21 +56,21 @@ import (
 // The tables are written by bench/reference.
 
 //go:embed o200k_base.bin
-var o200kTable string
+var o200kTable listing
 
 //go:embed cl100k_base.bin
-var cl100kTable string
+var cl100kTable listing
 
 // The encodings.
 var (
-	O200k  = &Encoding{listing: listing(o200kTable), split: splitO200k}
-	Cl100k = &Encoding{listing: listing(cl100kTable), split: splitCl100k}
+	O200k  = Encoding{listing: &o200kTable, split: splitO200k}
+	Cl100k = Encoding{listing: &cl100kTable, split: splitCl100k}
 )
 
 // An Encoding turns texts into tokens, the numbers of which are those of tiktoken. It may
 // be used by several goroutines at once.
 type Encoding struct {
-	listing listing
+	listing *listing
 	split   splitter
 
 	once    sync.Once
@@ -152,13 +152,13 @@ func (e *Encoding) countFirst(text string) (n int, ok bool) {
 		return 0, false
 	}
 	if e.first == nil {
-		e.first = newCounter(e.split, &vocabulary{listing: e.listing, bytes: e.listing.bytes()})
+		e.first = newCounter(e.split, &vocabulary{listing: *e.listing, bytes: e.listing.bytes()})
 	}
 	return e.first.count(valid(text)), true
 }
 
 func (e *Encoding) load() {
-	tokens, err := load(e.listing)
+	tokens, err := load(*e.listing)
 	if err != nil {
 		panic(err) // unreachable: the table is part of the program
 	}

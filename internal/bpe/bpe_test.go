@@ -21,8 +21,8 @@ import (
 // encodings are what is tested, each with its definition.
 var encodings = sync.OnceValue(func() []encoding {
 	return []encoding{
-		{"o200k_base", bpe.O200k, newNaive(bpe.O200k, splitO200k), "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"},
-		{"cl100k_base", bpe.Cl100k, newNaive(bpe.Cl100k, splitCl100k), "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"},
+		{"o200k_base", &bpe.O200k, newNaive(&bpe.O200k, splitO200k), "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"},
+		{"cl100k_base", &bpe.Cl100k, newNaive(&bpe.Cl100k, splitCl100k), "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"},
 	}
 })
 
@@ -256,7 +256,7 @@ func TestLongPieces(t *testing.T) {
 func TestFirstCountsLoadNothing(t *testing.T) {
 	const part = bpe.FewBytes / 8
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", part)[:part]
-	e := bpe.New(bpe.Cl100k)
+	e := bpe.New(&bpe.Cl100k)
 	want := bpe.Cl100k.Count(text)
 	if n := e.Count(""); n != 0 || e.Loaded() {
 		t.Errorf("Count of nothing is %d, and loads the tables: %t", n, e.Loaded())
@@ -284,7 +284,7 @@ func TestFirstCountsLoadNothing(t *testing.T) {
 	if !e.Loaded() {
 		t.Errorf("the tables are not loaded after %d bytes", 2*bpe.FewBytes)
 	}
-	if e := bpe.New(bpe.Cl100k); e.Count(strings.Repeat(text, 9)) == 0 || !e.Loaded() {
+	if e := bpe.New(&bpe.Cl100k); e.Count(strings.Repeat(text, 9)) == 0 || !e.Loaded() {
 		t.Errorf("the tables are not loaded after one text of %d bytes", 9*part)
 	}
 }

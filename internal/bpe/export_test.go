@@ -60,7 +60,7 @@ func LoadTable(table string) error {
 }
 
 // Table returns the table of an encoding.
-func (e *Encoding) Table() string { return strings.Clone(string(e.listing)) }
+func (e *Encoding) Table() string { return strings.Clone(string(*e.listing)) }
 
 // ClassTable is classTable.
 var ClassTable = classTable
