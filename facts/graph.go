@@ -9,22 +9,22 @@ type Position struct {
 	CallID string // or empty: it was said
 }
 
-// A CallState says what became of a call by the end of a conversation. It is stored
+// A Validity says what became of a call by the end of a conversation. It is stored
 // as its text.
-type CallState string
+type Validity string
 
 // The states.
 const (
-	StateCurrent    CallState = "current"    // nothing has superseded it
-	StateStale      CallState = "stale"      // what it read or wrote was written since
-	StateRedundant  CallState = "redundant"  // the same was read or run again since
-	StateResolved   CallState = "resolved"   // it failed, and the same has succeeded since
-	StateSuperseded CallState = "superseded" // the list of things to do that it states was stated anew
+	StateCurrent    Validity = "current"    // nothing has superseded it
+	StateStale      Validity = "stale"      // what it read or wrote was written since
+	StateRedundant  Validity = "redundant"  // the same was read or run again since
+	StateResolved   Validity = "resolved"   // it failed, and the same has succeeded since
+	StateSuperseded Validity = "superseded" // the list of things to do that it states was stated anew
 )
 
 // A CallStanding is what became of a call, and by which later one.
 type CallStanding struct {
-	State CallState
+	State Validity
 	By    Position // the call that superseded it, zero if it is current
 	About string   // the file, the command or the entry that both are about, empty if it is current
 	Part  bool     // only a part is superseded: of the file was written, or of several files or commands one
@@ -157,7 +157,7 @@ func (g *Graph) begin(ref Position) int {
 }
 
 // supersede says what became of call k by a later one, unless that is said.
-func (g *Graph) supersede(k, by int, state CallState, about string, part bool) {
+func (g *Graph) supersede(k, by int, state Validity, about string, part bool) {
 	c := &g.calls[k]
 	if k >= by || c.standing.State != StateCurrent {
 		return

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -94,13 +93,17 @@ type Message struct {
 	Chain digest.Digest
 }
 
-// Read reads a request of a dialect from its headers and its body. It keeps doc. Two
-// requests of a dialect with equal chains at i have the same first i+1 messages.
+// A Header has the headers of a request, such as an http.Header does.
+type Header interface{ Get(key string) string }
+
+// Read reads a request of a dialect from its headers, which may be nil, and its body. It
+// keeps doc. Two requests of a dialect with equal chains at i have the same first i+1
+// messages.
 //
 // It costs a digest over the body, and allocates nothing once a Request has read one with
 // as many messages, except for names. A body that is no request of the dialect is an
 // [ErrForm].
-func (q *Request) Read(dialect Dialect, kind Kind, header http.Header, doc *rawjson.Document) error {
+func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.Document) error {
 	messages, sum := q.Messages[:0], q.sum
 	*q = Request{Dialect: dialect, Kind: kind, Doc: doc, Messages: messages, sum: sum}
 	if err := q.fields(); err != nil {
@@ -268,7 +271,7 @@ func (q *Request) Thread() digest.Digest {
 }
 
 // name finds what the client calls its session.
-func (q *Request) name(header http.Header) {
+func (q *Request) name(header Header) {
 	prompt := q.Session
 	q.Session = first(header, "X-Claude-Code-Session-Id", "Session-Id", "Session_id", "X-Session-Id", "X-Session-Affinity")
 	q.Agent = first(header, "X-Claude-Code-Agent-Id", "Thread-Id")
@@ -282,7 +285,10 @@ func (q *Request) name(header http.Header) {
 	}
 }
 
-func first(header http.Header, keys ...string) string {
+func first(header Header, keys ...string) string {
+	if header == nil {
+		return ""
+	}
 	for _, k := range keys {
 		if v := header.Get(k); v != "" {
 			return v
@@ -334,11 +340,11 @@ var compactions = [...]string{
 }
 
 // compacts reports whether a call asks for a summary of its conversation.
-func (q *Request) compacts(header http.Header) bool {
+func (q *Request) compacts(header Header) bool {
 	if q.Kind != KindCall || len(q.Messages) == 0 {
 		return false
 	}
-	if turn := header.Get("X-Codex-Turn-Metadata"); strings.Contains(member([]byte(turn), "request_kind"), "compact") {
+	if turn := first(header, "X-Codex-Turn-Metadata"); strings.Contains(member([]byte(turn), "request_kind"), "compact") {
 		return true
 	}
 	return q.Compaction() != rawjson.NoNode

@@ -1,15 +1,12 @@
 package wire
 
-import (
-	"net/http"
-	"strings"
-)
+import "strings"
 
 // RouteOf returns the dialect that a request of a method and a path speaks, and what it
 // asks for. Both are empty for anything else. The path is without the base path of a
 // gateway; the leading /v1 of OpenAI may be missing, as clients have it in their base URL.
 func RouteOf(method, path string) (Dialect, Kind) {
-	if method != http.MethodPost {
+	if method != "POST" {
 		return "", ""
 	}
 	switch path {
