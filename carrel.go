@@ -26,6 +26,11 @@
 // a person's word about what the gate held. [Engine.Refute] recalls what turned
 // out to be wrong, [Engine.Purge] erases.
 //
+// Who stands between a client and a provider records with [Engine.Begin] and [Engine.End]
+// what was sent and what came of it, and keeps with [Engine.NewEpoch] and
+// [Engine.KeepRewrite] what was sent in place of what the client sent. [Engine.Report] and
+// [Engine.Calls] tell of it.
+//
 // Each job reads what it needs at a revision, asks the pure packages below
 // (transcript, pager, facts, intent, retrieval, contract, handoff, triage, assembly,
 // manifest),
@@ -52,6 +57,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/artifacts"
 	"github.com/carrel-dev/carrel/internal/engine/audit"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/calls"
 	"github.com/carrel-dev/carrel/internal/engine/contexts"
 	"github.com/carrel-dev/carrel/internal/engine/contracts"
 	"github.com/carrel-dev/carrel/internal/engine/handoffs"
@@ -74,6 +80,7 @@ type Engine struct {
 	contexts  *contexts.Contexts
 	contracts *contracts.Contracts
 	handoffs  *handoffs.Handoffs
+	calls     *calls.Calls
 	audit     *audit.Audit
 }
 
@@ -108,6 +115,7 @@ func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
 	}
 	e.contexts = &contexts.Contexts{Recorder: r, FitWindow: e.windows.FitWindow}
 	e.handoffs = &handoffs.Handoffs{Recorder: r, Import: e.sessions.ImportTitled}
+	e.calls = &calls.Calls{Recorder: r, Import: e.sessions.Import, Compress: e.windows.Compress, Export: e.sessions.Export}
 	e.audit = &audit.Audit{Recorder: r, Verify: e.contexts.VerifyManifest}
 	return e
 }

@@ -15,7 +15,8 @@ import (
 // A Call is what a store knows of one request to a model and its answer. It holds no
 // text, so that it outlives the session it names: ids, figures and digests are all there is.
 type Call struct {
-	ID      string               // such as "call_5c1f09ab", unique in a scope
+	ID      string               // such as "call_5c1f09ab7d20e613", unique in a scope
+	Seq     int64                // place in its scope, from 1 in the order in which calls were begun; set by the store
 	Session transcript.SessionID // may be empty, or name a session that is not stored
 	State   CallState
 	Begun   time.Time       // UTC, whole milliseconds
@@ -73,8 +74,7 @@ type Calls interface {
 	// valid, and an id that is there twice.
 	Record(ctx context.Context, scope governance.Scope, calls []Call) error
 
-	// Calls yields the calls that fit a filter, last begun first: the later recorded
-	// comes first, whatever the clock said.
+	// Calls yields the calls that fit a filter by Seq, the last first.
 	Calls(ctx context.Context, scope governance.Scope, filter CallFilter) iter.Seq2[*Call, error]
 
 	// Rewrites yields the rewrites of a session by epoch, then by how many messages they

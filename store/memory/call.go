@@ -41,6 +41,7 @@ func (s *database) Record(ctx context.Context, scope governance.Scope, calls []s
 		c := copyCall(&calls[i])
 		if c.State == store.CallIntent {
 			sp.callAt[c.ID] = len(sp.calls)
+			c.Seq = int64(len(sp.calls) + 1)
 			sp.calls = append(sp.calls, *c)
 			continue
 		}

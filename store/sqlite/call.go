@@ -16,8 +16,8 @@ import (
 type callRow struct {
 	store.Call
 
-	seq, place int64
-	latest     int64 // milliseconds; of all up to this one, the time at which the last was begun
+	place  int64 // among those of its session, from 1
+	latest int64 // milliseconds; of all up to this one, the time at which the last was begun
 }
 
 // Record implements [store.Calls]. Calls that are recorded at the same time wait for the
@@ -67,14 +67,14 @@ func (w *writer) beginCall(scope governance.Scope, c store.Call) error {
 		return err
 	}
 	r := &callRow{Call: c, latest: c.Begun.UnixMilli()}
-	if err := w.row(nextCall, []any{scope}, &r.seq); err != nil {
+	if err := w.row(nextCall, []any{scope}, &r.Seq); err != nil {
 		return err
 	}
 	if err := w.row(nextCallOfSession, []any{scope, c.Session}, &r.place); err != nil {
 		return err
 	}
-	if r.seq > 1 {
-		before, err := w.number(selectLatestCall, scope, r.seq-1)
+	if r.Seq > 1 {
+		before, err := w.number(selectLatestCall, scope, r.Seq-1)
 		if errors.Is(err, sql.ErrNoRows) {
 			return damaged("the list of calls of scope %s", scope)
 		} else if err != nil {
@@ -83,7 +83,7 @@ func (w *writer) beginCall(scope governance.Scope, c store.Call) error {
 		r.latest = max(r.latest, before)
 	}
 	own := callImprint(scope, r)
-	err := w.exec(insertCall, scope, r.seq, c.ID, c.Session, r.place, c.State, c.Begun.UnixMilli(), r.latest, document(c.Intent), own.blob())
+	err := w.exec(insertCall, scope, r.Seq, c.ID, c.Session, r.place, c.State, c.Begun.UnixMilli(), r.latest, document(c.Intent), own.blob())
 	if isTaken(err) { // its number is, by one that has no place there
 		return damaged("the list of calls of scope %s", scope)
 	}
@@ -107,7 +107,7 @@ func (w *writer) endCall(scope governance.Scope, c store.Call) error {
 	}
 	r.State, r.Ended, r.Outcome = c.State, c.Ended, c.Outcome
 	own := callImprint(scope, r)
-	return w.exec(updateCall, scope, r.seq, c.State, c.Ended.UnixMilli(), document(c.Outcome), own.blob())
+	return w.exec(updateCall, scope, r.Seq, c.State, c.Ended.UnixMilli(), document(c.Outcome), own.blob())
 }
 
 // scanCall returns the call in a row, if it is as it was written.
@@ -116,7 +116,7 @@ func scanCall(scope governance.Scope, scan func(dest ...any) error) (*callRow, e
 	var begun int64
 	var ended sql.NullInt64
 	var own imprint
-	err := scan(&r.seq, &r.ID, &r.Session, &r.place, &r.State, &begun, &r.latest, &ended, (*[]byte)(&r.Intent), (*[]byte)(&r.Outcome), &own)
+	err := scan(&r.Seq, &r.ID, &r.Session, &r.place, &r.State, &begun, &r.latest, &ended, (*[]byte)(&r.Intent), (*[]byte)(&r.Outcome), &own)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 // returns an error.
 func (v view) calls(scope governance.Scope, filter store.CallFilter, emit func(*callRow) error) error {
 	total, args := selectCallTotal, []any{scope}
-	query, number := selectCalls, func(r *callRow) int64 { return r.seq }
+	query, number := selectCalls, func(r *callRow) int64 { return r.Seq }
 	switch {
 	case filter.Session != "":
 		total, args = selectSessionCallTotal, append(args, filter.Session)

@@ -181,7 +181,7 @@ func rewriteImprint(scope governance.Scope, session transcript.SessionID, r *sto
 }
 
 func callImprint(scope governance.Scope, r *callRow) imprint {
-	return recordOf("call").text(string(scope)).number(r.seq).text(r.ID, string(r.Session)).number(r.place).text(string(r.State)).
+	return recordOf("call").text(string(scope)).number(r.Seq).text(r.ID, string(r.Session)).number(r.place).text(string(r.State)).
 		number(r.Begun.UnixMilli(), r.latest).value(millisOf(r.Ended)).blob(r.Intent).blob(r.Outcome).imprint()
 }
 

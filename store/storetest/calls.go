@@ -61,6 +61,7 @@ func callReadsBack(t *testing.T, s store.Store) {
 	bare := store.Call{ID: "call_2", State: store.CallIntent, Begun: epoch}
 	record(t, s, scope, first, bare)
 	first.Begun = epoch // in UTC and whole milliseconds
+	first.Seq, bare.Seq = 1, 2
 	equal(t, "calls that have begun", contents(t, s, scope).Calls, []store.Call{bare, first})
 
 	end := ended("call_1", store.CallFailed)

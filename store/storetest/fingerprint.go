@@ -224,6 +224,7 @@ func (f *fingerprint) calls() error {
 			return err
 		}
 		f.text("call", c.ID, string(c.Session), string(c.State))
+		f.number(c.Seq)
 		f.time(c.Begun, c.Ended)
 		f.document(c.Intent)
 		f.document(c.Outcome)

@@ -201,12 +201,9 @@ func (e *Recorder) amendment(h *hold.Snapshot, added []string) (*store.Change, e
 	c := &store.Change{Head: *h.Head, Statements: added}
 	c.Head.Updated = e.Now()
 	if h.Head.Revision == 0 {
-		cell, err := e.Cell(store.CellAbout, []byte("{}"))
-		if err != nil {
+		if err := e.BeginSession(c); err != nil {
 			return nil, err
 		}
-		c.Cells = append(c.Cells, cell)
-		c.Head.About, c.Head.Created = cell.ID, c.Head.Updated
 	}
 	return c, nil
 }

@@ -28,3 +28,15 @@ func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.S
 	_, err = e.Store.Apply(ctx, scope, h.Head.ID, h.Head.Revision, c)
 	return c.Entry.ID, err
 }
+
+// BeginSession adds to a change what a session has from the first, where that is no
+// conversation.
+func (e *Recorder) BeginSession(c *store.Change) error {
+	cell, err := e.Cell(store.CellAbout, []byte("{}"))
+	if err != nil {
+		return err
+	}
+	c.Cells = append(c.Cells, cell)
+	c.Head.About, c.Head.Created = cell.ID, c.Head.Updated
+	return nil
+}

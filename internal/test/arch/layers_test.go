@@ -43,7 +43,7 @@ var layers = []layer{
 	{name: "record", packages: []string{"internal/engine/record"}},
 	{name: "engine", packages: []string{
 		"internal/engine/sessions", "internal/engine/windows", "internal/engine/artifacts", "internal/engine/contexts",
-		"internal/engine/contracts", "internal/engine/handoffs", "internal/engine/audit",
+		"internal/engine/contracts", "internal/engine/handoffs", "internal/engine/calls", "internal/engine/audit",
 	}},
 	{name: "door", packages: []string{"."}},
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},

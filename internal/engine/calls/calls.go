@@ -1,0 +1,162 @@
+// Package calls does the jobs about calls to models: which were sent and what came of
+// them, and what was sent in place of what a client sent.
+//
+// A call is recorded when it begins and when it ends, by ids, figures and digests alone. A
+// rewrite is text, so it belongs to a session, in whose journal it stands, and goes with it.
+package calls
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Calls does the jobs about calls to models.
+type Calls struct {
+	*record.Recorder
+
+	// Import, Compress and Export are jobs of packages sessions and windows.
+	Import   func(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error)
+	Compress func(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (*api.CompressResult, error)
+	Export   func(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (*api.ExportResult, error)
+}
+
+// maxWord is how many bytes a word has at most that a call is recorded with: it is to be a
+// name, and never a text of the conversation.
+const maxWord = 256
+
+// Begin records that a call is about to be sent.
+func (e *Calls) Begin(ctx context.Context, scope governance.Scope, req *api.BeginRequest) (_ *api.BeginResult, err error) {
+	defer base.During("begin call", &err)
+
+	if err := checkWords(map[string]string{"dialect": req.Dialect, "model": req.Model, "reason": req.Reason}); err != nil {
+		return nil, err
+	}
+	intent, err := json.Marshal(&req.CallIntent)
+	if err != nil {
+		return nil, err
+	}
+	c := store.Call{ID: req.Call, Session: req.Session, State: store.CallIntent, Begun: e.Now(), Intent: intent}
+	if c.ID == "" {
+		if c.ID, err = e.newID(); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.Store.Record(ctx, scope, []store.Call{c}); err != nil {
+		return nil, err
+	}
+	return &api.BeginResult{Call: c.ID}, nil
+}
+
+// newID returns the id of a call.
+func (e *Calls) newID() (string, error) {
+	var id [8]byte
+	_, err := io.ReadFull(e.Opts.Rand, id[:])
+	return "call_" + hex.EncodeToString(id[:]), err
+}
+
+// checkWords reports which of some words, by their names, is too long to be one.
+func checkWords(words map[string]string) error {
+	for name, word := range words {
+		if len(word) > maxWord {
+			return &api.FieldError{Field: name, Text: fmt.Sprintf("has %d bytes, more than %d: it is to be a name", len(word), maxWord)}
+		}
+	}
+	return nil
+}
+
+// End records what came of a call.
+func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (_ *api.EndResult, err error) {
+	defer base.During("end call "+req.Call, &err)
+
+	if err := checkWords(map[string]string{"stop": req.Stop, "error": req.Error}); err != nil {
+		return nil, err
+	}
+	if req.State == store.CallIntent {
+		return nil, &api.FieldError{Field: "state", Text: "is intent, with which a call begins"}
+	}
+	req = new(*req)
+	if !req.First.IsZero() {
+		req.First = req.First.UTC().Truncate(1e6)
+	}
+	outcome, err := json.Marshal(&req.CallOutcome)
+	if err != nil {
+		return nil, err
+	}
+	c := store.Call{ID: req.Call, State: req.State, Ended: e.Now(), Outcome: outcome}
+	if err := e.Store.Record(ctx, scope, []store.Call{c}); err != nil {
+		return nil, err
+	}
+	return &api.EndResult{Ended: c.Ended}, nil
+}
+
+// CloseCalls ends calls of which nobody has said what came of them, as unknown.
+func (e *Calls) CloseCalls(ctx context.Context, scope governance.Scope, req *api.CloseCallsRequest) (_ *api.CloseCallsResult, err error) {
+	defer base.During("close calls", &err)
+	return base.Retry(ctx, func() (*api.CloseCallsResult, error) { // somebody may know by now
+		var calls []store.Call
+		res := &api.CloseCallsResult{Calls: []string{}}
+		for c, err := range e.Store.Calls(ctx, scope, store.CallFilter{Open: true}) {
+			if err != nil {
+				return nil, err
+			}
+			if c.Begun.Before(req.Before) {
+				calls = append(calls, store.Call{ID: c.ID, State: store.CallUnknown, Ended: e.Now()})
+				res.Calls = append(res.Calls, c.ID)
+			}
+		}
+		return res, e.Store.Record(ctx, scope, calls)
+	})
+}
+
+// Calls returns the calls of a scope, or of one session, last begun first.
+func (e *Calls) Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (_ *api.List[api.Call], err error) {
+	defer base.During("list calls", &err)
+	return base.ListPage(&base.Listing[api.Call, int64]{
+		Name: "calls", Scope: scope, Of: []any{req.Session, req.Since},
+		Fetch: func(limit int) ([]api.Call, error) {
+			var list []api.Call
+			err := e.each(ctx, scope, store.CallFilter{Session: req.Session, Since: req.Since, Limit: limit}, func(c *api.Call) {
+				list = append(list, *c)
+			})
+			return list, err
+		},
+		Key: func(c *api.Call) int64 { return c.Seq },
+		Behind: func(at int64) (func(*api.Call) bool, error) {
+			return func(c *api.Call) bool { return c.Seq < at }, nil
+		},
+	}, req.Cursor)
+}
+
+// each calls f for each call that fits a filter, last begun first.
+func (e *Calls) each(ctx context.Context, scope governance.Scope, filter store.CallFilter, f func(c *api.Call)) error {
+	for c, err := range e.Store.Calls(ctx, scope, filter) {
+		if err != nil {
+			return err
+		}
+		call := api.Call{ID: c.ID, Seq: c.Seq, Session: c.Session, State: c.State, Begun: c.Begun, Ended: c.Ended}
+		err := errors.Join(parse(c.Intent, &call.CallIntent), parse(c.Outcome, &call.CallOutcome))
+		if err != nil {
+			return fmt.Errorf("%w: call %s: %w", store.ErrCorrupt, c.ID, err)
+		}
+		f(&call)
+	}
+	return nil
+}
+
+// parse reads what is recorded of a call, if anything is.
+func parse(data json.RawMessage, into any) error {
+	if data == nil {
+		return nil
+	}
+	return json.Unmarshal(data, into)
+}

@@ -1,0 +1,168 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Report says what was sent to models, and by how much less than what clients sent.
+func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.ReportRequest) (_ *api.ReportResult, err error) {
+	defer base.During("report", &err)
+
+	res := &api.ReportResult{Since: req.Since}
+	sessions := make(map[transcript.SessionID]*sessionTally)
+	reasons := make(map[api.ReasonTally]int)
+	err = e.each(ctx, scope, store.CallFilter{Since: req.Since}, func(c *api.Call) {
+		of := sessions[c.Session]
+		if of == nil {
+			of = &sessionTally{epochs: make(map[int]bool), models: make(map[string]*api.ModelTally)}
+			sessions[c.Session] = of
+		}
+		of.add(c)
+		reasons[api.ReasonTally{Managed: c.Managed, Reason: c.Reason}]++
+		if res.First.IsZero() || c.Begun.Before(res.First) {
+			res.First = c.Begun
+		}
+		if c.Begun.After(res.Last) {
+			res.Last = c.Begun
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	sums := make(map[*api.CallTally]*sessionTally)
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		one, kind := sessions[id], &res.Observed
+		switch {
+		case one.holdout:
+			kind = &res.Holdout
+		case one.tally.Managed > 0:
+			kind = &res.Managed
+		}
+		for _, into := range []*api.CallTally{&res.Total, kind} {
+			if sums[into] == nil {
+				sums[into] = &sessionTally{models: make(map[string]*api.ModelTally)}
+			}
+			sums[into].join(one, id != "")
+		}
+	}
+	for _, into := range []*api.CallTally{&res.Total, &res.Managed, &res.Holdout, &res.Observed} {
+		*into = sums[into].done()
+	}
+	res.Reasons = byFrequency(reasons)
+	return res, nil
+}
+
+// A sessionTally counts the calls of a session, or of several.
+type sessionTally struct {
+	tally   api.CallTally
+	holdout bool
+	epochs  map[int]bool // that began with a head
+	models  map[string]*api.ModelTally
+}
+
+// add counts a call.
+func (s *sessionTally) add(c *api.Call) {
+	t := &s.tally
+	t.Calls++
+	switch c.State {
+	case store.CallDone:
+		t.Done++
+	case store.CallFailed:
+		t.Failed++
+		if c.Status >= http.StatusBadRequest {
+			t.Refused++
+		}
+	case store.CallUnknown:
+		t.Unknown++
+	case store.CallIntent:
+		t.Open++
+	}
+	if c.Managed {
+		t.Managed++
+	}
+	s.holdout = s.holdout || c.Holdout
+	if c.Epoch > 0 {
+		s.epochs[c.Epoch] = true
+	}
+	t.Bytes += int64(c.Bytes)
+	t.SentBytes += int64(c.SentBytes)
+	t.Received += int64(c.Received)
+	if c.Usage != (api.Usage{}) {
+		t.Usage.Add(&c.Usage)
+		s.model(&api.ModelTally{Model: c.Model, Calls: 1, Usage: c.Usage})
+	}
+}
+
+// model counts what calls of a model took.
+func (s *sessionTally) model(m *api.ModelTally) {
+	if s.models[m.Model] == nil {
+		s.models[m.Model] = &api.ModelTally{Model: m.Model}
+	}
+	s.models[m.Model].Calls += m.Calls
+	s.models[m.Model].Usage.Add(&m.Usage)
+}
+
+// join counts the calls of a session, which has a name or not.
+func (s *sessionTally) join(one *sessionTally, named bool) {
+	t, u := &s.tally, &one.tally
+	if named {
+		t.Sessions++
+	}
+	t.Calls += u.Calls
+	t.Managed += u.Managed
+	t.Done += u.Done
+	t.Failed += u.Failed
+	t.Refused += u.Refused
+	t.Unknown += u.Unknown
+	t.Open += u.Open
+	t.Epochs += len(one.epochs)
+	t.Bytes += u.Bytes
+	t.SentBytes += u.SentBytes
+	t.Received += u.Received
+	t.Usage.Add(&u.Usage)
+	for _, m := range one.models {
+		s.model(m)
+	}
+}
+
+// done returns what was counted. Of no session it is nothing.
+func (s *sessionTally) done() api.CallTally {
+	if s == nil {
+		s = new(sessionTally)
+	}
+	t := s.tally
+	t.Models = []api.ModelTally{}
+	for _, name := range slices.Sorted(maps.Keys(s.models)) {
+		t.Models = append(t.Models, *s.models[name])
+	}
+	return t
+}
+
+// byFrequency returns reasons with their counts, the most frequent first, then by name.
+func byFrequency(counts map[api.ReasonTally]int) []api.ReasonTally {
+	list := make([]api.ReasonTally, 0, len(counts))
+	for r, n := range counts {
+		r.Calls = n
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b api.ReasonTally) int {
+		if a.Calls == b.Calls && a.Reason == b.Reason && a.Managed != b.Managed {
+			if a.Managed {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}

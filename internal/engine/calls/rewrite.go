@@ -1,0 +1,228 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// opRewrite is the journal's word for what was sent in place of what a client sent.
+const opRewrite = "rewrite"
+
+// A rewriteEntry is what the journal keeps of a rewrite.
+type rewriteEntry struct {
+	Chain    digest.Digest        `json:"chain"`
+	Kind     store.RewriteKind    `json:"kind"`
+	Epoch    int                  `json:"epoch"`
+	Messages int                  `json:"messages"`
+	Cell     store.CellID         `json:"cell"`
+	Bytes    int                  `json:"bytes"`
+	Blocks   []transcript.BlockID `json:"blocks,omitempty"` // from which it was made
+
+	Pass   string      `json:"pass,omitempty"` // entry of the compression that the head is of
+	Before token.Count `json:"before,omitempty"`
+	After  token.Count `json:"after,omitempty"`
+}
+
+// Rewrites returns what was sent in place of what a client sent.
+func (e *Calls) Rewrites(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.RewritesResult, err error) {
+	defer base.During("rewrites of session "+string(req.Session), &err)
+
+	if _, err := e.Head(ctx, scope, req.Session); err != nil {
+		return nil, err
+	}
+	res := &api.RewritesResult{Rewrites: []api.Rewrite{}}
+	var cells []store.CellID
+	for r, err := range e.Store.Rewrites(ctx, scope, req.Session) {
+		if err != nil {
+			return nil, err
+		}
+		res.Rewrites = append(res.Rewrites, api.Rewrite{Chain: r.Chain, Kind: r.Kind, Epoch: r.Epoch, Messages: r.Messages})
+		cells = append(cells, r.Cell)
+	}
+	bodies, err := e.Bodies(ctx, scope, cells)
+	if err != nil {
+		return nil, err
+	}
+	for i := range res.Rewrites {
+		res.Rewrites[i].Data = bodies[i]
+	}
+	return res, nil
+}
+
+// KeepRewrite keeps what is about to be sent in place of what a client sent.
+func (e *Calls) KeepRewrite(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest) (_ *api.KeepRewriteResult, err error) {
+	defer base.During("keep what is sent in session "+string(req.Session), &err)
+
+	if err := checkRewrite(req); err != nil {
+		return nil, err
+	}
+	op, err := e.keep(ctx, scope, req, &rewriteEntry{})
+	if err != nil {
+		return nil, err
+	}
+	return &api.KeepRewriteResult{Op: op}, nil
+}
+
+func checkRewrite(req *api.KeepRewriteRequest) error {
+	switch {
+	case req.Session == "":
+		return &api.FieldError{Field: "session", Text: "is missing"}
+	case req.Chain == digest.Digest{}:
+		return &api.FieldError{Field: "chain", Text: "is missing"}
+	case req.Kind != store.RewriteHead && req.Kind != store.RewriteMessage:
+		return &api.FieldError{Field: "kind", Text: fmt.Sprintf("is %q: it is head or message", req.Kind)}
+	case req.Epoch < 0 || req.Messages < 1:
+		return &api.FieldError{Field: "messages", Text: "a rewrite is of an epoch from 0 on and stands for at least one message"}
+	case !json.Valid(req.Data):
+		return &api.FieldError{Field: "data", Text: "is not JSON"}
+	}
+	return nil
+}
+
+// keep writes a rewrite, and returns the entry that says so.
+func (e *Calls) keep(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest, entry *rewriteEntry) (string, error) {
+	return base.Retry(ctx, func() (string, error) {
+		head, err := e.Head(ctx, scope, req.Session)
+		if errors.Is(err, store.ErrNotFound) {
+			head, err = &store.Head{ID: req.Session}, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		c := &store.Change{Head: *head}
+		c.Head.Updated = e.Now()
+		if head.Revision == 0 {
+			if err := e.BeginSession(c); err != nil {
+				return "", err
+			}
+		}
+		cell, err := e.Cell(store.CellSent, req.Data)
+		if err != nil {
+			return "", err
+		}
+		if err := e.addSources(ctx, scope, c, req, cell.ID); err != nil {
+			return "", err
+		}
+		c.Cells = append(c.Cells, cell)
+		c.Rewrites = []store.Rewrite{{Chain: req.Chain, Kind: req.Kind, Epoch: req.Epoch, Messages: req.Messages, Cell: cell.ID}}
+		data := *entry
+		data.Chain, data.Kind, data.Epoch, data.Messages = req.Chain, req.Kind, req.Epoch, req.Messages
+		data.Cell, data.Bytes, data.Blocks = cell.ID, len(req.Data), req.Blocks
+		return e.Apply(ctx, scope, head, c, opRewrite, data)
+	})
+}
+
+// addSources adds to a change edges from a cell to those of the blocks that it was made from.
+func (e *Calls) addSources(ctx context.Context, scope governance.Scope, c *store.Change, req *api.KeepRewriteRequest, cell store.CellID) error {
+	seen := make(map[store.CellID]bool)
+	for _, id := range req.Blocks {
+		b, err := e.Store.Block(ctx, scope, store.BlockRef{Session: req.Session, Block: id})
+		if err != nil {
+			return api.About(api.SubjectBlock, err)
+		}
+		for _, source := range b.Cells {
+			if !seen[source] {
+				seen[source] = true
+				c.Edges = append(c.Edges, store.Edge{Derived: cell, Source: source, Rel: "sent"})
+			}
+		}
+	}
+	return nil
+}
+
+// NewEpoch makes the window of a conversation smaller, and keeps what is sent from then on
+// in place of its messages.
+func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.NewEpochRequest) (_ *api.NewEpochResult, err error) {
+	defer base.During(fmt.Sprintf("begin epoch %d of %s", req.Epoch, req.Name), &err)
+
+	if req.Epoch < 1 {
+		return nil, &api.FieldError{Field: "epoch", Text: "is below 1: before the first head nothing was in place of anything"}
+	}
+	came, err := readBody(req.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: data: %w", api.ErrRequest, err)
+	}
+	in, err := e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: req.Data, Rewind: true})
+	if err != nil {
+		return nil, err
+	}
+	pass, err := e.Compress(ctx, scope, &api.CompressRequest{
+		Session: in.Session, Target: req.Target, Window: req.Window, Strategy: api.StrategyAccount,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.Export(ctx, scope, &api.ExportRequest{Session: in.Session})
+	if err != nil {
+		return nil, err
+	}
+	goes, err := readBody(out.Data)
+	if err == nil && (goes.key != came.key || goes.around != came.around) {
+		err = errors.New("the window cannot be sent as messages alone: what stands beside them has changed")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", api.ErrPolicy, err)
+	}
+	keep := &api.KeepRewriteRequest{Session: in.Session, Rewrite: api.Rewrite{
+		Chain: req.Chain, Kind: store.RewriteHead, Epoch: req.Epoch, Messages: came.messages, Data: goes.list,
+	}}
+	if err := checkRewrite(keep); err != nil {
+		return nil, err
+	}
+	op, err := e.keep(ctx, scope, keep, &rewriteEntry{Pass: pass.Op, Before: pass.Before, After: pass.After})
+	if err != nil {
+		return nil, err
+	}
+	return &api.NewEpochResult{
+		Session: in.Session, Head: goes.list, Messages: came.messages, Before: pass.Before, After: pass.After, Pass: pass.Op, Op: op,
+	}, nil
+}
+
+// A body is what of the body of a request to a model matters for a head.
+type body struct {
+	key      string        // under which the messages stand
+	list     []byte        // the messages; a part of the body
+	messages int           // how many they are
+	around   digest.Digest // of all members but the messages, in their order
+}
+
+// readBody reads the body of a request to a model.
+func readBody(data []byte) (*body, error) {
+	var doc rawjson.Document
+	if err := doc.Read(data); err != nil {
+		return nil, err
+	}
+	b := &body{}
+	var around []byte
+	for member := range doc.Children(rawjson.Root) {
+		key := string(doc.Key(member))
+		list := key == "messages" || key == "input"
+		if !list {
+			around = fmt.Appendf(around, "%q:%s,", key, doc.Raw(member))
+			continue
+		}
+		if b.key != "" || doc.Kind(member) != rawjson.Array {
+			return nil, errors.New("it has no list of messages, or more than one")
+		}
+		b.key, b.list = key, doc.Raw(member)
+		for range doc.Children(member) {
+			b.messages++
+		}
+	}
+	if b.key == "" {
+		return nil, errors.New("it has no list of messages")
+	}
+	b.around = digest.Of(around)
+	return b, nil
+}
