@@ -233,6 +233,21 @@ func TestStablePrefix(t *testing.T) {
 	if n := after.Cells - cells.Cells; n > 6 {
 		t.Errorf("the second context took %d new cells: what has not changed is stored once", n)
 	}
+	another, err := carrel.New(b.store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = another.Assemble(t.Context(), scope, &carrel.AssembleRequest{Session: in.Session, Query: "who has the log?", Format: "openai", Budget: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := b.store.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := last.Cells - after.Cells; n > 6 {
+		t.Errorf("a context of another process took %d new cells: what has not changed is stored once", n)
+	}
 }
 
 // A session that is too large is cut for this context alone.

@@ -19,7 +19,7 @@ import (
 // seal makes the manifest of a context and writes it, with everything that the context has
 // and the store does not. It returns the id of the manifest and its seal.
 func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *fitted, data []byte, tiles []stretch) (id, seal string, err error) {
-	known, err := e.KnownSegments(ctx, src.scope, src.req.Session, src.formatName())
+	known, err := e.KnownSegments(ctx, src.scope, chosen.version, src.req.Session, src.formatName())
 	if err != nil {
 		return "", "", err
 	}
@@ -49,7 +49,7 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 		ID: h.ID, Session: src.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,
 		Total: h.Total, Seal: sealed.Seal(), Body: sealed.Bytes(), Uses: uses(segments),
 	}
-	if _, err := e.Update(ctx, src.scope, u, "assemble", map[string]any{"manifest": h.ID}); err != nil {
+	if _, err := e.Update(ctx, src.scope, u, stacks.OpAssemble, stacks.ContextEntry{Manifest: h.ID}); err != nil {
 		return "", "", err
 	}
 	known.Keep(m, salts)

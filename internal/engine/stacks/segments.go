@@ -2,8 +2,10 @@ package stacks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -51,7 +53,19 @@ const (
 	// maxAllSegments is how many are remembered of all before some are forgotten. Each
 	// takes about 300 bytes.
 	maxAllSegments = 100_000
+
+	// latestUpdates is how many of a scope's updates are searched for its latest context.
+	latestUpdates = 64
 )
+
+// A ContextEntry is what the log has about a context that was handed out, with the operation
+// [OpAssemble].
+type ContextEntry struct {
+	Manifest string `json:"manifest"` // its id
+}
+
+// OpAssemble is the operation of an entry that has a [ContextEntry].
+const OpAssemble = "assemble"
 
 // SegmentKeys names what the segments of a context are about, in order. What
 // comes several times, such as frames, is numbered.
@@ -88,9 +102,9 @@ func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	}
 }
 
-// KnownSegments returns what is remembered, or else the segments of the latest
-// context.
-func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, session transcript.SessionID, format string) (*SegmentsKnown, error) {
+// KnownSegments returns what is remembered, or else the segments of the latest context, if
+// it is among the latest updates of the scope, which is at version or later.
+func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, version store.Version, session transcript.SessionID, format string) (*SegmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
 	c := &e.Segments
 	c.mu.Lock()
@@ -100,17 +114,8 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, sess
 		return known, nil
 	}
 	known = &SegmentsKnown{all: make(map[string]KnownSegment), count: &c.count}
-	for m, err := range e.Store.Manifests(ctx, scope, session) {
-		if err != nil {
-			return nil, err
-		}
-		if m.Format != format || m.Session != session {
-			continue
-		}
-		if err := e.readSegments(ctx, scope, m.ID, known.all); err != nil {
-			return nil, err
-		}
-		break
+	if err := e.readLatest(ctx, key, version, known.all); err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,31 +147,56 @@ func (c *segmentCache) remove(key segmentsOf) {
 	delete(c.all, key)
 }
 
-// readSegments adds the segments of a stored manifest whose cells are still
-// there.
-func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, id string, known map[string]KnownSegment) error {
-	row, err := e.Store.Manifest(ctx, scope, id)
-	if err != nil {
-		return err
+// readLatest adds the segments of the latest context under a key. The list of all contexts
+// would have it first, but is read whole before it says so, and grows for ever.
+func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.Version, known map[string]KnownSegment) error {
+	var ids []string
+	for entry, err := range e.Store.Log(ctx, key.scope, max(0, version-latestUpdates)) {
+		if err != nil {
+			return err
+		}
+		var made ContextEntry
+		if entry.Op == OpAssemble && json.Unmarshal(entry.Data, &made) == nil {
+			ids = append(ids, made.Manifest)
+		}
 	}
+	for _, id := range slices.Backward(ids) {
+		row, err := e.Store.Manifest(ctx, key.scope, id)
+		if err != nil {
+			return err
+		}
+		if row.Format == key.format && row.Session == key.session {
+			return e.readSegments(ctx, key.scope, row, known)
+		}
+	}
+	return nil
+}
+
+// readSegments adds the segments of a stored manifest whose cells are still there.
+func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *store.Manifest, known map[string]KnownSegment) error {
 	sealed, err := manifest.Parse(row.Body)
 	if err != nil {
-		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, id, err)
+		return fmt.Errorf("%w: manifest %s: %w", store.ErrCorrupt, row.ID, err)
 	}
 	keys := make(SegmentKeys)
+	var names []string
+	var cells []store.CellID
+	var commits []digest.Digest
 	for _, it := range sealed.Manifest().Items {
-		s, ok := it.(*manifest.Segment)
-		if !ok {
-			continue
+		if s, ok := it.(*manifest.Segment); ok {
+			names, cells, commits = append(names, keys.Next(s)), append(cells, store.CellID(s.Cell)), append(commits, s.Commit)
 		}
-		key := keys.Next(s)
-		c, err := e.ReadCell(ctx, scope, store.CellID(s.Cell))
-		switch {
-		case errors.Is(err, store.ErrGone):
-		case err != nil:
-			return err
-		default:
-			known[key] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: s.Commit}
+	}
+	for at := 0; at < len(cells); at++ { // again behind each cell that is gone
+		for c, err := range e.Store.Cells(ctx, scope, cells[at:]) {
+			if errors.Is(err, store.ErrGone) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			known[names[at]] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: commits[at]}
+			at++
 		}
 	}
 	return nil

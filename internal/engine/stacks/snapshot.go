@@ -31,9 +31,9 @@ import (
 const snapshotMark = "carrel/columns/1\n"
 
 const (
-	// leastSnapshot is how many artifacts a scope has before it gets a snapshot: fewer are
-	// read in a moment.
-	leastSnapshot = 10_000
+	// leastSnapshot is how many artifacts a scope has before it gets a snapshot. Fewer are
+	// read in about the time that it takes to open one, half a millisecond.
+	leastSnapshot = 200
 
 	// staleAfter is how many updates a snapshot may be behind before it is replaced.
 	staleAfter = 256
