@@ -39,7 +39,8 @@ const (
 	staleAfter = 256
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// checksum returns the CRC-32C of data. Its table is made once, when it is first asked for.
+func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
 // SnapshotPath returns the path of the snapshot of a scope, or nothing if there are none.
 func (e *Stacks) SnapshotPath(scope governance.Scope) string {
@@ -201,7 +202,7 @@ func (c *columns) appendTo(b []byte, scope governance.Scope, entry string) []byt
 		word(uint64(row)) //nolint:gosec // likewise
 	}
 	b, _ = c.Table.AppendBinary(b) // it cannot fail
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, checksum(b))
 }
 
 var (
@@ -212,7 +213,7 @@ var (
 // decode reads what appendTo wrote for a scope, and returns the id of the entry.
 func (c *columns) decode(data []byte, scope governance.Scope) (entry string, err error) {
 	end := len(data) - crc32.Size
-	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+	if end < 0 || checksum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
 		return "", errNotWhole
 	}
 	r := wordReader{data: data[:end]}
