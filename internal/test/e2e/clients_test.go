@@ -57,6 +57,7 @@ var codex = client{
 model_provider = "fake"
 model_context_window = 1000000
 check_for_update_on_startup = false
+tool_output_token_limit = 20000
 
 [model_providers.fake]
 name = "fake"

@@ -247,7 +247,8 @@ func TestThinkingIsDroppedWhereThatIsWanted(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(reply.Transformations, tt.want) {
+			dropped := s.Requests()[len(s.Requests())-1].Dropped
+			if !slices.Equal(reply.Transformations, tt.want) || len(dropped) != len(tt.want) && !tt.refused {
 				t.Errorf("got %v, want %v", reply.Transformations, tt.want)
 			}
 		})

@@ -320,8 +320,8 @@ func TestReasoningIsBoundToWhatItFollowed(t *testing.T) {
 			for _, x := range respond(t, s, tt.model, tt.change(items)...).Transformations {
 				got = append(got, x.Path+" "+x.Reason)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("what is not used (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.want, got); diff != "" || len(s.Requests()[2].Dropped) != len(tt.want) {
+				t.Errorf("what is not used (-want +got), and as the request has it, %v:\n%s", s.Requests()[2].Dropped, diff)
 			}
 		})
 	}

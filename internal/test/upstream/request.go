@@ -51,6 +51,10 @@ type Request struct {
 	Usage  Usage  // what it cost; all zero if it got no message
 	Prefix Prefix // how it goes on from what its session sent before; all zero if it got no message
 
+	// Dropped are the places of the thinking and the reasoning that the model was not
+	// shown, though it was sent.
+	Dropped []string
+
 	Step    string // name of the step that answered, if one did
 	Status  int
 	Reply   []byte // the body of the answer, without compression and faults

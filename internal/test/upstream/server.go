@@ -406,6 +406,9 @@ func (s *Server) settle(r *Request, in *reading, u *Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.Usage = *u
+	for _, d := range in.gone {
+		r.Dropped = append(r.Dropped, d.Path)
+	}
 	if r.Kind == KindMain || r.Kind == KindCompaction {
 		r.Prefix = s.memory.follow(r.Session, in.chain)
 	}

@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/test/upstream"
+)
+
+// What a long session is: so many notes are read, one by one, and together they are more
+// than three windows.
+const (
+	notes       = 45
+	noteBytes   = 15_000
+	smallWindow = 60_000 // tokens, as the upstream counts them
+)
+
+// What must be in every request of a long session: what its user said, and what the model
+// decided and pinned, once it did.
+const (
+	userCanary   = "The frozen directory is called migrations-heron."
+	pinnedCanary = "The symbol table of the kestrel build stays at version 41."
+)
+
+// A mode is what stands between an agent and its provider.
+type mode string
+
+const (
+	alone    mode = "alone"
+	observed mode = "observed"
+	managed  mode = "managed"
+)
+
+// note returns a text in which no line is like another, of this note or of others.
+func note(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < noteBytes; i++ {
+		h := fnv.New64a()
+		fmt.Fprint(h, n, i)
+		fmt.Fprintf(&b, "note %02d line %03d: gauge %08x reads %d\n", n, i, uint32(h.Sum64()>>32), h.Sum64()%100_000)
+	}
+	return b.String()
+}
+
+// A marathon is the model of a long session. It reads one note after the other, and recalls
+// some of those that it is shown a stub of.
+type marathon struct {
+	c        client
+	mode     mode
+	read     int
+	pinned   bool
+	asked    map[string]bool // ids that were recalled
+	pending  bool            // the newest result is recalled
+	recalled []string        // what came back
+}
+
+// pointers are how what was replaced is spoken of: a result that was stashed before it was
+// sent, and a block that was paged.
+var pointers = regexp.MustCompile(`\[carrel: stashed \d+ bytes, \d+ lines as ([0-9a-f]+)|\[carrel ([0-9a-f]{8,}): paged`)
+
+// next returns the reply to a request.
+func (m *marathon) next(r *upstream.Request) upstream.Reply {
+	if m.pending {
+		m.pending = false
+		for _, res := range r.Results() {
+			m.recalled = append(m.recalled, res.Text)
+		}
+	}
+	switch {
+	case m.read == notes:
+		return upstream.Say(upstream.Text("All is read."))
+	case m.mode == managed && m.read == 5 && !m.pinned:
+		m.pinned = true
+		return upstream.Say(upstream.Text(pinnedCanary), m.c.run(
+			`id=$(carrel search 'symbol table kestrel version' --jq '.found[0].id'); carrel pin --yes "${id//\"/}"`))
+	case m.mode == managed && m.read > 10 && len(m.asked) < m.read/10:
+		if id := m.pointer(r); id != "" {
+			m.asked[id], m.pending = true, true
+			return upstream.Say(upstream.Text("I look again."), m.c.run("carrel recall "+id+" --text"))
+		}
+	}
+	m.read++
+	return upstream.Say(
+		upstream.Thinking(fmt.Sprintf("Note %d is next.", m.read)), upstream.Text("On to the next."),
+		m.c.run(fmt.Sprintf("cat notes/%02d.txt", m.read)))
+}
+
+// pointer returns an id that stands for something in a request and was not recalled yet.
+func (m *marathon) pointer(r *upstream.Request) string {
+	for _, text := range r.Texts() {
+		for _, found := range pointers.FindAllStringSubmatch(text, -1) {
+			if id := found[1] + found[2]; !m.asked[id] {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// A client finishes a session whose history is longer than three small windows. Alone, and
+// observed, it sends all of it, and each request goes on from the one before. Managed, what
+// is sent stays within a small window, has what must not be lost, and leaves what was sent
+// before as it was except where it becomes much shorter; what is recalled comes back as it was.
+func long(t *testing.T, c client) {
+	for _, mode := range []mode{alone, observed, managed} {
+		t.Run(string(mode), func(t *testing.T) {
+			m := &marathon{c: c, mode: mode, asked: make(map[string]bool)}
+			o := &upstream.Options{Window: 1_000_000, Script: []upstream.Step{{Name: "on", Times: upstream.Always, Make: m.next}}}
+			if mode == managed {
+				o.Window = smallWindow
+			}
+			a := c.agent(t, o)
+			for n := range notes {
+				a.write(filepath.Join(a.work, "notes", fmt.Sprintf("%02d.txt", n+1)), []byte(note(n+1)))
+			}
+			said := a.behind(mode, c, "Read all notes, one after the other. "+userCanary)
+			if !strings.Contains(said, "All is read.") || m.read != notes {
+				t.Errorf("%d notes were read, and the agent said:\n%.2000s", m.read, said)
+			}
+			a.nothingRefused()
+			requests := a.fake.OfKind(upstream.KindMain)
+			for i, r := range requests {
+				if !r.Contains(userCanary) || len(r.Dropped) > 0 {
+					t.Errorf("request %d has what the user said: %v; the model is not shown %v of it", i, r.Contains(userCanary), r.Dropped)
+				}
+			}
+			if mode == managed {
+				checkManaged(t, m, requests)
+				return
+			}
+			for i, r := range requests {
+				if r.Prefix.Broke != "" {
+					t.Errorf("request %d breaks what was sent before: %+v", i, r.Prefix)
+				}
+			}
+			if n := requests[len(requests)-1].Tokens; n < 3*smallWindow {
+				t.Errorf("the session is of %d tokens, which is less than three windows", n)
+			}
+		})
+	}
+}
+
+// checkManaged checks what was sent of a session that is managed.
+func checkManaged(t *testing.T, m *marathon, requests []*upstream.Request) {
+	t.Helper()
+	decided := false
+	for i, r := range requests {
+		decided = decided || r.Contains(pinnedCanary)
+		switch {
+		case decided && !r.Contains(pinnedCanary):
+			t.Errorf("request %d lacks what was pinned", i)
+		case r.Prefix.Broke == "":
+		case strings.HasPrefix(r.Prefix.Broke, "tools"), strings.HasPrefix(r.Prefix.Broke, "system"):
+			t.Errorf("request %d breaks %+v", i, r.Prefix)
+		case r.Tokens > requests[i-1].Tokens*4/5:
+			t.Errorf("request %d breaks %+v, and is of %d tokens, the one before of %d", i, r.Prefix, r.Tokens, requests[i-1].Tokens)
+		}
+	}
+	if !decided || len(m.recalled) == 0 {
+		t.Errorf("pinned: %v, recalled: %d", decided, len(m.recalled))
+	}
+	for _, text := range m.recalled {
+		found := 0
+		for n := range notes {
+			if strings.Contains(text, note(n+1)) {
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("what was recalled has %d notes in it as they were: %.300q", found, text)
+		}
+	}
+}
+
+// behind has an agent answer a prompt with something between it and its provider.
+func (a *agent) behind(mode mode, c client, prompt string) string {
+	a.t.Helper()
+	args := append(c.args, prompt)
+	if mode == alone {
+		a.env = append(a.env, "DISABLE_COMPACT=1")
+		return a.call(a.program, args...)
+	}
+	if err := exec.CommandContext(a.t.Context(), carrelProgram, "run", "--help").Run(); err != nil {
+		a.t.Skipf("there is no carrel run: %v", err)
+	}
+	flag := "--manage"
+	if mode == observed {
+		a.env = append(a.env, "DISABLE_COMPACT=1")
+		flag = "--observe"
+	}
+	return a.call(carrelProgram, append([]string{"run", flag, "--", a.program}, args...)...)
+}
+
+func TestClaudeCodeFinishesALongSession(t *testing.T) { long(t, claudeCode) }
+func TestCodexFinishesALongSession(t *testing.T)      { long(t, codex) }
+func TestOpenCodeFinishesALongSession(t *testing.T)   { long(t, openCode) }
