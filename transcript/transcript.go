@@ -8,6 +8,10 @@ import (
 // A SessionID names one conversation: the provider's own id if it has one.
 type SessionID string
 
+// ThreadName returns the name under which a conversation of requests is read that is not
+// known by its beginning: its id ends in thread, whatever its first messages become.
+func ThreadName(thread string) string { return "carrel:thread:" + thread }
+
 // A Session is one conversation as a [Format] decoded it.
 type Session struct {
 	ID       SessionID

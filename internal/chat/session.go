@@ -14,8 +14,14 @@ import (
 // Describe gives s an id and a title. Bodies have no id of their own: it is
 // made of the name of the file, without its folder and extension, the first
 // system message and the first other message, so that a conversation that
-// grows keeps it.
+// grows keeps it. A name that [transcript.ThreadName] gave decides alone, whatever the
+// conversation begins with: a client may write its system text and its first message anew.
 func Describe(s *transcript.Session, prefix, name string) {
+	s.Title = title(s.Messages)
+	if thread, found := strings.CutPrefix(name, transcript.ThreadName("")); found {
+		s.ID = transcript.SessionID(prefix + thread)
+		return
+	}
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	h := sha256.New()
 	fmt.Fprintf(h, "body/v1\x00%s", strings.TrimSuffix(name, path.Ext(name)))
@@ -29,7 +35,6 @@ func Describe(s *transcript.Session, prefix, name string) {
 		}
 	}
 	s.ID = transcript.SessionID(prefix + hex.EncodeToString(h.Sum(nil)[:8]))
-	s.Title = title(s.Messages)
 }
 
 // title returns the first line of the first user's text, of 80 characters at most.
