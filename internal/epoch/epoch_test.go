@@ -412,12 +412,45 @@ func TestSizesAreBounds(t *testing.T) {
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"why","signature":"`+strings.Repeat("A", 4000)+`"},{"type":"tool_use","id":"t","name":"ls","input":{"path":"/tmp"}}]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":"`+strings.Repeat("A", 100_000)+`"}}]}]}`))
 	s := epoch.NewSizes(wire.Anthropic, model)
-	all, frame := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
+	z := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q))
 	least := token.ForModel(model).Count("a\nbwhyls/tmp") + token.ImageBound + 1000
-	if all-frame < least || all-frame > least+400 {
-		t.Errorf("got %d, want a little more than %d", all-frame, least)
+	if got := z.All - z.Frame; got < least || got > least+400 {
+		t.Errorf("got %d, want a little more than %d", got, least)
 	}
-	if again, _ := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q)); again != all {
-		t.Errorf("the second time it is %d, not %d", again, all)
+	if again := s.Of(q, epoch.NewBook(wire.Anthropic).Plan(q)); again != z || z.Made != 0 || z.Tools >= z.Frame {
+		t.Errorf("got %+v, and the second time %+v", z, again)
 	}
+	b := epoch.NewBook(wire.Anthropic)
+	if err := b.Add(&epoch.Rewrite{Chain: q.Messages[1].Chain, Kind: epoch.Head, Messages: 2, Data: []byte(`[{"role":"user","content":"a"}]`)}); err != nil {
+		t.Fatal(err)
+	}
+	if z := s.Of(q, b.Plan(q)); z.Made <= z.Frame || z.Made > z.Frame+20 {
+		t.Errorf("with a head of a letter it is %+v", z)
+	}
+}
+
+// The beginning of a conversation is stored with the same bytes, however it is sent.
+func TestWholeIsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &client{t: t}
+		for range rapid.IntRange(1, 6).Draw(t, "turns") {
+			c.history = append(c.history, c.message("user"), c.message("assistant"))
+		}
+		if rapid.Bool().Draw(t, "rewritten") {
+			c.rewrite(c.body())
+		}
+		b := c.book()
+		one, err := b.Whole(read(t, wire.Anthropic, c.body()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := b.Whole(read(t, wire.Anthropic, c.body()))
+		if err != nil || !bytes.Equal(one, two) || bytes.Contains(one, []byte("cache_control")) {
+			t.Fatalf("%v: the same history is\n%s\nand\n%s", err, one, two)
+		}
+		q := read(t, wire.Anthropic, string(one))
+		if len(q.Messages) != len(c.history) {
+			t.Fatalf("%d of %d messages are in it", len(q.Messages), len(c.history))
+		}
+	})
 }

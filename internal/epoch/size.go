@@ -26,25 +26,33 @@ func NewSizes(dialect wire.Dialect, model string) *Sizes {
 	return &Sizes{counter: token.ForModel(model), framing: token.FramingOf(provider), known: make(map[digest.Digest]token.Count)}
 }
 
-// Of returns an upper bound of what is sent: all of it, and what is in front of the
-// messages. An image counts as the most that one costs, signatures and encrypted
-// reasoning as a quarter of their characters.
-func (s *Sizes) Of(q *wire.Request, p *Plan) (all, frame token.Count) {
-	frame = s.once(q.Frame, func() token.Count {
-		return s.framing.Request + s.framing.Tools + s.value(q.Doc.Raw(q.System)) + s.counter.Count(string(q.Doc.Raw(q.Tools)))
-	})
-	all = frame
-	for id, text := range p.messages(q) {
-		all += s.once(id, func() token.Count { return s.framing.Message + s.value(text) })
-	}
-	return all, frame
+// A Size is an upper bound of what is sent.
+type Size struct {
+	All   token.Count
+	Frame token.Count // system and tools
+	Tools token.Count // of these, tools
+	Made  token.Count // what was sent when the epoch began: the frame and the head; 0 without one
 }
 
-// Message returns an upper bound of a message of the client.
-func (s *Sizes) Message(q *wire.Request, i int) token.Count {
-	return s.once(q.Messages[i].Identity, func() token.Count {
-		return s.framing.Message + s.value(q.Doc.Raw(q.Messages[i].Node))
+// Of returns how large is what is sent. An image counts as the most that one costs,
+// signatures and encrypted reasoning as a quarter of their characters.
+func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
+	z.Tools = s.once(q.Frame, func() token.Count {
+		return s.framing.Request + s.framing.Tools + s.counter.Count(string(q.Doc.Raw(q.Tools)))
 	})
+	z.Frame = z.Tools
+	if q.System != rawjson.NoNode {
+		z.Frame += s.once(digest.Of(q.Doc.Raw(q.System)), func() token.Count { return s.value(q.Doc.Raw(q.System)) })
+	}
+	z.All = z.Frame
+	n := 0
+	for id, text := range p.messages(q) {
+		z.All += s.once(id, func() token.Count { return s.framing.Message + s.value(text) })
+		if n++; p.head != nil && n == len(p.head.spans) {
+			z.Made = z.All
+		}
+	}
+	return z
 }
 
 func (s *Sizes) once(id digest.Digest, count func() token.Count) token.Count {

@@ -158,6 +158,11 @@ func Extend(dialect Dialect, before, id digest.Digest) digest.Digest {
 // calls and is no part of what the provider caches.
 var billing = []byte(`"x-anthropic-billing-header:`)
 
+// IsBilling reports whether a block of the system text is such a line.
+func IsBilling(d *rawjson.Document, block rawjson.Node) bool {
+	return bytes.HasPrefix(d.Raw(d.Member(block, "text")), billing)
+}
+
 // frame takes the digest of system and tools.
 func (q *Request) frame() {
 	s, d := &q.sum, q.Doc
@@ -169,7 +174,7 @@ func (q *Request) frame() {
 	case d.Kind(q.System) == rawjson.Array:
 		s.piece(pieceBlocks, nil)
 		for b := range d.Children(q.System) {
-			if !bytes.HasPrefix(d.Raw(d.Member(b, "text")), billing) {
+			if !IsBilling(d, b) {
 				s.block(d, b, textType(q.Dialect, RoleSystem))
 			}
 		}

@@ -1,0 +1,72 @@
+package epoch
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+// Whole returns a request as a conversation to be stored: each message as its own rewrite
+// says, none of them as a head says, in the canonical form. Marks and the billing line are
+// left out, and a list of one plain text is that text. So the beginning of a conversation
+// has the same bytes in each call.
+func (b *Book) Whole(q *wire.Request) ([]byte, error) {
+	d := &b.doc
+	if err := d.Read(q.Doc.Raw(rawjson.Root)); err != nil {
+		return nil, err
+	}
+	own := *q
+	own.Doc = d
+	for _, list := range [...]rawjson.Node{q.System, q.Tools} {
+		for block := range d.Children(list) {
+			if wire.IsBilling(d, block) {
+				d.Drop(block)
+			}
+			unmark(d, block)
+		}
+	}
+	for i := range own.Messages {
+		m := &own.Messages[i]
+		if e := b.messages[m.Chain]; e != nil && m.Node != own.List {
+			d.Replace(m.Node, e.text)
+			continue
+		}
+		content := own.Content(i)
+		var blocks []rawjson.Node
+		for block := range d.Children(content) {
+			unmark(d, block)
+			blocks = append(blocks, block)
+		}
+		if len(blocks) == 1 && q.Dialect != wire.Responses {
+			if text := plain(d, blocks[0]); text != nil {
+				d.Replace(content, text)
+			}
+		}
+	}
+	return bytes.Join(d.Segments(), nil), nil
+}
+
+// unmark takes the marks of a block away.
+func unmark(d *rawjson.Document, block rawjson.Node) {
+	for m := range d.Children(block) {
+		if wire.IsMark(d.Key(m)) {
+			d.Drop(m)
+		}
+	}
+}
+
+// plain returns the text of a block that is nothing else.
+func plain(d *rawjson.Document, block rawjson.Node) (text []byte) {
+	for m := range d.Children(block) {
+		switch key := d.Key(m); {
+		case wire.IsMark(key), string(key) == "type" && string(d.Raw(m)) == `"text"`:
+		case string(key) == "text" && d.Kind(m) == rawjson.String:
+			text = slices.Clone(d.Raw(m))
+		default:
+			return nil
+		}
+	}
+	return text
+}
