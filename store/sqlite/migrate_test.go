@@ -90,7 +90,7 @@ func copyTables(t *testing.T, from, to string) {
 // withoutCalls takes a store back to schema 7.
 var withoutCalls = []string{
 	"DROP TABLE rewrite", "DROP TABLE call", "DROP TABLE session_calls", "ALTER TABLE scope_total DROP COLUMN calls",
-	"ALTER TABLE scope_total DROP COLUMN open_calls", "ALTER TABLE session_total DROP COLUMN rewrites",
+	"ALTER TABLE scope_total DROP COLUMN open_calls", "ALTER TABLE scope_total DROP COLUMN segments", "ALTER TABLE session_total DROP COLUMN rewrites",
 }
 
 // takeBack takes a store back to schema 3 or 4, with all that is in it.

@@ -33,24 +33,29 @@ const (
 )
 
 const (
-	selectLastDoc  = `SELECT max(coalesce((SELECT max(doc) FROM doc), 0), coalesce((SELECT max(doc) FROM gone_doc WHERE scope = ?1), 0))`
-	deleteDocOf    = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING doc`
-	insertDoc      = `INSERT INTO doc (doc, scope, session_id, block_id, imprint, words) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
-	insertGone     = `INSERT INTO gone_doc (scope, doc) VALUES (?1, ?2)`
-	deleteGone     = `DELETE FROM gone_doc WHERE scope = ?1 AND doc = ?2`
-	countDocs      = `SELECT count(*) FROM doc WHERE scope = ?1`
-	selectGone     = `SELECT doc FROM gone_doc WHERE scope = ?1`
-	newSegment     = `SELECT coalesce(max(segment), 0) + 1 FROM segment`
-	insertSegment  = `INSERT INTO segment (segment, scope, last, pages, size, docs, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
-	deleteSegment  = `DELETE FROM segment WHERE segment = ?1`
-	segmentColumns = `SELECT segment, scope, last, pages, size, docs, imprint FROM segment `
-	selectSegments = segmentColumns + `WHERE scope = ?1 ORDER BY last`
-	selectSegment  = segmentColumns + `WHERE segment = ?1`
-	selectSizes    = `SELECT segment, size FROM segment WHERE scope = ?1 ORDER BY last`
-	insertPage     = `INSERT INTO posting (page, body, imprint) VALUES (?1, ?2, ?3)`
-	deletePages    = `DELETE FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff`
-	selectPage     = `SELECT body, imprint FROM posting WHERE page = ?1`
-	selectPages    = `SELECT page, body, imprint FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff ORDER BY page`
+	selectLastDoc = `SELECT max(coalesce((SELECT max(doc) FROM doc), 0), coalesce((SELECT max(doc) FROM gone_doc WHERE scope = ?1), 0))`
+	deleteDocOf   = `DELETE FROM doc WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING doc`
+	insertDoc     = `INSERT INTO doc (doc, scope, session_id, block_id, imprint, words) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
+	insertGone    = `INSERT INTO gone_doc (scope, doc) VALUES (?1, ?2)`
+	deleteGone    = `DELETE FROM gone_doc WHERE scope = ?1 AND doc = ?2`
+	countSegments = `
+		INSERT INTO scope_total (name, num, version, seq, held, manifests, edges, segments) VALUES (?1, 0, 0, 0, 0, 0, zeroblob(16), ?2)
+		ON CONFLICT DO UPDATE SET segments = segments + excluded.segments`
+	selectSegmentTotal = `SELECT coalesce((SELECT segments FROM scope_total WHERE name = ?1), 0)`
+	selectGone         = `SELECT doc FROM gone_doc WHERE scope = ?1`
+	newSegment         = `SELECT coalesce(max(segment), 0) + 1 FROM segment`
+	insertSegment      = `INSERT INTO segment (segment, scope, last, pages, size, docs, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	deleteSegment      = `DELETE FROM segment WHERE segment = ?1`
+	segmentColumns     = `SELECT segment, scope, last, pages, size, docs, imprint FROM segment `
+	selectSegments     = segmentColumns + `WHERE scope = ?1 ORDER BY last`
+	selectSegment      = segmentColumns + `WHERE segment = ?1`
+	selectSizes        = `SELECT segment, size FROM segment WHERE scope = ?1 ORDER BY last`
+	insertPage         = `INSERT INTO posting (page, body, imprint) VALUES (?1, ?2, ?3)`
+	deletePages        = `DELETE FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff`
+	selectPage         = `SELECT body, imprint FROM posting WHERE page = ?1`
+	selectPages        = `SELECT page, body, imprint FROM posting WHERE page BETWEEN ?1 << 20 AND (?1 << 20) + 0xfffff ORDER BY page`
+
+	selectSegmentTotals = `SELECT name, segments FROM scope_total UNION SELECT scope, 0 FROM segment WHERE scope NOT IN (SELECT name FROM scope_total) ORDER BY 1`
 
 	selectAllSegments = segmentColumns + `ORDER BY scope, last`
 	countLostPages    = `SELECT count(*) FROM posting WHERE NOT EXISTS (SELECT 1 FROM segment WHERE segment = page >> 20)`
@@ -120,7 +125,7 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 		if err != nil {
 			return nil, err
 		}
-		if err := v.complete(scope, segments, gone); err != nil {
+		if err := v.complete(scope, segments); err != nil {
 			return nil, err
 		}
 		views := make([]postings.View, len(segments))
@@ -136,17 +141,14 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 	})
 }
 
-// complete returns an error unless the segments of a scope have as many blocks as can be
-// found: a segment that is lost has words that nothing would be found by.
-func (v view) complete(scope governance.Scope, segments []*segment, gone map[int64]bool) error {
+// complete returns an error unless as many segments of a scope are there as were written: one
+// that is lost has words that nothing would be found by.
+func (v view) complete(scope governance.Scope, segments []*segment) error {
 	want := 0
-	if err := v.row(countDocs, []any{scope}, &want); err != nil {
+	if err := v.row(selectSegmentTotal, []any{scope}, &want); err != nil {
 		return err
 	}
-	for _, g := range segments {
-		want -= len(g.ids)
-	}
-	if want+len(gone) != 0 {
+	if want != len(segments) {
 		return damagedIndex()
 	}
 	return nil
@@ -277,13 +279,29 @@ func (w *writer) applyIndex(j *change) error {
 	for i := range j.segment.IDs {
 		j.segment.IDs[i] += last + 1
 	}
-	if err := w.addSegment(j.scope, j.segment); err != nil {
+	if err := w.putSegment(j.scope, j.segment, 0); err != nil {
 		return err
 	}
 	if err := w.mergeSegments(j.scope, replaced); err != nil {
 		return err
 	}
 	return j.ctx.Err()
+}
+
+// putSegment writes a segment, unless nothing is in it, and counts it in the place of some
+// that are gone.
+func (w *writer) putSegment(scope governance.Scope, s *postings.Segment, gone int) error {
+	if err := w.addSegment(scope, s); err != nil {
+		return err
+	}
+	more := -gone
+	if len(s.IDs) > 0 {
+		more++
+	}
+	if more == 0 {
+		return nil
+	}
+	return w.exec(countSegments, scope, more)
 }
 
 // addSegment writes a segment, unless nothing is in it.
@@ -426,7 +444,7 @@ func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64
 			return err
 		}
 	}
-	return w.addSegment(scope, x.Segment())
+	return w.putSegment(scope, x.Segment(), len(keys))
 }
 
 // pagesOf returns the pages of a segment that have words.
@@ -485,6 +503,9 @@ func (c *checker) checkSegments() error {
 	if wrong += len(have); wrong > 0 {
 		c.report("index words: the words of %d texts are not those that were put into it", wrong)
 	}
+	if err := c.countSegments(segments); err != nil {
+		return err
+	}
 	var lost int
 	if err := c.row(countLostPages, nil, &lost); err != nil {
 		return err
@@ -493,6 +514,23 @@ func (c *checker) checkSegments() error {
 		c.report("index words: %d pages are of no segment", lost)
 	}
 	return nil
+}
+
+// countSegments compares how many segments each scope has with how many were written.
+func (c *checker) countSegments(segments []*segment) error {
+	have := make(map[governance.Scope]int)
+	for _, g := range segments {
+		have[g.scope]++
+	}
+	return c.each(func(rows *sql.Rows) error {
+		var scope governance.Scope
+		var want int
+		err := rows.Scan(&scope, &want)
+		if err == nil && have[scope] != want {
+			c.report("scope %s: the index has %d segments, not %d", scope, have[scope], want)
+		}
+		return err
+	}, selectSegmentTotals)
 }
 
 // sumSegment adds the words of a segment's documents to their sums.

@@ -745,6 +745,8 @@ func TestIndexIsChecked(t *testing.T) {
 		"UPDATE segment SET pages = 2",
 		"UPDATE segment SET scope = 'x'",
 		"UPDATE doc SET block_id = 'x' WHERE doc = 1",
+		"UPDATE scope_total SET segments = segments + 1",
+		"DELETE FROM scope_total",
 		"DELETE FROM segment",
 		"DELETE FROM posting",
 		"INSERT INTO gone_doc (scope, doc) SELECT scope, doc FROM doc LIMIT 1",

@@ -54,3 +54,11 @@ CREATE TABLE rewrite (
 -- The imprints of the rewrites of a session, combined as those of its other lists.
 ALTER TABLE session_total ADD COLUMN rewrites BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'
 	CHECK (length(rewrites) = 16);
+
+-- How many segments the index of blocks has, so that a search need not count the blocks
+-- to know that none is lost.
+ALTER TABLE scope_total ADD COLUMN segments INTEGER NOT NULL DEFAULT 0;
+
+INSERT INTO scope_total (name, num, version, seq, held, manifests, edges, segments)
+SELECT scope, 0, 0, 0, 0, 0, zeroblob(16), count(*) FROM segment WHERE true GROUP BY scope
+ON CONFLICT DO UPDATE SET segments = excluded.segments;
