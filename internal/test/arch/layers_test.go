@@ -48,7 +48,7 @@ var layers = []layer{
 	{name: "door", packages: []string{"."}},
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
-	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "client"}},
+	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "client"}},
 	{name: "drivers", packages: []string{"store/sqlite", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/upstream", "internal/test/fakesession"}},

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+// A payload is the body of a request in memory that is used again when nobody needs it any
+// more: the one who read it, the transport, which may write it after it has an answer, and
+// whoever keeps the conversation. Each lets go once.
+type payload struct {
+	bytes.Buffer
+
+	users atomic.Int32
+}
+
+var payloads = sync.Pool{New: func() any { return new(payload) }}
+
+// maxKept is the size above which the memory of a body is left to the collector.
+const maxKept = 8 << 20
+
+// errBodyTooLarge means that there is more of a body than is read.
+var errBodyTooLarge = errors.New("proxy: the body is larger than what is read")
+
+// readPayload reads a body of at most so many bytes. With errBodyTooLarge the payload has
+// the beginning.
+func readPayload(r io.Reader, length, most int64) (*payload, error) {
+	b, _ := payloads.Get().(*payload) // it has nothing else
+	b.Reset()
+	b.users.Store(1)
+	if length > 0 && length <= most {
+		b.Grow(int(length) + bytes.MinRead)
+	}
+	n, err := b.ReadFrom(io.LimitReader(r, most+1))
+	if err == nil && n > most {
+		err = errBodyTooLarge
+	}
+	return b, err
+}
+
+// hold adds a user.
+func (b *payload) hold() *payload {
+	b.users.Add(1)
+	return b
+}
+
+// release takes a user away.
+func (b *payload) release() {
+	if b.users.Add(-1) == 0 && b.Cap() <= maxKept {
+		payloads.Put(b)
+	}
+}
+
+// reader returns a reader of the whole body. To close it is to let go.
+func (b *payload) reader() io.ReadCloser {
+	b.hold()
+	return &payloadReader{Reader: bytes.NewReader(b.Bytes()), done: sync.OnceFunc(b.release)}
+}
+
+type payloadReader struct {
+	*bytes.Reader
+
+	done func()
+}
+
+// Close implements [io.Closer].
+func (r *payloadReader) Close() error {
+	r.done()
+	return nil
+}

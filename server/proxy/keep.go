@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// An Importer takes conversations in. [carrel.Engine] is one.
+type Importer interface {
+	Import(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error)
+}
+
+// The formats of conversations, by dialect.
+var formats = map[wire.Dialect]string{wire.Anthropic: "anthropic", wire.Chat: "openai", wire.Responses: "responses"}
+
+// A keeper imports conversations in the background, one at a time: of each thread the
+// newest body that there is, whatever came in between.
+type keeper struct {
+	proxy *Proxy
+	ctx   context.Context // of the imports
+	stop  context.CancelFunc
+
+	mu      sync.Mutex
+	waiting map[digest.Digest]*said
+	order   []digest.Digest // of those that wait
+	bytes   int             // of those that wait
+	known   map[digest.Digest]transcript.SessionID
+	working bool
+	idle    *sync.Cond
+}
+
+// Bounds of what waits to be imported, and of what is remembered.
+const (
+	maxWaiting = 256 << 20 // bytes
+	maxKnown   = 4096      // threads
+)
+
+func newKeeper(p *Proxy) *keeper {
+	k := &keeper{proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID)}
+	k.idle = sync.NewCond(&k.mu)
+	k.ctx, k.stop = context.WithCancel(context.Background())
+	return k
+}
+
+// session returns the session that a thread was imported as, or nothing.
+func (k *keeper) session(thread digest.Digest) transcript.SessionID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known[thread]
+}
+
+func (k *keeper) sessions() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.known)
+}
+
+// worth reports whether a request is a conversation that goes on: a single message is a
+// question beside one, and what the client asks for to compact is no part of it.
+func worth(req *wire.Request) bool {
+	if req.Side || req.Remote || req.Compacts || req.Kind != wire.KindCall {
+		return false
+	}
+	said := 0
+	for i := range req.Messages {
+		if req.Messages[i].Role != wire.RoleSystem {
+			said++
+		}
+	}
+	return said > 1
+}
+
+// said is what a call said, with the memory that it is in.
+type said struct {
+	parts *parts
+	body  *payload
+	plain []byte
+}
+
+func (s *said) release() {
+	partsPool.Put(s.parts)
+	s.body.release()
+}
+
+// keep imports later what a call said. It reports whether it will: then the request is
+// the keeper's.
+func (k *keeper) keep(c *call) bool {
+	req := &c.parts.req
+	if k.proxy.opts.Importer == nil || !worth(req) {
+		return false
+	}
+	thread := req.Thread()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ctx.Err() != nil {
+		return false
+	}
+	if old := k.waiting[thread]; old != nil {
+		k.bytes -= len(old.plain)
+		old.release()
+	} else {
+		k.order = append(k.order, thread)
+	}
+	k.waiting[thread] = &said{c.parts, c.body.hold(), c.plain}
+	k.bytes += len(c.plain)
+	for k.bytes > maxWaiting && len(k.order) > 1 { // the next call of that thread brings it again
+		_, old := k.take()
+		old.release()
+		k.proxy.stats.unkept.Add(1)
+	}
+	if !k.working {
+		k.working = true
+		go k.work()
+	}
+	return true
+}
+
+// Name returns the name by which the conversation of a request is imported, so that it is
+// the same session each time.
+func Name(req *wire.Request) string {
+	thread := req.Thread()
+	return "proxy-" + string(req.Dialect) + "-" + thread.String()[:16]
+}
+
+// request returns the import of what was said: a copy of the body without the billing line
+// of Claude Code, which differs between calls and is no part of the conversation.
+func (s *said) request() *api.ImportRequest {
+	req := &s.parts.req
+	in := &api.ImportRequest{Name: Name(req), Format: formats[req.Dialect]}
+	if req.Dialect == wire.Anthropic {
+		for b := range req.Doc.Children(req.System) {
+			if wire.IsBilling(req.Doc, b) {
+				req.Doc.Drop(b)
+			}
+		}
+	}
+	in.Data = bytes.Join(req.Doc.Segments(), nil)
+	return in
+}
+
+// take takes the thread that waits longest.
+func (k *keeper) take() (digest.Digest, *said) {
+	thread := k.order[0]
+	s := k.waiting[thread]
+	k.order = k.order[1:]
+	delete(k.waiting, thread)
+	k.bytes -= len(s.plain)
+	return thread, s
+}
+
+// work imports what waits, and ends when nothing does.
+func (k *keeper) work() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.order) > 0 && k.ctx.Err() == nil {
+		thread, s := k.take()
+		k.mu.Unlock()
+		in := s.request()
+		s.release()
+		res, err := k.proxy.opts.Importer.Import(k.ctx, k.proxy.opts.Scope, in)
+		k.mu.Lock()
+		if shorter, ok := errors.AsType[*api.ShorterError](err); ok {
+			k.remember(thread, shorter.Session) // a client that went back; the longer one stays known
+			continue
+		}
+		if err != nil {
+			k.proxy.stats.unkept.Add(1)
+			k.proxy.log.Warn("a conversation is not imported", "dialect_format", in.Format, "reason", err)
+			continue
+		}
+		k.proxy.stats.kept.Add(1)
+		k.remember(thread, res.Session)
+	}
+	k.working = false
+	k.idle.Broadcast()
+}
+
+// remember keeps the session of a thread.
+func (k *keeper) remember(thread digest.Digest, id transcript.SessionID) {
+	for other := range k.known {
+		if len(k.known) < maxKnown {
+			break
+		}
+		delete(k.known, other) // whichever
+	}
+	k.known[thread] = id
+}
+
+// close imports what waits, unless ctx ends before.
+func (k *keeper) close(ctx context.Context) {
+	defer k.stop()
+	defer context.AfterFunc(ctx, func() {
+		k.stop()
+		k.idle.Broadcast()
+	})()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for k.working && ctx.Err() == nil {
+		k.idle.Wait()
+	}
+}

@@ -1,0 +1,36 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+// A Manager decides what is sent for a call. Without one a [Proxy] observes. It is safe
+// for concurrent use.
+type Manager interface {
+	// Prepare returns the body to send in place of the request's, or why it is to be sent
+	// as it is. It returns when ctx is done. After an error, or without a result, the
+	// request goes out as it came. The request is good until Done was called for it; if
+	// that is not called, until the call is over.
+	Prepare(ctx context.Context, req *wire.Request) (*Prepared, error)
+
+	// Refused is asked after the provider refused what was sent in place of a request,
+	// with a status from 400 to 499. It returns what to send now, once, or nil to pass
+	// the refusal on. A Prepared without a body is the request as it came.
+	Refused(ctx context.Context, req *wire.Request, p *Prepared, status int, body []byte) (*Prepared, error)
+
+	// Done tells how a call ended for which Prepare returned something: p is what was sent
+	// last. It is called once, before the client learns of the end.
+	Done(req *wire.Request, p *Prepared, answer *wire.Answer)
+}
+
+// Prepared is what a [Manager] decided about a call.
+type Prepared struct {
+	Body   []byte        // to be sent, not compressed; nil is the request as it came
+	Reason string        // why it is managed so, or not: one word or few, no text of the conversation
+	Epoch  int           // of what is sent
+	Sent   digest.Digest // the chain of what is sent
+	State  any           // the Manager's own
+}

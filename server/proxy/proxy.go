@@ -1,0 +1,290 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/auth"
+)
+
+// Options says what a proxy does. The zero value of every field is a sensible default.
+type Options struct {
+	Upstreams Upstreams // empty ones are the providers' own
+
+	// Listen and Hosts are by which names clients may call the proxy; see
+	// [auth.DoorOptions].
+	Listen string
+	Hosts  []string
+
+	// Recorder is where calls are written down. Without one they are not.
+	Recorder Recorder
+	// Required refuses calls that cannot be written down.
+	Required bool
+	// Wait is how long a call waits for its record. The default is [DefaultWait].
+	Wait time.Duration
+
+	// Importer takes in the conversations, in a scope. Without one they are not imported.
+	Importer Importer
+	Scope    governance.Scope
+
+	// Manager decides what is sent; nil observes. Holdout is the share of sessions that it
+	// is not asked about, for comparison. Prepare is how long it may take; the default is
+	// [DefaultPrepare].
+	Manager Manager
+	Holdout ratio.Ratio
+	Prepare time.Duration
+
+	// MaxBody is how many bytes of a request are read, packed and unpacked. A larger one
+	// passes unread. The default is [DefaultMaxBody].
+	MaxBody int64
+
+	// Idle is how long nothing may come from a provider. The default is [DefaultIdle].
+	Idle time.Duration
+
+	// Dial opens a connection to a provider. The default is that of net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	Logger  *slog.Logger
+	Metrics *telemetry.Registry
+	Now     func() time.Time // for durations alone; the default is time.Now
+}
+
+// The defaults.
+const (
+	DefaultMaxBody = 64 << 20
+	DefaultIdle    = 15 * time.Minute
+	DefaultPrepare = 2 * time.Second
+)
+
+// A Proxy is a handler that passes requests on to providers. It is safe for concurrent
+// use. Close it when it answers no more.
+type Proxy struct {
+	opts              Options
+	anthropic, openai *url.URL
+	transport         *http.Transport
+	reverse           *httputil.ReverseProxy
+	handler           http.Handler
+	keeper            *keeper
+	log               *slog.Logger
+	metrics           *meter             // or nil
+	gaps              *telemetry.Counter // or nil
+	stats             stats
+	stuck             atomic.Int64 // writes to the recorder that hang
+}
+
+// New returns a proxy. An error is about an option.
+func New(o *Options) (*Proxy, error) {
+	p := &Proxy{}
+	if o != nil {
+		p.opts = *o
+	}
+	p.complete()
+	var err error
+	if p.anthropic, err = parseBase("anthropic", p.opts.Upstreams.Anthropic); err != nil {
+		return nil, err
+	}
+	if p.openai, err = parseBase("openai", p.opts.Upstreams.OpenAI); err != nil {
+		return nil, err
+	}
+	if p.handler, err = auth.Local(p.opts.Listen, p.opts.Hosts, http.HandlerFunc(p.serve)); err != nil {
+		return nil, err
+	}
+	if r := p.opts.Metrics; r != nil {
+		p.metrics = newMeter(r)
+		p.gaps = r.Counter("carrel_proxy_gaps_total", "Intents and outcomes of calls that were not recorded.", "what")
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	p.transport = &http.Transport{
+		Proxy: nil, DialContext: p.opts.Dial, Protocols: protocols, DisableCompression: true,
+		MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 15 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20, ReadBufferSize: 32 << 10, WriteBufferSize: 64 << 10,
+	}
+	p.reverse = &httputil.ReverseProxy{
+		Rewrite: p.rewrite, Transport: p, FlushInterval: -1, BufferPool: buffers{}, ModifyResponse: p.answer,
+		ErrorHandler: p.fail, ErrorLog: log.New(io.Discard, "", 0),
+	}
+	p.keeper = newKeeper(p)
+	return p, nil
+}
+
+// complete puts the defaults in.
+func (p *Proxy) complete() {
+	o := &p.opts
+	if o.Upstreams.Anthropic == "" {
+		o.Upstreams.Anthropic = DefaultAnthropic
+	}
+	if o.Upstreams.OpenAI == "" {
+		o.Upstreams.OpenAI = DefaultOpenAI
+	}
+	for d, otherwise := range map[*time.Duration]time.Duration{&o.Wait: DefaultWait, &o.Idle: DefaultIdle, &o.Prepare: DefaultPrepare} {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	if p.log = o.Logger; p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Scope == "" {
+		o.Scope = governance.DefaultScope
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// Server returns a server for the proxy. Answers take as long as they take; what a client
+// is slow at is bounded.
+func (p *Proxy) Server() *http.Server {
+	s := auth.Server(p)
+	s.ReadTimeout, s.WriteTimeout, s.MaxHeaderBytes = 5*time.Minute, 0, 1<<20
+	return s
+}
+
+// Serve answers what comes to a listener until ctx is done. Then it takes nothing new, and
+// lets calls finish for as long as the grace lasts. It closes the listener and the proxy.
+func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	srv := p.Server()
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err := <-served:
+		p.Close(ctx)
+		return err
+	case <-ctx.Done():
+	}
+	until, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer done()
+	err := srv.Shutdown(until)
+	if err != nil {
+		err = errors.Join(err, srv.Close())
+	}
+	p.Close(until)
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// Close imports what waits for that, unless ctx ends before, and closes the connections to
+// providers that nobody uses. Call it after the last request.
+func (p *Proxy) Close(ctx context.Context) {
+	p.keeper.close(ctx)
+	p.transport.CloseIdleConnections()
+}
+
+// serve answers a request that may come in.
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+	to, ok := p.target(r)
+	if !ok {
+		refusedPath.write(w, "")
+		return
+	}
+	dialect, kind := wire.RouteOf(r.Method, to.rest)
+	if r.Header.Get("Upgrade") != "" {
+		refusedUpgrade.write(w, dialect)
+		return
+	}
+	// The server would add these to an answer that lacks them.
+	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
+	c := &call{proxy: p, target: to, ctx: r.Context()}
+	c.intent.Dialect = dialect
+	r, cancel := c.bind(r)
+	defer cancel(nil)
+	if kind != wire.KindCall && kind != wire.KindCompact {
+		p.stats.passed.Add(1)
+		p.reverse.ServeHTTP(&writer{ResponseWriter: w}, r)
+		return
+	}
+	c.serve(&writer{ResponseWriter: w}, r, kind)
+}
+
+// A writer sends the headers of a stream before its first event, as the provider did.
+type writer struct{ http.ResponseWriter }
+
+// Unwrap is for [http.ResponseController].
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *writer) WriteHeader(status int) {
+	w.ResponseWriter.WriteHeader(status)
+	if status >= http.StatusOK && strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+		_ = http.NewResponseController(w.ResponseWriter).Flush() // the first event flushes, too
+	}
+}
+
+// rewrite makes the request that goes upstream of the one that came.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	c := callOf(r.In.Context())
+	r.Out.URL = c.target.url(r.In.URL)
+	r.Out.Host = ""
+	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = v // it is the client's, not ours
+		}
+	}
+	r.Out.Header.Del("Expect") // the body is here
+}
+
+// buffers are what answers are copied with.
+type buffers struct{}
+
+const bufferSize = 32 << 10
+
+var bufferPool = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// Get implements [httputil.BufferPool].
+func (buffers) Get() []byte {
+	b, _ := bufferPool.Get().(*[bufferSize]byte) // it has nothing else
+	return b[:]
+}
+
+// Put implements [httputil.BufferPool].
+func (buffers) Put(b []byte) {
+	if len(b) == bufferSize {
+		bufferPool.Put((*[bufferSize]byte)(b))
+	}
+}
+
+// fail answers a request whose provider gave no answer.
+func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
+	c := callOf(r.Context())
+	c.finish(&CallOutcome{State: Failed})
+	if c.ctx.Err() != nil { // nobody listens
+		panic(http.ErrAbortHandler)
+	}
+	f := refusedDial
+	if errors.Is(context.Cause(r.Context()), errIdle) {
+		f = refusedIdle
+	}
+	p.log.Warn("no answer", "reason", err)
+	f.write(w, c.intent.Dialect)
+}
+
+// errIdle is that nothing came from the provider for too long.
+var errIdle = errors.New("proxy: nothing came from the provider for too long")

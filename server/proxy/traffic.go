@@ -1,0 +1,145 @@
+package proxy
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Traffic is what went through a [Proxy] since it began. Only calls count, but for Passed.
+type Traffic struct {
+	Calls    int64         `json:"calls"`  // that have ended
+	Failed   int64         `json:"failed"` // of these, that did not end well
+	Managed  int64         `json:"managed"`
+	Gaps     int64         `json:"gaps"`   // intents and outcomes that were not recorded
+	Passed   int64         `json:"passed"` // requests that are no calls
+	BytesIn  int64         `json:"bytes_in"`
+	BytesOut int64         `json:"bytes_out"`
+	Used     int64         `json:"used"`   // calls whose provider said what they took
+	Prompt   token.Count   `json:"prompt"` // of those calls, in all
+	Cached   token.Count   `json:"cached"` // of the prompts, read from the cache
+	Output   token.Count   `json:"output"`
+	Kept     int64         `json:"kept"`     // imports of conversations
+	Unkept   int64         `json:"unkept"`   // imports that failed
+	Median   time.Duration `json:"median"`   // of the time that the proxy itself took for a call
+	Slow     time.Duration `json:"slow"`     // which one call in a hundred took
+	Running  int64         `json:"running"`  // calls at this moment
+	Sessions int           `json:"sessions"` // that conversations were imported as
+}
+
+// stats is what a proxy counts.
+type stats struct {
+	calls, failed, managed, gaps, passed, bytesIn, bytesOut, used, prompt, cached, output, kept, unkept, running atomic.Int64
+
+	overhead spread
+}
+
+// Traffic returns what went through.
+func (p *Proxy) Traffic() Traffic {
+	s := &p.stats
+	return Traffic{
+		Calls: s.calls.Load(), Failed: s.failed.Load(), Managed: s.managed.Load(), Gaps: s.gaps.Load(), Passed: s.passed.Load(),
+		BytesIn: s.bytesIn.Load(), BytesOut: s.bytesOut.Load(), Used: s.used.Load(),
+		Prompt: token.Count(s.prompt.Load()), Cached: token.Count(s.cached.Load()), Output: token.Count(s.output.Load()),
+		Kept: s.kept.Load(), Unkept: s.unkept.Load(), Running: s.running.Load(),
+		Median: s.overhead.quantile(0.5), Slow: s.overhead.quantile(0.99), Sessions: p.keeper.sessions(),
+	}
+}
+
+// count counts a call that has ended.
+func (p *Proxy) count(c *call, out *CallOutcome) {
+	s, u := &p.stats, &out.Answer.Usage
+	s.calls.Add(1)
+	if out.State != Done {
+		s.failed.Add(1)
+	}
+	if c.intent.Managed {
+		s.managed.Add(1)
+	}
+	s.bytesIn.Add(max(0, c.intent.Bytes))
+	s.bytesOut.Add(out.Bytes)
+	if out.Answer.Used {
+		s.used.Add(1)
+		s.prompt.Add(int64(u.Prompt()))
+		s.cached.Add(int64(u.CacheRead))
+		s.output.Add(int64(u.Output))
+	}
+	p.measure(c.intent.Dialect, out)
+}
+
+// measure puts a call into the metrics.
+func (p *Proxy) measure(d wire.Dialect, out *CallOutcome) {
+	if p.metrics == nil {
+		return
+	}
+	m, u := p.metrics, &out.Answer.Usage
+	m.calls.Add(1, string(d), string(out.State))
+	for kind, n := range map[string]token.Count{"none": u.Input, "read": u.CacheRead, "write": u.CacheWrite5m + u.CacheWrite1h} {
+		m.cache.Add(float64(n), kind)
+	}
+	m.output.Add(float64(u.Output))
+}
+
+// A meter has the metrics of a proxy.
+type meter struct {
+	calls, cache, output *telemetry.Counter
+	overhead             *telemetry.Histogram
+}
+
+func newMeter(r *telemetry.Registry) *meter {
+	return &meter{
+		calls:    r.Counter("carrel_calls_total", "Calls to models by dialect and how they ended.", "dialect", "outcome"),
+		cache:    r.Counter("carrel_cache_tokens_total", "Tokens of prompts by what the provider's cache did with them.", "kind"),
+		output:   r.Counter("carrel_output_tokens_total", "Tokens that models wrote."),
+		overhead: r.Histogram("carrel_proxy_overhead_seconds", "Time that the proxy itself took for a call.", []float64{.0005, .001, .002, .005, .01, .025, .05, .1, .5, 2}),
+	}
+}
+
+// took notes how long the proxy itself took for a call.
+func (p *Proxy) took(d time.Duration) {
+	p.stats.overhead.add(d)
+	if p.metrics != nil {
+		p.metrics.overhead.Observe(d.Seconds())
+	}
+}
+
+// A spread says how durations are spread, within a tenth, from 10 µs to an hour.
+type spread struct {
+	mu     sync.Mutex
+	counts [210]int64
+	all    int64
+}
+
+const (
+	spreadLeast = 10 * time.Microsecond
+	spreadStep  = 1.1
+)
+
+func (s *spread) add(d time.Duration) {
+	at := 0
+	if d > spreadLeast {
+		at = min(len(s.counts)-1, int(math.Ceil(math.Log(float64(d)/float64(spreadLeast))/math.Log(spreadStep))))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[at]++
+	s.all++
+}
+
+// quantile returns a duration that a share of all did not exceed.
+func (s *spread) quantile(share float64) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var seen int64
+	for i, n := range s.counts {
+		if seen += n; n > 0 && float64(seen) >= share*float64(s.all) {
+			return time.Duration(float64(spreadLeast) * math.Pow(spreadStep, float64(i)))
+		}
+	}
+	return 0
+}
