@@ -114,7 +114,7 @@ func ours(t require, what, text string, known map[string]bool) {
 // not the tool's own message has nothing that only seems to be ours.
 func apart(t require, what, format string, data []byte, original map[string]bool, known map[string]bool) {
 	s := decoded(t, format, data)
-	merges := format != "openai" && format != "pager"
+	merges := format == "anthropic" || format == "claudecode"
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		text := m.Text()
@@ -250,7 +250,7 @@ func heldApart(t require, e *carrel.Engine, format string, data []byte, req *car
 	if err == nil {
 		ours(t, "packet", packet.Packet.Markdown(), nil)
 	}
-	for _, to := range []string{"text", "openai", "anthropic"} {
+	for _, to := range []string{"text", "openai", "anthropic", "responses"} {
 		out, err := e.Assemble(ctx, scope, &carrel.AssembleRequest{Session: in.Session, Format: to, Query: "the pool", Budget: 2 * in.Tokens})
 		if err != nil {
 			t.Fatal(err)

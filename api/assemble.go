@@ -28,7 +28,7 @@ type AssembleRequest struct {
 	// System is a system text to begin with.
 	System string `json:"system,omitempty"`
 
-	// Format is "openai", "anthropic" or "text", the default.
+	// Format is "openai", "anthropic", "responses" or "text", the default.
 	Format string `json:"format,omitempty"`
 
 	// Model is whose tokens are counted. The default is the session's, then

@@ -75,7 +75,7 @@ type Header struct {
 	Version  int64                // of the scope's artifacts
 	Policy   string               // version of the policy that decided
 
-	Format   string // "openai", "anthropic" or "text"
+	Format   string // "openai", "anthropic", "responses" or "text"
 	Encoding string // of the tokenizer that counted, as [token.Counter] names it
 	Budget   token.Count
 	Reserve  token.Count // of the budget, kept free for the answer

@@ -52,7 +52,7 @@ func (b *bench) judgeOne(ctx context.Context, name string, data []byte, strategy
 		t.fail("compress by %s: %v", strategy, err)
 		return nil
 	}
-	for _, to := range []string{"claudecode", "anthropic", "openai"} {
+	for _, to := range []string{"claudecode", "anthropic", "openai", "responses"} {
 		out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: in.Session, To: to})
 		if err != nil {
 			t.fail("%s: export to %s: %v", strategy, to, err)

@@ -4,7 +4,7 @@
 //	go run ./bench/roundtrip FOLDER...
 //
 // Each conversation is imported, compressed to 50, 25 and 10 percent of its
-// tokens by rule and score, exported in its own format, to Anthropic and to OpenAI, and
+// tokens by rule and score, exported in its own format, to Anthropic and both of OpenAI, and
 // validated; the store is closed and opened again, and every block that is no
 // longer whole in the window is recalled and compared with what came in. The
 // contract is run, as it is and with faults that must be found, and a packet is made,
@@ -219,7 +219,7 @@ func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.C
 	if again.Changed != 0 || again.Op != "" {
 		t.fail("a second run changes %d blocks", again.Changed)
 	}
-	for _, to := range []string{"", "anthropic", "openai"} {
+	for _, to := range []string{"", "anthropic", "openai", "responses"} {
 		t.exports++
 		out, err := e.Export(ctx, scope, &carrel.ExportRequest{Session: req.Session, To: to})
 		switch {

@@ -216,9 +216,9 @@ func (d *demo) summary(ctx context.Context) error {
 	return nil
 }
 
-// exports writes the window in three formats and validates each.
+// exports writes the window in four formats and validates each.
 func (d *demo) exports(ctx context.Context) error {
-	for to, name := range map[string]string{"claudecode": "demo.claude.jsonl", "anthropic": "demo.anthropic.json", "openai": "demo.openai.json"} {
+	for to, name := range map[string]string{"claudecode": "demo.claude.jsonl", "anthropic": "demo.anthropic.json", "openai": "demo.openai.json", "responses": "demo.responses.json"} {
 		out, err := d.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: d.session, To: to})
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func (d *demo) exports(ctx context.Context) error {
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
 		d.check(strings.Contains(said.String(), kept), "the window still says %q", kept)
 	}
-	d.tell("validate", "claudecode ok · anthropic ok · openai ok · the task, the correction and the newest order are in the window")
+	d.tell("validate", "claudecode ok · anthropic ok · openai ok · responses ok · the task, the correction and the newest order are in the window")
 	return nil
 }
 

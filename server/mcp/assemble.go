@@ -54,7 +54,7 @@ func assemble() registrar {
 			p["budget"].Minimum, p["reserve"].Minimum = new(1.0), new(0.0)
 			p["query"].MaxLength, p["system"].MaxLength = new(maxText), new(maxText)
 			p["format"].MaxLength = nil
-			p["format"].Enum = []any{carrel.FormatText, "openai", "anthropic"}
+			p["format"].Enum = []any{carrel.FormatText, "openai", "anthropic", "responses"}
 		},
 		run: func(ctx context.Context, c *call, in *assembleArgs) (*reply[assembleResult], error) {
 			req := &carrel.AssembleRequest{

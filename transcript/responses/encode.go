@@ -46,7 +46,7 @@ type encoder struct {
 	calls   []transcript.ToolCall // of the latest reply
 	wants   map[string]string     // types of the calls that were written, by id
 	written map[int]bool          // items that were kept
-	raws    map[string]bool       // all items of the body, once they were asked for
+	raws    map[string]int        // indexes of all items of the body, once they were asked for
 	owner   transcript.BlockID    // of what is being written
 	pieces  []chat.Piece
 	cuts    []transcript.Cut
@@ -162,7 +162,7 @@ func (e *encoder) keep(k int, bare, last bool) {
 		raw = slices.Concat([]byte(`{"role": "user", "content": `), raw, []byte("}"))
 	}
 	switch lost := it.behind >= 0 && !e.written[it.behind] && it.mayLoseID(); {
-	case it.oddID() || it.twice || lost:
+	case it.oddID() || it.twice || e.written[k] || lost:
 		if !bare || !lost {
 			e.fix("id of an item left out")
 		}
@@ -266,8 +266,10 @@ func (e *encoder) reply(en *transcript.Entry) {
 			}
 			raw = reasoning(p)
 		case transcript.Opaque:
-			if e.isItem(p) {
-				raw = p.Raw
+			if k, ok := e.itemOf(p); ok {
+				say()
+				e.keep(k, false, false)
+				continue
 			}
 		case transcript.Text, transcript.Media, transcript.ToolResult:
 		}
@@ -281,13 +283,14 @@ func (e *encoder) reply(en *transcript.Entry) {
 	say()
 }
 
-// isItem reports whether an opaque part is an item of the body, and not a part of one.
-func (e *encoder) isItem(p transcript.Opaque) bool {
+// itemOf returns the item of the body that an opaque part is, unless it is a part of one.
+func (e *encoder) itemOf(p transcript.Opaque) (k int, ok bool) {
 	if e.raws == nil && e.own {
-		e.raws = make(map[string]bool, len(e.body.Messages))
-		for _, s := range e.body.Messages {
-			e.raws[string(s.Of(e.body.Data))] = true
+		e.raws = make(map[string]int, len(e.body.Messages))
+		for i, s := range slices.Backward(e.body.Messages) {
+			e.raws[string(s.Of(e.body.Data))] = i
 		}
 	}
-	return e.raws[string(p.Raw)]
+	k, ok = e.raws[string(p.Raw)]
+	return k, ok
 }

@@ -64,14 +64,14 @@ the context window.`,
 	f.StringVar(&fl.session, "session", "", "`session` whose window goes in")
 	f.StringVar(&fl.system, "system", "", "system `text` to begin with")
 	f.StringVar(&fl.systemFile, "system-file", "", "take the system text from `file`")
-	f.StringVar(&req.Format, "format", carrel.FormatText, "`form` of the context: text, openai or anthropic")
+	f.StringVar(&req.Format, "format", carrel.FormatText, "`form` of the context: text, openai, anthropic or responses")
 	f.StringVar(&req.Model, "model", "", "count the tokens of `model`; the session's by default")
 	f.StringVar(&fl.tier, "tier", "", "force a `tier`: full, summarized, core or minimal, or its number from 1")
 	f.StringVar(&req.Tiers, "tiers", carrel.TiersArticle, "`ladder` of tiers: article, or soft")
 	f.BoolVar(&fl.trace, "trace", false, "list the scores of everything that was looked at closely")
 	job.TakesOutput(cmd, &fl.out, "write the context to `file`; - is standard output")
 	j.OfferSessions(cmd, "session")
-	job.Offer(cmd, "format", carrel.FormatText, "openai", "anthropic")
+	job.Offer(cmd, "format", carrel.FormatText, "openai", "anthropic", "responses")
 	job.Offer(cmd, "tier", tierWords()...)
 	job.Offer(cmd, "tiers", carrel.TiersArticle, carrel.TiersSoft)
 	job.Writes(cmd, &req.DryRun)
@@ -129,7 +129,7 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 	case fl.trace && req.DryRun:
 		return out.Usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage has them")
 	}
-	if err := out.OneOf("--format", req.Format, carrel.FormatText, "openai", "anthropic"); err != nil {
+	if err := out.OneOf("--format", req.Format, carrel.FormatText, "openai", "anthropic", "responses"); err != nil {
 		return err
 	}
 	if err := out.OneOf("--tiers", req.Tiers, carrel.TiersArticle, carrel.TiersSoft); err != nil {

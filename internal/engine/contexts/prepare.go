@@ -40,14 +40,14 @@ func (e *Contexts) prepare(ctx context.Context, scope governance.Scope, req *api
 	}
 	switch req.Format {
 	case "", api.FormatText:
-	case "openai", "anthropic":
+	case "openai", "anthropic", "responses":
 		var err error
 		if src.format, err = hold.FormatNamed(req.Format); err != nil {
 			return nil, err
 		}
-		src.meter.Framing = token.FramingOf(src.format.Name())
+		src.meter.Framing = hold.FramingOf(src.format.Name())
 	default:
-		return nil, fmt.Errorf("%w: a context is written as openai, anthropic or text, not %q", api.ErrFormat, req.Format)
+		return nil, fmt.Errorf("%w: a context is written as openai, anthropic, responses or text, not %q", api.ErrFormat, req.Format)
 	}
 	if req.Session != "" {
 		if err := e.openSession(ctx, src); err != nil {

@@ -86,14 +86,15 @@ func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	message, err := json.Marshal(map[string]any{"messages": []map[string]string{{"role": "user", "content": packet.Markdown()}}})
+	format := cmp.Or(req.Format, "openai")
+	message, err := json.Marshal(map[string]any{hold.ListKey(format): []map[string]string{{"role": "user", "content": packet.Markdown()}}})
 	if err != nil {
 		return nil, err
 	}
 	res := &api.AcceptResult{Packet: packet, Findings: handoff.Check(packet, nil)}
 	res.File = strings.TrimSuffix(handoff.Filename(packet, "", ""), ".md") + ".json"
 	in, err := e.Import(ctx, scope, &api.ImportRequest{
-		Name: res.File, Data: message, Format: cmp.Or(req.Format, "openai"), DryRun: req.DryRun,
+		Name: res.File, Data: message, Format: format, DryRun: req.DryRun,
 	}, hold.HandoffTitle+contract.Clean(origin(packet.Session)))
 	if err != nil {
 		return nil, err

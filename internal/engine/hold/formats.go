@@ -10,11 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 	"github.com/carrel-dev/carrel/transcript/openai"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
+	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
-var formats = []transcript.Format{claudecode.Format, pagerjson.Format, anthropic.Format, openai.Format}
+var formats = []transcript.Format{claudecode.Format, pagerjson.Format, anthropic.Format, openai.Format, responses.Format}
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and
 // carrel.Engine.Export writes.
@@ -24,6 +25,14 @@ func Formats() []string {
 		names[i] = f.Name()
 	}
 	return names
+}
+
+// ListKey returns the key under which a request body in a format has its messages.
+func ListKey(format string) string {
+	if format == "responses" {
+		return "input"
+	}
+	return "messages"
 }
 
 // FormatNamed returns the format with a name. The error is an [ErrFormat] that

@@ -208,6 +208,15 @@ func (h *Snapshot) CheckConversation() error {
 	return nil
 }
 
+// CheckPaged returns an error if the session has no conversation, or not all of it, so that
+// nothing can leave its window.
+func (h *Snapshot) CheckPaged() error {
+	if at := h.Session.Elsewhere; at != "" {
+		return fmt.Errorf("%w: session %s cannot be paged: by its %s, a part of its history is at the provider's server", api.ErrPolicy, h.Head.ID, at)
+	}
+	return h.CheckConversation()
+}
+
 // input returns the input of a session, and fills in the bodies of its items.
 func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Snapshot) ([]byte, error) {
 	data := make([]byte, 0, h.Head.Bytes)

@@ -15,6 +15,7 @@ func TestPieceSaysWhatTheSessionDoes(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		for name, data := range map[string][]byte{
 			"claudecode": fakesession.ClaudeCode(seed, 6), "anthropic": fakesession.Messages(seed, 6), "openai": fakesession.Chat(seed, 6),
+			"responses": fakesession.Responses(seed, 6),
 		} {
 			f, err := FormatNamed(name)
 			if err != nil {
@@ -25,9 +26,9 @@ func TestPieceSaysWhatTheSessionDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			blocks, earlier := s.Blocks()
-			checkPieces(t, name, f.(piecewise), s, s.Messages, blocks) //nolint:forcetypeassert // all three are
+			checkPieces(t, name, f.(piecewise), s, s.Messages, blocks) //nolint:forcetypeassert // all of them are
 			for w, msgs := range s.Earlier {
-				checkPieces(t, name, f.(piecewise), s, msgs, earlier[w]) //nolint:forcetypeassert // all three are
+				checkPieces(t, name, f.(piecewise), s, msgs, earlier[w]) //nolint:forcetypeassert // all of them are
 			}
 		}
 	})

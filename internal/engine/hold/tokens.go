@@ -17,13 +17,21 @@ type Meter struct {
 	Framing token.Framing
 }
 
+// FramingOf returns the framing of the provider that gets a format.
+func FramingOf(format string) token.Framing { return token.FramingOf(providerOf(format)) }
+
+// providerOf returns the provider that gets a format.
+func providerOf(format string) string {
+	if format == "openai" || format == "responses" {
+		return "openai"
+	}
+	return "anthropic"
+}
+
 // MeterFor returns the meter for a session: by the given encoding if it has
 // been counted before, so that figures stay comparable, or by its model.
 func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
-	provider := "anthropic"
-	if s.Format == "openai" {
-		provider = "openai"
-	}
+	provider := providerOf(s.Format)
 	m := Meter{Framing: token.FramingOf(provider)}
 	switch {
 	case encoding != "" && (e.Opts.Counter == nil || e.Opts.Counter.Encoding() != encoding):
@@ -34,7 +42,7 @@ func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 		m.Counter = c
 	case e.Opts.Counter != nil:
 		m.Counter = e.Opts.Counter
-	case s.Model == "" && s.Format == "openai":
+	case s.Model == "" && provider == "openai":
 		c, err := token.Encoding("o200k_base")
 		if err != nil {
 			return Meter{}, err

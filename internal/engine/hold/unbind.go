@@ -5,6 +5,7 @@ import (
 
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/anthropic"
+	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
 // DropBoundThinking takes thinking out of a window behind its first change, if the model may
@@ -13,7 +14,7 @@ import (
 // otherwise or not at all, and where prefixed says that other text stands before
 // the window.
 func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
-	if format == "openai" || !anthropic.BindsThinking(w.Session.Model) {
+	if !binds(w.Session, format) {
 		return nil
 	}
 	first := 0
@@ -38,4 +39,16 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 	}
 	w.Entries = slices.DeleteFunc(w.Entries, func(e transcript.Entry) bool { return e.Bare && len(e.Parts) == 0 })
 	return losses
+}
+
+// binds reports whether the model of a session may bind its thinking, and the format can
+// carry that. A format that cannot tells itself what it leaves out.
+func binds(s *transcript.Session, format string) bool {
+	switch {
+	case format == "openai" || (format == "responses") != (s.Format == "responses"):
+		return false
+	case format == "responses":
+		return responses.BindsReasoning(s.Model)
+	}
+	return anthropic.BindsThinking(s.Model)
 }

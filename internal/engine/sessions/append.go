@@ -69,7 +69,7 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	if data, err = appendMessages(data, req.Messages); err != nil {
+	if data, err = appendMessages(data, hold.ListKey(format), req.Messages); err != nil {
 		return nil, fmt.Errorf("%w: a session in format %s is no list of messages: import its file", api.ErrPolicy, format)
 	}
 	s, err := f.Decode(string(req.Session), data)
@@ -97,21 +97,23 @@ func frameOf(req *api.AppendRequest) ([]byte, error) {
 	switch {
 	case req.Format == "anthropic":
 		member("system", req.System)
+	case req.Format == "responses":
+		member("instructions", req.System)
 	case req.Format != "" && req.Format != "openai":
-		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai or anthropic", api.ErrRequest, req.Format)
+		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai, anthropic or responses", api.ErrRequest, req.Format)
 	case req.System != "":
 		return nil, fmt.Errorf("%w: the system text of format openai is a message", api.ErrRequest)
 	}
-	return append(frame, `"messages":[]}`...), nil
+	return append(frame, `"`+hold.ListKey(req.Format)+`":[]}`...), nil
 }
 
-// appendMessages returns a body with messages added at the end of its list of
-// messages. All else stays byte for byte.
-func appendMessages(body []byte, messages []json.RawMessage) ([]byte, error) {
+// appendMessages returns a body with messages added at the end of its list, which is under a
+// key. All else stays byte for byte.
+func appendMessages(body []byte, under string, messages []json.RawMessage) ([]byte, error) {
 	r := rawjson.NewReader(body)
 	end, empty := -1, false
 	err := r.Object(func(key string) error {
-		if key != "messages" {
+		if key != under {
 			_, err := r.Skip()
 			return err
 		}

@@ -50,7 +50,7 @@ func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api
 	if err != nil {
 		return nil, err
 	}
-	if err := h.CheckConversation(); err != nil {
+	if err := h.CheckPaged(); err != nil {
 		return nil, err
 	}
 	p, err := e.newPass(ctx, scope, h, req)

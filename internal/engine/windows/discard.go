@@ -83,6 +83,9 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
+	if err := h.CheckPaged(); err != nil {
+		return nil, err
+	}
 	p := &pass{engine: e, held: h}
 	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
 		return nil, err

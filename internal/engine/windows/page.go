@@ -35,6 +35,9 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	if err != nil {
 		return nil, err
 	}
+	if err := h.CheckPaged(); err != nil {
+		return nil, err
+	}
 	ids, err := blocksNamed(h, req.Blocks)
 	if err != nil {
 		return nil, notPaged(err)

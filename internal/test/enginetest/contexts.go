@@ -38,7 +38,7 @@ func assembled(w *world) {
 	scored := try(w.Triage(w.ctx(), w.in, &carrel.TriageRequest{Query: question})).must(w)
 	w.holds(scored.Candidates == 4 && len(scored.Scored) > 0 && scored.Scored[0].ID == list[0].ID, "%+v", scored)
 
-	for _, format := range []string{carrel.FormatText, "openai", "anthropic"} {
+	for _, format := range []string{carrel.FormatText, "openai", "responses", "anthropic"} {
 		req := &carrel.AssembleRequest{Query: question, Budget: 2000, Reserve: 500, System: "Answer <briefly> & well.", Format: format}
 		r := try(w.Assemble(w.ctx(), w.in, req)).must(w)
 		w.holds(r.TokenCount <= r.Budget-r.Reserve && r.Format == format && bytes.Contains(r.Data, []byte("profile B")), "%s: %+v", format, r)
@@ -57,7 +57,7 @@ func assembled(w *world) {
 		w.holds(h.Total == r.TokenCount && h.Actor == string(Actor) && h.Scope == string(w.in) && h.Created.Equal(m.Created), "%s: %+v", format, h)
 	}
 	all := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{}))).must(w)
-	w.holds(len(all) == 3 && all[0].Format == "anthropic" && all[0].Body == nil, "%+v", all)
+	w.holds(len(all) == 4 && all[0].Format == "anthropic" && all[0].Body == nil, "%+v", all)
 	w.same("the newest", try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: "", Cursor: carrel.Cursor{Limit: 1}}))).must(w), all[:1])
 	last, err := w.Manifest(w.ctx(), w.in, &carrel.IDRequest{ID: "@last"})
 	w.holds(err == nil && last.ID == all[0].ID, "@last is %+v, %v", last, err)

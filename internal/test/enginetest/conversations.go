@@ -180,9 +180,9 @@ func appended(w *world) {
 }
 
 func converted(w *world) {
-	for _, f := range forms()[:3] {
+	for _, f := range forms() {
 		in := w.load(f)
-		for _, to := range []string{"openai", "anthropic"} {
+		for _, to := range []string{"openai", "anthropic", "responses"} {
 			out := try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: in.Session, To: to})).must(w)
 			_, violations, err := carrel.Validate(to, out.Data)
 			w.holds(err == nil && len(violations) == 0 && out.Format == to, "%s to %s: %v, %v", f.format, to, violations, err)

@@ -63,6 +63,7 @@ func forms() []form {
 		{"anthropic", "pool-claude.json", anthropic},
 		{"claudecode", "5e55de30-0000-4000-8000-000000000001.jsonl", claudeCode},
 		{"pager", "pool-history.json", history},
+		{"responses", "pool-items.json", items},
 	}
 }
 
@@ -96,6 +97,23 @@ func openAI(turns []turn) []byte {
 		}
 	}
 	return encode(object{"model": "gpt-4o", "messages": msgs})
+}
+
+// items writes a request of Responses.
+func items(turns []turn) []byte {
+	var list []object
+	for i, t := range turns {
+		if t.tool != "" {
+			list = append(list, object{"type": "reasoning", "id": fmt.Sprintf("rs_%d", i), "summary": []object{}, "encrypted_content": "sealed"})
+		}
+		list = append(list, object{"type": "message", "role": t.by, "content": t.text})
+		if t.tool != "" {
+			call := fmt.Sprintf("call_%d", i)
+			list = append(list, object{"type": "function_call", "id": fmt.Sprintf("fc_%d", i), "call_id": call, "name": t.tool, "arguments": arguments(t)},
+				object{"type": "function_call_output", "call_id": call, "output": t.answer})
+		}
+	}
+	return encode(object{"model": "gpt-6", "instructions": "You mend things.", "input": list})
 }
 
 // anthropic writes a request of Messages.

@@ -8,5 +8,6 @@
 // outputs, letters of many alphabets, and outputs that look like the marks of Carrel.
 //
 // [Messages] writes it as a request of the Messages API, [Chat] as one of Chat
-// Completions, [ClaudeCode] as a session file of Claude Code.
+// Completions, [Responses] as one of Responses, [ClaudeCode] as a session file of Claude
+// Code.
 package fakesession

@@ -140,6 +140,67 @@ func Chat(seed uint64, size int) []byte {
 	return encode(object{"model": "gpt-4o", "messages": messages, "tools": functions})
 }
 
+// Responses returns a request of the Responses API with about size orders of the user.
+func Responses(seed uint64, size int) []byte {
+	s := newStory(seed, size)
+	var input []object
+	if s.compacted {
+		input = append(input, object{"role": "user", "content": "Go on."},
+			object{"type": "compaction", "id": s.id("cmp_"), "encrypted_content": s.id("enc_")})
+	}
+	for _, x := range s.exchanges {
+		order := []any{object{"type": "input_text", "text": x.order}}
+		if x.picture {
+			order = append(order, object{"type": "input_image", "image_url": "data:image/png;base64," + pixel})
+		}
+		input = append(input, object{"type": "message", "role": "user", "content": order})
+		if x.system != "" {
+			input = append(input, object{"type": "message", "role": "developer", "content": x.system})
+		}
+		for _, r := range x.replies {
+			input = append(input, s.replyItems(r)...)
+		}
+	}
+	var functions []any
+	for _, t := range tools("parameters") {
+		t := t.(object) //nolint:forcetypeassert // all of them are
+		t["type"] = "function"
+		functions = append(functions, t)
+	}
+	model := "gpt-5.3"
+	if s.bound {
+		model = "gpt-6"
+	}
+	return encode(object{"model": model, "instructions": "You keep the mill. " + s.prose(3), "input": input, "tools": functions, "store": false})
+}
+
+// replyItems returns the items of a reply, and the outputs of its calls.
+func (s *story) replyItems(r reply) []object {
+	var list []object
+	if r.thinking != "" {
+		list = append(list, object{"type": "reasoning", "id": s.id("rs_"), "summary": []any{}, "encrypted_content": s.id("gAAAA")})
+	}
+	if r.served {
+		list = append(list, object{"type": "web_search_call", "id": s.id("ws_"), "status": "completed", "action": object{"type": "search", "query": "sluice"}})
+	}
+	if r.text != "" || len(r.calls) == 0 {
+		list = append(list, object{"type": "message", "id": s.id("msg_"), "role": "assistant", "content": []any{object{"type": "output_text", "text": r.text, "annotations": []any{}}}})
+	}
+	for _, c := range r.calls {
+		list = append(list, object{"type": "function_call", "id": s.id("fc_"), "call_id": c.id, "name": c.name, "arguments": c.input})
+	}
+	for _, c := range r.calls {
+		var output any = c.result
+		if c.blocks {
+			output = []any{object{"type": "input_text", "text": c.result}}
+		}
+		if !r.waits {
+			list = append(list, object{"type": "function_call_output", "call_id": c.id, "output": output})
+		}
+	}
+	return list
+}
+
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -55,7 +55,19 @@
 //	O6  results stand in the order of their calls
 //	O7  no call id twice in one reply
 //
-// [JudgeKept] compares a request with the one that it was made from:
+// [JudgeResponses] judges requests of the Responses API:
+//
+//	R0  the form of the request, its items and their contents
+//	R1  each call has an output
+//	R2  each output stands behind its call, and is of its kind
+//	R3  reasoning with an id stands before an item of its reply
+//	R4  ids begin as those that the service gives
+//	R5  no item id twice
+//	R6  a call has a call_id of at most 64 bytes, a name, and its input as a text
+//	R7  no call_id twice among calls
+//	R8  an item that has its id has the reasoning that it came with ([JudgeKeptResponses])
+//
+// [JudgeKept] and [JudgeKeptResponses] compare a request with the one that it was made from:
 //
 //	K1  calls have the names and arguments that they had
 //	K2  what only the provider can read stands as it was, in its order

@@ -179,7 +179,7 @@ func prefixes(b *body) map[string]prefix {
 }
 
 // Judge returns why a provider would refuse an export in the format to ("anthropic",
-// "openai" or "claudecode"), or which part of it is not as it was in the original, which is
+// "openai", "responses" or "claudecode"), or which part of it is not as it was in the original, which is
 // in the format from. It returns nil where a provider takes it, and where it refuses the
 // original by the same rule.
 func Judge(from string, original []byte, to string, export []byte) *Refusal {
@@ -201,6 +201,8 @@ func judge(format string, data []byte) *Refusal {
 	switch format {
 	case "openai":
 		return JudgeChat(data)
+	case "responses":
+		return JudgeResponses(data)
 	case "claudecode", "anthropic":
 		request, r := messagesOf(format, data)
 		if r != nil {
@@ -223,8 +225,12 @@ func messagesOf(format string, data []byte) ([]byte, *Refusal) {
 	return request, nil
 }
 
-// judgeKept compares conversations where both are sent to the Messages API.
+// judgeKept compares conversations where both are sent to the Messages API, or both to the
+// Responses API.
 func judgeKept(from string, original []byte, to string, export []byte) *Refusal {
+	if from == to && to == "responses" {
+		return JudgeKeptResponses(original, export)
+	}
 	if from != to || from != "claudecode" && from != "anthropic" {
 		return nil
 	}
