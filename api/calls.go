@@ -109,8 +109,8 @@ type Call struct {
 	Seq     int64                `json:"seq"`               // place in the order in which calls were begun, from 1
 	Session transcript.SessionID `json:"session,omitempty"` // which may not be stored, or not any more
 	State   store.CallState      `json:"state"`
-	Begun   time.Time            `json:"begun"`
-	Ended   time.Time            `json:"ended,omitzero"`
+	Begun   time.Time            `json:"begun"`          // when it was recorded, before it was sent
+	Ended   time.Time            `json:"ended,omitzero"` // when what came of it was
 	CallIntent
 	CallOutcome
 }
@@ -175,7 +175,7 @@ type ReportRequest struct {
 // A session counts where the calls of it that were begun since do: as held out if one of
 // them is, or else as managed if one of them is.
 type ReportResult struct {
-	Since    time.Time     `json:"since,omitzero"`
+	Since    time.Time     `json:"since,omitzero"` // as in the request
 	First    time.Time     `json:"first,omitzero"` // when the first of the calls was begun
 	Last     time.Time     `json:"last,omitzero"`  // when the last was
 	Total    CallTally     `json:"total"`
@@ -193,12 +193,12 @@ type ReportResult struct {
 type CallTally struct {
 	Sessions  int   `json:"sessions"` // that the calls name
 	Calls     int   `json:"calls"`
-	Managed   int   `json:"managed"` // calls, of all sessions that are counted here
-	Done      int   `json:"done"`
-	Failed    int   `json:"failed"`
-	Refused   int   `json:"refused"` // of Failed, those that were answered with a status of 400 or more
-	Unknown   int   `json:"unknown"`
-	Open      int   `json:"open"`       // of which nobody has said yet what came of them
+	Managed   int   `json:"managed"`    // calls, of all sessions that are counted here
+	Done      int   `json:"done"`       // calls whose answer came, whole
+	Failed    int   `json:"failed"`     // calls that were refused, or whose answer was cut
+	Refused   int   `json:"refused"`    // of Failed, those that were answered with a status of 400 or more
+	Unknown   int   `json:"unknown"`    // calls of which nobody has said what came of them
+	Open      int   `json:"open"`       // calls that have begun and not ended
 	Epochs    int   `json:"epochs"`     // that began with a head, of all sessions
 	Bytes     int64 `json:"bytes"`      // of the bodies that came
 	SentBytes int64 `json:"sent_bytes"` // of the bodies that were sent
@@ -217,7 +217,7 @@ type ModelTally struct {
 
 // A ReasonTally counts calls that were managed, or not, for the same reason.
 type ReasonTally struct {
-	Managed bool   `json:"managed"`
+	Managed bool   `json:"managed"` // whether the calls were
 	Reason  string `json:"reason"`
 	Calls   int    `json:"calls"`
 }

@@ -311,3 +311,13 @@ func (c *Client) Decide(ctx context.Context, scope governance.Scope, req *api.De
 func (c *Client) Log(ctx context.Context, scope governance.Scope, req *api.LogRequest) (*api.List[store.Entry], error) {
 	return listAll(ctx, c, scope, &ops.Log, req)
 }
+
+// Calls does [carrel.Engine.Calls].
+func (c *Client) Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (*api.List[api.Call], error) {
+	return listAll(ctx, c, scope, &ops.Calls, req)
+}
+
+// Report does [carrel.Engine.Report].
+func (c *Client) Report(ctx context.Context, scope governance.Scope, req *api.ReportRequest) (*api.ReportResult, error) {
+	return do(ctx, c, scope, &ops.Report, req)
+}

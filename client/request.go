@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/ops"
@@ -143,6 +144,9 @@ func queryOf(fields []field) (string, error) {
 
 // plain returns a value that has the same text everywhere.
 func plain(v reflect.Value) (string, error) {
+	if t, ok := v.Interface().(time.Time); ok {
+		return t.UTC().Format(time.RFC3339Nano), nil
+	}
 	switch v.Kind() { //nolint:exhaustive // of what is no text, number or truth value the table has none
 	case reflect.String:
 		return v.String(), nil

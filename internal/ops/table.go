@@ -227,6 +227,16 @@ var (
 	}}
 )
 
+// The operations on calls to models.
+var (
+	Calls = Op[api.CallsRequest, api.List[api.Call]]{Operation: Operation{
+		"calls", get, "/calls", read, "List calls to models, last begun first", "items", "",
+	}}
+	Report = Op[api.ReportRequest, api.ReportResult]{Operation: Operation{
+		"report", get, "/report", read, "Say what was sent to models, and by how much less than what clients sent", "", "",
+	}}
+)
+
 // What a server answers besides the engine's jobs.
 var (
 	Whoami = Op[api.None, api.Identity]{Operation: Operation{
@@ -244,4 +254,5 @@ var table = [...]interface{ describe() *Operation }{
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,
 	&Manifests, &Manifest, &DiffManifests, &VerifyManifest, &Replay, &Commit, &Reviews, &Review, &Decide, &Log,
+	&Calls, &Report,
 }

@@ -33,6 +33,12 @@ func catalogs() []catalog {
 	puts := func(w *world, n int) {
 		w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{map[string]any{"class": "document", "content": []byte(fmt.Sprint("text ", n))}}})
 	}
+	begins := func(w *world, n int) {
+		_, err := w.engine.Begin(w.t.Context(), "local", &carrel.BeginRequest{Call: fmt.Sprint("call_", n), Session: "s"})
+		if err != nil {
+			w.t.Error(err)
+		}
+	}
 	return []catalog{
 		{"/v1/sessions", "items", "session", func(w *world, n int) { appends(fmt.Sprintf("s%03d", n))(w, n) }, true},
 		{"/v1/sessions/s/messages", "messages", "id", appends("s"), false},
@@ -42,6 +48,7 @@ func catalogs() []catalog {
 		{"/v1/manifests", "items", "id", func(w *world, n int) {
 			w.ask("POST", "/v1/assemble", map[string]any{"query": fmt.Sprint("question ", n), "budget": 100})
 		}, true},
+		{"/v1/calls", "items", "id", begins, true},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -181,6 +182,13 @@ func printable(name string) string {
 // setterOf returns how a text becomes a value of a type, or nil if none does. The
 // setter reports whether the text is one.
 func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
+	if t == reflect.TypeFor[time.Time]() {
+		return func(v reflect.Value, text string) bool {
+			at, err := time.Parse(time.RFC3339, text)
+			v.Set(reflect.ValueOf(at))
+			return err == nil
+		}
+	}
 	switch t.Kind() { //nolint:exhaustive // nothing else is in a path or a query
 	case reflect.String:
 		return func(v reflect.Value, text string) bool { v.SetString(text); return true }
@@ -201,7 +209,10 @@ func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
 
 // expected names what a parameter of a type must be.
 func expected(t reflect.Type) string {
-	if t.Kind() == reflect.Bool {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return "a time such as 2026-01-05T10:00:00Z"
+	case t.Kind() == reflect.Bool:
 		return "true or false"
 	}
 	return "a whole number"

@@ -11,6 +11,7 @@ func (s *server) register() {
 	s.registerSessions()
 	s.registerContracts()
 	s.registerArtifacts()
+	s.registerCalls()
 	s.registerPlain()
 }
 
@@ -80,4 +81,9 @@ func (s *server) registerArtifacts() {
 	handle(s, &ops.Review, (*carrel.Engine).Review)
 	handleWrite(s, &ops.Decide, (*carrel.Engine).Decide, bareArtifact, artifactAgain).binds(sign)
 	handle(s, &ops.Log, (*carrel.Engine).Log)
+}
+
+func (s *server) registerCalls() {
+	handle(s, &ops.Calls, (*carrel.Engine).Calls)
+	handle(s, &ops.Report, (*carrel.Engine).Report)
 }

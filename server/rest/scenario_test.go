@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/ops"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // canary is in every text of the scenario, and may be in no log and no metric.
@@ -106,6 +107,7 @@ func (s *scenario) play() {
 	s.playContracts()
 	s.playArtifacts()
 	s.playMemories()
+	s.playCalls()
 	s.playErasure()
 }
 
@@ -186,6 +188,32 @@ func (s *scenario) playArtifacts() {
 	must[json.RawMessage](s, &ops.DiffManifests.Operation, nil, "id", m, "other", s.ids["other"])
 	must[carrel.VerifyResult](s, &ops.VerifyManifest.Operation, nil, "id", m)
 	must[api.ReplayResult](s, &ops.Replay.Operation, nil, "id", m)
+}
+
+func (s *scenario) playCalls() {
+	intent := carrel.CallIntent{Dialect: "anthropic", Model: "a model", Messages: 3, Bytes: 900, SentBytes: 400, Epoch: 1, Managed: true, Reason: "managed"}
+	for _, call := range []string{"call_1", "call_2"} {
+		if _, err := s.engine.Begin(s.t.Context(), "local", &carrel.BeginRequest{Call: call, Session: "s", CallIntent: intent}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	_, err := s.engine.End(s.t.Context(), "local", &carrel.EndRequest{
+		Call: "call_1", State: store.CallDone, CallOutcome: carrel.CallOutcome{Status: 200, Usage: carrel.Usage{Input: 7, CacheRead: 90}, Stop: "end_turn", First: time.UnixMilli(1)},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	list := must[api.List[carrel.Call]](s, &ops.Calls.Operation, nil, "session", "s", "since", "2026-01-01T00:00:00Z")
+	if len(list.Items) != 2 || list.Items[1].Usage.CacheRead != 90 {
+		s.t.Errorf("calls = %+v", list.Items)
+	}
+	report := must[carrel.ReportResult](s, &ops.Report.Operation, nil)
+	if report.Managed.Calls != 2 || report.Total.Open != 1 {
+		s.t.Errorf("report = %+v", report)
+	}
+	if none := must[carrel.ReportResult](s, &ops.Report.Operation, nil, "since", "2200-01-01T00:00:00Z"); none.Total.Calls != 0 {
+		s.t.Errorf("report of the future = %+v", none)
+	}
 }
 
 func (s *scenario) playMemories() {

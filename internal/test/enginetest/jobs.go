@@ -81,6 +81,8 @@ type Jobs interface {
 	Review(ctx, scope, *api.IDRequest) (*api.ReviewEntry, error)
 	Decide(ctx, scope, *api.DecideRequest) (*api.Artifact, error)
 	Log(ctx, scope, *api.LogRequest) (*api.List[store.Entry], error)
+	Calls(ctx, scope, *api.CallsRequest) (*api.List[api.Call], error)
+	Report(ctx, scope, *api.ReportRequest) (*api.ReportResult, error)
 }
 
 // The engine and its client do the same jobs.

@@ -307,3 +307,11 @@ func (m *mirror) Decide(x ctx, s scope, r *api.DecideRequest) (*api.Artifact, er
 func (m *mirror) Log(x ctx, s scope, r *api.LogRequest) (*api.List[store.Entry], error) {
 	return both(m, "Log", Jobs.Log, x, s, r)
 }
+
+func (m *mirror) Calls(x ctx, s scope, r *api.CallsRequest) (*api.List[api.Call], error) {
+	return both(m, "Calls", Jobs.Calls, x, s, r)
+}
+
+func (m *mirror) Report(x ctx, s scope, r *api.ReportRequest) (*api.ReportResult, error) {
+	return both(m, "Report", Jobs.Report, x, s, r)
+}

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/pager"
@@ -17,6 +18,7 @@ var refusals = []check{
 	{"A budget that is too small says what holds it up", tooSmall},
 	{"A request that makes no sense is refused", senseless},
 	{"Who gives up gets no result", givenUp},
+	{"Where nothing was sent to a model there are no calls, and a report of none", noCalls},
 }
 
 func notFound(w *world) {
@@ -144,4 +146,14 @@ func givenUp(w *world) {
 	cancel()
 	_, err := w.Import(ctx, w.in, &carrel.ImportRequest{Name: "pool.json", Data: openAI(talk())})
 	w.fails("a context that is canceled", err, context.Canceled)
+}
+
+func noCalls(w *world) {
+	since := time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.FixedZone("", -3600))
+	for _, req := range []*carrel.CallsRequest{{}, {Session: "s"}, {Since: since, Cursor: carrel.Cursor{Limit: 7}}} {
+		calls := try(carrel.Items(w.Calls(w.ctx(), w.in, req))).must(w)
+		w.holds(calls != nil && len(calls) == 0, "calls = %v", calls)
+	}
+	report := try(w.Report(w.ctx(), w.in, &carrel.ReportRequest{Since: since})).must(w)
+	w.holds(report.Since.Equal(since) && report.Total.Calls == 0 && report.Reasons != nil && report.Holdout.Models != nil, "%+v", report)
 }
