@@ -162,7 +162,7 @@ func newRoot(j *job.Job) *cobra.Command {
 		groupArtifacts:    artifact.Commands(j),
 		groupContexts:     artifact.Contexts(j),
 		groupContract:     slices.Concat(contract.Commands(j), session.Handoffs(j), limn.Commands(j), admin.Checks(j)),
-		groupServe:        slices.Concat(server.Commands(j), admin.Setup(j)),
+		groupServe:        slices.Concat(server.Commands(j), session.Calls(j), admin.Setup(j)),
 		groupAdmin:        append(admin.Commands(j), newCompletion(j), newMan(j)),
 	} {
 		for _, cmd := range commands {

@@ -119,6 +119,7 @@ func TestNoContentCommandsATerminal(t *testing.T) {
 	s := &stage{t: t, env: env, stdout: stdout, stderr: stderr, said: map[string]bool{}}
 	root := newRoot(job.New(env))
 	s.prepare()
+	recordCalls(t, env, "session "+hostile, "word "+hostile)
 	for _, args := range performance() {
 		switch args[0] {
 		case "=":
@@ -262,6 +263,9 @@ func performance() [][]string {
 			{"state"},
 			{"state", "--compat"},
 			{"stats"},
+			{"calls"},
+			{"calls", "session " + hostile},
+			{"report"},
 			{"probe", "gen"},
 			{"probe", "run"},
 			{"probe", "report"},

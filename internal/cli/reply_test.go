@@ -75,6 +75,7 @@ func TestDocumentsAreReplies(t *testing.T) {
 	}
 	run(exitPolicy, "commit", "@last", "--text", "Nobody needs the other lamp.")
 	run(exitPolicy, "commit", "@last", "--text", "Somebody oils the door.")
+	recordCalls(t, env, session, "word")
 	value := func(args ...string) string { return strings.TrimSpace(run(0, args...)) }
 	words := strings.NewReplacer(
 		"SESSION", session,
@@ -124,6 +125,8 @@ func TestDocumentsAreReplies(t *testing.T) {
 		{job: "reviews", args: []string{"review"}, path: "/reviews"},
 		{job: "review", args: []string{"review", "show", held}, path: "/reviews/HELD"},
 		{job: "log", args: []string{"log"}, path: "/log"},
+		{job: "calls", args: []string{"calls", session, "--since", "2026-01-01"}, path: "/calls?session=SESSION&since=2026-01-01T00:00:00Z"},
+		{job: "report", args: []string{"report"}, path: "/report"},
 
 		// Dry runs of writes tell what they would do.
 		{job: "import", args: []string{"import", sample(t, "openai.json"), "-n"}, path: "/sessions?dry_run=true&name=" + url.QueryEscape(sample(t, "openai.json")), body: conversation, at: ".files[0]", adds: []string{"file"}},

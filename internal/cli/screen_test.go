@@ -206,6 +206,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	for _, raw := range limnDocuments(t, env, document) {
 		add(raw)
 	}
+	recordCalls(t, env, "5f0c", "a word")
+	add(document(0, "calls", "--since", "7d", "--limit", "9"))
+	add(document(0, "report"))
 	add(retentionDocument(t, document))
 	for _, raw := range examDocuments(t, document) {
 		add(raw)

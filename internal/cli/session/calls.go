@@ -1,0 +1,191 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Calls returns the commands about calls to models.
+func Calls(j *job.Job) []*cobra.Command { return []*cobra.Command{newCalls(j), newReport(j)} }
+
+// sinceCalls says what --since takes.
+const sinceCalls = "only calls that were begun since `D`: a date, or such as 36h, 7d or 2w ago"
+
+func newCalls(j *job.Job) *cobra.Command {
+	var after string
+	req := &carrel.CallsRequest{}
+	cmd := &cobra.Command{
+		Use:   "calls [SESSION] [--since D] [--limit N]",
+		Short: "List the calls to models that were recorded on their way",
+		Long: `Calls lists the calls to models that passed through Carrel, last begun first, of all
+conversations or of one: which model was asked, what came of it, and of the tokens that
+the provider counted how many it read from its cache. A call is recorded before it is
+sent and again when its answer is there:
+
+  intent   it was about to be sent, and nobody has said yet what came of it
+  done     the answer came, whole
+  failed   it was refused, or its answer was cut
+  unknown  who sent it ended before the answer
+
+The record of a call has no text of the conversation. It stays when the conversation is
+purged: name one that is not stored any more by its whole id.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+	}
+	s := job.TakesSession(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		ctx := cmd.Context()
+		if req.Since, err = parseSince(after, j.Clock()()); err != nil {
+			return err
+		}
+		return j.With(ctx, false, func(a *job.Access) error {
+			var missing error // the conversation
+			if len(args) > 0 || s.Word != "" {
+				req.Session, err = s.Find(ctx, a, args)
+				if errors.Is(err, store.ErrNotFound) && len(args) > 0 {
+					req.Session, missing, err = transcript.SessionID(args[0]), err, nil
+				}
+				if err != nil {
+					return err
+				}
+			}
+			res, err := a.Calls(ctx, a.Scope, req)
+			if err == nil && len(res.Items) == 0 {
+				err = missing
+			}
+			if err != nil {
+				return err
+			}
+			return j.List("calls", res, "items", func(p *out.Page) { printCalls(p, res.Items, j.Clock()()) })
+		})
+	}
+	f := cmd.Flags()
+	f.StringVar(&after, "since", "", sinceCalls)
+	f.IntVar(&req.Limit, "limit", 0, "list `n` at most")
+	return cmd
+}
+
+func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
+	if len(calls) == 0 {
+		if p.TTY {
+			p.Line("no calls are recorded")
+		}
+		return
+	}
+	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "read", "output", "why"}}
+	for i := range calls {
+		c := &calls[i]
+		state := string(c.State)
+		if c.State == store.CallFailed {
+			state = cmp.Or(c.Error, state)
+		}
+		if c.State != store.CallDone && c.Status >= 400 {
+			state = fmt.Sprintf("%s %d", state, c.Status)
+		}
+		t.Add(c.ID, p.When(c.Begun, now), c.Session, c.Model, state, c.Epoch, c.Bytes, c.SentBytes,
+			c.Usage.Prompt(), out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, c.Reason)
+	}
+	p.Table(t)
+}
+
+func newReport(j *job.Job) *cobra.Command {
+	var after string
+	cmd := &cobra.Command{
+		Use:   "report [--since D]",
+		Short: "Say what was sent to models, and by how much less than what came",
+		Long: `Report adds up the calls to models that passed through Carrel: of conversations that it
+managed, of those that were left as they are to compare with, and of all others. Came and
+sent are the bytes of the bodies that clients sent and that went to the provider; prompt,
+read, written, uncached and output are tokens as the provider counted them, where it did.
+
+A conversation counts where its calls do: as held out if one of them is, or else as
+managed if one of them is. Those that were held out were drawn by chance: what differs
+between them and the managed ones, per conversation, is what managing did, and chance.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			since, err := parseSince(after, j.Clock()())
+			if err != nil {
+				return err
+			}
+			return j.With(cmd.Context(), false, func(a *job.Access) error {
+				res, err := a.Report(cmd.Context(), a.Scope, &carrel.ReportRequest{Since: since})
+				if err != nil {
+					return err
+				}
+				return j.Result("report", res, func(p *out.Page) { printCallReport(p, res) })
+			})
+		},
+	}
+	cmd.Flags().StringVar(&after, "since", "", sinceCalls)
+	return cmd
+}
+
+func printCallReport(p *out.Page, r *carrel.ReportResult) {
+	t := &out.Table{Head: []string{"of", "sessions", "calls", "managed", "refused", "failed", "unknown", "epochs", "came", "sent", "prompt", "read", "written", "uncached", "output"}}
+	for _, row := range []struct {
+		name  string
+		tally *carrel.CallTally
+	}{{"managed", &r.Managed}, {"held out", &r.Holdout}, {"others", &r.Observed}, {"all", &r.Total}} {
+		k := row.tally
+		if k.Calls == 0 && p.TTY && k != &r.Total {
+			continue
+		}
+		u := &k.Usage
+		t.Add(row.name, k.Sessions, k.Calls, k.Managed, k.Refused, k.Failed-k.Refused, k.Unknown+k.Open, k.Epochs, k.Bytes, k.SentBytes,
+			u.Prompt(), u.CacheRead, u.CacheWrite5m+u.CacheWrite1h, u.Input, u.Output)
+	}
+	p.Table(t)
+	if !p.TTY {
+		for _, k := range r.Reasons {
+			p.Fields([]any{"reason", managedWord(k.Managed), k.Calls, k.Reason})
+		}
+		p.Fields([]any{"gaps", r.Gaps})
+		return
+	}
+	p.Line("")
+	if r.Total.Calls > 0 {
+		why := &out.Table{Head: []string{"calls", "", "why"}}
+		for _, k := range r.Reasons {
+			why.Add(k.Calls, managedWord(k.Managed), k.Reason)
+		}
+		p.Table(why)
+		p.Line("")
+		p.Line("read from caches: %s of the prompts%s", out.Percent(r.Total.Usage.CacheRead, r.Total.Usage.Prompt()), compared(r))
+		p.Line("from %s to %s", r.First.UTC().Format("2006-01-02 15:04"), r.Last.UTC().Format("2006-01-02 15:04"))
+	} else {
+		p.Line("no calls are recorded")
+	}
+	if r.Gaps > 0 {
+		p.Line("%s passed without a record", out.Count(r.Gaps, "call"))
+	}
+}
+
+func managedWord(managed bool) string {
+	if managed {
+		return "managed"
+	}
+	return "as it came"
+}
+
+// compared says what conversations took that were managed, and those that were held out.
+func compared(r *carrel.ReportResult) string {
+	m, h := &r.Managed, &r.Holdout
+	if m.Sessions == 0 || h.Sessions == 0 {
+		return ""
+	}
+	each := func(t *carrel.CallTally) string {
+		return out.Thousands(t.Usage.Prompt() / token.Count(t.Sessions))
+	}
+	return fmt.Sprintf("; tokens of prompts per conversation: %s of %d managed, %s of %d held out", each(m), m.Sessions, each(h), h.Sessions)
+}

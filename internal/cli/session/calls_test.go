@@ -1,0 +1,66 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/store"
+)
+
+func TestCallsArePrinted(t *testing.T) {
+	at := time.Date(2026, 2, 3, 12, 0, 0, 0, time.UTC)
+	usage := carrel.Usage{Input: 100, CacheRead: 2900, CacheWrite5m: 1000, Output: 20}
+	calls := []carrel.Call{
+		{
+			ID: "call_2", Session: "s", State: store.CallFailed, Begun: at, Ended: at,
+			CallIntent: carrel.CallIntent{Model: "m", Bytes: 9000, SentBytes: 4000, Epoch: 1, Managed: true, Reason: "head"}, CallOutcome: carrel.CallOutcome{Status: 429, Error: "overloaded"},
+		},
+		{
+			ID: "call_1", State: store.CallDone, Begun: at.Add(-30 * time.Minute), Ended: at,
+			CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "observe"}, CallOutcome: carrel.CallOutcome{Status: 200, Usage: usage},
+		},
+	}
+	for _, tt := range []clitest.Printing{
+		{
+			Name: "calls", Print: func(p *out.Page) { printCalls(p, calls, at) },
+			Pipe: "call_2\t2026-02-03T12:00:00Z\ts\tm\toverloaded 429\t1\t9000\t4000\t0\t0%\t0\thead\n" +
+				"call_1\t2026-02-03T11:30:00Z\t\tm\tdone\t0\t90\t90\t4000\t73%\t20\tobserve\n",
+			TTY: "call    begun   session  model  state           epoch   came   sent  prompt  read  output  why\n" +
+				"call_2  0 min   s        m      overloaded 429      1  9,000  4,000       0  0%         0  head\n" +
+				"call_1  30 min           m      done                0     90     90   4,000  73%       20  observe\n",
+		},
+		{Name: "no calls", Print: func(p *out.Page) { printCalls(p, nil, at) }, TTY: "no calls are recorded\n"},
+		{Name: "a report of none", Print: func(p *out.Page) { printCallReport(p, &carrel.ReportResult{Gaps: 2}) }, TTY: "of   sessions  calls  managed  refused  failed  unknown  epochs  came  sent  prompt  read  written  uncached  output\n" +
+			"all         0      0        0        0       0        0       0     0     0       0     0        0         0       0\n\nno calls are recorded\n2 calls passed without a record\n"},
+		{
+			Name: "a report", Print: func(p *out.Page) {
+				managed := carrel.CallTally{Sessions: 1, Calls: 3, Managed: 2, Done: 1, Failed: 2, Refused: 1, Epochs: 1, Bytes: 9090, SentBytes: 4090, Usage: usage}
+				held := carrel.CallTally{Sessions: 2, Calls: 2, Done: 1, Open: 1, Usage: carrel.Usage{Input: 9000}}
+				all := carrel.CallTally{Sessions: 3, Calls: 5, Managed: 2, Done: 2, Failed: 2, Refused: 1, Open: 1, Epochs: 1, Bytes: 9090, SentBytes: 4090, Usage: usage}
+				all.Usage.Input += 9000
+				printCallReport(p, &carrel.ReportResult{
+					First: at, Last: at.Add(time.Hour), Total: all, Managed: managed, Holdout: held,
+					Reasons: []api.ReasonTally{{Reason: "holdout", Calls: 3}, {Managed: true, Reason: "head", Calls: 2}},
+				})
+			},
+			Pipe: "managed\t1\t3\t2\t1\t1\t0\t1\t9090\t4090\t4000\t2900\t1000\t100\t20\n" +
+				"held out\t2\t2\t0\t0\t0\t1\t0\t0\t0\t9000\t0\t0\t9000\t0\n" +
+				"others\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
+				"all\t3\t5\t2\t1\t1\t1\t1\t9090\t4090\t13000\t2900\t1000\t9100\t20\n" +
+				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\n",
+			TTY: "of        sessions  calls  managed  refused  failed  unknown  epochs   came   sent  prompt   read  written  uncached  output\n" +
+				"managed          1      3        2        1       1        0       1  9,090  4,090   4,000  2,900    1,000       100      20\n" +
+				"held out         2      2        0        0       0        1       0      0      0   9,000      0        0     9,000       0\n" +
+				"all              3      5        2        1       1        1       1  9,090  4,090  13,000  2,900    1,000     9,100      20\n" +
+				"\ncalls              why\n    3  as it came  holdout\n    2  managed     head\n\n" +
+				"read from caches: 22% of the prompts; tokens of prompts per conversation: 4,000 of 1 managed, 4,500 of 2 held out\n" +
+				"from 2026-02-03 12:00 to 2026-02-03 13:00\n",
+		},
+	} {
+		tt.Test(t)
+	}
+}
