@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // answer lets the answer of a provider pass, but for its end.
@@ -18,7 +20,7 @@ func (p *Proxy) answer(resp *http.Response) error {
 	}
 	h := &held{
 		call: c, body: resp.Body, status: resp.StatusCode,
-		tap: wire.NewTap(c.intent.Dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", ")),
+		tap: wire.NewTap(c.dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", ")),
 	}
 	resp.Body = h
 	return nil
@@ -45,7 +47,8 @@ type held struct {
 	tap    *wire.Tap
 	status int
 
-	came, passed, pass int64 // bytes that came, that were passed on, and that may be
+	first              time.Time // when its first byte came
+	came, passed, pass int64     // bytes that came, that were passed on, and that may be
 	back               []byte
 	settled            bool
 	between            bool  // when it was, the answer stood between two events
@@ -79,7 +82,9 @@ func (h *held) Read(b []byte) (int, error) {
 func (h *held) next(b []byte) int {
 	n, err := h.body.Read(b)
 	h.call.heard()
-	h.came += int64(n)
+	if h.came += int64(n); n > 0 && h.first.IsZero() {
+		h.first = h.call.proxy.opts.Now()
+	}
 	told := true
 	if !h.settled {
 		if n > 0 {
@@ -114,14 +119,14 @@ var errUnrecorded = errors.New("proxy: the outcome of the call could not be reco
 // did. It reports whether the client may learn of it.
 func (h *held) settle(err error) (told bool) {
 	h.settled, h.between = true, h.tap.Between()
-	out := &CallOutcome{State: Done, Status: h.status, Bytes: h.came}
-	out.Answer = *h.tap.End(err != nil && !errors.Is(err, io.EOF))
-	out.Answer.Status = h.status
-	if !out.Answer.Whole || out.Answer.Error != "" || h.status >= http.StatusBadRequest {
-		out.State = Failed
+	out := &outcome{state: store.CallDone, status: h.status, bytes: h.came, first: h.first}
+	out.answer = *h.tap.End(err != nil && !errors.Is(err, io.EOF))
+	out.answer.Status = h.status
+	if !out.answer.Whole || out.answer.Error != "" || h.status >= http.StatusBadRequest {
+		out.state = store.CallFailed
 	}
 	told = h.call.finish(out)
-	h.call.good = told && out.State == Done
+	h.call.good = told && out.state == store.CallDone
 	return told
 }
 
@@ -131,14 +136,14 @@ func (h *held) cut(last []byte) {
 	h.back = append(h.back, last...)
 	h.back = h.back[:min(int64(len(h.back)), max(0, h.pass-h.passed))]
 	if h.between {
-		h.back = append(h.back, refusedOutcome.event(h.call.intent.Dialect)...)
+		h.back = append(h.back, refusedOutcome.event(h.call.dialect)...)
 	}
 	h.pass, h.err = h.passed+int64(len(h.back)), errUnrecorded
 }
 
 // finish records the outcome of the call, if that was not done. It reports whether the
 // client may learn of it.
-func (c *call) finish(out *CallOutcome) (told bool) {
+func (c *call) finish(out *outcome) (told bool) {
 	told = true
 	if !c.model {
 		return told
@@ -146,7 +151,7 @@ func (c *call) finish(out *CallOutcome) (told bool) {
 	c.over.Do(func() {
 		began := c.proxy.opts.Now()
 		if c.prepared != nil && c.parts != nil {
-			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, &out.Answer)
+			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, &out.answer)
 		}
 		told = c.end(c.ctx, out)
 		c.proxy.took(c.own + max(0, c.proxy.opts.Now().Sub(began)))

@@ -7,23 +7,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // A call is one request on its way and its answer.
 type call struct {
-	proxy  *Proxy
-	target *target
-	ctx    context.Context // of the client; ends when it leaves
-	timer  *time.Timer     // for a provider that says nothing
+	proxy   *Proxy
+	target  *target
+	ctx     context.Context // of the client; ends when it leaves
+	dialect wire.Dialect    // empty if it is no call
+	timer   *time.Timer     // for a provider that says nothing
 
 	parts    *parts        // the request as it was read, or nil
 	body     *payload      // as it came, or nil if it was not read
@@ -38,7 +42,7 @@ type call struct {
 
 	mu     sync.Mutex
 	id     string // in the record
-	intent CallIntent
+	intent api.BeginRequest
 }
 
 type callKey struct{}
@@ -84,16 +88,33 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	c.understand(r, kind)
 	c.prepare(r.Context())
 	if !c.begin(r.Context()) {
-		p.count(c, &CallOutcome{State: Failed})
+		p.count(c, &outcome{state: store.CallFailed})
 		if c.ctx.Err() == nil {
-			refusedIntent.write(w, c.intent.Dialect)
+			refusedIntent.write(w, c.dialect)
 		}
 		return
 	}
-	c.load(r)
 	c.own = p.opts.Now().Sub(began)
-	defer c.finish(&CallOutcome{State: Failed}) // if the answer was left in the middle
+	defer c.finish(&outcome{state: store.CallFailed}) // if the answer was left in the middle
+	if c.prepared != nil && c.prepared.Reply != nil {
+		c.reply(w)
+		return
+	}
+	c.load(r)
 	p.reverse.ServeHTTP(w, r)
+}
+
+// reply answers without the provider.
+func (c *call) reply(w http.ResponseWriter) {
+	r := c.prepared.Reply
+	out := &outcome{state: store.CallDone, status: http.StatusOK, bytes: int64(len(r.Body)), first: c.proxy.opts.Now()}
+	out.answer = wire.Answer{Status: http.StatusOK, Whole: true}
+	if !c.finish(out) {
+		refusedOutcome.write(w, c.dialect)
+		return
+	}
+	maps.Copy(w.Header(), r.Header)
+	_, _ = w.Write(r.Body) // whoever does not wait for it has no use for it
 }
 
 // close frees what the call took, and hands what it said to the keeper.
@@ -112,7 +133,7 @@ func (c *call) read(r *http.Request) bool {
 	c.heard()
 	switch {
 	case errors.Is(err, errBodyTooLarge):
-		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = r.ContentLength, r.ContentLength, "too large"
+		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), "too large"
 		r.Body = &larger{Reader: io.MultiReader(body.reader(), r.Body), rest: r.Body}
 		body.release()
 		return true
@@ -121,7 +142,7 @@ func (c *call) read(r *http.Request) bool {
 		return false
 	}
 	c.body = body
-	c.intent.Bytes, c.intent.SentBytes = int64(body.Len()), int64(body.Len())
+	c.intent.Bytes, c.intent.SentBytes = body.Len(), body.Len()
 	return true
 }
 
@@ -173,7 +194,7 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 	req := &c.parts.req
 	err := c.parts.doc.Read(c.plain)
 	if err == nil {
-		err = req.Read(c.intent.Dialect, kind, r.Header, &c.parts.doc)
+		err = req.Read(c.dialect, kind, r.Header, &c.parts.doc)
 	}
 	if err != nil {
 		partsPool.Put(c.parts)
@@ -181,7 +202,7 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 		return
 	}
 	in := &c.intent
-	in.Model, in.Messages, in.Frame = req.Model, len(req.Messages), req.Frame
+	in.Model, in.Messages, in.Frame = word(req.Model), len(req.Messages), req.Frame
 	if n := len(req.Messages); n > 0 {
 		in.Chain = req.Messages[n-1].Chain
 	}
@@ -205,7 +226,7 @@ func (c *call) prepare(ctx context.Context) {
 	}
 	req := &c.parts.req
 	if p.heldOut(req) {
-		c.intent.Reason = "holdout"
+		c.intent.Reason, c.intent.Holdout = "holdout", true
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.opts.Prepare)
@@ -262,8 +283,12 @@ func (c *call) use(prepared *Prepared) {
 	in := &c.intent
 	in.Reason, in.Epoch, in.Managed = prepared.Reason, prepared.Epoch, prepared.Body != nil
 	in.Sent, in.SentBytes = in.Chain, in.Bytes
+	if prepared.Reply != nil {
+		in.Managed, in.SentBytes = true, 0
+		return
+	}
 	if in.Managed {
-		in.Sent, in.SentBytes = prepared.Sent, int64(len(prepared.Body))
+		in.Sent, in.SentBytes = prepared.Sent, len(prepared.Body)
 	}
 }
 

@@ -1,14 +1,13 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -83,6 +82,8 @@ type said struct {
 	parts *parts
 	body  *payload
 	plain []byte
+
+	managed bool
 }
 
 func (s *said) release() {
@@ -109,7 +110,7 @@ func (k *keeper) keep(c *call) bool {
 	} else {
 		k.order = append(k.order, thread)
 	}
-	k.waiting[thread] = &said{c.parts, c.body.hold(), c.plain}
+	k.waiting[thread] = &said{c.parts, c.body.hold(), c.plain, c.prepared != nil}
 	k.bytes += len(c.plain)
 	for k.bytes > maxWaiting && len(k.order) > 1 { // the next call of that thread brings it again
 		_, old := k.take()
@@ -123,27 +124,19 @@ func (k *keeper) keep(c *call) bool {
 	return true
 }
 
-// Name returns the name by which the conversation of a request is imported, so that it is
-// the same session each time.
-func Name(req *wire.Request) string {
-	thread := req.Thread()
-	return "proxy-" + string(req.Dialect) + "-" + thread.String()[:16]
-}
-
-// request returns the import of what was said: a copy of the body without the billing line
-// of Claude Code, which differs between calls and is no part of the conversation.
-func (s *said) request() *api.ImportRequest {
+// request returns the import of what was said: the conversation without what differs
+// between calls and is no part of it. A manager that tells the conversation tells it here,
+// too, so that it is the same however it comes in.
+func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	req := &s.parts.req
-	in := &api.ImportRequest{Name: Name(req), Format: formats[req.Dialect]}
-	if req.Dialect == wire.Anthropic {
-		for b := range req.Doc.Children(req.System) {
-			if wire.IsBilling(req.Doc, b) {
-				req.Doc.Drop(b)
-			}
-		}
+	in := &api.ImportRequest{Name: transcript.ThreadName(req.Thread().String()[:16]), Format: formats[req.Dialect], Rewind: true}
+	var err error
+	if teller, ok := m.(Teller); ok && s.managed {
+		in.Data, err = teller.Whole(req)
+	} else {
+		in.Data, err = epoch.NewBook(req.Dialect).Whole(req)
 	}
-	in.Data = bytes.Join(req.Doc.Segments(), nil)
-	return in
+	return in, err
 }
 
 // take takes the thread that waits longest.
@@ -163,17 +156,16 @@ func (k *keeper) work() {
 	for len(k.order) > 0 && k.ctx.Err() == nil {
 		thread, s := k.take()
 		k.mu.Unlock()
-		in := s.request()
+		in, err := s.request(k.proxy.opts.Manager)
 		s.release()
-		res, err := k.proxy.opts.Importer.Import(k.ctx, k.proxy.opts.Scope, in)
-		k.mu.Lock()
-		if shorter, ok := errors.AsType[*api.ShorterError](err); ok {
-			k.remember(thread, shorter.Session) // a client that went back; the longer one stays known
-			continue
+		var res *api.ImportResult
+		if err == nil {
+			res, err = k.proxy.opts.Importer.Import(k.ctx, k.proxy.opts.Scope, in)
 		}
+		k.mu.Lock()
 		if err != nil {
 			k.proxy.stats.unkept.Add(1)
-			k.proxy.log.Warn("a conversation is not imported", "dialect_format", in.Format, "reason", err)
+			k.proxy.log.Warn("a conversation is not imported", "format", in.Format, "reason", err)
 			continue
 		}
 		k.proxy.stats.kept.Add(1)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/wire"
@@ -29,8 +30,21 @@ type Manager interface {
 // Prepared is what a [Manager] decided about a call.
 type Prepared struct {
 	Body   []byte        // to be sent, not compressed; nil is the request as it came
+	Reply  *Reply        // an answer without a call to the provider, or nil
 	Reason string        // why it is managed so, or not: one word or few, no text of the conversation
 	Epoch  int           // of what is sent
 	Sent   digest.Digest // the chain of what is sent
 	State  any           // the Manager's own
+}
+
+// A Reply is an answer that Carrel gives itself, with status 200.
+type Reply struct {
+	Header http.Header
+	Body   []byte
+}
+
+// A Teller is a [Manager] that tells which conversation a request is of, to be stored: with
+// what it sends in place of messages that it made smaller.
+type Teller interface {
+	Whole(req *wire.Request) ([]byte, error)
 }

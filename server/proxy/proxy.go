@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // Options says what a proxy does. The zero value of every field is a sensible default.
@@ -212,8 +213,8 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	// The server would add these to an answer that lacks them.
 	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
-	c := &call{proxy: p, target: to, ctx: r.Context()}
-	c.intent.Dialect = dialect
+	c := &call{proxy: p, target: to, ctx: r.Context(), dialect: dialect}
+	c.intent.Dialect = string(dialect)
 	r, cancel := c.bind(r)
 	defer cancel(nil)
 	if kind != wire.KindCall && kind != wire.KindCompact {
@@ -274,7 +275,7 @@ func (buffers) Put(b []byte) {
 // fail answers a request whose provider gave no answer.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
-	c.finish(&CallOutcome{State: Failed})
+	c.finish(&outcome{state: store.CallFailed})
 	if c.ctx.Err() != nil { // nobody listens
 		panic(http.ErrAbortHandler)
 	}
@@ -283,7 +284,7 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = refusedIdle
 	}
 	p.log.Warn("no answer", "reason", err)
-	f.write(w, c.intent.Dialect)
+	f.write(w, c.dialect)
 }
 
 // errIdle is that nothing came from the provider for too long.

@@ -19,51 +19,51 @@ import (
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
-	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A book is a recorder in memory.
 type book struct {
 	mu    sync.Mutex
-	begun []CallIntent
-	ended map[string]CallOutcome
+	begun []api.BeginRequest
+	ended map[string]api.EndRequest
 
 	begin, end func(ctx context.Context) error // what happens before something is written
 }
 
-func (b *book) Begin(ctx context.Context, in *CallIntent) (string, error) {
+func (b *book) Begin(ctx context.Context, _ governance.Scope, in *api.BeginRequest) (*api.BeginResult, error) {
 	if b.begin != nil {
 		if err := b.begin(ctx); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.begun = append(b.begun, *in)
-	return fmt.Sprintf("call_%d", len(b.begun)-1), nil
+	return &api.BeginResult{Call: fmt.Sprintf("call_%d", len(b.begun)-1)}, nil
 }
 
-func (b *book) End(ctx context.Context, id string, out *CallOutcome) error {
+func (b *book) End(ctx context.Context, _ governance.Scope, out *api.EndRequest) (*api.EndResult, error) {
 	if b.end != nil {
 		if err := b.end(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ended == nil {
-		b.ended = make(map[string]CallOutcome)
+		b.ended = make(map[string]api.EndRequest)
 	}
-	if _, twice := b.ended[id]; twice {
-		return fmt.Errorf("%s has ended already", id)
+	if _, twice := b.ended[out.Call]; twice {
+		return nil, fmt.Errorf("%s has ended already", out.Call)
 	}
-	b.ended[id] = *out
-	return nil
+	b.ended[out.Call] = *out
+	return &api.EndResult{}, nil
 }
 
 // calls returns the intents and outcomes so far.
-func (b *book) calls() ([]CallIntent, map[string]CallOutcome) {
+func (b *book) calls() ([]api.BeginRequest, map[string]api.EndRequest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.begun), maps.Clone(b.ended)
@@ -179,20 +179,12 @@ func TestCallIsRecorded(t *testing.T) {
 		t.Fatalf("got %v, %q, %v", resp, text, err)
 	}
 	begun, ended := s.recorder.calls()
-	if len(begun) != 1 || begun[0].Dialect != wire.Anthropic || begun[0].Model != "claude-opus-5-5" || begun[0].Messages != 3 || begun[0].Bytes != int64(len(claudeBody)) {
+	if len(begun) != 1 || begun[0].Dialect != "anthropic" || begun[0].Model != "claude-opus-5-5" || begun[0].Messages != 3 || begun[0].Bytes != len(claudeBody) {
 		t.Errorf("intents: %+v", begun)
 	}
-	want := map[string]CallOutcome{"call_0": {State: Done, Status: 200, Bytes: int64(len(text)), Answer: wire.Answer{
-		Status: 200, Model: "claude-opus-5-5", Stop: "end_turn", Whole: true, Used: true, Usage: wire.Usage{Input: 7, CacheRead: 90, Output: 5},
+	want := map[string]api.EndRequest{"call_0": {Call: "call_0", State: store.CallDone, CallOutcome: api.CallOutcome{
+		Status: http.StatusOK, Stop: "end_turn", Received: len(text), First: ended["call_0"].First, Usage: api.Usage{Input: 7, CacheRead: 90, Output: 5},
 	}}}
-	for i := range ended {
-		if o := ended[i]; o.Bytes <= int64(len(claudeReply)) { // what came with the end is counted
-			t.Errorf("%d bytes of %d", o.Bytes, len(text))
-		} else {
-			o.Bytes = int64(len(text))
-			ended[i] = o
-		}
-	}
 	if diff := cmp.Diff(want, ended); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
@@ -279,7 +271,7 @@ func TestGapsPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, streams(claudeReply, claudeStop), func(o *Options) { o.Wait = time.Millisecond })
 			s.recorder.begin, s.recorder.end = tt.begin, tt.end
-			if resp, text, err := s.ask("POST", "/v1/messages", claudeBody); err != nil || text != claudeReply+claudeStop || resp.StatusCode != 200 {
+			if resp, text, err := s.ask("POST", "/v1/messages", claudeBody); err != nil || text != claudeReply+claudeStop || resp.StatusCode != http.StatusOK {
 				t.Errorf("got %q, %v", text, err)
 			}
 			if got := s.proxy.Traffic(); got.Gaps != tt.gaps || got.Calls != 1 {
@@ -466,7 +458,7 @@ func TestUnreadableRequestsPass(t *testing.T) {
 			t.Errorf("%.40q: sent %.40q, got %q, %v", tt.body, got, text, err)
 		}
 		begun, _ := s.recorder.calls()
-		if last := begun[len(begun)-1]; last.Reason != tt.reason || last.Bytes != int64(len(tt.body)) {
+		if last := begun[len(begun)-1]; last.Reason != tt.reason || last.Bytes != len(tt.body) {
 			t.Errorf("%.40q: recorded %+v, want %q", tt.body, last, tt.reason)
 		}
 	}
@@ -497,7 +489,7 @@ func TestWhatIsImported(t *testing.T) {
 	if string(last.Data) != want {
 		t.Errorf("imported %q, want %q", last.Data, want)
 	}
-	if first := s.shelf.in[0]; first.Name != last.Name || !strings.HasPrefix(last.Name, "proxy-anthropic-") {
+	if first := s.shelf.in[0]; first.Name != last.Name || !strings.HasPrefix(last.Name, transcript.ThreadName("")) {
 		t.Errorf("names: %q, %q", first.Name, last.Name)
 	}
 }

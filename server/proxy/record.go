@@ -6,53 +6,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/wire"
-	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // A Recorder writes down calls. Its methods return when what they wrote is durable. It is
-// safe for concurrent use.
+// safe for concurrent use. [carrel.Engine] is one.
 type Recorder interface {
-	// Begin writes down that a request is about to be sent, and returns the id of the
-	// call.
-	Begin(ctx context.Context, in *CallIntent) (call string, err error)
-	// End writes down how a call ended.
-	End(ctx context.Context, call string, out *CallOutcome) error
+	Begin(ctx context.Context, scope governance.Scope, req *api.BeginRequest) (*api.BeginResult, error)
+	End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (*api.EndResult, error)
 }
-
-// A CallIntent is what is known of a call before it is sent. It holds no text.
-type CallIntent struct {
-	Session   transcript.SessionID // that the conversation was imported as, if it was
-	Dialect   wire.Dialect
-	Model     string
-	Messages  int
-	Bytes     int64         // of the body as it came; -1 if it is not known
-	SentBytes int64         // of the body as it is sent
-	Chain     digest.Digest // of all messages as they came
-	Sent      digest.Digest // of all messages as they are sent
-	Frame     digest.Digest
-	Epoch     int
-	Managed   bool   // something else is sent than came
-	Reason    string // for that; or why the request could not be read
-}
-
-// A CallOutcome is how a call ended. It holds no text.
-type CallOutcome struct {
-	State  State
-	Status int // of HTTP; 0 if no answer came
-	Answer wire.Answer
-	Bytes  int64 // of the answer, as they passed
-}
-
-// A State says how a call ended.
-type State string
-
-// The states.
-const (
-	Done   State = "done"   // the answer came, whole
-	Failed State = "failed" // it was refused, cut, or never came
-)
 
 // The reasons for which a call was not recorded.
 var (
@@ -101,9 +66,9 @@ func (c *call) begin(ctx context.Context) bool {
 	}
 	in := c.intent
 	err := p.commit(ctx, func(ctx context.Context) error {
-		id, err := p.opts.Recorder.Begin(ctx, &in)
+		begun, err := p.opts.Recorder.Begin(ctx, p.opts.Scope, &in)
 		if err == nil {
-			c.recorded(id)
+			c.recorded(begun.Call)
 		}
 		return err
 	})
@@ -123,9 +88,39 @@ func (c *call) recorded(id string) {
 	c.id = id
 }
 
+// An outcome is how a call ended.
+type outcome struct {
+	state  store.CallState
+	status int // of HTTP; 0 if no answer came
+	answer wire.Answer
+	bytes  int64     // of the answer, so far as they came
+	first  time.Time // when its first byte did
+}
+
+// request returns what is written down of it.
+func (o *outcome) request(call string) *api.EndRequest {
+	u := &o.answer.Usage
+	return &api.EndRequest{Call: call, State: o.state, CallOutcome: api.CallOutcome{
+		Status: o.status, Stop: word(o.answer.Stop), Error: word(o.answer.Error), Received: int(o.bytes), First: o.first,
+		Usage: api.Usage{
+			Input: u.Input, CacheRead: u.CacheRead, CacheWrite5m: u.CacheWrite5m, CacheWrite1h: u.CacheWrite1h,
+			Output: u.Output, Reasoning: u.Reasoning,
+		},
+	}}
+}
+
+// word returns what a provider gave as a name, if it is short enough for one.
+func word(s string) string {
+	const most = 100
+	if len(s) > most {
+		return "long"
+	}
+	return s
+}
+
 // end writes down the outcome of a call, once. It reports whether the client may learn of
 // it. It waits for that also if the client is gone.
-func (c *call) end(ctx context.Context, out *CallOutcome) bool {
+func (c *call) end(ctx context.Context, out *outcome) bool {
 	p := c.proxy
 	p.count(c, out)
 	if p.opts.Recorder == nil {
@@ -137,7 +132,11 @@ func (c *call) end(ctx context.Context, out *CallOutcome) bool {
 	if id == "" { // its intent is a gap already, or not known yet
 		return !p.opts.Required
 	}
-	err := p.commit(context.WithoutCancel(ctx), func(ctx context.Context) error { return p.opts.Recorder.End(ctx, id, out) })
+	req := out.request(id)
+	err := p.commit(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		_, err := p.opts.Recorder.End(ctx, p.opts.Scope, req)
+		return err
+	})
 	if err == nil {
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -52,33 +53,33 @@ func (p *Proxy) Traffic() Traffic {
 }
 
 // count counts a call that has ended.
-func (p *Proxy) count(c *call, out *CallOutcome) {
-	s, u := &p.stats, &out.Answer.Usage
+func (p *Proxy) count(c *call, out *outcome) {
+	s, u := &p.stats, &out.answer.Usage
 	s.calls.Add(1)
-	if out.State != Done {
+	if out.state != store.CallDone {
 		s.failed.Add(1)
 	}
 	if c.intent.Managed {
 		s.managed.Add(1)
 	}
-	s.bytesIn.Add(max(0, c.intent.Bytes))
-	s.bytesOut.Add(out.Bytes)
-	if out.Answer.Used {
+	s.bytesIn.Add(int64(c.intent.Bytes))
+	s.bytesOut.Add(out.bytes)
+	if out.answer.Used {
 		s.used.Add(1)
 		s.prompt.Add(int64(u.Prompt()))
 		s.cached.Add(int64(u.CacheRead))
 		s.output.Add(int64(u.Output))
 	}
-	p.measure(c.intent.Dialect, out)
+	p.measure(c.dialect, out)
 }
 
 // measure puts a call into the metrics.
-func (p *Proxy) measure(d wire.Dialect, out *CallOutcome) {
+func (p *Proxy) measure(d wire.Dialect, out *outcome) {
 	if p.metrics == nil {
 		return
 	}
-	m, u := p.metrics, &out.Answer.Usage
-	m.calls.Add(1, string(d), string(out.State))
+	m, u := p.metrics, &out.answer.Usage
+	m.calls.Add(1, string(d), string(out.state))
 	for kind, n := range map[string]token.Count{"none": u.Input, "read": u.CacheRead, "write": u.CacheWrite5m + u.CacheWrite1h} {
 		m.cache.Add(float64(n), kind)
 	}
