@@ -1,0 +1,85 @@
+package config
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/proxy"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// A Proxy is what the settings say about the proxy.
+type Proxy struct {
+	Listen    string // host:port
+	Manage    bool   // what is sent, in place of observing it alone
+	Upstreams proxy.Upstreams
+	Required  bool        // calls that cannot be recorded are refused
+	Budget    token.Count // of what is sent; 0 is that of the window
+	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
+}
+
+// The words of proxy.mode and proxy.audit.
+const (
+	modeObserve   = "observe"
+	modeManage    = "manage"
+	auditOpen     = "open"
+	auditRequired = "required"
+)
+
+// ProxyModes returns what proxy.mode may be, the default first.
+func ProxyModes() []string { return []string{modeObserve, modeManage} }
+
+// proxyKeys returns the settings of the proxy. A project's file has none of them: they
+// decide where keys go.
+func proxyKeys() []key {
+	keys := []key{
+		{name: "proxy.listen", variable: "CARREL_PROXY_LISTEN", read: readAddress, builtIn: "127.0.0.1:7718"},
+		{name: "proxy.mode", read: oneOf(ProxyModes()...), builtIn: modeObserve},
+		{name: "proxy.upstream.anthropic", read: readBase, builtIn: proxy.DefaultAnthropic},
+		{name: "proxy.upstream.openai", read: readBase, builtIn: proxy.DefaultOpenAI},
+		{name: "proxy.audit", read: oneOf(auditOpen, auditRequired), builtIn: auditOpen},
+		{name: "proxy.budget", read: readTokens, otherwise: "the window's"},
+		{name: "proxy.holdout", read: readHoldout, builtIn: ratio.Ratio(0)},
+	}
+	for i := range keys {
+		keys[i].own = true
+	}
+	return keys
+}
+
+// Proxy returns what the settings say about the proxy.
+func (s *Settings) Proxy() Proxy {
+	return Proxy{
+		Listen: get[string](s, "proxy.listen"), Manage: get[string](s, "proxy.mode") == modeManage,
+		Upstreams: proxy.Upstreams{Anthropic: get[string](s, "proxy.upstream.anthropic"), OpenAI: get[string](s, "proxy.upstream.openai")},
+		Required:  get[string](s, "proxy.audit") == auditRequired, Budget: get[token.Count](s, "proxy.budget"),
+		Holdout: get[ratio.Ratio](s, "proxy.holdout"),
+	}
+}
+
+// readBase reads the base URL of a provider.
+func readBase(l literal) (any, error) {
+	v, err := readURL(l)
+	switch {
+	case err != nil:
+		return nil, err
+	case v == "":
+		return nil, errors.New("wants a URL, such as https://gateway.example.org/v1")
+	case strings.ContainsAny(l.text, "?#"):
+		return nil, errors.New("wants a URL without anything behind its path, such as https://gateway.example.org/v1")
+	}
+	return v, nil
+}
+
+// readHoldout reads a share of sessions.
+func readHoldout(l literal) (any, error) {
+	if l.isNumber() || l.kind == unstable.String && strings.HasSuffix(l.text, "%") {
+		if r, ok := l.ratio(); ok {
+			return r, nil
+		}
+	}
+	return nil, errors.New(`wants a share from 0 to 1, such as 0.1 or "10%"`)
+}
