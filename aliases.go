@@ -46,6 +46,8 @@ type (
 	ContractClaim        = api.ContractClaim
 	ContractCorrection   = api.ContractCorrection
 	ContractResult       = api.ContractResult
+	CostRequest          = api.CostRequest
+	CostResult           = api.CostResult
 	Cursor               = api.Cursor
 	DecideRequest        = api.DecideRequest
 	DiffRequest          = api.DiffRequest
@@ -74,6 +76,7 @@ type (
 	KeepRewriteRequest   = api.KeepRewriteRequest
 	KeepRewriteResult    = api.KeepRewriteResult
 	LogRequest           = api.LogRequest
+	ManagedCost          = api.ManagedCost
 	ManifestResult       = api.ManifestResult
 	ManifestsRequest     = api.ManifestsRequest
 	MarkRequest          = api.MarkRequest
@@ -113,6 +116,7 @@ type (
 	RunProbesResult      = api.RunProbesResult
 	ScoredEntry          = api.ScoredEntry
 	SearchRequest        = api.SearchRequest
+	SessionCost          = api.SessionCost
 	SessionInfo          = api.SessionInfo
 	SessionRemoval       = api.SessionRemoval
 	SessionRequest       = api.SessionRequest

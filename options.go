@@ -7,6 +7,7 @@ import (
 
 	"github.com/carrel-dev/carrel/account"
 	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
@@ -62,6 +63,10 @@ type Options struct {
 	// Counter counts tokens. The default is that of the session's model, see
 	// [token.ForModel].
 	Counter token.Counter
+
+	// Prices says what models cost and how their providers' caches work. The default is
+	// [economy.Published].
+	Prices *economy.Table
 
 	// Triage is what decides which artifacts are worth a place. The default is
 	// [triage.DefaultPolicy].

@@ -138,6 +138,16 @@ func (e *Engine) ProbeReport(ctx context.Context, scope governance.Scope, req *S
 	return e.windows.ProbeReport(ctx, scope, req)
 }
 
+// Cost says what conversations cost: one, or all of the scope. It goes by what the client
+// recorded of what the provider charged for each call, and by the prices of
+// [Options.Prices], and finds where a call could have read more from the provider's cache
+// than it did. A session in a format that does not record that is an [ErrRequest] if it is
+// asked for, and is otherwise listed apart. What managing the windows had changed is
+// arithmetic over the same figures and no promise.
+func (e *Engine) Cost(ctx context.Context, scope governance.Scope, req *CostRequest) (*CostResult, error) {
+	return e.windows.Cost(ctx, scope, req)
+}
+
 // Stats estimates what the tasks of a session cost, from the conversation alone:
 // each reply of the model is a call that read all that was said before, as it was
 // imported, and what a provider caches is counted like the rest. A call before a

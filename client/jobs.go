@@ -127,6 +127,11 @@ func (c *Client) Search(ctx context.Context, scope governance.Scope, req *api.Se
 	return do(ctx, c, scope, &ops.Search, req)
 }
 
+// Cost does [carrel.Engine.Cost].
+func (c *Client) Cost(ctx context.Context, scope governance.Scope, req *api.CostRequest) (*api.CostResult, error) {
+	return do(ctx, c, scope, &ops.Cost, req)
+}
+
 // Stats does [carrel.Engine.Stats].
 func (c *Client) Stats(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (*api.StatsResult, error) {
 	return do(ctx, c, scope, &ops.Stats, req)

@@ -144,7 +144,7 @@ func queryOf(fields []field) (string, error) {
 
 // plain returns a value that has the same text everywhere.
 func plain(v reflect.Value) (string, error) {
-	if t, ok := v.Interface().(time.Time); ok {
+	if t, ok := reflect.TypeAssert[time.Time](v); ok {
 		return t.UTC().Format(time.RFC3339Nano), nil
 	}
 	switch v.Kind() { //nolint:exhaustive // of what is no text, number or truth value the table has none

@@ -41,23 +41,27 @@ const (
 
 // A Break is a call that could have read more than it did.
 type Break struct {
-	Call   int           // index of the call
-	Cause  Cause         //
-	Lost   token.Count   // what was kept and not read, and was in the prompt again
-	Behind token.Count   // what was kept and not read, whether in the prompt or not
-	Idle   time.Duration // since the call before, or 0 if that is not recorded
-	Extra  Money         // what Lost cost above reading it; 0 if the prices are not known
+	Call  int           `json:"call"`        // index of the call, from 0
+	Cause Cause         `json:"cause"`       // why it could not
+	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
+	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
+	Model string        `json:"model"`       // that was asked
+	Lost  token.Count   `json:"lost"`        // what was kept and not read, and was in the prompt again
+	Gone  token.Count   `json:"gone"`        // what was kept and not read, and was not in the prompt again
+	Extra Money         `json:"extra"`       // what Lost cost above reading it; 0 if the prices are not known
 }
 
 // A Bill is what calls cost, and why.
 type Bill struct {
-	Calls    int
-	Spend    Spend  // of all calls
-	Charge   Charge // of the calls whose prices are known
-	Unpriced int    // calls whose prices are not known
-	Missing  []string
-	Uncached Money // what the calls with prices had cost if nothing were ever cached
-	Breaks   []Break
+	Calls    int        `json:"calls"`
+	Spend    Spend      `json:"spend"`    // of all calls
+	Charge   Charge     `json:"charge"`   // of the calls whose prices are known
+	Total    Money      `json:"total"`    // the sum of Charge
+	Uncached Money      `json:"uncached"` // what the same calls had cost without a cache
+	Unpriced int        `json:"unpriced"` // calls whose prices are not known
+	Missing  []string   `json:"missing"`  // their models
+	Breaks   []Break    `json:"breaks"`   // calls that could have read more than they did, in their order
+	Causes   []CauseSum `json:"causes"`   // what these cost, by cause, the dearest first
 }
 
 // slack is how much less than all may be read without being a break: providers round, and
@@ -67,7 +71,7 @@ const slack token.Count = 1024
 // Bill returns what calls cost, by part, and where what had been kept was not read, with
 // the cause as far as the calls show it. The calls are in the order in which they began.
 func (t *Table) Bill(calls []Invoice) *Bill {
-	b := &Bill{Calls: len(calls)}
+	b := &Bill{Calls: len(calls), Missing: []string{}, Breaks: []Break{}}
 	missing := make(map[string]bool)
 	for i := range calls {
 		c := &calls[i]
@@ -84,7 +88,10 @@ func (t *Table) Bill(calls []Invoice) *Bill {
 			b.Breaks = append(b.Breaks, brk)
 		}
 	}
-	b.Missing = slices.Sorted(maps.Keys(missing))
+	b.Total = b.Charge.Total()
+	b.Missing = slices.AppendSeq(b.Missing, maps.Keys(missing))
+	slices.Sort(b.Missing)
+	b.Causes = causes(b.Breaks)
 	return b
 }
 
@@ -100,14 +107,16 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 	if m.FreeWrite { // what is kept is reported like any input
 		kept = before.Prompt()
 	}
-	b := Break{Call: i, Behind: kept - c.Read}
-	b.Lost = min(b.Behind, c.Prompt()-c.Read)
-	if kept < m.Minimum || b.Behind <= slack {
+	missed := kept - c.Read
+	if kept < m.Minimum || missed <= slack {
 		return Break{}, false
 	}
-	if last := cmp.Or(before.Ended, before.Begun); !last.IsZero() && !c.Begun.IsZero() {
+	lost := min(missed, c.Prompt()-c.Read)
+	b := Break{Call: i, At: c.Begun, Model: c.Model, Lost: lost, Gone: missed - lost}
+	if last := cmp.Or(before.Begun, before.Ended); !last.IsZero() && !c.Begun.IsZero() {
 		b.Idle = max(c.Begun.Sub(last), 0)
 	}
+	long := before.Write1h+c.Write1h > 0 && before.Write5m+c.Write5m == 0
 	switch frames := [2]digest.Digest{before.Frame, c.Frame}; {
 	case c.Model != before.Model:
 		b.Cause = CauseModel
@@ -117,7 +126,7 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 		b.Cause = CauseFrame
 	case c.Edited:
 		b.Cause = CauseEdited
-	case b.Idle >= m.Lifetime(before.Write5m == 0 && before.Write1h > 0):
+	case b.Idle >= m.Lifetime(long):
 		b.Cause = CauseExpired
 	default:
 		b.Cause = CauseUnknown
@@ -140,24 +149,24 @@ func (m *Tariff) extra(c *Invoice, lost token.Count) Money {
 	return m.Charge(u).Total() - m.Charge(Spend{Read: lost}).Total()
 }
 
-// Lost returns the tokens that breaks made be written or sent again, and what they cost
-// above reading, by cause. The causes are in the order of what they cost, the highest
-// first.
-func (b *Bill) Lost() []CauseSum {
+// causes returns what breaks cost, by cause, the dearest first.
+func causes(breaks []Break) []CauseSum {
 	sums := make(map[Cause]CauseSum)
-	for _, k := range b.Breaks {
+	for _, k := range breaks {
 		s := sums[k.Cause]
 		sums[k.Cause] = CauseSum{Cause: k.Cause, Breaks: s.Breaks + 1, Lost: s.Lost + k.Lost, Extra: s.Extra + k.Extra}
 	}
-	return slices.SortedFunc(maps.Values(sums), func(x, y CauseSum) int {
+	list := slices.AppendSeq([]CauseSum{}, maps.Values(sums))
+	slices.SortFunc(list, func(x, y CauseSum) int {
 		return cmp.Or(cmp.Compare(y.Extra, x.Extra), cmp.Compare(y.Lost, x.Lost), cmp.Compare(x.Cause, y.Cause))
 	})
+	return list
 }
 
 // A CauseSum is what the breaks of one cause cost.
 type CauseSum struct {
-	Cause  Cause       `json:"cause"`
-	Breaks int         `json:"breaks"`
-	Lost   token.Count `json:"lost"`  // tokens that had been kept and were sent anew
-	Extra  Money       `json:"extra"` // what they cost above reading
+	Cause  Cause       `json:"cause"`  // why what was kept was not read
+	Breaks int         `json:"breaks"` // calls that it made read less
+	Lost   token.Count `json:"lost"`   // tokens that had been kept and were sent anew
+	Extra  Money       `json:"extra"`  // what they cost above reading
 }

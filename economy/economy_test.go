@@ -381,10 +381,10 @@ func TestBill(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the breaks are %v, want %v", got, want)
 	}
-	if b.Unpriced != 1 || fmt.Sprint(b.Missing) != "[gemini-3-pro]" || b.Spend.Output != 700 {
+	if b.Unpriced != 1 || fmt.Sprint(b.Missing) != "[gemini-3-pro]" || b.Spend.Output != 700 || b.Total != b.Charge.Total() {
 		t.Errorf("the bill is %+v, want one call without a price and the tokens of all", b)
 	}
-	if sums := b.Lost(); len(sums) != 4 || sums[0].Cause != CauseExpired || sums[3].Cause != CauseCompact {
+	if sums := b.Causes; len(sums) != 4 || sums[0].Cause != CauseExpired || sums[3].Cause != CauseCompact {
 		t.Errorf("by cause: %+v, want the dearest first", sums)
 	}
 }
@@ -417,4 +417,44 @@ func TestBillSumsToItsCalls(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A law that no prompt reaches changes nothing, and a prompt that it makes smaller costs less
+// in all calls that follow.
+func TestManaged(t *testing.T) {
+	var calls []Invoice
+	size := token.Count(20_000)
+	for i := range 40 {
+		calls = append(calls, Invoice{
+			Begun: noon.Add(time.Duration(i) * time.Minute), Model: "claude-opus-4-5", After: i - 1,
+			Spend: Spend{Read: size, Write5m: 5000, Output: 100},
+		})
+		size += 5000
+	}
+	calls[0].Spend = Spend{Write5m: 25_000, Output: 100}
+	table := Published()
+	law := Law{Window: 1_000_000, Full: ratio.Of(8, 10), Target: ratio.Of(5, 10)}
+	as := table.Bill(calls).Charge
+	if f := table.Managed(calls, law); f.Epochs != 0 || f.Charge != as {
+		t.Errorf("a window that is never full: %+v, want no epochs and %+v", f, as)
+	}
+	law.Window = 100_000
+	f := table.Managed(calls, law)
+	if f.Epochs != 4 || f.Charge.Total() >= as.Total() || f.Charge.Output != as.Output {
+		t.Errorf("a window of 100,000 tokens: %+v, want 4 epochs, at prompts of 85,000 tokens, and less than %+v", f, as)
+	}
+	law.Lookups = 2
+	if g := table.Managed(calls, law); g.Charge.Total() <= f.Charge.Total() {
+		t.Errorf("with lookups it costs %v, want more than %v", g.Charge.Total(), f.Charge.Total())
+	}
+
+	calls[10].Begun = calls[10].Begun.Add(time.Hour) // and cold, for once
+	calls[10].Spend = Spend{Write5m: calls[10].Prompt(), Output: 100}
+	for i := 11; i < len(calls); i++ {
+		calls[i].Begun = calls[i].Begun.Add(time.Hour)
+	}
+	law = Law{Window: 100_000, Full: ratio.Of(2, 1), Target: ratio.Of(5, 10)}
+	if f := table.Managed(calls[:12], law); f.Epochs != 1 {
+		t.Errorf("a cold prompt above the target: %+v, want one epoch", f)
+	}
 }

@@ -266,6 +266,7 @@ func performance() [][]string {
 			{"calls"},
 			{"calls", "session " + hostile},
 			{"report"},
+			{"cost"},
 			{"probe", "gen"},
 			{"probe", "run"},
 			{"probe", "report"},

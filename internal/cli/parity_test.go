@@ -84,6 +84,7 @@ var spellings = map[string]spelling{
 	"Stash":           {"stash put", "– hooks do it, before the model sees the output"},
 	"State":           {"state", noTool},
 	"Stats":           {"stats", noTool},
+	"Cost":            {"cost", noTool},
 	"Summary":         {"summary show", noTool},
 	"Triage":          {"triage", noTool},
 	"Trigger":         {"trigger", "status"},

@@ -100,6 +100,8 @@ func TestDocumentsAreReplies(t *testing.T) {
 		{job: "why", args: []string{"why", block}, path: "/items/BLOCK/why"},
 		{job: "search", args: []string{"search", "mutex"}, path: "/search?query=mutex"},
 		{job: "stats", args: []string{"stats", session}, path: "/sessions/SESSION/stats"},
+		{job: "cost", args: []string{"cost", session}, path: "/cost?session=SESSION"},
+		{job: "cost", args: []string{"cost", "--since", "2026-01-05T10:00:00Z"}, path: "/cost?since=2026-01-05T10:00:00Z"},
 		{job: "state", args: []string{"state", session}, path: "/sessions/SESSION/state"},
 		{job: "journal", args: []string{"log", "--session", session}, path: "/sessions/SESSION/journal"},
 		{job: "brief", args: []string{"brief", session}, path: "/sessions/SESSION/brief"},

@@ -89,6 +89,7 @@ func TestTerminal(t *testing.T) {
 	wants(run("probe", "run", "--color", "never"), "type ", "[####################]\n", "\nverdict accepted\n")
 	wants(run("probe", "report", "--color", "never"), "round  op ", "] 1/1 ", "round 1 1.00   drift: +0.00 over 1 round\n")
 	wants(run("stats", "--color", "never"), "task  block ", "\ntokens_per_task ")
+	wants(run("cost", "--color", "never"), "part      tokens  of the prompts  ", "\nsession ", " calls of 1 session: ")
 	wants(run("sessions", "mark", "--critical"), "5f0c2a7e  critical  now\n")
 	wants(run("sessions", "mark", "--no-critical"), "5f0c2a7e  not critical  now\n")
 	wants(run("messages", "--color", "never"), "id        turn  kind", "stub ", "[first-task] ")

@@ -32,6 +32,7 @@ func summaryDocuments(t *testing.T, env *job.Env, document func(want int, args .
 		{exitNo, []string{"probe", "lint", leaky}},
 		{0, []string{"probe", "report", "5f0c"}},
 		{0, []string{"stats", "5f0c"}},
+		{0, []string{"cost", "5f0c"}},
 		{0, []string{"sessions", "mark", "5f0c", "--critical"}},
 		{0, []string{"sessions"}},
 		{0, []string{"schema"}},

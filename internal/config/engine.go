@@ -75,7 +75,7 @@ func (s *Settings) mcp() []Value {
 	return slices.DeleteFunc(slices.Clone(s.Values), func(v Value) bool { return v.key.name != mcpCommand && v.key.name != mcpURL })
 }
 
-// serverOf returns the part of the key of an MCP server that they share.
+// serverOf returns the part that the keys of an MCP server share, or those of a model.
 func serverOf(key string) string { return key[:strings.LastIndexByte(key, '.')] }
 
 // policy returns the policy of triage.
@@ -104,6 +104,9 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Weights = pager.Weights{Relevance: get[ratio.Ratio](s, "retention.alpha"), Recency: get[ratio.Ratio](s, "retention.beta")}
 	o.Cuts = pager.Cuts{Retain: get[ratio.Ratio](s, "retention.retain"), Evict: get[ratio.Ratio](s, "retention.evict")}
 	if o.Tools, err = s.tools(); err != nil {
+		return nil, err
+	}
+	if o.Prices, err = s.prices(); err != nil {
 		return nil, err
 	}
 	if o.KeepLast = get[int](s, "keep.last"); o.KeepLast == 0 {

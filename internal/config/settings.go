@@ -70,6 +70,11 @@ var known = slices.Concat([]key{
 	{name: "retention.retain", read: readRatio, builtIn: pager.DefaultCuts.Retain},
 	{name: "retention.evict", read: readRatio, builtIn: pager.DefaultCuts.Evict},
 	{name: toolClass, read: oneOf(classWords()...)},
+	{name: priceInput, read: readRate},
+	{name: priceOutput, read: readRate},
+	{name: priceRead, read: readRate},
+	{name: priceWrite5m, read: readRate},
+	{name: priceWrite1h, read: readRate},
 	{name: "compress.strategy", read: oneOf(StrategyWords()...), builtIn: string(carrel.StrategyAccount)},
 	{name: "probes.accept", read: readRatio, builtIn: probe.DefaultPolicy().Overall},
 	{name: "tiers.full", read: readEdge, builtIn: percents(tier.DefaultLadder.Summarized)},
@@ -559,6 +564,9 @@ func (s *Settings) check() error {
 		}
 	}
 	if _, err := s.tools(); err != nil {
+		return err
+	}
+	if _, err := s.prices(); err != nil {
 		return err
 	}
 	return s.checkArtifacts()

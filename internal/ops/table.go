@@ -92,6 +92,9 @@ var (
 	Stats = Op[api.SessionRequest, api.StatsResult]{Operation: Operation{
 		"stats", get, "/sessions/{session}/stats", read, "Count what the tasks of a session took", "", "",
 	}}
+	Cost = Op[api.CostRequest, api.CostResult]{Operation: Operation{
+		"cost", get, "/cost", read, "Say what conversations cost, and why caches were not read", "", "",
+	}}
 	State = Op[api.SessionRequest, api.ProtocolState]{Operation: Operation{
 		"state", get, "/sessions/{session}/state", read, "Return the state of compression of a session", "", "",
 	}}
@@ -250,7 +253,7 @@ var (
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
 	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &PageBlocks, &Pin, &Undo, &Mark,
-	&Export, &Recall, &Why, &Search, &Stats, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
+	&Export, &Recall, &Why, &Search, &Stats, &Cost, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,
 	&Manifests, &Manifest, &DiffManifests, &VerifyManifest, &Replay, &Commit, &Reviews, &Review, &Decide, &Log,

@@ -39,6 +39,7 @@ func (s *server) registerSessions() {
 	handle(s, &ops.Why, (*carrel.Engine).Why)
 	handle(s, &ops.Search, (*carrel.Engine).Search).notes(noteSearch)
 	handle(s, &ops.Stats, (*carrel.Engine).Stats)
+	handle(s, &ops.Cost, (*carrel.Engine).Cost)
 	handle(s, &ops.State, (*carrel.Engine).State)
 	handle(s, &ops.Journal, (*carrel.Engine).Journal)
 	handle(s, &ops.Summary, (*carrel.Engine).Summary)

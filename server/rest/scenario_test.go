@@ -122,6 +122,7 @@ func (s *scenario) playSession() {
 	must[carrel.ContextResult](s, &ops.Context.Operation, nil, "session", id)
 	must[carrel.TriggerResult](s, &ops.Trigger.Operation, nil, "session", id)
 	must[carrel.StatsResult](s, &ops.Stats.Operation, nil, "session", id)
+	must[carrel.CostResult](s, &ops.Cost.Operation, nil, "since", "2026-01-05T10:00:00Z")
 	must[carrel.ProbesResult](s, &ops.Probes.Operation, nil, "session", id)
 	must[carrel.ProtocolState](s, &ops.State.Operation, nil, "session", id) // without a summary yet
 	must[carrel.BriefResult](s, &ops.Brief.Operation, nil, "session", id)

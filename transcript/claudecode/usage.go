@@ -1,6 +1,9 @@
 package claudecode
 
 import (
+	"slices"
+	"time"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/transcript"
@@ -15,14 +18,115 @@ func (t *tree) sent(s *transcript.Session) int64 {
 		if r.kind != "assistant" || r.hidden {
 			continue
 		}
-		usage := gjson.Get(view(s.Items[r.item].Raw), "message.usage")
-		var n int64
-		for _, part := range [...]string{"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"} {
-			n += max(0, usage.Get(part).Int())
-		}
-		if n > 0 { // a row that the client or Carrel made has none
+		if n := promptOf(reading(gjson.Get(view(s.Items[r.item].Raw), "message.usage"))); n > 0 { // a row that the client or Carrel made has none
 			return n
 		}
 	}
 	return 0
+}
+
+// reading returns the tokens of what the provider reports with a reply. Where it does not
+// say for how long it keeps what was written, that is five minutes.
+func reading(usage gjson.Result) transcript.Reading {
+	n := func(path string) int64 { return max(0, usage.Get(path).Int()) }
+	written, hour := n("cache_creation_input_tokens"), n("cache_creation.ephemeral_1h_input_tokens")
+	hour = min(hour, written)
+	return transcript.Reading{
+		Uncached: n("input_tokens"), Read: n("cache_read_input_tokens"),
+		Write5m: written - hour, Write1h: hour, Output: n("output_tokens"),
+	}
+}
+
+func promptOf(r transcript.Reading) int64 { return r.Uncached + r.Read + r.Write5m + r.Write1h }
+
+// Readings implements [transcript.Metered]. A reply is counted once, however many rows it
+// has, as the row says that has most of it. What the client asks beside the conversation,
+// such as a title or the summary of a compaction, it does not record. Calls of sub-agents
+// are there if their rows are.
+func (format) Readings(s *transcript.Session) []transcript.Reading {
+	m := meter{at: make(map[string]int), calls: make(map[string]int)}
+	for i := range s.Items {
+		m.row(view(s.Items[i].Raw))
+	}
+	return m.all
+}
+
+// A meter reads the rows of a session in their order.
+type meter struct {
+	all   []transcript.Reading
+	calls map[string]int // indexes in all by message id
+	at    map[string]int // indexes in places by uuid
+	seen  []place
+}
+
+// A place is where a row stands in the conversation.
+type place struct {
+	call      int // of the newest reply up to there, or -1
+	compacted bool
+	said      time.Time
+}
+
+// row reads a row.
+func (m *meter) row(raw string) {
+	f := gjson.GetMany(raw, "type", "uuid", "parentUuid", "logicalParentUuid", "subtype", "timestamp", "isSidechain")
+	kind, id := f[0].String(), f[1].String()
+	if id == "" {
+		return
+	}
+	here := place{call: -1}
+	parent, known := m.at[f[2].String()]
+	before, cut := m.at[f[3].String()]
+	switch {
+	case known:
+		here = m.seen[parent]
+	case f[4].String() == "compact_boundary" && cut:
+		here.call, here.compacted = m.seen[before].call, true
+	case f[4].String() == "compact_boundary", f[2].String() != "" && !f[6].Bool():
+		here.call = m.newest() // what stood before is not in the file
+		here.compacted = f[2].String() == ""
+	}
+	when, _ := time.Parse(time.RFC3339, f[5].String()) // zero if there is none
+	if kind == "assistant" {
+		m.reply(raw, &here, when, f[6].Bool())
+	}
+	if kind == "user" || here.said.IsZero() {
+		here.said = when
+	}
+	m.at[id] = len(m.seen)
+	m.seen = append(m.seen, here)
+}
+
+// newest returns the newest reply that is no sub-agent's, or -1.
+func (m *meter) newest() int {
+	for i, r := range slices.Backward(m.all) {
+		if !r.Side {
+			return i
+		}
+	}
+	return -1
+}
+
+// reply reads a row of a reply, and says that the conversation has it from there on.
+func (m *meter) reply(raw string, here *place, when time.Time, side bool) {
+	f := gjson.GetMany(raw, "message.id", "message.model", "message.usage", "requestId")
+	id := f[0].String()
+	r := reading(f[2])
+	if i, ok := m.calls[id]; ok && id != "" {
+		if known := &m.all[i]; r.Output >= known.Output && promptOf(r) > 0 {
+			known.Uncached, known.Read, known.Write5m, known.Write1h, known.Output = r.Uncached, r.Read, r.Write5m, r.Write1h, r.Output
+			if when.After(known.Ended) {
+				known.Ended = when
+			}
+		}
+		here.call, here.compacted = i, false
+		return
+	}
+	if promptOf(r) == 0 {
+		return // the client's own words
+	}
+	r.ID, r.Model, r.Begun, r.Ended, r.Side = id, f[1].String(), here.said, when, side
+	r.After, r.Compacted = here.call, here.compacted
+	m.calls[id] = len(m.all)
+	here.call, here.compacted = len(m.all), false
+	m.all = append(m.all, r)
 }

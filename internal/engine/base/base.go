@@ -22,6 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/llm"
@@ -83,6 +84,10 @@ type Options struct {
 	// Counter counts tokens. The default is that of the session's model, see
 	// [token.ForModel].
 	Counter token.Counter
+
+	// Prices says what models cost and how their providers' caches work. The default is
+	// [economy.Published].
+	Prices *economy.Table
 
 	// Triage is what decides which artifacts are worth a place. The default is
 	// [triage.DefaultPolicy].
@@ -180,6 +185,9 @@ func (o Options) Complete() (Options, error) {
 	}
 	if err := c.Trigger.Validate(); err != nil {
 		return Options{}, err
+	}
+	if c.Prices == nil {
+		c.Prices = economy.Published()
 	}
 	if c.Triage == nil {
 		c.Triage = triage.DefaultPolicy()

@@ -45,6 +45,7 @@ type Jobs interface {
 	Why(ctx, scope, *api.BlockRequest) (*api.WhyResult, error)
 	Search(ctx, scope, *api.SearchRequest) (*api.List[api.Found], error)
 	Stats(ctx, scope, *api.SessionRequest) (*api.StatsResult, error)
+	Cost(ctx, scope, *api.CostRequest) (*api.CostResult, error)
 	State(ctx, scope, *api.SessionRequest) (*api.ProtocolState, error)
 	Journal(ctx, scope, *api.JournalRequest) (*api.List[store.Entry], error)
 	Brief(ctx, scope, *api.BriefRequest) (*api.BriefResult, error)

@@ -160,6 +160,10 @@ func (m *mirror) Search(x ctx, s scope, r *api.SearchRequest) (*api.List[api.Fou
 	return both(m, "Search", Jobs.Search, x, s, r)
 }
 
+func (m *mirror) Cost(x ctx, s scope, r *api.CostRequest) (*api.CostResult, error) {
+	return both(m, "Cost", Jobs.Cost, x, s, r)
+}
+
 func (m *mirror) Stats(x ctx, s scope, r *api.SessionRequest) (*api.StatsResult, error) {
 	return both(m, "Stats", Jobs.Stats, x, s, r)
 }

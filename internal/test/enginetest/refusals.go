@@ -28,6 +28,7 @@ func notFound(w *world) {
 		"purge session":   try(w.PurgeSession(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
 		"messages":        try(w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: "none"})).err,
 		"context":         try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: "none"})).err,
+		"cost":            try(w.Cost(w.ctx(), w.in, &carrel.CostRequest{Session: "none"})).err,
 		"stats":           try(w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
 		"state":           try(w.State(w.ctx(), w.in, &carrel.SessionRequest{Session: "none"})).err,
 		"journal":         try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: "none"}))).err,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/pager"
@@ -241,6 +242,8 @@ func accounts(w *world) {
 	w.holds(sum == c.Used && c.Capacity == 9000 && c.Used == c.Window, "shares sum to %d of %d: %+v", sum, c.Used, c)
 	stats := try(w.Stats(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(len(stats.Tasks) > 1 && stats.Total > 0 && stats.Tasks[0].Task == 1, "%+v", stats)
+	cost := try(w.Cost(w.ctx(), w.in, &carrel.CostRequest{Since: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)})).must(w)
+	w.holds(len(cost.Unmetered) == 1 && cost.Total.Calls == 0, "%+v", cost)
 	entries := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.holds(len(entries) == 2 && c.Ops == 2, "%d entries, %d operations", len(entries), c.Ops)
 	info := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)

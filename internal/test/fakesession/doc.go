@@ -9,5 +9,5 @@
 //
 // [Messages] writes it as a request of the Messages API, [Chat] as one of Chat
 // Completions, [Responses] as one of Responses, [ClaudeCode] as a session file of Claude
-// Code.
+// Code. [Metered] is for what calls cost.
 package fakesession

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+)
+
+func newCost(j *job.Job) *cobra.Command {
+	var after string
+	cmd := &cobra.Command{
+		Use:   "cost [SESSION] [--since D]",
+		Short: "Say what conversations cost, and why caches were not read",
+		Long: `Cost adds up what the provider charged for the calls of a conversation, as its
+client recorded it: what was read from the provider's cache, written to it, neither,
+and the output, in tokens and at list prices. It lists the calls that could have
+read more than they did, with the cause:
+
+  expired     the call came after the lifetime of what was kept
+  compaction  the client compacted its history
+  model       another model was asked
+  frame       tools or system text changed
+  edited      a message that was sent was changed or left out
+  unknown     none of these shows: tools or system text may have changed
+              unrecorded, or the provider forgot it
+
+Without SESSION it adds up all that are stored. It needs no proxy: import the session
+files of Claude Code first. Prices of other models go into the settings, see the guide
+doc/guide/cost.md.
+
+What managing the windows would have changed is arithmetic over the same figures and no
+promise. It assumes that a window is made smaller when it is 80% full, and when it is cold
+and above its target, which is 40% of it at the least and 60% at the most; that at the
+most the model looks something up twice after each time; that the model does the same
+otherwise; and that no result of a tool is shortened before it is sent.`,
+		Example: `  carrel import --all
+  carrel cost --since 7d
+  carrel cost @last`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: j.CompleteSession,
+	}
+	s := job.TakesSession(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		since, err := parseSince(after, j.Clock()())
+		if err != nil {
+			return err
+		}
+		return j.With(cmd.Context(), false, func(a *job.Access) error {
+			req := &carrel.CostRequest{Since: since}
+			if len(args) > 0 || s.Word != "" {
+				if req.Session, err = s.Find(cmd.Context(), a, args); err != nil {
+					return err
+				}
+			}
+			res, err := a.Cost(cmd.Context(), a.Scope, req)
+			if req.Session == "" && errors.Is(err, store.ErrNotFound) {
+				return out.Hinted(err, "carrel import --all, or carrel import FILE")
+			}
+			if err != nil {
+				return err
+			}
+			return j.Result("cost", res, func(p *out.Page) { printCost(p, res, req.Session != "", j.Clock()()) })
+		})
+	}
+	cmd.Flags().StringVar(&after, "since", "", "only calls since `D`: a date, or such as 36h, 7d or 2w ago")
+	return cmd
+}
+
+// printCost prints what sessions cost: with the breaks if it is one, and with the sessions
+// otherwise.
+func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
+	b := &r.Total
+	parts := &out.Table{Head: []string{"part", "tokens", "of the prompts", "cost"}}
+	prompt := b.Spend.Prompt()
+	for _, part := range []struct {
+		name string
+		n    token.Count
+		cost economy.Money
+	}{
+		{"read", b.Spend.Read, b.Charge.Read},
+		{"written", b.Spend.Written(), b.Charge.Write},
+		{"uncached", b.Spend.Uncached, b.Charge.Uncached},
+	} {
+		parts.Add(part.name, part.n, out.Percent(part.n, prompt), money(b, part.cost))
+	}
+	parts.Add("output", b.Spend.Output, "", money(b, b.Charge.Output))
+	p.Table(parts)
+	printBreaks(p, b)
+	if !one && len(r.Sessions) > 0 {
+		p.Line("")
+		t := &out.Table{Head: []string{"session", "used", "model", "calls", "prompts", "read", "breaks", "cost", "title"}}
+		for i := range r.Sessions {
+			s := &r.Sessions[i]
+			cost := s.Total.String()
+			if s.Unpriced == s.Calls {
+				cost = "–"
+			}
+			t.Add(s.Session, p.When(s.Last, now), s.Model, s.Calls, s.Spend.Prompt(), out.Percent(s.Spend.Read, s.Spend.Prompt()), s.Breaks, cost, s.Title)
+		}
+		p.Table(t)
+	}
+	p.Line("")
+	p.Line("%s of %s: %s", out.Count(b.Calls, "call"), out.Count(len(r.Sessions), "session"), total(b))
+	if m := r.Managed; m != nil {
+		p.Line("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
+	}
+	printMissing(p, r)
+}
+
+// money returns what a part of a bill cost, or a dash if no price is known.
+func money(b *economy.Bill, m economy.Money) string {
+	if b.Unpriced == b.Calls {
+		return "–"
+	}
+	return m.String()
+}
+
+// total says what a bill comes to.
+func total(b *economy.Bill) string {
+	if b.Unpriced == b.Calls {
+		return "no price is known"
+	}
+	return b.Total.String() + "; without a cache it had been " + b.Uncached.String()
+}
+
+// printBreaks prints where a cache was not read, and what that cost by cause.
+func printBreaks(p *out.Page, b *economy.Bill) {
+	if len(b.Breaks) > 0 {
+		p.Line("")
+		t := &out.Table{Head: []string{"call", "at", "cause", "idle", "lost", "extra"}}
+		for _, k := range b.Breaks {
+			t.Add(k.Call+1, k.At.UTC().Format(time.DateTime), string(k.Cause), k.Idle.Round(time.Second).String(), k.Lost, money(b, k.Extra))
+		}
+		p.Table(t)
+	}
+	if len(b.Causes) > 0 {
+		p.Line("")
+		t := &out.Table{Head: []string{"cause", "breaks", "lost", "extra"}}
+		for _, k := range b.Causes {
+			t.Add(string(k.Cause), k.Breaks, k.Lost, money(b, k.Extra))
+		}
+		p.Table(t)
+	}
+}
+
+// printMissing says what of the cost is not known.
+func printMissing(p *out.Page, r *carrel.CostResult) {
+	if b := &r.Total; b.Unpriced > 0 {
+		p.Line("%s without a price, of %s: the tokens are counted, the money is not; the settings take prices.MODEL.input and .output",
+			out.Count(b.Unpriced, "call"), strings.Join(b.Missing, ", "))
+	}
+	if n := len(r.Unmetered); n > 0 {
+		p.Line("%s left out: their formats do not say what was charged", out.Count(n, "session"))
+	}
+	if r.Unseen > 0 {
+		p.Line("%s with calls of their own that are not imported", out.Count(r.Unseen, "sub-agent"))
+	}
+	if r.Compacted > 0 {
+		p.Line("%s by the client: the call that wrote the summary is not recorded", out.Count(r.Compacted, "compaction"))
+	}
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+// The settings of what a model costs, in dollars for a million tokens. They connect to
+// nothing and decide nothing that is stored, so a project may have them.
+const (
+	pricesOf     = "prices."
+	priceInput   = pricesOf + "*.input"
+	priceOutput  = pricesOf + "*.output"
+	priceRead    = pricesOf + "*.read"
+	priceWrite5m = pricesOf + "*.write_5m"
+	priceWrite1h = pricesOf + "*.write_1h"
+)
+
+// readRate reads the price of a million tokens.
+func readRate(l literal) (any, error) {
+	r, err := economy.ParseRate(strings.ReplaceAll(l.text, "_", ""))
+	if err != nil {
+		return nil, errors.New("wants dollars for a million tokens, such as 3 or 0.075")
+	}
+	return r, nil
+}
+
+// prices returns the table of prices, with those of the settings in front.
+func (s *Settings) prices() (*economy.Table, error) {
+	table := economy.Published()
+	var rows []economy.Tariff
+	done := make(map[string]bool)
+	for i := range s.Values {
+		v := &s.Values[i]
+		if !strings.HasPrefix(v.key.name, pricesOf) || done[serverOf(v.Key)] {
+			continue
+		}
+		done[serverOf(v.Key)] = true
+		row, err := s.tariff(table, v)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return table.With(rows...)
+}
+
+// tariff returns the row of the model that a setting is about. What no setting says of its
+// cache is as for the vendor's other models; for a model of no vendor that is known, what
+// is read and written costs what input costs.
+func (s *Settings) tariff(table *economy.Table, of *Value) (economy.Tariff, error) {
+	unknown := economy.Rules{Read: ratio.One, Write5m: ratio.One, Short: 5 * time.Minute, Minimum: 1024}
+	model := serverOf(of.Key)
+	row := economy.Tariff{Name: strings.TrimPrefix(model, pricesOf), Rules: unknown, Source: "settings"}
+	if plain, err := strconv.Unquote(row.Name); err == nil {
+		row.Name = plain // as dotted has quoted it
+	}
+	if known, ok := table.Find(row.Name); ok {
+		row.Rules = known.Rules
+	}
+	given := make(map[string]*Value)
+	for i := range s.Values {
+		if v := &s.Values[i]; strings.HasPrefix(v.key.name, pricesOf) && serverOf(v.Key) == model {
+			given[v.key.name] = v
+		}
+	}
+	for _, needed := range []string{priceInput, priceOutput} {
+		if v := given[needed]; v == nil || v.Value == economy.Rate(0) {
+			name := needed[strings.LastIndexByte(needed, '.'):]
+			return row, of.fail(fmt.Errorf("wants %s%s, too, above 0: a price is of what goes in and of what comes out", model, name))
+		}
+	}
+	row.Input, row.Output = given[priceInput].Value.(economy.Rate), given[priceOutput].Value.(economy.Rate)
+	for name, to := range map[string]*ratio.Ratio{priceRead: &row.Read, priceWrite5m: &row.Write5m, priceWrite1h: &row.Write1h} {
+		if v := given[name]; v != nil {
+			*to = ratio.Of(v.Value.(economy.Rate), row.Input)
+		}
+	}
+	return row, nil
+}
