@@ -1,0 +1,233 @@
+package responses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+)
+
+const talk = `{"instructions" : "S","input":[
+  {"role":"user","content":"go"},
+  {"type":"reasoning","id":"rs_1" , "summary":[],"encrypted_content":"<e>"},
+  {"id":"fc_1", "type":"function_call","call_id":"a","name":"run","arguments":"{ \"x\":1.0 }"},
+  {"type":"custom_tool_call","call_id":"b","name":"exec","id":"ctc_1","input":"ls"},
+  {"type":"custom_tool_call_output","call_id":"b","output":"two"},
+  {"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"long"}],"x":1},
+  {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"done","annotations":[]}]}
+ ],"seed":9007199254740993}`
+
+// cut returns a function that takes pieces out of a text.
+func cut(pieces ...string) func(string) string {
+	return func(s string) string {
+		for _, p := range pieces {
+			s = strings.Replace(s, p, "", 1)
+		}
+		return s
+	}
+}
+
+func TestEncodeOwn(t *testing.T) {
+	const (
+		reasoning = `{"type":"reasoning","id":"rs_1" , "summary":[],"encrypted_content":"<e>"},` + "\n  "
+		message   = `{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"done","annotations":[]}]}`
+	)
+	formattest.Edits(t, format{}, talk, []formattest.Edit{
+		{
+			Name:   "reasoning goes, and the ids of what it led to",
+			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
+			Want:   cut(reasoning, `"id":"fc_1", `, `,"id":"ctc_1"`, `"id":"msg_1",`),
+			Fixes:  1, // of the message behind the outputs
+		},
+		{
+			Name: "outputs get other texts and nothing else",
+			Change: func(w *transcript.Window) {
+				w.Entries[3] = w.Entries[3].WithResult("b", "<cut>")
+				w.Entries[4] = w.Entries[4].WithResult("a", "& \"paged\"\n")
+			},
+			Want: func(s string) string {
+				s = strings.Replace(s, `"two"`, `"<cut>"`, 1)
+				return strings.Replace(s, `[{"type":"input_text","text":"long"}]`, `"& \"paged\"\n"`, 1)
+			},
+		},
+		{
+			Name:   "a message is added in the style of the file",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "<next>")) },
+			Want: func(s string) string {
+				return strings.Replace(s, message, message+",\n  "+`{"role": "user", "content": "<next>"}`, 1)
+			},
+		},
+		{
+			Name:   "the instructions go",
+			Change: func(w *transcript.Window) { w.Entries = w.Entries[1:] },
+			Want:   func(s string) string { return strings.Replace(s, `"S"`, "null", 1) },
+		},
+		{
+			Name:   "a turn goes",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries[:2:2], w.Entries[5]) },
+			Want: func(s string) string {
+				from, to := strings.Index(s, reasoning), strings.Index(s, message)
+				return cut(`"id":"msg_1",`)(s[:from] + s[to:])
+			},
+			Fixes: 1,
+		},
+		{
+			Name:   "everything goes",
+			Change: func(w *transcript.Window) { w.Entries = w.Entries[:1] },
+			Want:   func(s string) string { return s[:strings.Index(s, "[")+1] + s[strings.Index(s, "],\"seed\""):] },
+		},
+		{
+			Name:   "an interrupted call gets an output of its kind",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries[:3:3], w.Entries[4:]...) },
+			Want: func(s string) string {
+				old := `{"type":"custom_tool_call_output","call_id":"b","output":"two"},` + "\n  "
+				s = strings.Replace(s, old, "", 1)
+				made := `{"type": "custom_tool_call_output", "call_id": "b", "output": "` + transcript.Interrupted + `"}`
+				return strings.Replace(s, ",\n  "+message, ",\n  "+made+",\n  "+message, 1)
+			},
+			Fixes: 1,
+		},
+	})
+}
+
+// A text in place of the list stands in a list when something else joins it.
+func TestEncodeText(t *testing.T) {
+	formattest.Edits(t, format{}, `{"model":"m", "input" : "go \"on\"\u0020", "x":1}`, []formattest.Edit{
+		{
+			Name:   "a message is added",
+			Change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "next")) },
+			Want: func(string) string {
+				return `{"model":"m", "input" : [{"role": "user", "content": "go \"on\"\u0020"}, {"role": "user", "content": "next"}], "x":1}`
+			},
+		},
+		{
+			Name:   "it goes",
+			Change: func(w *transcript.Window) { w.Entries = nil },
+			Want:   func(string) string { return `{"model":"m", "input" : [], "x":1}` },
+		},
+	})
+}
+
+// What has to be written anew keeps what can be kept, and each repair is told with its place.
+func TestEncodeMends(t *testing.T) {
+	const (
+		next = `{"role":"user","content":"go on"}`
+		call = `{"type":"function_call","call_id":"a","name":"f","arguments":"1"}`
+		made = `{"type": "function_call", "call_id": "a", "name": "f", "arguments": "1"}`
+		said = `{"type":"function_call_output","call_id":"a","output":"x"}`
+	)
+	computer := `{"type":"computer_call","call_id":"a","action":{"n":1}}`
+	for _, tt := range []struct {
+		name       string
+		list, want []string
+		fixes      []string
+	}{
+		{"an empty message", []string{next, `{"role":"assistant","content":[]}`, next}, []string{next, next}, []string{"1 empty message left out"}},
+		{
+			"reasoning that led to nothing",
+			[]string{`{"type":"reasoning","id":"rs_1","summary":[]}`, next},
+			[]string{next},
+			[]string{"0 reasoning that led to nothing left out"},
+		},
+		{"reasoning that no server knows", []string{`{"type":"reasoning","summary":[]}`, next}, []string{`{"type":"reasoning","summary":[]}`, next}, nil},
+		{"an id of somebody else's", []string{`{"type":"message","role":"user","content":"x","id":"1"}`, next}, []string{`{"type":"message","role":"user","content":"x"}`, next}, []string{"0 id of an item left out"}},
+		{"an id twice", []string{`{"id":"msg_1","role":"user","content":"x"}`, `{"id":"msg_1","role":"user","content":"y"}`}, []string{`{"id":"msg_1","role":"user","content":"x"}`, `{"role":"user","content":"y"}`}, []string{"1 id of an item left out"}},
+		{"arguments that are an object", []string{strings.Replace(call, `"1"`, `{"n":1}`, 1), said}, []string{strings.Replace(made, `"1"`, `"{\"n\":1}"`, 1), said}, []string{"0 tool call written anew"}},
+		{"an output apart from its call", []string{call, next, said}, []string{call, said, next}, []string{"1 result moved behind its call"}},
+		{"an output of another kind", []string{call, strings.Replace(said, "function", "custom_tool", 1)}, []string{call, `{"type": "function_call_output", "call_id": "a", "output": "x"}`}, []string{"1 output written in the form of its call"}},
+		{"a missing output", []string{call, `{"type":"function_call_output","call_id":"a"}`}, []string{call, `{"type":"function_call_output","call_id":"a", "output": ""}`}, []string{"1 missing output written as an empty text"}},
+		{"a computer that nobody looked at", []string{computer, next}, []string{
+			`{"type": "function_call", "call_id": "a", "name": "computer", "arguments": "{\"n\":1}"}`,
+			`{"type": "function_call_output", "call_id": "a", "output": "` + transcript.Interrupted + `"}`, next,
+		}, []string{"1 made up a result for an unanswered call", "0 tool call written anew"}},
+		{"a computer that waits", []string{next, computer}, []string{next, computer}, nil},
+		{"a call that waits", []string{next, call}, []string{next, call}, nil},
+	} {
+		w := transcript.Whole(decode(t, `{"input":[`+strings.Join(tt.list, ",")+`]}`))
+		w.As = "other" // so that it is written
+		enc := formattest.Encode(t, format{}, w)
+		got := strings.NewReplacer("}, {\"role", "},{\"role", "}, {\"type", "},{\"type").Replace(string(enc.Data))
+		if want := `{"input":[` + strings.Join(tt.want, ",") + `]}`; got != want {
+			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
+		}
+		var fixes []string
+		for _, f := range enc.Repairs {
+			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
+		}
+		if diff := cmp.Diff(tt.fixes, fixes); diff != "" {
+			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The output of a shell or of a patch is shortened in the form that it has.
+func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
+	for kind, want := range map[string]string{
+		"shell_call":       `[{"stdout": "<short>", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]`,
+		"apply_patch_call": `"<short>"`,
+	} {
+		for _, output := range []string{`"output":[{"stdout":"long","stderr":"and longer"}]`, `"output":"long"`} {
+			s := decode(t, fmt.Sprintf(`{"input":[{"type":%q,"call_id":"a","action":{}},{"type":"%s_output","call_id":"a",%s}]}`, kind, kind, output))
+			w := transcript.Whole(s)
+			w.Entries[1] = w.Entries[1].WithResult("a", "<short>")
+			enc := formattest.Encode(t, format{}, w)
+			if !strings.Contains(string(enc.Data), fmt.Sprintf(`{"type":"%s_output","call_id":"a","output":%s}`, kind, want)) {
+				t.Errorf("%s: %s", kind, enc.Data)
+			}
+		}
+	}
+}
+
+// A session of another format is written from what is known of it.
+func TestEncodeOther(t *testing.T) {
+	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	long := strings.Repeat("x", 65)
+	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA", Raw: []byte("12345")}
+	s := &transcript.Session{Format: "other", Tools: []byte("[1]"), Messages: []transcript.Message{
+		message(transcript.RoleSystem, transcript.Text("S")),
+		message(transcript.RoleUser, transcript.Text("look <here>"), image, transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte("12")}),
+		message(transcript.RoleAssistant, transcript.Thinking{Text: "hm", Signature: "sig"}, transcript.Text("one"), transcript.Text("two"),
+			transcript.ToolCall{ID: long, Name: "run", Input: []byte(`{"n": 1e400, "t": "<"}`)},
+			transcript.ToolCall{ID: "b", Input: []byte(`oops`)}),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: "b", Error: true}, transcript.Text("and?")),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: long, Content: []transcript.Part{transcript.Text("seen"), image}}),
+		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
+		message(transcript.RoleSystem, image),
+	}}
+	enc := formattest.Encode(t, format{}, transcript.Whole(s))
+	const id = "call_xxxxxxxxxxxxxxxx"
+	got := string(enc.Data)
+	if at := strings.Index(got, id); at >= 0 {
+		got = strings.ReplaceAll(got, got[at:at+len(id)+16], id) // the hash
+	}
+	want := `{"input": [` + strings.Join([]string{
+		`{"role": "developer", "content": "S"}`,
+		`{"role": "user", "content": [{"type": "input_text", "text": "look <here>"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}, {"type": "input_text", "text": "[document text/plain]"}]}`,
+		`{"role": "assistant", "content": "one\ntwo"}`,
+		`{"type": "function_call", "call_id": "` + id + `", "name": "run", "arguments": "{\"n\": 1e400, \"t\": \"<\"}"}`,
+		`{"type": "function_call", "call_id": "b", "name": "unknown", "arguments": "oops"}`,
+		`{"type": "function_call_output", "call_id": "` + id + `", "output": [{"type": "input_text", "text": "seen"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]}`,
+		`{"type": "function_call_output", "call_id": "b", "output": ""}`,
+		`{"role": "user", "content": "and?"}`,
+		`{"role": "developer", "content": [{"type": "input_text", "text": "[image image/png]"}]}`,
+	}, ", ") + `]}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+	losses := []transcript.Loss{
+		{Message: -1, What: "tools", Count: 1, Bytes: 3},
+		{Message: 1, What: "document", Count: 1, Bytes: 2},
+		{Message: 2, What: "thinking", Count: 1, Bytes: 5},
+		{Message: 5, What: `"odd"`, Count: 1, Bytes: 2},
+		{Message: 6, What: "image", Count: 1, Bytes: 5},
+	}
+	if diff := cmp.Diff(losses, enc.Losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+}
