@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-var large = formattest.Large{Format: format{}, Turn: func(id string, result []byte) string {
+var large = formattest.Large{Format: format{}, List: "messages", Turn: func(id string, result []byte) string {
 	return fmt.Sprintf(`, {"role": "assistant", "content": [{"type": "text", "text": "I read on."}, {"type": "tool_use", "id": %q, "name": "read", "input": {"file": "main.go"}}]}`+
 		`, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": %q, "content": %s}]}`, id, id, result)
 }}

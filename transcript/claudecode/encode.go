@@ -20,7 +20,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if w.Session.Format == f.Name() && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}
-	entries, fixes := transcript.Repair(open(w.Entries))
+	entries, fixes := transcript.Repair(open(w.Entries, w.Session.Format == f.Name()))
 	if w.Session.Format == f.Name() && w.Unchanged() && len(fixes) == 0 {
 		return &transcript.Encoded{Data: renew(w.Session, string(w.As)), Session: w.As}, nil
 	}
@@ -35,14 +35,20 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: transcript.SessionID(e.session), Losses: e.losses, Repairs: fixes}, nil
 }
 
-// open makes the first message a user's.
-func open(entries []transcript.Entry) []transcript.Entry {
-	i := slices.IndexFunc(entries, func(e transcript.Entry) bool { return e.Role != transcript.RoleSystem })
+// open makes the first message a user's. One of another format that has nothing to be
+// written is not the first.
+func open(entries []transcript.Entry, own bool) []transcript.Entry {
+	i := slices.IndexFunc(entries, func(e transcript.Entry) bool {
+		return e.Role != transcript.RoleSystem && (own || slices.ContainsFunc(e.Parts, written))
+	})
 	if i < 0 || entries[i].Role == transcript.RoleUser {
 		return entries
 	}
 	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", transcript.Opening))
 }
+
+// written reports whether a part of a session in another format may be written.
+func written(p transcript.Part) bool { return p != transcript.Part(transcript.Text("")) }
 
 // An encoder writes rows in one chain.
 type encoder struct {

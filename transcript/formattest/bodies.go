@@ -109,6 +109,36 @@ func Edits(t *testing.T, f transcript.Format, body string, edits []Edit) {
 	}
 }
 
+// Fixes returns what was mended in an encoding, each with the index of its message.
+func Fixes(enc *transcript.Encoded) (fixes []string) {
+	for _, f := range enc.Repairs {
+		fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
+	}
+	return fixes
+}
+
+// LongID is the id of a call of [Stranger].
+var LongID = strings.Repeat("x", 65)
+
+// Stranger returns a session in a format that is none, which has every kind of part.
+func Stranger() *transcript.Session {
+	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
+		return transcript.Message{Role: role, Parts: parts}
+	}
+	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA", Raw: []byte("12345")}
+	return &transcript.Session{Format: "other", Tools: []byte("[1]"), Messages: []transcript.Message{
+		message(transcript.RoleSystem, transcript.Text("S")),
+		message(transcript.RoleUser, transcript.Text("look <here>"), image, transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte("12")}),
+		message(transcript.RoleAssistant, transcript.Thinking{Text: "hm", Signature: "sig"}, transcript.Text("one"), transcript.Text("two"),
+			transcript.ToolCall{ID: LongID, Name: "run", Input: []byte(`{"n": 1e400, "t": "<"}`)},
+			transcript.ToolCall{ID: "b", Input: []byte(`oops`)}),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: "b", Error: true}, transcript.Text("and?")),
+		message(transcript.RoleTool, transcript.ToolResult{CallID: LongID, Content: []transcript.Part{transcript.Text("seen"), image}}),
+		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
+		message(transcript.RoleSystem, image),
+	}}
+}
+
 // Sorted returns a set in alphabetical order, and not nil.
 func Sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
@@ -153,10 +183,11 @@ func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data 
 	}
 }
 
-// A Large is a format and how it writes a turn, after a comma: a reply with a call
-// and its result, which is a JSON string.
+// A Large is a format, the key of its list, and how it writes a
+// turn, after a comma: a reply with a call and its result, which is a JSON string.
 type Large struct {
 	Format transcript.Format
+	List   string
 	Turn   func(id string, result []byte) string
 }
 
@@ -165,7 +196,7 @@ type Large struct {
 func (l Large) body() []byte {
 	result := rawjson.AppendString(nil, strings.Repeat("\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", name, err)\n\t}\n", 32))
 	var b strings.Builder
-	b.WriteString(`{"messages": [{"role": "user", "content": "go"}`)
+	fmt.Fprintf(&b, `{%q: [{"role": "user", "content": "go"}`, l.List)
 	for i := 0; b.Len() < 5<<20; i++ {
 		b.WriteString(l.Turn(fmt.Sprintf("call_%d", i), result))
 	}

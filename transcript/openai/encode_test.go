@@ -133,23 +133,9 @@ func TestEncodeOwn(t *testing.T) {
 
 // A session of another format is written from what is known of it.
 func TestEncodeOther(t *testing.T) {
-	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
-		return transcript.Message{Role: role, Parts: parts}
-	}
-	long := strings.Repeat("x", 65)
-	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA", Raw: []byte("12345")}
-	s := &transcript.Session{Format: "other", Tools: []byte("[1]"), Messages: []transcript.Message{
-		message(transcript.RoleSystem, transcript.Text("S")),
-		message(transcript.RoleUser, transcript.Text("look <here>"), image, transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte("12")}),
-		message(transcript.RoleAssistant, transcript.Thinking{Text: "hm", Signature: "sig"}, transcript.Text("one"), transcript.Text("two"),
-			transcript.ToolCall{ID: long, Name: "run", Input: []byte(`{"n": 1e400, "t": "<"}`)},
-			transcript.ToolCall{ID: "b", Input: []byte(`oops`)}),
-		message(transcript.RoleTool, transcript.ToolResult{CallID: "b", Error: true}, transcript.Text("and?")),
-		message(transcript.RoleTool, transcript.ToolResult{CallID: long, Content: []transcript.Part{transcript.Text("seen"), image}}),
-		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
-	}}
+	s := formattest.Stranger()
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
-	id := chat.CallID(false, long)
+	id := chat.CallID(false, formattest.LongID)
 	want := `{"messages": [` + strings.Join([]string{
 		`{"role": "system", "content": "S"}`,
 		`{"role": "user", "content": [{"type": "text", "text": "look <here>"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}, {"type": "text", "text": "[document text/plain]"}]}`,
@@ -157,6 +143,7 @@ func TestEncodeOther(t *testing.T) {
 		`{"role": "tool", "tool_call_id": "` + id + `", "content": "seen\n[image image/png]"}`,
 		`{"role": "tool", "tool_call_id": "b", "content": ""}`,
 		`{"role": "user", "content": "and?"}`,
+		`{"role": "system", "content": [{"type": "text", "text": "[image image/png]"}]}`,
 	}, ", ") + `]}`
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)
@@ -167,6 +154,7 @@ func TestEncodeOther(t *testing.T) {
 		{Message: 2, What: "thinking", Count: 1, Bytes: 5},
 		{Message: 4, What: "image", Count: 1, Bytes: 5},
 		{Message: 5, What: `"odd"`, Count: 1, Bytes: 2},
+		{Message: 6, What: "image", Count: 1, Bytes: 5},
 	}
 	if diff := cmp.Diff(losses, enc.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)

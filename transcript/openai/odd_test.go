@@ -160,11 +160,7 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 		if got, want := string(enc.Data), `{"messages":[`+strings.Join(tt.want, ",")+`]}`; strings.ReplaceAll(got, "}, {\"role\"", "},{\"role\"") != want {
 			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
 		}
-		var fixes []string
-		for _, f := range enc.Repairs {
-			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
-		}
-		if diff := cmp.Diff(tt.fixes, fixes); diff != "" {
+		if diff := cmp.Diff(tt.fixes, formattest.Fixes(enc)); diff != "" {
 			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -154,11 +155,7 @@ func TestEncodeMends(t *testing.T) {
 		if want := `{"input":[` + strings.Join(tt.want, ",") + `]}`; got != want {
 			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
 		}
-		var fixes []string
-		for _, f := range enc.Repairs {
-			fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
-		}
-		if diff := cmp.Diff(tt.fixes, fixes); diff != "" {
+		if diff := cmp.Diff(tt.fixes, formattest.Fixes(enc)); diff != "" {
 			t.Errorf("%s: repairs (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -184,28 +181,8 @@ func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
 
 // A session of another format is written from what is known of it.
 func TestEncodeOther(t *testing.T) {
-	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
-		return transcript.Message{Role: role, Parts: parts}
-	}
-	long := strings.Repeat("x", 65)
-	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA", Raw: []byte("12345")}
-	s := &transcript.Session{Format: "other", Tools: []byte("[1]"), Messages: []transcript.Message{
-		message(transcript.RoleSystem, transcript.Text("S")),
-		message(transcript.RoleUser, transcript.Text("look <here>"), image, transcript.Media{Kind: "document", MIME: "text/plain", Raw: []byte("12")}),
-		message(transcript.RoleAssistant, transcript.Thinking{Text: "hm", Signature: "sig"}, transcript.Text("one"), transcript.Text("two"),
-			transcript.ToolCall{ID: long, Name: "run", Input: []byte(`{"n": 1e400, "t": "<"}`)},
-			transcript.ToolCall{ID: "b", Input: []byte(`oops`)}),
-		message(transcript.RoleTool, transcript.ToolResult{CallID: "b", Error: true}, transcript.Text("and?")),
-		message(transcript.RoleTool, transcript.ToolResult{CallID: long, Content: []transcript.Part{transcript.Text("seen"), image}}),
-		message(transcript.RoleAssistant, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
-		message(transcript.RoleSystem, image),
-	}}
-	enc := formattest.Encode(t, format{}, transcript.Whole(s))
-	const id = "call_xxxxxxxxxxxxxxxx"
-	got := string(enc.Data)
-	if at := strings.Index(got, id); at >= 0 {
-		got = strings.ReplaceAll(got, got[at:at+len(id)+16], id) // the hash
-	}
+	enc := formattest.Encode(t, format{}, transcript.Whole(formattest.Stranger()))
+	id := chat.CallID(false, formattest.LongID)
 	want := `{"input": [` + strings.Join([]string{
 		`{"role": "developer", "content": "S"}`,
 		`{"role": "user", "content": [{"type": "input_text", "text": "look <here>"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}, {"type": "input_text", "text": "[document text/plain]"}]}`,
@@ -217,17 +194,11 @@ func TestEncodeOther(t *testing.T) {
 		`{"role": "user", "content": "and?"}`,
 		`{"role": "developer", "content": [{"type": "input_text", "text": "[image image/png]"}]}`,
 	}, ", ") + `]}`
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)
 	}
-	losses := []transcript.Loss{
-		{Message: -1, What: "tools", Count: 1, Bytes: 3},
-		{Message: 1, What: "document", Count: 1, Bytes: 2},
-		{Message: 2, What: "thinking", Count: 1, Bytes: 5},
-		{Message: 5, What: `"odd"`, Count: 1, Bytes: 2},
-		{Message: 6, What: "image", Count: 1, Bytes: 5},
-	}
-	if diff := cmp.Diff(losses, enc.Losses); diff != "" {
-		t.Errorf("losses (-want +got):\n%s", diff)
+	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5}]` // message, what, count, bytes
+	if got := fmt.Sprint(enc.Losses); got != lost {
+		t.Errorf("losses %s, want %s", got, lost)
 	}
 }
