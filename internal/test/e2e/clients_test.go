@@ -46,34 +46,51 @@ var claudeCode = client{
 	run:  bash,
 }
 
-// codex takes providers from its settings only. The model is one that it does not know, so
-// that it is given the tools that all models can be given; it is told of a window that it
-// never fills.
+// codex takes providers from its settings only. Its model is one that it does not know: such
+// a model is given tools as functions. The window is one that it never fills.
 var codex = client{
 	name: "codex", variable: codexProgram, dialect: upstream.DialectResponses,
 	point: func(a *agent, base string) {
-		home := filepath.Join(a.home, ".codex")
-		a.write(filepath.Join(home, "config.toml"), fmt.Appendf(nil, `model = "gpt-6"
-model_provider = "fake"
-model_context_window = 1000000
-check_for_update_on_startup = false
-tool_output_token_limit = 20000
-
+		a.codexSettings("gpt-6", fmt.Sprintf(`model_provider = "fake"
 [model_providers.fake]
 name = "fake"
 base_url = "%s/v1"
 env_key = "FAKE_API_KEY"
 wire_api = "responses"
 supports_websockets = false
-request_max_retries = 0
-stream_max_retries = 0
 `, base))
-		a.env = append(a.env, "CODEX_HOME="+home, "FAKE_API_KEY=dummy")
+		a.env = append(a.env, "FAKE_API_KEY=dummy")
 	},
 	args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
 	run: func(command string) upstream.Block {
 		return upstream.Call{Name: "exec_command", Input: map[string]any{"cmd": command}}
 	},
+}
+
+// codexScripts is codex with a model that it knows, which calls tools in programs, from a tool
+// that is no function. It asks OpenAI at another address, over a websocket first.
+var codexScripts = client{
+	name: "codex", variable: codexProgram, dialect: upstream.DialectResponses,
+	point: func(a *agent, base string) {
+		a.codexSettings("gpt-6-sol", fmt.Sprintf("openai_base_url = %q\n", base+"/v1"))
+		a.env = append(a.env, "CODEX_API_KEY=dummy")
+	},
+	args: codex.args,
+	run: func(command string) upstream.Block {
+		program := fmt.Sprintf("// @exec: {\"max_output_tokens\": 20000}\nconst r = await tools.exec_command({cmd: %q, max_output_tokens: 20000}); text(r.output)", command)
+		return upstream.Call{Name: "exec", Input: program}
+	},
+}
+
+// codexSettings writes the settings of Codex.
+func (a *agent) codexSettings(model, more string) {
+	home := filepath.Join(a.home, ".codex")
+	a.write(filepath.Join(home, "config.toml"), fmt.Appendf(nil, `model = %q
+model_context_window = 1000000
+tool_output_token_limit = 20000
+check_for_update_on_startup = false
+%s`, model, more))
+	a.env = append(a.env, "CODEX_HOME="+home)
 }
 
 // openCode takes providers from its settings, too, and speaks Chat Completions to them.
@@ -163,4 +180,5 @@ func finishes(t *testing.T, c client) {
 
 func TestClaudeCodeFinishesASession(t *testing.T) { finishes(t, claudeCode) }
 func TestCodexFinishesASession(t *testing.T)      { finishes(t, codex) }
+func TestCodexScriptsFinishASession(t *testing.T) { finishes(t, codexScripts) }
 func TestOpenCodeFinishesASession(t *testing.T)   { finishes(t, openCode) }

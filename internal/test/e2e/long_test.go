@@ -198,4 +198,5 @@ func (a *agent) behind(mode mode, c client, prompt string) string {
 
 func TestClaudeCodeFinishesALongSession(t *testing.T) { long(t, claudeCode) }
 func TestCodexFinishesALongSession(t *testing.T)      { long(t, codex) }
+func TestCodexScriptsFinishALongSession(t *testing.T) { long(t, codexScripts) }
 func TestOpenCodeFinishesALongSession(t *testing.T)   { long(t, openCode) }
