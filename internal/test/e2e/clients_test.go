@@ -93,7 +93,8 @@ check_for_update_on_startup = false
 	a.env = append(a.env, "CODEX_HOME="+home)
 }
 
-// openCode takes providers from its settings, too, and speaks Chat Completions to them.
+// openCode takes providers from its settings, too, and speaks Chat Completions to them. It
+// would fetch packages for plug-ins that nobody has: there is no registry for it.
 var openCode = client{
 	name: "opencode", variable: openCodeProgram, dialect: upstream.DialectChat,
 	point: func(a *agent, base string) {
@@ -106,7 +107,10 @@ var openCode = client{
   }}
 }
 `, base))
-		a.env = append(a.env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
+		a.env = append(
+			a.env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+			"npm_config_registry=http://127.0.0.1:1/",
+		)
 	},
 	args: []string{"run"},
 	run: func(command string) upstream.Block {
