@@ -151,8 +151,8 @@ func onlyResults(m message) bool {
 func (b *body) waiting() (ids []string) {
 	if n := len(b.messages); n > 0 {
 		for _, block := range b.messages[n-1].content {
-			if kind(block) == "tool_use" {
-				ids = append(ids, text(block, "id"))
+			if id := text(block, "id"); kind(block) == "tool_use" && id != "" { // else a tool of the server's
+				ids = append(ids, id)
 			}
 		}
 	}

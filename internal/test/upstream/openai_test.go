@@ -167,9 +167,10 @@ func TestOtherRoutesOfOpenAI(t *testing.T) {
 		{"a model that is not", "/v1/chat/completions", `{"model":"claude-opus-5","messages":[` + chatAsks + `]}`, 404, "model_not_found", ""},
 		{"no input", "/v1/responses", `{"model":"gpt-5"}`, 400, "", "R0"},
 		{"an item that is a text", "/v1/responses", `{"model":"gpt-5","input":["x"]}`, 400, "", "R0"},
-		{"an output without its call id", "/v1/responses", `{"model":"gpt-5","input":[{"type":"function_call_output","output":"x"}]}`, 400, "", "R0"},
+		{"an output without its call", "/v1/responses", `{"model":"gpt-5","input":[{"type":"function_call_output","call_id":"c1","output":"x"}]}`, 400, "", "R2"},
+		{"a call that waits", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"go"},{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}]}`, 400, "", "R1"},
 		{"a response before that is not", "/v1/responses", `{"model":"gpt-5","input":"x","previous_response_id":"resp_1"}`, 400, "previous_response_not_found", ""},
-		{"what is no JSON", "/v1/responses", `{`, 400, "", ""},
+		{"what is no JSON", "/v1/responses", `{`, 400, "", "R0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := upstream.New(nil)
@@ -366,5 +367,29 @@ func TestResponsesAreServed(t *testing.T) {
 	again := respond(t, s, "gpt-6", string(compact.Output[0]), string(compact.Output[1]), `{"role":"user","content":"on"}`)
 	if again.Status != "completed" {
 		t.Errorf("it goes on from the compact input: %s", again.Status)
+	}
+}
+
+// What the server stored with reasoning cannot come back without it, unless it comes without
+// its id.
+func TestAStoredItemNeedsItsReasoning(t *testing.T) {
+	s := upstream.New(&upstream.Options{Script: []upstream.Step{{Reply: upstream.Say(upstream.Thinking("so"), upstream.Text("Yes."))}}})
+	var first response
+	tell(t, s, "/v1/responses", `{"model":"gpt-5","input":"go"}`, &first)
+	said := string(first.Output[1])
+	for _, tt := range []struct {
+		name, item, rule string
+	}{
+		{"with it", string(first.Output[0]) + "," + said, ""},
+		{"without it", said, "R8"},
+		{"without its id", strings.Replace(said, `"id":"msg_000001",`, "", 1), ""},
+	} {
+		body := `{"model":"gpt-5","input":[{"role":"user","content":"go"},` + tt.item + `,{"role":"user","content":"on"}]}`
+		var got failed
+		tell(t, s, "/v1/responses", body, &got)
+		all := s.Requests()
+		if rule := ruleOf(all[len(all)-1].Refusal); rule != tt.rule {
+			t.Errorf("%s: refused by %q, want %q: %s", tt.name, rule, tt.rule, body)
+		}
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// readResponses reads a request of the Responses API. What it says is put as the Messages
-// API has it, for those who look at the request.
+// readResponses reads a request of the Responses API and checks it by every rule. What it
+// says is put as the Messages API has it, for those who look at the request.
 func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
+	if refusal := JudgeResponses(r.Body); refusal != nil {
+		return nil, refusal
+	}
 	all, refusal := decodeOpenAI(r.Body)
 	if refusal != nil {
 		return nil, refusal
 	}
-	items, refusal := itemsOf(all["input"])
-	if refusal != nil {
-		return nil, refusal
-	}
+	items := itemsOf(all["input"])
 	if id := text(all, "previous_response_id"); id != "" {
 		s.mu.Lock()
 		before, ok := s.stored[id]
@@ -28,6 +28,9 @@ func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 			return nil, r
 		}
 		items = append(slices.Clip(before), items...)
+	}
+	if refusal := s.lacks(items); refusal != nil {
+		return nil, refusal
 	}
 	in := &reading{body: &body{all: all, model: text(all, "model")}, items: items}
 	b := in.body
@@ -63,51 +66,28 @@ func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 		b.take(itemMessage(item))
 	}
 	in.prefix = p
+	if calls := b.waiting(); len(calls) > 0 {
+		return nil, refuse("R1", "No tool output found for function call %s.", calls[0])
+	}
 	return in, nil
 }
 
-// itemsOf is rule R0: it returns the items of an input, a text or a list of items with what
-// their kind needs.
-func itemsOf(input any) ([]object, *Refusal) {
+// itemsOf returns the items of an input that was judged.
+func itemsOf(input any) []object {
 	if s, ok := input.(string); ok {
-		return []object{{"type": "message", "role": roleUser, "content": s}}, nil
+		return []object{{"type": "message", "role": roleUser, "content": s}}
 	}
-	list, ok := input.([]any)
-	if !ok {
-		return nil, refuse("R0", "Invalid type for 'input': expected a string or an array of items.")
-	}
+	list, _ := input.([]any)
 	var items []object
-	for i, v := range list {
-		item, ok := v.(object)
-		if !ok {
-			return nil, refuse("R0", "Invalid type for 'input[%d]': expected an object.", i)
-		}
+	for _, v := range list {
+		item, _ := v.(object)
 		if kind(item) == "" {
 			item = without(item, "type")
 			item["type"] = "message"
 		}
-		var fields []string
-		switch kind(item) {
-		case "message":
-			fields = []string{"role"}
-			if item["content"] == nil {
-				fields = append(fields, "content")
-			}
-		case "function_call":
-			fields = []string{"call_id", "name", "arguments"}
-		case "custom_tool_call":
-			fields = []string{"call_id", "name", "input"}
-		case "function_call_output", "custom_tool_call_output":
-			fields = []string{"call_id"}
-		}
-		for _, f := range fields {
-			if _, ok := item[f].(string); !ok {
-				return nil, refuse("R0", "Missing required parameter: 'input[%d].%s'.", i, f)
-			}
-		}
 		items = append(items, item)
 	}
-	return items, nil
+	return items
 }
 
 // namesOf returns the tools of an entry, which may be a group.
@@ -247,14 +227,44 @@ func (s *Server) composeResponses(r *Request, in *reading, reply Reply, u *Usage
 		last, res["status"], res["incomplete_details"] = "response.incomplete", "incomplete", object{"reason": "max_output_tokens"}
 	}
 	if keep, said := in.body.all["store"].(bool); keep || !said {
-		s.mu.Lock()
-		s.stored[text(res, "id")] = append(slices.Clip(in.items), output...)
-		s.mu.Unlock()
+		s.store(text(res, "id"), in.items, output)
 	}
 	if stream, _ := in.body.all["stream"].(bool); !stream {
 		return mustJSON(res), nil
 	}
 	return &response{kind: streamType, frames: frames(responseEvents(res, output, last))}, nil
+}
+
+// store keeps the items up to a response, and which of its items came behind which reasoning.
+func (s *Server) store(id string, before, output []object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored[id] = append(slices.Clip(before), output...)
+	reasoning := ""
+	for _, item := range output {
+		if kind(item) == "reasoning" {
+			reasoning = text(item, "id")
+		} else if reasoning != "" {
+			s.needs[text(item, "id")] = reasoning
+		}
+	}
+}
+
+// lacks is rule R8: it returns why an item that was stored cannot stand without the reasoning
+// that it came with.
+func (s *Server) lacks(items []object) *Refusal {
+	there := make(map[string]bool)
+	for _, item := range items {
+		there[text(item, "id")] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, item := range items {
+		if needed := s.needs[text(item, "id")]; needed != "" && !there[needed] {
+			return refuse("R8", "Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", text(item, "id"), kind(item), needed)
+		}
+	}
+	return nil
 }
 
 func responsesUsage(u *Usage, m Model, reasoning int) object {
@@ -281,14 +291,15 @@ func (s *Server) item(model string, block Block, p prefix) (object, error) {
 		if block.ID == "" {
 			block.ID = s.name("call")
 		}
-		item := object{"type": "function_call", "id": s.name("fc"), "call_id": block.ID, "name": block.Name, "status": "completed"}
+		item := object{"call_id": block.ID, "name": block.Name, "status": "completed"}
 		if block.Namespace != "" {
 			item["namespace"] = block.Namespace
 		}
 		if input, ok := block.Input.(string); ok {
-			item["type"], item["input"] = "custom_tool_call", input
+			item["type"], item["id"], item["input"] = "custom_tool_call", s.name("ctc"), input
 			return item, nil
 		}
+		item["type"], item["id"] = "function_call", s.name("fc")
 		input, err := asObject(block.Input)
 		if err != nil {
 			return nil, fmt.Errorf("the input of %s: %w", block.Name, err)

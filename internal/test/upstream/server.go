@@ -60,6 +60,7 @@ type Server struct {
 	requests []*Request
 	names    map[string]int      // how many of each kind were made up
 	stored   map[string][]object // the items up to a response, by its id
+	needs    map[string]string   // the reasoning that a stored item came with, by the item's id
 	memory   *memory
 }
 
@@ -70,7 +71,7 @@ func New(o *Options) *Server {
 	}
 	s := &Server{
 		sealer: sealer{key: o.Key}, otherwise: o.Otherwise, window: o.Window, now: o.Now, encodings: o.Encodings,
-		script: newScript(o.Script), names: make(map[string]int), stored: make(map[string][]object), memory: newMemory(),
+		script: newScript(o.Script), names: make(map[string]int), stored: make(map[string][]object), needs: make(map[string]string), memory: newMemory(),
 		mux: http.NewServeMux(),
 	}
 	if s.otherwise == nil {
