@@ -7,6 +7,9 @@
 // what the provider would refuse is refused. What the agent calls is the carrel of
 // this tree, built once for all tests, and the plug-in of this tree.
 //
+// A long session, of 45 calls and more than three small windows, runs with an agent alone, to
+// check the test itself, and with carrel run between it and its provider.
+//
 // Each test skips, with the reason, where the variable that names its program is not
 // set.
 package e2e

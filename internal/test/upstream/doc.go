@@ -1,5 +1,6 @@
-// Package upstream answers as the Messages API of Anthropic does, without a
-// model: it plays a script, and refuses what the real service refuses.
+// Package upstream answers as the Messages API of Anthropic and as the Chat Completions and
+// the Responses API of OpenAI do, without a model: it plays a script, and refuses what the
+// real services refuse.
 //
 // A test points a client at a [Server], lets it work, and looks at what arrived.
 // The server knows nothing of Carrel and shares no code with its validators: it
@@ -8,10 +9,32 @@
 //
 // # What is served
 //
-//	POST /v1/messages               a reply of the script, whole or as a stream
-//	POST /v1/messages/count_tokens  a count, after the same checks
-//	GET  /v1/models                 the models of the table
-//	HEAD /                          nothing, as a client asks before it begins
+//	POST /v1/messages                a reply of the script, whole or as a stream
+//	POST /v1/messages/count_tokens   a count, after the same checks
+//	POST /v1/chat/completions        a reply of the script, whole or as a stream
+//	POST /v1/responses               a reply of the script, whole or as a stream
+//	POST /v1/responses/compact       the words of the user and a compaction item
+//	POST /v1/responses/input_tokens  a count, after the same checks
+//	GET  /v1/responses               426: responses are not sent over websockets
+//	GET  /v1/models                  the models of Anthropic, if the request has one of its
+//	                                 headers, and else those of OpenAI
+//	HEAD /                           nothing, as a client asks before it begins
+//
+// Everything else gets 404. A request needs a key: X-Api-Key or a bearer for Anthropic, with
+// Anthropic-Version; a bearer for OpenAI. A body may be compressed with gzip or zstd.
+//
+// Each [Request] is recorded: its body as it came and decompressed, its headers, what it said,
+// how long it was, what it cost, what was answered, and whether the client went before it had
+// all of that. What the dialects say is put in one form: [Request.Texts], [Request.Results]
+// and the like are the same for all of them.
+//
+// # Scripts
+//
+// A script is a list of steps, see [Step]. A step that has Make makes its reply from the
+// request, so that a model can do as the client's tools say, for as many calls as it likes.
+// A [Reply] is written for all dialects alike. Thinking is a reasoning item in the Responses
+// API, and is not seen in Chat Completions; a call whose input is a text is one of a custom
+// tool in the Responses API.
 //
 // # Rules
 //
@@ -39,6 +62,7 @@
 //	     message, and last or followed by a reply
 //	A16  no tool call id twice
 //	A17  a compaction of the server stands in a reply and says something
+//	W    no request is longer than the window of its model
 //
 // Where two are broken, the first that is found is named. Blocks of a kind that
 // is not known here are let pass, with whatever is in them.
@@ -84,13 +108,64 @@
 // (clear_at) are as if they were not there. A thinking block may be left out unless another one stands before it and another
 // behind.
 //
+// The reasoning of the Responses API is sealed in the same way. What stood before it is the
+// tools, the instructions, the settings of text, and each item before it; ids, the status of an
+// item and the form of a text do not count. It is refused never: what a model such as gpt-6 is
+// not shown is listed in input_transformations, with the reason prefix_mismatch,
+// content_invalid or model_mismatch. An item that the server stored (store is not false) cannot
+// come back without the reasoning that it came with (R8), unless it has lost its id.
+// [Request.Dropped] has what was not shown, in both dialects.
+//
 // With the beta thinking-binding-controls-2026-08-01 a client may ask that a block
 // which is bound to something else be dropped; the reply then lists it. The thinking
 // of another model is dropped always.
 //
+// # Counts
+//
+// A token is 3.5 bytes of JSON, rounded up, for each unit of a request by itself; a picture or
+// a document is 1,500 tokens, however long it is. Units are each tool, each block of system
+// text, the settings that a model reads, and each block of a message (Messages), each message
+// (Chat Completions), or each item (Responses). Tools that are loaded later are not counted.
+//
+// A request that is longer than the window of its model, or than [Options.Window], is refused
+// (W) with 400: "prompt is too long: N tokens > M maximum" by Anthropic, and with the code
+// context_length_exceeded by OpenAI. A stream of the Responses API begins with 200, and fails
+// with that code in the event response.failed.
+//
+// # Caches
+//
+// The cache has prefixes of requests, by model, in units without their cache marks. What is
+// read and written is the usage of the answer, and [Request.Usage].
+//
+//   - Messages: an entry ends at a mark, if the prefix is not shorter than the model's minimum
+//     (1,024 tokens; 4,096 of haiku models, 512 of fable-5-1 and later). It lives five minutes
+//     or an hour, as the mark says, from when it was last written or read. It is found at a
+//     mark, or up to 19 units before one. A mark of the whole request stands at its end.
+//     Tools stand before system text, that before the choice of tool and the settings of
+//     thinking, and those before the messages: a change loses what stands behind it.
+//   - Chat Completions and Responses: every prefix of 1,024 tokens and more is an entry, for 5
+//     minutes, and from gpt-5.6 on for 30, when it tells what it writes (cache_write_tokens).
+//     What is read is a multiple of 128 tokens. prompt_cache_key and breakpoints do nothing.
+//
+// [Options.Now] is the clock. An entry can be read at once, also by a request that is sent
+// before the answer began. A refused request leaves no entry.
+//
+// [Request.Prefix] says how a request goes on from what its session sent before, and
+// [Server.Breaks] which requests did not. A session is what the client calls so: the header
+// X-Claude-Code-Session-Id, Session-Id, X-Session-Id or X-Session-Affinity, else
+// prompt_cache_key or metadata.user_id. [Server.Cost] sums what a session cost, at prices that
+// are round, and in the proportions of real ones.
+//
+// # Faults
+//
+// A [Fault] of a reply comes at any event and any byte of the answer, see [FaultKinds]. What is
+// to fail before the answer has begun is a [Reply] with a Failure, such as 429 or 529. Answers
+// are compressed with [Options.Encodings]; each event can be read as soon as it has come. The
+// encoding br compresses nothing: it is in uncompressed blocks.
+//
 // # Limits
 //
-// Counts of tokens are a fourth of the bytes. Nothing is cached, so usage shows no
-// reads of a cache. Edits by the server (context_management, compaction) are not
-// done, and no tool of the server is run, unless the script says what came of it.
+// Edits by the server (context_management, compaction on demand) are not done, and no tool of
+// the server is run, unless the script says what came of it. A compaction by the Responses API
+// keeps the words of the user and loses everything else.
 package upstream
