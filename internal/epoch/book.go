@@ -61,6 +61,9 @@ func (b *Book) Epoch() int { return b.epoch }
 // Len returns how many rewrites there are.
 func (b *Book) Len() int { return len(b.heads) + len(b.messages) }
 
+// Has reports whether the last message of a chain has a rewrite of its own.
+func (b *Book) Has(chain digest.Digest) bool { return b.messages[chain] != nil }
+
 // Size returns how many bytes the texts of all rewrites have.
 func (b *Book) Size() (n int) {
 	for _, e := range b.heads {

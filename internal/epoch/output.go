@@ -31,6 +31,24 @@ func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	return from
 }
 
+// Covers returns for how many messages of a request a new head stands: for all, or, if the
+// last reply waits for results, for those in front of the results. So a call and its result
+// are not parted, and a provider that continues no reply gets none.
+func Covers(q *wire.Request) int {
+	from := Fresh(q, func(digest.Digest) bool { return false })
+	for i := from; i < len(q.Messages) && from > 0; i++ {
+		if q.Messages[i].Role == wire.RoleTool {
+			return from
+		}
+		for block := range q.Doc.Children(q.Content(i)) {
+			if q.Dialect == wire.Anthropic && text(q.Doc, q.Doc.Member(block, "type")) == "tool_result" {
+				return from
+			}
+		}
+	}
+	return len(q.Messages)
+}
+
 // Outputs returns the texts of more than a number of bytes that results have, from a message
 // on.
 func Outputs(q *wire.Request, from, large int) []Output {

@@ -52,41 +52,64 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 		p.Sent = q.Messages[p.First-1].Chain
 		return p
 	}
-	for id := range p.messages(q) {
-		p.Sent = wire.Extend(q.Dialect, p.Sent, id)
+	for m := range p.pieces(q) {
+		p.Sent = wire.Extend(q.Dialect, p.Sent, m.id)
 	}
 	return p
 }
 
-// messages yields of each message that is sent its identity and its text.
-func (p *Plan) messages(q *wire.Request) iter.Seq2[digest.Digest, []byte] {
-	return func(yield func(digest.Digest, []byte) bool) {
-		if p.head != nil && !p.head.each(yield) {
+// A piece is a message that is sent.
+type piece struct {
+	at   int // the client's message in whose place it is; 0 for all of a head
+	id   digest.Digest
+	text []byte
+}
+
+// pieces yields the messages that are sent.
+func (p *Plan) pieces(q *wire.Request) iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		if p.head != nil && !p.head.each(0, yield) {
 			return
 		}
 		next := 0
 		for i := p.Head; i < len(q.Messages); i++ {
 			if next < len(p.alone) && p.alone[next].message == i {
-				if !p.alone[next].each(yield) {
+				if !p.alone[next].each(i, yield) {
 					return
 				}
 				next++
 				continue
 			}
-			if !yield(q.Messages[i].Identity, q.Doc.Raw(q.Messages[i].Node)) {
+			if !yield(piece{i, q.Messages[i].Identity, q.Doc.Raw(q.Messages[i].Node)}) {
 				return
 			}
 		}
 	}
 }
 
-func (e *entry) each(yield func(digest.Digest, []byte) bool) bool {
+func (e *entry) each(at int, yield func(piece) bool) bool {
 	for i, s := range e.spans {
-		if !yield(e.sent[i], s.Of(e.text)) {
+		if !yield(piece{at, e.sent[i], s.Of(e.text)}) {
 			return false
 		}
 	}
 	return true
+}
+
+// List returns what is sent in place of the first n messages, as a JSON list. It is as long as
+// the head at least.
+func (p *Plan) List(q *wire.Request, n int) []byte {
+	list := []byte("[")
+	for m := range p.pieces(q) {
+		if m.at >= n {
+			break
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, m.text...)
+	}
+	return append(list, ']')
 }
 
 // Untouched reports whether all messages go as they came.

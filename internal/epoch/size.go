@@ -29,6 +29,7 @@ func NewSizes(dialect wire.Dialect, model string) *Sizes {
 // A Size is an upper bound of what is sent.
 type Size struct {
 	All   token.Count
+	Fresh token.Count // what stands behind the messages that a new head stands for
 	Frame token.Count // system and tools
 	Tools token.Count // of these, tools
 	Made  token.Count // what was sent when the epoch began: the frame and the head; 0 without one
@@ -45,14 +46,21 @@ func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 		z.Frame += s.once(digest.Of(q.Doc.Raw(q.System)), func() token.Count { return s.value(q.Doc.Raw(q.System)) })
 	}
 	z.All = z.Frame
-	n := 0
-	for id, text := range p.messages(q) {
-		z.All += s.once(id, func() token.Count { return s.framing.Message + s.value(text) })
+	covers, n := Covers(q), 0
+	for m := range p.pieces(q) {
+		z.All += s.message(m)
 		if n++; p.head != nil && n == len(p.head.spans) {
 			z.Made = z.All
 		}
+		if m.at >= covers {
+			z.Fresh += s.message(m)
+		}
 	}
 	return z
+}
+
+func (s *Sizes) message(m piece) token.Count {
+	return s.once(m.id, func() token.Count { return s.framing.Message + s.value(m.text) })
 }
 
 func (s *Sizes) once(id digest.Digest, count func() token.Count) token.Count {

@@ -8,11 +8,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// Whole returns a request as a conversation to be stored: each message as its own rewrite
-// says, none of them as a head says, in the canonical form. Marks and the billing line are
+// Whole returns the first n messages of a request as a conversation to be stored: each as its
+// own rewrite says, none of them as a head says, in the canonical form. Marks and the billing line are
 // left out, and a list of one plain text is that text. So the beginning of a conversation
 // has the same bytes in each call.
-func (b *Book) Whole(q *wire.Request) ([]byte, error) {
+func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
 	d := &b.doc
 	if err := d.Read(q.Doc.Raw(rawjson.Root)); err != nil {
 		return nil, err
@@ -29,6 +29,10 @@ func (b *Book) Whole(q *wire.Request) ([]byte, error) {
 	}
 	for i := range own.Messages {
 		m := &own.Messages[i]
+		if i >= n {
+			d.Drop(m.Node)
+			continue
+		}
 		if e := b.messages[m.Chain]; e != nil && m.Node != own.List {
 			d.Replace(m.Node, e.text)
 			continue

@@ -134,7 +134,7 @@ func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	if teller, ok := m.(Teller); ok && s.managed {
 		in.Data, err = teller.Whole(req)
 	} else {
-		in.Data, err = epoch.NewBook(req.Dialect).Whole(req)
+		in.Data, err = epoch.NewBook(req.Dialect).Whole(req, len(req.Messages))
 	}
 	return in, err
 }

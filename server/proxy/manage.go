@@ -1,0 +1,313 @@
+package proxy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// An Engine is what managing asks of a [carrel.Engine].
+type Engine interface {
+	Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error)
+	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
+	Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error)
+	Rewrites(ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.RewritesResult, error)
+	KeepRewrite(ctx context.Context, scope governance.Scope, req *carrel.KeepRewriteRequest) (*carrel.KeepRewriteResult, error)
+	Calls(ctx context.Context, scope governance.Scope, req *carrel.CallsRequest) (*carrel.List[carrel.Call], error)
+	NewEpoch(ctx context.Context, scope governance.Scope, req *carrel.NewEpochRequest) (*carrel.NewEpochResult, error)
+}
+
+// Prices say what the cache of a provider costs, and how long it lasts. It is what package
+// economy knows.
+type Prices interface {
+	// Payback returns after how many calls it pays to remove tokens of a warm cache, in
+	// front of others that stay. Long is a cache of an hour.
+	Payback(model string, removed, behind token.Count, long bool) int
+
+	// Lifetime returns how long a cache keeps what nobody asks for.
+	Lifetime(model string, long bool) time.Duration
+
+	// Remaining returns how many calls a conversation is expected to have still.
+	Remaining(calls int) int
+}
+
+// EpochOptions adjusts [Epochs]. The zero value of every field but Engine is a sensible
+// default.
+type EpochOptions struct {
+	Engine Engine
+	Scope  governance.Scope // the default is [governance.DefaultScope]
+
+	Window  token.Count   // of the model; the default is what its name says
+	Trigger pager.Trigger // above which share of the window an epoch ends, and what a head is made for
+	Prices  Prices        // by default a cache lasts 5 minutes or an hour, and no head pays while it is warm
+
+	Large   int         // bytes of a result above which it is shortened before it is sent; the default is DefaultLarge
+	Pointer token.Count // size of what is sent in its place; the default is [carrel.StashTokens]
+	Secrets bool        // stash what looks as if it held a credential, too
+	Brief   token.Count // size of what is added to a compaction; the default is [carrel.BriefTokens]
+	Answer  bool        // answer a compaction without the provider
+
+	Limit     time.Duration // for all of it but a head; the default is DefaultPrepare
+	HeadLimit time.Duration // for a head; the default is DefaultHead
+	Threads   int           // how many conversations are kept in memory; the default is DefaultThreads
+
+	Now    func() time.Time // the default is time.Now
+	Logger *slog.Logger     // the default drops it
+}
+
+// The defaults.
+const (
+	DefaultLarge   = 25_000 // about 8,000 tokens
+	DefaultHead    = 20 * time.Second
+	DefaultThreads = 1_000
+)
+
+// Epochs is the [Manager] that keeps what is sent the same for as long as it can, and makes
+// it smaller in one step when it must or when it pays. Package epoch has the law.
+type Epochs struct {
+	o EpochOptions
+
+	mu      sync.Mutex
+	threads map[digest.Digest]*thread
+	status  EpochStatus
+}
+
+// EpochStatus says what [Epochs] did since it began.
+type EpochStatus struct {
+	Threads  int `json:"threads"`  // in memory
+	Calls    int `json:"calls"`    // that it was asked about
+	Changed  int `json:"changed"`  // of these, those for which something else was sent than came
+	Shrunk   int `json:"shrunk"`   // results that were shortened before they were sent
+	Epochs   int `json:"epochs"`   // heads that were made
+	Failed   int `json:"failed"`   // steps that were left out as they failed
+	Stopped  int `json:"stopped"`  // conversations that are not managed any more, after a refusal
+	Answered int `json:"answered"` // compactions that Carrel answered
+}
+
+// NewEpochs returns a manager.
+func NewEpochs(o *EpochOptions) *Epochs {
+	m := &Epochs{o: *o, threads: make(map[digest.Digest]*thread)}
+	c := &m.o
+	c.Scope = cmp.Or(c.Scope, governance.DefaultScope)
+	c.Large = cmp.Or(c.Large, DefaultLarge)
+	c.Limit = cmp.Or(c.Limit, 2*time.Second)
+	c.HeadLimit = cmp.Or(c.HeadLimit, DefaultHead)
+	c.Threads = cmp.Or(c.Threads, DefaultThreads)
+	if c.Prices == nil {
+		c.Prices = noPrices{}
+	}
+	if c.Now == nil {
+		c.Now = time.Now //nolint:forbidigo // this is the default clock
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return m
+}
+
+// Bound returns how long Prepare may take, which is what a [Proxy] has to give it.
+func (m *Epochs) Bound() time.Duration { return m.o.Limit + m.o.HeadLimit + time.Second }
+
+// Status returns what was done.
+func (m *Epochs) Status() EpochStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.status
+	s.Threads = len(m.threads)
+	return s
+}
+
+func (m *Epochs) count(n *int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	*n++
+}
+
+// Prepare implements [Manager].
+func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error) {
+	m.count(&m.status.Calls)
+	if why := passes(q); why != "" {
+		return &Prepared{Reason: why, Sent: chainOf(q)}, nil
+	}
+	t := m.thread(q)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := m.load(ctx, t); err != nil {
+		return nil, err
+	}
+	p := &Prepared{State: t}
+	if err := m.settle(ctx, t); err != nil {
+		m.failed(ctx, t, "keep what was sent", err)
+	}
+	plan := t.book.Plan(q)
+	switch {
+	case len(t.owed) > 0:
+		p.Reason = "store behind"
+	case plan.Ended || t.stopped:
+		p.Reason = "stopped"
+	case q.Kind == wire.KindCall:
+		m.manage(ctx, t, q, p)
+	}
+	if p.Reply != nil {
+		return p, nil
+	}
+	if err := m.settle(ctx, t); err != nil { // of this call; the next one tries again
+		m.failed(ctx, t, "keep what is sent", err)
+	}
+	m.send(q, p, t.book.Plan(q))
+	return p, nil
+}
+
+// passes returns why a request is not managed, or nothing.
+func passes(q *wire.Request) string {
+	switch {
+	case q.Kind == wire.KindCompact:
+		return "provider compacts"
+	case q.Remote:
+		return "history at provider"
+	case len(q.Messages) == 0:
+		return "no messages"
+	case q.Side:
+		return "side call"
+	}
+	return ""
+}
+
+// send puts into p what a plan says.
+func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
+	p.Epoch, p.Sent = plan.Epoch, plan.Sent
+	if plan.Untouched() {
+		p.Reason = cmp.Or(p.Reason, "nothing to change")
+		return
+	}
+	plan.Edit(q)
+	p.Body = bytes.Join(q.Doc.Segments(), nil)
+	p.Reason = cmp.Or(p.Reason, "same epoch")
+	m.count(&m.status.Changed)
+}
+
+// manage makes the rewrites that a call needs. What cannot be made is left out: what is sent
+// is then as it was in the calls before, and new messages go as they came.
+func (m *Epochs) manage(ctx context.Context, t *thread, q *wire.Request, p *Prepared) {
+	short, cancel := context.WithTimeout(ctx, m.o.Limit)
+	defer cancel()
+	n, err := m.shrink(short, t, q)
+	m.failed(ctx, t, "shorten results", err)
+	if n > 0 {
+		p.Reason = "results shortened"
+	}
+	if q.Compacts {
+		p.Reason = "client compacts"
+		m.failed(ctx, t, "brief a compaction", m.compaction(short, t, q, p))
+	}
+	sizes := t.sizesFor(q)
+	z := sizes.Of(q, t.book.Plan(q))
+	limits, reason := m.decide(t, q, z)
+	if reason == "" || p.Reply != nil || q.Compacts && reason != epoch.Budget {
+		return
+	}
+	began := m.o.Now()
+	if err := m.newEpoch(ctx, t, q, z, limits); err != nil {
+		t.failed = z.All
+		p.Reason = "no new epoch: " + string(reason)
+		m.failed(ctx, t, "begin an epoch", err)
+		return
+	}
+	t.failed = 0
+	plan := t.book.Plan(q)
+	p.Reason = "new epoch: " + string(reason)
+	m.count(&m.status.Epochs)
+	m.o.Logger.InfoContext(ctx, "an epoch began", "session", t.session, "epoch", plan.Epoch, "reason", reason,
+		"before", z.All, "after", sizes.Of(q, plan).All, "took", m.o.Now().Sub(began))
+}
+
+// failed notes that a step was left out.
+func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) {
+	if err != nil {
+		m.count(&m.status.Failed)
+		m.o.Logger.WarnContext(ctx, "a step of managing was left out; what is sent stays as it was", "session", t.session, "step", step, "reason", err)
+	}
+}
+
+// decide says whether an epoch ends before a request is sent.
+func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
+	window := cmp.Or(m.o.Window, token.ContextWindow(q.Model))
+	f := m.o.Trigger.Figures(window)
+	limits := &epoch.Limits{Budget: f.Compress, Target: f.Target, Least: window / 10}
+	idle := m.o.Now().Sub(t.last)
+	state := &epoch.State{
+		Tokens: z.All, Frame: z.Frame, Made: max(z.Made, t.failed),
+		Warm: t.last.IsZero() || idle < m.o.Prices.Lifetime(q.Model, false) || // nobody knows, or it is
+			idle < m.o.Prices.Lifetime(q.Model, true) && isLong(q),
+		Calls: m.o.Prices.Remaining(t.calls),
+		Payback: func(removed, behind token.Count) int {
+			return m.o.Prices.Payback(q.Model, removed, behind, isLong(q))
+		},
+	}
+	return limits, epoch.Decide(state, limits)
+}
+
+// isLong reports whether a client asks for a cache of an hour. Where a text says the same,
+// its quotation marks are escaped.
+func isLong(q *wire.Request) bool {
+	body := q.Doc.Raw(rawjson.Root)
+	return bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`))
+}
+
+// Done implements [Manager].
+func (m *Epochs) Done(q *wire.Request, p *Prepared, _ *wire.Answer) {
+	t, ok := p.State.(*thread)
+	if !ok || q.Kind != wire.KindCall {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls++
+	t.last = m.o.Now()
+	if len(t.sent) == mostSent {
+		t.sent = slices.Delete(t.sent, 0, 1)
+	}
+	t.sent = append(t.sent, chainOf(q))
+}
+
+// Whole implements [Teller]: with what was sent in place of single messages.
+func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
+	t := m.thread(q)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.book.Whole(q, len(q.Messages))
+}
+
+// chainOf returns the chain of all messages of a request.
+func chainOf(q *wire.Request) (chain digest.Digest) {
+	if n := len(q.Messages); n > 0 {
+		chain = q.Messages[n-1].Chain
+	}
+	return chain
+}
+
+// noPrices knows how long caches last.
+type noPrices struct{}
+
+func (noPrices) Payback(string, token.Count, token.Count, bool) int { return 1 }
+func (noPrices) Remaining(int) int                                  { return 0 }
+
+func (noPrices) Lifetime(_ string, long bool) time.Duration {
+	if long {
+		return time.Hour
+	}
+	return 5 * time.Minute
+}

@@ -1,0 +1,382 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+var errDisk = errors.New("the disk is full")
+
+// A faulty engine fails where it is told to, before or after it has done what it was asked.
+type faulty struct {
+	*carrel.Engine
+
+	rewrites, keep, epoch func() error // before
+	after                 func() error // keep or epoch was done
+	head                  func([]byte) []byte
+}
+
+func (f *faulty) Rewrites(ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.RewritesResult, error) {
+	if f.rewrites != nil {
+		if err := f.rewrites(); err != nil {
+			return nil, err
+		}
+	}
+	return f.Engine.Rewrites(ctx, scope, req)
+}
+
+func (f *faulty) KeepRewrite(ctx context.Context, scope governance.Scope, req *carrel.KeepRewriteRequest) (*carrel.KeepRewriteResult, error) {
+	if f.keep != nil {
+		if err := f.keep(); err != nil {
+			return nil, err
+		}
+	}
+	res, err := f.Engine.KeepRewrite(ctx, scope, req)
+	if err == nil && f.after != nil {
+		err = f.after()
+	}
+	return res, err
+}
+
+func (f *faulty) NewEpoch(ctx context.Context, scope governance.Scope, req *carrel.NewEpochRequest) (*carrel.NewEpochResult, error) {
+	if f.epoch != nil {
+		if err := f.epoch(); err != nil {
+			return nil, err
+		}
+	}
+	res, err := f.Engine.NewEpoch(ctx, scope, req)
+	if err == nil && f.after != nil {
+		err = f.after()
+	}
+	if err == nil && f.head != nil {
+		res.Head = f.head(res.Head)
+	}
+	return res, err
+}
+
+func (w *world) fails() *faulty {
+	f := &faulty{Engine: w.engine}
+	w.manager.o.Engine = f
+	return f
+}
+
+func TestWithoutTheStoreNothingIsManaged(t *testing.T) {
+	w := newWorld(t, EpochOptions{})
+	w.fails().rewrites = func() error { return errDisk }
+	w.says("Make all parts.")
+	if p, err := w.manager.Prepare(t.Context(), w.read(w.request())); !errors.Is(err, errDisk) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// What cannot be kept is not sent, and what was sent is what a restart knows.
+func TestWhatCannotBeKeptIsNotSent(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		set  func(f *faulty, err func() error)
+	}{
+		{"kept not", func(f *faulty, err func() error) { f.keep, f.epoch = err, err }},
+		{"kept, but nobody knows", func(f *faulty, err func() error) { f.after = err }},
+		{"a head that the provider refuses", func(f *faulty, err func() error) {
+			f.head = func(head []byte) []byte {
+				if err() == nil {
+					return head
+				}
+				return []byte(`[{"role":"assistant","content":"first"}]`)
+			}
+		}},
+		{"a head that is no list", func(f *faulty, err func() error) {
+			f.head = func(head []byte) []byte {
+				if err() == nil {
+					return head
+				}
+				return []byte(`{}`)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := EpochOptions{Window: 32_000, Large: 6_000, Pointer: 400}
+			w := newWorld(t, o)
+			broken := false
+			f := w.fails()
+			tt.set(f, func() error {
+				if broken {
+					return errDisk
+				}
+				return nil
+			})
+			o.Engine = f
+			w.says("Make all parts.")
+			for n := range 40 {
+				broken = n%10 >= 5
+				w.size = 40 + 80*(n%3/2)
+				w.turn()
+				if n%10 == 8 {
+					w.turn()
+				}
+				if n%10 == 9 { // killed, and started again with a disk that works
+					broken = false
+					w.turn()
+					w.restart(o)
+				}
+			}
+			w.notRefused()
+			w.stays()
+			if w.last().epoch == 0 {
+				t.Error("no epoch began")
+			}
+		})
+	}
+}
+
+// A head that takes too long is not waited for.
+func TestASlowHeadIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 32_000, HeadLimit: time.Millisecond})
+	f := w.fails()
+	f.epoch = func() error { return context.DeadlineExceeded }
+	w.says("Make all parts.")
+	for range 12 {
+		w.turn()
+	}
+	w.notRefused()
+	w.stays()
+	if s := w.manager.Status(); s.Epochs > 0 || s.Failed == 0 || !strings.HasPrefix(w.last().reason, "no new epoch") {
+		t.Errorf("got %+v, %s", s, w.last().reason)
+	}
+}
+
+// A cold cache ends an epoch that has something to gain.
+func TestAColdCacheEndsAnEpoch(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 48_000})
+	w.says("Make all parts.")
+	for range 11 {
+		w.turn()
+	}
+	if w.last().epoch != 0 {
+		t.Fatalf("an epoch began at once: %s", w.last().reason)
+	}
+	w.now = w.now.Add(time.Hour)
+	w.turn()
+	if w.last().epoch != 1 || w.last().reason != "new epoch: cold" {
+		t.Errorf("got epoch %d, %s", w.last().epoch, w.last().reason)
+	}
+	w.turn()
+	w.notRefused()
+	w.stays()
+}
+
+// A pinned block stands in every window.
+func TestPinsStay(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 32_000})
+	w.says("Make all parts.")
+	for range 3 {
+		w.turn()
+	}
+	q := w.read(w.request())
+	whole, err := epoch.NewBook(wire.Anthropic).Whole(q, len(q.Messages))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := w.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: threadName(q), Format: "anthropic", Data: whole})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.engine.Messages(t.Context(), governance.DefaultScope, &carrel.MessagesRequest{Session: in.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := all.Messages[2].ID
+	pinned, err := w.engine.Recall(t.Context(), governance.DefaultScope, &carrel.RecallRequest{Block: string(block)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Split(string(pinned.Data), `\n`)[30]
+	if _, err := w.engine.Pin(t.Context(), governance.DefaultScope, &carrel.PinRequest{Blocks: []string{string(block)}}); err != nil {
+		t.Fatal(err)
+	}
+	epochs := w.manager.Status().Epochs
+	for range 12 {
+		w.turn()
+		if !strings.Contains(w.last().body, line) {
+			t.Fatalf("the pinned line %q is not in epoch %d", line, w.last().epoch)
+		}
+	}
+	if w.manager.Status().Epochs <= epochs {
+		t.Fatal("no epoch began")
+	}
+	w.notRefused()
+}
+
+// However a client goes on, goes back, forks, waits and compacts, and whenever the manager is
+// killed or the store fails: the provider refuses nothing, and what was sent stays within an epoch.
+func TestNothingIsRefused(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		o := EpochOptions{
+			Window: 16_000, Pointer: 400,
+			Large: rapid.SampledFrom([]int{1_500, 25_000}).Draw(rt, "large"),
+		}
+		w := newWorld(t, o)
+		w.manager.o.Logger = slog.New(slog.DiscardHandler)
+		f := w.fails()
+		o.Engine = f
+		broken := 0
+		fail := func() error {
+			if broken > 0 && rapid.Bool().Draw(rt, "fails") {
+				broken--
+				return errDisk
+			}
+			return nil
+		}
+		f.keep, f.epoch, f.after = fail, fail, fail
+		w.says("Make all parts.")
+		for range rapid.IntRange(1, 16).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 9).Draw(rt, "step") {
+			case 0:
+				if n := len(w.history); n > 3 {
+					w.history = w.history[:1+2*rapid.IntRange(1, n/2).Draw(rt, "back")]
+					w.says("Otherwise.")
+				}
+			case 1:
+				if broken == 0 && !w.owes() { // to fail and be killed at once is more than is promised
+					w.restart(o)
+				}
+			case 2:
+				w.now = w.now.Add(time.Hour)
+			case 3:
+				broken = rapid.IntRange(0, 3).Draw(rt, "faults")
+			case 4:
+				w.says("And mind the tests.")
+			default:
+				w.size = rapid.IntRange(1, 60).Draw(rt, "lines")
+				w.turn()
+			}
+		}
+		w.turn()
+		if refused := w.provider.Refused(); len(refused) > 0 {
+			rt.Fatalf("%d calls were refused: %+v", len(refused), refused[0].Refusal)
+		}
+	})
+}
+
+// owes reports whether the store does not know what was sent.
+func (w *world) owes() bool {
+	for _, t := range w.manager.threads {
+		if len(t.owed) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Many conversations at once do not meet.
+func TestThreadsDoNotMeet(t *testing.T) {
+	w := newWorld(t, EpochOptions{Threads: 8, Large: 500, Pointer: 400})
+	var group sync.WaitGroup
+	for n := range 32 {
+		group.Go(func() {
+			doc, q := new(rawjson.Document), new(wire.Request)
+			for turn := range 5 {
+				body := fmt.Sprintf(`{"model":%q,"tools":[{"name":"a"}],"messages":[{"role":"user","content":"session %d"}`, bound, n)
+				for i := range turn {
+					body += fmt.Sprintf(`,{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"a","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`,
+						i, i, strings.Repeat(fmt.Sprintf("line %d of session %d\n", i, n), 300))
+				}
+				if err := doc.Read([]byte(body + "]}")); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := q.Read(wire.Anthropic, wire.KindCall, nil, doc); err != nil {
+					t.Error(err)
+					return
+				}
+				p, err := w.manager.Prepare(t.Context(), q)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				w.manager.Done(q, p, nil)
+				for other := range 32 {
+					if other != n && strings.Contains(string(p.Body), fmt.Sprintf("of session %d\\n", other)) {
+						t.Errorf("session %d was sent something of session %d", n, other)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	if s := w.manager.Status(); s.Threads > 8 || s.Shrunk < 32*4 || s.Failed > 0 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// Between epochs a call of some 200,000 tokens is prepared, as it is with each call.
+func BenchmarkPrepare(b *testing.B) {
+	for _, epochs := range []bool{false, true} {
+		b.Run(fmt.Sprintf("head=%t", epochs), func(b *testing.B) {
+			e, err := carrel.New(memory.New(), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m := NewEpochs(&EpochOptions{Engine: e, Window: 1_000_000})
+			var body strings.Builder
+			fmt.Fprintf(&body, `{"model":%q,"tools":[{"name":"a"}],"messages":[{"role":"user","content":"begin"}`, bound)
+			for i := range 250 {
+				fmt.Fprintf(&body, `,{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"a","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`,
+					i, i, strings.Repeat(fmt.Sprintf("line %d of a result\n", i), 160))
+			}
+			body.WriteString(`]}`)
+			data := []byte(body.String())
+			doc, q := new(rawjson.Document), new(wire.Request)
+			read := func() {
+				if err := doc.Read(data); err != nil {
+					b.Fatal(err)
+				}
+				if err := q.Read(wire.Anthropic, wire.KindCall, nil, doc); err != nil {
+					b.Fatal(err)
+				}
+			}
+			read()
+			if epochs {
+				m.thread(q)
+				if err := m.keep(b.Context(), loaded(b, m, q), carrel.Rewrite{
+					Chain: q.Messages[20].Chain, Kind: "head", Epoch: 1, Messages: 21, Data: []byte(`[{"role":"user","content":"head"}]`),
+				}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				read()
+				p, err := m.Prepare(b.Context(), q)
+				if err != nil || (p.Body != nil) != epochs {
+					b.Fatalf("%+v, %v", p, err)
+				}
+				m.Done(q, p, nil)
+			}
+		})
+	}
+}
+
+func loaded(b *testing.B, m *Epochs, q *wire.Request) *thread {
+	t := m.thread(q)
+	if err := m.load(b.Context(), t); err != nil {
+		b.Fatal(err)
+	}
+	return t
+}

@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// mostSent is how many calls of a thread are remembered as sent.
+const mostSent = 16
+
+// A thread is what is known of one conversation. What it is that was sent is in the store,
+// too; the rest may be forgotten.
+type thread struct {
+	name, format string
+	used         int // how many calls there had been when it was used last; of Epochs.mu
+
+	mu      sync.Mutex
+	session transcript.SessionID // empty until it was read from the store
+	book    *epoch.Book
+	model   string
+	sizes   *epoch.Sizes
+	calls   int
+	last    time.Time        // of the last answer
+	sent    []digest.Digest  // chains of the last calls
+	owed    []carrel.Rewrite // what the store has to learn before the next call, as it may have something else
+	failed  token.Count      // how large what is sent was when no head could be made
+	stopped bool
+}
+
+// threadName returns the name under which the conversation of a request is stored.
+func threadName(q *wire.Request) string { return transcript.ThreadName(q.Thread().String()[:16]) }
+
+// thread returns the thread of a request.
+func (m *Epochs) thread(q *wire.Request) *thread {
+	key := q.Thread()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.threads[key]
+	if t == nil {
+		t = &thread{name: threadName(q), format: formats[q.Dialect], book: epoch.NewBook(q.Dialect)}
+		m.threads[key] = t
+	}
+	t.used = m.status.Calls
+	if len(m.threads) > m.o.Threads {
+		m.forget()
+	}
+	return t
+}
+
+// forget forgets a quarter of the threads, those that were used least lately.
+func (m *Epochs) forget() {
+	var used []int
+	for _, t := range m.threads {
+		used = append(used, t.used)
+	}
+	slices.Sort(used)
+	for key, t := range m.threads {
+		if t.used < used[len(used)/4] || len(m.threads) > m.o.Threads && t.used == used[0] {
+			delete(m.threads, key)
+		}
+	}
+}
+
+// load reads what was sent in a thread from the store, once.
+func (m *Epochs) load(ctx context.Context, t *thread) error {
+	if t.session != "" {
+		return nil
+	}
+	id, err := sessionOf(t)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.o.Limit)
+	defer cancel()
+	res, err := m.o.Engine.Rewrites(ctx, m.o.Scope, &carrel.SessionRequest{Session: id})
+	if errors.Is(err, store.ErrNotFound) {
+		res, err = &carrel.RewritesResult{}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what was sent: %w", err)
+	}
+	for i := range res.Rewrites {
+		if err := t.add(&res.Rewrites[i]); err != nil {
+			return fmt.Errorf("read what was sent: %w", err)
+		}
+	}
+	calls, err := m.o.Engine.Calls(ctx, m.o.Scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
+	if err != nil {
+		return fmt.Errorf("read when the last call was: %w", err)
+	}
+	for i := range calls.Items {
+		t.last = calls.Items[i].Ended
+	}
+	t.session = id
+	return nil
+}
+
+// add adds a rewrite to the book of a thread.
+func (t *thread) add(r *carrel.Rewrite) error {
+	return t.book.Add(&epoch.Rewrite{Chain: r.Chain, Kind: epoch.Kind(r.Kind), Epoch: r.Epoch, Messages: r.Messages, Data: r.Data})
+}
+
+// sessionOf returns the id of the session that a thread is stored as.
+func sessionOf(t *thread) (transcript.SessionID, error) {
+	f, err := carrel.FormatNamed(t.format)
+	if err != nil {
+		return "", err
+	}
+	key := "messages"
+	if t.format == formats[wire.Responses] {
+		key = "input"
+	}
+	s, err := f.Decode(t.name, fmt.Appendf(nil, `{%q:[{"role":"user","content":"x"}]}`, key))
+	if err != nil {
+		return "", err
+	}
+	return s.ID, nil
+}
+
+// keep keeps a rewrite, in the store and then in memory, before anything of it is sent.
+func (m *Epochs) keep(ctx context.Context, t *thread, r carrel.Rewrite) error {
+	if _, err := m.o.Engine.KeepRewrite(ctx, m.o.Scope, &carrel.KeepRewriteRequest{Session: t.session, Rewrite: r}); err != nil {
+		return err
+	}
+	return t.add(&r)
+}
+
+// settle keeps what is owed to the store. What was sent is known here; until it is known
+// there, too, nothing that is new is kept.
+func (m *Epochs) settle(ctx context.Context, t *thread) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.o.Limit)
+	defer cancel()
+	for len(t.owed) > 0 {
+		if err := m.keep(ctx, t, t.owed[0]); err != nil {
+			return err
+		}
+		t.owed = t.owed[1:]
+	}
+	return nil
+}
+
+// sizesFor returns the counts for the model of a request.
+func (t *thread) sizesFor(q *wire.Request) *epoch.Sizes {
+	if t.sizes == nil || t.model != q.Model {
+		t.model, t.sizes = q.Model, epoch.NewSizes(q.Dialect, q.Model)
+	}
+	return t.sizes
+}
