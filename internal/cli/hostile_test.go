@@ -98,17 +98,19 @@ func (s *stage) perform(root *cobra.Command, args ...string) {
 
 // silent are the commands that print no content of anybody, or not to a terminal.
 var silent = map[string]string{
-	"carrel demo":          "it prints built-in data",
-	"carrel demo assemble": "it prints built-in data",
-	"carrel doctor":        "it starts programs, and prints how they answered",
-	"carrel serve":         "it prints an address",
-	"carrel mcp":           "it speaks with a program",
-	"carrel hook":          "it speaks with a program",
-	"carrel setup claude":  "it shows our own settings in a diff, and asks",
-	"carrel stop":          "it prints ids of processes",
-	"carrel ps":            "it prints records of servers that run",
-	"carrel completion":    "it prints a script for a shell",
-	"carrel man":           "it prints pages for roff",
+	"carrel demo":           "it prints built-in data",
+	"carrel demo assemble":  "it prints built-in data",
+	"carrel doctor":         "it starts programs, and prints how they answered",
+	"carrel serve":          "it prints an address",
+	"carrel mcp":            "it speaks with a program",
+	"carrel hook":           "it speaks with a program",
+	"carrel setup claude":   "it shows our own settings in a diff, and asks",
+	"carrel setup codex":    "it shows our own settings in a diff, and asks",
+	"carrel setup opencode": "it shows our own settings in a diff, and asks",
+	"carrel stop":           "it prints ids of processes",
+	"carrel ps":             "it prints records of servers that run",
+	"carrel completion":     "it prints a script for a shell",
+	"carrel man":            "it prints pages for roff",
 }
 
 // No content commands the terminal, whatever command prints it. The commands come

@@ -25,15 +25,17 @@ func newDoctor(j *job.Job) *cobra.Command {
 		Short: "Tell what keeps Carrel from working",
 		Long: `Doctor looks at what Carrel needs on this machine and what Claude Code needs of it:
 the program, the settings, the store, the version of Claude Code, the hooks and the
-MCP server, the transcripts, and whether what it writes would be accepted. It changes nothing but for a file that
-it makes and removes beside the store. If something fails, the exit code is 1.`,
+MCP server, the transcripts, and whether what it writes would be accepted; and whether a
+proxy listens where Claude Code, Codex or OpenCode send their calls. It changes nothing
+but for a file that it makes and removes beside the store. If something fails, the exit
+code is 1.`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(), // broken ones are to be told of
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{j: j, root: cmd.Root()}
 			res := &doctorResult{Healthy: true, Checks: []doctorCheck{}}
 			for _, check := range []func(context.Context) doctorCheck{
-				d.program, d.settings, d.store, d.client, d.hooks, d.server, d.transcripts, d.validator,
+				d.program, d.settings, d.store, d.client, d.hooks, d.server, d.proxy, d.transcripts, d.validator,
 			} {
 				c := check(cmd.Context())
 				res.Checks = append(res.Checks, c)

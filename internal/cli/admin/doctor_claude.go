@@ -29,12 +29,12 @@ func (d *doctor) claude() (*installed, error) {
 	in := &installed{}
 	hooks := make(map[string]string)
 	for _, scope := range []string{"user", "project"} {
-		files, err := claudeFiles(d.j, scope, "all")
+		paths, err := claudePaths(d.j, scope)
 		if err != nil {
 			return nil, err
 		}
-		for i := range files {
-			if err := in.read(files[i].path, hooks); err != nil {
+		for _, path := range paths {
+			if err := in.read(path, hooks); err != nil {
 				return nil, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,37 +22,38 @@ func newSetup(j *job.Job) *cobra.Command {
 		Long:  "Setup writes into the settings of an agent that it is to use Carrel.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return out.Usagef("setup: %q is no client that is known: there is claude", args[0])
+				return out.Usagef("setup: %q is no client that is known: there are claude, codex and opencode", args[0])
 			}
-			return out.Usagef("setup: name a client: claude")
+			return out.Usagef("setup: name a client: claude, codex or opencode")
 		},
 	}
-	cmd.AddCommand(newSetupClaude(j))
+	cmd.AddCommand(newSetupClaude(j), newSetupCodex(j), newSetupOpenCode(j))
 	return cmd
 }
 
 func newSetupClaude(j *job.Job) *cobra.Command {
 	s := &setup{client: "claude"}
 	cmd := &cobra.Command{
-		Use:   "claude [--undo] [--print] [--scope user|project] [--mode hooks|mcp|all]",
+		Use:   "claude [--undo] [--print] [--scope user|project] [--mode hooks|mcp|all|proxy]",
 		Short: "Let Claude Code use Carrel",
 		Long: `Setup writes the hooks and the MCP server of Carrel into the settings of Claude Code:
-for you, or with --scope project for everybody who works in this folder. It prints
-what it would change and asks; without a terminal it wants --yes, or the exit code
-is 10. Carrel needs Claude Code ` + LowestClaude + ` or newer: if the claude on the PATH is
-older, setup refuses with exit code 9 and changes nothing.
+for you, or with --scope project for everybody who works in this folder. Carrel needs
+Claude Code ` + LowestClaude + ` or newer: if the claude on the PATH is older, setup refuses
+with exit code 9 and changes nothing.
 
-Nothing else in the files is touched, comments included. A file that is changed for
-the first time is copied to one of the same name with .carrel-backup behind it.
-With --undo the files are as they were, byte for byte; what was changed in them since
-stays. Doing either twice changes nothing.`,
+With --mode proxy it writes instead where Claude Code sends its calls: to the address
+that "carrel proxy" listens at, which must run from then on whenever Claude Code does.
+"carrel doctor" says if it does not; "carrel run -- claude" needs no setup at all.
+
+` + setupLaw,
 		Example: `  carrel setup claude --print
   carrel setup claude --scope project --mode mcp --yes
+  carrel setup claude --mode proxy
   carrel setup claude --undo`,
 		Annotations: job.WithoutFiles(),
 		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(out.OneOf("--scope", s.scope, "user", "project"), out.OneOf("--mode", s.mode, "all", "hooks", "mcp")); err != nil {
+			if err := errors.Join(out.OneOf("--scope", s.scope, "user", "project"), out.OneOf("--mode", s.mode, "all", "hooks", "mcp", "proxy")); err != nil {
 				return err
 			}
 			if !s.undo {
@@ -59,22 +61,35 @@ stays. Doing either twice changes nothing.`,
 					return err
 				}
 			}
-			files, err := claudeFiles(j, s.scope, s.mode)
+			files, err := claudeFiles(j, s)
 			if err != nil {
 				return err
 			}
 			return changeSettings(j, s, files)
 		},
 	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&s.scope, "scope", "user", "whose settings: a `word`, user or project")
+	f.StringVar(&s.mode, "mode", "all", "what is written: a `word`, hooks, mcp, all for these two, or proxy")
+	job.Offer(cmd, "scope", "user", "project")
+	job.Offer(cmd, "mode", "hooks", "mcp", "all", "proxy")
+	return cmd
+}
+
+// setupLaw is what holds for the setup of every client.
+const setupLaw = `Setup prints what it would change and asks; without a terminal it wants --yes, or the
+exit code is 10. Nothing else in the files is touched, comments included. A file that
+is changed for the first time is copied to one of the same name with .carrel-backup
+behind it. With --undo the files are as they were, byte for byte; what was changed in
+them since stays. Doing either twice changes nothing.`
+
+// flags gives a command the flags that the setup of every client has.
+func (s *setup) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&s.undo, "undo", false, "take Carrel out again")
 	f.BoolVar(&s.print, "print", false, "print what would change, and change nothing")
-	f.StringVar(&s.scope, "scope", "user", "whose settings: a `word`, user or project")
-	f.StringVar(&s.mode, "mode", "all", "what is written: a `word`, hooks, mcp or all")
-	job.Offer(cmd, "scope", "user", "project")
-	job.Offer(cmd, "mode", "hooks", "mcp", "all")
 	f.BoolVarP(&s.yes, "yes", "y", false, "answer yes to every question")
-	return cmd
 }
 
 // A setup is what is to be done to the settings of a client.
@@ -165,6 +180,38 @@ func (c *fileChange) action() string {
 	return "change"
 }
 
+// A setupFile is a file of a client, and what goes in and out.
+type setupFile struct {
+	path  string
+	parts []setupPart
+	all   []setupPart // that Carrel may have in the file
+}
+
+// newSetupFile returns a file of a client of which all parts go in or out.
+func newSetupFile(path string, parts ...setupPart) *setupFile { return &setupFile{path, parts, parts} }
+
+// A setupPart is one thing that goes into a file. Both functions get the name of the file,
+// which goes into errors.
+type setupPart struct {
+	with    func(name string, data []byte) ([]byte, error) // puts it in; changes nothing if it is there
+	without func(name string, data []byte) ([]byte, error) // takes it out
+}
+
+// jsonPart returns a part of a file with JSON.
+func jsonPart(add, drop func(*settingsText) error) setupPart {
+	edit := func(do func(*settingsText) error) func(string, []byte) ([]byte, error) {
+		return func(name string, data []byte) ([]byte, error) {
+			if len(bytes.TrimSpace(data)) == 0 {
+				data = []byte("{}\n")
+			}
+			t := &settingsText{name: name, data: data}
+			err := do(t)
+			return t.data, err
+		}
+	}
+	return setupPart{edit(add), edit(drop)}
+}
+
 // backupSuffix is what the name of a backup ends with.
 const backupSuffix = ".carrel-backup"
 
@@ -184,8 +231,8 @@ func plan(f *setupFile, undo bool) (*fileChange, error) {
 	if before == nil || bytes.Equal(before, c.after) {
 		return c, nil
 	}
-	without, err := f.without(before)
-	if err == nil && bytes.Equal(without, before) { // otherwise there is an older one
+	without, err := (&setupFile{path: f.path, parts: f.all}).without(before)
+	if err == nil && bytes.Equal(without, before) { // otherwise there is an older one, or there was no file
 		c.backup = f.path + backupSuffix
 	}
 	return c, err
@@ -200,37 +247,55 @@ func planUndo(f *setupFile, now []byte) (*fileChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	if backup != nil {
-		if was, err := f.with(backup); err == nil && bytes.Equal(was, now) {
-			c.after, c.backup, c.restores = backup, f.path+backupSuffix, true
-			return c, nil
+	if f.made(backup, now) {
+		c.after = backup // nil if there was none
+		if backup != nil {
+			c.backup, c.restores = f.path+backupSuffix, true
 		}
-	} else if made, err := f.with(nil); err == nil && bytes.Equal(made, now) {
-		c.after = nil // there was none
 		return c, nil
 	}
 	c.after, err = f.without(now) // it was changed since
 	return c, err
 }
 
-// with returns the content of a file with Carrel in it.
-func (f *setupFile) with(data []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
-		data = []byte("{}\n")
+// made reports whether a file is what setup made of another, by any of its parts in any
+// order.
+func (f *setupFile) made(before, now []byte) bool {
+	var step func(data []byte, left []setupPart) bool
+	step = func(data []byte, left []setupPart) bool {
+		for i := range left {
+			rest := slices.Concat(left[:i], left[i+1:])
+			next, err := left[i].with(f.path, data)
+			if err == nil && (bytes.Equal(next, now) || step(next, rest)) {
+				return true
+			}
+		}
+		return false
 	}
-	t := &settingsText{name: f.path, data: data}
-	err := f.add(t)
-	return t.data, err
+	return step(before, f.parts)
+}
+
+// with returns the content of a file with Carrel in it.
+func (f *setupFile) with(data []byte) (_ []byte, err error) {
+	for i := range f.parts {
+		if data, err = f.parts[i].with(f.path, data); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
 
 // without returns the content of a file without Carrel.
-func (f *setupFile) without(data []byte) ([]byte, error) {
+func (f *setupFile) without(data []byte) (_ []byte, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return data, nil
 	}
-	t := &settingsText{name: f.path, data: data}
-	err := f.drop(t)
-	return t.data, err
+	for i := range f.parts {
+		if data, err = f.parts[i].without(f.path, data); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
 
 // readIfThere returns the content of a file, not nil, or nil if there is none.

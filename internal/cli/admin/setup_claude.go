@@ -58,43 +58,64 @@ type (
 	}
 )
 
-// A setupFile is a file of a client, and what goes in and out.
-type setupFile struct {
-	path string
-	add  func(*settingsText) error // puts Carrel in; changes nothing if it is there
-	drop func(*settingsText) error // takes Carrel out
-}
-
-// claudeFiles returns the files of Claude Code that a mode changes.
-func claudeFiles(j *job.Job, scope, mode string) ([]setupFile, error) {
-	program := programName(scope)
-	here, err := filepath.Abs(j.Path(""))
+// claudeFiles returns the files of Claude Code that a setup changes. To undo all is to take
+// out the address of the proxy, too.
+func claudeFiles(j *job.Job, s *setup) ([]setupFile, error) {
+	program := programName(s.scope)
+	paths, err := claudePaths(j, s.scope)
 	if err != nil {
 		return nil, err
 	}
-	settings, servers := filepath.Join(here, ".claude", "settings.json"), filepath.Join(here, ".mcp.json")
-	if scope == "user" {
-		dir, home := j.Getenv("CLAUDE_CONFIG_DIR"), j.Getenv("HOME")
-		if home == "" {
-			home = j.Getenv("USERPROFILE")
+	url, err := proxyURL(j)
+	if err != nil {
+		return nil, err
+	}
+	hooks := jsonPart(func(t *settingsText) error { return addHooks(t, program) }, dropHooks)
+	settings := newSetupFile(paths[0], hooks, claudeURL(url))
+	servers := newSetupFile(paths[1], jsonPart(func(t *settingsText) error { return addServer(t, program) }, dropServer))
+	switch {
+	case s.mode == "mcp":
+		return []setupFile{*servers}, nil
+	case s.mode == "proxy":
+		settings.parts = settings.all[1:]
+	case !s.undo || s.mode == "hooks":
+		settings.parts = settings.all[:1]
+	}
+	if s.mode == "all" {
+		return []setupFile{*settings, *servers}, nil
+	}
+	return []setupFile{*settings}, nil
+}
+
+// claudeURL returns the part of the settings of Claude Code that says where its calls go.
+func claudeURL(url string) setupPart { return urlPart(url, "anthropic", "env", "ANTHROPIC_BASE_URL") }
+
+// claudePaths returns the paths of the settings of Claude Code, and of the file that has
+// its MCP servers.
+func claudePaths(j *job.Job, scope string) ([2]string, error) {
+	here, err := filepath.Abs(j.Path(""))
+	if err != nil {
+		return [2]string{}, err
+	}
+	if scope != "user" {
+		return [2]string{filepath.Join(here, ".claude", "settings.json"), filepath.Join(here, ".mcp.json")}, nil
+	}
+	if dir := j.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return [2]string{filepath.Join(dir, "settings.json"), filepath.Join(dir, ".claude.json")}, nil
+	}
+	home, err := homeOf(j, "CLAUDE_CONFIG_DIR")
+	return [2]string{filepath.Join(home, ".claude", "settings.json"), filepath.Join(home, ".claude.json")}, err
+}
+
+// homeOf returns the home of the user. Instead of it, there is a variable that names where
+// a client keeps its settings.
+func homeOf(j *job.Job, instead string) (string, error) {
+	for _, name := range [...]string{"HOME", "USERPROFILE"} {
+		if home := j.Getenv(name); home != "" {
+			return home, nil
 		}
-		switch {
-		case dir != "":
-			settings, servers = filepath.Join(dir, "settings.json"), filepath.Join(dir, ".claude.json")
-		case home != "":
-			settings, servers = filepath.Join(home, ".claude", "settings.json"), filepath.Join(home, ".claude.json")
-		default:
-			return nil, out.Usagef("setup: neither CLAUDE_CONFIG_DIR nor HOME is set")
-		}
 	}
-	var files []setupFile
-	if mode != "mcp" {
-		files = append(files, setupFile{settings, func(t *settingsText) error { return addHooks(t, program) }, dropHooks})
-	}
-	if mode != "hooks" {
-		files = append(files, setupFile{servers, func(t *settingsText) error { return addServer(t, program) }, dropServer})
-	}
-	return files, nil
+	return "", out.Usagef("setup: neither %s nor HOME is set", instead)
 }
 
 // programName returns how the client calls this program: by its name if that is on the

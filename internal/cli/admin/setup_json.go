@@ -175,9 +175,42 @@ func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
 			left++
 		}
 	}
-	cuts := rawjson.Remove(list, drop)
-	for _, c := range slices.Backward(cuts) {
-		t.splice(c, "")
+	plain := t.plain()
+	for _, c := range slices.Backward(rawjson.Remove(list, drop)) {
+		for _, part := range slices.Backward(t.leaveComments(plain, list, c)) {
+			t.splice(part, "")
+		}
 	}
 	return left == 0
+}
+
+// leaveComments returns the parts of a cut without the comments that stand between what
+// goes and what stays of a list.
+func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawjson.Span) []rawjson.Span {
+	first := slices.IndexFunc(list, func(s rawjson.Span) bool { return s.Start >= cut.Start })
+	comment := func(i int) bool { return t.data[i] != plain[i] && t.data[i] != ',' }
+	if head := list[first].Start; head > cut.Start { // there is nothing behind it
+		for at := head - 1; at > cut.Start; at-- {
+			if comment(at) {
+				comma := cut.Start + bytes.IndexByte(plain[cut.Start:head], ',')
+				return []rawjson.Span{{Start: comma, End: comma + 1}, {Start: at + 1, End: cut.End}}
+			}
+		}
+	}
+	end := cut.Start
+	for _, s := range list {
+		if s.End <= cut.End {
+			end = s.End
+		}
+	}
+	comma := end + bytes.IndexByte(plain[end:cut.End], ',')
+	for at := end; at < cut.End; at++ {
+		switch {
+		case comment(at) && comma < at:
+			return []rawjson.Span{{Start: cut.Start, End: at}}
+		case comment(at):
+			return []rawjson.Span{{Start: cut.Start, End: end}, {Start: comma, End: comma + 1}}
+		}
+	}
+	return []rawjson.Span{cut}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 func hooksFile(path string) *setupFile {
-	return &setupFile{path, func(t *settingsText) error { return addHooks(t, "carrel") }, dropHooks}
+	return newSetupFile(path, jsonPart(func(t *settingsText) error { return addHooks(t, "carrel") }, dropHooks))
 }
 
 func serverFile() *setupFile {
-	return &setupFile{"f", func(t *settingsText) error { return addServer(t, "carrel") }, dropServer}
+	return newSetupFile("f", jsonPart(func(t *settingsText) error { return addServer(t, "carrel") }, dropServer))
 }
 
 func TestServerIsSplicedIn(t *testing.T) {
@@ -201,6 +201,20 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 	step(true)
 	if data, err = os.ReadFile(f.path); err != nil || string(data) != "{\n  \"model\": \"haiku\"\n}\n" {
 		t.Errorf("file is %s, %v", data, err)
+	}
+}
+
+// What is said beside an entry of Carrel stays when the entry goes.
+func TestCommentsStay(t *testing.T) {
+	for _, tt := range []struct{ before, after string }{
+		{"{\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"},\n  // mine\n  \"a\": 1\n}\n", "{\n  // mine\n  \"a\": 1\n}\n"},
+		{"{\n  \"a\": 1, // mine, too\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"}\n}\n", "{\n  \"a\": 1 // mine, too\n}\n"},
+		{"{\"a\":1/* x */,\"env\":{\"ANTHROPIC_BASE_URL\":\"http://127.0.0.1:8787\"}/* y */,\"b\":2}", "{\"a\":1/* x */,/* y */\"b\":2}"},
+	} {
+		got, err := newSetupFile("f", claudeURL(testProxy)).without([]byte(tt.before))
+		if err != nil || string(got) != tt.after {
+			t.Errorf("got %q, %v; want %q", got, err, tt.after)
+		}
 	}
 }
 

@@ -1,0 +1,171 @@
+package admin
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+const testProxy = "http://127.0.0.1:8787"
+
+func TestProxyIsSplicedIn(t *testing.T) {
+	provider := urlPart(testProxy+"/v1", "openai", "provider", "openai", "options", "baseURL")
+	for _, tt := range []struct {
+		name, before, after string
+		part                setupPart
+	}{
+		{
+			"Claude Code, no file", "", "{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"\n  }\n}\n", claudeURL(testProxy),
+		},
+		{
+			"Claude Code, other variables", "{\n  \"env\": {\n    \"A\": \"1\" // mine\n  }\n}\n",
+			"{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\",\n    \"A\": \"1\" // mine\n  }\n}\n", claudeURL(testProxy),
+		},
+		{
+			"Claude Code, it is there in another spelling", `{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787"}}`,
+			`{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787"}}`, claudeURL(testProxy),
+		},
+		{
+			"OpenCode, a provider with options", "{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {}\n    }\n  }\n}\n",
+			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/v1\"\n      }\n    }\n  }\n}\n", provider,
+		},
+		{
+			"OpenCode, no provider", "{\n  \"model\": \"x\"\n}\n",
+			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/v1\"\n      }\n    }\n  },\n  \"model\": \"x\"\n}\n", provider,
+		},
+		{
+			"Codex, a model and a table", "model = \"gpt-6\"\n[tools]\nweb = true", codexBegin + "model_provider = \"carrel\"\n" + codexEnd +
+				"model = \"gpt-6\"\n[tools]\nweb = true\n\n" + codexBegin + "[model_providers.carrel]\nname = \"OpenAI through Carrel\"\n" +
+				"base_url = \"http://127.0.0.1:8787/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\nsupports_websockets = false\n" + codexEnd,
+			codexPart(testProxy),
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newSetupFile("f", tt.part)
+			for round, before := range []string{tt.before, tt.after} {
+				got, err := f.with([]byte(before))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.after, string(got)); diff != "" {
+					t.Errorf("round %d (-want +got):\n%s", round, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestProxySetupRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		line       int
+		part       setupPart
+	}{
+		{"a gateway of Claude Code", "{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"https://gateway.example.org\"\n  }\n}\n", 3, claudeURL(testProxy)},
+		{"variables that are none", "{\n  \"env\": []\n}\n", 2, claudeURL(testProxy)},
+		{"a provider of Codex", "model = \"m\"\nmodel_provider = \"azure\"\n", 2, codexPart(testProxy)},
+		{"another provider of our name", "[model_providers.carrel]\nname = \"x\"\n", 0, codexPart(testProxy)},
+		{"no TOML", "a = 1\nb = = 2\n", 2, codexPart(testProxy)},
+		{"half of what setup wrote", "a = 1\n" + codexBegin + "model_provider = \"carrel\"\n", 2, codexPart(testProxy)},
+		{"providers in a line", "model_providers = { x = { name = \"x\" } }\n", 0, codexPart(testProxy)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.part.with("f", []byte(tt.text))
+			e, ok := errors.AsType[*transcript.SyntaxError](err)
+			if !ok || tt.line > 0 && e.Line != tt.line || e.Name != "f" {
+				t.Errorf("error %v, file %s; want an error about line %d of f", err, got, tt.line)
+			}
+		})
+	}
+}
+
+// Whatever stands in the settings of Codex: with Carrel they are TOML that says the same
+// and names the provider, a second time changes nothing, and without it they are as before.
+func TestCodexSetupProperties(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := rapid.SliceOf(rapid.SampledFrom([]string{
+			"# mine", "", "  ", "model = \"gpt-6\"", "[tools]\nweb = true", "[[hooks]]\nx = 1", "[model_providers.azure]\nname = \"a\"", "text = \"\"\"\n[a]\n\"\"\"",
+		})).Draw(rt, "lines")
+		text := strings.Join(lines, "\n") + rapid.SampledFrom([]string{"", "\n", "\n\n"}).Draw(rt, "end")
+		var before map[string]any
+		if toml.Unmarshal([]byte(text), &before) != nil {
+			rt.Skip("a key or a table comes twice")
+		}
+		f := newSetupFile(filepath.Join(t.TempDir(), "config.toml"), codexPart(testProxy))
+		with, err := f.with([]byte(text))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var after map[string]any
+		if err := toml.Unmarshal(with, &after); err != nil {
+			rt.Fatalf("%v in:\n%s", err, with)
+		}
+		providers, _ := after["model_providers"].(map[string]any)
+		if after["model_provider"] != "carrel" || providers["carrel"] == nil {
+			rt.Fatalf("the provider is not named:\n%s", with)
+		}
+		delete(after, "model_provider")
+		delete(providers, "carrel")
+		if len(providers) == 0 {
+			delete(after, "model_providers")
+		}
+		if diff := cmp.Diff(before, after); diff != "" && len(before)+len(after) > 0 {
+			rt.Fatalf("it says something else (-before +after):\n%s", diff)
+		}
+		if again, err := f.with(with); err != nil || string(again) != string(with) {
+			rt.Fatalf("a second time (%v):\n%s", err, again)
+		}
+		if without, err := f.without(with); err != nil || strings.TrimRight(string(without), "\n") != strings.TrimRight(text, "\n") {
+			rt.Fatalf("taken out (%v): %q, it was %q", err, without, text)
+		}
+	})
+}
+
+// Hooks and the address of the proxy stand in one file. In whatever order they came, to undo
+// all brings the file back, byte for byte.
+func TestUndoTakesAllPartsOut(t *testing.T) {
+	for _, before := range []string{"", "{\"env\": {}, \"a\": 1}\n"} {
+		for _, order := range [][2]int{{0, 1}, {1, 0}} {
+			hooks, url := hooksFile("").parts[0], claudeURL(testProxy)
+			parts := []setupPart{hooks, url}
+			path := filepath.Join(t.TempDir(), "settings.json")
+			if before != "" {
+				if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			steps := []struct {
+				f    setupFile
+				undo bool
+			}{
+				{setupFile{path, parts[order[0] : order[0]+1], parts}, false},
+				{setupFile{path, parts[order[1] : order[1]+1], parts}, false},
+				{*newSetupFile(path, parts...), true},
+			}
+			for i := range steps {
+				c, err := plan(&steps[i].f, steps[i].undo)
+				if err == nil {
+					err = applyChange(job.New(&job.Env{}), c)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if now, err := readIfThere(path); err != nil || string(now) != before {
+				t.Errorf("in the order %v the file is %q, %v; it was %q", order, now, err, before)
+			}
+			if left, err := readIfThere(path + backupSuffix); left != nil || err != nil {
+				t.Errorf("the backup is left: %s, %v", left, err)
+			}
+		}
+	}
+}
