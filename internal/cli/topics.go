@@ -26,6 +26,9 @@ const topicFormats = `Formats that import finds out by itself, and that export w
                for "claude --resume": see "carrel export --help".
   anthropic    bodies of requests to the Messages API
   openai       bodies of requests to the Chat Completions API
+  responses    bodies of requests to the Responses API, and lists of its items. One
+               with previous_response_id, conversation or an item_reference is
+               kept and not paged: a part of its history is at the provider's.
   pager        history files of the context pager
 
 An untouched conversation leaves in its own format byte for byte as it came.

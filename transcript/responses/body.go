@@ -17,6 +17,7 @@ type body struct {
 	items        []item
 	runs         []run
 	elsewhere    string // what says that a part of the history is at the server
+	saysSo       int    // offset of that
 }
 
 // A run is the items of one message, from the first to before the last.
@@ -67,6 +68,7 @@ func parse(name string, data []byte) (*body, error) {
 	ids := make(map[string]bool)
 	reasoning := -1
 	frame, err := layout.Read(name, data, b.field, func(r *rawjson.Reader, i int) error {
+		start := r.Offset()
 		it, err := readItem(r, data)
 		b.Note(r)
 		it.twice = it.id != "" && ids[it.id]
@@ -81,7 +83,7 @@ func parse(name string, data []byte) (*body, error) {
 			reasoning = -1
 		}
 		if it.kind == "item_reference" {
-			b.elsewhere = it.kind
+			b.elsewhere, b.saysSo = it.kind, start
 		}
 		b.add(it, i)
 		return err
@@ -112,7 +114,7 @@ func (b *body) field(r *rawjson.Reader, key string) (err error) {
 		b.Note(r)
 		return err
 	case (key == "previous_response_id" || key == "conversation") && kind != rawjson.Null:
-		b.elsewhere = key
+		b.elsewhere, b.saysSo = key, r.Offset()
 	}
 	span, err := r.Skip()
 	if key == "tools" {

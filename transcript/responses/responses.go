@@ -49,7 +49,10 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		s.Messages = append(s.Messages, m)
 	}
 	if s.Elsewhere = b.elsewhere; s.Elsewhere != "" {
-		s.Warnings = append(s.Warnings, transcript.Warning{Text: s.Elsewhere + ": a part of the history is at the provider's server and not in this session"})
+		s.Warnings = append(s.Warnings, transcript.Warning{
+			Line: transcript.LineOf(data, b.saysSo),
+			Text: s.Elsewhere + ": a part of the history is at the provider's server and not in this session",
+		})
 	}
 	chat.Describe(s, "re-", name)
 	return s, nil
