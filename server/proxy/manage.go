@@ -24,9 +24,14 @@ type Engine interface {
 	Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error)
 	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
 	Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error)
+	Rewriter
+}
+
+// A Rewriter keeps what was sent in place of what clients sent.
+type Rewriter interface {
+	Calls(ctx context.Context, scope governance.Scope, req *carrel.CallsRequest) (*carrel.List[carrel.Call], error)
 	Rewrites(ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.RewritesResult, error)
 	KeepRewrite(ctx context.Context, scope governance.Scope, req *carrel.KeepRewriteRequest) (*carrel.KeepRewriteResult, error)
-	Calls(ctx context.Context, scope governance.Scope, req *carrel.CallsRequest) (*carrel.List[carrel.Call], error)
 	NewEpoch(ctx context.Context, scope governance.Scope, req *carrel.NewEpochRequest) (*carrel.NewEpochResult, error)
 }
 

@@ -132,7 +132,7 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	}
 	limit := m.o.HeadLimit
 	if until, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(until)*9/10)
+		limit = min(limit, time.Until(until)*9/10) //nolint:forbidigo // deadlines are of that clock
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

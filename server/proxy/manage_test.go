@@ -35,7 +35,6 @@ type world struct {
 	calls   int      // that the model made
 	sent    []sent
 	size    int // of a result, in lines
-	dialect wire.Dialect
 }
 
 // sent is what arrived for a call.
