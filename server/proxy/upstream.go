@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -131,4 +133,13 @@ func sentTo(h http.Header, family, token string) bool {
 		}
 	}
 	return strings.HasPrefix(h.Get("Authorization"), "Bearer "+token)
+}
+
+// Listening returns an error unless something listens at an address: a host and a port.
+func Listening(ctx context.Context, address string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
+
+	"github.com/carrel-dev/carrel/server/proxy"
 )
 
 // proxy looks whether a proxy listens where agents send their calls. An agent whose proxy
@@ -27,17 +28,13 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
+	if proxy.Listening(ctx, strings.TrimPrefix(url, "http://")) != nil {
 		return doctorCheck{
 			"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", strings.Join(clients, " and "), url),
 			"start it: carrel proxy; or take it out: carrel setup " + clients[0] + " --mode proxy --undo",
 		}
 	}
 	c.Detail = strings.Join(clients, " and ") + " through " + url
-	if err := conn.Close(); err != nil {
-		return doctorCheck{Name: "proxy", State: stateWarn, Detail: err.Error()}
-	}
 	return c
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
@@ -62,6 +61,9 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	return res, nil
 }
 
+// statusBad is the least status of HTTP with which a provider refuses a call.
+const statusBad = 400
+
 // A sessionTally counts the calls of a session, or of several.
 type sessionTally struct {
 	tally   api.CallTally
@@ -79,7 +81,7 @@ func (s *sessionTally) add(c *api.Call) {
 		t.Done++
 	case store.CallFailed:
 		t.Failed++
-		if c.Status >= http.StatusBadRequest {
+		if c.Status >= statusBad {
 			t.Refused++
 		}
 	case store.CallUnknown:
