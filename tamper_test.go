@@ -19,6 +19,7 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
@@ -105,6 +106,19 @@ func newSpecimen(t *testing.T) *specimen {
 	}
 	_, err = b.Pin(ctx, scope, &carrel.PinRequest{Blocks: []string{string(sp.blocks[3])}})
 	must(err)
+	for i, id := range []transcript.SessionID{sp.sessions[0], "", sp.sessions[0]} {
+		b.turn(func() { b.now = b.now.Add(time.Minute) })
+		begun, err := b.Begin(ctx, scope, &carrel.BeginRequest{Session: id, CallIntent: carrel.CallIntent{Model: "m", Bytes: i}})
+		must(err)
+		if i == 0 {
+			_, err = b.End(ctx, scope, &carrel.EndRequest{Call: begun.Call, State: store.CallDone, CallOutcome: carrel.CallOutcome{Status: 200}})
+			must(err)
+		}
+		_, err = b.KeepRewrite(ctx, scope, &carrel.KeepRewriteRequest{Session: sp.sessions[0], Rewrite: carrel.Rewrite{
+			Chain: digest.Of([]byte{byte(i)}), Kind: store.RewriteMessage, Epoch: i, Messages: i + 1, Data: []byte("{}"),
+		}})
+		must(err)
+	}
 	a := auth.NewAuthority(s, sp.key, &auth.AuthorityOptions{Now: func() time.Time { return b.now }})
 	for _, actor := range []governance.Actor{"ci", "other"} {
 		sp.token, _, err = a.Mint(ctx, &auth.MintRequest{
@@ -176,6 +190,11 @@ func (sp *specimen) ask(t *testing.T, s store.Database) map[string]answer {
 	for i, id := range sp.artifacts {
 		keep(fmt.Sprintf("artifact %d", i))(orAny(e.Get(ctx, scope, &carrel.GetRequest{ID: string(id)})))
 	}
+	keep("calls")(orAny(carrel.Items(e.Calls(ctx, scope, &carrel.CallsRequest{}))))
+	keep("calls of session 0")(orAny(carrel.Items(e.Calls(ctx, scope, &carrel.CallsRequest{Session: sp.sessions[0]}))))
+	keep("latest call")(orAny(carrel.Items(e.Calls(ctx, scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 1}}))))
+	keep("report")(orAny(e.Report(ctx, scope, &carrel.ReportRequest{Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})))
+	keep("rewrites")(orAny(e.Rewrites(ctx, scope, &carrel.SessionRequest{Session: sp.sessions[0]})))
 	keep("triage")(orAny(e.Triage(ctx, scope, &carrel.TriageRequest{Query: "how many workers?"})))
 	keep("reviews")(orAny(carrel.Items(e.Reviews(ctx, scope, &carrel.None{}))))
 	keep("log")(orAny(carrel.Items(e.Log(ctx, scope, &carrel.LogRequest{}))))

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
@@ -122,6 +123,15 @@ func (w *world) fill(t *testing.T) {
 	for _, a := range slices.Concat(list, made) {
 		w.ids = append(w.ids, string(a.ID))
 	}
+	begun, err := w.Begin(ctx, w.scope, &carrel.BeginRequest{Session: session, CallIntent: carrel.CallIntent{Model: w.canary, Reason: w.canary}})
+	must(err)
+	_, err = w.End(ctx, w.scope, &carrel.EndRequest{Call: begun.Call, State: store.CallFailed, CallOutcome: carrel.CallOutcome{Error: w.canary}})
+	must(err)
+	_, err = w.KeepRewrite(ctx, w.scope, &carrel.KeepRewriteRequest{Session: session, Rewrite: carrel.Rewrite{
+		Chain: digest.Of([]byte("chain")), Kind: store.RewriteHead, Epoch: 1, Messages: 1, Data: []byte(`["` + w.canary + `"]`),
+	}})
+	must(err)
+	w.ids = append(w.ids, begun.Call)
 	journal, err := carrel.Items(w.Journal(ctx, w.scope, &carrel.JournalRequest{Session: session}))
 	must(err)
 	for i := range journal {
@@ -179,8 +189,12 @@ func (p *prober) arguments(job string) []reflect.Value {
 // fields fills in a request: some of its fields always, others now and then.
 func (p *prober) fields(v reflect.Value) {
 	for f, field := range v.Fields() {
+		if f.Anonymous && field.Kind() == reflect.Struct {
+			p.fields(field)
+			continue
+		}
 		switch f.Name {
-		case "Content", "Query", "ID", "Class", "Text", "Data", "Messages", "Budget", "Session", "Block", "Blocks", "IDs", "Manifest", "File", "Size":
+		case "Content", "Query", "ID", "Class", "Text", "Data", "Messages", "Budget", "Session", "Block", "Blocks", "IDs", "Manifest", "File", "Size", "Chain", "Kind", "Epoch":
 			if p.rng.IntN(8) > 0 {
 				p.set(field, f.Name)
 			}
@@ -230,6 +244,12 @@ func (p *prober) set(v reflect.Value, name string) {
 		if v.Type() == reflect.TypeFor[io.ReaderAt]() {
 			v.Set(reflect.ValueOf(bytes.NewReader(pick(p, p.data))))
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			p.set(v.Index(i), name)
+		}
+	case reflect.Uint8:
+		v.SetUint(uint64(1 + p.rng.IntN(4))) //nolint:gosec // it is small
 	case reflect.Pointer:
 		if v.Type().Elem().Kind() != reflect.Struct {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -242,6 +262,8 @@ func (p *prober) text(kind reflect.Type, name string) string {
 	switch {
 	case kind == reflect.TypeFor[provenance.Class]():
 		return string(pick(p, provenance.Classes()))
+	case kind == reflect.TypeFor[store.RewriteKind]():
+		return pick(p, []string{"head", "message"})
 	case kind == reflect.TypeFor[transcript.SessionID]():
 		return pick(p, []string{string(session), string(session), "@last", "s-new", pick(p, p.ids)})
 	case kind == reflect.TypeFor[store.ArtifactID](), name == "ID", name == "IDs", name == "Block", name == "Blocks", name == "Op", name == "Manifest", name == "":
@@ -411,7 +433,7 @@ func TestTwoWorldsBites(t *testing.T) {
 	theirs := newWorld(t, shared, s, "rival/web", "canary-7731")
 	open := &world{Engine: shared}
 	p := &prober{rng: rand.New(rand.NewPCG(7, 31)), words: []string{"revenue"}, ids: theirs.ids, data: [][]byte{[]byte("note")}}
-	for _, job := range []string{"Recall", "Get", "Artifacts", "Messages", "Export", "Contract", "Search", "Sessions", "Reviews", "Assemble"} {
+	for _, job := range []string{"Recall", "Get", "Artifacts", "Messages", "Export", "Contract", "Search", "Sessions", "Reviews", "Assemble", "Calls", "Report", "Rewrites"} {
 		told := false
 		for range 300 {
 			out, err := open.do(t.Context(), job, theirs.scope, p.arguments(job))

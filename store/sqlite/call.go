@@ -130,11 +130,39 @@ func scanCall(scope governance.Scope, scan func(dest ...any) error) (*callRow, e
 	return &r, nil
 }
 
+// A callList is a list of calls, each of which has a number there that is one less than
+// that of the one before it.
+type callList struct {
+	query  string               // for its rows, the last first
+	total  string               // for how many there are
+	number func(*callRow) int64 // nil if they have none
+	args   []any                // of both, the scope first
+}
+
+func allCalls(scope governance.Scope) *callList {
+	return &callList{selectCalls, selectCallTotal, func(r *callRow) int64 { return r.Seq }, []any{scope}}
+}
+
+func callsOf(scope governance.Scope, session transcript.SessionID) *callList {
+	return &callList{selectCallsOfSession, selectSessionCallTotal, func(r *callRow) int64 { return r.place }, []any{scope, session}}
+}
+
+func openCalls(scope governance.Scope) *callList {
+	return &callList{selectOpenCalls, selectOpenCallTotal, nil, []any{scope}}
+}
+
 // Calls implements [store.Calls]. That one is missing shows where it would have been.
 func (s *database) Calls(ctx context.Context, scope governance.Scope, filter store.CallFilter) iter.Seq2[*store.Call, error] {
+	list := allCalls(scope)
+	switch {
+	case filter.Session != "":
+		list = callsOf(scope, filter.Session)
+	case filter.Open:
+		list = openCalls(scope)
+	}
 	return stream(ctx, s, func(v view, emit func(*store.Call) error) error {
 		found := 0
-		return v.calls(scope, filter, func(r *callRow) error {
+		return v.calls(scope, list, func(r *callRow) error {
 			if filter.Fits(&r.Call) {
 				found++
 				if err := emit(&r.Call); err != nil {
@@ -149,20 +177,10 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 	})
 }
 
-// calls emits the calls of a scope that may fit a filter, last begun first, until emit
-// returns an error.
-func (v view) calls(scope governance.Scope, filter store.CallFilter, emit func(*callRow) error) error {
-	total, args := selectCallTotal, []any{scope}
-	query, number := selectCalls, func(r *callRow) int64 { return r.Seq }
-	switch {
-	case filter.Session != "":
-		total, args = selectSessionCallTotal, append(args, filter.Session)
-		query, number = selectCallsOfSession, func(r *callRow) int64 { return r.place }
-	case filter.Open:
-		total, query, number = selectOpenCallTotal, selectOpenCalls, nil
-	}
+// calls emits the calls of a list until emit returns an error.
+func (v view) calls(scope governance.Scope, list *callList, emit func(*callRow) error) error {
 	var left int64 // that are to come
-	if err := v.row(total, args, &left); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := v.row(list.total, list.args, &left); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	err := v.each(func(rows *sql.Rows) error {
@@ -170,12 +188,12 @@ func (v view) calls(scope governance.Scope, filter store.CallFilter, emit func(*
 		if err != nil {
 			return err
 		}
-		if left == 0 || number != nil && number(r) != left {
+		if left == 0 || list.number != nil && list.number(r) != left {
 			return damaged("the list of calls of scope %s", scope)
 		}
 		left--
 		return emit(r)
-	}, query, args...)
+	}, list.query, list.args...)
 	if err == nil && left != 0 {
 		err = damaged("the list of calls of scope %s", scope)
 	}
@@ -256,20 +274,15 @@ func (c *checker) checkCalls() error {
 		return err
 	}
 	for i, k := range all {
+		lists := []*callList{callsOf(k.scope, k.session)}
 		if i == 0 || k.scope != all[i-1].scope {
-			for _, open := range []bool{false, true} {
-				err := c.calls(k.scope, store.CallFilter{Open: open}, func(*callRow) error { return nil })
-				if err := c.found(err, k.scope); err != nil {
-					return err
-				}
+			lists = append(lists, allCalls(k.scope), openCalls(k.scope))
+		}
+		for _, list := range lists {
+			err := c.calls(k.scope, list, func(*callRow) error { return nil })
+			if err := c.found(err, k.scope); err != nil {
+				return err
 			}
-		}
-		if k.session == "" {
-			continue
-		}
-		err := c.calls(k.scope, store.CallFilter{Session: k.session}, func(*callRow) error { return nil })
-		if err := c.found(err, k.scope); err != nil {
-			return err
 		}
 	}
 	return nil

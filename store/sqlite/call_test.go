@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,6 +90,7 @@ func TestCallsNameDamage(t *testing.T) {
 		"DELETE FROM call",
 		"DELETE FROM session_calls",
 		"UPDATE session_calls SET calls = 2 WHERE session_id = 's0'",
+		"DELETE FROM session_calls WHERE session_id = ''",
 		"UPDATE session_calls SET session_id = 's5' WHERE session_id = 's1'",
 		"INSERT INTO session_calls VALUES ('test', 's7', 1)",
 		"UPDATE scope_total SET calls = 8",
@@ -162,31 +162,17 @@ func TestRecordAfterDamage(t *testing.T) {
 // are refused one by one.
 func TestRecordSharesTransactions(t *testing.T) {
 	t.Parallel()
-	path := newPath(t)
-	s := openAt(t, path)
-	db := raw(t, path)
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil { // so that all of them wait
-		t.Fatal(err)
-	}
 	const writers = 20
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() {
-			c := &caller{name: fmt.Sprintf("s%d", i)}
-			calls := []store.Call{c.next()}
-			if i%4 == 0 {
-				calls = append(calls, store.Call{ID: "none", State: store.CallDone, Ended: epoch})
-			}
-			err := s.Record(t.Context(), scope, calls)
-			if refused := errors.Is(err, store.ErrNotFound); refused != (i%4 == 0) || !refused && err != nil {
-				t.Errorf("Record %d: %v", i, err)
-			}
-		})
-	}
-	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
+	s := together(t, writers, func(s store.Store, i int) {
+		calls := []store.Call{(&caller{name: fmt.Sprintf("s%d", i)}).next()}
+		if i%4 == 0 {
+			calls = append(calls, store.Call{ID: "none", State: store.CallDone, Ended: epoch})
+		}
+		err := s.Record(t.Context(), scope, calls)
+		if refused := errors.Is(err, store.ErrNotFound); refused != (i%4 == 0) || !refused && err != nil {
+			t.Errorf("Record %d: %v", i, err)
+		}
+	})
 	if got := len(read(t, s).Calls); got != writers*3/4 {
 		t.Errorf("%d calls, want %d", got, writers*3/4)
 	}

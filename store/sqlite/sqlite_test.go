@@ -573,34 +573,42 @@ func TestApplyAfterClose(t *testing.T) {
 	}
 }
 
-// Changes that share a transaction are refused one by one.
-func TestApplySharesTransactions(t *testing.T) {
-	t.Parallel()
+// together opens a store and has writers write to it that all wait for one lock, so that
+// they share a transaction.
+func together(t *testing.T, writers int, write func(s store.Store, i int)) store.Database {
+	t.Helper()
 	path := newPath(t)
 	s := openAt(t, path)
 	db := raw(t, path)
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil { // so that all of them wait
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	const writers = 20
 	var wg sync.WaitGroup
 	for i := range writers {
-		wg.Go(func() {
-			id := transcript.SessionID(fmt.Sprintf("s%d", i))
-			c := newScript(id).next()
-			if i%4 == 0 {
-				c.Items = append(c.Items, "nowhere")
-			}
-			_, err := s.Apply(t.Context(), scope, id, 0, c)
-			if refused := errors.Is(err, store.ErrNotFound); refused != (i%4 == 0) || !refused && err != nil {
-				t.Errorf("Apply of change %d: %v", i, err)
-			}
-		})
+		wg.Go(func() { write(s, i) })
 	}
 	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
+	return s
+}
+
+// Changes that share a transaction are refused one by one.
+func TestApplySharesTransactions(t *testing.T) {
+	t.Parallel()
+	const writers = 20
+	s := together(t, writers, func(s store.Store, i int) {
+		id := transcript.SessionID(fmt.Sprintf("s%d", i))
+		c := newScript(id).next()
+		if i%4 == 0 {
+			c.Items = append(c.Items, "nowhere")
+		}
+		_, err := s.Apply(t.Context(), scope, id, 0, c)
+		if refused := errors.Is(err, store.ErrNotFound); refused != (i%4 == 0) || !refused && err != nil {
+			t.Errorf("Apply of change %d: %v", i, err)
+		}
+	})
 	if got := len(read(t, s).Sessions); got != writers*3/4 {
 		t.Errorf("%d sessions, want %d", got, writers*3/4)
 	}
@@ -614,9 +622,6 @@ func TestApplySharesTransactions(t *testing.T) {
 // itself.
 func TestApplyOfALargeChange(t *testing.T) {
 	t.Parallel()
-	path := newPath(t)
-	s := openAt(t, path)
-	db := raw(t, path)
 	large := func(id transcript.SessionID) *store.Change {
 		c := newScript(id).next()
 		for i := range sqlite.LargeRows {
@@ -624,27 +629,17 @@ func TestApplyOfALargeChange(t *testing.T) {
 		}
 		return c
 	}
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil { // so that all of them wait
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			id := transcript.SessionID(fmt.Sprintf("s%d", i))
-			c := large(id)
-			if i == 1 {
-				c.Items = append(c.Items, "nowhere")
-			}
-			_, err := s.Apply(t.Context(), scope, id, 0, c)
-			if refused := errors.Is(err, store.ErrNotFound); refused != (i == 1) || !refused && err != nil {
-				t.Errorf("Apply of change %d: %v", i, err)
-			}
-		})
-	}
-	if _, err := db.ExecContext(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
+	s := together(t, 4, func(s store.Store, i int) {
+		id := transcript.SessionID(fmt.Sprintf("s%d", i))
+		c := large(id)
+		if i == 1 {
+			c.Items = append(c.Items, "nowhere")
+		}
+		_, err := s.Apply(t.Context(), scope, id, 0, c)
+		if refused := errors.Is(err, store.ErrNotFound); refused != (i == 1) || !refused && err != nil {
+			t.Errorf("Apply of change %d: %v", i, err)
+		}
+	})
 	if sqlite.Nests(s) {
 		t.Error("a large change was written within a savepoint")
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// refused is the least status by which a provider refuses a call.
+const refused = 400
+
 // Report says what was sent to models, and by how much less than what clients sent.
 func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.ReportRequest) (_ *api.ReportResult, err error) {
 	defer base.During("report", &err)
@@ -61,9 +64,6 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	return res, nil
 }
 
-// statusBad is the least status of HTTP with which a provider refuses a call.
-const statusBad = 400
-
 // A sessionTally counts the calls of a session, or of several.
 type sessionTally struct {
 	tally   api.CallTally
@@ -81,7 +81,7 @@ func (s *sessionTally) add(c *api.Call) {
 		t.Done++
 	case store.CallFailed:
 		t.Failed++
-		if c.Status >= statusBad {
+		if c.Status >= refused {
 			t.Refused++
 		}
 	case store.CallUnknown:

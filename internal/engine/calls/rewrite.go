@@ -146,8 +146,11 @@ func (e *Calls) addSources(ctx context.Context, scope governance.Scope, c *store
 func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.NewEpochRequest) (_ *api.NewEpochResult, err error) {
 	defer base.During(fmt.Sprintf("begin epoch %d of %s", req.Epoch, req.Name), &err)
 
-	if req.Epoch < 1 {
+	switch {
+	case req.Epoch < 1:
 		return nil, &api.FieldError{Field: "epoch", Text: "is below 1: before the first head nothing was in place of anything"}
+	case req.Chain == digest.Digest{}:
+		return nil, &api.FieldError{Field: "chain", Text: "is missing"}
 	}
 	came, err := readBody(req.Data)
 	if err != nil {
@@ -177,9 +180,6 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 	keep := &api.KeepRewriteRequest{Session: in.Session, Rewrite: api.Rewrite{
 		Chain: req.Chain, Kind: store.RewriteHead, Epoch: req.Epoch, Messages: came.messages, Data: goes.list,
 	}}
-	if err := checkRewrite(keep); err != nil {
-		return nil, err
-	}
 	op, err := e.keep(ctx, scope, keep, &rewriteEntry{Pass: pass.Op, Before: pass.Before, After: pass.After})
 	if err != nil {
 		return nil, err
@@ -213,15 +213,15 @@ func readBody(data []byte) (*body, error) {
 			continue
 		}
 		if b.key != "" || doc.Kind(member) != rawjson.Array {
-			return nil, errors.New("it has no list of messages, or more than one")
+			return nil, fmt.Errorf("%s is not its one list of messages", key)
 		}
 		b.key, b.list = key, doc.Raw(member)
 		for range doc.Children(member) {
 			b.messages++
 		}
 	}
-	if b.key == "" {
-		return nil, errors.New("it has no list of messages")
+	if b.messages == 0 {
+		return nil, errors.New("it has no list of messages, or an empty one")
 	}
 	b.around = digest.Of(around)
 	return b, nil

@@ -19,6 +19,8 @@ import (
 var shared = map[string]string{
 	"Artifact":       "one thing: as a store keeps it, and as a job gives it out",
 	"Block":          "one thing: of a session, and as a store, an account, a model and a file know it",
+	"Call":           "one thing: a request to a model and its answer, as a store keeps it and as a job gives it out",
+	"CallState":      "how a call stands: of a tool in facts, to a model in store",
 	"Candidate":      "one thing: what may be chosen and is not yet",
 	"Case":           "a case of a suite, read with its package",
 	"Class":          "one of the classes of a thing: of contexts in provenance, of tools in tool",
@@ -56,6 +58,7 @@ var shared = map[string]string{
 	"Report":         "the result of a run over several cases, read with its package",
 	"Request":        "all that a plan depends on, read with its package",
 	"Result":         "the result of a step, read with its package",
+	"Rewrite":        "one thing: what was sent in place of what came, as a store keeps it and as a job gives it out",
 	"Round":          "one thing: a compression that was accepted",
 	"Section":        "a section of a document: of a packet, of a summary",
 	"Server":         "a server, that is asked or that answers",
@@ -68,6 +71,7 @@ var shared = map[string]string{
 	"Tally":          "how many there are of each sort, read with its package",
 	"Text":           "one thing: prose, in a message and in a cell",
 	"Todo":           "one thing: a thing to do, in a summary and in a result",
+	"Usage":          "one thing: what a call to a model took, in tokens",
 	"Verdict":        "one thing: a judgement: on a proposal, on a call",
 }
 
