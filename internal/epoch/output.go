@@ -41,7 +41,7 @@ func Covers(q *wire.Request) int {
 			return from
 		}
 		for block := range q.Doc.Children(q.Content(i)) {
-			if q.Dialect == wire.Anthropic && text(q.Doc, q.Doc.Member(block, "type")) == "tool_result" {
+			if q.Dialect == wire.Anthropic && wire.Text(q.Doc, q.Doc.Member(block, "type")) == "tool_result" {
 				return from
 			}
 		}
@@ -85,14 +85,10 @@ type finder struct {
 }
 
 func (f *finder) text(n rawjson.Node, key string) string {
-	return text(f.q.Doc, f.q.Doc.Member(n, key))
+	return wire.Text(f.q.Doc, f.q.Doc.Member(n, key))
 }
 
-// text returns what a string says, or nothing if it is none.
-func text(d *rawjson.Document, n rawjson.Node) string {
-	return said(d.Raw(n))
-}
-
+// said returns what a JSON string says, or nothing if it is none.
 func said(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""

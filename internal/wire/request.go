@@ -160,8 +160,8 @@ func (q *Request) fields() error {
 			q.Remote = q.Remote || q.Dialect == Responses && d.Kind(n) != rawjson.Null
 		}
 	}
-	q.Model = q.text(model)
-	q.Session = q.text(prompt)
+	q.Model = Text(q.Doc, model)
+	q.Session = Text(q.Doc, prompt)
 	switch kind := d.Kind(q.List); {
 	case kind == rawjson.Array, kind == rawjson.String && q.Dialect == Responses:
 		return nil
@@ -180,12 +180,12 @@ func keep(it bool, n, old rawjson.Node) rawjson.Node {
 	return old
 }
 
-// text returns the text of a node, or nothing if it is none.
-func (q *Request) text(n rawjson.Node) string {
-	if q.Doc.Kind(n) != rawjson.String {
+// Text returns what a string says, or nothing if a node is none.
+func Text(d *rawjson.Document, n rawjson.Node) string {
+	if d.Kind(n) != rawjson.String {
 		return ""
 	}
-	return unquote(q.Doc.Raw(n))
+	return unquote(d.Raw(n))
 }
 
 // unquote returns the meaning of a JSON string that was checked.

@@ -288,14 +288,6 @@ func (m *Epochs) Done(q *wire.Request, p *Prepared, _ *wire.Answer) {
 	t.sent = append(t.sent, chainOf(q))
 }
 
-// Whole implements [Teller]: with what was sent in place of single messages.
-func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
-	t := m.thread(q)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.book.Whole(q, len(q.Messages))
-}
-
 // chainOf returns the chain of all messages of a request.
 func chainOf(q *wire.Request) (chain digest.Digest) {
 	if n := len(q.Messages); n > 0 {

@@ -49,7 +49,7 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	}
 	var text []byte
 	text = append(text, raw[:at.Start-from]...)
-	text = rawjson.AppendString(text, withBrief(meaning(q.Doc.Raw(node)), brief.Text))
+	text = rawjson.AppendString(text, withBrief(wire.Text(q.Doc, node), brief.Text))
 	text = append(text, raw[at.End-from:]...)
 	return m.keep(ctx, t, carrel.Rewrite{Chain: q.Messages[last].Chain, Kind: store.RewriteMessage, Epoch: t.book.Epoch(), Messages: last + 1, Data: text})
 }
@@ -61,15 +61,6 @@ func withBrief(text, brief string) string {
 		return text[:at] + "\n" + brief + "\n" + strings.TrimPrefix(text[at:], "\n")
 	}
 	return text + "\n\n" + additional + "\n" + brief
-}
-
-// meaning returns what a JSON string says.
-func meaning(raw []byte) string {
-	s, err := rawjson.NewReader(raw).String()
-	if err != nil {
-		return ""
-	}
-	return s
 }
 
 // answer answers a request for a summary, in the dialect of the client. The text says in its

@@ -137,6 +137,14 @@ func (m *Epochs) keep(ctx context.Context, t *thread, r carrel.Rewrite) error {
 	return t.add(&r)
 }
 
+// Whole implements [Teller].
+func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
+	t := m.thread(q)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.book.Whole(q, len(q.Messages))
+}
+
 // settle keeps what is owed to the store. What was sent is known here; until it is known
 // there, too, nothing that is new is kept.
 func (m *Epochs) settle(ctx context.Context, t *thread) error {
