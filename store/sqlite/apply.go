@@ -41,16 +41,21 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}
+	if err := s.submit(applying(ctx, scope, id, at, c)); err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
+	}
+	return at + 1, nil
+}
+
+// applying returns the job that applies a change.
+func applying(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) *job {
 	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c, segment: segmentOf(c.Index)} // here and not where all wait for it
 	size := sizeOf(c.Cells, nil)
 	for _, page := range j.segment.Pages {
 		size += len(page)
 	}
 	rows := len(c.Cells) + len(c.Edges) + len(c.Items) + len(c.Blocks) + len(c.Index) + len(c.Statements) + len(c.Rewrites)
-	if err := s.submit(&job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}); err != nil {
-		return 0, fmt.Errorf("session %s: %w", id, s.explain(err))
-	}
-	return at + 1, nil
+	return &job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}
 }
 
 // apply writes a change. What it has written when it fails is rolled back by

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
@@ -34,7 +35,7 @@ func (w *writer) erase(j *change) error {
 	if err != nil {
 		return err
 	}
-	if err := w.sweepSegments(j.scope, docs); err != nil {
+	if err := errors.Join(w.addFresh(), w.sweepSegments(j.scope, docs)); err != nil {
 		return err
 	}
 	j.total.statements, j.total.rewrites = imprint{}, imprint{}

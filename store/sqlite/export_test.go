@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // AckEarly breaks a store: it acknowledges changes before it commits them.
@@ -47,6 +49,44 @@ func LimitPages(s store.Database, pages int) error {
 // Nests reports whether a store has ever written within a savepoint. Nothing may be
 // writing.
 func Nests(s store.Database) bool { return s.(*database).writer.stmts[savepoint] != nil }
+
+// A Step is a change of a session at a revision.
+type Step struct {
+	ID transcript.SessionID
+	At store.Revision
+	C  *store.Change
+}
+
+// Together makes changes in one transaction, and returns what became of each. Nothing else
+// may be writing.
+func Together(ctx context.Context, s store.Database, scope governance.Scope, steps ...Step) (errs []error) {
+	queue := make(chan *job, len(steps))
+	var jobs []*job
+	for _, step := range steps {
+		j := applying(ctx, scope, step.ID, step.At, step.C)
+		j.done = make(chan struct{})
+		jobs = append(jobs, j)
+		queue <- j
+	}
+	for next := <-queue; next != nil; {
+		next = s.(*database).writer.batch(next, queue)
+	}
+	for _, j := range jobs {
+		<-j.done
+		errs = append(errs, s.(*database).explain(j.err))
+	}
+	return errs
+}
+
+// Segments returns how many segments the index of blocks has for a scope.
+func Segments(ctx context.Context, s store.Database, scope governance.Scope) (n int, err error) {
+	err = s.(*database).view(ctx, func(v view) error {
+		all, err := segmentsOf(v.each, selectSegments, scope)
+		n = len(all)
+		return err
+	})
+	return n, err
+}
 
 // LargeRows is largeRows.
 const LargeRows = largeRows

@@ -279,13 +279,52 @@ func (w *writer) applyIndex(j *change) error {
 	for i := range j.segment.IDs {
 		j.segment.IDs[i] += last + 1
 	}
-	if err := w.putSegment(j.scope, j.segment, 0); err != nil {
-		return err
-	}
-	if err := w.mergeSegments(j.scope, replaced); err != nil {
-		return err
-	}
+	w.fresh = append(w.fresh, fresh{j.scope, j.segment, replaced})
 	return j.ctx.Err()
+}
+
+// A fresh is what one change adds to the index of blocks. It is written when the transaction
+// ends, with what other changes add, so that many make one segment.
+type fresh struct {
+	scope    governance.Scope
+	segment  *postings.Segment
+	replaced bool // what it adds is in place of something
+}
+
+// addFresh adds to the index of blocks what the changes so far left for later.
+func (w *writer) addFresh() error {
+	added := make(map[governance.Scope][]fresh)
+	var scopes []governance.Scope
+	for _, f := range w.fresh {
+		if added[f.scope] == nil {
+			scopes = append(scopes, f.scope)
+		}
+		added[f.scope] = append(added[f.scope], f)
+	}
+	w.fresh = w.fresh[:0]
+	for _, scope := range scopes {
+		one, replaced := added[scope][0].segment, false
+		for _, f := range added[scope] {
+			replaced = replaced || f.replaced
+		}
+		if len(added[scope]) > 1 {
+			var x postings.Index
+			for _, f := range added[scope] {
+				if err := x.Join(f.segment.Pages, f.segment.IDs, f.segment.Lengths); err != nil {
+					return fmt.Errorf("internal error: %w", err)
+				}
+			}
+			one = x.Segment()
+		}
+		if err := w.putSegment(scope, one, 0); err != nil {
+			return err
+		}
+		// One that is damaged stays as it is: who searches is told, and who writes need not wait.
+		if err := w.mergeSegments(scope, replaced); err != nil && !errors.Is(err, store.ErrCorrupt) {
+			return err
+		}
+	}
+	return nil
 }
 
 // putSegment writes a segment, unless nothing is in it, and counts it in the place of some
@@ -411,13 +450,14 @@ func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 }
 
 // rewrite makes one segment of some that follow each other, without some docs and without
-// those that stand for nothing.
+// those that stand for nothing. If one is damaged, nothing is written.
 func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64]bool) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
 		return err
 	}
 	var x postings.Index
+	var left []int64
 	for _, key := range keys {
 		segments, err := segmentsOf(w.each, selectSegment, key)
 		if err != nil {
@@ -425,12 +465,9 @@ func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64
 		}
 		g := segments[0]
 		for i, doc := range g.ids {
-			if !gone[doc] && !without[doc] {
-				continue
-			}
-			g.lengths[i] = 0
-			if err := w.exec(deleteGone, scope, doc); err != nil {
-				return err
+			if gone[doc] || without[doc] {
+				g.lengths[i] = 0
+				left = append(left, doc)
 			}
 		}
 		pages, err := pagesOf(w.each, key)
@@ -440,6 +477,13 @@ func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64
 		if err := x.Join(pages, g.ids, g.lengths); err != nil {
 			return damagedIndex()
 		}
+	}
+	for _, doc := range left {
+		if err := w.exec(deleteGone, scope, doc); err != nil {
+			return err
+		}
+	}
+	for _, key := range keys {
 		if err := errors.Join(w.exec(deletePages, key), w.exec(deleteSegment, key)); err != nil {
 			return err
 		}

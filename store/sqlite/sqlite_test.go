@@ -730,6 +730,72 @@ func TestIndexForgets(t *testing.T) {
 	}
 }
 
+// What changes of one transaction add to the index of blocks is one segment: without the
+// words of a change that is refused, and of a session that is erased, also by the
+// transaction that has brought it.
+func TestIndexOfATransaction(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	begin := func(id, word string) sqlite.Step {
+		c := &store.Change{Head: store.Head{Blocks: 1, Created: epoch, Updated: epoch}, Entry: store.Entry{ID: "begin-" + id, Actor: governance.ActorUser, Time: epoch}}
+		c.Blocks = []store.Block{{ID: "b", Turn: 1, State: store.StateLive}}
+		c.Index = []store.IndexEntry{{Block: "b", Words: postings.Counts(store.Words("shared " + word))}}
+		return sqlite.Step{ID: transcript.SessionID(id), C: c}
+	}
+	again := begin("one", "changed")
+	again.At, again.C.Entry.ID = 1, "again"
+	late := begin("late", "refused")
+	late.C.Entry.ID = "begin-one" // which the journal refuses, after the index
+	erase := sqlite.Step{ID: "two", At: 1, C: &store.Change{
+		Head:  store.Head{Blocks: 1, Status: store.StatusPurged, Created: epoch, Updated: epoch},
+		Entry: store.Entry{ID: "erase", Actor: governance.ActorUser, Time: epoch}, Erase: true,
+	}}
+	errs := sqlite.Together(t.Context(), s, scope, begin("one", "begun"), begin("two", "erased"), late, again, begin("three", "kept"), erase, begin("four", "last"))
+	for i, err := range errs {
+		if refused := i == 2; (err != nil) != refused {
+			t.Errorf("change %d: %v; want an error: %t", i, err, refused)
+		}
+	}
+	if n, err := sqlite.Segments(t.Context(), s, scope); n != 2 || err != nil { // before the erasure, and after it
+		t.Errorf("%d segments, %v; want 2", n, err)
+	}
+	for word, want := range map[string]int{"shared": 3, "begun": 0, "changed": 1, "erased": 0, "refused": 0, "kept": 1, "last": 1} {
+		refs, err := storetest.Containing(t.Context(), s, scope, word)
+		if len(refs) != want || err != nil {
+			t.Errorf("%q is in %v, %v; want %d", word, refs, err, want)
+		}
+	}
+	if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found := remains(t, path, []string{"erased", "refused"}); len(found) > 0 {
+		t.Errorf("%q is still in the file", found)
+	}
+}
+
+// An index of blocks that is damaged bars no change, whoever's. A search tells of it.
+func TestDamagedIndexBarsNoChange(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openAt(t, path)
+	sc := newScript("s")
+	for i := range 30 { // they are merged
+		if _, err := s.Apply(t.Context(), scope, "s", store.Revision(i), sc.next()); err != nil {
+			t.Fatalf("change %d: %v", i, err)
+		}
+		if i == 2 {
+			tamper(t, path, "UPDATE posting SET body = substr(body, 2)")
+		}
+	}
+	if problems, err := s.Check(t.Context()); len(problems) == 0 || err != nil {
+		t.Errorf("Check = %q, %v", problems, err)
+	}
+}
+
 // What is wrong with the index of blocks is an error, and a check finds it.
 func TestIndexIsChecked(t *testing.T) {
 	t.Parallel()

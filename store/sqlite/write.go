@@ -117,7 +117,8 @@ type writer struct {
 	*conn
 
 	busy  time.Duration // to wait for a lock
-	found []finding     // what the transaction has yet to do to the index
+	found []finding     // what the transaction has yet to do to the index of artifacts
+	fresh []fresh       // what it has yet to add to the index of blocks
 	trace bool          // the log may hold what was erased
 
 	failed atomic.Bool // the last transaction was lost
@@ -135,7 +136,7 @@ func newWriter(conn *sql.Conn, busy time.Duration) *writer {
 // refused by itself, and all fail together if the transaction does. It returns the job
 // that has to be the first of the next transaction, or nil.
 func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
-	w.found = w.found[:0]
+	w.found, w.fresh = w.found[:0], w.fresh[:0]
 	err := w.exec(begin)
 	var jobs []*job // those that have to be told
 	size, purged, written := 0, false, false
@@ -144,6 +145,11 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 			jobs = append(jobs, j)
 			if err == nil {
 				size += j.size
+				if j.purges {
+					err = w.addFresh() // what is erased may be in it
+				}
+			}
+			if err == nil {
 				j.err, err = w.do(j, !written)
 				written = written || j.err == nil
 				purged = purged || j.purges && j.err == nil
@@ -206,7 +212,7 @@ func (w *writer) end(err error, purged bool) error {
 func (w *writer) do(j *job, first bool) (refused, lost error) {
 	if first {
 		if refused = j.write(w); refused != nil {
-			w.found = w.found[:0]
+			w.found, w.fresh = w.found[:0], w.fresh[:0]
 			_ = w.exec(rollback) // the engine may have done so already
 			lost = w.exec(begin)
 		}
@@ -215,9 +221,9 @@ func (w *writer) do(j *job, first bool) (refused, lost error) {
 	if err := w.exec(savepoint); err != nil {
 		return nil, err
 	}
-	found := len(w.found)
+	found, fresh := len(w.found), len(w.fresh)
 	if refused = j.write(w); refused != nil {
-		w.found = w.found[:found]
+		w.found, w.fresh = w.found[:found], w.fresh[:fresh]
 		if err := w.exec(rollbackTo); err != nil {
 			return nil, refused // the engine has rolled all back, for this reason
 		}
@@ -233,6 +239,9 @@ func (w *writer) later(query string, args ...any) {
 
 // index does what the jobs of a transaction left for later.
 func (w *writer) index() error {
+	if err := w.addFresh(); err != nil {
+		return err
+	}
 	for _, f := range w.found {
 		if err := w.exec(f.query, f.args...); err != nil {
 			return err
