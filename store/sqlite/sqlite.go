@@ -41,11 +41,12 @@
 //
 // # The index of blocks
 //
-// Each change adds a segment of postings, see package internal/postings, in its own
-// transaction: nothing is to be brought up to date, and what two processes write is in
-// one index. A scope has segments of its own. Of eight of about one size, one is made, so
+// Each transaction adds a segment of postings, see package internal/postings, of what its
+// changes make findable: nothing is to be brought up to date, and what two processes write is
+// in one index. A scope has segments of its own. Of eight of about one size, one is made, so
 // that a search reads a page of each of a few segments for each word, however many blocks
-// there are.
+// there are. Segments that turn out to be damaged then stay as they are: that bars no change,
+// and a search tells of it.
 //
 // # What is purged
 //
