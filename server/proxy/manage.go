@@ -11,11 +11,13 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -35,29 +37,15 @@ type Rewriter interface {
 	NewEpoch(ctx context.Context, scope governance.Scope, req *carrel.NewEpochRequest) (*carrel.NewEpochResult, error)
 }
 
-// Prices say what the cache of a provider costs, and how long it lasts. It is what package
-// economy knows.
-type Prices interface {
-	// Payback returns after how many calls it pays to remove tokens of a warm cache, in
-	// front of others that stay. Long is a cache of an hour.
-	Payback(model string, removed, behind token.Count, long bool) int
-
-	// Lifetime returns how long a cache keeps what nobody asks for.
-	Lifetime(model string, long bool) time.Duration
-
-	// Remaining returns how many calls a conversation is expected to have still.
-	Remaining(calls int) int
-}
-
 // EpochOptions adjusts [Epochs]. The zero value of every field but Engine is a sensible
 // default.
 type EpochOptions struct {
 	Engine Engine
 	Scope  governance.Scope // the default is [governance.DefaultScope]
 
-	Window  token.Count   // of the model; the default is what its name says
-	Trigger pager.Trigger // above which share of the window an epoch ends, and what a head is made for
-	Prices  Prices        // by default a cache lasts 5 minutes or an hour, and no head pays while it is warm
+	Window  token.Count    // of the model; the default is what its name says
+	Trigger pager.Trigger  // above which share of the window an epoch ends, and what a head is made for
+	Prices  *economy.Table // what caches cost; the default is what is published
 
 	Large   int         // bytes of a result above which it is shortened before it is sent; the default is DefaultLarge
 	Pointer token.Count // size of what is sent in its place; the default is [carrel.StashTokens]
@@ -112,7 +100,7 @@ func NewEpochs(o *EpochOptions) *Epochs {
 	c.HeadLimit = cmp.Or(c.HeadLimit, DefaultHead)
 	c.Threads = cmp.Or(c.Threads, DefaultThreads)
 	if c.Prices == nil {
-		c.Prices = noPrices{}
+		c.Prices = economy.Published()
 	}
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // this is the default clock
@@ -252,17 +240,26 @@ func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits
 	window := cmp.Or(m.o.Window, token.ContextWindow(q.Model))
 	f := m.o.Trigger.Figures(window)
 	limits := &epoch.Limits{Budget: f.Compress, Target: f.Target, Least: window / 10}
-	idle := m.o.Now().Sub(t.last)
+	rules := m.rules(q.Model)
+	now := m.o.Now()
 	state := &epoch.State{
 		Tokens: z.All, Frame: z.Frame, Made: max(z.Made, t.failed),
-		Warm: t.last.IsZero() || idle < m.o.Prices.Lifetime(q.Model, false) || // nobody knows, or it is
-			idle < m.o.Prices.Lifetime(q.Model, true) && isLong(q),
-		Calls: m.o.Prices.Remaining(t.calls),
+		Warm:  t.last.IsZero() || rules.Warm(t.last, now, false) || rules.Warm(t.last, now, true) && isLong(q), // nobody knows, or it is
+		Calls: economy.Remaining(t.calls, nil),
 		Payback: func(removed, behind token.Count) int {
-			return m.o.Prices.Payback(q.Model, removed, behind, isLong(q))
+			return rules.Payback(economy.Edit{Removed: removed, Behind: behind, Warm: true, Long: isLong(q)})
 		},
 	}
 	return limits, epoch.Decide(state, limits)
+}
+
+// rules returns how the cache of a model works. Of a model that is not known a cache lasts 5
+// minutes or an hour, and no head pays while it does.
+func (m *Epochs) rules(model string) *economy.Rules {
+	if tariff, known := m.o.Prices.Find(model); known {
+		return &tariff.Rules
+	}
+	return &economy.Rules{Write5m: ratio.One, Short: 5 * time.Minute, Long: time.Hour}
 }
 
 // isLong reports whether a client asks for a cache of an hour. Where a text says the same,
@@ -294,17 +291,4 @@ func chainOf(q *wire.Request) (chain digest.Digest) {
 		chain = q.Messages[n-1].Chain
 	}
 	return chain
-}
-
-// noPrices knows how long caches last.
-type noPrices struct{}
-
-func (noPrices) Payback(string, token.Count, token.Count, bool) int { return 1 }
-func (noPrices) Remaining(int) int                                  { return 0 }
-
-func (noPrices) Lifetime(_ string, long bool) time.Duration {
-	if long {
-		return time.Hour
-	}
-	return 5 * time.Minute
 }

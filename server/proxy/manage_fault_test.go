@@ -13,10 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
@@ -174,6 +176,32 @@ func TestAColdCacheEndsAnEpoch(t *testing.T) {
 	w.turn()
 	if w.last().epoch != 1 || w.last().reason != "new epoch: cold" {
 		t.Errorf("got epoch %d, %s", w.last().epoch, w.last().reason)
+	}
+	w.turn()
+	w.notRefused()
+	w.stays()
+}
+
+// A head that saves what it costs within the calls that are expected is made while the cache
+// is warm.
+func TestAHeadThatPays(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 48_000})
+	cheap, err := economy.Published().With(economy.Tariff{Name: bound, Rules: economy.Rules{
+		Read: ratio.Of(1, 2), Write5m: ratio.One, Short: 5 * time.Minute,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.manager.o.Prices = cheap
+	w.says("Make all parts.")
+	for range 30 {
+		w.turn()
+		if w.last().epoch > 0 {
+			break
+		}
+	}
+	if w.last().reason != "new epoch: payback" {
+		t.Errorf("got %s", w.last().reason)
 	}
 	w.turn()
 	w.notRefused()
