@@ -256,7 +256,9 @@ func compareCalls(t *testing.T, s store.Store, name transcript.SessionID, count 
 			if err != nil {
 				return err.Error()
 			}
-			lists[i] = append(lists[i], *call)
+			one := *call
+			one.Seq = 0 // its place among those of other callers, which the model does not have
+			lists[i] = append(lists[i], one)
 		}
 	}
 	return storetest.Diff(lists[0], lists[1])
