@@ -111,6 +111,8 @@ var silent = map[string]string{
 	"carrel ps":             "it prints records of servers that run",
 	"carrel completion":     "it prints a script for a shell",
 	"carrel man":            "it prints pages for roff",
+	"carrel proxy":          "it prints an address",
+	"carrel run":            "it prints what an agent prints, and figures",
 }
 
 // No content commands the terminal, whatever command prints it. The commands come

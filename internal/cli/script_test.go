@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,6 +32,7 @@ func TestMain(m *testing.M) {
 			ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			os.Exit(Main(ctx, job.OS(), os.Args[1:]))
 		},
+		"agent": agent,
 	})
 }
 
@@ -40,6 +43,8 @@ func TestScripts(t *testing.T) {
 	if raced() {
 		t.Skip("hundreds of processes with the race detector take long, and each has one command that the other tests run, too")
 	}
+	provider := httptest.NewServer(http.HandlerFunc(provide))
+	t.Cleanup(provider.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -50,6 +55,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "etc"))
 			env.Setenv("CARREL_NOW", "2026-02-03T12:00:00Z")
+			env.Setenv("PROVIDER", provider.URL)
 			grown, err := os.ReadFile("testdata/grown.jsonl")
 			if err != nil {
 				return err
@@ -62,6 +68,48 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch},
 	})
+}
+
+// provide is a provider of models: it answers a call with a stream, and says of what it is
+// asked else what that was.
+func provide(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/v1/messages" {
+		fmt.Fprintf(w, "asked for %s with %s\n", r.RequestURI, r.Header.Get("Authorization"))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, event := range []string{
+		`{"type":"message_start","message":{"model":"claude-opus-5-5","usage":{"input_tokens":300,"cache_read_input_tokens":700,"output_tokens":1}}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":20}}`,
+		`{"type":"message_stop"}`,
+	} {
+		fmt.Fprintf(w, "data: %s\n\n", event)
+	}
+}
+
+// agent is a program that speaks to a model as "agent CODE": it asks twice, prints what it
+// was told and what came, and exits with the code.
+func agent() {
+	const one = `{"role":"user","content":"Fix the pump."}`
+	for _, more := range []string{"", `,{"role":"assistant","content":"Done."},{"role":"user","content":"Test it."}`} {
+		body := strings.NewReader(`{"model":"claude-opus-5-5","max_tokens":9,"stream":true,"tools":[{"name":"ls","input_schema":{"type":"object"}}],"messages":[` + one + more + `]}`)
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", body)
+		if err != nil {
+			panic(err)
+		}
+		req.Header.Set("X-Api-Key", "dummy")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.Copy(os.Stdout, resp.Body)
+		_ = resp.Body.Close()
+	}
+	said, _ := io.ReadAll(os.Stdin)
+	fmt.Printf("args %q stdin %q openai %s\n", os.Args[1:], said, os.Getenv("OPENAI_BASE_URL"))
+	fmt.Fprintln(os.Stderr, "agent ends")
+	code, _ := strconv.Atoi(os.Args[1])
+	os.Exit(code)
 }
 
 // raced reports whether the race detector is on.

@@ -25,6 +25,8 @@ func argumentsOf(use string) (least, most int) {
 		switch {
 		case part == "|":
 			return 0, most // a flag may stand for the arguments
+		case part == "--":
+			continue // those of another program come
 		case strings.HasPrefix(part, "-"), strings.HasPrefix(part, "(-"):
 			return least, most
 		}

@@ -306,8 +306,11 @@ func Group(name, below string) func(*cobra.Command, []string) error {
 }
 
 // Cause returns what an error of a command is really about: a signal, or that the time
-// is up, whatever that led to.
+// is up, whatever that led to. How an agent ended is for itself to say.
 func (j *Job) Cause(ctx context.Context, err error) error {
+	if Is[*AgentError](err) {
+		return err
+	}
 	if cause := context.Cause(ctx); err != nil && Is[*SignalError](cause) {
 		return cause
 	}

@@ -44,6 +44,15 @@ type ToleratedError struct{ Err error }
 
 func (e *ToleratedError) Error() string { return e.Err.Error() }
 
+// An AgentError is that a program which was started for the user ended with another code
+// than 0. It is passed on.
+type AgentError struct {
+	Name string
+	Code int
+}
+
+func (e *AgentError) Error() string { return fmt.Sprintf("%s ended with code %d", e.Name, e.Code) }
+
 // Status is the one place where an error becomes an exit code.
 func Status(err error) int {
 	code, _ := classify(err)
@@ -57,6 +66,9 @@ func classify(err error) (code int, slug string) {
 		return 0, ""
 	case Is[*PanicError](err):
 		return api.ExitBug, "bug"
+	case Is[*AgentError](err):
+		e, _ := errors.AsType[*AgentError](err)
+		return e.Code, "agent"
 	case Is[*SignalError](err):
 		if s, _ := errors.AsType[*SignalError](err); s.Signal == syscall.SIGTERM {
 			return 143, "terminated"

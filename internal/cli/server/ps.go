@@ -19,8 +19,9 @@ func newPS(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ps",
 		Short: "List the servers that run",
-		Long: `Ps lists the servers that "carrel serve" started for this user and that still run:
-process, address, surfaces, store and start.`,
+		Long: `Ps lists the servers that "carrel serve", "carrel proxy" and "carrel run" started for
+this user and that still run: process, address, surfaces, store and start; of a proxy
+also how many calls went through it, and how many gaps its record has.`,
 		Example: `  carrel ps
   carrel ps --jq '.servers[].url'`,
 		Args:        cobra.NoArgs,
@@ -39,6 +40,11 @@ process, address, surfaces, store and start.`,
 				if len(list) > 0 {
 					p.Table(t)
 				}
+				for i := range list {
+					if s := &list[i]; s.Traffic != nil {
+						p.Line("%d: %s", s.PID, passed(s.Traffic))
+					}
+				}
 			})
 		},
 	}
@@ -50,9 +56,10 @@ func newStop(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop [PID...] [--all] [--wait D]",
 		Short: "End servers",
-		Long: `Stop ends servers that "carrel serve" started, and waits until they have ended: a
+		Long: `Stop ends servers that "carrel serve" and "carrel proxy" started, and waits until they have ended: a
 server takes no more requests, finishes those that it has, and closes its store.
-Without a process id it ends the only one that runs.`,
+Without a process id it ends the only one that runs. What "carrel run" started ends
+with its agent, or if its process id is given.`,
 		Example: `  carrel stop
   carrel stop --all`,
 		Annotations: job.WithoutFiles(),
@@ -100,6 +107,11 @@ func chooseServers(list []running, args []string, all bool) ([]running, error) {
 	switch {
 	case all && len(args) > 0:
 		return nil, out.Usagef("stop: give process ids, or --all")
+	case len(args) == 0:
+		// An agent ends by itself; whoever means to end one says so.
+		list = slices.DeleteFunc(slices.Clone(list), func(s running) bool { return slices.Contains(s.Surfaces, surfaceRun) })
+	}
+	switch {
 	case all:
 		return list, nil
 	case len(args) == 0 && len(list) == 0:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/store"
 )
 
@@ -25,9 +26,12 @@ type running struct {
 	PID      int       `json:"pid"`
 	URL      string    `json:"url"`
 	Surfaces []string  `json:"surfaces"`
+	Proxy    string    `json:"proxy,omitempty"` // URL of the proxy, if it has one
 	Store    string    `json:"store"`
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
+
+	Traffic *proxy.Traffic `json:"traffic,omitempty"` // that went through the proxy, as of a moment ago
 
 	file string
 }
@@ -133,7 +137,7 @@ func readServer(file string) (_ *running, err error) {
 	if len(data) == 0 || json.Unmarshal(data, s) != nil {
 		return nil, nil // it has begun just now
 	}
-	return s, nil
+	return s, s.readTraffic()
 }
 
 // The pause between two looks at a server that was told to end.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
@@ -22,7 +23,7 @@ import (
 func newServe(j *job.Job) *cobra.Command {
 	var fl serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve [--listen ADDR] [--mcp=false]",
+		Use:   "serve [--listen ADDR] [--mcp=false] [--proxy]",
 		Short: "Serve HTTP and MCP",
 		Long: `Serve answers services over HTTP and agents over MCP, in one process on one store,
 until it is interrupted, or ended by "carrel stop". It listens on this machine
@@ -52,14 +53,15 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 	f.BoolVar(&fl.remote, "remote", false, "let other machines reach it, if the address lets them")
 	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call it; may be given again")
 	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
+	f.BoolVar(&fl.proxy, "proxy", false, "pass calls to models on, too, at proxy.listen; see carrel proxy")
 	return cmd
 }
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	listen      string
-	remote, mcp bool
-	hosts       []string
+	listen             string
+	remote, mcp, proxy bool
+	hosts              []string
 }
 
 // settle puts what the flags say into what the settings say.
@@ -98,39 +100,77 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 		defer func() { err = errors.Join(err, provider.Shutdown(context.WithoutCancel(ctx))) }()
 		tracer = provider
 	}
+	metrics := &telemetry.Registry{}
 	s, err := service.New(&service.Options{
 		Engine: a.Engine, Store: a.Store, Authority: authority, MCP: fl.mcp,
 		Listen: l.Addr().String(), Hosts: set.Hosts, Origins: set.Origins, Grace: set.Grace,
-		Version: job.ReadBuild().Version, Logger: j.Logger(), Tracer: tracer, Now: j.Clock(),
+		Version: job.ReadBuild().Version, Logger: j.Logger(), Metrics: metrics, Tracer: tracer, Now: j.Clock(),
 	})
 	if err != nil {
 		return out.Hinted(out.Usagef("%w", err), "carrel help config")
 	}
-	record, release, err := announce(ctx, j, a, l.Addr().String(), fl)
+	record, err := recordOf(ctx, j, a, l.Addr().String(), "http")
+	if err != nil {
+		return err
+	}
+	if fl.mcp {
+		record.Surfaces = append(record.Surfaces, "mcp")
+	}
+	var own *ownProxy
+	if fl.proxy {
+		if own, err = openProxy(ctx, j, a, a.Settings.Proxy(), metrics); err != nil {
+			return err
+		}
+		defer func() { _ = own.listener.Close() }() // closed by the proxy already, or never used
+		record.Surfaces, record.Proxy = append(record.Surfaces, surfaceProxy), own.url()
+	}
+	release, err := announce(ctx, j, a, record)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	j.Note("carrel serves at %s; interrupt it or %q to end", record.URL, fmt.Sprintf("carrel stop %d", record.PID))
-	return s.Serve(ctx, l)
+	if own == nil {
+		return s.Serve(ctx, l)
+	}
+	j.Note("%s", own.says())
+	return together(ctx, func(ctx context.Context) error { return s.Serve(ctx, l) }, func(ctx context.Context) error {
+		return own.serve(ctx, j, record, set.Grace)
+	})
+}
+
+// together does several things at once until ctx is done or one of them ends, and returns
+// when all have ended.
+func together(ctx context.Context, all ...func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, do := range all {
+		g.Go(func() error {
+			defer cancel()
+			return do(ctx)
+		})
+	}
+	return g.Wait()
+}
+
+// recordOf returns the record of a server at an address.
+func recordOf(ctx context.Context, j *job.Job, a *job.Access, address string, surfaces ...string) (*running, error) {
+	info, err := a.Store.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &running{
+		PID: os.Getpid(), URL: "http://" + address, Surfaces: surfaces, Store: info.Path,
+		Version: job.ReadBuild().Version, Started: j.Now().UTC().Truncate(time.Second),
+	}, nil
 }
 
 // announce tells where a server is, to who started it and to carrel ps.
-func announce(ctx context.Context, j *job.Job, a *job.Access, address string, fl *serveFlags) (*running, func() error, error) {
-	info, err := a.Store.Info(ctx)
+func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (release func() error, err error) {
+	release, err = enlist(j, record)
 	if err != nil {
-		return nil, nil, err
-	}
-	record := &running{
-		PID: os.Getpid(), URL: "http://" + address, Surfaces: []string{"http"}, Store: info.Path,
-		Version: job.ReadBuild().Version, Started: j.Now().UTC().Truncate(time.Second),
-	}
-	if fl.mcp {
-		record.Surfaces = append(record.Surfaces, "mcp")
-	}
-	release, err := enlist(j, record)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if tokens, ok := a.Store.(store.Tokens); ok {
 		if list, err := tokens.Tokens(ctx); err == nil && len(list) == 0 {
@@ -138,9 +178,9 @@ func announce(ctx context.Context, j *job.Job, a *job.Access, address string, fl
 		}
 	}
 	if j.JSON == "" {
-		return record, release, nil
+		return release, nil
 	}
-	return record, release, j.Result("serve", record, nil)
+	return release, j.Result("serve", record, nil)
 }
 
 // authorityOf returns who checks the tokens of the store.

@@ -1,0 +1,305 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/config"
+	"github.com/carrel-dev/carrel/internal/telemetry"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/server/proxy"
+)
+
+// The surfaces of records of what runs.
+const (
+	surfaceProxy = "proxy"
+	surfaceRun   = "run" // a proxy that ends with an agent
+)
+
+func newProxy(j *job.Job) *cobra.Command {
+	var fl proxyFlags
+	cmd := &cobra.Command{
+		Use:   "proxy [--listen ADDR] [--mode observe|manage]",
+		Short: "Pass calls to models on, and record them",
+		Long: `Proxy stands between agents and the providers of their models, on this machine alone.
+It passes requests and answers on byte for byte, records each call before it is sent and
+how it ended, and imports the conversations as they grow. Point an agent at it:
+
+  ANTHROPIC_BASE_URL=http://127.0.0.1:7718/anthropic
+  OPENAI_BASE_URL=http://127.0.0.1:7718/openai/v1
+
+or let "carrel run" do that. The agent's own key or login goes to the upstream that the
+settings name, and nowhere else. What cannot be recorded passes all the same and is
+counted as a gap, unless the setting proxy.audit is "required".
+
+It goes on until it is interrupted, or ended by "carrel stop".`,
+		Example: `  carrel proxy
+  carrel proxy --upstream.anthropic https://gateway.example.org/anthropic`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, true, func(a *job.Access) error {
+				set, err := fl.settle(a.Settings.Proxy())
+				if err != nil {
+					return err
+				}
+				return serveProxy(ctx, j, a, set)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:7718, by default. Port 0 takes a free one")
+	f.StringVar(&fl.mode, "mode", "", "`mode`: "+strings.Join(config.ProxyModes(), " or "))
+	job.Offer(cmd, "mode", config.ProxyModes()...)
+	fl.register(cmd)
+	return cmd
+}
+
+// proxyFlags are the flags of what has a proxy.
+type proxyFlags struct {
+	listen, mode, anthropic, openAI, holdout string
+}
+
+// register adds the flags that proxy and run share.
+func (fl *proxyFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&fl.anthropic, "upstream.anthropic", "", "base `URL` to which requests to Anthropic go")
+	f.StringVar(&fl.openAI, "upstream.openai", "", "base `URL` to which requests to OpenAI go")
+	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
+}
+
+// settle puts what the flags say into what the settings say.
+func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
+	if fl.listen != "" {
+		s.Listen = fl.listen
+	}
+	if fl.anthropic != "" {
+		s.Upstreams.Anthropic = fl.anthropic
+	}
+	if fl.openAI != "" {
+		s.Upstreams.OpenAI = fl.openAI
+	}
+	if fl.mode != "" {
+		if err := out.OneOf("--mode", fl.mode, config.ProxyModes()...); err != nil {
+			return s, err
+		}
+		s.Manage = fl.mode != config.ProxyModes()[0]
+	}
+	if fl.holdout == "" {
+		return s, nil
+	}
+	share, err := job.ParseShare("--holdout", fl.holdout)
+	if err == nil && share > ratio.One {
+		err = out.Usagef("--holdout: %s is more than all", fl.holdout)
+	}
+	s.Holdout = share
+	return s, err
+}
+
+// An ownProxy is a proxy that listens.
+type ownProxy struct {
+	*proxy.Proxy
+
+	listener net.Listener
+	set      config.Proxy
+}
+
+// openProxy makes a proxy that writes to a store, and listens.
+func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy, metrics *telemetry.Registry) (*ownProxy, error) {
+	if a.Settings.Offline() {
+		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
+	}
+	manager, err := managerOf(j, a, &set)
+	if err != nil {
+		return nil, err
+	}
+	l, err := auth.Listen(set.Listen, false)
+	if errors.Is(err, auth.ErrRemote) {
+		return nil, out.Hinted(out.Usagef("%w", err), "whoever reached the proxy could use it; it listens on this machine alone, such as at 127.0.0.1:7718")
+	}
+	if err != nil {
+		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists what runs; port 0 takes a free one")
+	}
+	p, err := proxy.New(&proxy.Options{
+		Upstreams: set.Upstreams, Listen: l.Addr().String(), Recorder: a.Engine, Required: set.Required,
+		Importer: a.Engine, Scope: a.Scope, Manager: manager, Holdout: set.Holdout, Logger: j.Logger(), Metrics: metrics,
+	})
+	if err != nil {
+		return nil, errors.Join(out.Hinted(out.Usagef("%w", err), "carrel help config"), l.Close())
+	}
+	// What another proxy left behind a while ago ends as unknown.
+	stale := &carrel.CloseCallsRequest{Before: j.Clock()().Add(-staleCall)}
+	if _, err := a.CloseCalls(ctx, a.Scope, stale); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &ownProxy{p, l, set}, nil
+}
+
+// staleCall is the age at which a call that has not ended has nobody left to end it.
+const staleCall = time.Hour
+
+// managerOf returns what decides what is sent, or nil to observe.
+//
+//nolint:unparam // a build that manages returns one
+func managerOf(_ *job.Job, _ *job.Access, set *config.Proxy) (proxy.Manager, error) {
+	if !set.Manage {
+		return nil, nil //nolint:nilnil // nobody decides
+	}
+	return nil, out.Hinted(out.Usagef("this build of carrel observes only: there is no mode manage in it"), "leave --mode manage, --manage and proxy.mode away")
+}
+
+func (p *ownProxy) url() string { return "http://" + p.listener.Addr().String() }
+
+// mode returns the mode in a word.
+func (p *ownProxy) mode() string {
+	if p.set.Manage {
+		return "managed"
+	}
+	return "observe only: bytes untouched"
+}
+
+// says tells where the proxy is.
+func (p *ownProxy) says() string { return "carrel proxy at " + p.url() + " (" + p.mode() + ")" }
+
+// serve answers until ctx is done, and tells carrel ps what goes through.
+func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace time.Duration) error {
+	telling, stop := context.WithCancel(ctx)
+	defer stop()
+	go record.tell(telling, j, p.Proxy)
+	return p.Serve(ctx, p.listener, grace)
+}
+
+// serveProxy serves until ctx is done, which is how it is meant to end.
+func serveProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy) (err error) {
+	p, err := openProxy(ctx, j, a, set, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.listener.Close() }() // closed by the proxy already, or never used
+	record, err := recordOf(ctx, j, a, p.listener.Addr().String(), surfaceProxy)
+	if err != nil {
+		return err
+	}
+	record.Proxy = record.URL
+	release, err := enlist(j, record)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	j.Note("%s; interrupt it or %q to end", p.says(), fmt.Sprintf("carrel stop %d", record.PID))
+	if j.JSON != "" {
+		if err := j.Result("proxy", record, nil); err != nil {
+			return err
+		}
+	}
+	defer func() { j.Note("%s", passed(new(p.Traffic()))) }()
+	return p.serve(ctx, j, record, a.Settings.Server().Grace)
+}
+
+// passed says what went through a proxy: figures that are known, and no others.
+func passed(t *proxy.Traffic) string {
+	parts := []string{out.Count(int(t.Calls), "call")}
+	if t.Failed > 0 {
+		parts = append(parts, out.Thousands(t.Failed)+" of them failed")
+	}
+	if t.Used > 0 {
+		in := out.Thousands(t.Prompt) + " tokens in, " + out.Percent(t.Cached, t.Prompt) + " cached, " + out.Thousands(t.Output) + " out"
+		if t.Used < t.Calls {
+			in += " (of " + out.Count(int(t.Used), "call") + ")"
+		}
+		parts = append(parts, in)
+	}
+	if t.Calls > 0 {
+		parts = append(parts, fmt.Sprintf("overhead p50 %s p99 %s", shortly(t.Median), shortly(t.Slow)))
+	}
+	if t.Gaps > 0 {
+		parts = append(parts, out.Count(int(t.Gaps), "gap")+" in the record")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// shortly returns a duration in milliseconds.
+func shortly(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// trafficFile is where a proxy tells what went through it.
+func (s *running) trafficFile(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf("%d.traffic", s.PID))
+}
+
+// tellEvery is how often a proxy tells what went through it, if something did.
+const tellEvery = 2 * time.Second
+
+// tell writes what went through a proxy beside its record, until ctx is done.
+func (s *running) tell(ctx context.Context, j *job.Job, p *proxy.Proxy) {
+	dir, err := config.RunDir(j.Getenv)
+	if err != nil {
+		return // enlist has failed
+	}
+	file := s.trafficFile(dir)
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	defer func() { _ = os.Remove(file) }() // nobody reads it without the record
+	for last := (proxy.Traffic{}); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := p.Traffic()
+		if now == last {
+			continue
+		}
+		last = now
+		if data, err := json.Marshal(&now); err == nil {
+			_ = replaceFile(file, data) // the next one comes soon
+		}
+	}
+}
+
+// replaceFile writes a file that others read meanwhile.
+func replaceFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// readTraffic reads what went through the proxy of a server, if it has one and has told.
+func (s *running) readTraffic() error {
+	if s.Proxy == "" {
+		return nil
+	}
+	data, err := os.ReadFile(s.trafficFile(filepath.Dir(s.file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var t proxy.Traffic
+	if err == nil && json.Unmarshal(data, &t) == nil {
+		s.Traffic = &t
+	}
+	return err
+}
