@@ -24,8 +24,8 @@ func Baselines() []Method {
 		{Name: "recency-cut", Pack: func(p []Message, b int) []Message { return end(p, b, true) }},
 		{Name: "recency-best-fit", Pack: bestFit},
 		{Name: "first-last", Pack: firstLast},
-		{Name: "clear3-tail", Pack: func(p []Message, b int) []Message { return end(masked(p, 3), b, true) }},
-		{Name: "mask10-tail", Pack: func(p []Message, b int) []Message { return end(masked(p, 10), b, true) }},
+		{Name: "clear3-tail", Pack: func(p []Message, b int) []Message { return end(Masked(p, 3), b, true) }},
+		{Name: "mask10-tail", Pack: func(p []Message, b int) []Message { return end(Masked(p, 10), b, true) }},
 		{Name: "mask-fit", Pack: maskFit},
 		{Name: "drop-largest", Pack: func(p []Message, b int) []Message { return dropLargest(p, singles(p), b) }},
 		{Name: "drop-largest-pairs", Pack: func(p []Message, b int) []Message { return dropLargest(p, units(p), b) }},
@@ -91,9 +91,9 @@ func firstLast(prefix []Message, budget int) []Message {
 // cleared stands for a result that was cleared. It cannot be recalled.
 const cleared = "[Old tool result content cleared]"
 
-// masked returns the prefix with all but the newest results cleared, where that
+// Masked returns the prefix with all but the newest results cleared, where that
 // makes them smaller.
-func masked(prefix []Message, keep int) []Message {
+func Masked(prefix []Message, keep int) []Message {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {
 		if out[i].Role != transcript.RoleTool {
@@ -109,7 +109,7 @@ func masked(prefix []Message, keep int) []Message {
 // maskFit clears all results and brings back the newest, each that fits. Where even
 // that does not fit, the newest messages of what is left stay.
 func maskFit(prefix []Message, budget int) []Message {
-	out := masked(prefix, 0)
+	out := Masked(prefix, 0)
 	room := budget - Cost(out)
 	if room < 0 {
 		return end(out, budget, true)

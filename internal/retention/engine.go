@@ -259,7 +259,7 @@ func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	msgs := messagesOf(window)
+	msgs := MessagesOf(window)
 	for i := range msgs {
 		msgs[i].Stubs = d.stubs(msgs[i].Text)
 	}

@@ -96,6 +96,10 @@ func mix(a, b, c name) name {
 	return ((a^a>>29)*odd^b^b>>31)*odd ^ c
 }
 
+// Score judges a window for the messages of the prefix, whatever made it, against a budget
+// of tokens.
+func (c *Case) Score(window []Message, budget int) Scores { return newJudge(c).score(window, budget) }
+
 // score judges what a method gave for a budget.
 func (j *judge) score(out []Message, budget int) Scores {
 	present := make([]bool, len(j.Needs))

@@ -55,13 +55,13 @@ func Read(path, family string, data []byte) (*Trajectory, error) {
 		return nil, err
 	}
 	id := strings.TrimSuffix(base, filepath.Ext(base))
-	return NewTrajectory(id, cmp.Or(string(s.ID), id), family, messagesOf(s)), nil
+	return NewTrajectory(id, cmp.Or(string(s.ID), id), family, MessagesOf(s)), nil
 }
 
-// messagesOf returns the visible conversation of a session. Reasoning, images and
+// MessagesOf returns the visible conversation of a session. Reasoning, images and
 // what only a provider understands are left out, and so are messages that then say
 // nothing. Words beside results are the user's.
-func messagesOf(s *transcript.Session) []Message {
+func MessagesOf(s *transcript.Session) []Message {
 	var list []Message
 	tools := make(map[string]string) // by call id
 	for i := range s.Messages {

@@ -1,0 +1,122 @@
+// Command economy replays conversations, call by call, through a model of a provider's
+// cache, and compares what they cost with windows that are made smaller in different ways:
+//
+//	go run ./bench/economy [-windows 100000,64000,32000] [-full 80] [-target 50] FOLDER...
+//
+// Every conversation below the folders, in any format that Carrel reads, is replayed: what a
+// client compacted is put back, so that its history only grows. A call is a reply of the
+// model. Its time and its model are as recorded; where nothing is recorded a call comes ten
+// seconds after the one before, and the model is gpt-4o. Sessions of one project are also
+// chained, one behind the other, until there are 300,000 and 1,000,000 tokens.
+//
+// # Sizes and prices
+//
+// Messages are counted as package retention does, four bytes a token. System text and tools
+// are what the provider charged for the first call beyond the messages that it had. What a
+// reply costs is the larger of what was recorded and what is counted: clients record less
+// than all of it. Prices and rules of caches are those of package economy. All breakpoints
+// are for five minutes, or all for an hour.
+//
+// # Ways
+//
+//	none       the history as it is; what managing observes and does not touch costs the same
+//	mask       at 80% of the window, results of tools but the newest 10 are cleared, then but 3, then all
+//	summarize  at 80% of the window, a summary takes the place of all but the last reply and its results
+//	prune      as soon as 20,000 tokens of results stand before the newest quarter of the window, they are cleared
+//	managed    results above 25,000 bytes are shortened before they are sent; an account takes
+//	           the place of what is older when the window is full, when the cache is cold, or
+//	           when it pays within the calls that are expected
+//
+// Mask and prune summarize where they do not get below 80%. A summary is assumed to have
+// 2,500 tokens and to say what an account of that size says; the call that writes it reads
+// the window as it is, with 500 tokens more. None of the ways makes a window smaller twice
+// when hardly anything came in between. What a model would do otherwise with another window,
+// and what it would look up again, is in no figure.
+//
+// Sessions whose system text and tools alone are above the target are told apart: no way
+// can do much for them, and no goal is held against them.
+//
+// # Goals
+//
+// On a session that fits its window, managed costs at most 1% more than none. On those that
+// do not, it costs at least 20% less than the cheapest of mask, summarize and prune in the
+// median, and has no less ground than that one on the same session, see package retention.
+// The exit status is 1 if a goal is missed. Equal files and flags give equal output.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/token"
+)
+
+func main() {
+	b := &bench{}
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/economy [flags] FOLDER...")
+		flag.PrintDefaults()
+	}
+	flag.StringVar(&b.windows, "windows", "100000,64000,32000", "`list` of windows, in tokens")
+	flag.IntVar(&b.law.full, "full", 80, "`percent` of the window above which it is made smaller")
+	flag.IntVar(&b.law.target, "target", 50, "`percent` of the window that managed makes it to")
+	flag.IntVar(&b.law.large, "large", 25_000, "`bytes` above which managed shortens a result; 0 shortens none")
+	flag.BoolVar(&b.law.payback, "payback", true, "let managed end an epoch while the cache is warm, where that pays")
+	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")
+	flag.IntVar(&b.prefix, "prefix", 200_000, "`tokens` of a conversation, the newest, that an account is made of")
+	flag.BoolVar(&b.each, "each", false, "print a line for each session, too")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	met, err := b.run(os.Stdout, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "economy:", err)
+		os.Exit(3)
+	}
+	if !met {
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	windows        string
+	law            law
+	chains, prefix int
+	each           bool
+}
+
+func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
+	windows, err := sizes(b.windows)
+	if err != nil {
+		return false, err
+	}
+	all, err := load(folders, b.chains)
+	if err != nil {
+		return false, err
+	}
+	if len(all) == 0 {
+		return false, errors.New("no conversation has a call of a model whose price is known")
+	}
+	for _, c := range all {
+		c.prefix = b.prefix
+	}
+	return b.report(out, all, windows), nil
+}
+
+func sizes(list string) (windows []token.Count, err error) {
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil || n < 1000 {
+			return nil, fmt.Errorf("-windows %s: %q is no number of tokens from 1000 on", list, s)
+		}
+		windows = append(windows, token.Count(n))
+	}
+	return windows, nil
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/internal/retention"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// The goals, as shares of what the other way costs.
+const (
+	mostFitting = 1.01 // on every session that fits its window, of what none costs
+	mostOthers  = 0.80 // in the median, of what the cheapest alternative costs
+)
+
+// A row is what the ways cost on a conversation, in their order.
+type row struct {
+	*conversation
+	results []result
+}
+
+func (r *row) fits(window token.Count) bool { return r.results[0].largest <= window }
+
+// cheapest returns the alternative that costs least.
+func (r *row) cheapest() *result {
+	best := &r.results[1]
+	for i := range r.results[1 : len(r.results)-1] {
+		if x := &r.results[1+i]; x.cost < best.cost {
+			best = x
+		}
+	}
+	return best
+}
+
+func (r *row) none() *result    { return &r.results[0] }
+func (r *row) managed() *result { return &r.results[len(r.results)-1] }
+
+// ratio returns how many times as much as b something costs.
+func ratio(a, b *result) float64 { return float64(a.cost) / float64(max(b.cost, 1)) }
+
+// report replays all conversations, prints what came out, and reports whether the goals
+// are met.
+func (b *bench) report(out io.Writer, all []*conversation, windows []token.Count) (met bool) {
+	met = true
+	kinds := make(map[string]int)
+	for _, c := range all {
+		kinds[c.chain]++
+	}
+	fmt.Fprintf(out, "%d conversations", kinds[""])
+	for _, size := range []string{"300k", "1M"} {
+		if kinds[size] > 0 {
+			fmt.Fprintf(out, ", and %d chains of conversations of one project with %s tokens", kinds[size], size)
+		}
+	}
+	fmt.Fprintf(out, "\nmanaged: full at %d%%, made to %d%%, results above %d bytes shortened, payback %t\n", b.law.full, b.law.target, b.law.large, b.law.payback)
+	for _, window := range windows {
+		for _, long := range []bool{false, true} {
+			rows := make([]row, len(all))
+			retention.Each(len(all), func(i int) {
+				rows[i].conversation = all[i]
+				for w := range ways {
+					rows[i].results = append(rows[i].results, play(all[i], &ways[w], &b.law, window, long))
+				}
+			})
+			met = b.table(out, rows, window, long) && met
+		}
+	}
+	return met
+}
+
+// table prints what came out for a window, and reports whether the goals are met.
+func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) bool {
+	kept := "5 minutes"
+	if long {
+		kept = "1 hour"
+	}
+	fmt.Fprintf(out, "\nwindow %d, cache of %s\n", window, kept)
+	if b.each {
+		each(out, rows, window)
+	}
+	var fitting, others, single, fixed []row
+	for _, r := range rows {
+		switch {
+		case r.fits(window):
+			fitting = append(fitting, r)
+		case r.frame > window*token.Count(b.law.target)/100:
+			fixed = append(fixed, r)
+		default:
+			others = append(others, r)
+			if r.chain == "" {
+				single = append(single, r)
+			}
+		}
+	}
+	met := fit(out, fitting)
+	met = overflow(out, "they do not fit", others) && met
+	if len(single) > 0 && len(single) < len(others) {
+		overflow(out, "of these, no chains", single)
+	}
+	if len(fixed) > 0 {
+		overflow(out, "system text and tools alone are above the target", fixed)
+	}
+	return met
+}
+
+// fit prints how managed does where nothing has to leave.
+func fit(out io.Writer, rows []row) bool {
+	if len(rows) == 0 {
+		fmt.Fprintln(out, "  they fit: n=0")
+		return true
+	}
+	var ratios []float64
+	above := 0
+	for i := range rows {
+		x := ratio(rows[i].managed(), rows[i].none())
+		ratios = append(ratios, x)
+		if x > mostFitting {
+			above++
+		}
+	}
+	slices.Sort(ratios)
+	worst := ratios[len(ratios)-1]
+	fmt.Fprintf(out, "  they fit: n=%d, managed of none: median %.3f, most %.3f, %d above %.2f: %s\n",
+		len(rows), median(ratios), worst, above, mostFitting, verdict(worst <= mostFitting))
+	return worst <= mostFitting
+}
+
+// overflow prints how the ways do where something has to leave.
+func overflow(out io.Writer, title string, rows []row) bool {
+	if len(rows) == 0 {
+		fmt.Fprintf(out, "  %s: n=0\n", title)
+		return true
+	}
+	fmt.Fprintf(out, "  %s: n=%d\n    %-10s %9s %9s %7s %7s %6s\n", title, len(rows), "way", "of none", "cost", "ground", "edits", "over")
+	for w := range ways {
+		var ratios, grounds, edits []float64
+		var cost economy.Money
+		over := 0
+		for i := range rows {
+			x := &rows[i].results[w]
+			ratios = append(ratios, ratio(x, rows[i].none()))
+			edits = append(edits, float64(x.edits))
+			cost += x.cost
+			over += x.over
+			if x.ground >= 0 {
+				grounds = append(grounds, x.ground)
+			}
+		}
+		fmt.Fprintf(out, "    %-10s %9.3f %9s %7s %7.1f %6d\n", ways[w].name, median(ratios), cost, mean(grounds), median(edits), over)
+	}
+	return judge(out, rows)
+}
+
+// judge compares managed with the cheapest alternative of each session.
+func judge(out io.Writer, rows []row) bool {
+	var ratios, ours, theirs []float64
+	below := 0
+	for i := range rows {
+		r := &rows[i]
+		m, c := r.managed(), r.cheapest()
+		ratios = append(ratios, ratio(m, c))
+		if m.ground >= 0 {
+			ours, theirs = append(ours, m.ground), append(theirs, c.ground)
+			if m.ground < c.ground {
+				below++
+			}
+		}
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	cheap := median(ratios) <= mostOthers
+	fmt.Fprintf(out, "    managed of the cheapest alternative: n=%d, median %.3f, quarters %.3f to %.3f, goal ≤ %.2f: %s\n",
+		n, median(ratios), ratios[n/4], ratios[n*3/4], mostOthers, verdict(cheap))
+	if len(ours) > 0 {
+		fmt.Fprintf(out, "    ground: n=%d, managed %s, the cheapest %s, below it on %d: %s\n", len(ours), mean(ours), mean(theirs), below, verdict(below == 0))
+	}
+	return cheap && below == 0
+}
+
+func verdict(met bool) string {
+	if met {
+		return "met"
+	}
+	return "MISSED"
+}
+
+// each prints a line for each conversation.
+func each(out io.Writer, rows []row, window token.Count) {
+	for i := range rows {
+		r := &rows[i]
+		var costs []string
+		for w := range ways {
+			costs = append(costs, fmt.Sprintf("%s %.3f/%.2f", ways[w].name, ratio(&r.results[w], r.none()), r.results[w].ground))
+		}
+		fmt.Fprintf(out, "  %-28s calls %4d frame %6d largest %8d fits %-5t %s %s\n", r.ID, len(r.calls), r.frame, r.none().largest, r.fits(window), r.none().cost, strings.Join(costs, " "))
+	}
+}
+
+// median returns the middle of values, which it sorts.
+func median(list []float64) float64 {
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// mean returns the mean of values, or a dash of none.
+func mean(list []float64) string {
+	if len(list) == 0 {
+		return "–"
+	}
+	sum := 0.0
+	for _, x := range list {
+		sum += x
+	}
+	return fmt.Sprintf("%.3f", sum/float64(len(list)))
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/retention"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A law says when and to what a window is managed.
+type law struct {
+	full, target int // percent of the window
+	large        int // bytes of a result that is shortened
+	payback      bool
+}
+
+// What is assumed of summaries, and of what is pruned.
+const (
+	summaryTokens token.Count = 2_500
+	summaryAsked  token.Count = 500
+	pruned        token.Count = 20_000
+)
+
+// The ways that are compared. The first changes nothing, the last is Carrel's.
+var ways = []way{
+	{name: "none"},
+	{name: "mask", fit: mask},
+	{name: "summarize", fit: summarize},
+	{name: "prune", fit: prune},
+	{name: "managed", fit: manage, take: shorten},
+}
+
+// full returns the size above which a window is made smaller, and target what managed makes
+// it to.
+func (r *replay) full() token.Count   { return r.window * token.Count(r.law.full) / 100 }
+func (r *replay) target() token.Count { return r.window * token.Count(r.law.target) / 100 }
+
+// isFull reports whether a window must be made smaller. If that was done just now, it would
+// be no smaller.
+func (r *replay) isFull() bool {
+	return r.size > r.full() && r.size-r.made > (r.full()-r.target())/16
+}
+
+// fresh returns the index in the window of the first message that no reply follows: behind
+// the last reply.
+func (r *replay) fresh() int {
+	for i := len(r.sent); i > 0; i-- {
+		if r.sent[i-1].Role == transcript.RoleAssistant {
+			return i
+		}
+	}
+	return 0
+}
+
+func mask(r *replay, k *call) {
+	if !r.isFull() {
+		return
+	}
+	for _, keep := range []int{10, 3, 0} {
+		fresh := r.fresh()
+		msgs := append(retention.Masked(r.sent[:fresh:fresh], keep), r.sent[fresh:]...)
+		if size := r.frame + token.Count(retention.Cost(msgs)); size <= r.full() {
+			r.replace(msgs)
+			return
+		}
+	}
+	summarize(r, k)
+}
+
+// summarize puts a summary in place of all but the last reply and its results, which the
+// client sends next.
+func summarize(r *replay, k *call) {
+	from := max(r.fresh()-1, 0)
+	if !r.isFull() || from == 0 {
+		return
+	}
+	ask := economy.Link{Digest: digest.Of([]byte("summarize")), Tokens: summaryAsked}
+	r.send(k, summaryTokens, ask)
+	tail := r.sent[from:]
+	r.replace(append(r.account(k.at-len(tail), int(summaryTokens)), tail...))
+}
+
+// prune clears results that stand before the newest quarter of the window, as soon as they
+// come to 20,000 tokens.
+func prune(r *replay, k *call) {
+	quarter, behind, sum := r.window/4, token.Count(0), token.Count(0)
+	msgs := append([]retention.Message(nil), r.sent...)
+	cleared := retention.Masked(r.sent, 0)
+	for i := len(msgs) - 1; i >= 0; i-- {
+		cost := token.Count(msgs[i].Cost())
+		if behind > quarter && msgs[i].Role == transcript.RoleTool {
+			sum += cost - token.Count(cleared[i].Cost())
+			msgs[i] = cleared[i]
+		}
+		behind += cost
+	}
+	if sum >= pruned {
+		r.replace(msgs)
+	}
+	summarize(r, k)
+}
+
+// shorten returns a result that is too large as a pointer to the stash.
+func shorten(r *replay, at int) retention.Message {
+	m := r.Messages[at]
+	if m.Role != transcript.RoleTool || r.law.large == 0 || len(m.Text) <= r.law.large {
+		return m
+	}
+	e, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		return m
+	}
+	res, err := e.Stash(context.Background(), governance.DefaultScope, &carrel.StashRequest{Content: []byte(m.Text), Source: m.Tool, Tool: m.Tool, AllowSecrets: true})
+	if err == nil && len(res.Pointer) < len(m.Text) {
+		m.Text = res.Pointer
+	}
+	return m
+}
+
+// manage ends an epoch as package internal/epoch does: when the window is full, unless it
+// was made smaller just now and would be no smaller; and, where enough is gained, when the
+// cache is cold or when it pays.
+func manage(r *replay, k *call) {
+	target, grown := r.target(), r.size-r.made
+	gain, least := r.size-max(target, r.frame), r.window/10
+	if !r.isFull() {
+		if gain < least || r.made > 0 && grown < least {
+			return
+		}
+		edit := economy.Edit{Removed: gain, Behind: max(target-r.frame, 0), Warm: r.warm(k), Long: r.long}
+		if edit.Warm && (!r.law.payback || k.tariff.Payback(edit) > economy.Remaining(r.calls, nil)) {
+			return
+		}
+	}
+	fresh := r.fresh()
+	tail := r.sent[fresh:]
+	room := int(target-r.frame) - retention.Cost(tail)
+	head := r.account(k.at-len(tail), max(room, int(least)))
+	if r.frame+token.Count(retention.Cost(head)+retention.Cost(tail)) < r.size {
+		r.replace(append(head, tail...))
+	} else {
+		r.made = r.size // there is nothing to gain yet
+	}
+}
+
+// A pack names an account that was made: of the messages up to one, for a budget.
+type pack struct{ upTo, budget int }
+
+// account returns the account of the conversation up to a message, within a budget. Of a
+// very long one, it is made of the newest messages.
+func (c *conversation) account(upTo, budget int) []retention.Message {
+	at := pack{upTo, budget}
+	made, known := c.packs[at]
+	if !known {
+		from, cost := upTo, 0
+		for from > 0 && cost < c.prefix {
+			from--
+			cost += c.Messages[from].Cost()
+		}
+		for from < upTo && c.Messages[from].Role != transcript.RoleUser { // it begins with what was asked
+			from++
+		}
+		made = retention.Strategies(nil, carrel.StrategyAccount)[0].Pack(c.Messages[from:upTo:upTo], budget)
+		c.packs[at] = made
+	}
+	return made[:len(made):len(made)]
+}
