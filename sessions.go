@@ -55,7 +55,7 @@ func (e *Engine) RemovedSessions(ctx context.Context, scope governance.Scope, re
 //
 // Where a model ties thinking to everything before it, thinking behind the first
 // change is left out and listed among the losses. A model that is not known is taken
-// for one that does: see [anthropic.BindsThinking].
+// for one that does: see [anthropic.BindsThinking] and [responses.BindsReasoning].
 func (e *Engine) Export(ctx context.Context, scope governance.Scope, req *ExportRequest) (*ExportResult, error) {
 	return e.sessions.Export(ctx, scope, req)
 }

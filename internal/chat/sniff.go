@@ -89,11 +89,12 @@ func (s *sniffer) field(key string) error {
 		s.listed = true
 		return s.list()
 	case "input":
-		switch s.r.Kind() {
-		case rawjson.Array:
+		kind := s.r.Kind()
+		if kind == rawjson.Array {
 			s.input = asItems
 			return s.list()
-		case rawjson.String:
+		}
+		if kind == rawjson.String {
 			s.input = asText
 		}
 	case "model":
@@ -230,7 +231,7 @@ func isAnthropic(kind string) bool {
 // API has. Tools come with new types of calls and outputs, which end alike.
 func isItem(kind string) bool {
 	switch kind {
-	case "message", "reasoning", "compaction", "item_reference", "additional_tools", "configuration_update":
+	case "message", "reasoning", "compaction", "compaction_summary", "context_compaction", "item_reference", "additional_tools", "configuration_update":
 		return true
 	}
 	return strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_call_output")

@@ -228,7 +228,7 @@ func (it *item) sort(v values) {
 	switch {
 	case it.kind == "additional_tools" || it.kind == "configuration_update":
 		it.class = ordered
-	case it.kind == "compaction":
+	case it.kind == "compaction" || it.kind == "compaction_summary" || it.kind == "context_compaction":
 		it.class = compacted
 	case isOutput(it.kind) && (it.call != "" || known):
 		it.class = answered
@@ -371,5 +371,9 @@ func (b *body) parts(i int) []transcript.Part {
 		}
 		return []transcript.Part{transcript.ToolCall{ID: it.call, Name: name, Input: it.input}}
 	}
-	return []transcript.Part{transcript.Opaque{Type: it.kind, Raw: b.Messages[i].Of(b.Data)}}
+	kind := it.kind
+	if it.class == compacted {
+		kind = "compaction"
+	}
+	return []transcript.Part{transcript.Opaque{Type: kind, Raw: b.Messages[i].Of(b.Data)}}
 }

@@ -25,7 +25,7 @@ func TestDecode(t *testing.T) {
 		{"type":"local_shell_call","call_id":"c","action":{"command":["ls"]}},
 		{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"ok"}]},
 		{"type":"apply_patch_call_output","call_id":"d","status":"failed","output":"bad"},
-		{"type":"compaction","encrypted_content":"before"},
+		{"type":"compaction_summary","encrypted_content":"before"},
 		{"type":"additional_tools","tools":[]}],"tools":[]}`)
 	text := func(s string) transcript.Part { return transcript.Text(s) }
 	opaque := func(kind, raw string) transcript.Part {
@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 		}, Items: []int{7}},
 		{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: "a", Content: []transcript.Part{text("ok")}}}, Items: []int{9}},
 		{Role: transcript.RoleTool, Parts: []transcript.Part{transcript.ToolResult{CallID: "d", Content: []transcript.Part{text("bad")}, Error: true}}, Items: []int{11}},
-		{Role: transcript.RoleAssistant, Parts: []transcript.Part{opaque("compaction", `{"type":"compaction","encrypted_content":"before"}`)}, Items: []int{13}},
+		{Role: transcript.RoleAssistant, Parts: []transcript.Part{opaque("compaction", `{"type":"compaction_summary","encrypted_content":"before"}`)}, Items: []int{13}},
 		{Role: transcript.RoleSystem, Parts: []transcript.Part{opaque("additional_tools", `{"type":"additional_tools","tools":[]}`)}, Items: []int{15}},
 	}
 	if diff := cmp.Diff(want, s.Messages); diff != "" {
