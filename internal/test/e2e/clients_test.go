@@ -51,15 +51,14 @@ var claudeCode = client{
 var codex = client{
 	name: "codex", variable: codexProgram, dialect: upstream.DialectResponses,
 	point: func(a *agent, base string) {
-		a.codexSettings("gpt-6", fmt.Sprintf(`model_provider = "fake"
+		a.codexSettings(base, "gpt-6", fmt.Sprintf(`model_provider = "fake"
 [model_providers.fake]
 name = "fake"
 base_url = "%s/v1"
-env_key = "FAKE_API_KEY"
+env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 supports_websockets = false
 `, base))
-		a.env = append(a.env, "FAKE_API_KEY=dummy")
 	},
 	args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
 	run: func(command string) upstream.Block {
@@ -72,7 +71,7 @@ supports_websockets = false
 var codexScripts = client{
 	name: "codex", variable: codexProgram, dialect: upstream.DialectResponses,
 	point: func(a *agent, base string) {
-		a.codexSettings("gpt-6-sol", fmt.Sprintf("openai_base_url = %q\n", base+"/v1"))
+		a.codexSettings(base, "gpt-6-sol", fmt.Sprintf("openai_base_url = %q\n", base+"/v1"))
 		a.env = append(a.env, "CODEX_API_KEY=dummy")
 	},
 	args: codex.args,
@@ -82,15 +81,16 @@ var codexScripts = client{
 	},
 }
 
-// codexSettings writes the settings of Codex.
-func (a *agent) codexSettings(model, more string) {
+// codexSettings writes the settings of Codex. What is in the way of its requests goes by the
+// variables, which Codex itself does not read.
+func (a *agent) codexSettings(base, model, more string) {
 	home := filepath.Join(a.home, ".codex")
 	a.write(filepath.Join(home, "config.toml"), fmt.Appendf(nil, `model = %q
 model_context_window = 1000000
 tool_output_token_limit = 20000
 check_for_update_on_startup = false
 %s`, model, more))
-	a.env = append(a.env, "CODEX_HOME="+home)
+	a.env = append(a.env, "CODEX_HOME="+home, "OPENAI_API_KEY=dummy", "OPENAI_BASE_URL="+base+"/v1")
 }
 
 // openCode takes providers from its settings, too, and speaks Chat Completions to them. It
@@ -99,9 +99,9 @@ var openCode = client{
 	name: "opencode", variable: openCodeProgram, dialect: upstream.DialectChat,
 	point: func(a *agent, base string) {
 		a.write(filepath.Join(a.home, ".config", "opencode", "opencode.json"), fmt.Appendf(nil, `{
-  "model": "fake/gpt-5", "small_model": "fake/gpt-5", "share": "disabled", "permission": {"*": "allow"},
-  "provider": {"fake": {
-    "npm": "@ai-sdk/openai-compatible", "name": "fake",
+  "model": "openai/gpt-5", "small_model": "openai/gpt-5", "share": "disabled", "permission": {"*": "allow"},
+  "provider": {"openai": {
+    "npm": "@ai-sdk/openai-compatible", "name": "OpenAI",
     "options": {"baseURL": "%s/v1", "apiKey": "dummy"},
     "models": {"gpt-5": {"name": "gpt-5", "limit": {"context": 1000000, "output": 8000}}}
   }}
@@ -109,7 +109,7 @@ var openCode = client{
 `, base))
 		a.env = append(
 			a.env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-			"npm_config_registry=http://127.0.0.1:1/",
+			"npm_config_registry=http://127.0.0.1:1/", "OPENAI_BASE_URL="+base+"/v1",
 		)
 	},
 	args: []string{"run"},
