@@ -34,7 +34,7 @@ func probeCount(t *testing.T) int {
 	t.Helper()
 	s := os.Getenv("CARREL_TEST_PROBES")
 	if s == "" {
-		return 6000
+		return 8000
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
