@@ -6,7 +6,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -17,16 +19,19 @@ type Proxy struct {
 	Manage    bool   // what is sent, in place of observing it alone
 	Upstreams proxy.Upstreams
 	Required  bool        // calls that cannot be recorded are refused
-	Budget    token.Count // of what is sent; 0 is that of the window
+	Budget    token.Count // above which a request is made smaller; 0 is that of the window
 	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
 }
 
-// The words of proxy.mode and proxy.audit.
+// The words of proxy.mode, proxy.audit and proxy.compaction.
 const (
 	modeObserve   = "observe"
 	modeManage    = "manage"
 	auditOpen     = "open"
 	auditRequired = "required"
+
+	compactionPass   = "pass"
+	compactionAnswer = "answer"
 )
 
 // ProxyModes returns what proxy.mode may be, the default first.
@@ -36,12 +41,13 @@ func ProxyModes() []string { return []string{modeObserve, modeManage} }
 // decide where keys go.
 func proxyKeys() []key {
 	keys := []key{
-		{name: "proxy.listen", variable: "CARREL_PROXY_LISTEN", read: readAddress, builtIn: "127.0.0.1:7718"},
+		{name: "proxy.listen", variable: "CARREL_PROXY_LISTEN", read: readAddress, builtIn: "127.0.0.1:8787"},
 		{name: "proxy.mode", read: oneOf(ProxyModes()...), builtIn: modeObserve},
 		{name: "proxy.upstream.anthropic", read: readBase, builtIn: proxy.DefaultAnthropic},
 		{name: "proxy.upstream.openai", read: readBase, builtIn: proxy.DefaultOpenAI},
 		{name: "proxy.audit", read: oneOf(auditOpen, auditRequired), builtIn: auditOpen},
-		{name: "proxy.budget", read: readTokens, otherwise: "the window's"},
+		{name: "proxy.budget", read: readTokens, otherwise: "that of the window, see budget.compress"},
+		{name: "proxy.compaction", read: oneOf(compactionPass, compactionAnswer), builtIn: compactionPass},
 		{name: "proxy.holdout", read: readHoldout, builtIn: ratio.Ratio(0)},
 	}
 	for i := range keys {
@@ -58,6 +64,22 @@ func (s *Settings) Proxy() Proxy {
 		Required:  get[string](s, "proxy.audit") == auditRequired, Budget: get[token.Count](s, "proxy.budget"),
 		Holdout: get[ratio.Ratio](s, "proxy.holdout"),
 	}
+}
+
+// Epochs puts what the settings say about managing into its options. With a budget, a request
+// is made smaller above it, to a half; without one, at the figures of the window, see
+// [pager.Trigger]. Results are shortened as hooks do it.
+func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error) {
+	var h hook.Options
+	s.Hook(&h)
+	o.Scope, o.Window, o.Trigger = s.Scope(), s.Window(), *s.Trigger()
+	if budget > 0 {
+		o.Trigger = pager.Trigger{Effective: budget, Compress: ratio.One, Critical: ratio.One}
+	}
+	o.Large, o.Pointer, o.Brief, o.Secrets = h.Large, h.Pointer, h.Brief, h.Secrets
+	o.Answer = get[string](s, "proxy.compaction") == compactionAnswer
+	o.Prices, err = s.prices()
+	return err
 }
 
 // readBase reads the base URL of a provider.

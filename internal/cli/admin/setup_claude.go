@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/server/proxy"
 )
 
 // A claudeHook is an event of Claude Code that Carrel answers.
@@ -88,7 +89,9 @@ func claudeFiles(j *job.Job, s *setup) ([]setupFile, error) {
 }
 
 // claudeURL returns the part of the settings of Claude Code that says where its calls go.
-func claudeURL(url string) setupPart { return urlPart(url, "anthropic", "env", "ANTHROPIC_BASE_URL") }
+func claudeURL(url string) setupPart {
+	return urlPart(url+proxy.PathAnthropic, "anthropic", "env", "ANTHROPIC_BASE_URL")
+}
 
 // claudePaths returns the paths of the settings of Claude Code, and of the file that has
 // its MCP servers.

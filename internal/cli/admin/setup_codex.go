@@ -13,6 +13,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -81,7 +82,7 @@ base_url = %q
 wire_api = "responses"
 requires_openai_auth = true
 supports_websockets = false
-`+codexEnd, url+"/v1")
+`+codexEnd, url+proxy.PathOpenAI+"/v1")
 	with := func(file string, data []byte) ([]byte, error) {
 		if err := checkTOML(file, data); err != nil {
 			return nil, err

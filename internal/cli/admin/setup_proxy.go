@@ -9,6 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/server/proxy"
 )
 
 // proxyURL returns where the settings say that the proxy listens.
@@ -130,10 +131,10 @@ func errOf(s *setup, scopes ...string) error {
 // openCodeFile returns the settings of OpenCode with a proxy as what both providers are at.
 func openCodeFile(j *job.Job, scope, url string) (*setupFile, error) {
 	path, err := openCodePath(j, scope)
-	part := func(provider string) setupPart {
-		return urlPart(url+"/v1", provider, "provider", provider, "options", "baseURL")
+	part := func(provider, below string) setupPart {
+		return urlPart(url+below+"/v1", provider, "provider", provider, "options", "baseURL")
 	}
-	return newSetupFile(path, part("anthropic"), part("openai")), err
+	return newSetupFile(path, part("anthropic", proxy.PathAnthropic), part("openai", proxy.PathOpenAI)), err
 }
 
 // openCodePath returns the path of the settings of OpenCode: of the file with comments if

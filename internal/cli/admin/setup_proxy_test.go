@@ -18,34 +18,34 @@ import (
 const testProxy = "http://127.0.0.1:8787"
 
 func TestProxyIsSplicedIn(t *testing.T) {
-	provider := urlPart(testProxy+"/v1", "openai", "provider", "openai", "options", "baseURL")
+	provider := urlPart(testProxy+"/openai/v1", "openai", "provider", "openai", "options", "baseURL")
 	for _, tt := range []struct {
 		name, before, after string
 		part                setupPart
 	}{
 		{
-			"Claude Code, no file", "", "{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"\n  }\n}\n", claudeURL(testProxy),
+			"Claude Code, no file", "", "{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\"\n  }\n}\n", claudeURL(testProxy),
 		},
 		{
 			"Claude Code, other variables", "{\n  \"env\": {\n    \"A\": \"1\" // mine\n  }\n}\n",
-			"{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\",\n    \"A\": \"1\" // mine\n  }\n}\n", claudeURL(testProxy),
+			"{\n  \"env\": {\n    \"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\",\n    \"A\": \"1\" // mine\n  }\n}\n", claudeURL(testProxy),
 		},
 		{
-			"Claude Code, it is there in another spelling", `{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787"}}`,
-			`{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787"}}`, claudeURL(testProxy),
+			"Claude Code, it is there in another spelling", `{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787\/anthropic"}}`,
+			`{"env":{"ANTHROPIC_BASE_URL":"http:\/\/127.0.0.1:8787\/anthropic"}}`, claudeURL(testProxy),
 		},
 		{
 			"OpenCode, a provider with options", "{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {}\n    }\n  }\n}\n",
-			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/v1\"\n      }\n    }\n  }\n}\n", provider,
+			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/openai/v1\"\n      }\n    }\n  }\n}\n", provider,
 		},
 		{
 			"OpenCode, no provider", "{\n  \"model\": \"x\"\n}\n",
-			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/v1\"\n      }\n    }\n  },\n  \"model\": \"x\"\n}\n", provider,
+			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/openai/v1\"\n      }\n    }\n  },\n  \"model\": \"x\"\n}\n", provider,
 		},
 		{
 			"Codex, a model and a table", "model = \"gpt-6\"\n[tools]\nweb = true", codexBegin + "model_provider = \"carrel\"\n" + codexEnd +
 				"model = \"gpt-6\"\n[tools]\nweb = true\n\n" + codexBegin + "[model_providers.carrel]\nname = \"OpenAI through Carrel\"\n" +
-				"base_url = \"http://127.0.0.1:8787/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\nsupports_websockets = false\n" + codexEnd,
+				"base_url = \"http://127.0.0.1:8787/openai/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\nsupports_websockets = false\n" + codexEnd,
 			codexPart(testProxy),
 		},
 	} {

@@ -207,9 +207,9 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 // What is said beside an entry of Carrel stays when the entry goes.
 func TestCommentsStay(t *testing.T) {
 	for _, tt := range []struct{ before, after string }{
-		{"{\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"},\n  // mine\n  \"a\": 1\n}\n", "{\n  // mine\n  \"a\": 1\n}\n"},
-		{"{\n  \"a\": 1, // mine, too\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787\"}\n}\n", "{\n  \"a\": 1 // mine, too\n}\n"},
-		{"{\"a\":1/* x */,\"env\":{\"ANTHROPIC_BASE_URL\":\"http://127.0.0.1:8787\"}/* y */,\"b\":2}", "{\"a\":1/* x */,/* y */\"b\":2}"},
+		{"{\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\"},\n  // mine\n  \"a\": 1\n}\n", "{\n  // mine\n  \"a\": 1\n}\n"},
+		{"{\n  \"a\": 1, // mine, too\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\"}\n}\n", "{\n  \"a\": 1 // mine, too\n}\n"},
+		{"{\"a\":1/* x */,\"env\":{\"ANTHROPIC_BASE_URL\":\"http://127.0.0.1:8787/anthropic\"}/* y */,\"b\":2}", "{\"a\":1/* x */,/* y */\"b\":2}"},
 	} {
 		got, err := newSetupFile("f", claudeURL(testProxy)).without([]byte(tt.before))
 		if err != nil || string(got) != tt.after {

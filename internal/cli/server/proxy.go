@@ -22,6 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/proxy"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // The surfaces of records of what runs.
@@ -39,8 +40,8 @@ func newProxy(j *job.Job) *cobra.Command {
 It passes requests and answers on byte for byte, records each call before it is sent and
 how it ended, and imports the conversations as they grow. Point an agent at it:
 
-  ANTHROPIC_BASE_URL=http://127.0.0.1:7718/anthropic
-  OPENAI_BASE_URL=http://127.0.0.1:7718/openai/v1
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8787/anthropic
+  OPENAI_BASE_URL=http://127.0.0.1:8787/openai/v1
 
 or let "carrel run" do that. The agent's own key or login goes to the upstream that the
 settings name, and nowhere else. What cannot be recorded passes all the same and is
@@ -62,7 +63,7 @@ It goes on until it is interrupted, or ended by "carrel stop".`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:7718, by default. Port 0 takes a free one")
+	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:8787, by default. Port 0 takes a free one")
 	f.StringVar(&fl.mode, "mode", "", "`mode`: "+strings.Join(config.ProxyModes(), " or "))
 	job.Offer(cmd, "mode", config.ProxyModes()...)
 	fl.register(cmd)
@@ -72,6 +73,7 @@ It goes on until it is interrupted, or ended by "carrel stop".`,
 // proxyFlags are the flags of what has a proxy.
 type proxyFlags struct {
 	listen, mode, anthropic, openAI, holdout string
+	budget                                   int64
 }
 
 // register adds the flags that proxy and run share.
@@ -79,6 +81,7 @@ func (fl *proxyFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&fl.anthropic, "upstream.anthropic", "", "base `URL` to which requests to Anthropic go")
 	f.StringVar(&fl.openAI, "upstream.openai", "", "base `URL` to which requests to OpenAI go")
+	f.Int64Var(&fl.budget, "budget", 0, "`tokens` above which a managed request is made smaller; of the settings by default")
 	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
 }
 
@@ -92,6 +95,11 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	}
 	if fl.openAI != "" {
 		s.Upstreams.OpenAI = fl.openAI
+	}
+	if fl.budget != 0 {
+		if s.Budget = token.Count(fl.budget); s.Budget < 0 {
+			return s, out.Usagef("--budget: %d is no number of tokens", fl.budget)
+		}
 	}
 	if fl.mode != "" {
 		if err := out.OneOf("--mode", fl.mode, config.ProxyModes()...); err != nil {
@@ -129,15 +137,19 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	}
 	l, err := auth.Listen(set.Listen, false)
 	if errors.Is(err, auth.ErrRemote) {
-		return nil, out.Hinted(out.Usagef("%w", err), "whoever reached the proxy could use it; it listens on this machine alone, such as at 127.0.0.1:7718")
+		return nil, out.Hinted(out.Usagef("%w", err), "whoever reached the proxy could use it; it listens on this machine alone, such as at 127.0.0.1:8787")
 	}
 	if err != nil {
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists what runs; port 0 takes a free one")
 	}
-	p, err := proxy.New(&proxy.Options{
+	o := &proxy.Options{
 		Upstreams: set.Upstreams, Listen: l.Addr().String(), Recorder: a.Engine, Required: set.Required,
-		Importer: a.Engine, Scope: a.Scope, Manager: manager, Holdout: set.Holdout, Logger: j.Logger(), Metrics: metrics,
-	})
+		Importer: a.Engine, Scope: a.Scope, Holdout: set.Holdout, Logger: j.Logger(), Metrics: metrics,
+	}
+	if manager != nil {
+		o.Manager, o.Prepare = manager, manager.Bound()
+	}
+	p, err := proxy.New(o)
 	if err != nil {
 		return nil, errors.Join(out.Hinted(out.Usagef("%w", err), "carrel help config"), l.Close())
 	}
@@ -153,13 +165,16 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 const staleCall = time.Hour
 
 // managerOf returns what decides what is sent, or nil to observe.
-//
-//nolint:unparam // a build that manages returns one
-func managerOf(_ *job.Job, _ *job.Access, set *config.Proxy) (proxy.Manager, error) {
+func managerOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.Epochs, error) {
 	if !set.Manage {
 		return nil, nil //nolint:nilnil // nobody decides
 	}
-	return nil, out.Hinted(out.Usagef("this build of carrel observes only: there is no mode manage in it"), "leave --mode manage, --manage and proxy.mode away")
+	o := &proxy.EpochOptions{Engine: a.Engine, Now: j.Clock(), Logger: j.Logger()}
+	if err := a.Settings.Epochs(set.Budget, o); err != nil {
+		return nil, out.Hinted(out.Usagef("%w", err), "carrel help config")
+	}
+	o.Scope = a.Scope
+	return proxy.NewEpochs(o), nil
 }
 
 func (p *ownProxy) url() string { return "http://" + p.listener.Addr().String() }
