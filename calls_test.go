@@ -216,12 +216,20 @@ func TestRewritesAreKept(t *testing.T) {
 	}
 	id := in.Session
 	want := []carrel.Rewrite{{Chain: digest.Of([]byte("3")), Kind: store.RewriteMessage, Messages: 3, Data: []byte(` {"role": "tool" } `)}}
+	op := ""
 	keep := func(r carrel.Rewrite, blocks ...transcript.BlockID) error {
-		_, err := b.KeepRewrite(t.Context(), scope, &carrel.KeepRewriteRequest{Session: id, Rewrite: r, Blocks: blocks})
+		res, err := b.KeepRewrite(t.Context(), scope, &carrel.KeepRewriteRequest{Session: id, Rewrite: r, Blocks: blocks})
+		if err == nil {
+			op = res.Op
+		}
 		return err
 	}
 	if err := keep(want[0]); err != nil {
 		t.Fatal(err)
+	}
+	b.audited()
+	if diff := cmp.Diff(want, b.rewrites(id)); diff != "" {
+		t.Errorf("rewrites before there is a conversation (-want +got):\n%s", diff)
 	}
 	call := b.begin(&carrel.BeginRequest{Session: id})
 	if in, err = b.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: podTalk(t, 3)}); err != nil || in.Session != id || in.Blocks == 0 {
@@ -254,6 +262,9 @@ func TestRewritesAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, b.rewrites(id)); diff != "" {
 		t.Errorf("rewrites after one took the place of another (-want +got):\n%s", diff)
 	}
+	if _, err := b.Undo(t.Context(), scope, &carrel.UndoRequest{Session: id, Op: op}); !errors.Is(err, carrel.ErrPolicy) || !strings.Contains(err.Error(), "what was sent") {
+		t.Errorf("to undo what was sent: %v, want that it stays", err)
+	}
 	for name, tt := range map[string]struct{ err, want error }{
 		"no chain":      {keep(carrel.Rewrite{Kind: store.RewriteHead, Messages: 1, Data: []byte("[]")}), carrel.ErrRequest},
 		"no kind":       {keep(carrel.Rewrite{Chain: want[0].Chain, Messages: 1, Data: []byte("[]")}), carrel.ErrRequest},
@@ -274,6 +285,13 @@ func TestRewritesAreKept(t *testing.T) {
 	}
 	if err := keep(want[0]); !errors.Is(err, carrel.ErrGone) {
 		t.Errorf("a rewrite for a session that was purged: %v, want ErrGone", err)
+	}
+	only := &carrel.KeepRewriteRequest{Session: "only", Rewrite: want[0]}
+	if _, err := b.KeepRewrite(t.Context(), scope, only); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "only"}); err != nil || res.Cells != 2 {
+		t.Errorf("purge of a session that has no conversation: %+v, %v; want what was sent erased, and what is said of it", res, err)
 	}
 	if got := b.list(&carrel.CallsRequest{Session: id}); len(got) != 1 || got[0].ID != call {
 		t.Errorf("calls of a session that was purged = %+v, want the one there was", got)

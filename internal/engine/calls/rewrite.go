@@ -10,14 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
-
-// opRewrite is the journal's word for what was sent in place of what a client sent.
-const opRewrite = "rewrite"
 
 // A rewriteEntry is what the journal keeps of a rewrite.
 type rewriteEntry struct {
@@ -119,7 +117,7 @@ func (e *Calls) keep(ctx context.Context, scope governance.Scope, req *api.KeepR
 		data := *entry
 		data.Chain, data.Kind, data.Epoch, data.Messages = req.Chain, req.Kind, req.Epoch, req.Messages
 		data.Cell, data.Bytes, data.Blocks = cell.ID, len(req.Data), req.Blocks
-		return e.Apply(ctx, scope, head, c, opRewrite, data)
+		return e.Apply(ctx, scope, head, c, hold.OpRewrite, data)
 	})
 }
 

@@ -63,6 +63,7 @@ const (
 	OpUnpin      = "unpin"
 	OpUndo       = "undo"
 	OpContract   = "contract"
+	OpRewrite    = "rewrite"
 )
 
 // ImportEntry is what the journal keeps of an import.

@@ -156,6 +156,8 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", api.ErrPolicy, req.Op)
 	case kind == hold.OpContract:
 		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", api.ErrPolicy, req.Op)
+	case kind == hold.OpRewrite:
+		return nil, fmt.Errorf("%w: %s keeps what was sent to a model, which stays", api.ErrPolicy, req.Op)
 	case last == nil:
 		return nil, api.About(api.SubjectHistory, fmt.Errorf("nothing to undo: %w", store.ErrNotFound))
 	}
