@@ -20,6 +20,8 @@ type events struct {
 	ready bool   // data has something, so a next line of it continues the text
 	cr    bool   // the last byte was a carriage return
 	torn  bool   // some of the event that ends the answer has passed
+	says  bool   // the event that is read says why the answer ended
+	said  bool   // one that was read to its end did
 }
 
 // A linePart says where in a line the next byte is.
@@ -174,6 +176,7 @@ func (e *events) endLine() {
 			return
 		}
 		e.data.reset()
+		e.said = e.said || e.says
 		e.name, e.seen, e.ready, e.plain, e.begin = e.name[:0], 0, false, false, e.at
 		return
 	case inEvent:

@@ -61,6 +61,9 @@ func (t *Tap) got(f field, raw []byte) {
 		return
 	}
 	t.answer.note(&t.figures, f, raw)
+	if t.events != nil {
+		t.events.says = t.answer.Stop != ""
+	}
 }
 
 // Feed reads the next piece, and returns how many bytes of the whole answer, from its
@@ -137,7 +140,7 @@ func (t *Tap) End(cut bool) *Answer {
 	case t.blind:
 		a.Whole = true // as far as anybody can tell
 	case t.events != nil && t.dialect == Chat:
-		a.Whole = t.events.done || t.events.found || a.Stop != "" // some servers send no [DONE]
+		a.Whole = t.events.done || t.events.found || t.events.said // some servers send no [DONE]
 	default:
 		a.Whole = t.Whole()
 	}
