@@ -272,7 +272,7 @@ func TestNothingIsRefused(t *testing.T) {
 		}
 		f.keep, f.epoch, f.after = fail, fail, fail
 		w.says("Make all parts.")
-		for range rapid.IntRange(1, 16).Draw(rt, "steps") {
+		for range rapid.IntRange(5, 24).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 9).Draw(rt, "step") {
 			case 0:
 				if n := len(w.history); n > 3 {
@@ -286,11 +286,11 @@ func TestNothingIsRefused(t *testing.T) {
 			case 2:
 				w.now = w.now.Add(time.Hour)
 			case 3:
-				broken = rapid.IntRange(0, 3).Draw(rt, "faults")
+				broken = rapid.IntRange(1, 3).Draw(rt, "faults")
 			case 4:
 				w.says("And mind the tests.")
 			default:
-				w.size = rapid.IntRange(1, 60).Draw(rt, "lines")
+				w.size = rapid.SampledFrom([]int{1, 15, 40, 60}).Draw(rt, "lines")
 				w.turn()
 			}
 		}
