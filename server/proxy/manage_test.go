@@ -61,7 +61,7 @@ func newWorld(t *testing.T, o EpochOptions) *world {
 	o.Now = func() time.Time { return w.now }
 	o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	w.manager = NewEpochs(&o)
-	w.provider = upstream.New(&upstream.Options{Key: []byte("k"), Otherwise: w.model})
+	w.provider = upstream.New(&upstream.Options{Key: []byte("k"), Otherwise: w.model, Window: int(o.Window), Now: func() time.Time { return w.now }})
 	return w
 }
 
