@@ -86,7 +86,7 @@ func TestWaysFit(t *testing.T) {
 
 // A cold cache makes an epoch end that nothing forces.
 func TestManageUsesColdCaches(t *testing.T) {
-	c := made(t, 30, 60)
+	c := made(t, 14, 60)
 	l := *plainLaw
 	l.payback, l.full = false, 100
 	window := play(c, &ways[0], &l, 1_000_000, false).largest + 1

@@ -36,6 +36,9 @@
 // Sessions whose system text and tools alone are above the target are told apart: no way
 // can do much for them, and no goal is held against them.
 //
+// Beside them stands what the frame, what is new and the output alone would cost: no way can
+// come below that.
+//
 // # Goals
 //
 // On a session that fits its window, managed costs at most 1% more than none. On those that

@@ -21,6 +21,7 @@ const (
 type row struct {
 	*conversation
 	results []result
+	bare    result
 }
 
 func (r *row) fits(window token.Count) bool { return r.results[0].largest <= window }
@@ -62,6 +63,7 @@ func (b *bench) report(out io.Writer, all []*conversation, windows []token.Count
 			rows := make([]row, len(all))
 			retention.Each(len(all), func(i int) {
 				rows[i].conversation = all[i]
+				rows[i].bare = play(all[i], &bare, &b.law, window, long)
 				for w := range ways {
 					rows[i].results = append(rows[i].results, play(all[i], &ways[w], &b.law, window, long))
 				}
@@ -157,12 +159,12 @@ func overflow(out io.Writer, title string, rows []row) bool {
 
 // judge compares managed with the cheapest alternative of each session.
 func judge(out io.Writer, rows []row) bool {
-	var ratios, ours, theirs []float64
+	var ratios, bares, ours, theirs []float64
 	below := 0
 	for i := range rows {
 		r := &rows[i]
 		m, c := r.managed(), r.cheapest()
-		ratios = append(ratios, ratio(m, c))
+		ratios, bares = append(ratios, ratio(m, c)), append(bares, ratio(&r.bare, c))
 		if m.ground >= 0 {
 			ours, theirs = append(ours, m.ground), append(theirs, c.ground)
 			if m.ground < c.ground {
@@ -175,6 +177,7 @@ func judge(out io.Writer, rows []row) bool {
 	cheap := median(ratios) <= mostOthers
 	fmt.Fprintf(out, "    managed of the cheapest alternative: n=%d, median %.3f, quarters %.3f to %.3f, goal ≤ %.2f: %s\n",
 		n, median(ratios), ratios[n/4], ratios[n*3/4], mostOthers, verdict(cheap))
+	fmt.Fprintf(out, "    frame, what is new and output alone, of the cheapest alternative: n=%d, median %.3f\n", n, median(bares))
 	if len(ours) > 0 {
 		fmt.Fprintf(out, "    ground: n=%d, managed %s, the cheapest %s, below it on %d: %s\n", len(ours), mean(ours), mean(theirs), below, verdict(below == 0))
 	}
