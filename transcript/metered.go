@@ -4,15 +4,15 @@ import "time"
 
 // A Metered format says what the provider charged for the calls of a session.
 type Metered interface {
-	// Readings returns what the input of a session records of the calls that were made for
+	// Receipts returns what the input of a session records of the calls that were made for
 	// it, in the order in which they were answered. A call that the client did not record is
 	// not among them.
-	Readings(s *Session) []Reading
+	Receipts(s *Session) []Receipt
 }
 
-// A Reading is what a provider charged for one call of a model, in tokens. The four parts
+// A Receipt is what a provider charged for one call of a model, in tokens. The four parts
 // of the prompt do not overlap.
-type Reading struct {
+type Receipt struct {
 	ID    string    // provider's id of the reply
 	Begun time.Time // when the newest message of the prompt was written, or zero
 	Ended time.Time // when the reply was there, or zero

@@ -128,10 +128,10 @@ func link(m *retention.Message) economy.Link {
 
 // metered finds the calls by what the session records of them.
 func (c *conversation) metered(s *transcript.Session) (why string) {
-	readings := make(map[string]transcript.Reading)
-	for _, r := range claudecode.Format.(transcript.Metered).Readings(s) {
+	receipts := make(map[string]transcript.Receipt)
+	for _, r := range claudecode.Format.(transcript.Metered).Receipts(s) {
 		if !r.Side {
-			readings[r.ID] = r
+			receipts[r.ID] = r
 		}
 	}
 	var ids []string // of the replies, in the order of c.Messages
@@ -145,7 +145,7 @@ func (c *conversation) metered(s *transcript.Session) (why string) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.Role == transcript.RoleAssistant {
-			r, ok := readings[ids[0]]
+			r, ok := receipts[ids[0]]
 			ids = ids[1:]
 			if ok {
 				tariff, known := economy.Published().Find(r.Model)

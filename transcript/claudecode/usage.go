@@ -27,23 +27,23 @@ func (t *tree) sent(s *transcript.Session) int64 {
 
 // reading returns the tokens of what the provider reports with a reply. Where it does not
 // say for how long it keeps what was written, that is five minutes.
-func reading(usage gjson.Result) transcript.Reading {
+func reading(usage gjson.Result) transcript.Receipt {
 	n := func(path string) int64 { return max(0, usage.Get(path).Int()) }
 	written, hour := n("cache_creation_input_tokens"), n("cache_creation.ephemeral_1h_input_tokens")
 	hour = min(hour, written)
-	return transcript.Reading{
+	return transcript.Receipt{
 		Uncached: n("input_tokens"), Read: n("cache_read_input_tokens"),
 		Write5m: written - hour, Write1h: hour, Output: n("output_tokens"),
 	}
 }
 
-func promptOf(r transcript.Reading) int64 { return r.Uncached + r.Read + r.Write5m + r.Write1h }
+func promptOf(r transcript.Receipt) int64 { return r.Uncached + r.Read + r.Write5m + r.Write1h }
 
-// Readings implements [transcript.Metered]. A reply is counted once, however many rows it
+// Receipts implements [transcript.Metered]. A reply is counted once, however many rows it
 // has, as the row says that has most of it. What the client asks beside the conversation,
 // such as a title or the summary of a compaction, it does not record. Calls of sub-agents
 // are there if their rows are.
-func (format) Readings(s *transcript.Session) []transcript.Reading {
+func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	m := meter{at: make(map[string]int), calls: make(map[string]int)}
 	for i := range s.Items {
 		m.row(view(s.Items[i].Raw))
@@ -53,7 +53,7 @@ func (format) Readings(s *transcript.Session) []transcript.Reading {
 
 // A meter reads the rows of a session in their order.
 type meter struct {
-	all   []transcript.Reading
+	all   []transcript.Receipt
 	calls map[string]int // indexes in all by message id
 	at    map[string]int // indexes in places by uuid
 	seen  []place

@@ -31,7 +31,7 @@ func TestReadings(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range Format.(transcript.Metered).Readings(s) {
+	for _, r := range Format.(transcript.Metered).Receipts(s) {
 		got = append(got, fmt.Sprintf("%s %s after %d: %d+%d+%d+%d → %d, %s to %s, compacted %t, side %t",
 			r.ID, r.Model, r.After, r.Uncached, r.Read, r.Write5m, r.Write1h, r.Output, r.Begun.Format("04:05"), r.Ended.Format("04:05"), r.Compacted, r.Side))
 	}
@@ -43,6 +43,6 @@ func TestReadings(t *testing.T) {
 		"m5 claude-opus-4-5 after 2: 2+0+300+0 → 4, 03:00 to 03:09, compacted true, side false",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("the readings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("the receipts are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

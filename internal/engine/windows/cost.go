@@ -94,7 +94,7 @@ type costs struct {
 
 // add adds a session, whose model has a window.
 func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transcript.Metered, window token.Count) {
-	all := metered.Readings(s)
+	all := metered.Receipts(s)
 	from := len(c.invoices)
 	place := make([]int, len(all)) // in the invoices, or -1
 	var calls []economy.Invoice    // whose After counts in this session alone
@@ -142,7 +142,7 @@ func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transc
 }
 
 // invoice returns what was charged for a call.
-func invoice(r *transcript.Reading) economy.Invoice {
+func invoice(r *transcript.Receipt) economy.Invoice {
 	return economy.Invoice{
 		Begun: r.Begun, Ended: r.Ended, Model: r.Model, After: -1, Compacted: r.Compacted,
 		Spend: economy.Spend{
@@ -197,8 +197,8 @@ func subAgents(s *transcript.Session) (n int) {
 	return n
 }
 
-// sideThreads returns how many conversations of sub-agents have readings.
-func sideThreads(all []transcript.Reading) (n int) {
+// sideThreads returns how many conversations of sub-agents have receipts.
+func sideThreads(all []transcript.Receipt) (n int) {
 	for i := range all {
 		if all[i].Side && all[i].After < 0 {
 			n++
