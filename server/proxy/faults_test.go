@@ -185,14 +185,14 @@ type speech struct {
 
 var speeches = map[string]speech{
 	"messages":  {"/v1/messages", claudeBody, claudeReply + claudeStop, "event: message_stop"},
-	"chat":      {"/v1/chat/completions", `{"model":"gpt-6","stream":true,"messages":[{"role":"user","content":"hi"}]}`, chatReply, "data: [DONE]"},
-	"responses": {"/v1/responses", `{"model":"gpt-6","stream":true,"input":"hi"}`, responseReply, "event: response.completed"},
+	"chat":      {"/v1/chat/completions", `{"model":"gpt-6","stream":true,"messages":[{"role":"user","content":"hi"}]}`, chatAnswer, "data: [DONE]"},
+	"responses": {"/v1/responses", `{"model":"gpt-6","stream":true,"input":"hi"}`, responseAnswer, "event: response.completed"},
 }
 
 const (
-	chatReply = "data: {\"model\":\"gpt-6\",\"choices\":[{\"delta\":{\"content\":\"ho\"}}]}\n\n" +
+	chatAnswer = "data: {\"model\":\"gpt-6\",\"choices\":[{\"delta\":{\"content\":\"ho\"}}]}\n\n" +
 		"data: {\"model\":\"gpt-6\",\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" + "data: [DONE]\n\n"
-	responseReply = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":\"in_progress\"}}\n\n" +
+	responseAnswer = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":\"in_progress\"}}\n\n" +
 		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"ho\"}\n\n" +
 		"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"model\":\"gpt-6\",\"usage\":{\"input_tokens\":5,\"output_tokens\":2}}}\n\n"
 )

@@ -160,7 +160,9 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	if err := m.settle(ctx, t); err != nil { // of this call; the next one tries again
 		m.failed(ctx, t, "keep what is sent", err)
 	}
-	m.send(q, p, t.book.Plan(q))
+	plan = t.book.Plan(q)
+	p.size = t.sizesFor(q).Of(q, plan).All
+	m.send(q, p, plan)
 	return p, nil
 }
 
@@ -239,11 +241,11 @@ func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) 
 func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
 	window := cmp.Or(m.o.Window, token.ContextWindow(q.Model))
 	f := m.o.Trigger.Figures(window)
-	limits := &epoch.Limits{Budget: f.Compress, Target: f.Target, Least: window / 10}
+	limits := &epoch.Limits{Budget: f.Compress, Target: f.Target, Least: min(window, f.Effective) / 10}
 	rules := m.rules(q.Model)
 	now := m.o.Now()
 	state := &epoch.State{
-		Tokens: z.All, Frame: z.Frame, Made: max(z.Made, t.failed),
+		Tokens: t.gauge.Read(z.All), Frame: t.gauge.Read(z.Frame), Made: t.gauge.Read(max(z.Made, t.failed)),
 		Warm:  t.last.IsZero() || rules.Warm(t.last, now, false) || rules.Warm(t.last, now, true) && isLong(q), // nobody knows, or it is
 		Calls: economy.Remaining(t.calls, nil),
 		Payback: func(removed, behind token.Count) int {
@@ -270,13 +272,16 @@ func isLong(q *wire.Request) bool {
 }
 
 // Done implements [Manager].
-func (m *Epochs) Done(q *wire.Request, p *Prepared, _ *wire.Answer) {
+func (m *Epochs) Done(q *wire.Request, p *Prepared, answer *wire.Answer) {
 	t, ok := p.State.(*thread)
 	if !ok || q.Kind != wire.KindCall {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if answer != nil && answer.Used {
+		t.gauge.Learn(p.size, answer.Usage.Prompt())
+	}
 	t.calls++
 	t.last = m.o.Now()
 	if len(t.sent) == mostSent {

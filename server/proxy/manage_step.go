@@ -138,7 +138,7 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	defer cancel()
 	req := &carrel.NewEpochRequest{
 		Name: t.name, Format: t.format, Data: data, Window: m.o.Window, Chain: q.Messages[n-1].Chain, Epoch: t.book.Epoch() + 1,
-		Target: carrel.Target{Tokens: max(limits.Target-z.Tools-z.Fresh, limits.Target/8)},
+		Target: carrel.Target{Tokens: max(t.gauge.Bound(limits.Target)-z.Tools-z.Fresh, limits.Target/8)},
 	}
 	res, err := m.o.Engine.NewEpoch(ctx, m.o.Scope, req)
 	if floor, ok := carrel.Floor(err); ok {

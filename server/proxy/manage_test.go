@@ -35,6 +35,7 @@ type world struct {
 	calls   int      // that the model made
 	sent    []sent
 	size    int // of a result, in lines
+	tells   int // percent of the bound of a prompt that the provider says it counted, 0 for nothing
 }
 
 // sent is what arrived for a call.
@@ -124,7 +125,9 @@ func (w *world) call() string {
 		p = next
 		answer = w.post(body, p)
 	}
-	w.manager.Done(q, p, &wire.Answer{Status: answer.Code, Whole: true})
+	out := &wire.Answer{Status: answer.Code, Whole: true, Used: w.tells > 0}
+	out.Usage.Input = p.size * token.Count(w.tells) / 100
+	w.manager.Done(q, p, out)
 	return answer.Body.String()
 }
 
@@ -246,6 +249,24 @@ func (w *world) notRefused() {
 
 // last returns the last of what was sent.
 func (w *world) last() *sent { return &w.sent[len(w.sent)-1] }
+
+// What the provider counts is what a budget is of: of prompts of which it counts a third, three
+// times as much is sent before an epoch ends.
+func TestTheProviderCounts(t *testing.T) {
+	epochs := make(map[int]int)
+	for _, tells := range []int{0, 33, 100} {
+		w := newWorld(t, EpochOptions{Window: 32_000})
+		w.tells = tells
+		w.says("Mend it.")
+		for range 60 {
+			w.turn()
+		}
+		epochs[tells] = w.manager.Status().Epochs
+	}
+	if epochs[33] == 0 || epochs[0] < 2*epochs[33] || epochs[100] < epochs[0] {
+		t.Errorf("epochs by the percent that the provider counts: %v", epochs)
+	}
+}
 
 func TestAfterARestartTheSameIsSent(t *testing.T) {
 	o := EpochOptions{Window: 32_000, Large: 3_000, Pointer: 400}

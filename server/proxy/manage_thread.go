@@ -31,6 +31,7 @@ type thread struct {
 	book    *epoch.Book
 	model   string
 	sizes   *epoch.Sizes
+	gauge   epoch.Gauge // of the same model
 	calls   int
 	last    time.Time        // of the last answer
 	sent    []digest.Digest  // chains of the last calls
@@ -162,7 +163,7 @@ func (m *Epochs) settle(ctx context.Context, t *thread) error {
 // sizesFor returns the counts for the model of a request.
 func (t *thread) sizesFor(q *wire.Request) *epoch.Sizes {
 	if t.sizes == nil || t.model != q.Model {
-		t.model, t.sizes = q.Model, epoch.NewSizes(q.Dialect, q.Model)
+		t.model, t.sizes, t.gauge = q.Model, epoch.NewSizes(q.Dialect, q.Model), epoch.Gauge{}
 	}
 	return t.sizes
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // A Manager decides what is sent for a call. Without one a [Proxy] observes. It is safe
@@ -35,6 +36,8 @@ type Prepared struct {
 	Epoch  int           // of what is sent
 	Sent   digest.Digest // the chain of what is sent
 	State  any           // the Manager's own
+
+	size token.Count // a bound of what is sent, of [Epochs]
 }
 
 // A Reply is an answer that Carrel gives itself, with status 200.
