@@ -23,6 +23,9 @@ func (p *Proxy) answer(resp *http.Response) error {
 		tap: wire.NewTap(c.dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", ")),
 	}
 	resp.Body = h
+	if resp.ContentLength == 0 && !h.settle(io.EOF) { // its headers are its end
+		return errUnrecorded
+	}
 	return nil
 }
 

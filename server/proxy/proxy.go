@@ -280,7 +280,10 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	f := refusedDial
-	if errors.Is(context.Cause(r.Context()), errIdle) {
+	switch {
+	case errors.Is(err, errUnrecorded):
+		f = refusedOutcome
+	case errors.Is(context.Cause(r.Context()), errIdle):
 		f = refusedIdle
 	}
 	p.log.Warn("no answer", "reason", err)

@@ -325,6 +325,26 @@ func TestRequiredRecords(t *testing.T) {
 	}
 }
 
+// The end of an answer without a body is its headers: they wait, too.
+func TestAnswersWithoutABody(t *testing.T) {
+	provider := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+	for range 50 {
+		s := newStage(t, provider)
+		resp, _, err := s.ask("POST", "/v1/messages", claudeBody)
+		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+			t.Fatalf("got %v, %v", resp, err)
+		}
+		if _, ended := s.recorder.calls(); len(ended) != 1 || ended["call_0"].State != store.CallFailed {
+			t.Fatalf("outcomes %+v", ended)
+		}
+	}
+	s := newStage(t, provider, func(o *Options) { o.Required = true })
+	s.recorder.end = func(context.Context) error { return errors.New("the disk is full") }
+	if resp, text, err := s.ask("POST", "/v1/messages", claudeBody); err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "could not be recorded") {
+		t.Errorf("got %v, %q, %v", resp, text, err)
+	}
+}
+
 // A write that hangs keeps nobody else waiting.
 func TestNobodyWaitsBehindAHangingRecord(t *testing.T) {
 	gate := make(chan struct{})
