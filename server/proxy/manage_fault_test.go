@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -407,4 +408,41 @@ func loaded(b *testing.B, m *Epochs, q *wire.Request) *thread {
 		b.Fatal(err)
 	}
 	return t
+}
+
+// A session goes through the proxy itself, which records its calls and stores its
+// conversation in the background, with the same engine.
+func TestAManagedSessionThroughTheProxy(t *testing.T) {
+	const window = 32_000
+	w := newWorld(t, EpochOptions{Window: window, Large: 6_000, Pointer: 400})
+	s := newStage(t, w.provider, func(o *Options) {
+		o.Manager, o.Prepare, o.Importer, o.Recorder, o.Wait = w.manager, w.manager.Bound(), w.manager, w.engine, time.Minute
+	})
+	w.says("CANARY: make all parts.")
+	for n := range 40 {
+		w.now = w.now.Add(20 * time.Second)
+		w.size = 60 + 200*(n%4/3)
+		answer, text, err := s.ask("POST", "/v1/messages", w.request(), "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01")
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("call %d: %+v, %v: %s", n, answer, err, text)
+		}
+		w.hears(text)
+	}
+	if got := w.manager.Status(); got.Epochs < 3 || got.Failed > 0 || got.Stopped > 0 || got.Shrunk == 0 {
+		t.Errorf("got %+v", got)
+	}
+	for _, r := range w.provider.Requests() {
+		if !r.Contains("CANARY: make all parts.") {
+			t.Error("a call does not have what the user said")
+		}
+	}
+	w.notRefused()
+	calls, err := w.engine.Calls(t.Context(), governance.DefaultScope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 100}})
+	if err != nil || len(calls.Items) != 40 {
+		t.Fatalf("%d calls are recorded: %v", len(calls.Items), err)
+	}
+	newest := calls.Items[0]
+	if !newest.Managed || newest.Epoch < 3 || newest.Session == "" || newest.SentBytes >= newest.Bytes || newest.Sent == newest.Chain {
+		t.Errorf("got %+v", newest)
+	}
 }

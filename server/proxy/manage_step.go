@@ -136,6 +136,8 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	t.storing.Lock()
+	defer t.storing.Unlock()
 	req := &carrel.NewEpochRequest{
 		Name: t.name, Format: t.format, Data: data, Window: m.o.Window, Chain: q.Messages[n-1].Chain, Epoch: t.book.Epoch() + 1,
 		Target: carrel.Target{Tokens: max(t.gauge.Bound(limits.Target)-z.Tools-z.Fresh, limits.Target/8)},

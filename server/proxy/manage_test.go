@@ -46,6 +46,8 @@ type sent struct {
 	ids    []digest.Digest
 	reason string
 	status int
+	prompt int // tokens, as the provider counts
+	cached int // of these, read from its cache
 }
 
 func newWorld(t *testing.T, o EpochOptions) *world {
@@ -143,6 +145,17 @@ func (w *world) post(body string, p *Prepared) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	w.provider.ServeHTTP(answer, r)
 	s := sent{body: goes, epoch: p.Epoch, chain: chainOf(w.read(body)), reason: p.Reason, status: answer.Code}
+	var a struct {
+		Usage struct {
+			Input int `json:"input_tokens"`
+			Read  int `json:"cache_read_input_tokens"`
+			Write int `json:"cache_creation_input_tokens"`
+		}
+	}
+	if err := json.Unmarshal(answer.Body.Bytes(), &a); err != nil {
+		w.t.Fatal(err)
+	}
+	s.prompt, s.cached = a.Usage.Input+a.Usage.Read+a.Usage.Write, a.Usage.Read
 	for _, m := range w.read(goes).Messages {
 		s.ids = append(s.ids, m.Identity)
 	}
@@ -154,7 +167,12 @@ func (w *world) post(body string, p *Prepared) *httptest.ResponseRecorder {
 func (w *world) turn() {
 	w.t.Helper()
 	w.now = w.now.Add(20 * time.Second)
-	reply := w.call()
+	w.hears(w.call())
+}
+
+// hears takes what the model said, and answers its tool call with a result.
+func (w *world) hears(reply string) {
+	w.t.Helper()
 	var m struct {
 		Content json.RawMessage `json:"content"`
 	}
@@ -224,6 +242,11 @@ func TestAManagedSession(t *testing.T) {
 		t.Fatalf("%d of %d calls were refused: %+v", len(refused), len(w.sent), refused[0].Refusal)
 	}
 	w.stays()
+	for i := 1; i < len(w.sent); i++ { // as the provider's own cache sees it
+		if a, b := w.sent[i-1], w.sent[i]; a.epoch == b.epoch && a.prompt >= 4_000 && b.cached < a.prompt*9/10 {
+			t.Errorf("call %d of epoch %d reads %d tokens from the cache, where the call before had %d", i, b.epoch, b.cached, a.prompt)
+		}
+	}
 	s := w.manager.Status()
 	if s.Epochs < 3 || s.Failed > 0 {
 		t.Errorf("got %+v, want three epochs and no failure", s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/store"
@@ -25,6 +26,8 @@ const mostSent = 16
 type thread struct {
 	name, format string
 	used         int // how many calls there had been when it was used last; of Epochs.mu
+
+	storing sync.Mutex // while the conversation is stored, or a head is made of it
 
 	mu      sync.Mutex
 	session transcript.SessionID // empty until it was read from the store
@@ -144,6 +147,28 @@ func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.book.Whole(q, len(q.Messages))
+}
+
+// Import implements [Importer]: it stores a conversation, and not while a head is made of it,
+// which would lack what the newest call said.
+func (m *Epochs) Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error) {
+	if t := m.named(req.Name); t != nil {
+		t.storing.Lock()
+		defer t.storing.Unlock()
+	}
+	return m.o.Engine.Import(ctx, scope, req)
+}
+
+// named returns the thread in memory that has a name, or nil.
+func (m *Epochs) named(name string) *thread {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.threads {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
 }
 
 // settle keeps what is owed to the store. What was sent is known here; until it is known
