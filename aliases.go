@@ -26,6 +26,7 @@ type (
 	BriefResult          = api.BriefResult
 	Call                 = api.Call
 	CallIntent           = api.CallIntent
+	ProxyState           = api.ProxyState
 	CallOutcome          = api.CallOutcome
 	CallTally            = api.CallTally
 	CallsRequest         = api.CallsRequest

@@ -13,6 +13,7 @@ import (
 // the conversation.
 type CallIntent struct {
 	Dialect   string        `json:"dialect"`            // of the request, such as "anthropic"
+	Client    string        `json:"client,omitempty"`   // the client's own name for its session, and for an agent in it
 	Model     string        `json:"model,omitempty"`    // that was asked
 	Messages  int           `json:"messages"`           // that the client sent
 	Bytes     int           `json:"bytes"`              // of the body that came
@@ -99,7 +100,8 @@ type CloseCallsResult struct {
 // A CallsRequest asks for the calls of a scope, or of one session.
 type CallsRequest struct {
 	Session transcript.SessionID `json:"session,omitempty"`
-	Since   time.Time            `json:"since,omitzero"` // only calls that were begun then or later
+	Client  string               `json:"client,omitempty"` // only calls of what a client calls so
+	Since   time.Time            `json:"since,omitzero"`   // only calls that were begun then or later
 	Cursor
 }
 

@@ -91,7 +91,19 @@ type ContextResult struct {
 	Reserved  token.Count   `json:"reserved"`       // for the reply
 	Level     string        `json:"level"`          // "ok", "warn", "compress" or "critical"; see Figures
 	Figures   pager.Figures `json:"figures"`
-	Ops       int           `json:"ops"` // entries in the journal
+	Ops       int           `json:"ops"`             // entries in the journal
+	Proxy     *ProxyState   `json:"proxy,omitempty"` // how it goes through a proxy of Carrel; none if it does not
+}
+
+// A ProxyState says how a session goes through a proxy of Carrel, by its last call.
+type ProxyState struct {
+	Session   transcript.SessionID `json:"session"`    // that the proxy stores the conversation as; with managing, its window is what is sent from the next epoch on
+	At        time.Time            `json:"at"`         // when the answer to the last call came
+	Managed   bool                 `json:"managed"`    // what was sent is not what came
+	Epoch     int                  `json:"epoch"`      // of what was sent; 0 is the time before the first head
+	Bytes     int                  `json:"bytes"`      // that came
+	SentBytes int                  `json:"sent_bytes"` // that were sent
+	Tokens    token.Count          `json:"tokens"`     // of the prompt, as the provider counted; 0 if it did not say
 }
 
 // A ContextShare is what one kind of content takes.

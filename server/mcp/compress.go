@@ -45,7 +45,7 @@ func compress() registrar {
 	return &toolOf[compressArgs, compressResult]{
 		Tool:        Tool{"compress", []*ops.Operation{&ops.Compress.Operation}},
 		title:       "Compress the window",
-		about:       "Make the window of your session smaller that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
+		about:       "Make the window of your session smaller that Carrel holds. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
 		destructive: true, idempotent: true, // what fits is left alone
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["target"].Minimum = new(1.0)
@@ -65,16 +65,20 @@ func compress() registrar {
 			if err != nil {
 				return nil, err
 			}
-			return compressReply(res, in.DryRun), nil
+			note, err := c.note(ctx, id, unchanged)
+			if err != nil {
+				return nil, err
+			}
+			return compressReply(res, in.DryRun, note), nil
 		},
 	}
 }
 
-func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] {
+func compressReply(res *carrel.CompressResult, dry bool, note string) *reply[compressResult] {
 	out := &compressResult{
 		Session: res.Session, Op: res.Op, Strategy: res.Strategy, Budget: res.Budget, Figures: res.Figures, Sent: res.Sent, Before: res.Before, After: res.After,
 		Changed: res.Changed, Live: res.Blocks.Live, Stubs: res.Blocks.Stub, Cold: res.Blocks.Cold, Warnings: res.Warnings,
-		Note: unchanged,
+		Note: note,
 	}
 	text := fmt.Sprintf("session %s: the window that Carrel holds %d → %d tokens, budget %d; %d blocks live, %d stubs, %d out of the window; strategy %s",
 		res.Session, res.Before, res.After, res.Budget, res.Blocks.Live, res.Blocks.Stub, res.Blocks.Cold, res.Strategy)
@@ -92,6 +96,6 @@ func compressReply(res *carrel.CompressResult, dry bool) *reply[compressResult] 
 	case res.Changed == 0:
 		text += "\nnothing had to change"
 	}
-	text += "\n" + unchanged
+	text += "\n" + note
 	return &reply[compressResult]{text: []string{text}, out: out}
 }

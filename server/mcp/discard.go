@@ -53,7 +53,7 @@ func discardMessages() registrar {
 	return &toolOf[discardArgs, discardResult]{
 		Tool:        Tool{"discard_messages", []*ops.Operation{&ops.Discard.Operation}},
 		title:       "Discard messages",
-		about:       "Take messages that are no longer needed out of the window of your session that Carrel holds. This does not make your requests smaller: it counts once the session is exported and resumed. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
+		about:       "Take messages that are no longer needed out of the window of your session that Carrel holds. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
 		destructive: true,
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["short_ids"].MinItems = new(1)
@@ -76,15 +76,19 @@ func discardMessages() registrar {
 			if err != nil {
 				return nil, err
 			}
-			return discardReply(res), nil
+			note, err := c.note(ctx, id, unchanged)
+			if err != nil {
+				return nil, err
+			}
+			return discardReply(res, note), nil
 		},
 	}
 }
 
-func discardReply(res *carrel.DiscardResult) *reply[discardResult] {
+func discardReply(res *carrel.DiscardResult, note string) *reply[discardResult] {
 	out := &discardResult{
 		Session: res.Session, Op: res.Op, Discarded: []discarded{}, Thinking: res.Thinking, Sent: res.Sent, Before: res.Before, After: res.After,
-		Note: unchanged, Target: res.Target, Floor: res.Floor, Continue: res.Continue, Message: res.Message,
+		Note: note, Target: res.Target, Floor: res.Floor, Continue: res.Continue, Message: res.Message,
 	}
 	var ids []string
 	for i := range res.Discarded {
@@ -93,7 +97,7 @@ func discardReply(res *carrel.DiscardResult) *reply[discardResult] {
 		out.Discarded = append(out.Discarded, discarded{d.ShortID, d.Class, d.Tokens})
 	}
 	text := fmt.Sprintf("%s  discarded; the window that Carrel holds %d → %d tokens, target %d, floor %d; %s. %s\n%s",
-		strings.Join(ids, " "), res.Before, res.After, res.Target, res.Floor, sent(res.Sent), res.Message, unchanged)
+		strings.Join(ids, " "), res.Before, res.After, res.Target, res.Floor, sent(res.Sent), res.Message, note)
 	return &reply[discardResult]{text: []string{text}, out: out}
 }
 

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // held tells a model what the window of a session is that Carrel holds, and what it is
@@ -13,6 +16,19 @@ const held = "What Carrel holds is not what your client sends. Your requests bec
 
 // unchanged is what a tool adds that changed the window that Carrel holds.
 const unchanged = "Your requests stay as large as they are. " + held
+
+// managed is what stands in the place of both where a proxy sends the window that Carrel holds.
+const managed = "Your requests go through Carrel's proxy, which sends this window in place of the older messages: what you compress, discard or pin counts from the next epoch on, which begins when the budget is reached, or when the provider's cache has gone cold. What left can be recalled."
+
+// note says whether what Carrel holds of a session is what the client sends: otherwise, or
+// managed.
+func (c *call) note(ctx context.Context, id transcript.SessionID, otherwise string) (string, error) {
+	list, err := c.Calls(ctx, c.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
+	if err != nil || len(list.Items) == 0 || !list.Items[0].Managed {
+		return otherwise, err
+	}
+	return managed, nil
+}
 
 // sent says how many tokens a client sends with a request, if that is known.
 func sent(n token.Count) string {

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/server/mcp"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
@@ -89,6 +91,36 @@ func TestWhatIsSentMayBeUnknown(t *testing.T) {
 	}
 }
 
+// Where a proxy sends the window that Carrel holds, that is what is told.
+func TestAManagedWindowIsWhatIsSent(t *testing.T) {
+	e := newEngine(t, memory.New())
+	session := load(t, e, scope, "0b8a6f0e.jsonl", agentFile())
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
+	for _, managed := range []bool{false, true} {
+		begun, err := e.Begin(t.Context(), scope, &carrel.BeginRequest{Session: session, CallIntent: carrel.CallIntent{
+			Dialect: "anthropic", Messages: 9, Bytes: 400_000, SentBytes: 90_000, Epoch: 3, Managed: managed,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := &carrel.EndRequest{Call: begun.Call, State: store.CallDone}
+		end.Usage = carrel.Usage{Input: 7, CacheRead: 23_000}
+		if _, err := e.End(t.Context(), scope, end); err != nil {
+			t.Fatal(err)
+		}
+		for tool, args := range map[string]m{"status": nil, "compress": {"target": 3000}} {
+			r := done(t, c, tool, args, nil)
+			text := strings.Join(r.text, "\n")
+			if says := strings.Contains(text, "counts from the next epoch on"); says != managed || strings.Contains(text, "carrel export") == managed {
+				t.Errorf("managed %v: %s says %s", managed, tool, text)
+			}
+			if tool == "status" && (!strings.Contains(text, "your client sent 23007 tokens") || !strings.Contains(text, "with 400000 bytes and was sent with 90000, in epoch 3")) {
+				t.Errorf("managed %v: %s says %s", managed, tool, text)
+			}
+		}
+	}
+}
+
 // A model that reads no result yet knows it, too.
 func TestDescriptionsSayWhatChanges(t *testing.T) {
 	d := newDesk(t)
@@ -102,7 +134,7 @@ func TestDescriptionsSayWhatChanges(t *testing.T) {
 			continue
 		}
 		n++
-		for _, want := range []string{"that Carrel holds", "does not make your requests smaller", "exported and resumed"} {
+		for _, want := range []string{"that Carrel holds", "smaller only if they go through Carrel's proxy", "exported and resumed"} {
 			if !strings.Contains(tool.Description, want) {
 				t.Errorf("%s does not say %q: %s", tool.Name, want, tool.Description)
 			}

@@ -12,7 +12,7 @@ To see the original, call the recall tool of this server. Its first parameter is
 
 Recall when you need an exact line, number or name that a stub or a summary does not show. Do not guess it, and do not run a command again only to see its output. If you have no id, use search.
 
-compress and discard_messages change the window that Carrel holds, not your requests: these become smaller by hooks that shorten large results, by your client's own compaction, or if the session is exported and resumed. status gives both figures.
+compress and discard_messages change the window that Carrel holds. Your requests follow it if they go through Carrel's proxy; otherwise hooks that shorten large results, your client's own compaction, or an export make them smaller. status says which.
 
 To tidy what Carrel holds: get_messages, then discard_messages with the short_ids you no longer need, down to about target_tokens and never below floor_tokens, or compress. Before either, pin what must stay word for word.
 

@@ -41,6 +41,8 @@ type statusResult struct {
 	Reasons   []string             `json:"reasons"`
 	Target    token.Count          `json:"target"` // of a compression
 	Note      string               `json:"note"`
+
+	Proxy *carrel.ProxyState `json:"proxy,omitempty"` // how the client's requests go through Carrel's proxy, if they do
 }
 
 type share struct {
@@ -67,7 +69,11 @@ func status() registrar {
 			if err != nil {
 				return nil, err
 			}
-			return statusReply(window, due), nil
+			note, err := c.note(ctx, window.Session, held)
+			if err != nil {
+				return nil, err
+			}
+			return statusReply(window, due, note), nil
 		},
 	}
 }
@@ -78,20 +84,23 @@ func measured(what string, n token.Count, f *pager.Figures) string {
 		what, ratio.Of(n, max(f.Effective, 1)).Percent(), f.Effective, ratio.Of(f.Effective, max(f.Window, 1)).Percent(), f.Window, f.Target)
 }
 
-func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult) *reply[statusResult] {
+func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult, note string) *reply[statusResult] {
 	out := &statusResult{
 		Session: w.Session, Title: w.Title, Model: w.Model, Level: w.Level, Sent: w.Sent, Used: w.Used, Capacity: w.Capacity,
 		Effective: w.Effective, Figures: w.Figures, Free: w.Free, Reserved: w.Reserved,
 		Fixed: share(w.Fixed), System: share(w.System), Pinned: share(w.Pinned), Summary: share(w.Summary),
 		Live: share(w.Live), Stubs: share(w.Stubs), Cold: share(w.Cold),
 		Due: due.Due, Action: due.Action, Reasons: append([]string{}, due.Reasons...), Target: due.Target,
-		Note: held,
+		Note: note, Proxy: w.Proxy,
 	}
 	text := fmt.Sprintf("session %s: %s; Carrel holds a window of %d of %d tokens, level %s; %d live blocks, %d stubs in place of %d tokens, %d blocks out of the window; %d tokens free",
 		w.Session, sent(w.Sent), w.Used, w.Capacity, w.Level, w.Live.Blocks, w.Stubs.Blocks, w.Stubs.Stands, w.Cold.Blocks, w.Free)
 	text += "\n" + measured("the window", w.Used, &w.Figures)
+	if p := w.Proxy; p != nil {
+		text += fmt.Sprintf("\nthe newest request came to the proxy with %d bytes and was sent with %d, in epoch %d", p.Bytes, p.SentBytes, p.Epoch)
+	}
 	if due.Due {
 		text += fmt.Sprintf("\na compression of it is due (%s); next: discard_messages or compress, to about %d tokens", strings.Join(due.Reasons, "; "), due.Target)
 	}
-	return &reply[statusResult]{text: []string{text + "\n" + held}, out: out}
+	return &reply[statusResult]{text: []string{text + "\n" + note}, out: out}
 }

@@ -207,7 +207,16 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 		in.Chain = req.Messages[n-1].Chain
 	}
 	in.Sent = in.Chain
-	in.Session = c.proxy.keeper.session(req.Thread())
+	in.Session, in.Client = c.proxy.keeper.session(req), word(clientOf(req))
+}
+
+// clientOf returns what the client calls its session, with the agent in it if that is
+// another.
+func clientOf(req *wire.Request) string {
+	if req.Agent == "" || req.Agent == req.Session {
+		return req.Session
+	}
+	return req.Session + "/" + req.Agent
 }
 
 // unreadable returns why a body could not be read: a word, no text of it.

@@ -77,9 +77,9 @@ func randomText(random *rand.Rand, kind string) string {
 		case 1:
 			b.WriteString(claudeStop)
 		case 2:
-			b.WriteString(chatReply)
+			b.WriteString(chatAnswer)
 		case 3:
-			b.WriteString(responseReply)
+			b.WriteString(responseAnswer)
 		case 4:
 			b.WriteString("{\"usage\":{\"input_tokens\":1}}")
 		case 5:
@@ -91,7 +91,7 @@ func randomText(random *rand.Rand, kind string) string {
 		}
 	}
 	if kind == "application/json" && random.IntN(2) == 0 {
-		return responseReply[strings.LastIndex(responseReply, "data: ")+6:]
+		return responseAnswer[strings.LastIndex(responseAnswer, "data: ")+6:]
 	}
 	return b.String()
 }

@@ -49,11 +49,19 @@ func newKeeper(p *Proxy) *keeper {
 	return k
 }
 
-// session returns the session that a thread was imported as, or nothing.
-func (k *keeper) session(thread digest.Digest) transcript.SessionID {
+// session returns the session that the conversation of a request is imported as, or nothing
+// if it is not worth that.
+func (k *keeper) session(req *wire.Request) transcript.SessionID {
+	if k.proxy.opts.Importer == nil || !worth(req) {
+		return ""
+	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.known[thread]
+	id := k.known[req.Thread()]
+	k.mu.Unlock()
+	if id == "" {
+		id, _ = sessionOf(threadName(req), formats[req.Dialect]) // all formats are known
+	}
+	return id
 }
 
 func (k *keeper) sessions() int {

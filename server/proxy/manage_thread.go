@@ -82,7 +82,7 @@ func (m *Epochs) load(ctx context.Context, t *thread) error {
 	if t.session != "" {
 		return nil
 	}
-	id, err := sessionOf(t)
+	id, err := sessionOf(t.name, t.format)
 	if err != nil {
 		return err
 	}
@@ -116,17 +116,18 @@ func (t *thread) add(r *carrel.Rewrite) error {
 	return t.book.Add(&epoch.Rewrite{Chain: r.Chain, Kind: epoch.Kind(r.Kind), Epoch: r.Epoch, Messages: r.Messages, Data: r.Data})
 }
 
-// sessionOf returns the id of the session that a thread is stored as.
-func sessionOf(t *thread) (transcript.SessionID, error) {
-	f, err := carrel.FormatNamed(t.format)
+// sessionOf returns the id of the session that a conversation of a name and a format is
+// stored as.
+func sessionOf(name, format string) (transcript.SessionID, error) {
+	f, err := carrel.FormatNamed(format)
 	if err != nil {
 		return "", err
 	}
 	key := "messages"
-	if t.format == formats[wire.Responses] {
+	if format == formats[wire.Responses] {
 		key = "input"
 	}
-	s, err := f.Decode(t.name, fmt.Appendf(nil, `{%q:[{"role":"user","content":"x"}]}`, key))
+	s, err := f.Decode(name, fmt.Appendf(nil, `{%q:[{"role":"user","content":"x"}]}`, key))
 	if err != nil {
 		return "", err
 	}

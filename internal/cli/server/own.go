@@ -82,7 +82,25 @@ func (o *owner) own(ctx context.Context, call string) (transcript.SessionID, err
 			return "", err
 		}
 	}
-	return b.Session, nil
+	return o.sending(ctx, b.Session)
+}
+
+// recentCalls is how many calls of a client are looked at for one of its conversation.
+const recentCalls = 50
+
+// sending returns the session whose window is sent for the client, if a proxy manages that;
+// otherwise the client's own.
+func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcript.SessionID, error) {
+	calls, err := o.Calls(ctx, o.Scope, &carrel.CallsRequest{Client: string(id), Cursor: carrel.Cursor{Limit: recentCalls}})
+	if err != nil {
+		return "", err
+	}
+	for i := range calls.Items {
+		if c := &calls.Items[i]; c.Managed && c.Session != "" {
+			return c.Session, nil
+		}
+	}
+	return id, nil
 }
 
 // bound returns what binds the client to its session: what a hook said last, or else

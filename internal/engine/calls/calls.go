@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -38,7 +37,7 @@ const maxWord = 256
 func (e *Calls) Begin(ctx context.Context, scope governance.Scope, req *api.BeginRequest) (_ *api.BeginResult, err error) {
 	defer base.During("begin call", &err)
 
-	if err := checkWords(map[string]string{"dialect": req.Dialect, "model": req.Model, "reason": req.Reason}); err != nil {
+	if err := checkWords(map[string]string{"dialect": req.Dialect, "model": req.Model, "reason": req.Reason, "client": req.Client}); err != nil {
 		return nil, err
 	}
 	intent, err := json.Marshal(&req.CallIntent)
@@ -122,11 +121,18 @@ func (e *Calls) CloseCalls(ctx context.Context, scope governance.Scope, req *api
 func (e *Calls) Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (_ *api.List[api.Call], err error) {
 	defer base.During("list calls", &err)
 	return base.ListPage(&base.Listing[api.Call, int64]{
-		Name: "calls", Scope: scope, Of: []any{req.Session, req.Since},
+		Name: "calls", Scope: scope, Of: []any{req.Session, req.Client, req.Since},
 		Fetch: func(limit int) ([]api.Call, error) {
 			var list []api.Call
-			err := e.each(ctx, scope, store.CallFilter{Session: req.Session, Since: req.Since, Limit: limit}, func(c *api.Call) {
-				list = append(list, *c)
+			filter := store.CallFilter{Session: req.Session, Since: req.Since}
+			if req.Client == "" {
+				filter.Limit = limit
+			}
+			err := e.EachCall(ctx, scope, filter, func(c *api.Call) bool {
+				if req.Client == "" || c.Client == req.Client {
+					list = append(list, *c)
+				}
+				return limit <= 0 || len(list) < limit
 			})
 			return list, err
 		},
@@ -135,28 +141,4 @@ func (e *Calls) Calls(ctx context.Context, scope governance.Scope, req *api.Call
 			return func(c *api.Call) bool { return c.Seq < at }, nil
 		},
 	}, req.Cursor)
-}
-
-// each calls f for each call that fits a filter, last begun first.
-func (e *Calls) each(ctx context.Context, scope governance.Scope, filter store.CallFilter, f func(c *api.Call)) error {
-	for c, err := range e.Store.Calls(ctx, scope, filter) {
-		if err != nil {
-			return err
-		}
-		call := api.Call{ID: c.ID, Seq: c.Seq, Session: c.Session, State: c.State, Begun: c.Begun, Ended: c.Ended}
-		err := errors.Join(parse(c.Intent, &call.CallIntent), parse(c.Outcome, &call.CallOutcome))
-		if err != nil {
-			return fmt.Errorf("%w: call %s: %w", store.ErrCorrupt, c.ID, err)
-		}
-		f(&call)
-	}
-	return nil
-}
-
-// parse reads what is recorded of a call, if anything is.
-func parse(data json.RawMessage, into any) error {
-	if data == nil {
-		return nil
-	}
-	return json.Unmarshal(data, into)
 }

@@ -23,7 +23,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	res := &api.ReportResult{Since: req.Since}
 	sessions := make(map[transcript.SessionID]*sessionTally)
 	reasons := make(map[api.ReasonTally]int)
-	err = e.each(ctx, scope, store.CallFilter{Since: req.Since}, func(c *api.Call) {
+	err = e.EachCall(ctx, scope, store.CallFilter{Since: req.Since}, func(c *api.Call) bool {
 		of := sessions[c.Session]
 		if of == nil {
 			of = &sessionTally{epochs: make(map[int]bool), models: make(map[string]*api.ModelTally)}
@@ -37,6 +37,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 		if c.Begun.After(res.Last) {
 			res.Last = c.Begun
 		}
+		return true
 	})
 	if err != nil {
 		return nil, err

@@ -143,6 +143,15 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 		}
 		res.Ops++
 	}
+	last, err := e.LastCall(ctx, scope, id)
+	if err != nil || last == nil {
+		return res, err
+	}
+	res.Proxy = &api.ProxyState{
+		Session: last.Session, At: last.Ended, Managed: last.Managed, Epoch: last.Epoch,
+		Bytes: last.Bytes, SentBytes: last.SentBytes, Tokens: last.Usage.Prompt(),
+	}
+	res.Sent = cmp.Or(res.Proxy.Tokens, res.Sent)
 	return res, nil
 }
 
