@@ -103,6 +103,14 @@ func TestWhatCannotBeKeptIsNotSent(t *testing.T) {
 				return []byte(`[{"role":"assistant","content":"first"}]`)
 			}
 		}},
+		{"a head without what was said last", func(f *faulty, err func() error) {
+			f.head = func(head []byte) []byte {
+				if err() == nil {
+					return head
+				}
+				return []byte(`[{"role":"user","content":"first"}]`)
+			}
+		}},
 		{"a head that is no list", func(f *faulty, err func() error) {
 			f.head = func(head []byte) []byte {
 				if err() == nil {
@@ -420,7 +428,6 @@ func TestAManagedSessionThroughTheProxy(t *testing.T) {
 	})
 	w.says("CANARY: make all parts.")
 	for n := range 40 {
-		w.now = w.now.Add(20 * time.Second)
 		w.size = 60 + 200*(n%4/3)
 		answer, text, err := s.ask("POST", "/v1/messages", w.request(), "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01")
 		if err != nil || answer.StatusCode != http.StatusOK {

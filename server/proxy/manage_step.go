@@ -181,8 +181,12 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 		return err
 	}
 	book.Plan(&own).Edit(&own)
-	_, bad, err := carrel.Validate(t.format, bytes.Join(own.Doc.Segments(), nil))
-	if err != nil || len(bad) == 0 {
+	goes := bytes.Join(own.Doc.Segments(), nil)
+	_, bad, err := carrel.Validate(t.format, goes)
+	if err != nil {
+		return err
+	}
+	if err := m.ends(q, head, goes); err != nil || len(bad) == 0 {
 		return err
 	}
 	_, before, err := carrel.Validate(t.format, q.Doc.Raw(rawjson.Root))
@@ -193,6 +197,24 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 		if !slices.ContainsFunc(before, func(b transcript.Violation) bool { return b.Rule == v.Rule }) {
 			return fmt.Errorf("%w: %s at %s: %s", carrel.ErrInvalid, v.Rule, v.Field, v.Text)
 		}
+	}
+	return nil
+}
+
+// ends reports whether a head does not end with who speaks last in what it stands for: then
+// what was said last is not in it.
+func (m *Epochs) ends(q *wire.Request, head *carrel.Rewrite, goes []byte) error {
+	var doc rawjson.Document
+	var sent wire.Request
+	if err := doc.Read(goes); err != nil {
+		return err
+	}
+	if err := sent.Read(q.Dialect, q.Kind, nil, &doc); err != nil {
+		return err
+	}
+	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
+	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
+		return errors.New("the head does not end with what was said last")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,6 +62,7 @@ func newWorld(t *testing.T, o EpochOptions) *world {
 	if o.Engine == nil {
 		o.Engine = e
 	}
+	o.Limit, o.HeadLimit = time.Minute, cmp.Or(o.HeadLimit, time.Minute) // a machine may be slow
 	o.Now = func() time.Time { return w.now }
 	o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	w.manager = NewEpochs(&o)
@@ -258,7 +260,7 @@ func (w *world) restart(o EpochOptions) {
 	if o.Engine == nil {
 		o.Engine = w.engine
 	}
-	o.Now, o.Logger = w.manager.o.Now, w.manager.o.Logger
+	o.Now, o.Logger, o.Limit, o.HeadLimit = w.manager.o.Now, w.manager.o.Logger, w.manager.o.Limit, w.manager.o.HeadLimit
 	w.manager = NewEpochs(&o)
 }
 
