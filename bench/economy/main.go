@@ -33,8 +33,8 @@
 // when hardly anything came in between. What a model would do otherwise with another window,
 // and what it would look up again, is in no figure.
 //
-// Sessions whose system text and tools alone are above the target are told apart: no way
-// can do much for them, and no goal is held against them.
+// Sessions whose system text and tools alone are more than half of the window are told
+// apart: no way can do much for them, and no goal is held against them.
 //
 // Beside them stands what the frame, what is new and the output alone would cost: no way can
 // come below that.

@@ -119,11 +119,11 @@ func newConversation(id, family string, msgs []retention.Message) *conversation 
 
 // link returns what the provider's cache sees of a message.
 func link(m *retention.Message) economy.Link {
-	text := string(m.Role) + "\x00" + m.CallID + "\x00" + m.Text
+	parts := []string{string(m.Role), m.CallID, m.Text}
 	for _, k := range m.Calls {
-		text += "\x00" + k.ID + "\x00" + k.Name + "\x00" + k.Args
+		parts = append(parts, k.ID, k.Name, k.Args)
 	}
-	return economy.Link{Digest: digest.Of([]byte(text)), Tokens: token.Count(m.Cost())}
+	return economy.Link{Digest: digest.Of([]byte(strings.Join(parts, "\x00"))), Tokens: token.Count(m.Cost())}
 }
 
 // metered finds the calls by what the session records of them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -111,7 +112,7 @@ func (r *replay) replace(msgs []retention.Message) {
 // so what was sent with the call before is found unless very much came at once.
 func (r *replay) send(k *call, output token.Count, more ...economy.Link) {
 	s := &economy.Submission{At: k.time, Model: k.tariff.Name, Links: r.links}
-	s.Links = append(s.Links[:len(s.Links):len(s.Links)], more...)
+	s.Links = append(slices.Clip(s.Links), more...)
 	for _, at := range []int{0, len(s.Links) - 20, len(s.Links) - 1} {
 		s.Marks = append(s.Marks, economy.Breakpoint{After: at, Long: r.long})
 	}

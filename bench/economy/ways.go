@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
@@ -177,5 +178,5 @@ func (c *conversation) account(upTo, budget int) []retention.Message {
 		made = retention.Strategies(nil, carrel.StrategyAccount)[0].Pack(c.Messages[from:upTo:upTo], budget)
 		c.packs[at] = made
 	}
-	return made[:len(made):len(made)]
+	return slices.Clip(made)
 }
