@@ -52,6 +52,19 @@ func TestDetect(t *testing.T) {
 			`{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"x"}}` + "\n" +
 				`{"type":"assistant","uuid":"v","parentUuid":"u","sessionId":"s","message":{"id":"m","role":"assistant","content":[{"type":"compaction","content":"c"}]}}` + "\n",
 		}},
+		{"codex", []string{
+			`{"timestamp":"t","type":"session_meta","payload":{"id":"s"}}` + "\n" +
+				`{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}` + "\n",
+			`{"timestamp":"t","type":"response_item","payload":{"role":"user","content":"x"}}`,
+		}},
+		{"responses", []string{
+			`{"model":"gpt-5","input":"x"}`,
+			`{"model":"gpt-5","input":[` + asked + `]}`,
+			`{"input":[` + asked + `,{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}],"tools":[{"type":"function","name":"f"}]}`,
+			`[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}]`,
+			`{"input":[{"type":"compaction","encrypted_content":"x"}],"model":"claude-opus-5-5"}`,
+			`{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"a","output":"x"}]}`,
+		}},
 		{"pager", []string{
 			`{"intent_ir":["x"],"blocks":[{"id":"b1","turn":1,"role":"user","kind":"active","text":"[{\"type\":\"compaction\"}]"}],"current_turn":2}`,
 		}},

@@ -24,6 +24,7 @@ const topicFormats = `Formats that import finds out by itself, and that export w
   claudecode   session files of Claude Code (*.jsonl), with forks, sub-agents
                and compactions. Also known as claude. An export is a new session
                for "claude --resume": see "carrel export --help".
+  codex        session files of Codex (rollout-*.jsonl), with compactions
   anthropic    bodies of requests to the Messages API
   openai       bodies of requests to the Chat Completions API
   responses    bodies of requests to the Responses API, and lists of its items. One

@@ -61,9 +61,30 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 // Piece returns the messages of some items, or nil if they cannot be read alone. Instructions,
 // which stand apart from the list, cannot.
 func (f format) Piece(items [][]byte) []transcript.Message {
-	s, err := f.Decode("", slices.Concat([]byte(`{"input":[`), bytes.Join(items, []byte(",")), []byte("]}")))
+	s, err := f.Decode("", Body(items))
 	if err != nil {
 		return nil
 	}
 	return s.Messages
+}
+
+// Body returns the body of a request that has these items and nothing else.
+func Body(items [][]byte) []byte {
+	return slices.Concat([]byte(`{"input":[`), bytes.Join(items, []byte(",")), []byte("]}"))
+}
+
+// Messages returns the messages of a list of items, each with the indexes of its own.
+func Messages(items [][]byte) ([]transcript.Message, error) {
+	b, err := parse("", Body(items))
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]transcript.Message, len(b.runs))
+	for i, r := range b.runs {
+		messages[i] = b.view(r)
+		for k := r.from; k < r.to; k++ {
+			messages[i].Items = append(messages[i].Items, k)
+		}
+	}
+	return messages, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/anthropic"
 	"github.com/carrel-dev/carrel/transcript/claudecode"
+	"github.com/carrel-dev/carrel/transcript/codex"
 	"github.com/carrel-dev/carrel/transcript/openai"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 	"github.com/carrel-dev/carrel/transcript/responses"
@@ -15,7 +16,7 @@ import (
 
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
-var formats = []transcript.Format{claudecode.Format, pagerjson.Format, anthropic.Format, openai.Format, responses.Format}
+var formats = []transcript.Format{claudecode.Format, codex.Format, pagerjson.Format, anthropic.Format, openai.Format, responses.Format}
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and
 // carrel.Engine.Export writes.

@@ -22,7 +22,8 @@ func FramingOf(format string) token.Framing { return token.FramingOf(providerOf(
 
 // providerOf returns the provider that gets a format.
 func providerOf(format string) string {
-	if format == "openai" || format == "responses" {
+	switch format {
+	case "openai", "responses", "codex":
 		return "openai"
 	}
 	return "anthropic"

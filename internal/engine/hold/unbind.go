@@ -45,10 +45,13 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 // carry that. A format that cannot tells itself what it leaves out.
 func binds(s *transcript.Session, format string) bool {
 	switch {
-	case format == "openai" || (format == "responses") != (s.Format == "responses"):
+	case format == "openai" || hasItems(format) != hasItems(s.Format):
 		return false
-	case format == "responses":
+	case hasItems(format):
 		return responses.BindsReasoning(s.Model)
 	}
 	return anthropic.BindsThinking(s.Model)
 }
+
+// hasItems reports whether a format has the items of the Responses API.
+func hasItems(format string) bool { return format == "responses" || format == "codex" }

@@ -1,0 +1,133 @@
+package codex
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// Format is the format of session files of Codex.
+var Format transcript.Format = format{}
+
+type format struct{}
+
+// Name implements [transcript.Format].
+func (format) Name() string { return "codex" }
+
+// kinds are the types of rows.
+var kinds = []string{
+	"session_meta", "turn_context", "world_state", "event_msg", "response_item", "token_usage_record", "compacted",
+}
+
+// Sniff implements [transcript.Format]: the first row that is not empty has one of the
+// types of rows, and a payload.
+func (format) Sniff(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	r := row{raw: line}
+	return len(line) > 0 && line[0] == '{' && r.read() == nil && slices.Contains(kinds, r.kind) && r.payload.End > 0
+}
+
+// Decode implements [transcript.Format].
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
+	in := read(data)
+	if len(in.live()) == 0 {
+		e := &transcript.SyntaxError{Name: name, Text: "the conversation has no items", Hint: "a session file of Codex has one JSON object on each line"}
+		if len(in.warnings) > 0 {
+			e.Line, e.Text = in.warnings[0].Line, e.Text+"; "+in.warnings[0].Text
+		}
+		return nil, e
+	}
+	s := &transcript.Session{ID: transcript.SessionID(in.id), Format: f.Name(), Model: in.model, Project: in.cwd, Warnings: in.warnings}
+	if s.ID == "" {
+		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	}
+	s.Items = make([]transcript.Item, len(in.rows))
+	for i := range in.rows {
+		s.Items[i].Raw = in.rows[i].raw
+	}
+	for i, items := range in.windows {
+		msgs, err := messages(items)
+		if err != nil {
+			return nil, err
+		}
+		if i+1 < len(in.windows) {
+			if msgs = without(msgs, items, in.windows[i+1]); len(msgs) > 0 {
+				s.Earlier = append(s.Earlier, msgs)
+			}
+			continue
+		}
+		if in.meta >= 0 {
+			s.Messages = append(s.Messages, transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text(in.said)}, Items: []int{in.meta}})
+		}
+		s.Messages = append(s.Messages, msgs...)
+	}
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		m.Summary = m.Role == transcript.RoleUser && in.summary != "" && strings.Contains(m.Text(), in.summary)
+		if line := text.FirstLine(transcript.Words(m.Text())); m.Role == transcript.RoleUser && !m.Summary && s.Title == "" {
+			s.Title = text.Short(line, 80)
+		}
+	}
+	return s, nil
+}
+
+// messages returns the messages of items, each with the rows that it is in.
+func messages(items []item) ([]transcript.Message, error) {
+	msgs, err := responses.Messages(raws(items))
+	for i := range msgs {
+		var rows []int
+		for _, k := range msgs[i].Items {
+			rows = append(rows, items[k].row)
+		}
+		msgs[i].Items = slices.Compact(rows)
+	}
+	return msgs, err
+}
+
+// without returns the messages of a window that the next one has not kept.
+func without(msgs []transcript.Message, items, next []item) []transcript.Message {
+	kept := make(map[string]bool, len(next))
+	for _, it := range next {
+		kept[string(it.raw)] = true
+	}
+	rows := make(map[int]bool) // that have something the next window has not
+	for _, it := range items {
+		rows[it.row] = rows[it.row] || !kept[string(it.raw)]
+	}
+	return slices.DeleteFunc(msgs, func(m transcript.Message) bool {
+		return !slices.ContainsFunc(m.Items, func(row int) bool { return rows[row] })
+	})
+}
+
+// Validate implements [transcript.Format]. It checks the conversation that the agent
+// would send when it resumes, by the rules of package responses. A violation names the
+// line of its item.
+func (f format) Validate(data []byte) ([]transcript.Violation, error) {
+	if _, err := f.Decode("", data); err != nil {
+		return nil, err
+	}
+	items := read(data).live()
+	found, err := responses.Format.Validate(responses.Body(raws(items)))
+	for i := range found {
+		if v := &found[i]; v.Message >= 0 {
+			v.Field = fmt.Sprintf("line %d", items[v.Message].row+1)
+		}
+	}
+	return found, err
+}
+
+// Piece returns the messages of some rows, or nil if they cannot be read alone.
+func (f format) Piece(items [][]byte) []transcript.Message {
+	s, err := f.Decode("", bytes.Join(items, nil))
+	if err != nil {
+		return nil
+	}
+	return s.Messages
+}

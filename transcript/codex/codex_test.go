@@ -1,0 +1,143 @@
+package codex
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/anthropic"
+	"github.com/carrel-dev/carrel/transcript/claudecode"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+	"github.com/carrel-dev/carrel/transcript/openai"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// samples returns the files in testdata, and one with CRLF for its line ends.
+func samples(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	names, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(names) == 0 {
+		tb.Fatal(names, err)
+	}
+	all := make(map[string][]byte)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(name), ".jsonl")] = data
+	}
+	all["crlf"] = bytes.ReplaceAll(all["tools"], []byte("\n"), []byte("\r\n"))
+	return all
+}
+
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
+
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
+
+// Conversations go from this format into every other, and back.
+func TestOtherFormats(t *testing.T) {
+	for _, tt := range []struct {
+		format transcript.Format
+		sample []byte
+	}{
+		{openai.Format, fakesession.Chat(3, 3)},
+		{anthropic.Format, fakesession.Messages(3, 3)},
+		{responses.Format, fakesession.Responses(3, 3)},
+		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
+	} {
+		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
+		for name, data := range samples(t) {
+			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
+		}
+	}
+}
+
+// A compaction puts its history in place of everything before, which is a window of its own
+// without what was kept of it.
+func TestCompacted(t *testing.T) {
+	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
+	said := func(msgs []transcript.Message) (list []string) {
+		for i := range msgs {
+			what := string(msgs[i].Role) + " " + msgs[i].Text()
+			if msgs[i].Summary {
+				what += " (summary)"
+			}
+			list = append(list, what)
+		}
+		return list
+	}
+	want := []string{
+		"system You are a coding agent.", "system <permissions>", "user mend the pool", "user Summary:\nWe looked at the pool. (summary)", "user go on", "assistant I go on.",
+	}
+	if diff := cmp.Diff(want, said(s.Messages)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	before := []string{"assistant ", "system a hook spoke", "tool ", "tool ", "assistant Done."}
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	if diff := cmp.Diff(before, said(s.Earlier[0])); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+	if s.ID != "019a7c1e-0000-7000-8000-000000000001" || s.Project != "/srv/pool" || s.Model != "gpt-6-codex" || s.Title != "mend the pool" || len(s.Warnings) > 0 {
+		t.Errorf("id %q, project %q, model %q, title %q, warnings %v", s.ID, s.Project, s.Model, s.Title, s.Warnings)
+	}
+}
+
+// A changed window keeps the rows of items that did not change, and those about settings;
+// what a screen showed goes.
+func TestEncodeOwn(t *testing.T) {
+	data := samples(t)["tools"]
+	w := transcript.Whole(formattest.Decode(t, format{}, string(data)))
+	for i := range w.Entries {
+		for _, r := range w.Entries[i].Results() {
+			if r.CallID == "call_a" {
+				w.Entries[i] = w.Entries[i].WithResult(r.CallID, "<short>")
+			}
+		}
+	}
+	enc := formattest.Encode(t, format{}, w)
+	lines := strings.SplitAfter(string(data), "\n")
+	want := lines[0] + lines[1] + lines[2] + lines[3] + lines[5] + lines[6] + lines[8] + lines[9] +
+		`{"timestamp":"2026-11-01T10:00:09.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_a","output":"<short>"}}` + "\n" +
+		lines[12] + lines[10] + lines[13] + lines[15] + lines[16] + lines[17]
+	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
+		t.Errorf("encoding (-want +got):\n%s", diff)
+	}
+}
+
+// What cannot be read is told with its line, and what a provider would refuse with that of
+// its item.
+func TestBroken(t *testing.T) {
+	data := samples(t)["broken"]
+	s := formattest.Decode(t, format{}, string(data))
+	var lines []int
+	for _, w := range s.Warnings {
+		lines = append(lines, w.Line)
+	}
+	if diff := cmp.Diff([]int{16, 17, 22}, lines); diff != "" {
+		t.Errorf("warnings %v (-want +got):\n%s", s.Warnings, diff)
+	}
+	found, err := format{}.Validate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []transcript.Violation{
+		{Rule: "R2", Message: 1, Field: "line 19", Text: "No tool call found for function call output with call_id gone"},
+		{Rule: "R1", Message: 2, Field: "line 20", Text: "No tool output found for function call call_d"},
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+	formattest.Refuses(t, format{}, []formattest.Refusal{
+		{Name: "a file without items", In: `{"type":"session_meta","payload":{"id":"x"}}`, Says: "the conversation has no items"},
+		{Name: "no rows", In: "\nnone", Says: "x.json:2: the conversation has no items; "},
+	})
+}

@@ -1,0 +1,179 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// dawn is the time of rows that are made where there is no other.
+const dawn = "2000-01-01T00:00:00.000Z"
+
+// Encode implements [transcript.Format].
+func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
+	own := w.Session.Format == f.Name()
+	if own && w.Intact() {
+		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
+	}
+	in := &rollout{meta: -1, windows: [][]item{nil}}
+	if own {
+		in = read(w.Session.Bytes())
+	}
+	inner, instructed, err := in.window(w, own)
+	if err != nil {
+		return nil, err
+	}
+	out, err := responses.Format.Encode(inner)
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{in: in, stamp: dawn, instructed: instructed, session: w.Session.ID}
+	if !own {
+		e.begin(w.Session)
+	}
+	e.all(out)
+	return &transcript.Encoded{Data: e.out.Bytes(), Session: e.session, Losses: out.Losses, Repairs: out.Repairs}, nil
+}
+
+// window returns the window as one of a request, and whether it has the instructions.
+func (f *rollout) window(w *transcript.Window, own bool) (inner *transcript.Window, instructed bool, err error) {
+	inner = &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // so that it is written anew
+	if !own {
+		for i := range inner.Entries { // instructions of a request stand apart, and would stay there
+			if e := &inner.Entries[i]; i == 0 && e.Role == transcript.RoleSystem && w.Session.Format == responses.Format.Name() && says(e.Parts) {
+				e.Source = nil
+			}
+		}
+		return inner, false, nil
+	}
+	if inner.Session, err = responses.Format.Decode("", responses.Body(raws(f.live()))); err != nil {
+		return nil, false, err
+	}
+	first := 0
+	if f.meta >= 0 {
+		first = 1
+	}
+	at := make(map[*transcript.Message]int, len(w.Session.Messages))
+	for i := range w.Session.Messages {
+		at[&w.Session.Messages[i]] = i - first
+	}
+	inner.Entries = inner.Entries[:0]
+	for _, e := range w.Entries {
+		i, known := at[e.Source]
+		switch {
+		case known && i < 0:
+			instructed = true
+			continue
+		case known:
+			e.Source = &inner.Session.Messages[i]
+		}
+		inner.Entries = append(inner.Entries, e)
+	}
+	return inner, instructed, nil
+}
+
+// says reports whether parts are texts.
+func says(parts []transcript.Part) bool {
+	return !slices.ContainsFunc(parts, func(p transcript.Part) bool { _, ok := p.(transcript.Text); return !ok })
+}
+
+// An encoder writes rows.
+type encoder struct {
+	in         *rollout
+	instructed bool
+	session    transcript.SessionID
+	stamp      string // of the row before
+	next       int    // rows before this one are written, or left out
+	out        bytes.Buffer
+}
+
+// begin writes the first row of a session of another format.
+func (e *encoder) begin(s *transcript.Session) {
+	h := sha256.Sum256([]byte("codex/v1\x00" + s.Format + "\x00" + string(s.ID)))
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
+	x := hex.EncodeToString(h[:16])
+	id := x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+	e.session = transcript.SessionID(id)
+	payload := rawjson.AppendString([]byte(`{"id":`), id)
+	payload = rawjson.AppendString(append(payload, `,"timestamp":"`+dawn+`","cwd":`...), s.Project)
+	e.row("session_meta", append(payload, `,"originator":"carrel"}`...))
+	if s.Model != "" {
+		e.row("turn_context", append(rawjson.AppendString([]byte(`{"model":`), s.Model), '}'))
+	}
+}
+
+// row writes a made row.
+func (e *encoder) row(kind string, payload []byte) {
+	if bytes.ContainsAny(payload, "\r\n") {
+		var b bytes.Buffer
+		if json.Compact(&b, payload) == nil {
+			payload = b.Bytes()
+		}
+	}
+	e.out.Write(rawjson.AppendString([]byte(`{"timestamp":`), e.stamp))
+	e.out.WriteString(`,"type":"` + kind + `","payload":`)
+	e.out.Write(payload)
+	e.out.WriteString("}\n")
+}
+
+// all writes the items of an encoded request as rows: those that did not change as they
+// came, with what stands between them and is about the settings.
+func (e *encoder) all(out *transcript.Encoded) {
+	live := e.in.live()
+	places := make(map[string][]int, len(live)) // of items by their bytes
+	for i := range live {
+		places[string(live[i].raw)] = append(places[string(live[i].raw)], i)
+	}
+	for _, span := range out.Spans {
+		raw := out.Data[span.Start:span.End]
+		same := places[string(raw)]
+		if len(same) == 0 {
+			e.row("response_item", raw)
+			continue
+		}
+		places[string(raw)] = same[1:]
+		at := live[same[0]].row
+		e.settings(at)
+		r := &e.in.rows[at]
+		e.stamp = cmp.Or(r.stamp, e.stamp)
+		if r.kind == "response_item" {
+			e.keep(r.raw)
+			continue
+		}
+		e.row("response_item", raw) // it was in a compaction
+	}
+	e.settings(len(e.in.rows))
+}
+
+// settings writes the rows before one that are neither a part of the conversation nor
+// what a screen showed of it.
+func (e *encoder) settings(before int) {
+	for ; e.next < before; e.next++ {
+		r := &e.in.rows[e.next]
+		e.stamp = cmp.Or(r.stamp, e.stamp)
+		switch r.kind {
+		case "", "response_item", "compacted", "event_msg", "token_usage_record":
+			continue
+		}
+		raw := r.raw
+		if e.next == e.in.meta && !e.instructed {
+			raw = transcript.Splice(raw, transcript.Cut{From: e.in.span.Start, To: e.in.span.End, With: []byte("null")})
+		}
+		e.keep(raw)
+	}
+}
+
+// keep writes a row as it is. The last one of a file may have no line end.
+func (e *encoder) keep(raw []byte) {
+	e.out.Write(raw)
+	if raw[len(raw)-1] != '\n' {
+		e.out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,216 @@
+package codex
+
+import (
+	"bytes"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// A rollout is a session file as it was read.
+type rollout struct {
+	rows     []row
+	windows  [][]item // what each window began with and got; the last is the conversation
+	summary  string   // of the latest compaction, or empty
+	meta     int      // row with the instructions, or -1
+	said     string   // the instructions
+	span     rawjson.Span
+	id, cwd  string
+	model    string
+	warnings []transcript.Warning
+}
+
+// A row is one line of the file.
+type row struct {
+	raw     []byte // with its line end
+	kind    string // empty if it cannot be read
+	stamp   string
+	payload rawjson.Span // in raw
+}
+
+// An item is one that a request would carry.
+type item struct {
+	row int
+	raw []byte
+}
+
+// read reads a rollout. What is no row is kept, and told of.
+func read(data []byte) *rollout {
+	f := &rollout{meta: -1, windows: [][]item{nil}}
+	for line := 1; len(data) > 0; line++ {
+		end := bytes.IndexByte(data, '\n') + 1
+		if end == 0 {
+			end = len(data)
+		}
+		r := row{raw: data[:end:end]}
+		data = data[end:]
+		if len(bytes.TrimSpace(r.raw)) > 0 {
+			err := r.read()
+			if err == nil {
+				err = f.take(&r)
+			}
+			if err != nil {
+				r.kind = ""
+				f.warn(line, err)
+			}
+		}
+		f.rows = append(f.rows, r)
+	}
+	return f
+}
+
+func (f *rollout) warn(line int, err error) {
+	what := err.Error()
+	switch err := err.(type) { //nolint:errorlint // they are as they were made
+	case *rawjson.Error:
+		what = err.Text
+	case *transcript.SyntaxError:
+		what = err.Text
+	}
+	f.warnings = append(f.warnings, transcript.Warning{Line: line, Text: what + " (kept, not read)"})
+}
+
+// read reads what every row has.
+func (r *row) read() error {
+	reader := rawjson.NewReader(r.raw)
+	err := reader.Object(func(key string) (err error) {
+		switch {
+		case key == "type" && reader.Kind() == rawjson.String:
+			r.kind, err = reader.String()
+		case key == "timestamp" && reader.Kind() == rawjson.String:
+			r.stamp, err = reader.String()
+		case key == "payload" && reader.Kind() == rawjson.Object:
+			r.payload, err = reader.Skip()
+		default:
+			_, err = reader.Skip()
+		}
+		return err
+	})
+	if err == nil {
+		err = reader.End()
+	}
+	return err
+}
+
+// take takes from a row what counts. The row is the next one of f.
+func (f *rollout) take(r *row) error {
+	payload := r.payload.Of(r.raw)
+	if len(payload) == 0 {
+		return nil
+	}
+	switch r.kind {
+	case "session_meta":
+		return f.begin(r)
+	case "turn_context":
+		return texts(payload, map[string]*string{"model": &f.model})
+	case "response_item":
+		if _, err := responses.Messages([][]byte{payload}); err != nil {
+			return err
+		}
+		last := len(f.windows) - 1
+		f.windows[last] = append(f.windows[last], item{len(f.rows), payload})
+	case "compacted":
+		return f.compact(payload)
+	}
+	return nil
+}
+
+// texts reads those fields of an object that are strings.
+func texts(object []byte, to map[string]*string) error {
+	reader := rawjson.NewReader(object)
+	return reader.Object(func(key string) (err error) {
+		if p := to[key]; p != nil && reader.Kind() == rawjson.String {
+			*p, err = reader.String()
+			return err
+		}
+		_, err = reader.Skip()
+		return err
+	})
+}
+
+// begin reads what is said of the session as a whole. The first row of this kind counts:
+// those behind it are of the session that this one parts from.
+func (f *rollout) begin(r *row) error {
+	if f.id != "" || f.meta >= 0 {
+		return nil
+	}
+	reader := rawjson.NewReader(r.payload.Of(r.raw))
+	return reader.Object(func(key string) (err error) {
+		kind, start := reader.Kind(), r.payload.Start+reader.Offset()
+		switch {
+		case key == "id" && kind == rawjson.String:
+			f.id, err = reader.String()
+		case key == "cwd" && kind == rawjson.String:
+			f.cwd, err = reader.String()
+		case key == "base_instructions" && kind == rawjson.String:
+			f.said, err = reader.String()
+		case key == "base_instructions" && kind == rawjson.Object:
+			var span rawjson.Span
+			if span, err = reader.Skip(); err == nil {
+				err = texts(span.Of(r.payload.Of(r.raw)), map[string]*string{"text": &f.said})
+			}
+		default:
+			_, err = reader.Skip()
+			return err
+		}
+		if key == "base_instructions" && f.said != "" {
+			f.meta, f.span = len(f.rows), rawjson.Span{Start: start, End: r.payload.Start + reader.Position()}
+		}
+		return err
+	})
+}
+
+// compact begins a window with what a compaction put in place of everything before.
+func (f *rollout) compact(payload []byte) error {
+	var message rawjson.Span
+	var list []rawjson.Span
+	reader := rawjson.NewReader(payload)
+	err := reader.Object(func(key string) (err error) {
+		switch {
+		case key == "message" && reader.Kind() == rawjson.String:
+			message, err = reader.Skip()
+		case key == "replacement_history" && reader.Kind() == rawjson.Array:
+			list, err = reader.Elements()
+		default:
+			_, err = reader.Skip()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var items []item
+	raws := make([][]byte, len(list))
+	for i, span := range list {
+		raws[i] = span.Of(payload)
+		items = append(items, item{len(f.rows), raws[i]})
+	}
+	if len(list) == 0 && message.End > 0 {
+		text := bytes.Join([][]byte{[]byte(`{"type":"message","role":"user","content":`), message.Of(payload), []byte("}")}, nil)
+		items = []item{{len(f.rows), text}}
+	}
+	if _, err := responses.Messages(raws); err != nil {
+		return err
+	}
+	f.summary = ""
+	if message.End > 0 {
+		if f.summary, err = rawjson.NewReader(message.Of(payload)).String(); err != nil {
+			return err
+		}
+	}
+	f.windows = append(f.windows, items)
+	return nil
+}
+
+// live returns the items of the conversation.
+func (f *rollout) live() []item { return f.windows[len(f.windows)-1] }
+
+// raws returns the bytes of items.
+func raws(items []item) [][]byte {
+	list := make([][]byte, len(items))
+	for i := range items {
+		list[i] = items[i].raw
+	}
+	return list
+}
