@@ -207,7 +207,10 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 		in.Chain = req.Messages[n-1].Chain
 	}
 	in.Sent = in.Chain
-	in.Session, in.Client = c.proxy.keeper.session(req), word(clientOf(req))
+	in.Client = word(clientOf(req))
+	if !req.Side && !req.Remote {
+		in.Session = c.proxy.keeper.session(req)
+	}
 }
 
 // clientOf returns what the client calls its session, with the agent in it if that is

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/carrel-dev/carrel/api"
@@ -27,11 +28,13 @@ type keeper struct {
 	ctx   context.Context // of the imports
 	stop  context.CancelFunc
 
+	prefixes map[wire.Dialect]transcript.SessionID // of the ids of sessions
+
 	mu      sync.Mutex
 	waiting map[digest.Digest]*said
 	order   []digest.Digest // of those that wait
 	bytes   int             // of those that wait
-	known   map[digest.Digest]transcript.SessionID
+	known   map[digest.Digest]transcript.SessionID // as which threads were imported
 	working bool
 	idle    *sync.Cond
 }
@@ -42,26 +45,27 @@ const (
 	maxKnown   = 4096      // threads
 )
 
-func newKeeper(p *Proxy) *keeper {
-	k := &keeper{proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID)}
+func newKeeper(p *Proxy) (*keeper, error) {
+	k := &keeper{
+		proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID),
+		prefixes: make(map[wire.Dialect]transcript.SessionID),
+	}
+	for d, format := range formats {
+		id, err := sessionOf(transcript.ThreadName(""), format)
+		if err != nil {
+			return nil, err
+		}
+		k.prefixes[d] = id
+	}
 	k.idle = sync.NewCond(&k.mu)
 	k.ctx, k.stop = context.WithCancel(context.Background())
-	return k
+	return k, nil
 }
 
-// session returns the session that the conversation of a request is imported as, or nothing
-// if it is not worth that.
+// session returns the id of the session that the conversation of a request is stored as,
+// whether or not it is yet.
 func (k *keeper) session(req *wire.Request) transcript.SessionID {
-	if k.proxy.opts.Importer == nil || !worth(req) {
-		return ""
-	}
-	k.mu.Lock()
-	id := k.known[req.Thread()]
-	k.mu.Unlock()
-	if id == "" {
-		id, _ = sessionOf(threadName(req), formats[req.Dialect]) // all formats are known
-	}
-	return id
+	return k.prefixes[req.Dialect] + transcript.SessionID(strings.TrimPrefix(threadName(req), transcript.ThreadName("")))
 }
 
 func (k *keeper) sessions() int {
@@ -137,7 +141,7 @@ func (k *keeper) keep(c *call) bool {
 // too, so that it is the same however it comes in.
 func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	req := &s.parts.req
-	in := &api.ImportRequest{Name: transcript.ThreadName(req.Thread().String()[:16]), Format: formats[req.Dialect], Rewind: true}
+	in := &api.ImportRequest{Name: threadName(req), Format: formats[req.Dialect], Rewind: true}
 	var err error
 	if teller, ok := m.(Teller); ok && s.managed {
 		in.Data, err = teller.Whole(req)

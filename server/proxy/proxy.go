@@ -121,8 +121,8 @@ func New(o *Options) (*Proxy, error) {
 		Rewrite: p.rewrite, Transport: p, FlushInterval: -1, BufferPool: buffers{}, ModifyResponse: p.answer,
 		ErrorHandler: p.fail, ErrorLog: log.New(io.Discard, "", 0),
 	}
-	p.keeper = newKeeper(p)
-	return p, nil
+	p.keeper, err = newKeeper(p)
+	return p, err
 }
 
 // complete puts the defaults in.

@@ -190,7 +190,10 @@ func TestCallIsRecorded(t *testing.T) {
 	}
 	s.proxy.Close(t.Context())
 	if len(s.shelf.in) != 1 || string(s.shelf.in[0].Data) != claudeBody || s.shelf.in[0].Format != "anthropic" {
-		t.Errorf("imports: %+v", s.shelf.in)
+		t.Fatalf("imports: %+v", s.shelf.in)
+	}
+	if want := "an-" + strings.TrimPrefix(s.shelf.in[0].Name, transcript.ThreadName("")); string(begun[0].Session) != want {
+		t.Errorf("the intent names session %q, want %q", begun[0].Session, want)
 	}
 	if got := s.proxy.Traffic(); got.Calls != 1 || got.Gaps != 0 || got.Prompt != 97 || got.Cached != 90 || got.Output != 5 || got.Kept != 1 || got.Sessions != 1 {
 		t.Errorf("traffic: %+v", got)
