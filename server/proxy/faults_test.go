@@ -405,7 +405,7 @@ func TestClientLeaves(t *testing.T) {
 				ctx, leave := context.WithCancel(t.Context())
 				answered := make(chan *http.Response, 1)
 				go func() {
-					resp, err := s.post(ctx, "/v1/messages", claudeBody)
+					resp, err := s.post(ctx, "/v1/messages", claudeBody) //nolint:bodyclose // who receives it does
 					if err != nil && !errors.Is(err, context.Canceled) {
 						t.Errorf("asked: %v", err)
 					}

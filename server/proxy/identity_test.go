@@ -477,7 +477,7 @@ func BenchmarkCall(b *testing.B) {
 		body := `{"model":"m","messages":[` + strings.Repeat(message+",", size/len(message)) + message + `]}`
 		client := &http.Client{Transport: &http.Transport{}}
 		ask := func(url string) {
-			resp, err := client.Post(url+"/v1/messages", "application/json", strings.NewReader(body)) //nolint:noctx // a benchmark
+			resp, err := client.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -32,8 +32,8 @@ type keeper struct {
 
 	mu      sync.Mutex
 	waiting map[digest.Digest]*said
-	order   []digest.Digest // of those that wait
-	bytes   int             // of those that wait
+	order   []digest.Digest                        // of those that wait
+	bytes   int                                    // of those that wait
 	known   map[digest.Digest]transcript.SessionID // as which threads were imported
 	working bool
 	idle    *sync.Cond

@@ -209,7 +209,7 @@ func TestEndWaitsForTheOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := s.client.Do(req) //nolint:bodyclose // it is, when the test ends
 	if err != nil {
 		t.Fatal(err)
 	}
