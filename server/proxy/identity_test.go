@@ -460,39 +460,3 @@ func TestManagers(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkCall compares a call through the proxy with one without it, in alternation.
-func BenchmarkCall(b *testing.B) {
-	for _, size := range []int{42_000, 1_000_000} {
-		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			streams(claudeReply+claudeStop)(w, r)
-		}))
-		p, err := New(&Options{Upstreams: Upstreams{up.URL, up.URL}, Recorder: &book{}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		down := httptest.NewServer(p)
-		message := `{"role":"user","content":"` + strings.Repeat("word ", 350) + `"}`
-		body := `{"model":"m","messages":[` + strings.Repeat(message+",", size/len(message)) + message + `]}`
-		client := &http.Client{Transport: &http.Transport{}}
-		ask := func(url string) {
-			resp, err := client.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
-			if err != nil {
-				b.Fatal(err)
-			}
-			_, _ = io.Copy(io.Discard, resp.Body)
-			_ = resp.Body.Close()
-		}
-		for name, url := range map[string]string{"direct": up.URL, "proxy": down.URL} {
-			b.Run(fmt.Sprintf("%s %d kB", name, size/1000), func(b *testing.B) {
-				for b.Loop() {
-					ask(url)
-				}
-			})
-		}
-		down.Close()
-		p.Close(context.Background())
-		up.Close()
-	}
-}
