@@ -104,6 +104,24 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	p.reverse.ServeHTTP(w, r)
 }
 
+// count passes on the question how many tokens a request has. Where calls are managed, it is
+// about what would be sent for that request.
+func (c *call) count(w http.ResponseWriter, r *http.Request) {
+	if c.proxy.opts.Manager == nil {
+		c.proxy.reverse.ServeHTTP(w, r)
+		return
+	}
+	defer c.close()
+	c.encoding = r.Header["Content-Encoding"]
+	if !c.read(r) {
+		panic(http.ErrAbortHandler) // the client left before it had said all
+	}
+	c.understand(r, wire.KindCount)
+	c.prepare(r.Context())
+	c.load(r)
+	c.proxy.reverse.ServeHTTP(w, r)
+}
+
 // reply answers without the provider.
 func (c *call) reply(w http.ResponseWriter) {
 	r := c.prepared.Reply

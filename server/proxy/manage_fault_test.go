@@ -18,6 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store/memory"
@@ -444,6 +445,17 @@ func TestAManagedSessionThroughTheProxy(t *testing.T) {
 		}
 	}
 	w.notRefused()
+	requests := w.provider.Requests()
+	sent := requests[len(requests)-1].Body
+	w.history = w.history[:len(w.history)-2]
+	counted := w.request()
+	if answer, text, err := s.ask("POST", "/v1/messages/count_tokens", counted, "X-Api-Key", "dummy", "Anthropic-Version", "2023-06-01"); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%+v, %v: %s", answer, err, text)
+	}
+	requests = w.provider.Requests()
+	if got := requests[len(requests)-1]; got.Kind != upstream.KindCount || string(got.Body) != string(sent) {
+		t.Errorf("what is counted is not what was sent: %d bytes, not %d", len(got.Body), len(sent))
+	}
 	calls, err := w.engine.Calls(t.Context(), governance.DefaultScope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 100}})
 	if err != nil || len(calls.Items) != 40 {
 		t.Fatalf("%d calls are recorded: %v", len(calls.Items), err)

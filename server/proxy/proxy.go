@@ -217,12 +217,16 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	c.intent.Dialect = string(dialect)
 	r, cancel := c.bind(r)
 	defer cancel(nil)
-	if kind != wire.KindCall && kind != wire.KindCompact {
+	switch kind {
+	case wire.KindCall, wire.KindCompact:
+		c.serve(&writer{ResponseWriter: w}, r, kind)
+	case wire.KindCount:
+		p.stats.passed.Add(1)
+		c.count(&writer{ResponseWriter: w}, r)
+	default:
 		p.stats.passed.Add(1)
 		p.reverse.ServeHTTP(&writer{ResponseWriter: w}, r)
-		return
 	}
-	c.serve(&writer{ResponseWriter: w}, r, kind)
 }
 
 // A writer sends the headers of a stream before its first event, as the provider did.

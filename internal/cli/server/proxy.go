@@ -147,7 +147,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 		Importer: a.Engine, Scope: a.Scope, Holdout: set.Holdout, Logger: j.Logger(), Metrics: metrics,
 	}
 	if manager != nil {
-		o.Manager, o.Prepare = manager, manager.Bound()
+		o.Manager, o.Importer, o.Prepare = manager, manager, manager.Bound()
 	}
 	p, err := proxy.New(o)
 	if err != nil {
