@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-var plainLaw = &law{full: 80, target: 50, large: 25_000, payback: true}
+var plainLaw = &law{full: 80, target: 50, large: 25_000, payback: 100}
 
 // made returns a conversation of so many calls, with a pause of an hour after each tenth.
 func made(t *testing.T, calls, lines int) *conversation {
@@ -88,7 +88,7 @@ func TestWaysFit(t *testing.T) {
 func TestManageUsesColdCaches(t *testing.T) {
 	c := made(t, 14, 60)
 	l := *plainLaw
-	l.payback, l.full = false, 100
+	l.payback, l.full = 0, 100
 	window := play(c, &ways[0], &l, 1_000_000, false).largest + 1
 	managed := &ways[len(ways)-1]
 	if r := play(c, managed, &l, window, false); r.edits == 0 || r.over > 0 {

@@ -66,10 +66,10 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.StringVar(&b.windows, "windows", "100000,64000,32000", "`list` of windows, in tokens")
-	flag.IntVar(&b.law.full, "full", 80, "`percent` of the window above which it is made smaller")
+	flag.IntVar(&b.law.full, "full", 80, "`percent` of the window above which managed makes it smaller")
 	flag.IntVar(&b.law.target, "target", 50, "`percent` of the window that managed makes it to")
 	flag.IntVar(&b.law.large, "large", 25_000, "`bytes` above which managed shortens a result; 0 shortens none")
-	flag.BoolVar(&b.law.payback, "payback", true, "let managed end an epoch while the cache is warm, where that pays")
+	flag.IntVar(&b.law.payback, "payback", 100, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
 	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")
 	flag.IntVar(&b.prefix, "prefix", 200_000, "`tokens` of a conversation, the newest, that an account is made of")
 	flag.BoolVar(&b.each, "each", false, "print a line for each session, too")

@@ -57,7 +57,7 @@ func (b *bench) report(out io.Writer, all []*conversation, windows []token.Count
 			fmt.Fprintf(out, ", and %d chains of conversations of one project with %s tokens", kinds[size], size)
 		}
 	}
-	fmt.Fprintf(out, "\nmanaged: full at %d%%, made to %d%%, results above %d bytes shortened, payback %t\n", b.law.full, b.law.target, b.law.large, b.law.payback)
+	fmt.Fprintf(out, "\nmanaged: full at %d%%, made to %d%%, results above %d bytes shortened, payback within %d%% of the expected calls\n", b.law.full, b.law.target, b.law.large, b.law.payback)
 	for _, window := range windows {
 		for _, long := range []bool{false, true} {
 			rows := make([]row, len(all))

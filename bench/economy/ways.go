@@ -18,8 +18,11 @@ import (
 type law struct {
 	full, target int // percent of the window
 	large        int // bytes of a result that is shortened
-	payback      bool
+	payback      int // percent of the calls that are expected, within which an edit has to pay
 }
+
+// othersFull is the percent of the window at which the alternatives make it smaller.
+const othersFull = 80
 
 // What is assumed of summaries, and of what is pruned.
 const (
@@ -45,15 +48,13 @@ var bare = way{name: "bare", fit: func(r *replay, _ *call) {
 	}
 }}
 
-// full returns the size above which a window is made smaller, and target what managed makes
-// it to.
-func (r *replay) full() token.Count   { return r.window * token.Count(r.law.full) / 100 }
-func (r *replay) target() token.Count { return r.window * token.Count(r.law.target) / 100 }
+// percent returns a share of the window.
+func (r *replay) percent(n int) token.Count { return r.window * token.Count(n) / 100 }
 
-// isFull reports whether a window must be made smaller. If that was done just now, it would
-// be no smaller.
-func (r *replay) isFull() bool {
-	return r.size > r.full() && r.size-r.made > (r.full()-r.target())/16
+// isFull reports whether a window must be made smaller that may be so many percent full. If
+// that was done just now, it would be no smaller.
+func (r *replay) isFull(percent int) bool {
+	return r.size > r.percent(percent) && r.size-r.made > r.window/50
 }
 
 // fresh returns the index in the window of the first message that no reply follows: behind
@@ -68,13 +69,13 @@ func (r *replay) fresh() int {
 }
 
 func mask(r *replay, k *call) {
-	if !r.isFull() {
+	if !r.isFull(othersFull) {
 		return
 	}
 	for _, keep := range []int{10, 3, 0} {
 		fresh := r.fresh()
 		msgs := append(retention.Masked(r.sent[:fresh:fresh], keep), r.sent[fresh:]...)
-		if size := r.frame + token.Count(retention.Cost(msgs)); size <= r.full() {
+		if size := r.frame + token.Count(retention.Cost(msgs)); size <= r.percent(othersFull) {
 			r.replace(msgs)
 			return
 		}
@@ -86,7 +87,7 @@ func mask(r *replay, k *call) {
 // client sends next.
 func summarize(r *replay, k *call) {
 	from := max(r.fresh()-1, 0)
-	if !r.isFull() || from == 0 {
+	if !r.isFull(othersFull) || from == 0 {
 		return
 	}
 	ask := economy.Link{Digest: digest.Of([]byte("summarize")), Tokens: summaryAsked}
@@ -136,14 +137,14 @@ func shorten(r *replay, at int) retention.Message {
 // was made smaller just now and would be no smaller; and, where enough is gained, when the
 // cache is cold or when it pays.
 func manage(r *replay, k *call) {
-	target, grown := r.target(), r.size-r.made
+	target, grown := r.percent(r.law.target), r.size-r.made
 	gain, least := r.size-max(target, r.frame), r.window/10
-	if !r.isFull() {
+	if !r.isFull(r.law.full) {
 		if gain < least || r.made > 0 && grown < least {
 			return
 		}
 		edit := economy.Edit{Removed: gain, Behind: max(target-r.frame, 0), Warm: r.warm(k), Long: r.long}
-		if edit.Warm && (!r.law.payback || k.tariff.Payback(edit) > economy.Remaining(r.calls, nil)) {
+		if edit.Warm && k.tariff.Payback(edit) > economy.Remaining(r.calls, nil)*r.law.payback/100 {
 			return
 		}
 	}
