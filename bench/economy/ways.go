@@ -143,8 +143,8 @@ func manage(r *replay, k *call) {
 		if gain < least || r.made > 0 && grown < least {
 			return
 		}
-		edit := economy.Edit{Removed: gain, Behind: max(target-r.frame, 0), Warm: r.warm(k), Long: r.long}
-		if edit.Warm && k.tariff.Payback(edit) > economy.Remaining(r.calls, nil)*r.law.payback/100 {
+		edit := economy.Edit{Removed: gain, Behind: max(target-r.frame, least), Warm: r.warm(k), Long: r.long}
+		if edit.Warm && (r.law.payback == 0 || k.tariff.Payback(edit) > economy.Remaining(r.calls, nil)*r.law.payback/100) {
 			return
 		}
 	}
