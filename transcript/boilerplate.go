@@ -12,6 +12,8 @@ var machineHeads = [...]string{
 	// Claude Code
 	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",
 	"[Request interrupted", "Caveat: The messages below",
+	// Codex
+	"<environment_context>", "<user_instructions>", "<turn_aborted>",
 	// Carrel
 	"[carrel",
 }

@@ -113,6 +113,28 @@ func TestEncodeOwn(t *testing.T) {
 	}
 }
 
+// Messages go into a file in the one form that Codex reads.
+func TestEncodeIsExplicit(t *testing.T) {
+	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","content":"a\u0022"},
+		{"role" : "assistant", "content" : "b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
+	w := transcript.Whole(s)
+	w.Entries = append(w.Entries[:2:2], transcript.Stub("", "stub"), w.Entries[2])
+	enc := formattest.Encode(t, format{}, w)
+	row := func(kind, payload string) string {
+		return `{"timestamp":"` + dawn + `","type":"` + kind + `","payload":` + payload + "}\n"
+	}
+	_, got, _ := strings.Cut(string(enc.Data), "\n") // behind session_meta
+	want := row("turn_context", `{"model":"m"}`) +
+		row("response_item", `{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "I"}]}`) +
+		row("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"a\u0022"}]}`) +
+		row("response_item", `{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "stub"}]}`) +
+		row("response_item", `{"type":"message","role" : "assistant", "content" : [{"type":"output_text","text":"b"}]}`) +
+		row("response_item", `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
 // What cannot be read is told with its line, and what a provider would refuse with that of
 // its item.
 func TestBroken(t *testing.T) {

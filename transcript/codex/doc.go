@@ -21,7 +21,8 @@
 //
 // Sessions of other formats are written with a session_meta, a turn_context with the model,
 // and one row for each item. A session of package responses keeps the bytes of its items,
-// and its reasoning. Whether Codex resumes such a file was not tried.
+// and its reasoning. Codex 0.169.0 resumes such a file, and a changed one of its own: what it
+// sends has every item of it.
 //
 // # What is checked
 //

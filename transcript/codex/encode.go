@@ -102,8 +102,8 @@ func (e *encoder) begin(s *transcript.Session) {
 	id := x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 	e.session = transcript.SessionID(id)
 	payload := rawjson.AppendString([]byte(`{"id":`), id)
-	payload = rawjson.AppendString(append(payload, `,"timestamp":"`+dawn+`","cwd":`...), s.Project)
-	e.row("session_meta", append(payload, `,"originator":"carrel"}`...))
+	payload = rawjson.AppendString(append(payload, `,"timestamp":"`+dawn+`","cwd":`...), cmp.Or(s.Project, "/"))
+	e.row("session_meta", append(payload, `,"originator":"carrel","cli_version":"0.0.0"}`...)) // without these Codex does not resume it
 	if s.Model != "" {
 		e.row("turn_context", append(rawjson.AppendString([]byte(`{"model":`), s.Model), '}'))
 	}
@@ -135,7 +135,7 @@ func (e *encoder) all(out *transcript.Encoded) {
 		raw := out.Data[span.Start:span.End]
 		same := places[string(raw)]
 		if len(same) == 0 {
-			e.row("response_item", raw)
+			e.row("response_item", explicit(raw))
 			continue
 		}
 		places[string(raw)] = same[1:]
@@ -150,6 +150,39 @@ func (e *encoder) all(out *transcript.Encoded) {
 		e.row("response_item", raw) // it was in a compaction
 	}
 	e.settings(len(e.in.rows))
+}
+
+// explicit returns an item in the form that Codex reads: a message says that it is one, and
+// its content is a list.
+func explicit(raw []byte) []byte {
+	members, err := rawjson.NewReader(raw).Members()
+	if err != nil {
+		return raw // it has been read before
+	}
+	typed, kind := false, "input_text"
+	var cuts []transcript.Cut
+	for _, m := range members {
+		value := m.Value.Of(raw)
+		switch {
+		case m.Key == "type":
+			typed = true
+			if string(value) != `"message"` {
+				return raw
+			}
+		case m.Key == "role" && string(value) == `"assistant"`:
+			kind = "output_text"
+		case m.Key == "content" && value[0] == '"':
+			cuts = append(cuts, transcript.Cut{From: m.Value.Start, To: m.Value.End, With: value})
+		}
+	}
+	for i := range cuts {
+		cuts[i].With = slices.Concat([]byte(`[{"type":"`+kind+`","text":`), cuts[i].With, []byte("}]"))
+	}
+	if !typed {
+		at := bytes.IndexByte(raw, '{') + 1
+		cuts = append(cuts, transcript.Cut{From: at, To: at, With: []byte(`"type":"message",`)})
+	}
+	return transcript.Splice(raw, cuts...)
 }
 
 // settings writes the rows before one that are neither a part of the conversation nor

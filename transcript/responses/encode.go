@@ -159,7 +159,7 @@ func (e *encoder) keep(k int, bare, last bool) {
 	case it.isCall():
 		e.wants[it.call] = it.kind
 	case e.body.Text:
-		raw = slices.Concat([]byte(`{"role": "user", "content": `), raw, []byte("}"))
+		raw = slices.Concat([]byte(`{"type": "message", "role": "user", "content": `), raw, []byte("}"))
 	}
 	switch lost := it.behind >= 0 && !e.written[it.behind] && it.mayLoseID(); {
 	case it.oddID() || it.twice || e.written[k] || lost:

@@ -59,7 +59,7 @@ func TestEncodeOwn(t *testing.T) {
 			Name:   "a message is added in the style of the file",
 			Change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "<next>")) },
 			Want: func(s string) string {
-				return strings.Replace(s, message, message+",\n  "+`{"role": "user", "content": "<next>"}`, 1)
+				return strings.Replace(s, message, message+",\n  "+`{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<next>"}]}`, 1)
 			},
 		},
 		{
@@ -102,7 +102,7 @@ func TestEncodeText(t *testing.T) {
 			Name:   "a message is added",
 			Change: func(w *transcript.Window) { w.Entries = append(w.Entries, transcript.Stub("", "next")) },
 			Want: func(string) string {
-				return `{"model":"m", "input" : [{"role": "user", "content": "go \"on\"\u0020"}, {"role": "user", "content": "next"}], "x":1}`
+				return `{"model":"m", "input" : [{"type": "message", "role": "user", "content": "go \"on\"\u0020"}, {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "next"}]}], "x":1}`
 			},
 		},
 		{
@@ -184,15 +184,15 @@ func TestEncodeOther(t *testing.T) {
 	enc := formattest.Encode(t, format{}, transcript.Whole(formattest.Stranger()))
 	id := chat.CallID(false, formattest.LongID)
 	want := `{"input": [` + strings.Join([]string{
-		`{"role": "developer", "content": "S"}`,
-		`{"role": "user", "content": [{"type": "input_text", "text": "look <here>"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}, {"type": "input_text", "text": "[document text/plain]"}]}`,
-		`{"role": "assistant", "content": "one\ntwo"}`,
+		`{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "S"}]}`,
+		`{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look <here>"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}, {"type": "input_text", "text": "[document text/plain]"}]}`,
+		`{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "one\ntwo"}]}`,
 		`{"type": "function_call", "call_id": "` + id + `", "name": "run", "arguments": "{\"n\": 1e400, \"t\": \"<\"}"}`,
 		`{"type": "function_call", "call_id": "b", "name": "unknown", "arguments": "oops"}`,
 		`{"type": "function_call_output", "call_id": "` + id + `", "output": [{"type": "input_text", "text": "seen"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]}`,
 		`{"type": "function_call_output", "call_id": "b", "output": ""}`,
-		`{"role": "user", "content": "and?"}`,
-		`{"role": "developer", "content": [{"type": "input_text", "text": "[image image/png]"}]}`,
+		`{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "and?"}]}`,
+		`{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "[image image/png]"}]}`,
 	}, ", ") + `]}`
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)

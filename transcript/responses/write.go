@@ -90,31 +90,27 @@ func outputOf(kind, text string, failed bool) []byte {
 	return slices.Concat([]byte(`[{"stdout": `), value, []byte(`, "stderr": "", "outcome": {"type": "exit", "exit_code": `+code+`}}]`))
 }
 
-// speech writes what a reply says, or returns nil if that is nothing.
+// speech writes what a reply says, or returns nil if that is nothing. What it shows of
+// media is told by placeholders.
 func (e *encoder) speech(parts []transcript.Part) []byte {
-	raw := []byte(`{"role": "assistant", "content": `)
 	opaque := func(p transcript.Part) bool { _, ok := p.(transcript.Opaque); return ok }
-	switch text := chat.Flat(parts); {
-	case e.own && slices.ContainsFunc(parts, opaque):
-		return append(append(raw, e.list("assistant", parts)...), '}')
-	case text != "":
-		return append(rawjson.AppendString(raw, text), '}')
+	if text := chat.Flat(parts); !e.own || !slices.ContainsFunc(parts, opaque) {
+		parts = nil
+		if text != "" {
+			parts = []transcript.Part{transcript.Text(text)}
+		}
 	}
-	return nil
+	return e.said("assistant", parts)
 }
 
-// said writes a message of the user's or the developer's, or returns nil if there is
+// said writes a message in the form that every client reads, or returns nil if there is
 // nothing in it.
 func (e *encoder) said(role string, parts []transcript.Part) []byte {
-	raw := []byte(`{"role": "` + role + `", "content": `)
-	if text, ok := chat.Only(parts); ok {
-		return append(rawjson.AppendString(raw, text), '}')
-	}
 	list := e.list(role, parts)
 	if len(list) == len("[]") {
 		return nil
 	}
-	return append(append(raw, list...), '}')
+	return slices.Concat([]byte(`{"type": "message", "role": "`+role+`", "content": `), list, []byte("}"))
 }
 
 // list writes a content as a list, without what cannot be carried.
