@@ -46,7 +46,8 @@ var claudeCode = client{
 	run:  bash,
 }
 
-// codex takes providers from its settings only. Its model is one that it does not know: such
+// codex takes providers from its settings only. A shell that it starts as for a login would
+// have another PATH. Its model is one that it does not know: such
 // a model is given tools as functions. The window is one that it never fills.
 var codex = client{
 	name: "codex", variable: codexProgram, dialect: upstream.DialectResponses,
@@ -62,7 +63,7 @@ supports_websockets = false
 	},
 	args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
 	run: func(command string) upstream.Block {
-		return upstream.Call{Name: "exec_command", Input: map[string]any{"cmd": command}}
+		return upstream.Call{Name: "exec_command", Input: map[string]any{"cmd": command, "login": false}}
 	},
 }
 
@@ -76,7 +77,7 @@ var codexScripts = client{
 	},
 	args: codex.args,
 	run: func(command string) upstream.Block {
-		program := fmt.Sprintf("// @exec: {\"max_output_tokens\": 20000}\nconst r = await tools.exec_command({cmd: %q, max_output_tokens: 20000}); text(r.output)", command)
+		program := fmt.Sprintf("// @exec: {\"max_output_tokens\": 20000}\nconst r = await tools.exec_command({cmd: %q, login: false, max_output_tokens: 20000}); text(r.output)", command)
 		return upstream.Call{Name: "exec", Input: program}
 	},
 }
@@ -87,6 +88,7 @@ func (a *agent) codexSettings(base, model, more string) {
 	home := filepath.Join(a.home, ".codex")
 	a.write(filepath.Join(home, "config.toml"), fmt.Appendf(nil, `model = %q
 model_context_window = 1000000
+model_auto_compact_token_limit = 1000000
 tool_output_token_limit = 20000
 check_for_update_on_startup = false
 %s`, model, more))
@@ -186,3 +188,25 @@ func TestClaudeCodeFinishesASession(t *testing.T) { finishes(t, claudeCode) }
 func TestCodexFinishesASession(t *testing.T)      { finishes(t, codex) }
 func TestCodexScriptsFinishASession(t *testing.T) { finishes(t, codexScripts) }
 func TestOpenCodeFinishesASession(t *testing.T)   { finishes(t, openCode) }
+
+// Codex has its history compacted by a provider that is OpenAI's by its name: it asks for an
+// item that only the provider can read, and goes on from that.
+func TestCodexGoesOnFromWhatItsProviderCompacted(t *testing.T) {
+	a := codex.agent(t, &upstream.Options{Script: []upstream.Step{
+		{Name: "full", Reply: upstream.Reply{Blocks: []upstream.Block{codex.run("seq 1 400")}, InputTokens: 900_000}},
+		step("on", codex.run("seq 7 8")),
+		step("end", upstream.Text("It is eight.")),
+	}})
+	args := append([]string{"-c", `model_providers.fake.name="OpenAI"`, "-c", "model_auto_compact_token_limit=800000"}, codex.args...)
+	if said := a.call(a.program, append(args, "Count, heron.")...); !strings.Contains(said, "It is eight.") {
+		t.Errorf("the agent said:\n%s", said)
+	}
+	a.nothingRefused()
+	compactions := a.fake.OfKind(upstream.KindCompaction)
+	if len(compactions) != 1 || compactions[0].Prefix.Broke != "" {
+		t.Errorf("%d compactions, want one that has all that was sent before", len(compactions))
+	}
+	if end := a.last(upstream.KindMain); end.Step != "end" || !strings.Contains(string(end.Body), `"type":"compaction"`) || !end.Contains("heron") || end.Contains("399") {
+		t.Errorf("the last request, of step %q, is:\n%.3000s", end.Step, end.Body)
+	}
+}

@@ -1,8 +1,8 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,12 +12,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
 
-// What a long session is: so many notes are read, one by one, and together they are more
-// than three windows.
+// What a long session is: so many notes are read, one by one, of which every fifth is larger
+// than the others, and together they are more than three windows.
 const (
 	notes       = 45
-	noteBytes   = 15_000
-	smallWindow = 60_000 // tokens, as the upstream counts them
+	noteBytes   = 23_000
+	largeBytes  = 29_000
+	smallWindow = 100_000 // tokens, as the upstream counts them
 )
 
 // What must be in every request of a long session: what its user said, and what the model
@@ -38,11 +39,16 @@ const (
 
 // note returns a text in which no line is like another, of this note or of others.
 func note(n int) string {
+	places := []string{"the northern gate", "the old mill", "the upper lock", "the ferry", "the quarry", "the weir", "the second bridge"}
+	states := []string{"steady since the morning", "higher than the day before", "as low as in the dry years", "not to be read for the ice", "falling by the hour"}
+	size := noteBytes
+	if n%5 == 0 {
+		size = largeBytes
+	}
 	var b strings.Builder
-	for i := 0; b.Len() < noteBytes; i++ {
-		h := fnv.New64a()
-		fmt.Fprint(h, n, i)
-		fmt.Fprintf(&b, "note %02d line %03d: gauge %08x reads %d\n", n, i, uint32(h.Sum64()>>32), h.Sum64()%100_000)
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "Day %d, page %d: the water at %s stands at %d, and the keeper writes that it is %s.\n",
+			n, i, places[(i*5+n)%len(places)], i*i%977+n, states[(i*3+n*n)%len(states)])
 	}
 	return b.String()
 }
@@ -53,6 +59,7 @@ type marathon struct {
 	c        client
 	mode     mode
 	read     int
+	decided  bool
 	pinned   bool
 	asked    map[string]bool // ids that were recalled
 	pending  bool            // the newest result is recalled
@@ -62,6 +69,9 @@ type marathon struct {
 // pointers are how what was replaced is spoken of: a result that was stashed before it was
 // sent, and a block that was paged.
 var pointers = regexp.MustCompile(`\[carrel: stashed \d+ bytes, \d+ lines as ([0-9a-f]+)|\[carrel ([0-9a-f]{8,}): paged`)
+
+// pin is the command that pins the message in which the model decided.
+const pin = `carrel pin --yes $(carrel search 'symbol table kestrel version' --jq '[.items[] | select(.excerpt | startswith("The symbol table"))][0].block' | tr -d '"')`
 
 // next returns the reply to a request.
 func (m *marathon) next(r *upstream.Request) upstream.Reply {
@@ -74,10 +84,12 @@ func (m *marathon) next(r *upstream.Request) upstream.Reply {
 	switch {
 	case m.read == notes:
 		return upstream.Say(upstream.Text("All is read."))
-	case m.mode == managed && m.read == 5 && !m.pinned:
+	case m.mode == managed && m.read == 6 && !m.decided:
+		m.decided = true
+		return upstream.Say(upstream.Text(pinnedCanary), m.c.run("ls"))
+	case m.mode == managed && m.read == 7 && !m.pinned:
 		m.pinned = true
-		return upstream.Say(upstream.Text(pinnedCanary), m.c.run(
-			`id=$(carrel search 'symbol table kestrel version' --jq '.found[0].id'); carrel pin --yes "${id//\"/}"`))
+		return upstream.Say(upstream.Text("I pin what I decided."), m.c.run(pin))
 	case m.mode == managed && m.read > 10 && len(m.asked) < m.read/10:
 		if id := m.pointer(r); id != "" {
 			m.asked[id], m.pending = true, true
@@ -85,9 +97,13 @@ func (m *marathon) next(r *upstream.Request) upstream.Reply {
 		}
 	}
 	m.read++
-	return upstream.Say(
+	reply := upstream.Say(
 		upstream.Thinking(fmt.Sprintf("Note %d is next.", m.read)), upstream.Text("On to the next."),
 		m.c.run(fmt.Sprintf("cat notes/%02d.txt", m.read)))
+	if m.mode != managed {
+		reply.InputTokens = 1000 // or the agent would compact
+	}
+	return reply
 }
 
 // pointer returns an id that stands for something in a request and was not recalled yet.
@@ -121,6 +137,9 @@ func long(t *testing.T, c client) {
 			said := a.behind(mode, c, "Read all notes, one after the other. "+userCanary)
 			if !strings.Contains(said, "All is read.") || m.read != notes {
 				t.Errorf("%d notes were read, and the agent said:\n%.2000s", m.read, said)
+			}
+			if mode != alone && a.longest() < 2*notes {
+				t.Errorf("the longest session that carrel has is of %d messages", a.longest())
 			}
 			a.nothingRefused()
 			requests := a.fake.OfKind(upstream.KindMain)
@@ -167,7 +186,7 @@ func checkManaged(t *testing.T, m *marathon, requests []*upstream.Request) {
 	for _, text := range m.recalled {
 		found := 0
 		for n := range notes {
-			if strings.Contains(text, note(n+1)) {
+			if strings.Contains(text, strings.TrimSpace(note(n+1))) { // agents cut the end of a line
 				found++
 			}
 		}
@@ -177,12 +196,24 @@ func checkManaged(t *testing.T, m *marathon, requests []*upstream.Request) {
 	}
 }
 
+// longest returns how many messages the longest session has that carrel knows.
+func (a *agent) longest() (n int) {
+	a.t.Helper()
+	for line := range strings.Lines(a.call(carrelProgram, "sessions", "--ndjson")) {
+		var s struct{ Messages int }
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			a.t.Fatalf("%v in %s", err, line)
+		}
+		n = max(n, s.Messages)
+	}
+	return n
+}
+
 // behind has an agent answer a prompt with something between it and its provider.
 func (a *agent) behind(mode mode, c client, prompt string) string {
 	a.t.Helper()
 	args := append(c.args, prompt)
 	if mode == alone {
-		a.env = append(a.env, "DISABLE_COMPACT=1")
 		return a.call(a.program, args...)
 	}
 	if help, err := exec.CommandContext(a.t.Context(), carrelProgram, "help", "run").Output(); err != nil || !strings.Contains(string(help), "--manage") {
@@ -191,7 +222,6 @@ func (a *agent) behind(mode mode, c client, prompt string) string {
 	a.write(filepath.Join(a.home, ".config", "carrel", "config.toml"), fmt.Appendf(nil, "[proxy]\nbudget = %d\n", smallWindow*5/6))
 	flag := "--manage"
 	if mode == observed {
-		a.env = append(a.env, "DISABLE_COMPACT=1")
 		flag = "--observe"
 	}
 	return a.call(carrelProgram, append([]string{"run", flag, "--", a.program}, args...)...)

@@ -185,7 +185,7 @@ func (s *Server) composeChat(r *Request, in *reading, reply Reply, u *Usage) (*r
 			stop = "tool_calls"
 		case Thinking:
 			u.Output += tokens(len(block)) // nobody is shown it
-		case Redacted:
+		case Redacted, Compaction:
 		}
 	}
 	if calls != nil {

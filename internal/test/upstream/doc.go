@@ -12,7 +12,8 @@
 //	POST /v1/messages                a reply of the script, whole or as a stream
 //	POST /v1/messages/count_tokens   a count, after the same checks
 //	POST /v1/chat/completions        a reply of the script, whole or as a stream
-//	POST /v1/responses               a reply of the script, whole or as a stream
+//	POST /v1/responses               a reply of the script, whole or as a stream; a compaction
+//	                                 item, where the last item is a compaction_trigger
 //	POST /v1/responses/compact       the words of the user and a compaction item
 //	POST /v1/responses/input_tokens  a count, after the same checks
 //	GET  /v1/responses               426: responses are not sent over websockets

@@ -364,6 +364,11 @@ func TestResponsesAreServed(t *testing.T) {
 	if len(compact.Output) != 2 || !strings.Contains(string(compact.Output[0]), `"go"`) || !strings.Contains(string(compact.Output[1]), `"type":"compaction"`) {
 		t.Errorf("the compact input is %s", compact.Output)
 	}
+	inline := respond(t, s, "gpt-6", `{"role":"user","content":"go"}`, `{"type":"compaction_trigger"}`)
+	all := s.Requests()
+	if len(inline.Output) != 1 || !strings.Contains(string(inline.Output[0]), `"type":"compaction"`) || all[len(all)-1].Kind != upstream.KindCompaction {
+		t.Errorf("a trigger of a compaction gives %s", inline.Output)
+	}
 	again := respond(t, s, "gpt-6", string(compact.Output[0]), string(compact.Output[1]), `{"role":"user","content":"on"}`)
 	if again.Status != "completed" {
 		t.Errorf("it goes on from the compact input: %s", again.Status)

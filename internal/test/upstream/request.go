@@ -64,10 +64,11 @@ type Request struct {
 	// settled when [Request.Ended] is.
 	Canceled bool
 
-	body  *body // empty if it is not to be read
-	model Model
-	done  bool
-	ended chan struct{}
+	body   *body // empty if it is not to be read
+	model  Model
+	inline bool // a compaction is wanted as an item
+	done   bool
+	ended  chan struct{}
 }
 
 // Ended returns what is closed when the server has sent all of the answer, or given up.

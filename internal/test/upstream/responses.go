@@ -66,6 +66,9 @@ func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 		b.take(itemMessage(item))
 	}
 	in.prefix = p
+	if n := len(items); n > 0 && kind(items[n-1]) == "compaction_trigger" {
+		r.Kind, r.inline = KindCompaction, true
+	}
 	if calls := b.waiting(); len(calls) > 0 {
 		return nil, refuse("R1", "No tool output found for function call %s.", calls[0])
 	}
@@ -287,6 +290,8 @@ func (s *Server) item(model string, block Block, p prefix) (object, error) {
 		return object{
 			"type": "reasoning", "id": s.name("rs"), "summary": []any{}, "encrypted_content": s.sealer.seal(model, "", p),
 		}, nil
+	case Compaction:
+		return object{"type": "compaction", "id": s.name("cmp"), "encrypted_content": s.sealer.seal(model, "", p)}, nil
 	case Call:
 		if block.ID == "" {
 			block.ID = s.name("call")
@@ -380,13 +385,17 @@ func (s *Server) compact(r *Request) (*response, *Refusal) {
 	}
 	u := &Usage{Input: r.Tokens, Output: tokens(100)}
 	s.settle(r, in, u)
-	var output []any
+	var output []object
 	for _, item := range in.items {
 		if kind(item) == "message" && text(item, "role") == roleUser {
 			output = append(output, item)
 		}
 	}
-	output = append(output, object{"type": "compaction", "id": s.name("cmp"), "encrypted_content": s.sealer.seal(in.body.model, "", in.prefix)})
+	made, err := s.item(in.body.model, Compaction{}, in.prefix)
+	if err != nil {
+		return nil, &Refusal{Status: http.StatusInternalServerError, Type: "api_error", Message: err.Error()}
+	}
+	output = append(output, made)
 	return mustJSON(object{
 		"id": s.name("resp"), "object": "response.compaction", "created_at": s.now().Unix(),
 		"output": output, "usage": responsesUsage(u, in.model, 0),

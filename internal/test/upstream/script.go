@@ -56,7 +56,7 @@ type Reply struct {
 // Say returns a reply of texts and calls.
 func Say(blocks ...Block) Reply { return Reply{Blocks: blocks} }
 
-// A Block is a part of a reply: [Text], [Thinking], [Redacted] or [Call].
+// A Block is a part of a reply: [Text], [Thinking], [Redacted], [Call] or [Compaction].
 type Block interface{ isBlock() }
 
 // Text is what the model says.
@@ -80,10 +80,15 @@ type Call struct {
 	Input any // encodes as a JSON object; a string is the input of a custom tool, for Responses
 }
 
-func (Text) isBlock()     {}
-func (Thinking) isBlock() {}
-func (Redacted) isBlock() {}
-func (Call) isBlock()     {}
+// A Compaction stands for all that stood before it, and only the provider can read it. Only
+// the Responses API has it here.
+type Compaction struct{}
+
+func (Text) isBlock()       {}
+func (Thinking) isBlock()   {}
+func (Redacted) isBlock()   {}
+func (Call) isBlock()       {}
+func (Compaction) isBlock() {}
 
 // A script is the steps of a server and how often each may still be played.
 type script struct {
@@ -118,6 +123,9 @@ func (s *script) next(r *Request) (Step, bool) {
 func otherwise(r *Request) Reply {
 	switch r.Kind {
 	case KindCompaction:
+		if r.inline {
+			return Say(Compaction{})
+		}
 		return Say(Text("<analysis>Nothing to analyze.</analysis>\n<summary>Nothing to summarize.</summary>"))
 	case KindTitle:
 		return Say(Text(`{"title": "A scripted session"}`))
