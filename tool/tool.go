@@ -187,7 +187,11 @@ func Recalls(c transcript.ToolCall) bool {
 	if strings.HasPrefix(c.Name, "carrel_") {
 		return true
 	}
-	words := strings.FieldsFunc(Line(c), func(r rune) bool {
+	line := Line(c)
+	if v := gjson.ParseBytes(c.Input); v.Type == gjson.String { // a tool that takes a program
+		line = v.String()
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool {
 		return strings.ContainsRune(" \t\n;|&()$`'\"", r)
 	})
 	return slices.ContainsFunc(words, func(w string) bool { return w == "carrel" || strings.HasSuffix(w, "/carrel") })

@@ -105,6 +105,11 @@ func TestRecalls(t *testing.T) {
 			t.Errorf("%q recalls: %v, want %v", command, got, want)
 		}
 	}
+	for program, want := range map[string]bool{`const r = await run({cmd: "carrel recall 1 --text"}); text(r)`: true, `text("carrels")`: false} {
+		if got := Recalls(transcript.ToolCall{Name: "exec", Input: json.RawMessage(fmt.Sprintf("%q", program))}); got != want {
+			t.Errorf("%q recalls: %v, want %v", program, got, want)
+		}
+	}
 	for tool, want := range map[string]bool{"mcp__carrel__recall": true, "mcp__plugin_carrel__recall": true, "mcp__mycarrel__x": false, "mcp__desk__carrel": false, "carrel_recall": true, "carrels": false} {
 		if got := Recalls(transcript.ToolCall{Name: tool}); got != want {
 			t.Errorf("%s recalls: %v, want %v", tool, got, want)

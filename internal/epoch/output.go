@@ -172,7 +172,11 @@ func (f *finder) call(id string) (c transcript.ToolCall) {
 			}
 		case wire.Responses:
 			if f.text(n, "call_id") == id {
-				return transcript.ToolCall{ID: id, Name: f.text(n, "name"), Input: []byte(f.text(n, "arguments"))}
+				input := []byte(f.text(n, "arguments"))
+				if program := d.Member(n, "input"); program != rawjson.NoNode { // of a tool that takes no JSON
+					input = d.Raw(program)
+				}
+				return transcript.ToolCall{ID: id, Name: f.text(n, "name"), Input: input}
 			}
 		}
 	}
