@@ -111,8 +111,9 @@ func NewEpochs(o *EpochOptions) *Epochs {
 	return m
 }
 
-// Bound returns how long Prepare may take, which is what a [Proxy] has to give it.
-func (m *Epochs) Bound() time.Duration { return m.o.Limit + m.o.HeadLimit + time.Second }
+// Bound returns how long Prepare may take, which is what a [Proxy] has to give it: a call may
+// have to wait for one of the same conversation that makes a head.
+func (m *Epochs) Bound() time.Duration { return 2*(m.o.Limit+m.o.HeadLimit) + time.Second }
 
 // Status returns what was done.
 func (m *Epochs) Status() EpochStatus {
