@@ -29,6 +29,24 @@ func items(model string, steps int, more string) []byte {
 	return []byte(b.String())
 }
 
+// squeezed imports a conversation of 12 [items] and more, and compresses it to 7 tenths.
+func squeezed(t *testing.T, strategy carrel.Strategy, data []byte) (*carrel.Engine, *carrel.ImportResult) {
+	t.Helper()
+	e, _ := summarizing(t, carrel.Options{Strategy: strategy})
+	in := load(t, e, data)
+	if in.Messages != 27 || in.Blocks != 15 {
+		t.Errorf("imported as %+v", in)
+	}
+	if got := export(t, e, in.Session); !bytes.Equal(got, data) {
+		t.Errorf("an untouched session is exported as\n%s", got)
+	}
+	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens * 7 / 10}, ProbeMin: anything()})
+	if err != nil || res.Changed == 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	return e, in
+}
+
 // A body of the Responses API is compressed by every strategy, and what is exported is what
 // the provider takes: reasoning behind a change stays only where the model uses it, and an
 // item without its reasoning has no id.
@@ -36,18 +54,10 @@ func TestResponses(t *testing.T) {
 	for model, keeps := range map[string]bool{"gpt-5.3-codex": true, "gpt-6": false, "a gateway's own": false, "": false} {
 		for _, strategy := range carrel.Strategies() {
 			t.Run(fmt.Sprintf("%s by %s", model, strategy), func(t *testing.T) {
-				e, _ := summarizing(t, carrel.Options{Strategy: strategy})
 				data := items(model, 12, "")
-				in := load(t, e, data)
-				if in.Format != "responses" || in.Messages != 27 || in.Blocks != 15 {
+				e, in := squeezed(t, strategy, data)
+				if in.Format != "responses" {
 					t.Errorf("imported as %+v", in)
-				}
-				if got := export(t, e, in.Session); !bytes.Equal(got, data) {
-					t.Errorf("an untouched session is exported as\n%s", got)
-				}
-				res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens * 7 / 10}, ProbeMin: anything()})
-				if err != nil || res.Changed == 0 {
-					t.Fatalf("%+v, %v", res, err)
 				}
 				out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session})
 				if err != nil {
