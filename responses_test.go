@@ -151,7 +151,7 @@ func TestResponsesGrow(t *testing.T) {
 		}
 	}
 	s := decoded(t, "responses", export(t, e, "run:8"))
-	if len(s.Messages) != again.Messages || s.Messages[0].Role != transcript.RoleSystem || string(s.Messages[0].Text()) != "You mend things." {
+	if len(s.Messages) != again.Messages || s.Messages[0].Role != transcript.RoleSystem || s.Messages[0].Text() != "You mend things." {
 		t.Errorf("%d messages, want %d: %+v", len(s.Messages), again.Messages, s.Messages)
 	}
 }
