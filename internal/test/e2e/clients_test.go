@@ -101,7 +101,7 @@ var openCode = client{
 	name: "opencode", variable: openCodeProgram, dialect: upstream.DialectChat,
 	point: func(a *agent, base string) {
 		a.write(filepath.Join(a.home, ".config", "opencode", "opencode.json"), fmt.Appendf(nil, `{
-  "model": "openai/gpt-5", "small_model": "openai/gpt-5", "share": "disabled", "permission": {"*": "allow"},
+  "model": "openai/gpt-5", "small_model": "openai/gpt-5", "share": "disabled", "permission": {"*": "allow"}, "compaction": {"auto": false, "prune": false},
   "provider": {"openai": {
     "npm": "@ai-sdk/openai-compatible", "name": "OpenAI",
     "options": {"baseURL": "%s/v1", "apiKey": "dummy"},
