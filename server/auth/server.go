@@ -35,6 +35,9 @@ func Server(h http.Handler) *http.Server {
 // said that it should be.
 var ErrRemote = errors.New("address is not of this machine alone")
 
+// A Listener is what [Listen] returns.
+type Listener = net.Listener
+
 // Listen listens at host:port. Unless allowRemote is set the host is "localhost" or an
 // address of the loopback interface, or else the error is an [ErrRemote]: a name may
 // lead anywhere, and no host at all is all interfaces.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,7 +121,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 type ownProxy struct {
 	*proxy.Proxy
 
-	listener net.Listener
+	listener auth.Listener
 	set      config.Proxy
 }
 
