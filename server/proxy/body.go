@@ -56,18 +56,37 @@ func (b *payload) release() {
 
 // reader returns a reader of the whole body. To close it is to let go.
 func (b *payload) reader() io.ReadCloser {
-	b.hold()
-	return &payloadReader{Reader: bytes.NewReader(b.Bytes()), done: sync.OnceFunc(b.release)}
+	return &payloadReader{from: bytes.NewReader(b.Bytes()), body: b.hold()}
 }
 
+// A payloadReader reads until it is closed, also by another goroutine: then nothing reads
+// the memory any more.
 type payloadReader struct {
-	*bytes.Reader
-
-	done func()
+	mu   sync.Mutex
+	from *bytes.Reader
+	body *payload // nil when it is closed
 }
 
-// Close implements [io.Closer].
+// Read implements [io.Reader].
+func (r *payloadReader) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.body == nil {
+		return 0, errClosed
+	}
+	return r.from.Read(b)
+}
+
+// Close implements [io.Closer]. It may be called again.
 func (r *payloadReader) Close() error {
-	r.done()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.body != nil {
+		r.body.release()
+		r.body = nil
+	}
 	return nil
 }
+
+// errClosed means that a body is read that nobody sends any more.
+var errClosed = errors.New("proxy: the body is closed")

@@ -34,6 +34,7 @@ type call struct {
 	plain    []byte        // unpacked, or nil
 	prepared *Prepared     // what the manager decided, or nil
 	sent     []byte        // in place of what came, or nil
+	sending  io.Closer     // the body as it is sent, or nil
 	encoding []string      // of the body as it came
 	model    bool          // it is for a model: recorded, and held back at its end
 	over     sync.Once     // its outcome is known
@@ -140,6 +141,9 @@ func (c *call) close() {
 	if c.parts != nil && (!c.good || !c.proxy.keeper.keep(c)) {
 		partsPool.Put(c.parts)
 	}
+	if c.sending != nil {
+		_ = c.sending.Close() // the reverse proxy leaves that to whoever made it
+	}
 	if c.body != nil {
 		c.body.release()
 	}
@@ -184,6 +188,9 @@ func (c *call) load(r *http.Request) {
 		sent := c.sent
 		size, open = len(sent), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sent)), nil }
 	}
+	if c.sending != nil {
+		_ = c.sending.Close() // something else is sent now
+	}
 	delete(r.Header, "Content-Encoding")
 	if c.sent == nil && c.encoding != nil {
 		r.Header["Content-Encoding"] = c.encoding
@@ -191,7 +198,7 @@ func (c *call) load(r *http.Request) {
 	r.ContentLength, r.TransferEncoding, r.Body, r.GetBody = int64(size), nil, http.NoBody, nil
 	if size > 0 {
 		r.Body, _ = open() // it never fails
-		r.GetBody = open
+		r.GetBody, c.sending = open, r.Body
 	}
 }
 

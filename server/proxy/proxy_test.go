@@ -90,6 +90,7 @@ type stage struct {
 	client   *http.Client
 	recorder *book
 	shelf    *shelf
+	close    func() // when all calls are over; may be called again
 }
 
 // newStage returns a stage over a provider. Options are changed before they are used.
@@ -116,11 +117,12 @@ func newStageAt(t *testing.T, upstream string, change ...func(*Options)) *stage 
 	down.Start()
 	s.url = down.URL
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	t.Cleanup(func() {
+	s.close = sync.OnceFunc(func() {
 		s.client.CloseIdleConnections()
 		down.Close()
 		s.proxy.Close(context.Background())
 	})
+	t.Cleanup(s.close)
 	return s
 }
 
@@ -517,6 +519,38 @@ func TestWhatIsImported(t *testing.T) {
 	}
 }
 
+// When a call is over nobody uses the memory of its body.
+func TestBodiesAreReleased(t *testing.T) {
+	for name, provider := range map[string]http.HandlerFunc{
+		"the body is read": streams(claudeReply, claudeStop),
+		"it is answered at once": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, provider)
+			var bodies []*payload
+			s.recorder.begin = func(ctx context.Context) error {
+				bodies = append(bodies, callOf(ctx).body)
+				return nil
+			}
+			for range 3 {
+				body := `{"model":"m","x":"` + strings.Repeat("y", 1<<20) + `","messages":[]}`
+				if _, _, err := s.ask("POST", "/v1/messages", body); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.close()
+			for i, b := range bodies {
+				if n := b.users.Load(); n != 0 {
+					t.Errorf("the body of call %d has %d users", i, n)
+				}
+			}
+		})
+	}
+}
+
 // Bodies of many sizes at once never mix, however their memory is used again.
 func TestPayloads(t *testing.T) {
 	var all sync.WaitGroup
@@ -537,6 +571,9 @@ func TestPayloads(t *testing.T) {
 				}
 				_ = r.Close()
 				_ = r.Close() // which is no second user
+				if n, err := r.Read(got); n > 0 || err == nil {
+					t.Error("a body was read when it was closed")
+				}
 			}
 		})
 	}
