@@ -33,7 +33,6 @@ type PointerRequest struct {
 	Input  json.RawMessage      // what it was called with
 
 	Count  func(text string) token.Count
-	Sizes  func(text string) token.Count // the same, of lines: these are asked for again and again
 	Pieces func([]transcript.Message, []transcript.Block) []facts.Piece
 	Model  *facts.Model
 }
@@ -364,7 +363,7 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 			if passage < 0 {
 				return 0
 			}
-			return p.Sizes("100: " + m.Text(m.block, passage) + "\n")
+			return p.Count("100: " + m.Text(m.block, passage) + "\n")
 		},
 	})
 	if err != nil || plan.Picks == nil {

@@ -14,7 +14,7 @@ import (
 func pointerTo(text string, limit token.Count) *PointerRequest {
 	count := func(s string) token.Count { return token.Count(len(s)) }
 	return &PointerRequest{
-		ID: "a1", Text: text, Limit: limit, First: 1, Count: count, Sizes: count,
+		ID: "a1", Text: text, Limit: limit, First: 1, Count: count,
 		Pieces: func(msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
 			return facts.History(msgs, blocks, &facts.HistoryOptions{})
 		},

@@ -15,7 +15,6 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -50,7 +49,6 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	p := &pager.PointerRequest{
 		Text: string(req.Content), Limit: cmp.Or(req.Tokens, api.StashTokens), Tool: req.Tool, Input: req.Input,
 		Numbered: req.FirstLine > 0, First: max(req.FirstLine, 1), Count: e.ArtifactCounter().Count, Model: e.Opts.Model,
-		Sizes: func(text string) token.Count { return e.Scans.Count(scope, e.ArtifactCounter(), text) },
 		Pieces: func(msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
 			return e.PiecesOf(scope, msgs, blocks)
 		},

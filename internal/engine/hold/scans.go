@@ -8,7 +8,6 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -21,9 +20,8 @@ func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, block
 	})
 }
 
-// A ScanCache remembers the scans of texts, and the tokens of what stubs may say, so
-// that each is scanned once, when it arrives, and counted once. Without it nothing
-// breaks.
+// A ScanCache remembers the scans of texts, so that each is scanned once, when it arrives.
+// Without it nothing breaks.
 type ScanCache struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
@@ -32,9 +30,8 @@ type ScanCache struct {
 
 // scans are what a [ScanCache] remembers of a while.
 type scans struct {
-	texts  map[scanKey]*facts.Scan
-	counts map[scanKey]counted
-	bytes  int // of the texts
+	texts map[scanKey]*facts.Scan
+	bytes int // of the texts
 }
 
 type scanKey struct {
@@ -42,18 +39,12 @@ type scanKey struct {
 	hash  uint64
 }
 
-type counted struct {
-	text     string
-	encoding string
-	tokens   token.Count
-}
-
 // maxScanned is how many bytes of text are remembered at least, and about half of
 // what is at most.
 const maxScanned = 64 << 20
 
 func newScans() *scans {
-	return &scans{texts: make(map[scanKey]*facts.Scan), counts: make(map[scanKey]counted)}
+	return &scans{texts: make(map[scanKey]*facts.Scan)}
 }
 
 // key returns where a text is kept. The cache is locked.
@@ -91,25 +82,6 @@ func (c *ScanCache) Scan(scope governance.Scope, text string) *facts.Scan {
 	return s
 }
 
-// Count returns the tokens of a text, which are counted once.
-func (c *ScanCache) Count(scope governance.Scope, by token.Counter, text string) token.Count {
-	c.mu.Lock()
-	key := c.key(scope, text)
-	n, known := c.new.counts[key]
-	if !known {
-		n = c.old.counts[key]
-	}
-	c.mu.Unlock()
-	if n.text != text || n.encoding != by.Encoding() {
-		n = counted{text, by.Encoding(), by.Count(text)}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.keeps(len(text))
-		c.new.counts[key] = n
-	}
-	return n.tokens
-}
-
 // forget forgets everything about a scope: something of it was erased.
 func (c *ScanCache) forget(scope governance.Scope) {
 	c.mu.Lock()
@@ -119,6 +91,5 @@ func (c *ScanCache) forget(scope governance.Scope) {
 	}
 	for _, s := range [...]*scans{c.new, c.old} {
 		maps.DeleteFunc(s.texts, func(k scanKey, _ *facts.Scan) bool { return k.scope == scope })
-		maps.DeleteFunc(s.counts, func(k scanKey, _ counted) bool { return k.scope == scope })
 	}
 }

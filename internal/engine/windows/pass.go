@@ -116,7 +116,7 @@ func (p *pass) end() token.Count {
 
 // count returns the tokens of a text that may be in a stub.
 func (p *pass) count(text string) token.Count {
-	return p.engine.Scans.Count(p.scope, p.meter.Counter, text)
+	return p.meter.Counter.Count(text)
 }
 
 // FitWindow returns the rows and stubs with which the window of a session, measured by m,
