@@ -218,6 +218,26 @@ func TestAHeadThatPays(t *testing.T) {
 	w.stays()
 }
 
+// Where tools and the newest result leave little of the target, a head still has room for
+// what persons said.
+func TestLargeToolsLeaveRoomForPersons(t *testing.T) {
+	w := newWorld(t, EpochOptions{Window: 48_000})
+	w.tools = strings.Repeat("does this and that with the files of a project; ", 700)
+	w.says("CANARY: make all parts, and never touch vendor/.")
+	for n := range 24 {
+		w.size = 100
+		w.turn()
+		if !strings.Contains(w.last().body, "CANARY: make all parts, and never touch vendor/.") {
+			t.Fatalf("call %d, epoch %d, does not have what the user said", n, w.last().epoch)
+		}
+	}
+	w.notRefused()
+	w.stays()
+	if w.manager.Status().Epochs < 3 {
+		t.Errorf("got %+v", w.manager.Status())
+	}
+}
+
 // A pinned block stands in every window.
 func TestPinsStay(t *testing.T) {
 	w := newWorld(t, EpochOptions{Window: 32_000})

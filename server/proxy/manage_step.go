@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/anthropic"
@@ -140,7 +141,7 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	defer t.storing.Unlock()
 	req := &carrel.NewEpochRequest{
 		Name: t.name, Format: t.format, Data: data, Window: m.o.Window, Chain: q.Messages[n-1].Chain, Epoch: t.book.Epoch() + 1,
-		Target: carrel.Target{Tokens: max(t.gauge.Bound(limits.Target)-z.Tools-z.Fresh, limits.Target/8)},
+		Target: carrel.Target{Tokens: t.room(limits, z)},
 	}
 	res, err := m.o.Engine.NewEpoch(ctx, m.o.Scope, req)
 	if floor, ok := carrel.Floor(err); ok {
@@ -160,6 +161,15 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 		t.owed = append(t.owed, head)
 	}
 	return err
+}
+
+// room returns how large the window that becomes a head may be, system and tools included:
+// what the target leaves beside what goes behind the head, but at least half of what the
+// budget leaves beside that and the frame, as a head with no room for what persons said is
+// worth nothing; and in any case an eighth of the budget.
+func (t *thread) room(limits *epoch.Limits, z epoch.Size) token.Count {
+	budget := t.gauge.Bound(limits.Budget)
+	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/2, z.Frame+budget/8)
 }
 
 // isDecided reports whether an error tells that no head was kept.

@@ -36,6 +36,7 @@ type world struct {
 	calls   int      // that the model made
 	sent    []sent
 	size    int // of a result, in lines
+	tools   string
 	tells   int // percent of the bound of a prompt that the provider says it counted, 0 for nothing
 }
 
@@ -92,7 +93,7 @@ func (w *world) request() string {
 	messages[last] = strings.TrimSuffix(messages[last], "}]}") + `,"cache_control":{"type":"ephemeral"}}]}`
 	return `{"model":"` + bound + `","max_tokens":1000,"stream":false,"thinking":{"type":"adaptive"},"metadata":{"user_id":"{\"session_id\":\"s\"}"},` +
 		`"system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2;"},{"type":"text","text":"You mend things.","cache_control":{"type":"ephemeral"}}],` +
-		`"tools":[{"name":"Bash","description":"runs a command","input_schema":{"type":"object"}}],"messages":[` + strings.Join(messages, ",") + `]}`
+		`"tools":[{"name":"Bash","description":"runs a command; ` + w.tools + `","input_schema":{"type":"object"}}],"messages":[` + strings.Join(messages, ",") + `]}`
 }
 
 func (w *world) read(body string) *wire.Request {
