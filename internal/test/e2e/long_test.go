@@ -75,6 +75,14 @@ const pin = `carrel pin --yes $(carrel search 'symbol table kestrel version' --j
 
 // next returns the reply to a request.
 func (m *marathon) next(r *upstream.Request) upstream.Reply {
+	reply := m.decide(r)
+	if m.mode != managed {
+		reply.InputTokens = 1000 // or the agent would compact
+	}
+	return reply
+}
+
+func (m *marathon) decide(r *upstream.Request) upstream.Reply {
 	if m.pending {
 		m.pending = false
 		for _, res := range r.Results() {
@@ -97,13 +105,9 @@ func (m *marathon) next(r *upstream.Request) upstream.Reply {
 		}
 	}
 	m.read++
-	reply := upstream.Say(
+	return upstream.Say(
 		upstream.Thinking(fmt.Sprintf("Note %d is next.", m.read)), upstream.Text("On to the next."),
 		m.c.run(fmt.Sprintf("cat notes/%02d.txt", m.read)))
-	if m.mode != managed {
-		reply.InputTokens = 1000 // or the agent would compact
-	}
-	return reply
 }
 
 // pointer returns an id that stands for something in a request and was not recalled yet.

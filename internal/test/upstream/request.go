@@ -179,11 +179,12 @@ func joined(blocks []object) string {
 	return strings.Join(texts, "\n")
 }
 
-// How clients begin when they want a summary: Claude Code, and Codex with a provider of its
-// user's.
+// How clients begin when they want a summary: Claude Code, Codex with a provider of its user's,
+// and OpenCode, in the system text.
 const (
-	compactionHead      = "CRITICAL: Respond with TEXT ONLY"
-	codexCompactionHead = "You are performing a CONTEXT CHECKPOINT COMPACTION"
+	compactionHead         = "CRITICAL: Respond with TEXT ONLY"
+	codexCompactionHead    = "You are performing a CONTEXT CHECKPOINT COMPACTION"
+	openCodeCompactionHead = "You are a context summarization agent."
 )
 
 // kindOf tells what a request for a message is for.
@@ -198,6 +199,8 @@ func kindOf(r *Request) Kind {
 		return KindProbe
 	case !agent || len(r.body.tools) > 0:
 		return KindMain
+	case strings.HasPrefix(joined(r.body.system), openCodeCompactionHead):
+		return KindCompaction
 	case strings.Contains(joined(r.body.system), "title"):
 		return KindTitle
 	}

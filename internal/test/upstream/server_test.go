@@ -274,6 +274,7 @@ func TestASideCallIsTold(t *testing.T) {
 		{"talk of a compaction", request(newest, list(`{"role":"user","content":"CRITICAL: Respond with TEXT ONLY."}`, says, asks), tools), agent, upstream.KindMain},
 		{"a title", request(oldest, asks, `"system":"Write a title for the session."`), agent, upstream.KindTitle},
 		{"a probe", strings.Replace(request(oldest, `{"role":"user","content":"quota"}`), `"max_tokens":10`, `"max_tokens":1`, 1), agent, upstream.KindProbe},
+		{"a compaction of OpenCode", request(newest, asks, `"system":"You are a context summarization agent. Keep the titles."`), []string{"User-Agent", "opencode/1.18.33"}, upstream.KindCompaction},
 		{"anything else", request(oldest, asks, `"system":"Find the paths in the output."`), agent, upstream.KindSide},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
