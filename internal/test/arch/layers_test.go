@@ -31,7 +31,11 @@ var layers = []layer{
 	{name: "floor", packages: []string{"internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text"}},
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
-	{name: "documents", packages: []string{"transcript/*", "contract", "governance", "limn/conform", "manifest", "tool"}},
+	{name: "documents", packages: []string{
+		"transcript/anthropic", "transcript/claudecode", "transcript/formattest", "transcript/openai", "transcript/pagerjson", "transcript/responses",
+		"contract", "governance", "limn/conform", "manifest", "tool",
+	}},
+	{name: "files of those", packages: []string{"transcript/codex"}},
 	{name: "reading", packages: []string{"facts", "outcome", "secret", "retrieval", "intent"}},
 	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
