@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/carrel-dev/carrel"
@@ -122,7 +123,7 @@ func shorten(r *replay, at int) retention.Message {
 	if m.Role != transcript.RoleTool || r.law.large == 0 || len(m.Text) <= r.law.large {
 		return m
 	}
-	e, err := carrel.New(memory.New(), nil)
+	e, err := carrel.New(memory.New(), &carrel.Options{Rand: rand.NewChaCha8([32]byte{})}) // the id in a pointer has a size
 	if err != nil {
 		return m
 	}
