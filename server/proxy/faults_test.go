@@ -167,6 +167,18 @@ func (s *scene) post(ctx context.Context, path, body string) (*http.Response, er
 	return s.client.Do(req)
 }
 
+// hear sends a request and reads the answer, to wherever it ends.
+func (s *scene) hear(t *testing.T, path, body string) (head *reply, got []byte, err error) {
+	t.Helper()
+	resp, err := s.post(t.Context(), path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	return &reply{resp.StatusCode, resp.Header}, got, err
+}
+
 // ended returns the outcome of the only call.
 func (s *scene) ended(t *testing.T) api.EndRequest {
 	t.Helper()
@@ -254,12 +266,7 @@ func TestFaults(t *testing.T) {
 						_, _ = io.WriteString(c, streamHead+chunk(sent))
 						f.do(c)
 					}, func(t *testing.T, s *scene) {
-						resp, err := s.post(t.Context(), sp.path, sp.body)
-						if err != nil {
-							t.Fatalf("at %d: %v", at, err)
-						}
-						got, err := io.ReadAll(resp.Body)
-						_ = resp.Body.Close()
+						_, got, err := s.hear(t, sp.path, sp.body)
 						if string(got) != sent || (err == nil) != f.ends {
 							t.Fatalf("at %d: got %q, %v; want %q", at, got, err, sent)
 						}
@@ -293,12 +300,7 @@ func TestFaultsOfCompressedAnswers(t *testing.T) {
 			_, _ = io.WriteString(c, strings.Replace(streamHead, "\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n", 1)+chunk(packed[:at]))
 			c.reset()
 		}, func(t *testing.T, s *scene) {
-			resp, err := s.post(t.Context(), "/v1/messages", claudeBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
+			_, got, err := s.hear(t, "/v1/messages", claudeBody)
 			if string(got) != packed[:at] || err == nil {
 				t.Fatalf("at %d: got %d bytes, %v", at, len(got), err)
 			}
@@ -318,12 +320,7 @@ func TestRefusalsOfTheProvider(t *testing.T) {
 			fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nRetry-After: 7\r\nContent-Length: %d\r\n\r\n%s", status, len(text), text)
 			waitUntilLeft(c)
 		}, func(t *testing.T, s *scene) {
-			resp, err := s.post(t.Context(), "/v1/messages", claudeBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
+			resp, got, err := s.hear(t, "/v1/messages", claudeBody)
 			if err != nil || string(got) != text || resp.StatusCode != status || resp.Header.Get("Retry-After") != "7" {
 				t.Errorf("%d: got %d, %q, %v", status, resp.StatusCode, got, err)
 			}
@@ -337,12 +334,7 @@ func TestRefusalsOfTheProvider(t *testing.T) {
 		_, _ = io.WriteString(c, streamHead+chunk(claudeReply)+chunk(event)+"0\r\n\r\n")
 		waitUntilLeft(c)
 	}, func(t *testing.T, s *scene) {
-		resp, err := s.post(t.Context(), "/v1/messages", claudeBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
+		_, got, err := s.hear(t, "/v1/messages", claudeBody)
 		if err != nil || string(got) != claudeReply+event {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -366,12 +358,7 @@ func TestNoAnswer(t *testing.T) {
 		for path, want := range map[string]string{"/v1/messages": `{"error":{"message":"carrel proxy: `, "/v1/responses": `{"error":{"code":"`} {
 			t.Run(name+path, func(t *testing.T) {
 				play(t, nil, tt.provider, func(t *testing.T, s *scene) {
-					resp, err := s.post(t.Context(), path, claudeBody)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got, err := io.ReadAll(resp.Body)
-					_ = resp.Body.Close()
+					resp, got, err := s.hear(t, path, claudeBody)
 					if err != nil || resp.StatusCode != tt.status || !strings.HasPrefix(string(got), want) {
 						t.Errorf("got %d, %q, %v", resp.StatusCode, got, err)
 					}

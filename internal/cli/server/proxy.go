@@ -197,6 +197,16 @@ func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace
 	return p.Serve(ctx, p.listener, grace)
 }
 
+// enlist records a proxy that runs by itself, until release is called.
+func (p *ownProxy) enlist(ctx context.Context, j *job.Job, a *job.Access, surfaces ...string) (record *running, release func() error, err error) {
+	if record, err = recordOf(ctx, j, a, p.listener.Addr().String(), surfaces...); err != nil {
+		return nil, nil, err
+	}
+	record.Proxy = record.URL
+	release, err = enlist(j, record)
+	return record, release, err
+}
+
 // serveProxy serves until ctx is done, which is how it is meant to end.
 func serveProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy) (err error) {
 	p, err := openProxy(ctx, j, a, set, nil)
@@ -204,12 +214,7 @@ func serveProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy
 		return err
 	}
 	defer func() { _ = p.listener.Close() }() // closed by the proxy already, or never used
-	record, err := recordOf(ctx, j, a, p.listener.Addr().String(), surfaceProxy)
-	if err != nil {
-		return err
-	}
-	record.Proxy = record.URL
-	release, err := enlist(j, record)
+	record, release, err := p.enlist(ctx, j, a, surfaceProxy)
 	if err != nil {
 		return err
 	}

@@ -91,12 +91,7 @@ func runAgent(ctx context.Context, j *job.Job, a *job.Access, fl *proxyFlags, ar
 		return err
 	}
 	defer func() { _ = p.listener.Close() }() // closed by the proxy already, or never used
-	record, err := recordOf(lasting, j, a, p.listener.Addr().String(), surfaceProxy, surfaceRun)
-	if err != nil {
-		return err
-	}
-	record.Proxy = record.URL
-	release, err := enlist(j, record)
+	record, release, err := p.enlist(lasting, j, a, surfaceProxy, surfaceRun)
 	if err != nil {
 		return err
 	}
