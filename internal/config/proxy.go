@@ -6,7 +6,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/server/proxy"
@@ -19,7 +18,7 @@ type Proxy struct {
 	Manage    bool   // what is sent, in place of observing it alone
 	Upstreams proxy.Upstreams
 	Required  bool        // calls that cannot be recorded are refused
-	Budget    token.Count // above which a request is made smaller; 0 is that of the window
+	Budget    token.Count // above which a managed request is made smaller; 0 is 85 % of the window
 	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
 }
 
@@ -46,7 +45,7 @@ func proxyKeys() []key {
 		{name: "proxy.upstream.anthropic", read: readBase, builtIn: proxy.DefaultAnthropic},
 		{name: "proxy.upstream.openai", read: readBase, builtIn: proxy.DefaultOpenAI},
 		{name: "proxy.audit", read: oneOf(auditOpen, auditRequired), builtIn: auditOpen},
-		{name: "proxy.budget", read: readTokens, otherwise: "that of the window, see budget.compress"},
+		{name: "proxy.budget", read: readTokens, otherwise: "85% of the window"},
 		{name: "proxy.compaction", read: oneOf(compactionPass, compactionAnswer), builtIn: compactionPass},
 		{name: "proxy.holdout", read: readHoldout, builtIn: ratio.Ratio(0)},
 	}
@@ -66,16 +65,13 @@ func (s *Settings) Proxy() Proxy {
 	}
 }
 
-// Epochs puts what the settings say about managing into its options. With a budget, a request
-// is made smaller above it, to a half; without one, at the figures of the window, see
-// [pager.Trigger]. Results are shortened as hooks do it.
+// Epochs puts what the settings say about managing into its options. Above the budget a
+// request is made smaller, to a half of it; 0 is 85 % of the window. Results are shortened as
+// hooks do it.
 func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error) {
 	var h hook.Options
 	s.Hook(&h)
-	o.Scope, o.Window, o.Trigger = s.Scope(), s.Window(), *s.Trigger()
-	if budget > 0 {
-		o.Trigger = pager.Trigger{Effective: budget, Compress: ratio.One, Critical: ratio.One}
-	}
+	o.Scope, o.Window, o.Budget = s.Scope(), s.Window(), budget
 	o.Large, o.Pointer, o.Brief, o.Secrets = h.Large, h.Pointer, h.Brief, h.Secrets
 	o.Answer = get[string](s, "proxy.compaction") == compactionAnswer
 	o.Prices, err = s.prices()

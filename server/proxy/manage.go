@@ -16,7 +16,6 @@ import (
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
-	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -43,9 +42,9 @@ type EpochOptions struct {
 	Engine Engine
 	Scope  governance.Scope // the default is [governance.DefaultScope]
 
-	Window  token.Count    // of the model; the default is what its name says
-	Trigger pager.Trigger  // above which share of the window an epoch ends, and what a head is made for
-	Prices  *economy.Table // what caches cost; the default is what is published
+	Window token.Count    // of the model; the default is what its name says
+	Budget token.Count    // of a request, above which an epoch ends; the default is 85 % of the window
+	Prices *economy.Table // what caches cost; the default is what is published
 
 	Large   int         // bytes of a result above which it is shortened before it is sent; the default is DefaultLarge
 	Pointer token.Count // size of what is sent in its place; the default is [carrel.StashTokens]
@@ -240,9 +239,8 @@ func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) 
 
 // decide says whether an epoch ends before a request is sent.
 func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
-	window := cmp.Or(m.o.Window, token.ContextWindow(q.Model))
-	f := m.o.Trigger.Figures(window)
-	limits := &epoch.Limits{Budget: f.Compress, Target: f.Target, Least: min(window, f.Effective) / 10}
+	budget := cmp.Or(m.o.Budget, cmp.Or(m.o.Window, token.ContextWindow(q.Model))*85/100)
+	limits := &epoch.Limits{Budget: budget, Target: budget / 2, Least: budget / 10}
 	rules := m.rules(q.Model)
 	now := m.o.Now()
 	state := &epoch.State{

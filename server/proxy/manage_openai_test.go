@@ -34,7 +34,7 @@ func TestManagedSessionsOfOpenAI(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := NewEpochs(&EpochOptions{
-				Engine: e, Window: window, Large: 6_000, Pointer: 400, Limit: time.Minute, HeadLimit: time.Minute, Now: clock, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+				Engine: e, Window: window, Budget: window * 56 / 100, Large: 6_000, Pointer: 400, Limit: time.Minute, HeadLimit: time.Minute, Now: clock, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 			})
 			calls := 0
 			provider := upstream.New(&upstream.Options{Window: window, Now: clock, Otherwise: func(*upstream.Request) upstream.Reply {
