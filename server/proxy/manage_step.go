@@ -164,12 +164,12 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 }
 
 // room returns how large the window that becomes a head may be, system and tools included:
-// what the target leaves beside what goes behind the head, but at least a third of what the
+// what the target leaves beside what goes behind the head, but at least a quarter of what the
 // budget leaves beside that and the frame, as a head with no room for what persons said is
-// worth nothing; and in any case an eighth of the budget.
+// worth nothing; and in any case a tenth of the budget.
 func (t *thread) room(limits *epoch.Limits, z epoch.Size) token.Count {
 	budget := t.gauge.Bound(limits.Budget)
-	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/3, z.Frame+budget/8)
+	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/4, z.Frame+budget/10)
 }
 
 // isDecided reports whether an error tells that no head was kept.
