@@ -33,7 +33,7 @@ type WhyLine struct {
 // A WhyCall is a call of a block that a later one has overtaken.
 type WhyCall struct {
 	CallID string             `json:"call_id"`
-	State  facts.Validity    `json:"state"`
+	State  facts.Validity     `json:"state"`
 	By     transcript.BlockID `json:"by"`
 	About  string             `json:"about"`          // the file, the command or the entry
 	Part   bool               `json:"part,omitempty"` // only part of it is overtaken
