@@ -25,6 +25,7 @@ type CallIntent struct {
 	Managed   bool          `json:"managed,omitempty"`  // by Carrel: what is sent is not what came, or could have been another
 	Holdout   bool          `json:"holdout,omitempty"`  // its session is left as it is, for comparison
 	Reason    string        `json:"reason,omitempty"`   // why it is managed or not, in a word of Carrel's
+	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last call that was
 	Estimate  token.Count   `json:"estimate,omitempty"` // tokens that are sent, as counted here
 	Would     token.Count   `json:"would,omitempty"`    // tokens that managing would have sent, if it is not managed
 }
@@ -186,9 +187,7 @@ type ReportResult struct {
 	Observed CallTally     `json:"observed"`
 	Reasons  []ReasonTally `json:"reasons"` // why calls were managed or not, the most frequent first
 
-	// Gaps counts calls that passed without a record. Who passed them counts them: the
-	// store knows nothing of them, and the engine leaves it at 0.
-	Gaps int `json:"gaps,omitempty"`
+	Gaps int `json:"gaps"` // intents and outcomes that could not be recorded, as later calls tell
 }
 
 // A CallTally counts calls.

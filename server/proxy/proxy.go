@@ -86,6 +86,7 @@ type Proxy struct {
 	gaps              *telemetry.Counter // or nil
 	stats             stats
 	stuck             atomic.Int64 // writes to the recorder that hang
+	untold            atomic.Int64 // gaps that no record tells of yet
 }
 
 // New returns a proxy. An error is about an option.

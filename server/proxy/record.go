@@ -65,6 +65,7 @@ func (c *call) begin(ctx context.Context) bool {
 		return true
 	}
 	in := c.intent
+	in.Gaps = int(p.untold.Swap(0))
 	err := p.commit(ctx, func(ctx context.Context) error {
 		begun, err := p.opts.Recorder.Begin(ctx, p.opts.Scope, &in)
 		if err == nil {
@@ -75,6 +76,7 @@ func (c *call) begin(ctx context.Context) bool {
 	if err == nil {
 		return true
 	}
+	p.untold.Add(int64(in.Gaps))
 	if ctx.Err() == nil { // the client is still there
 		p.gap("intent", err)
 	}
@@ -147,6 +149,7 @@ func (c *call) end(ctx context.Context, out *outcome) bool {
 // gap counts and logs that a call could not be recorded.
 func (p *Proxy) gap(what string, err error) {
 	p.stats.gaps.Add(1)
+	p.untold.Add(1)
 	if p.gaps != nil {
 		p.gaps.Add(1, what)
 	}

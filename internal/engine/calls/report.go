@@ -30,6 +30,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 			sessions[c.Session] = of
 		}
 		of.add(c)
+		res.Gaps += c.Gaps
 		reasons[api.ReasonTally{Managed: c.Managed, Reason: c.Reason}]++
 		if res.First.IsZero() || c.Begun.Before(res.First) {
 			res.First = c.Begun
