@@ -170,8 +170,8 @@ func TestReportOfCalls(t *testing.T) {
 	usage := carrel.Usage{Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6}
 	call("before", carrel.CallIntent{Reason: "observe"}, store.CallDone, carrel.CallOutcome{})
 	since := b.now.Add(time.Millisecond)
-	call("m", carrel.CallIntent{Model: "a", Reason: "small"}, store.CallDone, carrel.CallOutcome{Status: 200, Usage: usage})
-	call("m", carrel.CallIntent{Model: "b", Epoch: 1, Managed: true, Reason: "head"}, store.CallDone, carrel.CallOutcome{Status: 200, Usage: usage})
+	call("m", carrel.CallIntent{Model: "claude-sonnet-4-5", Reason: "small"}, store.CallDone, carrel.CallOutcome{Status: 200, Usage: usage})
+	call("m", carrel.CallIntent{Model: "b", Epoch: 1, Managed: true, Reason: "head", Gaps: 2}, store.CallDone, carrel.CallOutcome{Status: 200, Usage: usage})
 	call("m", carrel.CallIntent{Model: "b", Epoch: 1, Managed: true, Reason: "head"}, store.CallFailed, carrel.CallOutcome{Status: 429})
 	call("m", carrel.CallIntent{Model: "b", Epoch: 2, Managed: true, Reason: "head"}, store.CallFailed, carrel.CallOutcome{Status: 200})
 	call("h", carrel.CallIntent{Model: "b", Holdout: true, Reason: "holdout"}, store.CallDone, carrel.CallOutcome{Status: 200, Usage: usage})
@@ -186,17 +186,24 @@ func TestReportOfCalls(t *testing.T) {
 	twice.Add(&usage)
 	thrice := twice
 	thrice.Add(&usage)
+	// For a million tokens 3 dollars, and .1, 1.25, 2 and 5 times that: 3 + .6 + 11.25 + 24 + 75.
+	const priced, cost = "claude-sonnet-4-5", 113_850
 	model := func(name string, calls int, u carrel.Usage) api.ModelTally {
-		return api.ModelTally{Model: name, Calls: calls, Usage: u}
+		m := api.ModelTally{Model: name, Calls: calls, Usage: u}
+		if name == priced {
+			m.Cost = cost
+		}
+		return m
 	}
 	want := &carrel.ReportResult{
 		Since: since, First: since.Add(time.Minute - time.Millisecond), Last: b.now,
-		Total:   carrel.CallTally{Sessions: 3, Calls: 8, Managed: 4, Done: 4, Failed: 2, Refused: 1, Unknown: 1, Open: 1, Epochs: 2, Bytes: 800, SentBytes: 320, Received: 49, Usage: thrice, Models: []api.ModelTally{model("a", 1, usage), model("b", 2, twice)}},
-		Managed: carrel.CallTally{Sessions: 1, Calls: 4, Managed: 3, Done: 2, Failed: 2, Refused: 1, Epochs: 2, Bytes: 400, SentBytes: 160, Received: 28, Usage: twice, Models: []api.ModelTally{model("a", 1, usage), model("b", 1, usage)}},
-		Holdout: carrel.CallTally{Sessions: 1, Calls: 2, Managed: 1, Done: 1, Unknown: 1, Bytes: 200, SentBytes: 80, Received: 14, Usage: usage, Models: []api.ModelTally{model("b", 1, usage)}},
+		Total:   carrel.CallTally{Sessions: 3, Calls: 8, Managed: 4, Done: 4, Failed: 2, Refused: 1, Unknown: 1, Open: 1, Epochs: 2, Bytes: 800, SentBytes: 320, Received: 49, Usage: thrice, Cost: cost, Unpriced: 2, Models: []api.ModelTally{model("b", 2, twice), model(priced, 1, usage)}},
+		Managed: carrel.CallTally{Sessions: 1, Calls: 4, Managed: 3, Done: 2, Failed: 2, Refused: 1, Epochs: 2, Bytes: 400, SentBytes: 160, Received: 28, Usage: twice, Cost: cost, Unpriced: 1, Models: []api.ModelTally{model("b", 1, usage), model(priced, 1, usage)}},
+		Holdout: carrel.CallTally{Sessions: 1, Calls: 2, Managed: 1, Done: 1, Unknown: 1, Bytes: 200, SentBytes: 80, Received: 14, Usage: usage, Unpriced: 1, Models: []api.ModelTally{model("b", 1, usage)}},
 		Observed: carrel.CallTally{
 			Sessions: 1, Calls: 2, Done: 1, Open: 1, Bytes: 200, SentBytes: 80, Received: 7, Models: []api.ModelTally{},
 		},
+		Gaps:    2,
 		Reasons: []api.ReasonTally{{Managed: true, Reason: "head", Calls: 4}, {Reason: "observe", Calls: 2}, {Reason: "holdout", Calls: 1}, {Reason: "small", Calls: 1}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -205,8 +206,10 @@ type CallTally struct {
 	SentBytes int64 `json:"sent_bytes"` // of the bodies that were sent
 	Received  int64 `json:"received"`   // of the answers
 
-	Usage  Usage        `json:"usage"`
-	Models []ModelTally `json:"models"` // by name
+	Usage    Usage         `json:"usage"`
+	Cost     economy.Money `json:"cost"`     // of calls whose model has a price, in billionths of a dollar, at list prices
+	Unpriced int           `json:"unpriced"` // calls whose model has none
+	Models   []ModelTally  `json:"models"`   // by name
 }
 
 // A ModelTally says what the calls of one model took.
@@ -214,6 +217,8 @@ type ModelTally struct {
 	Model string `json:"model"`
 	Calls int    `json:"calls"` // of which the provider said what they took
 	Usage Usage  `json:"usage"`
+
+	Cost economy.Money `json:"cost,omitempty"` // in billionths of a dollar; 0 if the model has no price
 }
 
 // A ReasonTally counts calls that were managed, or not, for the same reason.

@@ -1,7 +1,7 @@
 // Command economy replays conversations, call by call, through a model of a provider's
 // cache, and compares what they cost with windows that are made smaller in different ways:
 //
-//	go run ./bench/economy [-windows 100000,64000,32000] [-full 85] [-target 42] FOLDER...
+//	go run ./bench/economy [-windows 100000,64000,32000] [-full 90] [-target 45] FOLDER...
 //
 // Every conversation below the folders, in any format that Carrel reads, is replayed: what a
 // client compacted is put back, so that its history only grows. A call is a reply of the
@@ -66,8 +66,8 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.StringVar(&b.windows, "windows", "100000,64000,32000", "`list` of windows, in tokens")
-	flag.IntVar(&b.law.full, "full", 85, "`percent` of the window above which managed makes it smaller")
-	flag.IntVar(&b.law.target, "target", 42, "`percent` of the window that managed makes it to")
+	flag.IntVar(&b.law.full, "full", 90, "`percent` of the window above which managed makes it smaller")
+	flag.IntVar(&b.law.target, "target", 45, "`percent` of the window that managed makes it to")
 	flag.IntVar(&b.law.large, "large", 25_000, "`bytes` above which managed shortens a result; 0 shortens none")
 	flag.IntVar(&b.law.payback, "payback", 25, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
 	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")

@@ -18,7 +18,7 @@ type Proxy struct {
 	Manage    bool   // what is sent, in place of observing it alone
 	Upstreams proxy.Upstreams
 	Required  bool        // calls that cannot be recorded are refused
-	Budget    token.Count // above which a managed request is made smaller; 0 is 85 % of the window
+	Budget    token.Count // above which a managed request is made smaller; 0 is 90 % of the window
 	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
 }
 
@@ -45,7 +45,7 @@ func proxyKeys() []key {
 		{name: "proxy.upstream.anthropic", read: readBase, builtIn: proxy.DefaultAnthropic},
 		{name: "proxy.upstream.openai", read: readBase, builtIn: proxy.DefaultOpenAI},
 		{name: "proxy.audit", read: oneOf(auditOpen, auditRequired), builtIn: auditOpen},
-		{name: "proxy.budget", read: readTokens, otherwise: "85% of the window"},
+		{name: "proxy.budget", read: readTokens, otherwise: "90% of the window"},
 		{name: "proxy.compaction", read: oneOf(compactionPass, compactionAnswer), builtIn: compactionPass},
 		{name: "proxy.holdout", read: readHoldout, builtIn: ratio.Ratio(0)},
 	}
@@ -66,7 +66,7 @@ func (s *Settings) Proxy() Proxy {
 }
 
 // Epochs puts what the settings say about managing into its options. Above the budget a
-// request is made smaller, to a half of it; 0 is 85 % of the window. Results are shortened as
+// request is made smaller, to a half of it; 0 is 90 % of the window. Results are shortened as
 // hooks do it.
 func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error) {
 	var h hook.Options

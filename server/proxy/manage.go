@@ -43,7 +43,7 @@ type EpochOptions struct {
 	Scope  governance.Scope // the default is [governance.DefaultScope]
 
 	Window token.Count    // of the model; the default is what its name says
-	Budget token.Count    // of a request, above which an epoch ends; the default is 85 % of the window
+	Budget token.Count    // of a request, above which an epoch ends; the default is 90 % of the window
 	Prices *economy.Table // what caches cost; the default is what is published
 
 	Large   int         // bytes of a result above which it is shortened before it is sent; the default is DefaultLarge
@@ -239,7 +239,7 @@ func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) 
 
 // decide says whether an epoch ends before a request is sent.
 func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
-	budget := cmp.Or(m.o.Budget, cmp.Or(m.o.Window, token.ContextWindow(q.Model))*85/100)
+	budget := cmp.Or(m.o.Budget, cmp.Or(m.o.Window, token.ContextWindow(q.Model))*90/100)
 	limits := &epoch.Limits{Budget: budget, Target: budget / 2, Least: budget / 10}
 	rules := m.rules(q.Model)
 	now := m.o.Now()

@@ -263,6 +263,7 @@ func (w *world) restart(o EpochOptions) {
 		o.Engine = w.engine
 	}
 	o.Now, o.Logger, o.Limit, o.HeadLimit = w.manager.o.Now, w.manager.o.Logger, w.manager.o.Limit, w.manager.o.HeadLimit
+	o.Budget = cmp.Or(o.Budget, o.Window*56/100)
 	w.manager = NewEpochs(&o)
 }
 

@@ -150,7 +150,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		for _, k := range r.Reasons {
 			p.Fields([]any{"reason", managedWord(k.Managed), k.Calls, k.Reason})
 		}
-		p.Fields([]any{"gaps", r.Gaps})
+		p.Fields([]any{"gaps", r.Gaps}, []any{"cost", r.Total.Cost.String(), r.Total.Unpriced})
 		return
 	}
 	p.Line("")
@@ -162,6 +162,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		p.Table(why)
 		p.Line("")
 		p.Line("read from caches: %s of the prompts%s", out.Percent(r.Total.Usage.CacheRead, r.Total.Usage.Prompt()), compared(r))
+		p.Line("%s", costOf(&r.Total))
 		p.Line("from %s to %s", r.First.UTC().Format("2006-01-02 15:04"), r.Last.UTC().Format("2006-01-02 15:04"))
 	} else {
 		p.Line("no calls are recorded")
@@ -169,6 +170,21 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 	if r.Gaps > 0 {
 		p.Line("%s passed without a record", out.Count(r.Gaps, "call"))
 	}
+}
+
+// costOf says what calls cost, as far as prices are known.
+func costOf(t *carrel.CallTally) string {
+	priced := -t.Unpriced
+	for i := range t.Models {
+		priced += t.Models[i].Calls
+	}
+	switch {
+	case priced == 0:
+		return "no price is known of what was called: carrel help config"
+	case t.Unpriced > 0:
+		return fmt.Sprintf("%s at list prices, without %s of models that have none", t.Cost, out.Count(t.Unpriced, "call"))
+	}
+	return t.Cost.String() + " at list prices"
 }
 
 func managedWord(managed bool) string {

@@ -42,6 +42,7 @@ func TestCallsArePrinted(t *testing.T) {
 				held := carrel.CallTally{Sessions: 2, Calls: 2, Done: 1, Open: 1, Usage: carrel.Usage{Input: 9000}}
 				all := carrel.CallTally{Sessions: 3, Calls: 5, Managed: 2, Done: 2, Failed: 2, Refused: 1, Open: 1, Epochs: 1, Bytes: 9090, SentBytes: 4090, Usage: usage}
 				all.Usage.Input += 9000
+				all.Cost, all.Unpriced, all.Models = 12_345_678, 1, []api.ModelTally{{Model: "m", Calls: 1, Cost: 12_345_678}, {Model: "other", Calls: 1}}
 				printCallReport(p, &carrel.ReportResult{
 					First: at, Last: at.Add(time.Hour), Total: all, Managed: managed, Holdout: held,
 					Reasons: []api.ReasonTally{{Reason: "holdout", Calls: 3}, {Managed: true, Reason: "head", Calls: 2}},
@@ -51,14 +52,14 @@ func TestCallsArePrinted(t *testing.T) {
 				"held out\t2\t2\t0\t0\t0\t1\t0\t0\t0\t9000\t0\t0\t9000\t0\n" +
 				"others\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
 				"all\t3\t5\t2\t1\t1\t1\t1\t9090\t4090\t13000\t2900\t1000\t9100\t20\n" +
-				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\n",
+				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\ncost\t$0.0123\t1\n",
 			TTY: "of        sessions  calls  managed  refused  failed  unknown  epochs   came   sent  prompt   read  written  uncached  output\n" +
 				"managed          1      3        2        1       1        0       1  9,090  4,090   4,000  2,900    1,000       100      20\n" +
 				"held out         2      2        0        0       0        1       0      0      0   9,000      0        0     9,000       0\n" +
 				"all              3      5        2        1       1        1       1  9,090  4,090  13,000  2,900    1,000     9,100      20\n" +
 				"\ncalls              why\n    3  as it came  holdout\n    2  managed     head\n\n" +
 				"read from caches: 22% of the prompts; tokens of prompts per conversation: 4,000 of 1 managed, 4,500 of 2 held out\n" +
-				"from 2026-02-03 12:00 to 2026-02-03 13:00\n",
+				"$0.0123 at list prices, without 1 call of models that have none\nfrom 2026-02-03 12:00 to 2026-02-03 13:00\n",
 		},
 	} {
 		tt.Test(t)

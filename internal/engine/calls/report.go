@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/store"
@@ -60,7 +61,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 		}
 	}
 	for _, into := range []*api.CallTally{&res.Total, &res.Managed, &res.Holdout, &res.Observed} {
-		*into = sums[into].done()
+		*into = sums[into].done(e.Opts.Prices)
 	}
 	res.Reasons = byFrequency(reasons)
 	return res, nil
@@ -139,15 +140,23 @@ func (s *sessionTally) join(one *sessionTally, named bool) {
 	}
 }
 
-// done returns what was counted. Of no session it is nothing.
-func (s *sessionTally) done() api.CallTally {
+// done returns what was counted, with what it cost. Of no session it is nothing.
+func (s *sessionTally) done(prices *economy.Table) api.CallTally {
 	if s == nil {
 		s = new(sessionTally)
 	}
 	t := s.tally
 	t.Models = []api.ModelTally{}
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
-		t.Models = append(t.Models, *s.models[name])
+		m := s.models[name]
+		if tariff, known := prices.Find(name); known && tariff.Priced() {
+			u := &m.Usage
+			m.Cost = tariff.Charge(economy.Spend{Uncached: u.Input, Read: u.CacheRead, Write5m: u.CacheWrite5m, Write1h: u.CacheWrite1h, Output: u.Output}).Total()
+			t.Cost += m.Cost
+		} else {
+			t.Unpriced += m.Calls
+		}
+		t.Models = append(t.Models, *m)
 	}
 	return t
 }
