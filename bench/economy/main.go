@@ -69,7 +69,7 @@ func main() {
 	flag.IntVar(&b.law.full, "full", 90, "`percent` of the window above which managed makes it smaller")
 	flag.IntVar(&b.law.target, "target", 45, "`percent` of the window that managed makes it to")
 	flag.IntVar(&b.law.large, "large", 25_000, "`bytes` above which managed shortens a result; 0 shortens none")
-	flag.IntVar(&b.law.payback, "payback", 25, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
+	flag.IntVar(&b.law.payback, "payback", 10, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
 	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")
 	flag.IntVar(&b.prefix, "prefix", 200_000, "`tokens` of a conversation, the newest, that an account is made of")
 	flag.BoolVar(&b.each, "each", false, "print a line for each session, too")

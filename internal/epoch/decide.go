@@ -38,8 +38,9 @@ type State struct {
 // The budget forces an end, unless so little was added since the last head that another
 // would be no smaller: a sixteenth of the room between target and budget. If the cache is cold a head that gains enough costs
 // nothing. If it is warm, with T tokens that stay and R that leave, a head costs T·(w−r)
-// once and saves R·r in each call; it is worth it if a quarter of the calls that are expected
-// pays for it: the expectation is a median, and half of all conversations end before.
+// once and saves R·r in each call; it is worth it if a tenth of the calls that are expected
+// pays for it: the expectation is a median, half of all conversations end before, and who
+// waits loses little.
 func Decide(s *State, l *Limits) Reason {
 	grown := s.Tokens - s.Made
 	if s.Tokens > l.Budget && grown > (l.Budget-l.Target)/16 {
@@ -52,7 +53,7 @@ func Decide(s *State, l *Limits) Reason {
 	if !s.Warm {
 		return Cold
 	}
-	if s.Payback != nil && s.Payback(gain, max(l.Target-s.Frame, l.Least)) <= s.Calls/4 {
+	if s.Payback != nil && s.Payback(gain, max(l.Target-s.Frame, l.Least)) <= s.Calls/10 {
 		return Payback
 	}
 	return ""

@@ -294,8 +294,8 @@ func TestDecide(t *testing.T) {
 	}{
 		{"it fits", epoch.State{Tokens: 65_000, Frame: 5_000, Warm: true, Calls: 20, Payback: after(1)}, ""},
 		{"over the budget", epoch.State{Tokens: 100_001, Warm: true}, epoch.Budget},
-		{"at the budget, and too dear", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(6)}, ""},
-		{"it pays within a quarter of the calls", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(5)}, epoch.Payback},
+		{"at the budget, and too dear", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(3)}, ""},
+		{"it pays within a tenth of the calls", epoch.State{Tokens: 100_000, Warm: true, Calls: 20, Payback: after(2)}, epoch.Payback},
 		{"cold", epoch.State{Tokens: 70_000}, epoch.Cold},
 		{"cold, with too little to gain", epoch.State{Tokens: 69_999}, ""},
 		{"cold, with system and tools alone", epoch.State{Tokens: 75_000, Frame: 70_000}, ""},
