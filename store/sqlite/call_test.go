@@ -65,6 +65,7 @@ func playCalls(ctx context.Context, s store.Store) error {
 // A call or a rewrite that was changed, added or taken out behind the driver's back is not
 // read as if nothing were, by whatever way, and Check finds it.
 func TestCallsNameDamage(t *testing.T) {
+	withoutRaces(t)
 	t.Parallel()
 	all := []store.CallFilter{{}, {Session: "s0"}, {Session: "s1"}, {Open: true}, {Since: epoch.Add(4 * time.Second)}, {Limit: 2}}
 	want := make([]string, len(all))

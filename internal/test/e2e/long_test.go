@@ -3,9 +3,11 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,12 +124,17 @@ func (m *marathon) pointer(r *upstream.Request) string {
 	return ""
 }
 
-// A client finishes a session whose history is longer than three small windows. Alone, and
-// observed, it sends all of it, and each request goes on from the one before. Managed, what
-// is sent stays within a small window, has what must not be lost, and leaves what was sent
-// before as it was except where it becomes much shorter; what is recalled comes back as it was.
+// A client finishes a session whose history is longer than three small windows. Observed, and
+// alone where CARREL_TEST_ALONE asks for that, it sends all of it, and each request goes on
+// from the one before. Managed, what is sent stays within a small window, has what must not
+// be lost, and leaves what was sent before as it was except where it becomes much shorter;
+// what is recalled comes back as it was.
 func long(t *testing.T, c client) {
-	for _, mode := range []mode{alone, observed, managed} {
+	modes := []mode{observed, managed}
+	if os.Getenv("CARREL_TEST_ALONE") != "" {
+		modes = slices.Insert(modes, 0, alone)
+	}
+	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
 			m := &marathon{c: c, mode: mode, asked: make(map[string]bool)}
 			o := &upstream.Options{Window: 1_000_000, Script: []upstream.Step{{Name: "on", Times: upstream.Always, Make: m.next}}}
