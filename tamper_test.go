@@ -35,10 +35,10 @@ func tamperCount(t *testing.T) int { return fromEnv(t, "CARREL_TEST_TAMPER", 50)
 
 // A specimen is a small store with something of everything, and what it answers.
 type specimen struct {
-	file    []byte
-	key     *auth.Key
-	token   string
-	answers map[string]answer
+	file       []byte
+	key        *auth.Key
+	credential string
+	answers    map[string]answer
 
 	blocks    []transcript.BlockID
 	sessions  []transcript.SessionID
@@ -121,7 +121,7 @@ func newSpecimen(t *testing.T) *specimen {
 	}
 	a := auth.NewAuthority(s, sp.key, &auth.AuthorityOptions{Now: func() time.Time { return b.now }})
 	for _, actor := range []governance.Actor{"ci", "other"} {
-		sp.token, _, err = a.Mint(ctx, &auth.MintRequest{
+		sp.credential, _, err = a.Mint(ctx, &auth.MintRequest{
 			Actor: actor, Scopes: []governance.ScopePattern{"acme/*"}, Permissions: []governance.Permission{governance.Read}, Lifetime: time.Hour,
 		})
 		must(err)
@@ -211,8 +211,8 @@ func (sp *specimen) ask(t *testing.T, s store.Database) map[string]answer {
 		keep(fmt.Sprintf("replay manifest %d", i))(orAny(e.Replay(ctx, scope, &carrel.IDRequest{ID: id})))
 	}
 	a := auth.NewAuthority(s, sp.key, &auth.AuthorityOptions{Now: func() time.Time { return b.now }})
-	keep("tokens")(orAny(a.Tokens(ctx)))
-	keep("token")(orAny(a.Verify(ctx, sp.token)))
+	keep("credentials")(orAny(a.Credentials(ctx)))
+	keep("credential")(orAny(a.Verify(ctx, sp.credential)))
 	return answers
 }
 

@@ -46,8 +46,8 @@ const (
 
 // The kinds of errors of the engine and of those who guard it.
 var (
-	Unauthenticated = Kind{"unauthenticated", "a token is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
-	Denied          = Kind{"denied", "the token does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
+	Unauthenticated = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
+	Denied          = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
 	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
 	encoding        = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
 	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
@@ -82,7 +82,7 @@ var (
 
 // ErrUnauthenticated means that whoever asks has not said who they are, or cannot
 // prove it.
-var ErrUnauthenticated = errors.New("no valid token")
+var ErrUnauthenticated = errors.New("no valid credential")
 
 // ErrTooMany means that an actor has as many large jobs done at once as one may.
 var ErrTooMany = errors.New("too many large jobs at once")
@@ -231,9 +231,9 @@ func NewProblem(err error) *Problem {
 func (k Kind) next() string {
 	switch k.Slug {
 	case Unauthenticated.Slug:
-		return "send Authorization: Bearer TOKEN; carrel token create makes a token"
+		return "send Authorization: Bearer CREDENTIAL; carrel credential create makes a credential"
 	case Denied.Slug:
-		return "carrel token create makes a token that may, with --allow and --for"
+		return "carrel credential create makes a credential that may, with --allow and --for"
 	case Request.Slug, encoding.Slug:
 		return Prefix + "/openapi.json describes the request"
 	case Ambiguous.Slug:

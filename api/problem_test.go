@@ -90,4 +90,4 @@ func TestProbesProblem(t *testing.T) {
 	}
 }
 
-// The scope of a request is the one that it names, or the one that its token is for.
+// The scope of a request is the one that it names, or the one that its credential is for.

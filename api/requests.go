@@ -154,7 +154,7 @@ type (
 	// A DiffResult says how two manifests differ.
 	DiffResult = manifest.Delta
 
-	// An Identity says who a token is for, and what it allows.
+	// An Identity says who a credential is for, and what it allows.
 	Identity struct {
 		Actor       governance.Actor          `json:"actor"`
 		Scopes      []governance.ScopePattern `json:"scopes"`

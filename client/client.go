@@ -1,7 +1,7 @@
 // Package client does the engine's jobs on a server: it has the methods of
 // [carrel.Engine], with the same arguments, results and errors.
 //
-//	c, err := client.New("http://127.0.0.1:8787", &client.Options{Token: token})
+//	c, err := client.New("http://127.0.0.1:8787", &client.Options{Credential: credential})
 //	...
 //	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: id, Target: api.Target{Tokens: 60000}})
 //	if floor, ok := api.Floor(err); ok {
@@ -13,7 +13,7 @@
 //
 // # What is sent, and where
 //
-// A token goes to the server that it was given for and nowhere else: no redirect is
+// A credential goes to the server that it was given for and nowhere else: no redirect is
 // followed and no proxy is taken from the environment. Messages are sent byte for
 // byte. Lists that come in pages are read to the end, or to the limit that was asked
 // for.
@@ -46,8 +46,8 @@ import (
 // Options adjusts a [Client]. The zero value of every field is a sensible default,
 // so a nil *Options is too.
 type Options struct {
-	// Token says who asks. The default is nobody, whom servers refuse.
-	Token string
+	// Credential says who asks. The default is nobody, whom servers refuse.
+	Credential string
 
 	// HTTPClient sends the requests. Its redirect policy and its cookies are not used.
 	// The default keeps as many connections open as it needs and uses no proxy.
@@ -114,8 +114,8 @@ func (o *Options) complete() (Options, error) {
 	if c.UserAgent == "" {
 		c.UserAgent = "carrel-client"
 	}
-	if httpjson.CheckKey(c.Token) != nil {
-		return Options{}, errors.New("token has a character that cannot be sent") // and is not shown
+	if httpjson.CheckKey(c.Credential) != nil {
+		return Options{}, errors.New("credential has a character that cannot be sent") // and is not shown
 	}
 	return c, nil
 }

@@ -245,7 +245,7 @@ func TestRequestsAreAsTheTableHasThem(t *testing.T) {
 
 func TestHeadersSayWhoAsksAndWhose(t *testing.T) {
 	s := serve(t, result(api.UndoResult{}), result(api.StatsResult{}))
-	c, _ := dial(t, s.URL, &Options{Token: "tok_1.secret", UserAgent: "test/1"})
+	c, _ := dial(t, s.URL, &Options{Credential: "tok_1.secret", UserAgent: "test/1"})
 	if _, err := c.Undo(t.Context(), scope, &api.UndoRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	other := serve(t, result(struct{}{}))
 	for _, code := range []int{300, 301, 302, 303, 307, 308, 399} {
 		s := serve(t, status(code, "Location", other.URL))
-		c, _ := dial(t, s.URL, &Options{Token: "tok", HTTPClient: new(http.Client)})
+		c, _ := dial(t, s.URL, &Options{Credential: "tok", HTTPClient: new(http.Client)})
 		if _, err := c.Undo(t.Context(), scope, nil); !errors.Is(err, ErrReply) {
 			t.Errorf("%d: %v", code, err)
 		}
@@ -858,8 +858,8 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		{"ftp://host", nil},
 		{"http://user:" + "secret@host", nil},
 		{"http://host?secret", nil},
-		{"http://host", &Options{Token: "sec ret"}},
-		{"http://host", &Options{Token: "secret\r\nx: y"}},
+		{"http://host", &Options{Credential: "sec ret"}},
+		{"http://host", &Options{Credential: "secret\r\nx: y"}},
 		{"http://host", &Options{Retries: -2}},
 		{"http://host", &Options{MaxReply: -1}},
 	} {

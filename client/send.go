@@ -114,8 +114,8 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	}
 	set(api.HeaderScope, m.scope)
 	set(api.HeaderIdempotency, m.key)
-	if c.opts.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	if c.opts.Credential != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Credential)
 	}
 	if m.body != nil {
 		req.Header.Set("Content-Type", m.kind)

@@ -17,11 +17,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Identity says who a token is for and what it allows, the version of the server,
+// An Identity says who a credential is for and what it allows, the version of the server,
 // and the policy that verdicts are bound to, as [carrel.Engine.Policy] returns it.
 type Identity = api.Identity
 
-// Whoami asks the server who the client's token is for.
+// Whoami asks the server who the client's credential is for.
 func (c *Client) Whoami(ctx context.Context) (*Identity, error) {
 	return do(ctx, c, "", &ops.Whoami, nil)
 }

@@ -193,21 +193,21 @@ func TestCallEnds(t *testing.T) {
 	}
 }
 
-func TestTokenValidate(t *testing.T) {
+func TestCredentialValidate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*store.Token)
+		change func(*store.Credential)
 		want   string
 	}{
-		{"a sound token", func(*store.Token) {}, ""},
-		{"no id", func(t *store.Token) { t.ID = "" }, "the token has no id"},
-		{"a short hash", func(t *store.Token) { t.Hash = t.Hash[1:] }, "token tok_1: a hash has 32 bytes, not 31"},
-		{"nobody's", func(t *store.Token) { t.Actor = "" }, "token tok_1: it is nobody's"},
-		{"never made", func(t *store.Token) { t.Created = time.Time{} }, "token tok_1: it was never made"},
+		{"a sound credential", func(*store.Credential) {}, ""},
+		{"no id", func(t *store.Credential) { t.ID = "" }, "the credential has no id"},
+		{"a short hash", func(t *store.Credential) { t.Hash = t.Hash[1:] }, "credential tok_1: a hash has 32 bytes, not 31"},
+		{"nobody's", func(t *store.Credential) { t.Actor = "" }, "credential tok_1: it is nobody's"},
+		{"never made", func(t *store.Credential) { t.Created = time.Time{} }, "credential tok_1: it was never made"},
 	} {
-		token := &store.Token{ID: "tok_1", Hash: make([]byte, store.HashSize), Actor: "dana", Created: time.UnixMilli(1)}
-		tt.change(token)
-		t.Run(tt.name, func(t *testing.T) { checkError(t, token.Validate(), tt.want) })
+		credential := &store.Credential{ID: "tok_1", Hash: make([]byte, store.HashSize), Actor: "dana", Created: time.UnixMilli(1)}
+		tt.change(credential)
+		t.Run(tt.name, func(t *testing.T) { checkError(t, credential.Validate(), tt.want) })
 	}
 }
 

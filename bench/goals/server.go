@@ -61,11 +61,11 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	env := append(os.Environ(), "CARREL_STORE="+filepath.Join(dir, "carrel.db"))
-	token := exec.CommandContext(ctx, program, "token", "create", "--actor", "load", "--for", "bench/load", "--allow", "read,write,observe")
-	token.Env = env
-	text, err := token.Output()
+	credential := exec.CommandContext(ctx, program, "credential", "create", "--actor", "load", "--for", "bench/load", "--allow", "read,write,observe")
+	credential.Env = env
+	text, err := credential.Output()
 	if err != nil {
-		return nil, fmt.Errorf("carrel token create: %w", err)
+		return nil, fmt.Errorf("carrel credential create: %w", err)
 	}
 	serve := exec.CommandContext(ctx, program, "serve", "--listen", "127.0.0.1:0")
 	serve.Env = env
@@ -75,7 +75,7 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 	}
 	defer func() { err = errors.Join(err, serve.Process.Signal(os.Interrupt), serve.Wait()) }()
 	clients := exec.CommandContext(ctx, load, "-url", url, "-duration", loadTime, "-json")
-	clients.Env = append(os.Environ(), "CARREL_TOKEN="+strings.TrimSpace(string(text)))
+	clients.Env = append(os.Environ(), "CARREL_CREDENTIAL="+strings.TrimSpace(string(text)))
 	out, err := clients.Output()
 	if err != nil {
 		return nil, fmt.Errorf("bench/load: %w: %s", err, out)

@@ -14,7 +14,7 @@ func (o *options) drive(ctx context.Context, urls []string) (*report, error) {
 	clients := make([]*client.Client, len(urls))
 	for i, url := range urls {
 		var err error
-		if clients[i], err = client.New(url, &client.Options{Token: o.token, Retries: client.NoRetries, UserAgent: "carrel-load"}); err != nil {
+		if clients[i], err = client.New(url, &client.Options{Credential: o.credential, Retries: client.NoRetries, UserAgent: "carrel-load"}); err != nil {
 			return nil, err
 		}
 	}

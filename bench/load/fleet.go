@@ -23,10 +23,10 @@ import (
 
 // A fleet is servers over one store, for the time of a run.
 type fleet struct {
-	dir   string
-	token string
-	urls  []string
-	procs []*process
+	dir        string
+	credential string
+	urls       []string
+	procs      []*process
 }
 
 // A process is a server, which ends when its input does.
@@ -35,7 +35,7 @@ type process struct {
 	input io.Closer
 }
 
-// startFleet makes a store with a token, and starts servers over it.
+// startFleet makes a store with a credential, and starts servers over it.
 func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 	f := new(fleet)
 	if f.dir, err = os.MkdirTemp("", "carrel-load-"); err != nil {
@@ -46,7 +46,7 @@ func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 			err = errors.Join(err, f.stop())
 		}
 	}()
-	if f.token, err = mint(ctx, f.dir); err != nil {
+	if f.credential, err = mint(ctx, f.dir); err != nil {
 		return nil, err
 	}
 	for range n {
@@ -57,7 +57,7 @@ func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 	return f, nil
 }
 
-// open opens the store in a folder, and who gives tokens for it.
+// open opens the store in a folder, and who gives credentials for it.
 func open(ctx context.Context, dir string) (store.Database, *auth.Authority, error) {
 	path := filepath.Join(dir, "carrel.db")
 	s, err := sqlite.Open(ctx, path, nil)
@@ -71,7 +71,7 @@ func open(ctx context.Context, dir string) (store.Database, *auth.Authority, err
 	return s, auth.NewAuthority(s, key, nil), nil
 }
 
-// mint makes a token that allows everything.
+// mint makes a credential that allows everything.
 func mint(ctx context.Context, dir string) (_ string, err error) {
 	s, authority, err := open(ctx, dir)
 	if err != nil {
@@ -79,8 +79,8 @@ func mint(ctx context.Context, dir string) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	all := governance.Whole("load")
-	token, _, err := authority.Mint(ctx, &auth.MintRequest{Actor: all.Actor, Scopes: all.Scopes, Permissions: all.Permissions})
-	return token, err
+	credential, _, err := authority.Mint(ctx, &auth.MintRequest{Actor: all.Actor, Scopes: all.Scopes, Permissions: all.Permissions})
+	return credential, err
 }
 
 // start starts this program once more, as a server.

@@ -2,7 +2,7 @@
 // well it bore that:
 //
 //	go run ./bench/load -self [-processes 2]
-//	CARREL_TOKEN=... go run ./bench/load -url http://127.0.0.1:8787
+//	CARREL_CREDENTIAL=... go run ./bench/load -url http://127.0.0.1:8787
 //
 // Each client appends messages to sessions of its own and to one that it shares with
 // three others, puts artifacts in, recalls blocks and assembles contexts, one after
@@ -12,7 +12,7 @@
 // context must be replayed as it was handed out.
 //
 // With -self the servers are processes that the command starts, over a store in a
-// folder of its own that is removed afterwards, with the guard, the tokens and the
+// folder of its own that is removed afterwards, with the guard, the credentials and the
 // limits that any server has. With -processes 2 or more there are several over the one
 // store, among which the clients are spread; artifacts and contexts are read back from
 // another than they were written to.
@@ -42,23 +42,23 @@ import (
 
 // An options is what the command line says.
 type options struct {
-	url       string
-	token     string
-	scope     governance.Scope
-	self      bool
-	processes int
-	clients   int
-	duration  time.Duration
-	seed      uint64
-	json      bool
-	serve     string // folder of the store of a server that another of these started
+	url        string
+	credential string
+	scope      governance.Scope
+	self       bool
+	processes  int
+	clients    int
+	duration   time.Duration
+	seed       uint64
+	json       bool
+	serve      string // folder of the store of a server that another of these started
 }
 
 func main() {
 	var o options
 	scope := flag.String("scope", "bench/load", "`scope` to work in; it should be empty")
 	flag.StringVar(&o.url, "url", "", "`URL` of a server that is there")
-	flag.StringVar(&o.token, "token", os.Getenv("CARREL_TOKEN"), "`token` for it, which may also be in CARREL_TOKEN")
+	flag.StringVar(&o.credential, "credential", os.Getenv("CARREL_CREDENTIAL"), "`credential` for it, which may also be in CARREL_CREDENTIAL")
 	flag.BoolVar(&o.self, "self", false, "start servers for the time of the run")
 	flag.IntVar(&o.processes, "processes", 1, "`number` of servers to start over one store")
 	flag.IntVar(&o.clients, "clients", 64, "`number` of clients")
@@ -94,7 +94,7 @@ func (o *options) run(ctx context.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.stop()) }()
-		urls, o.token = f.urls, f.token
+		urls, o.credential = f.urls, f.credential
 	}
 	report, err := o.drive(ctx, urls)
 	if err != nil {

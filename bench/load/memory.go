@@ -47,7 +47,7 @@ func (o *options) measure(ctx context.Context, url string, s *sample) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+o.token)
+	req.Header.Set("Authorization", "Bearer "+o.credential)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

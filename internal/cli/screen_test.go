@@ -184,9 +184,9 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"config", "path"},
 		{"store", "info"},
 		{"store", "check"},
-		{"token", "create", "--note", "for tests"},
-		{"token", "list"},
-		{"token", "revoke", "tok_"},
+		{"credential", "create", "--note", "for tests"},
+		{"credential", "list"},
+		{"credential", "revoke", "tok_"},
 		{"version"},
 		{"-C", t.TempDir(), "setup", "claude", "--scope", "project", "--yes"},
 	} {

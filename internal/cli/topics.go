@@ -126,8 +126,8 @@ const topicEnv = `Flags win over the environment, and that over files: "carrel h
   CARREL_EMBED_KEY   key of the embedder at embed.url; it is never shown
   CARREL_GENERATE_KEY
                      key of the model at generate.url; it is never shown
-  CARREL_TOKEN_KEY_FILE
-                     file of the key of tokens: "carrel token"
+  CARREL_CREDENTIAL_KEY_FILE
+                     file of the key of credentials: "carrel credential"
   CARREL_JSON        1 prints JSON
   CARREL_NOW         the time to take for the clock, for reproducible bytes;
                      SOURCE_DATE_EPOCH, in seconds, if that is not set

@@ -183,7 +183,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 // of it.
 func TestProjectIsNotTheUser(t *testing.T) {
 	for _, text := range []string{
-		"embed = {url = 'http://localhost:1', model = 'm'}", "embed.key_file = 'key'", "embed.static = '/etc'", "generate = {url = 'http://localhost:1', model = 'm'}", "generate.key_file = 'key'", "token.key_file = 'key'", "generate.ceiling = 1_000", "generate.model = 'm'", "sources.hosts = ['example.org']", "sources.mcp.kb.url = 'https://example.org/mcp'", "sources.private = true",
+		"embed = {url = 'http://localhost:1', model = 'm'}", "embed.key_file = 'key'", "embed.static = '/etc'", "generate = {url = 'http://localhost:1', model = 'm'}", "generate.key_file = 'key'", "credential.key_file = 'key'", "generate.ceiling = 1_000", "generate.model = 'm'", "sources.hosts = ['example.org']", "sources.mcp.kb.url = 'https://example.org/mcp'", "sources.private = true",
 		"sources.allow = ['169.254.0.0/16']", "sources.mcp.a.command = ['sh']",
 		"sources.files = ['/']", "sources.files = ['docs', '../..']", "sources.files = ['~/x']", "sources.files = ['link']",
 	} {

@@ -123,7 +123,7 @@ var known = slices.Concat([]key{
 	{name: "hook.brief", read: readTokensFrom(carrel.LeastBriefTokens), builtIn: carrel.BriefTokens},
 	{name: "hook.limit", read: readDuration, builtIn: Duration(hook.DefaultLimit)},
 	{name: "hook.secrets", read: readSwitch, builtIn: false, own: true},
-	{name: tokenKeyFile, variable: "CARREL_TOKEN_KEY_FILE", read: readMaybe, otherwise: "beside the store", own: true, place: true},
+	{name: credentialKeyFile, variable: "CARREL_CREDENTIAL_KEY_FILE", read: readMaybe, otherwise: "beside the store", own: true, place: true},
 }, proxyKeys(), []key{
 	{name: "resident.bytes", read: readSize(0), builtIn: Size(256 << 20)},
 	{name: "offline", flag: "--offline", variable: "CARREL_OFFLINE", read: readSwitch, builtIn: false},
@@ -134,8 +134,8 @@ var known = slices.Concat([]key{
 // triggers are the built-in edges at which a pass is due.
 var triggers = (*pager.Trigger)(nil).Complete()
 
-// tokenKeyFile is the setting for the key of tokens.
-const tokenKeyFile = "token.key_file"
+// credentialKeyFile is the setting for the key of credentials.
+const credentialKeyFile = "credential.key_file"
 
 // toolClass is the setting that says what a tool does. A project may have it:
 // it changes only which blocks rules keep.

@@ -7,7 +7,7 @@
 // drift apart, and neither the server nor the client says twice what goes where.
 //
 // The scope is in the header [api.HeaderScope], or, if it has none, it is the one that
-// the token is for. Errors are problem documents of RFC 9457, see [api.Problem].
+// the credential is for. Errors are problem documents of RFC 9457, see [api.Problem].
 package ops
 
 import (
@@ -21,7 +21,7 @@ type Operation struct {
 	Name       string // of the engine's method, in kebab case
 	Method     string
 	Path       string                // after Prefix
-	Permission governance.Permission // the one it is for; see Needs. Whoever has a token may do what is for none
+	Permission governance.Permission // the one it is for; see Needs. Whoever has a credential may do what is for none
 	Summary    string                // what it does, as a sentence without its period
 	List       string                // key of the list in the result if it comes in pages
 	Raw        string                // field of the request that the body is, as it is; the others are in the query

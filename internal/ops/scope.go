@@ -30,7 +30,7 @@ func ScopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
 		}
 	}
 	if len(named) != 1 {
-		return "", &api.FieldError{Field: api.HeaderScope, Text: "is missing, and the token is not for one scope alone"}
+		return "", &api.FieldError{Field: api.HeaderScope, Text: "is missing, and the credential is not for one scope alone"}
 	}
 	return named[0], nil
 }

@@ -243,7 +243,7 @@ var (
 // What a server answers besides the engine's jobs.
 var (
 	Whoami = Op[api.None, api.Identity]{Operation: Operation{
-		"whoami", get, "/whoami", "", "Say who the token is for, and what it allows", "", "",
+		"whoami", get, "/whoami", "", "Say who the credential is for, and what it allows", "", "",
 	}}
 	Events = Op[api.EventsRequest, api.Event]{Operation: Operation{
 		"events", get, "/events", read, "Stream what happens, to a session or in the whole scope", "", "",

@@ -35,7 +35,7 @@ func TestReadyUntilTheStoreIsMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.token("acme") // which is written while that is possible
+	st.credential("acme") // which is written while that is possible
 	check := func(want int, says string) {
 		t.Helper()
 		if status, body := st.ask("", "", http.MethodGet, "/readyz", nil); status != want || !strings.Contains(string(body), says) {

@@ -44,11 +44,11 @@ type pipeWriter struct {
 func (w pipeWriter) Write(b []byte) (int, error) { return w.out.Write(b) }
 
 // listen sends a request and reads what comes back, line by line.
-func listen(t *testing.T, s *Service, token, method, path, body, accept string) *listener {
+func listen(t *testing.T, s *Service, credential, method, path, body, accept string) *listener {
 	in, out := io.Pipe()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:7717"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:1"
-	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Authorization", "Bearer "+credential)
 	r.Header.Set(api.HeaderScope, "local")
 	r.Header.Set("Accept", accept)
 	if body != "" {
@@ -94,9 +94,9 @@ func (l *listener) over() bool {
 	}
 }
 
-// Whatever goes on for long ends with its token: streams of events, streams of progress,
+// Whatever goes on for long ends with its credential: streams of events, streams of progress,
 // calls of tools and jobs that nobody streams; and none of what happens later is told.
-func TestLongResponsesEndWithTheirToken(t *testing.T) {
+func TestLongResponsesEndWithTheirCredential(t *testing.T) {
 	const mcpCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"assemble","arguments":{"query":"wait","budget":4000},"_meta":{"progressToken":"p"}}}`
 	messages := func(text string) string {
 		data, err := json.Marshal(map[string]any{"messages": []any{map[string]string{"role": "user", "content": text}}})

@@ -148,7 +148,7 @@ func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope,
 	}
 	scope, ok := ctx.Value(scopeKey{}).(governance.Scope)
 	if !ok {
-		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or no scope, and the token is not for one scope alone"}
+		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or no scope, and the credential is not for one scope alone"}
 	}
 	return e, scope, g, nil
 }

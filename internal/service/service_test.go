@@ -20,11 +20,11 @@ import (
 
 // A stage is a service over a store in memory, which tests ask without a network.
 type stage struct {
-	t         testing.TB
-	service   *Service
-	authority *auth.Authority
-	tokens    map[governance.Scope]string
-	session   string // in which who asks says that it is, or ""
+	t           testing.TB
+	service     *Service
+	authority   *auth.Authority
+	credentials map[governance.Scope]string
+	session     string // in which who asks says that it is, or ""
 }
 
 func newStage(t testing.TB) *stage {
@@ -49,25 +49,25 @@ func stageOf(t testing.TB, o *carrel.Options) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &stage{t: t, service: service, authority: authority, tokens: make(map[governance.Scope]string)}
+	return &stage{t: t, service: service, authority: authority, credentials: make(map[governance.Scope]string)}
 }
 
-// token returns a token for everything in one scope.
-func (s *stage) token(scope governance.Scope) string {
+// credential returns a credential for everything in one scope.
+func (s *stage) credential(scope governance.Scope) string {
 	s.t.Helper()
-	if s.tokens[scope] == "" {
+	if s.credentials[scope] == "" {
 		text, _, err := s.authority.Mint(s.t.Context(), &auth.MintRequest{
 			Actor: "tester", Scopes: []governance.ScopePattern{governance.ScopePattern(scope)}, Permissions: governance.Permissions(),
 		})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.tokens[scope] = text
+		s.credentials[scope] = text
 	}
-	return s.tokens[scope]
+	return s.credentials[scope]
 }
 
-// ask sends a request with the token of one scope, about a scope if one is given.
+// ask sends a request with the credential of one scope, about a scope if one is given.
 func (s *stage) ask(as, about governance.Scope, method, path string, body any) (int, []byte) {
 	s.t.Helper()
 	var content []byte
@@ -84,7 +84,7 @@ func (s *stage) ask(as, about governance.Scope, method, path string, body any) (
 	r := httptest.NewRequestWithContext(s.t.Context(), method, "http://127.0.0.1:7717"+path, bytes.NewReader(content))
 	r.RemoteAddr = "127.0.0.1:1"
 	if as != "" {
-		r.Header.Set("Authorization", "Bearer "+s.token(as))
+		r.Header.Set("Authorization", "Bearer "+s.credential(as))
 	}
 	if about != "" {
 		r.Header.Set(api.HeaderScope, string(about))
@@ -128,7 +128,7 @@ func TestSurfacesShareAStore(t *testing.T) {
 		t.Errorf("a tool finds it in another scope, too: %d %s", code, out)
 	}
 	if code, _ := s.ask("", "", http.MethodPost, PathMCP, call("status", nil)); code != http.StatusUnauthorized {
-		t.Errorf("a tool answers %d without a token", code)
+		t.Errorf("a tool answers %d without a credential", code)
 	}
 	if code, _ := s.ask("", "", http.MethodGet, "/healthz", nil); code != http.StatusOK {
 		t.Errorf("/healthz is %d", code)

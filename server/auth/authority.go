@@ -22,7 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Prefix is what every token begins with, so that whoever finds one knows what it is.
+// Prefix is what every credential begins with, so that whoever finds one knows what it is.
 const Prefix = "carrel_tok_"
 
 const (
@@ -33,12 +33,12 @@ const (
 // secretLetters are those of the base64 that is safe in URLs.
 const secretLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// An Authority makes and checks tokens. It is safe for concurrent use.
+// An Authority makes and checks credentials. It is safe for concurrent use.
 type Authority struct {
-	tokens store.Tokens
-	key    *Key
-	now    func() time.Time
-	rand   io.Reader
+	credentials store.Credentials
+	key         *Key
+	now         func() time.Time
+	rand        io.Reader
 }
 
 // AuthorityOptions adjusts an [Authority]. The zero value of every field is a sensible
@@ -47,14 +47,14 @@ type AuthorityOptions struct {
 	// Now tells the time. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is where tokens come from. The default is crypto/rand.
+	// Rand is where credentials come from. The default is crypto/rand.
 	Rand io.Reader
 }
 
-// NewAuthority returns an authority over the tokens of a store, which it does not own.
-// One that neither makes nor checks tokens, but lists and revokes them, needs no key.
-func NewAuthority(tokens store.Tokens, key *Key, opts *AuthorityOptions) *Authority {
-	a := &Authority{tokens: tokens, key: key, now: time.Now, rand: rand.Reader} //nolint:forbidigo // this is the default clock
+// NewAuthority returns an authority over the credentials of a store, which it does not own.
+// One that neither makes nor checks credentials, but lists and revokes them, needs no key.
+func NewAuthority(credentials store.Credentials, key *Key, opts *AuthorityOptions) *Authority {
+	a := &Authority{credentials: credentials, key: key, now: time.Now, rand: rand.Reader} //nolint:forbidigo // this is the default clock
 	if opts != nil && opts.Now != nil {
 		a.now = opts.Now
 	}
@@ -64,13 +64,13 @@ func NewAuthority(tokens store.Tokens, key *Key, opts *AuthorityOptions) *Author
 	return a
 }
 
-// A MintRequest says what a token is to allow.
+// A MintRequest says what a credential is to allow.
 type MintRequest struct {
 	Actor       governance.Actor
 	Scopes      []governance.ScopePattern
 	Permissions []governance.Permission
 	Note        string        // what it is for
-	Lifetime    time.Duration // 0 for a token that does not expire
+	Lifetime    time.Duration // 0 for a credential that does not expire
 }
 
 // Validate returns why a request makes no sense, as a [carrel.ErrRequest].
@@ -105,15 +105,15 @@ func plain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Mint makes a token and returns it, with what the store knows of it. The token itself
+// Mint makes a credential and returns it, with what the store knows of it. The credential itself
 // is kept nowhere: who loses it needs another. A request that makes no sense is a
 // [carrel.ErrRequest].
-func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *store.Token, err error) {
+func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *store.Credential, err error) {
 	if err := r.Validate(); err != nil {
 		return "", nil, err
 	}
 	now := a.now().UTC().Truncate(time.Millisecond)
-	t := &store.Token{Actor: r.Actor, Scopes: distinct(r.Scopes), Permissions: distinct(r.Permissions), Note: r.Note, Created: now}
+	t := &store.Credential{Actor: r.Actor, Scopes: distinct(r.Scopes), Permissions: distinct(r.Permissions), Note: r.Note, Created: now}
 	if r.Lifetime > 0 {
 		t.Expires = now.Add(r.Lifetime).Truncate(time.Millisecond)
 	}
@@ -123,7 +123,7 @@ func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *s
 			return "", nil, err
 		}
 		t.Hash = a.key.hash(text, t)
-		if err = a.tokens.AddToken(ctx, t); err == nil {
+		if err = a.credentials.AddCredential(ctx, t); err == nil {
 			return text, t, nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
@@ -144,7 +144,7 @@ func distinct[T comparable](all []T) []T {
 	return out
 }
 
-// invent returns a new token and its id.
+// invent returns a new credential and its id.
 func (a *Authority) invent() (text, id string, err error) {
 	var random [idDigits/2 + secretBytes]byte
 	if _, err := io.ReadFull(a.rand, random[:]); err != nil {
@@ -154,7 +154,7 @@ func (a *Authority) invent() (text, id string, err error) {
 	return Prefix + digits + "_" + base64.RawURLEncoding.EncodeToString(random[idDigits/2:]), "tok_" + digits, nil
 }
 
-// idOf returns the id of a token, if the text has the form of one.
+// idOf returns the id of a credential, if the text has the form of one.
 func idOf(text string) (id string, ok bool) {
 	rest, ok := strings.CutPrefix(text, Prefix)
 	if !ok || len(rest) != idDigits+1+base64.RawURLEncoding.EncodedLen(secretBytes) || rest[idDigits] != '_' {
@@ -167,24 +167,24 @@ func idOf(text string) (id string, ok bool) {
 	return "tok_" + digits, true
 }
 
-// ErrUnbound means that a token was made by a version of carrel whose tokens were not
+// ErrUnbound means that a credential was made by a version of carrel whose credentials were not
 // bound to what they allow. It is an [api.ErrUnauthenticated].
-var ErrUnbound = fmt.Errorf("%w: this one was made by an earlier version, when what is stored of a token could be edited to allow more: make another with carrel token create",
+var ErrUnbound = fmt.Errorf("%w: this one was made by an earlier version, when what is stored of a credential could be edited to allow more: make another with carrel credential create",
 	api.ErrUnauthenticated)
 
-// Verify returns what a token allows. That it is none, unknown, wrong, revoked, expired,
+// Verify returns what a credential allows. That it is none, unknown, wrong, revoked, expired,
 // or no longer allows what it was made for, is all the same [api.ErrUnauthenticated];
-// that the store could not be asked is another error. A token of an earlier version is
+// that the store could not be asked is another error. A credential of an earlier version is
 // an [ErrUnbound], and only who has it is told so.
 func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant, error) {
 	id, ok := idOf(text)
 	if !ok {
 		return nil, api.ErrUnauthenticated
 	}
-	t, err := a.tokens.Token(ctx, id)
+	t, err := a.credentials.Credential(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		t = &store.Token{Hash: make([]byte, store.HashSize)} // which nothing is the hash of, and which takes as long
+		t = &store.Credential{Hash: make([]byte, store.HashSize)} // which nothing is the hash of, and which takes as long
 	case err != nil:
 		return nil, err
 	}
@@ -200,34 +200,36 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 	return &governance.Grant{ID: t.ID, Actor: t.Actor, Scopes: t.Scopes, Permissions: t.Permissions, Expires: t.Expires}, nil
 }
 
-// Tokens returns what is known of all tokens, the newest last.
-func (a *Authority) Tokens(ctx context.Context) ([]store.Token, error) { return a.tokens.Tokens(ctx) }
+// Credentials returns what is known of all credentials, the newest last.
+func (a *Authority) Credentials(ctx context.Context) ([]store.Credential, error) {
+	return a.credentials.Credentials(ctx)
+}
 
-// Revoke makes a token worthless, from now on and for good, and returns what is known of
-// it. The id is as for [Authority.Token].
-func (a *Authority) Revoke(ctx context.Context, id string) (*store.Token, error) {
-	t, err := a.Token(ctx, id)
+// Revoke makes a credential worthless, from now on and for good, and returns what is known of
+// it. The id is as for [Authority.Credential].
+func (a *Authority) Revoke(ctx context.Context, id string) (*store.Credential, error) {
+	t, err := a.Credential(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.tokens.RevokeToken(ctx, t.ID, a.now()); err != nil {
+	if err := a.credentials.RevokeCredential(ctx, t.ID, a.now()); err != nil {
 		return nil, err
 	}
-	return a.tokens.Token(ctx, t.ID)
+	return a.credentials.Credential(ctx, t.ID)
 }
 
-// Token returns what is known of the token with an id. The id may be shortened, as long
-// as one token alone fits, stand without "tok_", or be the whole token. That there is
+// Credential returns what is known of the credential with an id. The id may be shortened, as long
+// as one credential alone fits, stand without "tok_", or be the whole credential. That there is
 // none is a [store.ErrNotFound], that several fit a [carrel.ErrAmbiguous].
-func (a *Authority) Token(ctx context.Context, id string) (*store.Token, error) {
+func (a *Authority) Credential(ctx context.Context, id string) (*store.Credential, error) {
 	if rest, ok := strings.CutPrefix(id, Prefix); ok {
 		id, _, _ = strings.Cut(rest, "_") // and nothing of the secret is told
 	}
-	all, err := a.tokens.Tokens(ctx)
+	all, err := a.credentials.Credentials(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []*store.Token
+	var found []*store.Credential
 	for i := range all {
 		if all[i].ID == id {
 			return &all[i], nil
@@ -238,11 +240,11 @@ func (a *Authority) Token(ctx context.Context, id string) (*store.Token, error) 
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("token %s: %w", quoted(id), store.ErrNotFound)
+		return nil, fmt.Errorf("credential %s: %w", quoted(id), store.ErrNotFound)
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%w: token %s: %s and %s begin so", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
+	return nil, fmt.Errorf("%w: credential %s: %s and %s begin so", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
 }
 
 // quoted returns an id for an error. What is longer than one may hold a secret.

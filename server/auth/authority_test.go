@@ -43,7 +43,7 @@ func newKey(t testing.TB) *auth.Key {
 	return key
 }
 
-// request asks for a token that may do most things in one scope.
+// request asks for a credential that may do most things in one scope.
 func request() *auth.MintRequest {
 	return &auth.MintRequest{
 		Actor: "ci", Scopes: []governance.ScopePattern{"acme/*"},
@@ -51,14 +51,14 @@ func request() *auth.MintRequest {
 	}
 }
 
-// mint makes a token, which must succeed.
-func mint(t testing.TB, a *auth.Authority, r *auth.MintRequest) (string, *store.Token) {
+// mint makes a credential, which must succeed.
+func mint(t testing.TB, a *auth.Authority, r *auth.MintRequest) (string, *store.Credential) {
 	t.Helper()
-	text, token, err := a.Mint(t.Context(), r)
+	text, credential, err := a.Mint(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text, token
+	return text, credential
 }
 
 func TestMintAndVerify(t *testing.T) {
@@ -66,28 +66,28 @@ func TestMintAndVerify(t *testing.T) {
 	a := auth.NewAuthority(s, newKey(t), &auth.AuthorityOptions{Now: clock})
 	r := request()
 	r.Scopes, r.Permissions = append(r.Scopes, "acme/*", "local"), append(r.Permissions, governance.Read)
-	text, token := mint(t, a, r)
-	want := &store.Token{
-		ID: token.ID, Hash: token.Hash, Actor: "ci", Scopes: []governance.ScopePattern{"acme/*", "local"},
+	text, credential := mint(t, a, r)
+	want := &store.Credential{
+		ID: credential.ID, Hash: credential.Hash, Actor: "ci", Scopes: []governance.ScopePattern{"acme/*", "local"},
 		Permissions: []governance.Permission{governance.Read, governance.Write}, Note: "for tests", Created: epoch, Expires: epoch.Add(time.Hour),
 	}
-	if diff := cmp.Diff(want, token); diff != "" {
-		t.Errorf("token (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, credential); diff != "" {
+		t.Errorf("credential (-want +got):\n%s", diff)
 	}
-	kept, err := a.Tokens(t.Context())
+	kept, err := a.Credentials(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]store.Token{*want}, kept); diff != "" {
-		t.Errorf("tokens (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]store.Credential{*want}, kept); diff != "" {
+		t.Errorf("credentials (-want +got):\n%s", diff)
 	}
-	if !strings.HasPrefix(text, auth.Prefix) || len(text) != len(auth.Prefix)+8+1+43 || !strings.HasPrefix(text, "carrel_"+token.ID+"_") {
-		t.Errorf("a token has the form %q", secret.Redact(text))
+	if !strings.HasPrefix(text, auth.Prefix) || len(text) != len(auth.Prefix)+8+1+43 || !strings.HasPrefix(text, "carrel_"+credential.ID+"_") {
+		t.Errorf("a credential has the form %q", secret.Redact(text))
 	}
 	if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-		t.Error("a token is not safe in a URL")
+		t.Error("a credential is not safe in a URL")
 	}
-	for _, in := range []string{text, "token: " + text + "\n", `{"a":"` + text + `"}`, "Authorization: Bearer " + text} {
+	for _, in := range []string{text, "credential: " + text + "\n", `{"a":"` + text + `"}`, "Authorization: Bearer " + text} {
 		if found := secret.Scan(in); len(found) != 1 || found[0].Kind != "carrel-token" {
 			t.Errorf("in %d bytes %v was found", len(in), found)
 		}
@@ -96,22 +96,22 @@ func TestMintAndVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&governance.Grant{ID: token.ID, Actor: "ci", Scopes: want.Scopes, Permissions: want.Permissions, Expires: want.Expires}, grant); diff != "" {
+	if diff := cmp.Diff(&governance.Grant{ID: credential.ID, Actor: "ci", Scopes: want.Scopes, Permissions: want.Permissions, Expires: want.Expires}, grant); diff != "" {
 		t.Errorf("grant (-want +got):\n%s", diff)
 	}
 }
 
-// A token takes 256 bits of what is random, and its id others.
-func TestTokensAreRandom(t *testing.T) {
+// A credential takes 256 bits of what is random, and its id others.
+func TestCredentialsAreRandom(t *testing.T) {
 	source := &counted{}
 	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock, Rand: source})
 	first, _ := mint(t, a, request())
 	second, _ := mint(t, a, request())
 	if source.n != 2*(4+32) {
-		t.Errorf("two tokens took %d random bytes, want 2 times 36", source.n)
+		t.Errorf("two credentials took %d random bytes, want 2 times 36", source.n)
 	}
 	if first[len(auth.Prefix)+9:] == second[len(auth.Prefix)+9:] {
-		t.Error("two tokens have one secret")
+		t.Error("two credentials have one secret")
 	}
 }
 
@@ -134,7 +134,7 @@ func TestMintFindsAnID(t *testing.T) {
 	a := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock, Rand: bytes.NewReader(source)})
 	mint(t, a, request())
 	if _, second := mint(t, a, request()); second.ID != "tok_616e6f74" {
-		t.Errorf("the second token has the id %s", second.ID)
+		t.Errorf("the second credential has the id %s", second.ID)
 	}
 	stuck := auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock, Rand: bytes.NewReader(bytes.Repeat([]byte{7}, 9*36))})
 	if _, _, err := stuck.Mint(t.Context(), request()); !errors.Is(err, store.ErrConflict) {
@@ -169,13 +169,13 @@ func TestMintRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want ErrRequest", name, err)
 		}
 	}
-	if all, err := a.Tokens(t.Context()); len(all) != 0 || err != nil {
-		t.Errorf("%d tokens were made, %v", len(all), err)
+	if all, err := a.Credentials(t.Context()); len(all) != 0 || err != nil {
+		t.Errorf("%d credentials were made, %v", len(all), err)
 	}
 }
 
-// Whatever byte of a token is changed, it is none.
-func TestTokensWithAnotherByte(t *testing.T) {
+// Whatever byte of a credential is changed, it is none.
+func TestCredentialsWithAnotherByte(t *testing.T) {
 	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock})
 	text, _ := mint(t, a, request())
 	tries := []string{"", " " + text, text + " ", text + "A", text[1:], text[:len(text)-1], strings.ToUpper(text), strings.TrimPrefix(text, "carrel_"), text + text}
@@ -188,21 +188,21 @@ func TestTokensWithAnotherByte(t *testing.T) {
 	}
 	for _, try := range tries {
 		if grant, err := a.Verify(t.Context(), try); grant != nil || err != api.ErrUnauthenticated { //nolint:errorlint // not even wrapped
-			t.Fatalf("%q, of %d bytes, is taken for a token: %v", secret.Redact(try), len(try), err)
+			t.Fatalf("%q, of %d bytes, is taken for a credential: %v", secret.Redact(try), len(try), err)
 		}
 	}
 	if _, err := a.Verify(t.Context(), text); err != nil {
-		t.Errorf("the token itself: %v", err)
+		t.Errorf("the credential itself: %v", err)
 	}
 }
 
 // Unknown, wrong, revoked, expired, of another key: it is all the same.
-func TestTokensThatAreNone(t *testing.T) {
+func TestCredentialsThatAreNone(t *testing.T) {
 	now := epoch
 	opts := &auth.AuthorityOptions{Now: func() time.Time { return now }}
 	s, key := memory.New(), newKey(t)
 	a := auth.NewAuthority(s, key, opts)
-	text, token := mint(t, a, request())
+	text, credential := mint(t, a, request())
 	forever := request()
 	forever.Lifetime = 0
 	eternal, _ := mint(t, a, forever)
@@ -228,7 +228,7 @@ func TestTokensThatAreNone(t *testing.T) {
 		t.Errorf("one that does not expire: %v", err)
 	}
 	now = epoch
-	if _, err := a.Revoke(t.Context(), token.ID); err != nil {
+	if _, err := a.Revoke(t.Context(), credential.ID); err != nil {
 		t.Fatal(err)
 	}
 	refused("once it is revoked", a, text)
@@ -236,8 +236,8 @@ func TestTokensThatAreNone(t *testing.T) {
 	refused("once it is revoked, for one whose clock is late", a, text)
 }
 
-// A token that one process revokes lets nobody in through another, at once; and no file
-// of the store has a token in it.
+// A credential that one process revokes lets nobody in through another, at once; and no file
+// of the store has a credential in it.
 func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "carrel.db")
 	open := func() *auth.Authority {
@@ -257,11 +257,11 @@ func TestTwoProcesses(t *testing.T) {
 		return auth.NewAuthority(s, key, &auth.AuthorityOptions{Now: clock})
 	}
 	one, another := open(), open()
-	text, token := mint(t, one, request())
+	text, credential := mint(t, one, request())
 	if _, err := another.Verify(t.Context(), text); err != nil {
 		t.Errorf("in another process: %v", err)
 	}
-	if _, err := one.Revoke(t.Context(), token.ID); err != nil {
+	if _, err := one.Revoke(t.Context(), credential.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := another.Verify(t.Context(), text); !errors.Is(err, api.ErrUnauthenticated) {
@@ -277,7 +277,7 @@ func TestTwoProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Contains(data, []byte(text[len(auth.Prefix)+9:])) {
-			t.Errorf("the secret of a token is in %s", filepath.Base(file))
+			t.Errorf("the secret of a credential is in %s", filepath.Base(file))
 		}
 	}
 }
@@ -300,60 +300,60 @@ func TestRevoke(t *testing.T) {
 	}
 	for _, word := range []string{"tok_12345678", "12345678", "12345", "tok_123456", text} {
 		now = now.Add(time.Second)
-		token, err := a.Revoke(t.Context(), word)
-		if err != nil || token.ID != "tok_12345678" || !token.Revoked.Equal(epoch.Add(time.Second)) {
-			t.Errorf("Revoke %q: %+v, %v", secret.Redact(word), token, err)
+		credential, err := a.Revoke(t.Context(), word)
+		if err != nil || credential.ID != "tok_12345678" || !credential.Revoked.Equal(epoch.Add(time.Second)) {
+			t.Errorf("Revoke %q: %+v, %v", secret.Redact(word), credential, err)
 		}
 	}
 	_, err := a.Revoke(t.Context(), "Bearer "+text)
 	if err == nil || strings.Contains(err.Error(), text[len(auth.Prefix)+9:]) {
-		t.Error("an error shows a token")
+		t.Error("an error shows a credential")
 	}
 }
 
-// A row that was edited is no token, whichever column allows more.
+// A row that was edited is no credential, whichever column allows more.
 func TestEditedRows(t *testing.T) {
-	for what, edit := range map[string]func(t *store.Token){
-		"scopes":      func(t *store.Token) { t.Scopes = append(t.Scopes, "*") },
-		"no scope":    func(t *store.Token) { t.Scopes = t.Scopes[:0] },
-		"permissions": func(t *store.Token) { t.Permissions = append(t.Permissions, governance.Erase) },
-		"order":       func(t *store.Token) { slices.Reverse(t.Permissions) },
-		"actor":       func(t *store.Token) { t.Actor = "root" },
-		"expiry":      func(t *store.Token) { t.Expires = t.Expires.Add(time.Hour) },
-		"no expiry":   func(t *store.Token) { t.Expires = time.Time{} },
-		"created":     func(t *store.Token) { t.Created = t.Created.Add(time.Hour) },
-		"id":          func(t *store.Token) { t.ID = "tok_00000000" },
+	for what, edit := range map[string]func(t *store.Credential){
+		"scopes":      func(t *store.Credential) { t.Scopes = append(t.Scopes, "*") },
+		"no scope":    func(t *store.Credential) { t.Scopes = t.Scopes[:0] },
+		"permissions": func(t *store.Credential) { t.Permissions = append(t.Permissions, governance.Erase) },
+		"order":       func(t *store.Credential) { slices.Reverse(t.Permissions) },
+		"actor":       func(t *store.Credential) { t.Actor = "root" },
+		"expiry":      func(t *store.Credential) { t.Expires = t.Expires.Add(time.Hour) },
+		"no expiry":   func(t *store.Credential) { t.Expires = time.Time{} },
+		"created":     func(t *store.Credential) { t.Created = t.Created.Add(time.Hour) },
+		"id":          func(t *store.Credential) { t.ID = "tok_00000000" },
 	} {
-		tokens := &edited{Database: memory.New(), edit: func(*store.Token) {}}
-		a := auth.NewAuthority(tokens, newKey(t), &auth.AuthorityOptions{Now: clock})
+		credentials := &edited{Database: memory.New(), edit: func(*store.Credential) {}}
+		a := auth.NewAuthority(credentials, newKey(t), &auth.AuthorityOptions{Now: clock})
 		text, _ := mint(t, a, request())
 		if _, err := a.Verify(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
-		tokens.edit = edit
+		credentials.edit = edit
 		if g, err := a.Verify(t.Context(), text); !errors.Is(err, api.ErrUnauthenticated) || errors.Is(err, auth.ErrUnbound) {
 			t.Errorf("%s: Verify = %+v, %v; want ErrUnauthenticated", what, g, err)
 		}
 	}
 }
 
-// edited is a store whose tokens somebody has edited.
+// edited is a store whose credentials somebody has edited.
 type edited struct {
 	store.Database
 
-	edit func(t *store.Token)
+	edit func(t *store.Credential)
 }
 
-func (e *edited) Token(ctx context.Context, id string) (*store.Token, error) {
-	t, err := e.Database.Token(ctx, id)
+func (e *edited) Credential(ctx context.Context, id string) (*store.Credential, error) {
+	t, err := e.Database.Credential(ctx, id)
 	if err == nil {
 		e.edit(t)
 	}
 	return t, err
 }
 
-// A token of a version that did not bind it is refused, and who has it is told why.
-func TestUnboundTokens(t *testing.T) {
+// A credential of a version that did not bind it is refused, and who has it is told why.
+func TestUnboundCredentials(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	key, err := auth.LoadKey(path)
 	if err != nil {
@@ -371,7 +371,7 @@ func TestUnboundTokens(t *testing.T) {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(text))
 	s := memory.New()
-	err = s.AddToken(t.Context(), &store.Token{
+	err = s.AddCredential(t.Context(), &store.Credential{
 		ID: "tok_12345678", Hash: mac.Sum(nil), Actor: "ci", Scopes: []governance.ScopePattern{"*"},
 		Permissions: []governance.Permission{governance.Read}, Created: epoch,
 	})
@@ -383,18 +383,18 @@ func TestUnboundTokens(t *testing.T) {
 		t.Errorf("Verify: %v, want ErrUnbound", err)
 	}
 	if _, err := a.Verify(t.Context(), text[:len(text)-1]+"B"); errors.Is(err, auth.ErrUnbound) {
-		t.Error("who does not have the token is told about it")
+		t.Error("who does not have the credential is told about it")
 	}
 }
 
 // broken is a store that cannot be asked.
 type broken struct{ store.Database }
 
-func (broken) Token(context.Context, string) (*store.Token, error) {
+func (broken) Credential(context.Context, string) (*store.Credential, error) {
 	return nil, fmt.Errorf("disk: %w", store.ErrBusy)
 }
 
-// That a token could not be looked at does not mean that it is none.
+// That a credential could not be looked at does not mean that it is none.
 func TestVerifyWithoutAStore(t *testing.T) {
 	a := auth.NewAuthority(memory.New(), newKey(t), nil)
 	text, _ := mint(t, a, request())

@@ -13,8 +13,8 @@ func TestDoorDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.maxBody != 32<<20 || d.maxURL != 8<<10 || d.tokens.most != 128 || d.addresses.most != 512 || d.failures.most != 30 || d.failures.per != time.Minute {
-		t.Errorf("body %d, URL %d, per token %d, per address %d, failures %d in %v", d.maxBody, d.maxURL, d.tokens.most, d.addresses.most, d.failures.most, d.failures.per)
+	if d.maxBody != 32<<20 || d.maxURL != 8<<10 || d.credentials.most != 128 || d.addresses.most != 512 || d.failures.most != 30 || d.failures.per != time.Minute {
+		t.Errorf("body %d, URL %d, per credential %d, per address %d, failures %d in %v", d.maxBody, d.maxURL, d.credentials.most, d.addresses.most, d.failures.most, d.failures.per)
 	}
 	if want := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}; !slices.Equal(d.methods, want) {
 		t.Errorf("methods %q, want %q", d.methods, want)
@@ -22,11 +22,11 @@ func TestDoorDefaults(t *testing.T) {
 	if d.now == nil {
 		t.Error("there is no clock")
 	}
-	d, err = NewDoor(nil, &DoorOptions{MaxBody: 1, MaxURL: 2, PerToken: 3, PerAddress: 4, Failures: 5, Methods: []string{http.MethodGet}})
+	d, err = NewDoor(nil, &DoorOptions{MaxBody: 1, MaxURL: 2, PerCredential: 3, PerAddress: 4, Failures: 5, Methods: []string{http.MethodGet}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.maxBody != 1 || d.maxURL != 2 || d.tokens.most != 3 || d.addresses.most != 4 || d.failures.most != 5 || len(d.methods) != 1 {
-		t.Errorf("body %d, URL %d, per token %d, per address %d, failures %d, methods %q", d.maxBody, d.maxURL, d.tokens.most, d.addresses.most, d.failures.most, d.methods)
+	if d.maxBody != 1 || d.maxURL != 2 || d.credentials.most != 3 || d.addresses.most != 4 || d.failures.most != 5 || len(d.methods) != 1 {
+		t.Errorf("body %d, URL %d, per credential %d, per address %d, failures %d, methods %q", d.maxBody, d.maxURL, d.credentials.most, d.addresses.most, d.failures.most, d.methods)
 	}
 }

@@ -1,28 +1,28 @@
-// Package auth decides who comes in: it makes bearer tokens and checks them, and it
+// Package auth decides who comes in: it makes bearer credentials and checks them, and it
 // is the door in front of every surface that speaks HTTP.
 //
-// # Tokens
+// # Credentials
 //
-// An [Authority] makes tokens, which look like "carrel_tok_5c1f09ab_" and 43 more
-// characters, of 256 random bits. A token is shown once, by [Authority.Mint]. The store
+// An [Authority] makes credentials, which look like "carrel_tok_5c1f09ab_" and 43 more
+// characters, of 256 random bits. A credential is shown once, by [Authority.Mint]. The store
 // keeps its hash under a [Key] that is not in the store: whoever has a copy of the
-// store has no token and can make none, and whoever has the key alone can neither.
-// [Authority.Verify] turns a token into the [governance.Grant] of somebody. It asks the
-// store each time, so that a token which was revoked lets nobody in from then on, in
+// store has no credential and can make none, and whoever has the key alone can neither.
+// [Authority.Verify] turns a credential into the [governance.Grant] of somebody. It asks the
+// store each time, so that a credential which was revoked lets nobody in from then on, in
 // this process or any other. A request that was let in before may finish if it takes no
-// longer than [DefaultRecheck]: from then on its token is looked at again and again, and
+// longer than [DefaultRecheck]: from then on its credential is looked at again and again, and
 // with the grant the request ends, too.
 //
-// A backup of the store brings back what it has: a token that was revoked after the
+// A backup of the store brings back what it has: a credential that was revoked after the
 // backup was made is valid again once that is restored. Revoke it again, or take
-// another key, which makes all tokens worthless.
+// another key, which makes all credentials worthless.
 //
 // # The door
 //
 // A [Door] lets a request through to a handler if the client calls this server by a
-// name that it has, no page of another site is behind it, and it brings a token, also
+// name that it has, no page of another site is behind it, and it brings a credential, also
 // on the loopback interface: other programs and any web page can reach that. The grant
-// is in the context from then on, see [GrantFrom]. Nothing of the token is.
+// is in the context from then on, see [GrantFrom]. Nothing of the credential is.
 //
 // There is no CORS: no page of another origin may read anything.
 //

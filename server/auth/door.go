@@ -14,10 +14,10 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A Verifier turns a token into what it allows. An [Authority] is one. It fails with
-// [api.ErrUnauthenticated] if the token is none.
+// A Verifier turns a credential into what it allows. An [Authority] is one. It fails with
+// [api.ErrUnauthenticated] if the credential is none.
 type Verifier interface {
-	Verify(ctx context.Context, token string) (*governance.Grant, error)
+	Verify(ctx context.Context, credential string) (*governance.Grant, error)
 }
 
 // DoorOptions adjusts a [Door]. The zero value of every field is a sensible default, so
@@ -36,7 +36,7 @@ type DoorOptions struct {
 	// it takes them for the same.
 	Origins []string
 
-	// Open are the paths that need no token. There are none by default.
+	// Open are the paths that need no credential. There are none by default.
 	Open []string
 
 	// Methods are those that there are. The default is GET, HEAD, POST, PUT and DELETE.
@@ -49,16 +49,16 @@ type DoorOptions struct {
 	// MaxURL is how many bytes a URL has at most, without host. The default is 8 KiB.
 	MaxURL int
 
-	// PerToken and PerAddress are how many requests with one token, and from one
+	// PerCredential and PerAddress are how many requests with one credential, and from one
 	// address, are served at a time. The defaults are 128 and 512. Paths that are open
 	// do not count.
-	PerToken, PerAddress int
+	PerCredential, PerAddress int
 
-	// Failures is how many tokens that are none may come from one address in a minute
+	// Failures is how many credentials that are none may come from one address in a minute
 	// before no new ones are looked at. The default is 30.
 	Failures int
 
-	// Recheck is how often the token of a request that is being served is looked at
+	// Recheck is how often the credential of a request that is being served is looked at
 	// again. The default is [DefaultRecheck].
 	Recheck time.Duration
 
@@ -72,22 +72,22 @@ type DoorOptions struct {
 
 // A Door stands in front of handlers: see [Door.Guard]. It is safe for concurrent use.
 type Door struct {
-	verifier  Verifier
-	names     *names
-	origins   []string
-	open      []string
-	methods   []string
-	maxBody   int64
-	maxURL    int
-	tokens    gauge
-	addresses gauge
-	failures  failures
-	interval  time.Duration // at which tokens are looked at again
-	now       func() time.Time
-	ticker    func(time.Duration) (<-chan time.Time, func())
+	verifier    Verifier
+	names       *names
+	origins     []string
+	open        []string
+	methods     []string
+	maxBody     int64
+	maxURL      int
+	credentials gauge
+	addresses   gauge
+	failures    failures
+	interval    time.Duration // at which credentials are looked at again
+	now         func() time.Time
+	ticker      func(time.Duration) (<-chan time.Time, func())
 }
 
-// NewDoor returns a door that is opened by the tokens that v knows.
+// NewDoor returns a door that is opened by the credentials that v knows.
 func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	var o DoorOptions
 	if opts != nil {
@@ -100,7 +100,7 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	d := &Door{
 		verifier: v, names: names, origins: slices.Clone(o.Origins), open: slices.Clone(o.Open), methods: slices.Clone(o.Methods),
 		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
-		tokens: gauge{most: orElse(o.PerToken, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
+		credentials: gauge{most: orElse(o.PerCredential, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
 		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
 		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker,
 	}
@@ -131,7 +131,7 @@ func orElse[T ~int | ~int64](n, otherwise T) T {
 // answers itself, with a problem document that tells nothing but which rule it broke.
 //
 // What costs least is checked first: method, length of the URL, Host, origin, size of
-// the body, and only then the token. The handler next sees neither token nor cookies,
+// the body, and only then the credential. The handler next sees neither credential nor cookies,
 // and has the grant in the context of the request, but for paths that are open. The
 // context ends when the grant is lost, see [Lost] and [Recheck]. It
 // must not read more of the body than there may be: [http.MaxBytesReader] sees to it.
@@ -179,10 +179,10 @@ var (
 	errURL      = errors.New("the URL is too long")
 	errBody     = errors.New("the body is too large")
 	errMany     = errors.New("too many requests at a time")
-	errFailures = errors.New("too many tokens that are none")
+	errFailures = errors.New("too many credentials that are none")
 )
 
-// authenticate passes a request to next if it has a token.
+// authenticate passes a request to next if it has a credential.
 func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	address := addressOf(r.RemoteAddr)
 	if !d.addresses.enter(address) {
@@ -212,17 +212,17 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 		refuse(w, http.StatusUnauthorized, err)
 		return
 	case err != nil:
-		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no token
-		answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: "the token could not be looked at"})
+		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no credential
+		answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: "the credential could not be looked at"})
 		return
 	}
 	d.failures.passed(text)
-	if !d.tokens.enter(grant.ID) {
+	if !d.credentials.enter(grant.ID) {
 		retry(w, time.Second)
 		refuse(w, http.StatusTooManyRequests, errMany)
 		return
 	}
-	defer d.tokens.leave(grant.ID)
+	defer d.credentials.leave(grant.ID)
 	d.serve(w, r, next, text, grant)
 }
 
@@ -236,11 +236,11 @@ func without(ctx context.Context, r *http.Request) *http.Request {
 	return bare
 }
 
-// maxCredentials is how many bytes a header with a token has at most.
+// maxCredentials is how many bytes a header with a credential has at most.
 const maxCredentials = 256
 
-// bearer returns the token that a request brings: one header Authorization, the scheme
-// Bearer in any case, blanks, the token.
+// bearer returns the credential that a request brings: one header Authorization, the scheme
+// Bearer in any case, blanks, the credential.
 func bearer(h http.Header) (text string, ok bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 || len(values[0]) > maxCredentials {

@@ -25,8 +25,8 @@ import (
 // A room is what is behind a door in these tests. It counts who comes in.
 type room struct {
 	http.Handler // the door
-	token        string
-	id           string // of the token
+	credential   string
+	id           string // of the credential
 	authority    *auth.Authority
 	store        store.Database
 	entered      atomic.Int64
@@ -43,8 +43,8 @@ func newRoom(t testing.TB, opts *auth.DoorOptions) *room {
 	}
 	opts.Open = []string{"/healthz"}
 	rm.authority = auth.NewAuthority(rm.store, newKey(t), &auth.AuthorityOptions{Now: opts.Now})
-	text, token := mint(t, rm.authority, request())
-	rm.token, rm.id = text, token.ID
+	text, credential := mint(t, rm.authority, request())
+	rm.credential, rm.id = text, credential.ID
 	door, err := auth.NewDoor(rm.authority, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +100,9 @@ func (rm *room) call(c caller) answer {
 	return answer{w.Code, w.Result().Header, w.Body.String()}
 }
 
-// bearing returns the headers of a request with a token.
-func bearing(token string) http.Header {
-	return http.Header{"Authorization": {"Bearer " + token}}
+// bearing returns the headers of a request with a credential.
+func bearing(credential string) http.Header {
+	return http.Header{"Authorization": {"Bearer " + credential}}
 }
 
 // A trial is a part of a request, and whether it is as it should be.
@@ -131,8 +131,8 @@ func one(texts ...string) (all [][]string) {
 	return all
 }
 
-// Every Host with every origin, every method and every form of a token: who is not
-// allowed in does not come in, who is does, and a refusal shows no token.
+// Every Host with every origin, every method and every form of a credential: who is not
+// allowed in does not come in, who is does, and a refusal shows no credential.
 func TestHeaderMatrix(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{
 		Listen: "127.0.0.1:7333", Hosts: []string{"Carrel.Example.org:443", "10.0.0.7", "[fd00::7]:7333"}, Origins: []string{"https://carrel.example.org"},
@@ -157,20 +157,20 @@ func TestHeaderMatrix(t *testing.T) {
 			[]string{"https://carrel.example.org", "https://evil.example"}))
 	sites := trials(append(one("none", "same-origin"), nil), append(one("cross-site", "same-site", "", "SAME-ORIGIN ", "whatever"), []string{"none", "cross-site"}))
 	methods := trials(one("GET", "HEAD", "POST", "PUT", "DELETE"), one("OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "PROPFIND", "POST2"))
-	tokens := trials(
-		one("Bearer "+rm.token, "bearer "+rm.token, "BEARER  "+rm.token),
-		append(one("", "Bearer", "Bearer ", rm.token, "Basic "+rm.token, "Bearer:"+rm.token, "Bearer\t"+rm.token, "Bearer "+rm.token+" ", "Bearer "+rm.token+" x",
-			"Bearer "+rm.token+",Bearer "+rm.token, "Bearer \""+rm.token+"\"", "Bearer "+rm.token[:len(rm.token)-1], "Bearer "+rm.token+"A", "Bearer "+revoked,
-			"Bearer "+strings.Repeat("A", 4096), "Bearer "+rm.token+"\x00", "Token "+rm.token, " Bearer "+rm.token, "Bearer null"),
-			nil, []string{"Bearer " + rm.token, "Bearer " + rm.token}))
+	credentials := trials(
+		one("Bearer "+rm.credential, "bearer "+rm.credential, "BEARER  "+rm.credential),
+		append(one("", "Bearer", "Bearer ", rm.credential, "Basic "+rm.credential, "Bearer:"+rm.credential, "Bearer\t"+rm.credential, "Bearer "+rm.credential+" ", "Bearer "+rm.credential+" x",
+			"Bearer "+rm.credential+",Bearer "+rm.credential, "Bearer \""+rm.credential+"\"", "Bearer "+rm.credential[:len(rm.credential)-1], "Bearer "+rm.credential+"A", "Bearer "+revoked,
+			"Bearer "+strings.Repeat("A", 4096), "Bearer "+rm.credential+"\x00", "Credential "+rm.credential, " Bearer "+rm.credential, "Bearer null"),
+			nil, []string{"Bearer " + rm.credential, "Bearer " + rm.credential}))
 
 	calls, allowed := 0, int64(0)
 	for _, host := range hosts {
 		for _, origin := range origins {
 			for _, site := range sites {
 				for _, method := range methods {
-					for _, token := range tokens {
-						wrong, plain := faults(host, origin, site, method, token)
+					for _, credential := range credentials {
+						wrong, plain := faults(host, origin, site, method, credential)
 						if wrong > 3 || wrong > 0 && !plain {
 							continue
 						}
@@ -178,7 +178,7 @@ func TestHeaderMatrix(t *testing.T) {
 						h := http.Header{}
 						set(h, "Origin", origin)
 						set(h, "Sec-Fetch-Site", site)
-						set(h, "Authorization", token)
+						set(h, "Authorization", credential)
 						before := rm.entered.Load()
 						res := rm.call(caller{method: method.values[0], host: host.values[0], header: h})
 						want := wrong == 0
@@ -187,7 +187,7 @@ func TestHeaderMatrix(t *testing.T) {
 						}
 						if entered := rm.entered.Load() == before+1; entered != want || want != (res.status == http.StatusOK) {
 							t.Fatalf("%s %q from %q, %q with %d values of Authorization: %d, came in is %t, want %t",
-								method.values[0], host.values[0], origin.values, site.values, len(token.values), res.status, entered, want)
+								method.values[0], host.values[0], origin.values, site.values, len(credential.values), res.status, entered, want)
 						}
 						if !want {
 							inspect(t, rm, res, method.good && host.good && origin.good && site.good)
@@ -225,9 +225,9 @@ func set(h http.Header, name string, t trial) {
 	}
 }
 
-// inspect checks that a refusal is a problem document which shows no token, and says
+// inspect checks that a refusal is a problem document which shows no credential, and says
 // what is missing if it is only that.
-func inspect(t *testing.T, rm *room, res answer, token bool) {
+func inspect(t *testing.T, rm *room, res answer, credential bool) {
 	t.Helper()
 	var p api.Problem
 	if err := json.Unmarshal([]byte(res.body), &p); err != nil || p.Status != res.status || p.Detail == "" || !strings.HasPrefix(p.Type, api.TypePrefix) {
@@ -236,11 +236,11 @@ func inspect(t *testing.T, rm *room, res answer, token bool) {
 	if got := res.header.Get("Content-Type"); got != "application/problem+json" {
 		t.Fatalf("a refusal is of type %q", got)
 	}
-	if challenge := res.header.Get("WWW-Authenticate"); token != strings.HasPrefix(challenge, `Bearer realm="carrel"`) || token != (p.Status == http.StatusUnauthorized) {
+	if challenge := res.header.Get("WWW-Authenticate"); credential != strings.HasPrefix(challenge, `Bearer realm="carrel"`) || credential != (p.Status == http.StatusUnauthorized) {
 		t.Fatalf("status %d with the challenge %q", p.Status, challenge)
 	}
-	if shown := fmt.Sprint(res.header) + res.body; strings.Contains(shown, rm.token[len(auth.Prefix)+9:]) || strings.Contains(shown, rm.id) {
-		t.Fatalf("a refusal shows a token")
+	if shown := fmt.Sprint(res.header) + res.body; strings.Contains(shown, rm.credential[len(auth.Prefix)+9:]) || strings.Contains(shown, rm.id) {
+		t.Fatalf("a refusal shows a credential")
 	}
 	for name := range res.header {
 		if strings.HasPrefix(name, "Access-Control-") {
@@ -262,7 +262,7 @@ func TestOwnOrigin(t *testing.T) {
 		{"localhost:7333", "http://localhost:7334", http.StatusForbidden},
 		{"evil.example:7333", "http://evil.example:7333", http.StatusMisdirectedRequest},
 	} {
-		h := bearing(rm.token)
+		h := bearing(rm.credential)
 		h.Set("Origin", tt.origin)
 		if res := rm.call(caller{host: tt.host, header: h}); res.status != tt.want {
 			t.Errorf("%s from %s: %d, want %d", tt.host, tt.origin, res.status, tt.want)
@@ -289,7 +289,7 @@ func TestNames(t *testing.T) {
 		{"", "evil.example", http.StatusMisdirectedRequest},
 	} {
 		rm := newRoom(t, &auth.DoorOptions{Listen: tt.listen})
-		if res := rm.call(caller{host: tt.host, header: bearing(rm.token)}); res.status != tt.want {
+		if res := rm.call(caller{host: tt.host, header: bearing(rm.credential)}); res.status != tt.want {
 			t.Errorf("%q at %q: %d, want %d", tt.host, tt.listen, res.status, tt.want)
 		}
 	}
@@ -302,7 +302,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Whoever comes in has a grant, and the handler sees nothing of the token.
+// Whoever comes in has a grant, and the handler sees nothing of the credential.
 func TestWhatTheHandlerSees(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{})
 	rm.visit = func(_ http.ResponseWriter, r *http.Request) {
@@ -310,14 +310,14 @@ func TestWhatTheHandlerSees(t *testing.T) {
 		if !ok || grant.ID != rm.id || grant.Actor != "ci" || !slices.Equal(grant.Scopes, []governance.ScopePattern{"acme/*"}) {
 			t.Errorf("grant is %+v, %t", grant, ok)
 		}
-		if shown := fmt.Sprint(r.Header, r.Context()); strings.Contains(shown, rm.token) || strings.Contains(shown, "biscuit") {
+		if shown := fmt.Sprint(r.Header, r.Context()); strings.Contains(shown, rm.credential) || strings.Contains(shown, "biscuit") {
 			t.Error("the handler sees credentials")
 		}
 		if r.Header.Get("Carrel-Scope") != "acme/web" {
 			t.Error("the handler does not see the other headers")
 		}
 	}
-	h := bearing(rm.token)
+	h := bearing(rm.credential)
 	h.Set("Cookie", "biscuit=1")
 	h.Set("Proxy-Authorization", "Basic biscuit")
 	h.Set("Carrel-Scope", "acme/web")
@@ -332,7 +332,7 @@ func TestWhatTheHandlerSees(t *testing.T) {
 	}
 }
 
-// A path that is open needs no token, but everything else; a path that only looks like
+// A path that is open needs no credential, but everything else; a path that only looks like
 // it is not open.
 func TestOpenPaths(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
@@ -350,8 +350,8 @@ func TestOpenPaths(t *testing.T) {
 		{caller{target: "/Healthz"}, http.StatusUnauthorized},
 		{caller{target: "//healthz"}, http.StatusUnauthorized},
 		{caller{target: "/x/../healthz"}, http.StatusUnauthorized},
-		{caller{target: "/v1/sessions?access_token=" + rm.token}, http.StatusUnauthorized},
-		{caller{target: "/v1/sessions?token=" + rm.token, header: http.Header{"Cookie": {"token=" + rm.token}}}, http.StatusUnauthorized},
+		{caller{target: "/v1/sessions?access_token=" + rm.credential}, http.StatusUnauthorized},
+		{caller{target: "/v1/sessions?credential=" + rm.credential, header: http.Header{"Cookie": {"credential=" + rm.credential}}}, http.StatusUnauthorized},
 	} {
 		if res := rm.call(tt.c); res.status != tt.want {
 			t.Errorf("%s at %q: %d, want %d", tt.c.target, tt.c.host, res.status, tt.want)
@@ -373,7 +373,7 @@ func (s *spy) Verify(ctx context.Context, text string) (*governance.Grant, error
 	return s.Verifier.Verify(ctx, text)
 }
 
-// What is too large is refused before anybody looks at the token, and what turns out to
+// What is too large is refused before anybody looks at the credential, and what turns out to
 // be too large ends there.
 func TestSizes(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{})
@@ -398,13 +398,13 @@ func TestSizes(t *testing.T) {
 		{"/?" + strings.Repeat("a", 20), "", http.StatusRequestURITooLong},
 	} {
 		before := verifier.asked.Load()
-		res := rm.call(caller{method: http.MethodPost, target: tt.target, body: strings.NewReader(tt.body), header: bearing(rm.token)})
+		res := rm.call(caller{method: http.MethodPost, target: tt.target, body: strings.NewReader(tt.body), header: bearing(rm.credential)})
 		if asked := verifier.asked.Load() > before; res.status != tt.want || asked != (tt.want == http.StatusOK) {
-			t.Errorf("%s with %d bytes: %d, want %d; the token was looked at is %t", tt.target, len(tt.body), res.status, tt.want, asked)
+			t.Errorf("%s with %d bytes: %d, want %d; the credential was looked at is %t", tt.target, len(tt.body), res.status, tt.want, asked)
 		}
 	}
 	unknown := struct{ io.Reader }{strings.NewReader("0123456789+")} // whose length nobody says
-	rm.call(caller{method: http.MethodPost, target: "/v1/x", body: unknown, header: bearing(rm.token)})
+	rm.call(caller{method: http.MethodPost, target: "/v1/x", body: unknown, header: bearing(rm.credential)})
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](failed); !ok || tooLarge.Limit != 10 || string(got) != "0123456789" {
 		t.Errorf("of a body that is too large the handler reads %q, %v", got, failed)
 	}
@@ -432,28 +432,28 @@ func occupied(t *testing.T, rm *room, first, second caller) (during, after answe
 	return during, rm.call(second)
 }
 
-// So many requests with one token, or from one address, are served at a time.
+// So many requests with one credential, or from one address, are served at a time.
 func TestAtATime(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		opts   auth.DoorOptions
 		remote string // of the second
-		other  bool   // it has another token
+		other  bool   // it has another credential
 		want   int
 	}{
-		{"the same token, another address", auth.DoorOptions{PerToken: 1}, "10.0.0.8:1", false, http.StatusTooManyRequests},
-		{"another token, the same address", auth.DoorOptions{PerToken: 1}, "127.0.0.1:2", true, http.StatusOK},
-		{"the same address, another token", auth.DoorOptions{PerAddress: 1}, "127.0.0.1:2", true, http.StatusTooManyRequests},
+		{"the same credential, another address", auth.DoorOptions{PerCredential: 1}, "10.0.0.8:1", false, http.StatusTooManyRequests},
+		{"another credential, the same address", auth.DoorOptions{PerCredential: 1}, "127.0.0.1:2", true, http.StatusOK},
+		{"the same address, another credential", auth.DoorOptions{PerAddress: 1}, "127.0.0.1:2", true, http.StatusTooManyRequests},
 		{"another address", auth.DoorOptions{PerAddress: 1}, "10.0.0.8:2", true, http.StatusOK},
-		{"room for two", auth.DoorOptions{PerAddress: 2, PerToken: 2}, "127.0.0.1:2", false, http.StatusOK},
+		{"room for two", auth.DoorOptions{PerAddress: 2, PerCredential: 2}, "127.0.0.1:2", false, http.StatusOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rm := newRoom(t, &tt.opts)
-			second := rm.token
+			second := rm.credential
 			if tt.other {
 				second, _ = mint(t, rm.authority, request())
 			}
-			during, after := occupied(t, rm, caller{header: bearing(rm.token)}, caller{header: bearing(second), remote: tt.remote})
+			during, after := occupied(t, rm, caller{header: bearing(rm.credential)}, caller{header: bearing(second), remote: tt.remote})
 			if during.status != tt.want || after.status != http.StatusOK {
 				t.Errorf("meanwhile %d, want %d; afterwards %d", during.status, tt.want, after.status)
 			}
@@ -478,14 +478,14 @@ func TestAddressesOfANetwork(t *testing.T) {
 		{"@", "@", http.StatusTooManyRequests},
 	} {
 		rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
-		during, _ := occupied(t, rm, caller{header: bearing(rm.token), remote: tt.first}, caller{header: bearing(rm.token), remote: tt.second})
+		during, _ := occupied(t, rm, caller{header: bearing(rm.credential), remote: tt.first}, caller{header: bearing(rm.credential), remote: tt.second})
 		if during.status != tt.want {
 			t.Errorf("%s after %s: %d, want %d", tt.second, tt.first, during.status, tt.want)
 		}
 	}
 }
 
-// Who brings tokens that are none is not heard any more for a while, but does not keep
+// Who brings credentials that are none is not heard any more for a while, but does not keep
 // out those behind the same address who have one.
 func TestFailures(t *testing.T) {
 	now := epoch
@@ -495,8 +495,8 @@ func TestFailures(t *testing.T) {
 	status := func(h http.Header, remote string) int {
 		return rm.call(caller{header: h, remote: remote}).status
 	}
-	if got := status(bearing(rm.token), ""); got != http.StatusOK {
-		t.Fatalf("a good token: %d", got)
+	if got := status(bearing(rm.credential), ""); got != http.StatusOK {
+		t.Fatalf("a good credential: %d", got)
 	}
 	for i := range 5 {
 		want := http.StatusUnauthorized
@@ -504,7 +504,7 @@ func TestFailures(t *testing.T) {
 			want = http.StatusTooManyRequests
 		}
 		if got := status(wrong(i), ""); got != want {
-			t.Errorf("token %d that is none: %d, want %d", i+1, got, want)
+			t.Errorf("credential %d that is none: %d, want %d", i+1, got, want)
 		}
 	}
 	for _, tt := range []struct {
@@ -513,9 +513,9 @@ func TestFailures(t *testing.T) {
 		remote string
 		want   int
 	}{
-		{"a token that was good before", bearing(rm.token), "", http.StatusOK},
-		{"a good token that nobody has seen", bearing(fresh), "", http.StatusTooManyRequests},
-		{"no token", nil, "", http.StatusUnauthorized},
+		{"a credential that was good before", bearing(rm.credential), "", http.StatusOK},
+		{"a good credential that nobody has seen", bearing(fresh), "", http.StatusTooManyRequests},
+		{"no credential", nil, "", http.StatusUnauthorized},
 		{"another address", wrong(9), "10.0.0.8:1", http.StatusUnauthorized},
 	} {
 		if got := status(tt.h, tt.remote); got != tt.want {
@@ -529,12 +529,12 @@ func TestFailures(t *testing.T) {
 	if _, err := rm.authority.Revoke(t.Context(), rm.id); err != nil {
 		t.Fatal(err)
 	}
-	if got := status(bearing(rm.token), ""); got != http.StatusUnauthorized {
-		t.Errorf("a token that was good before and is revoked: %d", got)
+	if got := status(bearing(rm.credential), ""); got != http.StatusUnauthorized {
+		t.Errorf("a credential that was good before and is revoked: %d", got)
 	}
 	now = now.Add(40 * time.Second)
 	if got := status(bearing(fresh), ""); got != http.StatusOK {
-		t.Errorf("a minute later, a good token that nobody has seen: %d", got)
+		t.Errorf("a minute later, a good credential that nobody has seen: %d", got)
 	}
 }
 
@@ -543,7 +543,7 @@ type broke struct{ err error }
 
 func (b broke) Verify(context.Context, string) (*governance.Grant, error) { return nil, b.err }
 
-// That a token could not be looked at is told, and nothing of why.
+// That a credential could not be looked at is told, and nothing of why.
 func TestDoorWithoutAStore(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -565,18 +565,18 @@ func TestDoorWithoutAStore(t *testing.T) {
 	}
 }
 
-// Whatever stands in the header, only a token behind the one scheme comes in.
+// Whatever stands in the header, only a credential behind the one scheme comes in.
 func FuzzAuthorization(f *testing.F) {
 	rm := newRoom(f, &auth.DoorOptions{Failures: 1 << 30})
 	for _, seed := range []string{"", "Bearer T", "bearer  T", "Bearer T ", "Basic T", "T", "Bearer\tT", "Bearer T,T", "Bearer \x00T", "BEARER T\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		value = strings.ReplaceAll(value, "T", rm.token)
+		value = strings.ReplaceAll(value, "T", rm.credential)
 		before := rm.entered.Load()
 		res := rm.call(caller{header: http.Header{"Authorization": {value}}})
 		scheme, rest, _ := strings.Cut(value, " ")
-		want := strings.ToLower(scheme) == "bearer" && strings.Trim(rest, " ") == rm.token && strings.HasSuffix(value, rm.token) && len(value) <= 256
+		want := strings.ToLower(scheme) == "bearer" && strings.Trim(rest, " ") == rm.credential && strings.HasSuffix(value, rm.credential) && len(value) <= 256
 		if entered := rm.entered.Load() > before; entered != want {
 			t.Errorf("%q: came in is %t, status %d", value, entered, res.status)
 		}
@@ -594,7 +594,7 @@ func FuzzHost(f *testing.F) {
 			return // stands for the default
 		}
 		before := rm.entered.Load()
-		rm.call(caller{host: host, header: bearing(rm.token)})
+		rm.call(caller{host: host, header: bearing(rm.credential)})
 		if rm.entered.Load() == before {
 			return
 		}

@@ -23,7 +23,7 @@ import (
 // keySize is how many bytes a key has.
 const keySize = 32
 
-// A Key is what tokens are hashed under. However it is printed, it does not show.
+// A Key is what credentials are hashed under. However it is printed, it does not show.
 type Key struct {
 	secret [keySize]byte
 }
@@ -35,10 +35,10 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[key]") }
 // and nowhere else.
 func (Key) MarshalText() ([]byte, error) { return nil, errors.New("a key is not written") }
 
-// hash returns what a store keeps of a token: a code over the token and over what it
-// allows. Who has neither the token nor the key cannot make one for something else, so
-// that a row that was edited is no token.
-func (k *Key) hash(token string, t *store.Token) []byte {
+// hash returns what a store keeps of a credential: a code over the credential and over what it
+// allows. Who has neither the credential nor the key cannot make one for something else, so
+// that a row that was edited is no credential.
+func (k *Key) hash(credential string, t *store.Credential) []byte {
 	h := hmac.New(sha256.New, k.secret[:])
 	part := func(texts ...string) {
 		for _, s := range texts {
@@ -47,7 +47,7 @@ func (k *Key) hash(token string, t *store.Token) []byte {
 		}
 	}
 	list := func(n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) } //nolint:gosec // it is a length
-	part("token/v2", token, t.ID, string(t.Actor))
+	part("token/v2", credential, t.ID, string(t.Actor))
 	list(len(t.Scopes))
 	for _, s := range t.Scopes {
 		part(string(s))
@@ -68,11 +68,11 @@ func stamp(t time.Time) string {
 	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// unbound returns what a store kept of a token before it was a code over what the token
+// unbound returns what a store kept of a credential before it was a code over what the credential
 // allows, too.
-func (k *Key) unbound(token string) []byte {
+func (k *Key) unbound(credential string) []byte {
 	h := hmac.New(sha256.New, k.secret[:])
-	h.Write([]byte(token))
+	h.Write([]byte(credential))
 	return h.Sum(nil)
 }
 
@@ -89,7 +89,7 @@ func LoadKey(path string) (*Key, error) {
 		return key, err
 	}
 	if err := makeKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("token key: %w", err)
+		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	return readKey(path)
 }
@@ -103,24 +103,24 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("token key %s: %s: %s", e.Path, e.Reason, e.Remedy)
+	return fmt.Sprintf("credential key %s: %s: %s", e.Path, e.Reason, e.Remedy)
 }
 
 // What to do about a file.
 const (
-	remedyKey  = "put the key back, or remove the file to have a new one made, which makes all tokens worthless"
+	remedyKey  = "put the key back, or remove the file to have a new one made, which makes all credentials worthless"
 	remedyMode = "let nobody else have it (chmod 600), and remove it to have a new one made if others may have read it"
 )
 
 func readKey(path string) (_ *Key, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("token key: %w", err)
+		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat() // of what was opened, whatever the path names meanwhile
 	if err != nil {
-		return nil, fmt.Errorf("token key: %w", err)
+		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
@@ -130,7 +130,7 @@ func readKey(path string) (_ *Key, err error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4*keySize))
 	if err != nil {
-		return nil, fmt.Errorf("token key: %w", err)
+		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	text = bytes.TrimSpace(text)
 	key := &Key{}

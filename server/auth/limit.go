@@ -37,15 +37,15 @@ func (g *gauge) leave(key string) {
 	}
 }
 
-// The most that failures remember: a flood of addresses or tokens takes no more
+// The most that failures remember: a flood of addresses or credentials takes no more
 // memory than this.
 const (
 	maxAddresses = 4096
 	maxKnown     = 1024
 )
 
-// failures counts who brings tokens that are none. From an address with too many, only
-// tokens that were good before are looked at: so somebody who guesses cannot keep out
+// failures counts who brings credentials that are none. From an address with too many, only
+// credentials that were good before are looked at: so somebody who guesses cannot keep out
 // others behind the same address, and costs no more than that.
 type failures struct {
 	most int
@@ -54,24 +54,24 @@ type failures struct {
 	mu    sync.Mutex
 	since time.Time
 	count map[string]int
-	known map[[sha256.Size]byte]bool // hashes of tokens that were good
+	known map[[sha256.Size]byte]bool // hashes of credentials that were good
 }
 
-// tooMany reports whether a token from an address is not to be looked at, and when it
+// tooMany reports whether a credential from an address is not to be looked at, and when it
 // will be again.
-func (f *failures) tooMany(address, token string, now time.Time) (time.Duration, bool) {
+func (f *failures) tooMany(address, credential string, now time.Time) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if age := now.Sub(f.since); age >= f.per || age < 0 {
 		f.since, f.count = now, make(map[string]int)
 	}
-	if f.count[address] < f.most && len(f.count) < maxAddresses || f.known[sha256.Sum256([]byte(token))] {
+	if f.count[address] < f.most && len(f.count) < maxAddresses || f.known[sha256.Sum256([]byte(credential))] {
 		return 0, false
 	}
 	return f.per - now.Sub(f.since), true
 }
 
-// failed says that a token was none.
+// failed says that a credential was none.
 func (f *failures) failed(address string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,14 +80,14 @@ func (f *failures) failed(address string) {
 	}
 }
 
-// passed says that a token was good.
-func (f *failures) passed(token string) {
+// passed says that a credential was good.
+func (f *failures) passed(credential string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known == nil || len(f.known) >= maxKnown {
 		f.known = make(map[[sha256.Size]byte]bool)
 	}
-	f.known[sha256.Sum256([]byte(token))] = true
+	f.known[sha256.Sum256([]byte(credential))] = true
 }
 
 // addressOf returns who is at the other end, as one is counted: an address, or of

@@ -7,7 +7,7 @@ import (
 
 // Local returns a handler that passes on what programs of this machine ask, and answers
 // everything else itself as [Door.Guard] does. It is for a server whose clients bring
-// credentials of somebody else, and which therefore wants no token: the header Host has to
+// credentials of somebody else, and which therefore wants no credential: the header Host has to
 // be a name of the server, one of the loopback interface or of others, and no page of any
 // site may ask, its own included. Listen and others are those of [DoorOptions].
 func Local(listen string, others []string, next http.Handler) (http.Handler, error) {

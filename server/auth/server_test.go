@@ -46,7 +46,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// newSite serves until the test ends. What the server has logged by then shows no token.
+// newSite serves until the test ends. What the server has logged by then shows no credential.
 func newSite(t *testing.T, door *auth.DoorOptions, limits *http.Server) *site {
 	t.Helper()
 	listener, err := auth.Listen("127.0.0.1:0", false)
@@ -72,8 +72,8 @@ func newSite(t *testing.T, door *auth.DoorOptions, limits *http.Server) *site {
 		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		if strings.Contains(s.log.String(), s.token[len(auth.Prefix)+9:]) {
-			t.Error("a token is in the log")
+		if strings.Contains(s.log.String(), s.credential[len(auth.Prefix)+9:]) {
+			t.Error("a credential is in the log")
 		}
 	})
 	return s
@@ -111,8 +111,8 @@ func (s *site) rest(t *testing.T, conn net.Conn) string {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		t.Errorf("the connection is kept, after %q", answer)
 	}
-	if strings.Contains(string(answer), s.token[len(auth.Prefix)+9:]) {
-		t.Error("an answer shows a token")
+	if strings.Contains(string(answer), s.credential[len(auth.Prefix)+9:]) {
+		t.Error("an answer shows a credential")
 	}
 	return string(answer)
 }
@@ -126,13 +126,13 @@ func (s *site) healthy(t *testing.T) {
 	}
 }
 
-// begun returns the beginning of a request, the token included.
+// begun returns the beginning of a request, the credential included.
 func (s *site) begun(method string) string {
-	return method + " /v1/x HTTP/1.1\r\nHost: " + s.addr + "\r\nAuthorization: Bearer " + s.token + "\r\n"
+	return method + " /v1/x HTTP/1.1\r\nHost: " + s.addr + "\r\nAuthorization: Bearer " + s.credential + "\r\n"
 }
 
 // A page of another site whose name leads to this machine, as rebinding does, gets
-// nothing, although it has a token and asks for what it takes to be its own.
+// nothing, although it has a credential and asks for what it takes to be its own.
 func TestRebinding(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{}, &http.Server{})
 	_, port, err := net.SplitHostPort(s.addr)
@@ -167,7 +167,7 @@ func TestRebinding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header = bearing(s.token)
+			r.Header = bearing(s.credential)
 			r.Header.Set("Sec-Fetch-Site", "same-origin") // for the page it is
 			before := s.entered.Load() + s.room.healthy.Load()
 			res, err := client.Do(r)
@@ -191,7 +191,7 @@ func TestRebinding(t *testing.T) {
 // What is said in ways in which no client says it does not come in.
 func TestOddRequests(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{MaxURL: 100}, &http.Server{MaxHeaderBytes: 1000})
-	bearer, host := "Authorization: Bearer "+s.token+"\r\n", "Host: "+s.addr+"\r\n"
+	bearer, host := "Authorization: Bearer "+s.credential+"\r\n", "Host: "+s.addr+"\r\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"no Host", "GET / HTTP/1.1\r\n" + bearer + "\r\n", "400"},
 		{"no Host in an old version", "GET / HTTP/1.0\r\n" + bearer + "\r\n", "421"},
@@ -200,9 +200,9 @@ func TestOddRequests(t *testing.T) {
 		{"another host in the URL", "GET http://evil.example/ HTTP/1.1\r\n" + host + bearer + "\r\n", "421"},
 		{"all of the server", "OPTIONS * HTTP/1.1\r\n" + host + bearer + "\r\n", "405"},
 		{"a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\n" + host + bearer + "\r\n", "405"},
-		{"a token on two lines", "GET / HTTP/1.1\r\n" + host + "Authorization: Bearer\r\n " + s.token + "\r\nConnection: close\r\n\r\n", "200"},
-		{"a token twice", "GET / HTTP/1.1\r\n" + host + bearer + bearer + "\r\n", "401"},
-		{"a token in a trailer", "POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n0\r\n" + bearer + "\r\n", "401"},
+		{"a credential on two lines", "GET / HTTP/1.1\r\n" + host + "Authorization: Bearer\r\n " + s.credential + "\r\nConnection: close\r\n\r\n", "200"},
+		{"a credential twice", "GET / HTTP/1.1\r\n" + host + bearer + bearer + "\r\n", "401"},
+		{"a credential in a trailer", "POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n0\r\n" + bearer + "\r\n", "401"},
 		{"a URL that is too long", "GET /" + strings.Repeat("a", 100) + " HTTP/1.1\r\n" + host + bearer + "\r\n", "414"},
 		{"a header that is too long", "GET / HTTP/1.1\r\n" + host + bearer + "X: " + strings.Repeat("a", 20_000) + "\r\n\r\n", "431"},
 		{"too many headers", "GET / HTTP/1.1\r\n" + host + bearer + strings.Repeat("X: a\r\n", 5000) + "\r\n", "431"},
@@ -247,7 +247,7 @@ func TestSlowHeaders(t *testing.T) {
 	s.healthy(t)
 }
 
-// Who sends a body for ever is not waited for: with a token until the time is up,
+// Who sends a body for ever is not waited for: with a credential until the time is up,
 // without one not at all.
 func TestSlowBodies(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: 300 * time.Millisecond, WriteTimeout: long, IdleTimeout: long})
@@ -275,7 +275,7 @@ func TestSlowBodies(t *testing.T) {
 	for _, body := range []string{"Content-Length: 100\r\n\r\n12", "Transfer-Encoding: chunked\r\n\r\n5\r\nab"} {
 		answer := patient.say(t, "POST /v1/x HTTP/1.1\r\nHost: "+patient.addr+"\r\nAuthorization: Bearer wrong\r\n"+body)
 		if !strings.HasPrefix(answer, "HTTP/1.1 401 ") {
-			t.Errorf("without a token it is answered with %q", answer)
+			t.Errorf("without a credential it is answered with %q", answer)
 		}
 	}
 	if patient.entered.Load() != 0 {
@@ -291,11 +291,11 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// A flood of those who have no token does not keep out who has one.
+// A flood of those who have no credential does not keep out who has one.
 func TestFlood(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{Failures: 5}, &http.Server{})
 	if answer := s.say(t, s.begun(http.MethodGet)+"Connection: close\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-		t.Fatalf("a good token is answered with %q", answer)
+		t.Fatalf("a good credential is answered with %q", answer)
 	}
 	const many = 200
 	answers := make([]string, many)
@@ -322,7 +322,7 @@ func TestFlood(t *testing.T) {
 		t.Error("no guess was refused without being looked at")
 	}
 	if answer := s.say(t, s.begun(http.MethodGet)+"Connection: close\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-		t.Errorf("a good token is answered with %q", answer)
+		t.Errorf("a good credential is answered with %q", answer)
 	}
 	if s.entered.Load() != 2 {
 		t.Errorf("%d came in, want 2", s.entered.Load())

@@ -12,7 +12,7 @@ import (
 )
 
 // Turns bounds how many large jobs each actor has done at once, over all surfaces, so
-// that one token cannot hold all processors. A job that waits for the disk holds none,
+// that one credential cannot hold all processors. A job that waits for the disk holds none,
 // and gives its turn to another meanwhile: see [Rest]. The zero value of every field is
 // its default. It is safe for concurrent use.
 type Turns struct {

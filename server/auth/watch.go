@@ -18,9 +18,9 @@ const DefaultRecheck = time.Second
 type checkKey struct{}
 
 // Recheck returns why the grant by which somebody acts does not hold any more, now, or
-// nil: the token was revoked or has expired, which is an [api.ErrUnauthenticated], or it
+// nil: the credential was revoked or has expired, which is an [api.ErrUnauthenticated], or it
 // allows something else, a [governance.ErrDenied]. Other errors say that this could not
-// be found out. Who acts without a token needs none.
+// be found out. Who acts without a credential needs none.
 func Recheck(ctx context.Context) error {
 	if check, ok := ctx.Value(checkKey{}).(func(context.Context) error); ok {
 		return check(ctx)
@@ -58,16 +58,16 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, next http.Handler, 
 	next.ServeHTTP(w, without(ctx, r))
 }
 
-// recheck returns why a token does not give the grant any more, or nil.
+// recheck returns why a credential does not give the grant any more, or nil.
 func (d *Door) recheck(ctx context.Context, text string, grant *governance.Grant) error {
 	is, err := d.verifier.Verify(ctx, text)
 	if err == nil && (is.Actor != grant.Actor || !slices.Equal(is.Scopes, grant.Scopes) || !slices.Equal(is.Permissions, grant.Permissions)) {
-		err = fmt.Errorf("%w: the token allows something else now", governance.ErrDenied)
+		err = fmt.Errorf("%w: the credential allows something else now", governance.ErrDenied)
 	}
 	return err
 }
 
-// watch looks at the token of a request again and again, and ends the context when the
+// watch looks at the credential of a request again and again, and ends the context when the
 // grant is lost. What is still being sent an interval later is cut off.
 func (d *Door) watch(ctx context.Context, cancel context.CancelCauseFunc, w http.ResponseWriter, over <-chan struct{}) {
 	tick, stop := d.ticker(d.interval)

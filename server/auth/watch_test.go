@@ -16,7 +16,7 @@ import (
 
 // A changing verifier gives what it is told to.
 type changing struct {
-	grant chan *governance.Grant // nil for a token that is none
+	grant chan *governance.Grant // nil for a credential that is none
 }
 
 func (c *changing) Verify(context.Context, string) (*governance.Grant, error) {
@@ -63,10 +63,10 @@ func TestRequestsEndWithTheirGrant(t *testing.T) {
 		next *governance.Grant
 		want error
 	}{
-		"revoked":         {nil, api.ErrUnauthenticated},
-		"another scope":   {grantOf("other"), governance.ErrDenied},
-		"fewer rights":    {&governance.Grant{ID: "t", Actor: "ada", Scopes: []governance.ScopePattern{"local"}}, governance.ErrDenied},
-		"another's token": {&governance.Grant{ID: "t", Actor: "bob", Scopes: []governance.ScopePattern{"local"}, Permissions: governance.Permissions()}, governance.ErrDenied},
+		"revoked":              {nil, api.ErrUnauthenticated},
+		"another scope":        {grantOf("other"), governance.ErrDenied},
+		"fewer rights":         {&governance.Grant{ID: "t", Actor: "ada", Scopes: []governance.ScopePattern{"local"}}, governance.ErrDenied},
+		"another's credential": {&governance.Grant{ID: "t", Actor: "bob", Scopes: []governance.ScopePattern{"local"}, Permissions: governance.Permissions()}, governance.ErrDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &changing{make(chan *governance.Grant)}
@@ -125,7 +125,7 @@ func TestResponsesAreCutOff(t *testing.T) {
 	}
 }
 
-// Who needs no token loses none.
+// Who needs no credential loses none.
 func TestNothingToLose(t *testing.T) {
 	if err := errors.Join(auth.Recheck(t.Context()), auth.Lost(t.Context())); err != nil {
 		t.Error(err)

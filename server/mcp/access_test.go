@@ -208,17 +208,17 @@ func TestToolsOfReadersOnlyRead(t *testing.T) {
 	}
 }
 
-// tokenKey is under what the tests have the token of a request in its context.
-type tokenKey struct{}
+// credentialKey is under what the tests have the credential of a request in its context.
+type credentialKey struct{}
 
-// tokens is a server over HTTP for two people, each in a scope of their own.
-func tokens(t *testing.T) *httptest.Server {
+// credentials is a server over HTTP for two people, each in a scope of their own.
+func credentials(t *testing.T) *httptest.Server {
 	t.Helper()
 	e := newEngine(t, memory.New())
 	load(t, e, "acme/ada", "ada.json", (&chat{}).say("user", "Fix the adalamp.").bytes(t))
 	load(t, e, "acme/bob", "bob.json", (&chat{}).say("user", "Fix the boblamp.").bytes(t))
 	of := func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
-		name, _ := ctx.Value(tokenKey{}).(string)
+		name, _ := ctx.Value(credentialKey{}).(string)
 		if name == "" {
 			return nil, "", nil, api.ErrUnauthenticated
 		}
@@ -228,25 +228,25 @@ func tokens(t *testing.T) *httptest.Server {
 	handler := mcp.New(of, nil).Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, name)))
+		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), credentialKey{}, name)))
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// bearer sends requests with a token.
-type bearer struct{ token string }
+// bearer sends requests with a credential.
+type bearer struct{ credential string }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
+	r.Header.Set("Authorization", "Bearer "+b.credential)
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Over HTTP a request is answered by its own token, in every version of the protocol,
-// and there is no session that another token could go on with.
-func TestTokensDoNotMix(t *testing.T) {
-	s := tokens(t)
+// Over HTTP a request is answered by its own credential, in every version of the protocol,
+// and there is no session that another credential could go on with.
+func TestCredentialsDoNotMix(t *testing.T) {
+	s := credentials(t)
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
 			for _, name := range []string{"ada", "bob", "ada"} {
@@ -303,7 +303,7 @@ func send(t *testing.T, method, url, body string, header map[string]string) (int
 }
 
 func TestHTTPFrontDoor(t *testing.T) {
-	s := tokens(t)
+	s := credentials(t)
 	ada := func(more map[string]string) map[string]string {
 		h := map[string]string{"Authorization": "Bearer ada"}
 		maps.Copy(h, more)
@@ -317,7 +317,7 @@ func TestHTTPFrontDoor(t *testing.T) {
 	}{
 		{"a call", "POST", statusCall, ada(nil), 200, "adalamp", "boblamp"},
 		{"a call with the session id of somebody else", "POST", statusCall, ada(map[string]string{"Mcp-Session-Id": "bob"}), 200, "adalamp", "boblamp"},
-		{"no token", "POST", statusCall, nil, 200, "carrel:problem/unauthenticated", "lamp."},
+		{"no credential", "POST", statusCall, nil, 200, "carrel:problem/unauthenticated", "lamp."},
 		{"under another name", "POST", statusCall, ada(map[string]string{"Host": "evil.example"}), 403, "", "lamp."},
 		{"from a page of another origin", "POST", statusCall, ada(map[string]string{"Origin": "https://evil.example"}), 403, "", "lamp."},
 		{"from another site", "POST", statusCall, ada(map[string]string{"Sec-Fetch-Site": "cross-site"}), 403, "", "lamp."},

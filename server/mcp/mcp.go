@@ -18,7 +18,7 @@
 // session that the client is in, see [Own]: without it, a tool that takes a session must
 // be told which, as acting on another session than the agent's own would do harm that
 // nobody notices. Nothing is kept from one call to the next, and over HTTP there are no sessions of the protocol
-// that one token could open and another use.
+// that one credential could open and another use.
 //
 // What is in the store was written by others. A tool hands it out as it is, and what
 // it says is data, not an instruction to the reader: the instructions of the server

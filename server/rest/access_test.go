@@ -14,17 +14,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// open are the routes that answer without a token.
+// open are the routes that answer without a credential.
 var open = map[string]bool{"GET /healthz": true, "GET /readyz": true}
 
-// A door is a route with the permissions that open it together. Without any, a token
+// A door is a route with the permissions that open it together. Without any, a credential
 // of any kind does.
 type door struct {
 	method, path string
 	needs        []governance.Permission
 }
 
-// anywhere reports whether a door opens to a token for whatever scope.
+// anywhere reports whether a door opens to a credential for whatever scope.
 func (d *door) anywhere() bool { return len(d.needs) == 0 || d.needs[0] == governance.Observe }
 
 func doors() []door {
@@ -60,7 +60,7 @@ func TestDoorsAreAllThereAre(t *testing.T) {
 	}
 }
 
-// No route answers without the right grant: not without a token, not with every other
+// No route answers without the right grant: not without a credential, not with every other
 // permission, not in another scope, not once the grant has expired.
 func TestNoRouteWithoutItsPermission(t *testing.T) {
 	w := newWorld(t, nil)
@@ -82,18 +82,18 @@ func TestNoRouteWithoutItsPermission(t *testing.T) {
 		if open[name] {
 			continue
 		}
-		for token, want := range want {
+		for credential, want := range want {
 			// A body that nobody would take: who may not is told so before it is read.
-			rec := w.ask(d.method, d.path, `{"never":"read"}`, "Authorization", "Bearer "+token, api.HeaderScope, "local")
+			rec := w.ask(d.method, d.path, `{"never":"read"}`, "Authorization", "Bearer "+credential, api.HeaderScope, "local")
 			p := problem(t, rec)
 			if rec.Code != want {
-				t.Errorf("%s with the token %q: status %d, want %d", name, token, rec.Code, want)
+				t.Errorf("%s with the credential %q: status %d, want %d", name, credential, rec.Code, want)
 			}
 			if rec.Code == http.StatusUnauthorized && rec.Header().Get("WWW-Authenticate") == "" {
 				t.Errorf("%s: it is not said how to authenticate", name)
 			}
 			if want == http.StatusForbidden && p.Type != api.TypePrefix+"denied" {
-				t.Errorf("%s with the token %q: %+v", name, token, p)
+				t.Errorf("%s with the credential %q: %+v", name, credential, p)
 			}
 		}
 	}
@@ -134,8 +134,8 @@ func TestScopeOfARequest(t *testing.T) {
 	}
 	w.grants["one"], w.grants["two"], w.grants["many"] = scopes("acme"), scopes("acme", "local"), scopes("acme/*")
 	for _, tt := range []struct {
-		token, scope string
-		want         int
+		credential, scope string
+		want              int
 	}{
 		{"one", "", http.StatusOK},
 		{"one", "acme", http.StatusOK},
@@ -149,17 +149,17 @@ func TestScopeOfARequest(t *testing.T) {
 		{"one", "acme//web", http.StatusBadRequest},
 		{"one", "acme/*", http.StatusBadRequest},
 	} {
-		r := request(t, "GET", "/v1/sessions", nil, "Authorization", "Bearer "+tt.token)
+		r := request(t, "GET", "/v1/sessions", nil, "Authorization", "Bearer "+tt.credential)
 		if tt.scope != "" {
 			r.Header.Set(api.HeaderScope, tt.scope)
 		}
 		rec := w.do(r)
 		if rec.Code != tt.want {
-			t.Errorf("token %s, scope %q: status %d, want %d", tt.token, tt.scope, rec.Code, tt.want)
+			t.Errorf("credential %s, scope %q: status %d, want %d", tt.credential, tt.scope, rec.Code, tt.want)
 		}
 		if rec.Code == http.StatusBadRequest {
 			if p := problem(t, rec); p.Field != api.HeaderScope {
-				t.Errorf("token %s, scope %q: %+v", tt.token, tt.scope, p)
+				t.Errorf("credential %s, scope %q: %+v", tt.credential, tt.scope, p)
 			}
 		}
 	}
@@ -183,9 +183,9 @@ func TestAlso(t *testing.T) {
 		return map[string]any{"artifacts": []any{a}}
 	}
 	for _, tt := range []struct {
-		name, token, method, path string
-		body                      any
-		want                      int
+		name, credential, method, path string
+		body                           any
+		want                           int
 	}{
 		{"a plain artifact", "writer", "POST", "/v1/artifacts", artifact(nil), http.StatusOK},
 		{"a person's word", "writer", "POST", "/v1/artifacts", artifact(map[string]any{"class": "verified", "verified_by": "ada"}), http.StatusForbidden},
@@ -194,13 +194,13 @@ func TestAlso(t *testing.T) {
 		{"a fetch", "reader", "GET", "/v1/artifacts/x?refetch=true", nil, http.StatusForbidden},
 		{"no fetch", "reader", "GET", "/v1/artifacts/x?refetch=false", nil, http.StatusNotFound},
 	} {
-		if rec := w.ask(tt.method, tt.path, tt.body, "Authorization", "Bearer "+tt.token); rec.Code != tt.want {
+		if rec := w.ask(tt.method, tt.path, tt.body, "Authorization", "Bearer "+tt.credential); rec.Code != tt.want {
 			t.Errorf("%s: status %d, want %d: %s", tt.name, rec.Code, tt.want, rec.Body)
 		}
 	}
 }
 
-// Who vouches and who decides is who the token is for, whatever the request says.
+// Who vouches and who decides is who the credential is for, whatever the request says.
 func TestNobodySpeaksForAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	page := get[api.List[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{
@@ -219,7 +219,7 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	}
 }
 
-// Who hands a session on is who the token is for, too.
+// Who hands a session on is who the credential is for, too.
 func TestNobodyHandsOnForAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say("build the pump")})

@@ -33,8 +33,8 @@ func (c *call) actor() governance.Actor {
 	return c.grant.Actor
 }
 
-// token returns what tells apart who asks.
-func (c *call) token() string {
+// credential returns what tells apart who asks.
+func (c *call) credential() string {
 	if c.grant.ID != "" {
 		return c.grant.ID
 	}
@@ -108,7 +108,7 @@ func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission
 }
 
 // holds returns why somebody who was let in may not do something any more, or nil. That
-// the store cannot say whether a token still is one is a reason, too.
+// the store cannot say whether a credential still is one is a reason, too.
 func (s *server) holds(ctx context.Context, c *call, needs ...governance.Permission) error {
 	if err := auth.Lost(ctx); err != nil {
 		return err

@@ -77,7 +77,7 @@ var common = lazy.Value[map[string]string]{Make: func() map[string]string {
 		"accepted": "it was accepted", "short_id": "the beginning of the id, by which it is named", "entries": "entries", "for": "what it is for",
 		"ttl": "how long it lives, from its creation on", "outcome": "what became of it", "changed": "whether, or how many blocks, it changed", "intent": "words for what the agent is about to do",
 		"compression_count": "how many compressions there were", "statements": "statements of the contract, one each", "about": "what it is about", "list": "the list of the contract",
-		"value": "the value", "ids": "ids", "permissions": "what the token allows", "scopes": "where it allows that", "document": "the sealed document, byte for byte",
+		"value": "the value", "ids": "ids", "permissions": "what the credential allows", "scopes": "where it allows that", "document": "the sealed document, byte for byte",
 		"critical": "it matters more than others", "unpin": "let the blocks go", "lost_ids": "ids of probes that nothing answers", "recall_ids": "ids of probes that a recall answers",
 		"window_ids": "ids of probes that the window answers", "detail": "what is wrong, for people", "field": "the field that is meant", "line": "the line that is meant",
 		"cells": "how many texts were erased", "covers": "how many blocks it covers", "fresh": "how many blocks are new in it", "undone": "it was taken back",

@@ -32,7 +32,7 @@ func (s *server) config() huma.Config {
 		Security: []map[string][]string{{bearer: {}}},
 		Components: &huma.Components{
 			Schemas:         s.schemas,
-			SecuritySchemes: map[string]*huma.SecurityScheme{bearer: {Type: "http", Scheme: "bearer", Description: "a token of carrel token create"}},
+			SecuritySchemes: map[string]*huma.SecurityScheme{bearer: {Type: "http", Scheme: "bearer", Description: "a credential of carrel credential create"}},
 		},
 	}}
 }
@@ -51,7 +51,7 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 	for _, f := range p.query {
 		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "query", Required: !f.optional, Description: describe(&f), Schema: s.schemas.parameter(&f)})
 	}
-	d.Parameters = append(d.Parameters, header(api.HeaderScope, "Whose context it is. By default the only scope that the token names."))
+	d.Parameters = append(d.Parameters, header(api.HeaderScope, "Whose context it is. By default the only scope that the credential names."))
 	if op.Writes() {
 		d.Parameters = append(d.Parameters, header(api.HeaderIdempotency, "The same key means the same write, which is made once."))
 	}
@@ -78,7 +78,7 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 	return d
 }
 
-// needs says what a token must allow.
+// needs says what a credential must allow.
 func needs(op *ops.Operation) string {
 	all := make([]string, 0, 2)
 	for _, p := range op.Needs() {

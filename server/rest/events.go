@@ -82,10 +82,10 @@ func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release f
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		req.Since = last
 	}
-	release, ok := s.streams.take(c.token())
+	release, ok := s.streams.take(c.credential())
 	if !ok {
 		return nil, nil, &refusal{
-			kind: manyStreams, detail: fmt.Sprintf("the token has %d streams open already", s.opts.Limits.Streams), hint: "close one",
+			kind: manyStreams, detail: fmt.Sprintf("the credential has %d streams open already", s.opts.Limits.Streams), hint: "close one",
 		}
 	}
 	if req.Session != "" {

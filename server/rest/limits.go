@@ -17,7 +17,7 @@ type Limits struct {
 	Jobs    int           // that are done at once; 64
 	Queue   time.Duration // how long a request waits for its turn; 10 s
 	Job     time.Duration // how long a job may take; 10 minutes
-	Streams int           // of events, that one token may have open; 4
+	Streams int           // of events, that one credential may have open; 4
 	Poll    time.Duration // how often a stream of events looks for new ones; 500 ms
 
 	Replays     int   // writes that are known by their idempotency keys; 10 000

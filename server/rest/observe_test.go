@@ -27,7 +27,7 @@ func TestAccessLog(t *testing.T) {
 	w.ask("GET", "/v1/"+canary, nil)
 	w.ask("GET", "/v1/sessions", nil, "Authorization", "Bearer "+canary)
 	if strings.Contains(w.logs.String(), canary) {
-		t.Error("content, a query or a token is in the log")
+		t.Error("content, a query or a credential is in the log")
 	}
 	type line struct {
 		Level, Msg, Method, Operation, Actor, Request string

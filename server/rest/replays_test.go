@@ -159,11 +159,11 @@ func TestReplaysAfterAGrantHasChanged(t *testing.T) {
 		}
 	}
 	w.grants["whole"] = grant
-	// A token that follows on another of the same actor does not write it again.
+	// A credential that follows on another of the same actor does not write it again.
 	w.grants["next"] = &governance.Grant{ID: "t2", Actor: "ada", Scopes: grant.Scopes, Permissions: governance.Permissions()}
 	before := w.writes()
 	rec := w.keyed("k", "POST", "/v1/artifacts", body, api.HeaderScope, "local", "Authorization", "Bearer next")
 	if rec.Code != 200 || rec.Header().Get("Idempotent-Replayed") != "true" || w.writes() != before {
-		t.Errorf("another token of the actor: status %d, %d writes more", rec.Code, w.writes()-before)
+		t.Errorf("another credential of the actor: status %d, %d writes more", rec.Code, w.writes()-before)
 	}
 }

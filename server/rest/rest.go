@@ -40,7 +40,7 @@
 //
 // # What is told
 //
-// Logs, metrics and spans hold no content, and logs no query and no token. Metrics
+// Logs, metrics and spans hold no content, and logs no query and no credential. Metrics
 // name operations, and no scope and no session.
 package rest
 
@@ -67,7 +67,7 @@ import (
 // Options adjusts the handler. All but Engine have a sensible default.
 type Options struct {
 	// Engine returns the engine that acts for whoever made a request, and what they
-	// may do. The context is that of the request, in which whoever checked the token
+	// may do. The context is that of the request, in which whoever checked the credential
 	// has put who it is for. By default nobody may do anything.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 

@@ -40,7 +40,7 @@ type world struct {
 	handler http.Handler
 }
 
-// newWorld returns a world in which the token "whole" may do everything in the scope
+// newWorld returns a world in which the credential "whole" may do everything in the scope
 // local.
 func newWorld(t testing.TB, change func(*rest.Options)) *world {
 	t.Helper()
@@ -87,10 +87,10 @@ func (r *numbers) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-type tokenKey struct{}
+type credentialKey struct{}
 
 func (w *world) admit(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
-	name, _ := ctx.Value(tokenKey{}).(string)
+	name, _ := ctx.Value(credentialKey{}).(string)
 	g := w.grants[name]
 	if g == nil {
 		return nil, nil, api.ErrUnauthenticated
@@ -98,15 +98,15 @@ func (w *world) admit(ctx context.Context) (*carrel.Engine, *governance.Grant, e
 	return w.engine, g, nil
 }
 
-// do sends a request with a token, which stands in place of what checks tokens.
+// do sends a request with a credential, which stands in place of what checks credentials.
 func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
 	name := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	rec := httptest.NewRecorder()
-	w.handler.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), tokenKey{}, name)))
+	w.handler.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), credentialKey{}, name)))
 	return rec
 }
 
-// ask sends a request with the token "whole". Headers are names and values in turn.
+// ask sends a request with the credential "whole". Headers are names and values in turn.
 func (w *world) ask(method, target string, body any, headers ...string) *httptest.ResponseRecorder {
 	w.t.Helper()
 	return w.do(request(w.t, method, target, body, headers...))

@@ -132,7 +132,7 @@ func (w *world) listen(target string, headers ...string) *reader {
 	w.t.Helper()
 	in, out := io.Pipe()
 	r := request(w.t, "GET", target, nil, headers...)
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), tokenKey{}, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), credentialKey{}, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 	l := &reader{world: w, pipe: in, in: bufio.NewReader(in), cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(l.ended)
@@ -338,7 +338,7 @@ func TestEventsOfNothing(t *testing.T) {
 func TestOverAConnection(t *testing.T) {
 	w := newWorld(t, nil)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.handler.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), tokenKey{}, "whole")))
+		w.handler.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), credentialKey{}, "whole")))
 	}))
 	srv.Config.ReadTimeout = 50 * time.Millisecond
 	srv.Config.MaxHeaderBytes = 4096

@@ -23,7 +23,7 @@
 // Every entry of a journal is by the actor of the grant. What looks after the whole
 // database, [store.Admin], is for who may do everything everywhere, as
 // [governance.Whole] says: it shows and copies all scopes at once, and closes the
-// database to everybody. A guard does not have the role [store.Tokens].
+// database to everybody. A guard does not have the role [store.Credentials].
 //
 // # Errors and concurrency
 //

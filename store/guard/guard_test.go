@@ -66,7 +66,7 @@ func TestEveryMethodIsConsidered(t *testing.T) {
 			t.Errorf("%s of a guard is no method of a store", m.Name)
 		}
 	}
-	if _, ok := g.(store.Tokens); ok {
+	if _, ok := g.(store.Credentials); ok {
 		t.Error("a guard has tokens")
 	}
 	fields := reflect.TypeOf(g).Elem()

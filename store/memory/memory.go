@@ -34,12 +34,12 @@ import (
 type database struct {
 	mu     sync.RWMutex
 	scopes map[governance.Scope]*space
-	tokens map[string]*store.Token
+	issued map[string]*store.Credential
 }
 
 // New returns an empty store.
 func New() store.Database {
-	return &database{scopes: make(map[governance.Scope]*space), tokens: make(map[string]*store.Token)}
+	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential)}
 }
 
 // A space is all that is in a scope.

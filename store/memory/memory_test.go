@@ -13,8 +13,8 @@ func TestStore(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	storetest.RunTokens(t, func(*testing.T) func() store.Tokens {
+	storetest.RunCredentials(t, func(*testing.T) func() store.Credentials {
 		s := memory.New()
-		return func() store.Tokens { return s }
+		return func() store.Credentials { return s }
 	})
 }

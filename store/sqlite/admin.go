@@ -24,7 +24,7 @@ func (s *database) Ready(ctx context.Context) error {
 	if err := s.moved(); err != nil || !s.writer.failed.Load() {
 		return err
 	}
-	return s.explain(s.submit(&job{ctx: ctx, write: func(w *writer) error { return w.exec(countTokens, 0) }}))
+	return s.explain(s.submit(&job{ctx: ctx, write: func(w *writer) error { return w.exec(countCredentials, 0) }}))
 }
 
 // Info implements [store.Admin].

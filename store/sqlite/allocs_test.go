@@ -14,7 +14,7 @@ func TestSmallReadsAllocateLittle(t *testing.T) {
 	}
 	s := openAt(t, newPath(t))
 	addSession(t, s, 0)
-	if err := s.AddToken(t.Context(), tokenOf("tok_00000001")); err != nil {
+	if err := s.AddCredential(t.Context(), credentialOf("tok_00000001")); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -22,9 +22,9 @@ func TestSmallReadsAllocateLittle(t *testing.T) {
 		read func()
 		most float64
 	}{
-		"a head":  {func() { _, err = s.Head(t.Context(), scope, "s") }, 70},
-		"a token": {func() { _, err = s.Token(t.Context(), "tok_00000001") }, 70},
-		"a block": {func() { _, err = s.Block(t.Context(), scope, store.BlockRef{Session: "s", Block: "b"}) }, 115},
+		"a head":       {func() { _, err = s.Head(t.Context(), scope, "s") }, 70},
+		"a credential": {func() { _, err = s.Credential(t.Context(), "tok_00000001") }, 70},
+		"a block":      {func() { _, err = s.Block(t.Context(), scope, store.BlockRef{Session: "s", Block: "b"}) }, 115},
 	} {
 		tt.read() // which prepares it
 		if err != nil {

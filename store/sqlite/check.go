@@ -39,7 +39,7 @@ func (c *checker) found(err error, scope governance.Scope) error {
 }
 
 // Check implements [store.Admin]. What it finds comes in this order: the
-// structure of the file, the schema, references, cells, sessions, scopes, calls, tokens,
+// structure of the file, the schema, references, cells, sessions, scopes, calls, credentials,
 // the indexes of words. Whatever has an imprint is compared with it, as it is whenever it
 // is read.
 func (s *database) Check(ctx context.Context) (problems []string, err error) {
@@ -123,7 +123,7 @@ func (c *checker) checks() []error {
 		c.checkScopeSums(checkIndexed, "place %d, of %d, is in the index and has no artifact"),
 		c.checkScopes(),
 		c.checkCalls(),
-		c.checkTokens(),
+		c.checkCredentials(),
 	}
 }
 
@@ -283,27 +283,27 @@ func (c *checker) checkScope(scope governance.Scope) error {
 	return nil
 }
 
-// checkTokens reports each token that cannot be read.
-func (c *checker) checkTokens() error {
+// checkCredentials reports each credential that cannot be read.
+func (c *checker) checkCredentials() error {
 	var have, want int
-	if err := c.row(selectTokenCounts, nil, &have, &want); err != nil {
+	if err := c.row(selectCredentialCounts, nil, &have, &want); err != nil {
 		return err
 	}
 	if have != want {
-		c.report("%d tokens are there, %d were made", have, want)
+		c.report("%d credentials are there, %d were made", have, want)
 	}
 	return c.each(func(rows *sql.Rows) error {
-		r, err := readToken(rows.Scan)
+		r, err := readCredential(rows.Scan)
 		if err != nil {
 			return err
 		}
 		if err := errors.Join(r.parse(), r.Validate()); err != nil {
 			c.report("%v", err)
 		} else if !r.intact() {
-			c.report("%v", damaged("token %s", r.ID))
+			c.report("%v", damaged("credential %s", r.ID))
 		}
 		return nil
-	}, selectTokens)
+	}, selectCredentials)
 }
 
 // checkScopeSums reports each scope for which two numbers are wrong.

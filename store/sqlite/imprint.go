@@ -226,8 +226,8 @@ func outcomeImprint(key, manifest int64, o *store.ContextOutcome) imprint {
 	return recordOf("outcome").number(key, manifest).text(string(o.Actor)).number(o.Time.UnixMilli()).blob(o.Data).imprint()
 }
 
-// tokenImprint returns the imprint of a token, given what it allows as it is stored.
-func tokenImprint(t *store.Token, scopes, permissions string) imprint {
+// credentialImprint returns the imprint of a credential, given what it allows as it is stored.
+func credentialImprint(t *store.Credential, scopes, permissions string) imprint {
 	r := recordOf("token").text(t.ID).blob(t.Hash).text(string(t.Actor), scopes, permissions, t.Note).number(t.Created.UnixMilli())
 	return r.value(millisOf(t.Expires)).value(millisOf(t.Revoked)).imprint()
 }

@@ -262,13 +262,13 @@ func imprintManifests(w *writer) error {
 
 func imprintTokens(w *writer) error {
 	return w.each(func(rows *sql.Rows) error {
-		r, err := readToken(rows.Scan)
+		r, err := readCredential(rows.Scan)
 		if err != nil {
 			return err
 		}
-		own := tokenImprint(&r.Token, r.scopes, r.permissions)
+		own := credentialImprint(&r.Credential, r.scopes, r.permissions)
 		return w.exec(imprintToken, r.ID, own.blob())
-	}, selectTokens)
+	}, selectCredentials)
 }
 
 // Words of an index, by fts5vocab, which goes into the connection's own database.

@@ -180,7 +180,7 @@ func TestMigrateMakesImprints(t *testing.T) {
 	path := newPath(t)
 	s := openAt(t, path)
 	fill(t, s, 2, 3)
-	if err := s.AddToken(t.Context(), tokenOf("tok_1")); err != nil {
+	if err := s.AddCredential(t.Context(), credentialOf("tok_1")); err != nil {
 		t.Fatal(err)
 	}
 	before := read(t, s)

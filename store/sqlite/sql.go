@@ -310,18 +310,18 @@ func places(n int) string {
 	return strings.Join(rows, ", ")
 }
 
-// Tokens. The columns are in the order of scanToken.
+// Tokens. The columns are in the order of scanCredential.
 const (
-	insertToken = `
+	insertCredential = `
 		INSERT INTO token (token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
-	countTokens  = `UPDATE token_total SET tokens = tokens + ?1`
-	tokenColumns = `SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint FROM token `
-	selectToken  = tokenColumns + `WHERE token_id = ?1`
-	selectTokens = tokenColumns + `ORDER BY created, token_id`
-	revokeToken  = `UPDATE token SET revoked = ?2, imprint = ?3, hash = ?4 WHERE token_id = ?1`
+	countCredentials  = `UPDATE token_total SET tokens = tokens + ?1`
+	credentialColumns = `SELECT token_id, hash, actor, scopes, permissions, note, created, expires, revoked, imprint FROM token `
+	selectCredential  = credentialColumns + `WHERE token_id = ?1`
+	selectCredentials = credentialColumns + `ORDER BY created, token_id`
+	revokeCredential  = `UPDATE token SET revoked = ?2, imprint = ?3, hash = ?4 WHERE token_id = ?1`
 
-	selectTokenCounts = `SELECT (SELECT count(*) FROM token), coalesce((SELECT tokens FROM token_total), -1)`
+	selectCredentialCounts = `SELECT (SELECT count(*) FROM token), coalesce((SELECT tokens FROM token_total), -1)`
 )
 
 // Looking after the file.

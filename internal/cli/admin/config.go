@@ -118,8 +118,8 @@ The files are TOML. All keys, with examples:
                        # sent, and programs do what the model would
   calls = 200          # that a run may make
 
-  [token]              # of those who come in over the network
-  key_file = ""        # what tokens are hashed under *; beside the store if not set
+  [credential]         # of those who come in over the network
+  key_file = ""        # what credentials are hashed under *; beside the store if not set
 
   [resident]
   bytes = "256MiB"     # of artifacts that are kept in memory

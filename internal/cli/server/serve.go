@@ -28,20 +28,20 @@ func newServe(j *job.Job) *cobra.Command {
 		Long: `Serve answers services over HTTP and agents over MCP, in one process on one store,
 until it is interrupted, or ended by "carrel stop". It listens on this machine
 alone, unless --remote or the settings say otherwise, and every request needs a
-token, also on this machine: "carrel token create" makes one.
+credential, also on this machine: "carrel credential create" makes one.
 
   /v1/…           the jobs, a route each; /v1/openapi.json describes them
   /v1/events      what happens, as a stream
   /mcp            the Model Context Protocol, for agents; the header Carrel-Session
                   names the session that an agent is in
-  /healthz        says that the process lives; needs no token, and so does /readyz
+  /healthz        says that the process lives; needs no credential, and so does /readyz
   /metrics        for Prometheus; wants the permission observe
 
 Several servers, and commands besides them, may work on one store. When it ends, a
 server takes nothing new, finishes what it has begun, and closes its store.`,
 		Example: `  carrel serve
-  carrel token create --actor ci --for acme/web
-  curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:7717/v1/sessions`,
+  carrel credential create --actor ci --for acme/web
+  curl -H "Authorization: Bearer $CREDENTIAL" http://127.0.0.1:7717/v1/sessions`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -172,9 +172,9 @@ func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (
 	if err != nil {
 		return nil, err
 	}
-	if tokens, ok := a.Store.(store.Tokens); ok {
-		if list, err := tokens.Tokens(ctx); err == nil && len(list) == 0 {
-			j.Note("there is no token yet: carrel token create --actor NAME makes one")
+	if credentials, ok := a.Store.(store.Credentials); ok {
+		if list, err := credentials.Credentials(ctx); err == nil && len(list) == 0 {
+			j.Note("there is no credential yet: carrel credential create --actor NAME makes one")
 		}
 	}
 	if j.JSON == "" {
@@ -183,17 +183,17 @@ func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (
 	return release, j.Result("serve", record, nil)
 }
 
-// authorityOf returns who checks the tokens of the store.
+// authorityOf returns who checks the credentials of the store.
 func authorityOf(ctx context.Context, a *job.Access) (*auth.Authority, error) {
-	tokens, ok := a.Store.(store.Tokens)
+	credentials, ok := a.Store.(store.Credentials)
 	info, err := a.Store.Info(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case !ok || info.Path == "":
-		return nil, out.Usagef("this store keeps no tokens: name a file with --store")
+		return nil, out.Usagef("this store keeps no credentials: name a file with --store")
 	}
-	file, err := a.Settings.TokenKey()
+	file, err := a.Settings.CredentialKey()
 	if err != nil {
 		return nil, err
 	}
@@ -201,5 +201,5 @@ func authorityOf(ctx context.Context, a *job.Access) (*auth.Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return auth.NewAuthority(tokens, key, nil), nil
+	return auth.NewAuthority(credentials, key, nil), nil
 }

@@ -61,17 +61,17 @@ func TestServersAreListed(t *testing.T) {
 	}
 }
 
-func TestTokensHaveWords(t *testing.T) {
+func TestCredentialsHaveWords(t *testing.T) {
 	if got, want := joined([]string{"a", "b", "c"}, ", "), "a, b, c"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := joined([]string{}, ", "); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got, want := until(&store.Token{}), "without end"; got != want {
+	if got, want := until(&store.Credential{}), "without end"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := until(&store.Token{Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}), "until 2026-01-02T03:04:05Z"; got != want {
+	if got, want := until(&store.Credential{Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}), "until 2026-01-02T03:04:05Z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

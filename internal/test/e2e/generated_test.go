@@ -46,7 +46,7 @@ func TestAGeneratedClientMakesARoundTrip(t *testing.T) {
 	s.run(dir, generator, "-generate", "types,client", "-package", "main", "-o", filepath.Join(dir, "client.go"), document)
 	s.run(dir, "go", "mod", "tidy")
 	s.run(dir, "go", "vet", ".")
-	s.run(dir, "go", "run", ".", s.url, s.token)
+	s.run(dir, "go", "run", ".", s.url, s.credential)
 }
 
 // The document is what it says: OpenAPI 3.1, by the schema of OpenAPI itself.
@@ -72,11 +72,11 @@ func program(t *testing.T, variable string) string {
 	return p
 }
 
-// A server is a carrel that serves while a test runs, and a token for it.
+// A server is a carrel that serves while a test runs, and a credential for it.
 type server struct {
-	t          *testing.T
-	url, token string
-	env        []string
+	t               *testing.T
+	url, credential string
+	env             []string
 }
 
 // newServer starts a server over a store of its own.
@@ -106,11 +106,11 @@ func newServer(t *testing.T) *server {
 	if err := json.Unmarshal(line, &record); err != nil {
 		t.Fatal(err)
 	}
-	var minted struct{ Token string }
-	if err := json.Unmarshal(s.run("", carrelProgram, "token", "create", "--actor", "generated", "--for", "acme/web", "--json"), &minted); err != nil {
+	var minted struct{ Credential string }
+	if err := json.Unmarshal(s.run("", carrelProgram, "credential", "create", "--actor", "generated", "--for", "acme/web", "--json"), &minted); err != nil {
 		t.Fatal(err)
 	}
-	s.url, s.token = record.URL, minted.Token
+	s.url, s.credential = record.URL, minted.Credential
 	return s
 }
 
@@ -121,7 +121,7 @@ func (s *server) document() []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Authorization", "Bearer "+s.credential)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.t.Fatal(err)

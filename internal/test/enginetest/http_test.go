@@ -61,7 +61,7 @@ func fits(pattern, path string) bool {
 }
 
 // remote returns a client of a whole service over a store, which it comes into with a
-// token.
+// credential.
 func remote(t *testing.T, s store.Database, noted *routes) *client.Client {
 	t.Helper()
 	key, err := auth.LoadKey(filepath.Join(t.TempDir(), "key"))
@@ -70,7 +70,7 @@ func remote(t *testing.T, s store.Database, noted *routes) *client.Client {
 	}
 	authority := auth.NewAuthority(s, key, nil)
 	whole := governance.Whole(Actor)
-	token, _, err := authority.Mint(t.Context(), &auth.MintRequest{Actor: whole.Actor, Scopes: whole.Scopes, Permissions: whole.Permissions})
+	credential, _, err := authority.Mint(t.Context(), &auth.MintRequest{Actor: whole.Actor, Scopes: whole.Scopes, Permissions: whole.Permissions})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func remote(t *testing.T, s store.Database, noted *routes) *client.Client {
 		all.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.New(server.URL, &client.Options{Token: token, Retries: client.NoRetries, HTTPClient: server.Client()})
+	c, err := client.New(server.URL, &client.Options{Credential: credential, Retries: client.NoRetries, HTTPClient: server.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}

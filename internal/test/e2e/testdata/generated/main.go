@@ -28,9 +28,9 @@ func main() {
 
 // roundTrip appends a message, finds it, recalls it, has the same write
 // answered from what is known, and is told what is wrong with a bad request.
-func roundTrip(ctx context.Context, url, token string) error {
+func roundTrip(ctx context.Context, url, credential string) error {
 	c, err := NewClientWithResponses(url, WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Authorization", "Bearer "+credential)
 		return nil
 	}))
 	if err != nil {

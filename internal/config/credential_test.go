@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The key of tokens is where the environment says, or the user's file, or else beside
+// The key of credentials is where the environment says, or the user's file, or else beside
 // the store.
-func TestTokenKey(t *testing.T) {
+func TestCredentialKey(t *testing.T) {
 	for _, tt := range []struct {
 		name, user, variable string
 		want                 func(w *world) string
@@ -15,20 +15,20 @@ func TestTokenKey(t *testing.T) {
 		{"beside the store", "store = 's.db'\n", "", func(w *world) string {
 			return filepath.Join(w.vars["XDG_CONFIG_HOME"], "carrel", "s.db.token-key")
 		}},
-		{"of the user's file", "store = 's.db'\ntoken.key_file = 'k'\n", "", func(w *world) string {
+		{"of the user's file", "store = 's.db'\ncredential.key_file = 'k'\n", "", func(w *world) string {
 			return filepath.Join(w.vars["XDG_CONFIG_HOME"], "carrel", "k")
 		}},
-		{"of the environment", "token.key_file = 'k'\n", "v", func(w *world) string { return filepath.Join(w.dir, "v") }},
+		{"of the environment", "credential.key_file = 'k'\n", "v", func(w *world) string { return filepath.Join(w.dir, "v") }},
 	} {
 		w := newWorld(t, "", "", tt.user)
 		if tt.variable != "" {
-			w.vars["CARREL_TOKEN_KEY_FILE"] = tt.variable
+			w.vars["CARREL_CREDENTIAL_KEY_FILE"] = tt.variable
 		}
 		s, err := Load(w.sources(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.TokenKey(); err != nil || got != tt.want(w) {
+		if got, err := s.CredentialKey(); err != nil || got != tt.want(w) {
 			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want(w))
 		}
 	}

@@ -13,21 +13,21 @@ import (
 	"github.com/carrel-dev/carrel/store/storetest"
 )
 
-func TestTokens(t *testing.T) {
-	storetest.RunTokens(t, func(t *testing.T) func() store.Tokens {
+func TestCredentials(t *testing.T) {
+	storetest.RunCredentials(t, func(t *testing.T) func() store.Credentials {
 		path := newPath(t)
-		return func() store.Tokens { return openAt(t, path) }
+		return func() store.Credentials { return openAt(t, path) }
 	})
 }
 
-// tokenOf returns a token whose id says whose it is.
-func tokenOf(id string) *store.Token {
-	return &store.Token{ID: id, Hash: make([]byte, store.HashSize), Actor: "ci", Created: epoch, Note: "note of " + id}
+// credentialOf returns a credential whose id says whose it is.
+func credentialOf(id string) *store.Credential {
+	return &store.Credential{ID: id, Hash: make([]byte, store.HashSize), Actor: "ci", Created: epoch, Note: "note of " + id}
 }
 
-// What a store of schema 3 has stays, and it has tokens from then on; they outlive
+// What a store of schema 3 has stays, and it has credentials from then on; they outlive
 // whoever wrote them, and are in a backup.
-func TestTokensAreKept(t *testing.T) {
+func TestCredentialsAreKept(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	old := openAt(t, path)
@@ -44,29 +44,29 @@ func TestTokensAreKept(t *testing.T) {
 	if diff := storetest.Diff(before, read(t, s)); diff != "" {
 		t.Errorf("contents after the migration (-before +after):\n%s", diff)
 	}
-	gone := tokenOf("tok_2")
-	for _, token := range []*store.Token{tokenOf("tok_1"), gone} {
-		if err := s.AddToken(t.Context(), token); err != nil {
+	gone := credentialOf("tok_2")
+	for _, credential := range []*store.Credential{credentialOf("tok_1"), gone} {
+		if err := s.AddCredential(t.Context(), credential); err != nil {
 			t.Fatal(err)
 		}
 	}
 	gone.Revoked = epoch.Add(time.Hour)
-	if err := s.RevokeToken(t.Context(), gone.ID, gone.Revoked); err != nil {
+	if err := s.RevokeCredential(t.Context(), gone.ID, gone.Revoked); err != nil {
 		t.Fatal(err)
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	if err := errors.Join(s.Backup(t.Context(), backup), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	want := []store.Token{*tokenOf("tok_1"), *gone}
+	want := []store.Credential{*credentialOf("tok_1"), *gone}
 	for _, path := range []string{path, backup} {
 		s := openAt(t, path)
-		got, err := s.Tokens(t.Context())
+		got, err := s.Credentials(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := storetest.Diff(want, got); diff != "" {
-			t.Errorf("tokens (-want +got):\n%s", diff)
+			t.Errorf("credentials (-want +got):\n%s", diff)
 		}
 		if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
 			t.Errorf("Check = %q, %v", problems, err)
@@ -74,21 +74,21 @@ func TestTokensAreKept(t *testing.T) {
 	}
 }
 
-// A token that was tampered with allows nothing that can be read, and Check finds
+// A credential that was tampered with allows nothing that can be read, and Check finds
 // it.
-func TestTokensThatAreDamaged(t *testing.T) {
+func TestCredentialsThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	for damage, want := range map[string]string{
-		`UPDATE token SET scopes = '{"a": 1}'`:  "token tok_1: store is damaged: what it allows cannot be read",
-		`UPDATE token SET permissions = '[1]'`:  "token tok_1: store is damaged: what it allows cannot be read",
-		`UPDATE token SET actor = ''`:           "token tok_1: it is nobody's",
-		`UPDATE token SET hash = x'00'`:         "token tok_1: a hash has 32 bytes, not 1",
+		`UPDATE token SET scopes = '{"a": 1}'`:  "credential tok_1: store is damaged: what it allows cannot be read",
+		`UPDATE token SET permissions = '[1]'`:  "credential tok_1: store is damaged: what it allows cannot be read",
+		`UPDATE token SET actor = ''`:           "credential tok_1: it is nobody's",
+		`UPDATE token SET hash = x'00'`:         "credential tok_1: a hash has 32 bytes, not 1",
 		`DROP INDEX token_by_age`:               "schema: index token_by_age is not as it was made",
 		`ALTER TABLE token ADD COLUMN raw TEXT`: "schema: table token is not as it was made",
 	} {
 		path := newPath(t)
 		s := openAt(t, path)
-		if err := s.AddToken(t.Context(), tokenOf("tok_1")); err != nil {
+		if err := s.AddCredential(t.Context(), credentialOf("tok_1")); err != nil {
 			t.Fatal(err)
 		}
 		tamper(t, path, "PRAGMA ignore_check_constraints = ON", damage)
@@ -96,8 +96,8 @@ func TestTokensThatAreDamaged(t *testing.T) {
 		if err != nil || !strings.Contains(strings.Join(problems, "\n"), want) {
 			t.Errorf("%s: Check = %q, %v; want %q", damage, problems, err, want)
 		}
-		if _, err := s.Token(t.Context(), "tok_1"); strings.Contains(want, "damaged") && !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: Token: %v, want ErrCorrupt", damage, err)
+		if _, err := s.Credential(t.Context(), "tok_1"); strings.Contains(want, "damaged") && !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: Credential: %v, want ErrCorrupt", damage, err)
 		}
 	}
 }

@@ -16,32 +16,33 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-func newToken(j *job.Job) *cobra.Command {
+func newCredential(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "token create|list|revoke",
-		Short: "Let agents and services in over the network",
-		Long: `A token lets somebody in over HTTP, as one actor, into some scopes, for some kinds
+		Use:     "credential create|list|revoke",
+		Aliases: []string{"token"},
+		Short:   "Let agents and services in over the network",
+		Long: `A credential lets somebody in over HTTP, as one actor, into some scopes, for some kinds
 of work, until it expires or is revoked. It is shown once, when it is created: the
 store keeps a hash of it, under a key in a file beside the store, or where
-CARREL_TOKEN_KEY_FILE says. Whoever has that file and the store can check tokens,
+CARREL_CREDENTIAL_KEY_FILE says. Whoever has that file and the store can check credentials,
 and make them; who loses it has to give out new ones.
 
-A backup has the hashes and not the key. One from before a token was revoked brings
+A backup has the hashes and not the key. One from before a credential was revoked brings
 it back: revoke it again after a restore.`,
-		RunE: job.Group("token", "create, list, revoke"),
+		RunE: job.Group("credential", "create, list, revoke"),
 	}
-	cmd.AddCommand(newTokenCreate(j), newTokenList(j), newTokenRevoke(j))
+	cmd.AddCommand(newCredentialCreate(j), newCredentialList(j), newCredentialRevoke(j))
 	return cmd
 }
 
-// tokenInfo is what is told of a token.
-type tokenInfo struct {
-	store.Token
+// credentialInfo is what is told of a credential.
+type credentialInfo struct {
+	store.Credential
 	State string `json:"state"` // valid, expired or revoked
 }
 
-func describeToken(t *store.Token, now time.Time) tokenInfo {
-	info := tokenInfo{Token: *t, State: "valid"}
+func describeCredential(t *store.Credential, now time.Time) credentialInfo {
+	info := credentialInfo{Credential: *t, State: "valid"}
 	switch {
 	case !t.Revoked.IsZero():
 		info.State = "revoked"
@@ -51,12 +52,12 @@ func describeToken(t *store.Token, now time.Time) tokenInfo {
 	return info
 }
 
-// registrar returns an authority that makes tokens of a store, if the file of a key is
+// registrar returns an authority that makes credentials of a store, if the file of a key is
 // named, or lists and revokes them.
 func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, error) {
-	tokens, ok := a.Store.(store.Tokens)
+	credentials, ok := a.Store.(store.Credentials)
 	if !ok {
-		return nil, errors.New("this store keeps no tokens")
+		return nil, errors.New("this store keeps no credentials")
 	}
 	var key *auth.Key
 	if keyFile != "" {
@@ -65,20 +66,20 @@ func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, erro
 			return nil, err
 		}
 	}
-	return auth.NewAuthority(tokens, key, &auth.AuthorityOptions{Now: j.Clock()}), nil
+	return auth.NewAuthority(credentials, key, &auth.AuthorityOptions{Now: j.Clock()}), nil
 }
 
-// defaultLifetime is how long a token lives if nobody says otherwise.
+// defaultLifetime is how long a credential lives if nobody says otherwise.
 const defaultLifetime = "90d"
 
-func newTokenCreate(j *job.Job) *cobra.Command {
+func newCredentialCreate(j *job.Job) *cobra.Command {
 	var actor, expires, note string
 	var allow, scopes []string
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "create [--actor NAME] [--allow WHAT] [--for SCOPE] [--expires D]",
-		Short: "Make a token and print it, this once",
-		Long: `Create prints a new token, and nothing else, on standard output. What it allows is
+		Short: "Make a credential and print it, this once",
+		Long: `Create prints a new credential, and nothing else, on standard output. What it allows is
 its own, whatever the one who brings it asks for:
 
   read     see what is in a scope
@@ -89,10 +90,10 @@ its own, whatever the one who brings it asks for:
 
 Review and erase go with write. A scope may be a pattern: acme/* is all below acme,
 * is all there are.`,
-		Example: `  carrel token create
-  TOKEN=$(carrel token create --actor ci --for acme/web --expires 7d)
-  carrel token create --actor dana --allow read,write,review --for 'acme/*'
-  carrel token create --actor metrics --allow observe --for '*' --expires never`,
+		Example: `  carrel credential create
+  CREDENTIAL=$(carrel credential create --actor ci --for acme/web --expires 7d)
+  carrel credential create --actor dana --allow read,write,review --for 'acme/*'
+  carrel credential create --actor metrics --allow observe --for '*' --expires never`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -121,7 +122,7 @@ Review and erase go with write. A scope may be a pattern: acme/* is all below ac
 				if len(req.Scopes) == 0 {
 					req.Scopes = []governance.ScopePattern{governance.ScopePattern(a.Scope)}
 				}
-				return createToken(j, cmd, a, req, dry)
+				return createCredential(j, cmd, a, req, dry)
 			})
 		},
 	}
@@ -140,16 +141,16 @@ Review and erase go with write. A scope may be a pattern: acme/* is all below ac
 	return cmd
 }
 
-// createToken makes a token and prints it.
-func createToken(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.MintRequest, dry bool) error {
+// createCredential makes a credential and prints it.
+func createCredential(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.MintRequest, dry bool) error {
 	if dry {
 		if err := req.Validate(); err != nil {
 			return err
 		}
-		j.Note("dry run: %s; nothing was written", tokenWords(string(req.Actor), req.Permissions, req.Scopes))
+		j.Note("dry run: %s; nothing was written", credentialWords(string(req.Actor), req.Permissions, req.Scopes))
 		return nil
 	}
-	file, err := a.Settings.TokenKey()
+	file, err := a.Settings.CredentialKey()
 	if err != nil {
 		return err
 	}
@@ -162,15 +163,15 @@ func createToken(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.MintRe
 		return err
 	}
 	value := struct {
-		Text string `json:"token"`
-		tokenInfo
-	}{text, describeToken(t, j.Clock()())}
-	j.Note("%s: %s, %s; it is shown this once", t.ID, tokenWords(string(t.Actor), t.Permissions, t.Scopes), until(t))
-	return j.Result("token-created", value, func(p *out.Page) { p.Line("%s", text) })
+		Text string `json:"credential"`
+		credentialInfo
+	}{text, describeCredential(t, j.Clock()())}
+	j.Note("%s: %s, %s; it is shown this once", t.ID, credentialWords(string(t.Actor), t.Permissions, t.Scopes), until(t))
+	return j.Result("credential-created", value, func(p *out.Page) { p.Line("%s", text) })
 }
 
-// tokenWords says what a token allows.
-func tokenWords(actor string, permissions []governance.Permission, scopes []governance.ScopePattern) string {
+// credentialWords says what a credential allows.
+func credentialWords(actor string, permissions []governance.Permission, scopes []governance.ScopePattern) string {
 	return fmt.Sprintf("%s may %s in %s", actor, joined(permissions, ", "), joined(scopes, ", "))
 }
 
@@ -186,20 +187,20 @@ func joined[T ~string](words []T, between string) string {
 	return b.String()
 }
 
-// until says how long a token is valid, if it is not revoked.
-func until(t *store.Token) string {
+// until says how long a credential is valid, if it is not revoked.
+func until(t *store.Credential) string {
 	if t.Expires.IsZero() {
 		return "without end"
 	}
 	return "until " + t.Expires.Format(time.RFC3339)
 }
 
-func newTokenList(j *job.Job) *cobra.Command {
+func newCredentialList(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens that there are and were",
-		Long: `List prints what is known of all tokens, in all scopes, the oldest first: never a
-token itself, which nobody knows but who has it.`,
+		Short: "List the credentials that there are and were",
+		Long: `List prints what is known of all credentials, in all scopes, the oldest first: never a
+credential itself, which nobody knows but who has it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return j.With(cmd.Context(), false, func(a *job.Access) error {
@@ -207,24 +208,24 @@ token itself, which nobody knows but who has it.`,
 				if err != nil {
 					return err
 				}
-				all, err := authority.Tokens(cmd.Context())
+				all, err := authority.Credentials(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return listTokens(j, "token-list", all)
+				return listCredentials(j, "credential-list", all)
 			})
 		},
 	}
 }
 
-// listTokens prints what is known of tokens.
-func listTokens(j *job.Job, name string, all []store.Token) error {
-	list := make([]tokenInfo, 0, len(all))
+// listCredentials prints what is known of credentials.
+func listCredentials(j *job.Job, name string, all []store.Credential) error {
+	list := make([]credentialInfo, 0, len(all))
 	now := j.Clock()()
 	for i := range all {
-		list = append(list, describeToken(&all[i], now))
+		list = append(list, describeCredential(&all[i], now))
 	}
-	return j.List(name, map[string]any{"tokens": list}, "tokens", func(p *out.Page) {
+	return j.List(name, map[string]any{"credentials": list}, "credentials", func(p *out.Page) {
 		t := &out.Table{Head: []string{"id", "state", "actor", "allows", "scopes", "until", "note"}, Whole: !p.TTY}
 		for i := range list {
 			end := "never"
@@ -239,17 +240,17 @@ func listTokens(j *job.Job, name string, all []store.Token) error {
 	})
 }
 
-func newTokenRevoke(j *job.Job) *cobra.Command {
+func newCredentialRevoke(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "revoke ID...",
-		Short: "Make tokens worthless, at once and for good",
-		Long: `Revoke makes tokens worthless: no request that begins from now on is let in with one
+		Short: "Make credentials worthless, at once and for good",
+		Long: `Revoke makes credentials worthless: no request that begins from now on is let in with one
 of them, by whichever server on this store. Nothing brings one back; who needs
-another creates it. An ID may be shortened, or be the token itself.`,
-		Example:           `  carrel token revoke tok_5c1f09ab`,
+another creates it. An ID may be shortened, or be the credential itself.`,
+		Example:           `  carrel credential revoke tok_5c1f09ab`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeToken(j),
+		ValidArgsFunction: completeCredential(j),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {
@@ -257,11 +258,11 @@ another creates it. An ID may be shortened, or be the token itself.`,
 				if err != nil {
 					return err
 				}
-				all := make([]store.Token, 0, len(args))
+				all := make([]store.Credential, 0, len(args))
 				for _, id := range args { // all are there, or none is revoked
-					t, err := authority.Token(ctx, id)
+					t, err := authority.Credential(ctx, id)
 					if err != nil {
-						return out.Hinted(err, "carrel token list")
+						return out.Hinted(err, "carrel credential list")
 					}
 					all = append(all, *t)
 				}
@@ -275,7 +276,7 @@ another creates it. An ID may be shortened, or be the token itself.`,
 					}
 					all[i] = *t
 				}
-				return listTokens(j, "token-revoked", all)
+				return listCredentials(j, "credential-revoked", all)
 			})
 		},
 	}
@@ -283,15 +284,15 @@ another creates it. An ID may be shortened, or be the token itself.`,
 	return cmd
 }
 
-// completeToken offers the tokens that are not revoked.
-func completeToken(j *job.Job) cobra.CompletionFunc {
+// completeCredential offers the credentials that are not revoked.
+func completeCredential(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {
 			authority, err := registrar(j, a, "")
 			if err != nil {
 				return nil, err
 			}
-			all, err := authority.Tokens(cmd.Context())
+			all, err := authority.Credentials(cmd.Context())
 			for i := range all {
 				if t := &all[i]; t.Revoked.IsZero() {
 					desc := out.Visible(fmt.Sprintf("%s, %s %s", t.Actor, joined(t.Scopes, " "), t.Note))
