@@ -171,6 +171,39 @@ func TestNothingIsChanged(t *testing.T) {
 	}
 }
 
+// An answer may begin before the request has ended: neither is cut.
+func TestAnAnswerBeforeTheEndOfTheRequest(t *testing.T) {
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if err := errors.Join(control.EnableFullDuplex(), control.Flush()); err != nil {
+			t.Error(err)
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(body)
+	}))
+	body, rest := io.Pipe()
+	defer func() { _ = body.Close() }()
+	r, err := http.NewRequestWithContext(t.Context(), "PUT", s.url+"/v1/files", io.MultiReader(strings.NewReader("first, "), body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	go func() {
+		_, err := io.WriteString(rest, "then")
+		_ = rest.CloseWithError(err)
+	}()
+	if got, err := io.ReadAll(resp.Body); string(got) != "first, then" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // Headers that are about one connection stay on it.
 func TestHopByHopHeaders(t *testing.T) {
 	provider := &echo{}

@@ -212,6 +212,9 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		refusedUpgrade.write(w, dialect)
 		return
 	}
+	// Otherwise the server takes the rest of the body once an answer begins, while it is still
+	// being sent on, and the answer is cut. HTTP/2 is so always, and has no such switch.
+	_ = http.NewResponseController(w).EnableFullDuplex()
 	// The server would add these to an answer that lacks them.
 	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
 	c := &call{proxy: p, target: to, ctx: r.Context(), dialect: dialect}
