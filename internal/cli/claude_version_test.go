@@ -12,7 +12,7 @@ import (
 // help, and the list of releases that the end-to-end tests run on.
 func TestTheLowestClaudeIsStated(t *testing.T) {
 	texts := map[string]string{"the help about hooks": topicHooks}
-	for _, name := range []string{"../../README.md", "../../plugin/README.md", "../../.ci/run"} {
+	for _, name := range []string{"../../doc/guide/claude-code.md", "../../plugin/README.md", "../../.ci/run"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
