@@ -14,7 +14,7 @@ import (
 )
 
 var tokenGoals = []goal{
-	{name: "token.load", says: "carrel tokens of 130 KiB, which loads the tables, against carrel version and 60 ms", bound: within(1), setup: loadOfTables},
+	{name: "token.load", says: "carrel debug tokens of 130 KiB, which loads the tables, against carrel version and 60 ms", bound: within(1), setup: loadOfTables},
 	{name: "token.hostile", says: "counting the slowest of some megabytes against a megabyte of prose", bound: within(40), setup: hostileCounts(hostileAgainstProse)},
 	{name: "token.linear", says: "counting megabytes against counting their first 64 KiB", bound: within(20), setup: hostileCounts(largeAgainstSmall)},
 }

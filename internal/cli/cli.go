@@ -30,6 +30,7 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 		}
 	}()
 	root := rootFor(j, args)
+	args = current(root, args)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetIn(j.Stdin)
 	root.SetOut(j.Stdout)
@@ -72,23 +73,98 @@ func wantsJSON(args []string) bool {
 func advice(cmd *cobra.Command, err error) string {
 	var name string
 	if _, scan := fmt.Sscanf(err.Error(), "unknown command %q", &name); scan == nil {
-		if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		near := meant(cmd, name)
+		if len(near) == 0 {
+			near = cmd.SuggestionsFor(name)
+		}
+		if len(near) > 0 {
 			return "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
 		}
 	}
 	return cmd.CommandPath() + " --help"
 }
 
-// The groups of commands in the help.
-const (
-	groupStart        = "start"
-	groupConversation = "conversation"
-	groupArtifacts    = "artifacts"
-	groupContexts     = "contexts"
-	groupContract     = "contract"
-	groupServe        = "serve"
-	groupAdmin        = "admin"
-)
+// synonyms are words that people try for a command.
+var synonyms = map[string][]string{
+	"compress": {"compact", "shrink", "trim", "prune"},
+	"config":   {"settings", "set"},
+	"context":  {"show", "status", "window", "usage"},
+	"ls":       {"list", "artifacts"},
+	"purge":    {"delete", "erase", "forget"},
+	"recall":   {"cat", "restore", "expand", "original"},
+	"rm":       {"delete", "remove", "del"},
+	"search":   {"find", "grep"},
+	"sessions": {"list", "conversations", "history"},
+	"setup":    {"install", "init", "connect"},
+	"undo":     {"revert", "rollback", "reset"},
+	"why":      {"explain", "log"},
+}
+
+// meant returns the commands that a word is a synonym of.
+func meant(cmd *cobra.Command, word string) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, word) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// groups are the commands that the help of the root shows, in groups, each in the order of
+// their names. The others work like these, and "carrel help commands" lists them all.
+var groups = []struct{ id, title, names string }{
+	{"start", "Start here:", "demo import context compress setup"},
+	{"conversations", "Conversations:", "sessions messages search recall why undo export discard pin summary probe handoff"},
+	{"agents", "Agents and their calls:", "run proxy report cost doctor"},
+	{"contexts", "Artifacts and contexts:", "put get ls rm refute purge stash assemble manifest commit review"},
+	{"contracts", "Contracts and prompts:", "contract intent"},
+	{"services", "Services and settings:", "serve credential store config bench debug help"},
+}
+
+// former are the spellings that commands once had at the root, and where they are now. They
+// are in no help, and work.
+var former = map[string][]string{
+	"level":   {"context", "level"},
+	"trigger": {"context", "trigger"},
+	"stats":   {"context", "stats"},
+	"tier":    {"debug", "tier"},
+	"lru-sim": {"debug", "lru-sim"},
+	"recency": {"debug", "recency"},
+	"tokens":  {"debug", "tokens"},
+	"schema":  {"debug", "schema"},
+	"man":     {"debug", "man"},
+}
+
+// current returns arguments with the present spelling of the command in place of a former
+// one. Words before the command are flags of the root with their values, or what asks about
+// a command.
+func current(root *cobra.Command, args []string) []string {
+	flags := root.PersistentFlags()
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "-")
+		switch {
+		case isFlag && name != "":
+			f := flags.Lookup(strings.TrimPrefix(name, "-"))
+			if !strings.HasPrefix(name, "-") {
+				f = flags.ShorthandLookup(name[:1])
+				if len(name) > 1 { // the value is here, or more flags are
+					continue
+				}
+			}
+			if f != nil && f.NoOptDefVal == "" {
+				i++
+			}
+		case args[i] == "help" || args[i] == cobra.ShellCompRequestCmd || args[i] == cobra.ShellCompNoDescRequestCmd:
+		default:
+			if now := former[args[i]]; now != nil {
+				return slices.Concat(args[:i], now, args[i+1:])
+			}
+			return args
+		}
+	}
+	return args
+}
 
 // quick are commands that other programs run at every step. Where the first
 // argument is one of them, no other is made.
@@ -118,6 +194,7 @@ func rootFor(j *job.Job, args []string) *cobra.Command {
 
 // newTrunk returns the root command without the others.
 func newTrunk(j *job.Job) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "carrel",
 		Short: "Keep the context window of a language model in order",
@@ -127,50 +204,117 @@ them to a budget, and writes them out in the form that the provider accepts. It
 loses no byte and can say why everything is where it is. It needs no model and
 no network.
 
-Start with "carrel demo", or with "carrel import --all" and "carrel context".`,
+Start with "carrel demo", or with "carrel import --all" and "carrel context".
+All commands: "carrel help commands".`,
 		SilenceErrors:              true,
 		DisableSuggestions:         true, // they are hints, see advice
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return j.Start(cmd) },
-		RunE: func(*cobra.Command, []string) error {
-			return out.Usagef("no command")
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return admin.NewVersion(j).RunE(cmd, nil)
+			}
+			return cmd.Help()
 		},
 	}
+	root.SetUsageTemplate(usageTemplate)
 	j.Register(root.PersistentFlags())
+	root.Flags().BoolVar(&version, "version", false, "say which version of carrel this is")
 	_ = root.RegisterFlagCompletionFunc("profile", j.CompleteProfile) // it fails only for a flag that is not there
 	return root
 }
 
+// usageTemplate is what stands in the help below the description of a command. The flags of
+// every command stand in that of the root alone.
+const usageTemplate = `Usage:
+{{- if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}
+{{- $cmds := .Commands}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if and .HasAvailableSubCommands (not .Groups)}}
+
+Commands:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasHelpSubCommands}}
+
+Topics, each by "{{.CommandPath}} help TOPIC":{{range $cmds}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableSubCommands}}
+
+"{{.CommandPath}} COMMAND --help" says more about a command.{{end}}
+{{- if .HasParent}}
+
+Flags of every command, such as --json, --store and --quiet: "carrel --help"{{end}}
+`
+
 // newRoot returns the root command with all others.
 func newRoot(j *job.Job) *cobra.Command {
 	root := newTrunk(j)
-	root.AddGroup(
-		&cobra.Group{ID: groupStart, Title: "Start:"},
-		&cobra.Group{ID: groupConversation, Title: "Conversations:"},
-		&cobra.Group{ID: groupArtifacts, Title: "Artifacts:"},
-		&cobra.Group{ID: groupContexts, Title: "Contexts:"},
-		&cobra.Group{ID: groupContract, Title: "Contracts and checks:"},
-		&cobra.Group{ID: groupServe, Title: "Servers:"},
-		&cobra.Group{ID: groupAdmin, Title: "Administration:"},
-	)
-	root.SetHelpCommandGroupID(groupAdmin)
-	for id, commands := range map[string][]*cobra.Command{
-		groupStart:        admin.Demo(j),
-		groupConversation: session.Commands(j),
-		groupArtifacts:    artifact.Commands(j),
-		groupContexts:     artifact.Contexts(j),
-		groupContract:     slices.Concat(contract.Commands(j), session.Handoffs(j), limn.Commands(j), admin.Checks(j)),
-		groupServe:        slices.Concat(server.Commands(j), session.Calls(j), admin.Setup(j)),
-		groupAdmin:        append(admin.Commands(j), newCompletion(j), newMan(j)),
-	} {
-		for _, cmd := range commands {
-			cmd.GroupID = id
-			cmd.DisableFlagsInUseLine = true
-			root.AddCommand(cmd)
+	for _, cmd := range slices.Concat(
+		admin.Commands(j), session.Commands(j), artifact.Commands(j), contract.Commands(j), limn.Commands(j), server.Commands(j),
+		[]*cobra.Command{newCompletion(j), newDebug(j)},
+	) {
+		cmd.DisableFlagsInUseLine, cmd.Hidden, cmd.SuggestFor = true, true, synonyms[cmd.Name()]
+		root.AddCommand(cmd)
+	}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for name := range strings.FieldsSeq(g.names) {
+			for _, cmd := range root.Commands() {
+				if cmd.Name() == name {
+					cmd.GroupID, cmd.Hidden = g.id, false
+				}
+			}
 		}
 	}
+	root.SetHelpCommandGroupID(groups[len(groups)-1].id)
 	root.AddCommand(newTopics()...)
+	root.AddCommand(newCommandList(root))
 	return root
+}
+
+// newDebug returns the command with what calculates and describes, and touches no store.
+func newDebug(j *job.Job) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "debug lru-sim|man|recency|schema|tier|tokens",
+		Short: "Count tokens, and calculate what rules would say",
+		Long: `Debug has commands that calculate and describe: tokens of a text, tiers, the age of
+blocks, a trace on the resident set, JSON Schemas, manual pages. They change nothing.`,
+	}
+	cmd.RunE = job.Group("debug", "lru-sim, man, recency, schema, tier, tokens")
+	cmd.AddCommand(slices.Concat(artifact.Calculators(j), contract.Calculators(j), admin.Descriptions(j), []*cobra.Command{newMan(j)})...)
+	for _, c := range cmd.Commands() {
+		c.DisableFlagsInUseLine = true
+	}
+	return cmd
+}
+
+// newCommandList returns the topic that lists all commands.
+func newCommandList(root *cobra.Command) *cobra.Command {
+	var b strings.Builder
+	for _, cmd := range root.Commands() {
+		if !cmd.Runnable() && !cmd.HasSubCommands() {
+			continue
+		}
+		fmt.Fprintf(&b, "  %-11s %s\n", cmd.Name(), cmd.Short)
+		if cmd.Name() == "context" || cmd.Name() == "debug" {
+			for _, c := range cmd.Commands() {
+				fmt.Fprintf(&b, "    %-9s %s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	return &cobra.Command{Use: "commands", Short: "All commands", Long: "All commands. Each has \"carrel COMMAND --help\".\n\n" + strings.TrimSuffix(b.String(), "\n")}
 }

@@ -86,7 +86,7 @@ func (s *stage) perform(root *cobra.Command, args ...string) {
 	for i := range args {
 		args[i] = strings.NewReplacer(s.names...).Replace(args[i])
 	}
-	cmd, _, err := root.Find(args)
+	cmd, _, err := root.Find(current(root, args))
 	if err != nil {
 		s.t.Fatalf("carrel %q: %v", args, err)
 	}
@@ -110,7 +110,7 @@ var silent = map[string]string{
 	"carrel stop":           "it prints ids of processes",
 	"carrel ps":             "it prints records of servers that run",
 	"carrel completion":     "it prints a script for a shell",
-	"carrel man":            "it prints pages for roff",
+	"carrel debug man":      "it prints pages for roff",
 	"carrel proxy":          "it prints an address",
 	"carrel run":            "it prints what an agent prints, and figures",
 }

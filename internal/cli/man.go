@@ -21,7 +21,7 @@ func newMan(j *job.Job) *cobra.Command {
 		Short: "Write the manual pages",
 		Long: `Man writes a manual page for each command to a folder, or the pages one after the
 other to standard output.`,
-		Example:     "  carrel man | man -l -\n  carrel man share/man/man1",
+		Example:     "  carrel debug man | man -l -\n  carrel debug man share/man/man1",
 		Args:        cobra.MaximumNArgs(1),
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func manPages(cmd *cobra.Command) []manPage {
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	pages := []manPage{{name + ".1", roff(cmd, name)}}
 	for _, c := range cmd.Commands() {
-		if !c.Hidden && c.Name() != "help" {
+		if c.Name() != "help" {
 			pages = append(pages, manPages(c)...)
 		}
 	}

@@ -77,8 +77,8 @@ own sessions how much of what was needed is kept, and "carrel bench exam" what
 windows still tell.
 
 An agent can tidy its own window: "carrel messages" lists what is in it and what
-may go, "carrel discard" takes it out, down to a floor. "carrel trigger" and
-"carrel level" say by their exit codes when it is time. All of this is about the
+may go, "carrel discard" takes it out, down to a floor. "carrel context trigger" and
+"carrel context level" say by their exit codes when it is time. All of this is about the
 window that Carrel holds. What an agent sends does not change by it: "carrel help
 hooks" says what does.
 
@@ -122,7 +122,7 @@ const topicEnv = `Flags win over the environment, and that over files: "carrel h
   CARREL_OFFLINE     1 connects to nothing
   CARREL_EFFECTIVE_CONTEXT
                      tokens of the context window that are of use; 80% of it
-                     otherwise: "carrel help level"
+                     otherwise: "carrel help context level"
   CARREL_EMBED_KEY   key of the embedder at embed.url; it is never shown
   CARREL_GENERATE_KEY
                      key of the model at generate.url; it is never shown

@@ -25,7 +25,7 @@ gone at once. "carrel assemble --tiers soft" goes down a gentler ladder:
 The system text, pinned artifacts, the window of a session and the query are in
 every tier; if they alone are over the budget, the exit code is 5. What a tier
 leaves out is in the manifest with that reason. The edges are settings, see
-"carrel help config"; "carrel tier --demand 0.79,0.80" calculates, and "carrel
+"carrel help config"; "carrel debug tier --demand 0.79,0.80" calculates, and "carrel
 assemble --tier core" forces one.`
 
 const topicGate = `The gate decides what may be remembered. "carrel commit" brings a memory to it,

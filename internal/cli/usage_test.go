@@ -207,7 +207,6 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"bench exam ask", exitUsage, "accepts 1 arg"},
 		{"bench exam ask DIR", exitNotFound, "no exam was prepared in this folder: key.json is not there"},
 		{"bench exam grade DIR --sheets", exitNotFound, "no exam was prepared in this folder: key.json is not there"},
-		{"", exitUsage, "no command"},
 		{"-C NEW sessions", exitUsage, "is no folder"},
 		{"-C FILE sessions", exitUsage, "is no folder"},
 		{"-C DIR sessions", exitDone, ""},
@@ -370,6 +369,60 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		got := Main(t.Context(), &env, args)
 		if got != tt.status || tt.status != exitDone && !strings.Contains(stderr.String()+stdout.String(), names.Replace(tt.says)) {
 			t.Errorf("carrel %s: status %d, want %d and %q: %s%s", tt.line, got, tt.status, tt.says, &stderr, stdout.String()[:min(300, stdout.Len())])
+		}
+	}
+}
+
+// The help of the root is short enough to be read: 42 commands in groups, the others in a
+// list of their own, which has all of them.
+func TestTheHelpOfTheRootIsShort(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	root := newRoot(job.New(env))
+	shown := 0
+	all := commandAt(root, "commands").Long
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			shown++
+			if cmd.GroupID == "" {
+				t.Errorf("%s is in no group", cmd.Name())
+			}
+		}
+		if cmd.Runnable() && !strings.Contains(all, "\n  "+cmd.Name()+" ") {
+			t.Errorf("the list of all commands has no %s", cmd.Name())
+		}
+	}
+	if shown == 0 || shown > 42 {
+		t.Errorf("%d commands are shown, want 42 at most", shown)
+	}
+	for _, g := range groups {
+		for name := range strings.FieldsSeq(g.names) {
+			if cmd := commandAt(root, name); name != "help" && (cmd == nil || !cmd.IsAvailableCommand()) {
+				t.Errorf("group %s has %s, which is no command", g.id, name)
+			}
+		}
+	}
+}
+
+// Former spellings are found wherever the command stands, and nothing else is.
+func TestFormerSpellings(t *testing.T) {
+	env, _, _ := clitest.Env(t)
+	root := newRoot(job.New(env))
+	for _, tt := range []struct{ args, want string }{
+		{"tier --demand 1", "debug tier --demand 1"},
+		{"-s store level", "-s store context level"},
+		{"-sstore level", "-sstore context level"},
+		{"--store level tier", "--store level debug tier"},
+		{"--store=level tier", "--store=level debug tier"},
+		{"-q level", "-q context level"},
+		{"help stats", "help context stats"},
+		{"__complete tokens x", "__complete debug tokens x"},
+		{"recall level", "recall level"},
+		{"--json", "--json"},
+		{"-", "-"},
+		{"", ""},
+	} {
+		if got := strings.Join(current(root, strings.Fields(tt.args)), " "); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.args, got, tt.want)
 		}
 	}
 }

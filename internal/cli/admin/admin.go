@@ -11,22 +11,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// Demo returns the command that shows what Carrel does.
-func Demo(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newDemo(j)}
-}
-
-// Checks returns the commands that check and measure.
-func Checks(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newValidate(j), newSchema(j), newTokens(j), newBench(j)}
-}
-
-// Setup returns the commands that let an agent use Carrel.
-func Setup(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newSetup(j), newDoctor(j)}
-}
-
-// Commands returns the commands about the store, the settings and the program.
+// Commands returns the commands about the program, its settings, its store and what uses it,
+// and those that check and measure.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newStore(j), newConfig(j), NewVersion(j)}
+	return []*cobra.Command{newDemo(j), newSetup(j), newDoctor(j), newStore(j), newConfig(j), newValidate(j), newBench(j), NewVersion(j)}
+}
+
+// Descriptions returns the commands that describe texts and documents.
+func Descriptions(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newSchema(j), newTokens(j)}
 }

@@ -38,7 +38,7 @@ The files are TOML. All keys, with examples:
   floor = 30_000       # tokens below which no discard goes; if not set, these
                        # or 30% of the window, whichever is less
   warn = 0.60          # shares of what is of use, at which a window has another
-  compress = 0.70      # level: carrel help level
+  compress = 0.70      # level: carrel help context level
   critical = 0.90
 
   [tools]              # what tools do that Carrel does not know: edit, plan,

@@ -34,10 +34,10 @@ func newSchema(j *job.Job) *cobra.Command {
 		Use:   "schema [NAME]",
 		Short: "Print the JSON Schema of a document",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of a document that other programs
-may read or write, or lists the schemas. "carrel schema check" holds a file
+may read or write, or lists the schemas. "carrel debug schema check" holds a file
 against one.`,
-		Example: `  carrel schema state > state.schema.json
-  carrel state | carrel schema check state -`,
+		Example: `  carrel debug schema state > state.schema.json
+  carrel state | carrel debug schema check state -`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSchema,
 		Annotations:       job.WithoutFiles(),

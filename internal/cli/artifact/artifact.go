@@ -11,12 +11,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// Commands returns the commands about artifacts.
+// Commands returns the commands about artifacts and contexts.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newPut(j), newGet(j), newList(j), newRemove(j), newPurge(j), newRefute(j), newStash(j)}
+	return []*cobra.Command{newPut(j), newGet(j), newList(j), newRemove(j), newPurge(j), newRefute(j), newStash(j), newAssemble(j), newTriage(j), newManifest(j), newCommit(j), newReview(j), newLog(j)}
 }
 
-// Contexts returns the commands about contexts.
-func Contexts(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newAssemble(j), newTriage(j), newManifest(j), newCommit(j), newReview(j), newLog(j), newTier(j), newLRUSim(j)}
+// Calculators returns the commands that say what rules would do, of nothing that is stored.
+func Calculators(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newTier(j), newLRUSim(j)}
 }

@@ -30,7 +30,7 @@ file, or - for standard input, with lines such as
 
 and empty lines and those that begin with #, which are passed over. The last
 line lists what is resident, most recently used first.`,
-		Example: `  carrel lru-sim trace.txt --limit 4`,
+		Example: `  carrel debug lru-sim trace.txt --limit 4`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if limit < 1 {
@@ -94,7 +94,7 @@ func replayTrace(name, text string, limit int64) (*traceResult, error) {
 		before := resident(pages)
 		step, err := replayLine(pages, words)
 		if err != nil {
-			return nil, &transcript.SyntaxError{Name: name, Line: number, Text: err.Error(), Hint: "carrel lru-sim --help"}
+			return nil, &transcript.SyntaxError{Name: name, Line: number, Text: err.Error(), Hint: "carrel debug lru-sim --help"}
 		}
 		after := resident(pages)
 		for _, id := range slices.Backward(before) {

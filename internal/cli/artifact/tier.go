@@ -23,8 +23,8 @@ func newTier(j *job.Job) *cobra.Command {
 		Long: `Tier says how far a context is degraded for each of some demands: what it would
 take if nothing were cut, as a share of the budget such as 0.95 or 95%, or in
 tokens if there is a --budget. See "carrel help tiers".`,
-		Example: `  carrel tier --demand 0.7999,0.80,0.95,1.10,1.11
-  carrel tier --demand 41000 --budget 40000`,
+		Example: `  carrel debug tier --demand 0.7999,0.80,0.95,1.10,1.11
+  carrel debug tier --demand 41000 --budget 40000`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			opts, err := j.EngineOptions()

@@ -13,5 +13,10 @@ import (
 
 // Commands returns the commands about contracts.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newContract(j), newPager(j), newRecency(j)}
+	return []*cobra.Command{newContract(j), newPager(j)}
+}
+
+// Calculators returns the command that says how recent blocks of some ages are.
+func Calculators(j *job.Job) []*cobra.Command {
+	return []*cobra.Command{newRecency(j)}
 }

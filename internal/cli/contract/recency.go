@@ -19,7 +19,7 @@ func newRecency(j *job.Job) *cobra.Command {
 		Long: `Recency prints 1/(1+ln(1+age)) for each of some ages, which the score of "carrel
 pager" has for the age of a block, to four decimals. An age is in turns, which need
 not be whole: 0 is the current turn.`,
-		Example: `  carrel recency --ages 0,1,10,100`,
+		Example: `  carrel debug recency --ages 0,1,10,100`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			lines := make([]recencyLine, len(ages))

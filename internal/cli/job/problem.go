@@ -200,7 +200,7 @@ func fileHint(err error) string {
 	}
 	switch {
 	case Is[*probe.ParseError](err):
-		return "carrel schema probes; carrel probe gen writes such a list"
+		return "carrel debug schema probes; carrel probe gen writes such a list"
 	case Is[*summary.SyntaxError](err):
 		return "carrel help summaries"
 	}

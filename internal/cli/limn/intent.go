@@ -30,7 +30,7 @@ prompt, and says what is missing, which words pull in two directions, and what
 they say of the person. Nothing is made up, and no model is asked.
 
 --json prints Intent IR v0, in the form that other programs read, without a key
-for the schema of this command: "carrel schema intent". --keywords prints the
+for the schema of this command: "carrel debug schema intent". --keywords prints the
 words that the pager looks for, one a line. --diff says what changed since the
 intent in a file, and exits with 1 if anything did. What is an intent already, in
 JSON, or the "intent_ir" of a history of the context pager, is taken as it is. An
@@ -43,7 +43,7 @@ slot is one text, flags are names, further requests are verbs. It is always JSON
 expected, and what is not. It reads the published files of tests as well. The exit
 code is 1 if a share is below --min.`,
 		Example: `  carrel intent "fix the login test that hangs on mac"
-  carrel intent -f prompt.txt --json | carrel schema check intent -
+  carrel intent -f prompt.txt --json | carrel debug schema check intent -
   carrel intent --keywords "plan the move of the billing tables"
   carrel intent --score cases.json --min 90`,
 		Annotations: job.WithoutFiles(),
@@ -301,7 +301,7 @@ func diffIntents(j *job.Job, file string, now *intent.Intent) error {
 
 // noIntent returns an error about a file that holds no intent, or no cases.
 func noIntent(file string, data []byte, err error) error {
-	bad := &transcript.SyntaxError{Name: file, Text: err.Error(), Hint: "carrel help intent; carrel schema intent"}
+	bad := &transcript.SyntaxError{Name: file, Text: err.Error(), Hint: "carrel help intent; carrel debug schema intent"}
 	if e, ok := errors.AsType[*intent.ParseError](err); ok {
 		bad.Line = 1 + bytes.Count(data[:min(max(e.Offset, 0), len(data))], []byte("\n"))
 		bad.Field, bad.Text = e.Path, e.Problem

@@ -16,9 +16,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Calls returns the commands about calls to models.
-func Calls(j *job.Job) []*cobra.Command { return []*cobra.Command{newCalls(j), newReport(j)} }
-
 // sinceCalls says what --since takes.
 const sinceCalls = "only calls that were begun since `D`: a date, or such as 36h, 7d or 2w ago"
 

@@ -50,7 +50,7 @@ anchored where neither --strategy nor the settings name such a strategy.
 The budget is --target in tokens, or in percent of the conversation as it was
 imported: system text and tool definitions cannot leave and stay beside it. Without
 it, it is that of the settings ("carrel help config"), or half of what of the
-context window is of use: "carrel help level". --smallest asks for the smallest
+context window is of use: "carrel help context level". --smallest asks for the smallest
 window that the strategy can make, which the error of a smaller target names.
 
 The result is checked by the rules of the conversation's provider before

@@ -20,7 +20,7 @@ func newContext(j *job.Job) *cobra.Command {
 	var window int
 	var s *job.SessionArg
 	cmd := &cobra.Command{
-		Use:   "context [SESSION] [--model M] [--window N]",
+		Use:   "context [SESSION|level|trigger|stats] [--model M] [--window N]",
 		Short: "Show what fills the window",
 		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
 left. The figures add up to what is used. This is the window that Carrel holds; what
@@ -54,6 +54,10 @@ one, and all of it can be recalled.`,
 	s = job.TakesSession(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
 	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; of the settings, or else the model's, by default")
+	cmd.AddCommand(newLevel(j), newTrigger(j), newStats(j))
+	for _, c := range cmd.Commands() {
+		c.DisableFlagsInUseLine = true
+	}
 	return cmd
 }
 

@@ -29,12 +29,12 @@ done and what was not, and what must not be claimed. It comes from the
 conversation, its contract and the journal, and needs no model.
 
 It is Markdown with fifteen sections. With --json it is JSON without a key for the
-schema; "carrel schema handoff" describes it. The published schema of packets has no
+schema; "carrel debug schema handoff" describes it. The published schema of packets has no
 file name, no permalink and no list of files: with --strict they are left out, for
 readers that refuse what they do not know. In a folder it is named after the date and
 the session. "carrel help handoffs" says more.`,
 		Example: `  carrel handoff --for reviewer -o .
-  carrel handoff --json | carrel schema check handoff -
+  carrel handoff --json | carrel debug schema check handoff -
   carrel handoff --json --strict > packet.json
   carrel handoff check handoff_2026_02_03_lamp.md --session @last`,
 		Args:              cobra.MaximumNArgs(1),

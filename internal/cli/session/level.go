@@ -22,8 +22,8 @@ context window is of use: ok, warn from 60%, compress from 70%, critical from
 What is of use is 80% of the context window, or what --effective, budget.effective
 or CARREL_EFFECTIVE_CONTEXT say. The edges are budget.warn, budget.compress and
 budget.critical.`,
-		Example: `  carrel level --used 112000 --window 200000 --effective 160000
-  carrel level || carrel compress`,
+		Example: `  carrel context level --used 112000 --window 200000 --effective 160000
+  carrel context level || carrel compress`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,10 +13,5 @@ import (
 
 // Commands returns the commands about conversations.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newImport(j), newSessions(j), newMessages(j), newContext(j), newLevel(j), newTrigger(j), newCompress(j), newDiscard(j), newPage(j), newExport(j), newRecall(j), newSearch(j), newWhy(j), newBrief(j), newUndo(j), newPin(j), newUnpin(j), newSummary(j), newProbe(j), newState(j), newStats(j), newCost(j)}
-}
-
-// Handoffs returns the commands that hand a conversation to another agent, and take one over.
-func Handoffs(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newHandoff(j), newAccept(j)}
+	return []*cobra.Command{newImport(j), newSessions(j), newMessages(j), newContext(j), newCompress(j), newDiscard(j), newPage(j), newExport(j), newRecall(j), newSearch(j), newWhy(j), newBrief(j), newUndo(j), newPin(j), newUnpin(j), newSummary(j), newProbe(j), newState(j), newCost(j), newCalls(j), newReport(j), newHandoff(j), newAccept(j)}
 }

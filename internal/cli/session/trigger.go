@@ -43,9 +43,9 @@ context window, or what budget.effective and CARREL_EFFECTIVE_CONTEXT say.
 Instead of a conversation it takes figures: --util as a share of the effective
 window, or --used in tokens of --window, with --messages; or --tokens and
 --iterations, which go by the pager.`,
-		Example: `  carrel trigger && carrel compress
-  carrel trigger --util 0.7 --messages 10
-  carrel trigger --tokens 4001 --iterations 1`,
+		Example: `  carrel context trigger && carrel compress
+  carrel context trigger --util 0.7 --messages 10
+  carrel context trigger --tokens 4001 --iterations 1`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
