@@ -11,9 +11,9 @@ type ExportRequest struct {
 	To      string               `json:"to,omitempty"`    // format; the session's own by default
 	Whole   bool                 `json:"whole,omitempty"` // as it was imported, whatever is in the window
 
-	// As, if not empty, is the id of a new session of the agent's that the export
-	// begins: a UUID in lower case. Its rows get ids of their own, which follow from
-	// it. Only the format claudecode has sessions.
+	// As, if not empty, is the id of a new session of an agent's that the export
+	// begins, in lower case: a UUID for the formats claudecode and codex, which alone can
+	// begin one. Its rows get ids of their own, which follow from it.
 	As transcript.SessionID `json:"as,omitempty"`
 }
 

@@ -36,6 +36,15 @@ type Format interface {
 	Validate(data []byte) ([]Violation, error)
 }
 
+// A Resumed format is that of files from which an agent goes on. It encodes a window whose As
+// is set as a new session of the agent with that id.
+type Resumed interface {
+	Format
+
+	// IsSessionID reports whether the agent gives such ids to sessions.
+	IsSessionID(id SessionID) bool
+}
+
 // Encoded is a window in some format.
 type Encoded struct {
 	Data    []byte

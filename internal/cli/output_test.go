@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
-	"github.com/carrel-dev/carrel/transcript/claudecode"
+	"github.com/carrel-dev/carrel/internal/text"
 )
 
 // A flag whose help says that it writes a file is checked before its command begins,
@@ -220,7 +220,7 @@ func TestNewSessionOfClaudeCode(t *testing.T) {
 			made = append(made, name)
 		}
 	}
-	if len(made) != 1 || !claudecode.IsSessionID(made[0]) || !strings.Contains(said, "claude --resume "+made[0]+"\n") {
+	if len(made) != 1 || !text.IsUUID(made[0]) || !strings.Contains(said, "claude --resume "+made[0]+"\n") {
 		t.Fatalf("made %q and said %q, want one session and how to resume it", made, said)
 	}
 	data, err := os.ReadFile(filepath.Join(project, made[0]+".jsonl"))

@@ -97,15 +97,6 @@ func home(env Getenv) (string, error) {
 	return "", &Error{"HOME", errors.New("is not set")}
 }
 
-// ClaudeProjects returns the folder in which Claude Code keeps its sessions.
-func ClaudeProjects(env Getenv) (string, error) {
-	if d := env("CLAUDE_CONFIG_DIR"); d != "" {
-		return filepath.Join(d, "projects"), nil
-	}
-	h, err := home(env)
-	return filepath.Join(h, ".claude", "projects"), err
-}
-
 // Clock returns a clock that stands at the time of the flag, of CARREL_NOW or
 // of SOURCE_DATE_EPOCH, and otherwise the given one.
 func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, error) {

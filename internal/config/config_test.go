@@ -115,21 +115,6 @@ func TestScope(t *testing.T) {
 	}
 }
 
-func TestClaudeProjects(t *testing.T) {
-	for _, tt := range []struct {
-		vars map[string]string
-		want string
-	}{
-		{map[string]string{"HOME": "h"}, filepath.Join("h", ".claude", "projects")},
-		{map[string]string{"HOME": "h", "CLAUDE_CONFIG_DIR": "c"}, filepath.Join("c", "projects")},
-	} {
-		got, err := ClaudeProjects(environ(tt.vars))
-		if err != nil || got != tt.want {
-			t.Errorf("ClaudeProjects(%v) = %q, %v, want %q", tt.vars, got, err, tt.want)
-		}
-	}
-}
-
 // What only reads makes no file, and what writes makes one.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "carrel.db")

@@ -8,14 +8,15 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// IsSessionID reports whether id is one that the agent gives to sessions, and names
-// their files after: a UUID in lower case.
-func IsSessionID(id string) bool { return uuidShape.Get().MatchString(id) }
-
-var uuidShape = lazy.Regexp(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, after which the
+// agent names the file.
+func (format) IsSessionID(id transcript.SessionID) bool {
+	return text.IsUUID(string(id))
+}
 
 // renew returns the rows of a session as those of a new one, with all that stands
 // between its messages: each row has a new id, which follows from that of the new

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -81,7 +82,7 @@ func chain(t *testing.T, data []byte, session string) map[string]bool {
 		if json.Unmarshal([]byte(line), &row) != nil || row.UUID == "" {
 			continue
 		}
-		if ids[row.UUID] || !IsSessionID(row.UUID) {
+		if ids[row.UUID] || !text.IsUUID(row.UUID) {
 			t.Errorf("%q is not a new id of a row", row.UUID)
 		}
 		if row.Session != session && row.Session != "" {
@@ -149,7 +150,7 @@ func TestIsSessionID(t *testing.T) {
 		strings.Replace(fresh, "0", ":", 1): false,
 		strings.Replace(fresh, "b", "`", 1): false,
 	} {
-		if got := IsSessionID(id); got != want {
+		if got := (format{}).IsSessionID(transcript.SessionID(id)); got != want {
 			t.Errorf("IsSessionID(%q) = %v, want %v", id, got, want)
 		}
 	}

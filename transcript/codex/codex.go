@@ -20,6 +20,10 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "codex" }
 
+// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, with which the agent
+// ends the name of the file.
+func (format) IsSessionID(id transcript.SessionID) bool { return text.IsUUID(string(id)) }
+
 // kinds are the types of rows.
 var kinds = []string{
 	"session_meta", "turn_context", "world_state", "event_msg", "response_item", "token_usage_record", "compacted",

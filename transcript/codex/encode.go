@@ -34,7 +34,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{in: in, stamp: dawn, instructed: instructed, session: w.Session.ID}
+	e := &encoder{in: in, stamp: dawn, instructed: instructed, session: w.Session.ID, as: w.As}
 	if !own {
 		e.begin(w.Session)
 	}
@@ -89,8 +89,9 @@ type encoder struct {
 	in         *rollout
 	instructed bool
 	session    transcript.SessionID
-	stamp      string // of the row before
-	next       int    // rows before this one are written, or left out
+	as         transcript.SessionID // of a new session, or empty
+	stamp      string               // of the row before
+	next       int                  // rows before this one are written, or left out
 	out        bytes.Buffer
 }
 
@@ -99,7 +100,7 @@ func (e *encoder) begin(s *transcript.Session) {
 	h := sha256.Sum256([]byte("codex/v1\x00" + s.Format + "\x00" + string(s.ID)))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
 	x := hex.EncodeToString(h[:16])
-	id := x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+	id := cmp.Or(string(e.as), x[:8]+"-"+x[8:12]+"-"+x[12:16]+"-"+x[16:20]+"-"+x[20:])
 	e.session = transcript.SessionID(id)
 	payload := rawjson.AppendString([]byte(`{"id":`), id)
 	payload = rawjson.AppendString(append(payload, `,"timestamp":"`+dawn+`","cwd":`...), cmp.Or(s.Project, "/"))
@@ -195,12 +196,41 @@ func (e *encoder) settings(before int) {
 		case "", "response_item", "compacted", "event_msg", "token_usage_record":
 			continue
 		}
-		raw := r.raw
+		var cuts []transcript.Cut
 		if e.next == e.in.meta && !e.instructed {
-			raw = transcript.Splice(raw, transcript.Cut{From: e.in.span.Start, To: e.in.span.End, With: []byte("null")})
+			cuts = append(cuts, transcript.Cut{From: e.in.span.Start, To: e.in.span.End, With: []byte("null")})
 		}
-		e.keep(raw)
+		if e.as != "" && r.kind == "session_meta" {
+			if e.session == e.as {
+				continue // of the session that this one parted from
+			}
+			e.session = e.as
+			cuts = append(cuts, renamed(r, string(e.as))...)
+		}
+		e.keep(transcript.Splice(r.raw, cuts...))
 	}
+}
+
+// renamed returns the changes that make a row about a session one about a session with
+// another id, which parts from none.
+func renamed(r *row, id string) (cuts []transcript.Cut) {
+	members, err := rawjson.NewReader(r.payload.Of(r.raw)).Members()
+	if err != nil {
+		return nil // it was read before
+	}
+	for _, m := range members {
+		var with []byte
+		switch m.Key {
+		case "id", "session_id":
+			with = rawjson.AppendString(nil, id)
+		case "forked_from_id", "parent_thread_id":
+			with = []byte("null")
+		default:
+			continue
+		}
+		cuts = append(cuts, transcript.Cut{From: r.payload.Start + m.Value.Start, To: r.payload.Start + m.Value.End, With: with})
+	}
+	return cuts
 }
 
 // keep writes a row as it is. The last one of a file may have no line end.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -178,7 +179,7 @@ func (b *retentionBench) chosen() ([]carrel.Strategy, error) {
 
 // ownSessions returns the folder in which Claude Code keeps its sessions.
 func (b *retentionBench) ownSessions() ([]string, error) {
-	dir, err := config.ClaudeProjects(b.j.Getenv)
+	dir, err := agents.ClaudeProjects(b.j.Getenv)
 	if err == nil {
 		_, err = os.Stat(dir)
 	}

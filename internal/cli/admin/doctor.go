@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -176,7 +177,7 @@ func writable(path string) error {
 }
 
 func (d *doctor) transcripts(context.Context) doctorCheck {
-	dir, err := config.ClaudeProjects(d.j.Getenv)
+	dir, err := agents.ClaudeProjects(d.j.Getenv)
 	if err != nil {
 		return doctorCheck{Name: "transcripts", State: stateWarn, Detail: err.Error()}
 	}

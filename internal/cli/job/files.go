@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/out"
-	"github.com/carrel-dev/carrel/internal/config"
 )
 
 // An Output is where a command writes what it makes.
@@ -78,14 +78,23 @@ func (j *Job) Free(o Output) error {
 	return nil
 }
 
-// Foreign returns an error if a file would be in the folder in which Claude Code keeps
-// its sessions: it takes a change there for tampering.
+// Foreign returns an error if a file would be in a folder in which an agent keeps its
+// sessions: a change there may be taken for tampering.
 func (j *Job) Foreign(name string) error {
-	projects, err := config.ClaudeProjects(j.Getenv)
-	if err == nil && Within(resolved(j.Path(name)), resolved(j.Path(projects))) {
-		return &out.Error{
-			Text: name + ": the folder is that of the sessions of Claude Code, which only a new one may be added to",
-			Kind: out.KindRefused, Hint: "carrel export --as-new-session -o " + filepath.Dir(name),
+	for _, a := range agents.All() {
+		folders, err := a.Folders(j.Getenv)
+		if err != nil {
+			continue
+		}
+		for _, f := range folders {
+			if !Within(resolved(j.Path(name)), resolved(j.Path(f))) {
+				continue
+			}
+			e := &out.Error{Text: name + ": the folder is that of the sessions of " + a.Title + ", which only a new one may be added to", Kind: out.KindRefused}
+			if a.NewFile != nil {
+				e.Hint = "carrel export --as-new-session --to " + a.Format + " -o " + filepath.Dir(name)
+			}
+			return e
 		}
 	}
 	return nil

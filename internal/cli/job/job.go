@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/ratio"
@@ -230,7 +231,11 @@ func (j *Job) Read(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(j.Stdin)
 	}
-	return os.ReadFile(j.Path(name))
+	data, err := os.ReadFile(j.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	return agents.Unpacked(name, data)
 }
 
 // Ask asks the person at the terminal.

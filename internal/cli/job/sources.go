@@ -1,56 +1,50 @@
 package job
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/carrel-dev/carrel/internal/agents"
 )
+
+// A File is a file to import, or what an agent keeps in one.
+type File struct {
+	agents.Source      // its name is as the user sees it
+	Named         bool // by the user, not found in a folder
+}
 
 // Files returns the files that paths stand for, in order.
 func (j *Job) Files(paths []string) ([]File, error) {
 	var files []File
 	for _, p := range paths {
-		if p == "-" {
-			files = append(files, File{p, true})
-			continue
-		}
 		fi, err := os.Stat(j.Path(p))
-		if err != nil || !fi.IsDir() {
-			files = append(files, File{p, true}) // what is wrong is reported when it is read
+		if p == "-" || err != nil || !fi.IsDir() {
+			files = append(files, File{agents.Source{Name: p}, true}) // what is wrong is reported when it is read
 			continue
 		}
-		root, err := filepath.EvalSymlinks(j.Path(p)) // a link to a folder is one, too
+		found, err := agents.Files(j.Path(p), IsFile, IsFolder)
 		if err != nil {
 			return nil, err
 		}
-		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && !IsFolder(d.Name()):
-				return filepath.SkipDir
-			case d.IsDir() || !IsFile(d.Name()):
-				return nil
-			}
-			rel, err := filepath.Rel(root, path)
+		for _, s := range found {
+			rel, err := filepath.Rel(j.Path(p), s.Name)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			files = append(files, File{filepath.Join(p, rel), false})
-			return nil
-		})
-		if err != nil {
-			return nil, err
+			s.Name = filepath.Join(p, rel)
+			files = append(files, File{s, false})
 		}
 	}
 	return files, nil
 }
 
-// A File is a file to import.
-type File struct {
-	Name  string // as the user sees it
-	Named bool   // by the user, not found in a folder
+// ReadFile returns the content of a file, or of what an agent keeps in one.
+func (j *Job) ReadFile(f File) ([]byte, error) {
+	if f.Read != nil {
+		return f.Read()
+	}
+	return j.Read(f.Name)
 }
 
 // IsFolder reports whether a folder of a folder is looked into. What Claude
@@ -59,6 +53,9 @@ func IsFolder(name string) bool { return name != "subagents" && name != "tool-re
 
 // IsFile reports whether a file of a folder is one that may hold a conversation.
 func IsFile(name string) bool {
+	if strings.HasSuffix(name, ".meta.json") {
+		return false
+	}
 	ext := filepath.Ext(name)
-	return (ext == ".json" || ext == ".jsonl") && !strings.HasSuffix(name, ".meta.json")
+	return ext == ".json" || ext == ".jsonl" || strings.HasSuffix(name, ".jsonl.zst")
 }

@@ -1,20 +1,17 @@
 package session
 
 import (
-	"cmp"
-	"crypto/rand"
+	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/transcript"
-	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
 func newExport(j *job.Job) *cobra.Command {
@@ -32,40 +29,52 @@ listed on standard error.
 
 --whole writes the conversation as it was imported, whatever is in the window.
 
---as-new-session writes a session file for Claude Code to resume: -o names it, as
-UUID.jsonl, or the folder that it goes to under a new UUID. The id in the file is
-that of its name, and its rows have new ids that follow from it. This alone writes
-into the folder in which Claude Code keeps its sessions, and only a new file.`,
+--as-new-session writes a session file for an agent to resume: the agent that the
+conversation is of, or that of the format that --to names; for conversations of no
+agent it is Claude Code. The file has a new id, and so have its rows. -o names the
+folder that it goes to, or the file, whose name must be one that the agent gives to
+sessions. For Codex it may be left out: then the file goes where Codex looks for it.
+This alone writes into folders in which agents keep their sessions, and only a new
+file.`,
 		Example: `  carrel export > next.jsonl
   carrel export 7b1e90aa --to openai -o request.json
-  carrel export --as-new-session -o ~/.claude/projects/-srv-app`,
+  carrel export --as-new-session -o ~/.claude/projects/-srv-app
+  carrel export --as-new-session --to codex`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if !to.ToFile() && j.JSON != "" && !dry {
+			if !to.ToFile() && !anew && j.JSON != "" && !dry {
 				return out.Usagef("--json: name a file with -o, as standard output holds one document")
 			}
-			if anew {
-				req.To = cmp.Or(req.To, "claudecode")
-				if req.As, err = beginSession(j, &to); err != nil {
-					return err
-				}
+			if anew && to.Force {
+				return out.Usagef("--as-new-session and --force: a new session never replaces a file")
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) (err error) {
 				if req.Session, err = s.Find(ctx, a, args); err != nil {
 					return err
 				}
+				var begun *agents.NewFile
+				if anew {
+					if begun, err = beginSession(ctx, j, a, req, &to); err != nil {
+						return err
+					}
+				}
 				res, err := a.Export(ctx, a.Scope, req)
 				if err != nil {
 					return err
 				}
 				if !dry {
+					if anew && begun.Folder != "" {
+						if err := os.MkdirAll(begun.Folder, 0o700); err != nil {
+							return err
+						}
+					}
 					if err := saveExport(j, res, to); err != nil {
 						return err
 					}
 					if anew {
-						j.Note("resume it in its project: claude --resume %s", res.Session)
+						j.Note("%s", begun.Resume)
 					}
 					if j.JSON == "" {
 						return nil
@@ -81,39 +90,42 @@ into the folder in which Claude Code keeps its sessions, and only a new file.`,
 	f.StringVar(&req.To, "to", "", "`format`; the conversation's own by default")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
 	f.BoolVar(&req.Whole, "whole", false, "as it was imported, whatever is in the window")
-	f.BoolVar(&anew, "as-new-session", false, "begin a new session of Claude Code, in a new file")
+	f.BoolVar(&anew, "as-new-session", false, "begin a new session of an agent, in a new file")
 	job.OfferFormats(cmd, "to")
 	job.Writes(cmd, &dry)
 	return cmd
 }
 
-// beginSession returns the id of the new session that an output begins, and completes the
+// beginSession says which new session an export begins, for which agent, and completes the
 // name of its file, which must be new.
-func beginSession(j *job.Job, to *job.Output) (transcript.SessionID, error) {
-	if !to.ToFile() {
-		return "", out.Usagef("--as-new-session: name a folder with -o, or a file after a UUID, such as %s.jsonl", newUUID())
+func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.ExportRequest, to *job.Output) (*agents.NewFile, error) {
+	agent := agents.OfFormat(req.To)
+	if req.To == "" {
+		head, err := a.Store.Head(ctx, a.Scope, req.Session)
+		if err != nil {
+			return nil, err
+		}
+		agent = agents.OfFormat(head.Format)
+		if agent == nil || agent.NewFile == nil {
+			agent = agents.Claude
+		}
+		req.To = agent.Format
 	}
-	if to.Force {
-		return "", out.Usagef("--as-new-session and --force: a new session never replaces a file")
+	if agent == nil || agent.NewFile == nil {
+		return nil, out.Usagef("--as-new-session: no agent resumes a session of the format %s", req.To)
 	}
-	if fi, err := os.Stat(j.Path(to.File)); err == nil && fi.IsDir() {
-		to.File = filepath.Join(to.File, newUUID()+".jsonl")
+	n := &agents.New{Env: j.Getenv, Now: j.Clock()()}
+	if to.ToFile() {
+		n.Output = to.File
+		fi, err := os.Stat(j.Path(to.File))
+		n.Folder = err == nil && fi.IsDir()
 	}
-	id, ok := strings.CutSuffix(filepath.Base(to.File), ".jsonl")
-	if !ok || !claudecode.IsSessionID(id) {
-		return "", out.Usagef("-o %s: name a folder that is there, or a file after a UUID, such as %s.jsonl", to.File, newUUID())
+	begun, err := agent.NewFile(n)
+	if err != nil {
+		return nil, out.Usagef("--as-new-session: %w", err)
 	}
-	to.Begins = true
-	return transcript.SessionID(id), nil
-}
-
-// newUUID returns a random UUID (RFC 9562, section 5.4).
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	to.File, to.Begins, req.As = begun.Path, true, transcript.SessionID(begun.ID)
+	return begun, nil
 }
 
 // saveExport writes an export to a file, and what is to be known of it to standard

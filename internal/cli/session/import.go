@@ -4,31 +4,38 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
-	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 func newImport(j *job.Job) *cobra.Command {
-	in := &importer{j: j}
+	in := &importer{j: j, read: make(map[string]time.Time)}
 	cmd := &cobra.Command{
 		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--rewind] [--watch]",
 		Short: "Take conversations in",
-		Long: `Import stores conversations from files, from every *.json and *.jsonl file of
-folders, from standard input (-), or with --all from the folder in which Claude
-Code keeps its own. What was imported before is brought up to date: only what is
-new is added, and what is gone stays recallable. The files are not changed.
+		Long: `Import stores conversations from files, from every *.json, *.jsonl and *.jsonl.zst file
+of folders, from standard input (-), or with --all from wherever the agents that it
+knows keep theirs on this machine: ` + titles() + `. What was imported before is
+brought up to date: only what is new is added, and what is gone stays recallable.
+The files are not changed.
+
+What a sub-agent did, and a fork, are sessions of their own where the agent keeps them
+in files of their own. Of a file that is there both compressed and not, the one that
+is not counts.
 
 A file that has less of a conversation than what is known, and nothing new, is an
 older or a shortened copy. If it was named, it is refused with exit code 9; in a
@@ -45,7 +52,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 		RunE: func(cmd *cobra.Command, args []string) error { return in.do(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&in.all, "all", false, "import all conversations of Claude Code")
+	f.BoolVar(&in.all, "all", false, "import all conversations of the agents on this machine")
 	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
 	f.StringVar(&in.after, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
 	f.BoolVar(&in.rewind, "rewind", false, "take in a shorter copy of what is known")
@@ -66,15 +73,8 @@ func (in *importer) do(ctx context.Context, args []string) error {
 			return out.Usagef("%w", err)
 		}
 	}
-	if in.all {
-		dir, err := config.ClaudeProjects(in.j.Getenv)
-		if err != nil {
-			return err
-		}
-		args = append(args, dir)
-	}
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 && !in.all:
 		return out.Usagef("import: name files or folders, or give --all")
 	case in.watches && slices.Contains(args, "-"):
 		return out.Usagef("--watch: standard input cannot be watched")
@@ -87,7 +87,7 @@ func (in *importer) do(ctx context.Context, args []string) error {
 	}
 	return in.j.With(ctx, !in.dry, func(a *job.Access) error {
 		in.Access = a
-		files, err := in.j.Files(args)
+		files, err := in.files(args)
 		if err != nil {
 			return err
 		}
@@ -103,6 +103,66 @@ func (in *importer) do(ctx context.Context, args []string) error {
 		}
 		return rep.err()
 	})
+}
+
+// files returns the files that arguments stand for and, if all are wanted, the sessions of
+// all agents.
+func (in *importer) files(args []string) ([]job.File, error) {
+	files, err := in.j.Files(args)
+	if err != nil || !in.all {
+		return files, err
+	}
+	if in.stores, err = stores(in.j); err != nil {
+		return nil, err
+	}
+	for _, s := range in.stores {
+		found, err := s.agent.Sessions(s.folder)
+		if err != nil {
+			return nil, fmt.Errorf("sessions of %s: %w", s.agent.Title, err)
+		}
+		for _, f := range found {
+			files = append(files, job.File{Source: f})
+		}
+	}
+	return files, nil
+}
+
+// A folderOf is a folder in which an agent keeps sessions.
+type folderOf struct {
+	folder string
+	agent  *agents.Agent
+}
+
+// stores returns the folders that are there in which agents keep sessions. There is at least
+// one.
+func stores(j *job.Job) (there []folderOf, err error) {
+	var looked []string
+	for _, a := range agents.All() {
+		folders, err := a.Folders(j.Getenv)
+		if err != nil {
+			return nil, fmt.Errorf("sessions of %s: %w", a.Title, err)
+		}
+		for _, f := range folders {
+			looked = append(looked, f)
+			if _, err := os.Stat(f); err == nil {
+				there = append(there, folderOf{f, a})
+			}
+		}
+	}
+	if there == nil {
+		return nil, &out.Error{Text: "import: no agent keeps sessions here: there is none of " + strings.Join(looked, ", "), Kind: out.KindInput}
+	}
+	return there, nil
+}
+
+// titles returns what the agents are called, in a sentence.
+func titles() string {
+	var names []string
+	for _, a := range agents.All() {
+		names = append(names, a.Title)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // parseSince reads a date, or how long ago something was.
@@ -134,9 +194,11 @@ type importer struct {
 	*job.Access
 
 	j       *job.Job
-	all     bool   // the conversations of Claude Code
-	watches bool   // goes on
-	after   string // what since is made from
+	all     bool // the conversations of all agents
+	stores  []folderOf
+	read    map[string]time.Time // of sources that no watcher tells apart: up to when they were read
+	watches bool                 // goes on
+	after   string               // what since is made from
 	format  string
 	since   time.Time
 	rewind  bool
@@ -226,23 +288,31 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 // file imports one file, and returns nothing if it did not change since.
 func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult, error) {
 	if !in.since.IsZero() && f.Name != "-" {
-		fi, err := os.Stat(in.j.Path(f.Name))
-		if err != nil {
-			return nil, err
+		changed := f.Changed
+		if f.Read == nil {
+			fi, err := os.Stat(in.j.Path(f.Name))
+			if err != nil {
+				return nil, err
+			}
+			changed = fi.ModTime()
 		}
-		if fi.ModTime().Before(in.since) {
+		if changed.Before(in.since) {
 			return nil, nil //nolint:nilnil // documented
 		}
 	}
-	data, err := in.j.Read(f.Name)
+	data, err := in.j.ReadFile(f)
 	if err != nil {
 		return nil, err
 	}
-	name := f.Name
+	name := strings.TrimSuffix(f.Name, ".zst")
 	if name == "-" {
 		name = "stdin"
 	}
-	return in.Import(ctx, in.Scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind, Anew: in.anew})
+	res, err := in.Import(ctx, in.Scope, &carrel.ImportRequest{Name: name, Format: in.format, Data: data, DryRun: in.dry, Rewind: in.rewind, Anew: in.anew})
+	if err == nil && f.Read != nil {
+		in.read[f.Name] = f.Changed
+	}
+	return res, err
 }
 
 // sum adds up the files of each format, in the order of the names.

@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
@@ -29,6 +30,11 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	targets := make(map[string]bool) // files that were named
+	for _, s := range in.stores {
+		if err := addTree(w, s.folder, true); err != nil {
+			return err
+		}
+	}
 	for _, p := range paths {
 		path := in.j.Path(p)
 		fi, err := os.Stat(path)
@@ -36,7 +42,7 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 		if fi.IsDir() {
-			err = addTree(w, path)
+			err = addTree(w, path, false)
 		} else {
 			targets[filepath.Clean(path)] = true
 			err = w.Add(filepath.Dir(path)) // editors replace files
@@ -49,15 +55,15 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	return in.follow(ctx, w, targets)
 }
 
-// addTree watches a folder and those in it.
-func addTree(w *fsnotify.Watcher, root string) error {
+// addTree watches a folder and those in it, all of them or those that an import looks into.
+func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case !d.IsDir():
 			return nil
-		case path != root && !job.IsFolder(d.Name()):
+		case path != root && !all && !job.IsFolder(d.Name()):
 			return filepath.SkipDir
 		}
 		return w.Add(path)
@@ -67,7 +73,7 @@ func addTree(w *fsnotify.Watcher, root string) error {
 // follow imports the files that a watcher names, each when it was quiet for a
 // moment.
 func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map[string]bool) error {
-	waiting := make(map[string]bool)
+	waiting := make(map[string]job.File)
 	timer := time.NewTimer(quiet)
 	timer.Stop()
 	for {
@@ -81,27 +87,25 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 				continue
 			}
 			fi, err := os.Stat(e.Name)
-			switch {
-			case err != nil:
+			if err != nil {
 				continue // gone again
-			case fi.IsDir() && job.IsFolder(filepath.Base(e.Name)) && in.wanted(e.Name, targets):
-				if err := addTree(w, e.Name); err != nil {
-					in.j.Note("warning: watch: %v", err)
-				}
-				files, err := in.j.Files([]string{e.Name})
-				if err != nil {
-					in.j.Note("warning: watch: %v", err)
-				}
-				for _, f := range files {
-					waiting[f.Name] = true
-				}
-			case targets[e.Name], job.IsFile(e.Name) && in.wanted(e.Name, targets):
-				waiting[e.Name] = true
+			}
+			files, folder, err := in.touched(e.Name, fi.IsDir(), targets)
+			if folder {
+				err = errors.Join(err, addTree(w, e.Name, in.storeOf(e.Name) != nil))
+			}
+			if err != nil {
+				in.j.Note("warning: watch: %v", err)
+			}
+			for _, f := range files {
+				waiting[f.Name] = f
 			}
 			timer.Reset(quiet)
 		case <-timer.C:
-			if err := in.again(ctx, slices.Sorted(maps.Keys(waiting))); err != nil {
-				return err
+			for _, name := range slices.Sorted(maps.Keys(waiting)) {
+				if err := in.again(ctx, waiting[name]); err != nil {
+					return err
+				}
 			}
 			clear(waiting)
 		}
@@ -119,32 +123,57 @@ func (in *importer) wanted(path string, targets map[string]bool) bool {
 	return true
 }
 
-// again imports files and prints a line for each that has something new.
-func (in *importer) again(ctx context.Context, names []string) error {
-	for _, name := range names {
-		res, err := in.file(ctx, job.File{Name: name, Named: false})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if errors.Is(err, carrel.ErrShorter) {
-			in.j.Note("skipped: %s: %v", name, err)
-			continue
-		}
-		if err != nil {
-			in.j.Complain(job.NewProblem(err))
-			continue
-		}
-		if res == nil || !res.Changed {
-			continue
-		}
-		err = in.j.Result("imported", importedFile{File: name, ImportResult: res}, func(p *out.Page) {
-			t := &out.Table{}
-			t.Add(res.Format, res.Session, res.Messages, res.Tokens, res.Added, name)
-			p.Table(t)
-		})
-		if err != nil {
-			return err
+// storeOf returns the folder of an agent's sessions in which a path is, or nil.
+func (in *importer) storeOf(path string) *folderOf {
+	for i := range in.stores {
+		if job.Within(path, in.stores[i].folder) {
+			return &in.stores[i]
 		}
 	}
 	return nil
+}
+
+// touched returns the files to import because of a change at a path, and whether a folder
+// there is to be watched.
+func (in *importer) touched(path string, folder bool, targets map[string]bool) (files []job.File, watch bool, err error) {
+	if s := in.storeOf(path); s != nil {
+		found, err := s.agent.Sessions(path)
+		for _, f := range found {
+			files = append(files, job.File{Source: f})
+		}
+		return files, folder, err
+	}
+	switch {
+	case folder && job.IsFolder(filepath.Base(path)) && in.wanted(path, targets):
+		files, err = in.j.Files([]string{path})
+		return files, true, err
+	case !folder && (targets[path] || job.IsFile(path) && in.wanted(path, targets)):
+		files = []job.File{{Source: agents.Source{Name: path}}}
+	}
+	return files, false, nil
+}
+
+// again imports a file and prints a line if it has something new.
+func (in *importer) again(ctx context.Context, f job.File) error {
+	if f.Read != nil && !f.Changed.After(in.read[f.Name]) {
+		return nil
+	}
+	res, err := in.file(ctx, f)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, carrel.ErrShorter):
+		in.j.Note("skipped: %s: %v", f.Name, err)
+		return nil
+	case err != nil:
+		in.j.Complain(job.NewProblem(err))
+		return nil
+	case res == nil || !res.Changed:
+		return nil
+	}
+	return in.j.Result("imported", importedFile{File: f.Name, ImportResult: res}, func(p *out.Page) {
+		t := &out.Table{}
+		t.Add(res.Format, res.Session, res.Messages, res.Tokens, res.Added, f.Name)
+		p.Table(t)
+	})
 }

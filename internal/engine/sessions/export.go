@@ -10,7 +10,6 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/transcript"
-	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
 // Export writes what is in the window of a session in a format.
@@ -28,7 +27,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBegin(req, f.Name()); err != nil {
+	if err := checkBegin(req, f); err != nil {
 		return nil, err
 	}
 	m, err := e.MeterFor(h.Session, h.Head.Encoding)
@@ -68,14 +67,16 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 }
 
 // checkBegin returns why the export cannot begin the new session that is asked for.
-func checkBegin(req *api.ExportRequest, format string) error {
-	switch {
-	case req.As == "":
+func checkBegin(req *api.ExportRequest, f transcript.Format) error {
+	if req.As == "" {
 		return nil
-	case format != "claudecode":
-		return fmt.Errorf("%w: as: a new session needs the format claudecode, not %s", api.ErrRequest, format)
-	case !claudecode.IsSessionID(string(req.As)):
-		return fmt.Errorf("%w: as: %q is no UUID in lower case", api.ErrRequest, req.As)
+	}
+	resumed, ok := f.(transcript.Resumed)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: as: no agent resumes a session of the format %s", api.ErrRequest, f.Name())
+	case !resumed.IsSessionID(req.As):
+		return fmt.Errorf("%w: as: %q is no id of a session in the format %s", api.ErrRequest, req.As, f.Name())
 	case req.As == req.Session:
 		return fmt.Errorf("%w: as: %s is the session itself, which an export does not change", api.ErrRequest, req.As)
 	}

@@ -50,6 +50,7 @@ var layers = []layer{
 		"internal/engine/contracts", "internal/engine/handoffs", "internal/engine/calls", "internal/engine/audit",
 	}},
 	{name: "door", packages: []string{"."}},
+	{name: "agents", packages: []string{"internal/agents"}},
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "client"}},

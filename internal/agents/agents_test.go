@@ -1,0 +1,179 @@
+package agents
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+// environ returns an environment with some variables.
+func environ(vars map[string]string) Getenv {
+	return func(name string) string { return vars[name] }
+}
+
+// The folders of an agent follow from the environment.
+func TestFolders(t *testing.T) {
+	for _, tt := range []struct {
+		agent *Agent
+		vars  map[string]string
+		want  []string
+	}{
+		{Claude, map[string]string{"HOME": "h"}, []string{"h/.claude/projects"}},
+		{Claude, map[string]string{"HOME": "h", "CLAUDE_CONFIG_DIR": "c"}, []string{"c/projects"}},
+		{Codex, map[string]string{"USERPROFILE": "h"}, []string{"h/.codex/sessions", "h/.codex/archived_sessions"}},
+		{Codex, map[string]string{"HOME": "h", "CODEX_HOME": "c"}, []string{"c/sessions", "c/archived_sessions"}},
+	} {
+		got, err := tt.agent.Folders(environ(tt.vars))
+		for i := range got {
+			got[i] = filepath.ToSlash(got[i])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s with %v: %v (-want +got):\n%s", tt.agent.Name, tt.vars, err, diff)
+		}
+		if _, err := tt.agent.Folders(environ(nil)); !errors.Is(err, ErrHome) {
+			t.Errorf("%s without a home: %v", tt.agent.Name, err)
+		}
+	}
+}
+
+// fill makes files in a folder and returns it.
+func fill(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The sessions of an agent are files with its names; of one that is there twice the plain one
+// counts.
+func TestSessions(t *testing.T) {
+	const id = "019a7c1e-0000-7000-8000-00000000000"
+	const rollout = "2026/11/01/rollout-2026-11-01T10-00-00-" + id
+	for _, tt := range []struct {
+		agent       *Agent
+		files, want []string
+		path        string
+	}{
+		{
+			Claude,
+			[]string{"p/1.jsonl", "p/1/subagents/w/agent-a.jsonl", "p/1/subagents/w/agent-a.meta.json", "p/1/subagents/log.jsonl", "p/1/tool-results/agent-x.jsonl", "p/n.json"},
+			[]string{"p/1/subagents/w/agent-a.jsonl", "p/1.jsonl"},
+			"",
+		},
+		{Claude, []string{"p/1.jsonl", "p/2.jsonl"}, []string{"p/2.jsonl"}, "p/2.jsonl"},
+		{
+			Codex,
+			[]string{rollout + "1.jsonl", rollout + "1.jsonl.zst", rollout + "2.jsonl.zst", rollout + "3.json", "2026/x.jsonl"},
+			[]string{rollout + "1.jsonl", rollout + "2.jsonl.zst"},
+			"",
+		},
+		{Codex, nil, nil, "nowhere"},
+	} {
+		dir := fill(t, tt.files...)
+		found, err := tt.agent.Sessions(filepath.Join(dir, filepath.FromSlash(tt.path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range found {
+			rel, err := filepath.Rel(dir, s.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, filepath.ToSlash(rel))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s at %q (-want +got):\n%s", tt.agent.Name, tt.path, diff)
+		}
+	}
+}
+
+// A compressed file is unpacked, and no further than a bound.
+func TestUnpacked(t *testing.T) {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, bomb := w.EncodeAll([]byte("{}\n"), nil), w.EncodeAll(make([]byte, 1<<20), nil)
+	if got, err := Unpacked("a.jsonl.zst", small); err != nil || string(got) != "{}\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := Unpacked("a.jsonl", small); err != nil || !bytes.Equal(got, small) {
+		t.Errorf("a file of another name: %q, %v", got, err)
+	}
+	if got, err := unpacked("a.jsonl.zst", bomb, 1<<20-1); err == nil {
+		t.Errorf("%d bytes of a file that unpacks to more than the bound", len(got))
+	}
+	for cut := range len(small) {
+		if got, err := Unpacked("a.jsonl.zst", small[:cut]); err == nil && len(got) > 0 {
+			t.Errorf("%q of the first %d bytes", got, cut)
+		}
+	}
+}
+
+func FuzzUnpacked(f *testing.F) {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(w.EncodeAll([]byte("{}\n"), nil))
+	f.Add(w.EncodeAll(make([]byte, 1<<16), nil))
+	const most = 1 << 16
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if plain, err := unpacked("a.zst", data, most); len(plain) > most || err != nil && plain != nil {
+			t.Errorf("%d bytes, %v", len(plain), err)
+		}
+	})
+}
+
+// A new session goes where it is told to, under a name that its agent gives.
+func TestNewFile(t *testing.T) {
+	const id = "019a7c1e-0000-7000-8000-000000000001"
+	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		agent  *Agent
+		output string
+		folder bool
+		want   string // a pattern of the path, or empty if it is refused
+		id     string
+	}{
+		{Claude, "", false, "", ""},
+		{Claude, "d", true, "d/????????-????-4???-????-????????????.jsonl", ""},
+		{Claude, "d/" + id + ".jsonl", false, "d/" + id + ".jsonl", id},
+		{Claude, "d/x.jsonl", false, "", ""},
+		{Codex, "", false, "c/sessions/2026/11/01/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
+		{Codex, "d", true, "d/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
+		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", false, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", id},
+		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl.zst", false, "", ""},
+		{Codex, id + ".jsonl", false, "", ""},
+	} {
+		got, err := tt.agent.NewFile(&New{Env: environ(map[string]string{"CODEX_HOME": "c"}), Now: now, Output: tt.output, Folder: tt.folder})
+		if tt.want == "" {
+			if e, ok := errors.AsType[*NameError](err); !ok || e.Output != tt.output {
+				t.Errorf("%s in %q: %+v, %v", tt.agent.Name, tt.output, got, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s in %q: %v", tt.agent.Name, tt.output, err)
+			continue
+		}
+		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || !bytes.Contains([]byte(got.Path), []byte(got.ID)) {
+			t.Errorf("%s in %q: %+v, want %s", tt.agent.Name, tt.output, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package agents
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// New is what a new session is begun with.
+type New struct {
+	Env    Getenv
+	Now    time.Time
+	Output string // what the user names, or ""
+	Folder bool   // it is a folder that is there
+}
+
+// A NewFile is where a new session goes.
+type NewFile struct {
+	Path   string
+	Folder string // that is made if it is not there, or ""
+	ID     string
+	Resume string // says how the agent goes on from it
+}
+
+// A NameError means that no new session can be in the file that a user names.
+type NameError struct {
+	Output string // what was named, or ""
+	Want   string // what may be named besides a folder
+}
+
+func (e *NameError) Error() string {
+	if e.Output == "" {
+		return "name a folder with -o, or " + e.Want
+	}
+	return fmt.Sprintf("-o %s: name a folder that is there, or %s", e.Output, e.Want)
+}
+
+// newUUID returns a UUID of version 4, which is random, or 7, which begins with the time
+// (RFC 9562, sections 5.4 and 5.7).
+func newUUID(version byte, now time.Time) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	if version == 7 {
+		var ms [8]byte
+		binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+		copy(b[:6], ms[2:])
+	}
+	b[6] = b[6]&0x0f | version<<4
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
