@@ -54,16 +54,6 @@ type Source struct {
 // All returns the agents in the order of their names.
 func All() []*Agent { return []*Agent{Claude, Codex} }
 
-// Named returns the agent with a name, or nil.
-func Named(name string) *Agent {
-	for _, a := range All() {
-		if a.Name == name {
-			return a
-		}
-	}
-	return nil
-}
-
 // OfFormat returns the agent that keeps its sessions in a format, or nil.
 func OfFormat(format string) *Agent {
 	for _, a := range All() {
@@ -72,15 +62,6 @@ func OfFormat(format string) *Agent {
 		}
 	}
 	return nil
-}
-
-// Names returns the names of agents.
-func Names(list []*Agent) []string {
-	names := make([]string, len(list))
-	for i, a := range list {
-		names[i] = a.Name
-	}
-	return names
 }
 
 // Home returns the home of the user, or an [ErrHome].

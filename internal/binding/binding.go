@@ -19,6 +19,7 @@ type Binding struct {
 	Client     Process              `json:"client"`
 	Session    transcript.SessionID `json:"session"`
 	Transcript string               `json:"transcript,omitempty"` // path of the file with the conversation
+	Format     string               `json:"format,omitempty"`     // of that file; none means claudecode, as an earlier build wrote it
 	Scope      governance.Scope     `json:"scope"`                // in which hooks keep it
 	Time       time.Time            `json:"time"`                 // since when
 }
@@ -38,7 +39,7 @@ func (f Folder) Record(b *Binding) error {
 		return err
 	}
 	known := old != nil && old.Client == b.Client
-	if known && old.Session == b.Session && old.Transcript == b.Transcript && old.Scope == b.Scope {
+	if known && old.Session == b.Session && old.Transcript == b.Transcript && old.Format == b.Format && old.Scope == b.Scope {
 		return nil
 	}
 	data, err := json.Marshal(b)

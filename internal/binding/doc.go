@@ -10,9 +10,13 @@
 //     hook records a [Binding] of the client's process to the session; a server looks
 //     for the binding of the process that started it. A process is known by its id and
 //     its start, as ids are used again.
-//   - Claude Code names its session to the servers that it starts ([Told]). That is
-//     true until the session changes, so the id that the client gives a call decides:
-//     the transcript in which it stands is that of the session ([Wrote]).
+//   - A client may say itself in which session it is ([Hear]): Codex with each call, and
+//     Claude Code to the servers that it starts. The latter is true until the session
+//     changes, so the id that the client gives a call decides: the transcript in which it
+//     stands is that of the session ([Wrote]).
+//
+// What a client says with a call counts first, then what a hook said, then what the client
+// said to the server. How each client says it is in a file of its own.
 //
 // # Which process is the client
 //

@@ -155,7 +155,7 @@ func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope,
 
 // own returns the session that the header of a request names: over HTTP nothing else
 // tells.
-func (s *Service) own(ctx context.Context, _ string) (transcript.SessionID, error) {
+func (s *Service) own(ctx context.Context, _ map[string]any) (transcript.SessionID, error) {
 	if id, _ := ctx.Value(sessionKey{}).(transcript.SessionID); id != "" {
 		return id, nil
 	}

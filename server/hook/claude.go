@@ -46,6 +46,7 @@ type claudeEvent struct {
 func (claude) read(event string, input []byte, large int) (*Event, error) {
 	none := &Event{}
 	if claudeHolds(event) {
+		none.Format = "claudecode"
 		none.Session = transcript.SessionID(gjson.GetBytes(input, "session_id").Str)
 		none.Transcript = gjson.GetBytes(input, "transcript_path").Str
 	}
@@ -64,7 +65,7 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 		kind = kindCompacted
 	}
 	e := &Event{
-		kind: kind, Session: none.Session, Transcript: in.Transcript, format: "claudecode",
+		kind: kind, Session: none.Session, Transcript: in.Transcript, Format: "claudecode",
 		waited: event == "PostToolUse" || event == "Stop",
 	}
 	if kind != kindResult {

@@ -34,7 +34,7 @@ type Event struct {
 	kind       kind
 	Session    transcript.SessionID // in which the client is, or "" if the event does not say
 	Transcript string               // path of the file with the conversation
-	format     string               // of that file
+	Format     string               // of that file
 	waited     bool                 // the agent goes on only when the event is answered
 
 	tool    string
@@ -76,6 +76,11 @@ type Dialect interface {
 	// write returns an answer about an event that read returned, as the client takes
 	// it, or nothing.
 	write(event string, e *Event, a *answer) ([]byte, error)
+}
+
+// Dialects returns the dialect of each client whose hooks are answered, by the client's name.
+func Dialects() map[string]Dialect {
+	return map[string]Dialect{"claude": Claude}
 }
 
 // An Engine is what hooks ask of a [carrel.Engine].

@@ -27,10 +27,10 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 		return nil, err
 	}
 	defer f.Close()
-	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.format, File: f, Size: size})
+	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: f, Size: size})
 	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
 		r.o.Note(err)
-		return &carrel.ImportResult{Session: shorter.Session, Format: e.format}, nil
+		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil
 	}
 	return in, err
 }
@@ -67,7 +67,7 @@ func (r *run) shrink(ctx context.Context, e *Event) (*answer, error) {
 // The first line has a number if it is above 0.
 func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string, line int) (string, error) {
 	res, err := r.engine.Stash(ctx, r.o.Scope, &carrel.StashRequest{
-		Content: []byte(text), Title: e.title, Source: e.tool, History: history, Format: e.format, Tool: e.tool, Input: e.input,
+		Content: []byte(text), Title: e.title, Source: e.tool, History: history, Format: e.Format, Tool: e.tool, Input: e.input,
 		FirstLine: line, Tokens: r.o.Pointer, AllowSecrets: r.o.Secrets,
 	})
 	switch {

@@ -49,9 +49,9 @@ type Access func(ctx context.Context) (*carrel.Engine, governance.Scope, *govern
 
 // An Own says in which session the client is that makes a call: the one that a tool is
 // about if no other is named. It is asked anew for each call, as a client can change its
-// session. The id is what the client calls the call, or "". It fails with [ErrUnbound]
-// if the session cannot be known.
-type Own func(ctx context.Context, id string) (transcript.SessionID, error)
+// session. Meta is what the client says of the call beside its arguments, or nil. It fails
+// with [ErrUnbound] if the session cannot be known.
+type Own func(ctx context.Context, meta map[string]any) (transcript.SessionID, error)
 
 // ErrUnbound means that it cannot be known in which session a client is.
 var ErrUnbound = fmt.Errorf("%w: it cannot be known which session is yours", carrel.ErrRequest)
@@ -109,7 +109,7 @@ func New(of Access, opts *Options) *Server {
 		s.holds = auth.Recheck
 	}
 	if s.own == nil {
-		s.own = func(context.Context, string) (transcript.SessionID, error) { return "", ErrUnbound }
+		s.own = func(context.Context, map[string]any) (transcript.SessionID, error) { return "", ErrUnbound }
 	}
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // this is where the clock comes in

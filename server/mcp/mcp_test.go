@@ -111,7 +111,7 @@ func whole(e *carrel.Engine) mcp.Access { return granted(e, governance.Whole("ag
 
 // in is for a client that is known to be in a session.
 func in(session transcript.SessionID) mcp.Own {
-	return func(context.Context, string) (transcript.SessionID, error) { return session, nil }
+	return func(context.Context, map[string]any) (transcript.SessionID, error) { return session, nil }
 }
 
 func granted(e *carrel.Engine, grant *governance.Grant) mcp.Access {

@@ -26,7 +26,7 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 		}
 		return found.Session, nil
 	}
-	id, err := c.own(ctx, c.id())
+	id, err := c.own(ctx, c.meta())
 	if errors.Is(err, ErrUnbound) {
 		return "", c.candidates(ctx, err)
 	}
@@ -45,14 +45,12 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	return id, err
 }
 
-// id returns what the client calls the call, or "". It is the id under which the call
-// stands in the conversation.
-func (c *call) id() string {
+// meta returns what the client says of the call beside its arguments.
+func (c *call) meta() map[string]any {
 	if c.req == nil || c.req.Params == nil {
-		return ""
+		return nil
 	}
-	id, _ := c.req.Params.Meta["claudecode/toolUseId"].(string)
-	return id
+	return c.req.Params.Meta
 }
 
 // mostCandidates is how many sessions are listed, and mostFirst how many bytes of the

@@ -104,8 +104,8 @@ func TestToolsAreAboutTheSessionOfTheClient(t *testing.T) {
 	}
 	own := sessions[0]
 	var asked string
-	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: func(_ context.Context, id string) (transcript.SessionID, error) {
-		asked = id
+	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: func(_ context.Context, meta map[string]any) (transcript.SessionID, error) {
+		asked, _ = meta["claudecode/toolUseId"].(string)
 		return own, nil
 	}}), nil)
 	for range 2 {

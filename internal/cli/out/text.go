@@ -193,3 +193,12 @@ func Percent(n, all token.Count) string {
 func Count(n int, noun string) string {
 	return Thousands(n) + " " + Plural(n, noun, noun+"s")
 }
+
+// Among returns words as a list in a sentence: one, two and three.
+func Among(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -96,3 +96,11 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+func TestAmong(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "one": {"one"}, "one and two": {"one", "two"}, "one, two and three": {"one", "two", "three"}} {
+		if got := Among(words); got != want {
+			t.Errorf("Among(%q) = %q, want %q", words, got, want)
+		}
+	}
+}

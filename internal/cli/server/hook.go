@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +25,8 @@ func NewHook(j *job.Job) *cobra.Command {
 		Use:   "hook CLIENT EVENT [--strict]",
 		Short: "Answer a hook of an agent",
 		Long: `Hook reads an event of an agent from standard input and writes what the agent is to
-be told in the agent's own form. Agents run it; "carrel setup claude" arranges that.
-The one client so far is claude.
+be told in the agent's own form. Agents run it; "carrel setup CLIENT" arranges that.
+Of clients, ` + hooked() + `.
 
 A large result of a tool goes into the stash before the model sees it, and a pointer
 takes its place; before and after a compaction the agent is told what must survive;
@@ -61,19 +63,14 @@ With --strict, errors have their exit codes.`,
 	return cmd
 }
 
-// dialects are the clients whose hooks are answered.
-func dialects() map[string]hook.Dialect {
-	return map[string]hook.Dialect{"claude": hook.Claude}
-}
-
 // answerHook answers an event.
 func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	if len(args) != 2 {
 		return out.Usagef("hook: name a client and an event")
 	}
-	d := dialects()[args[0]]
+	d := hook.Dialects()[args[0]]
 	if d == nil {
-		return out.Usagef("hook: %q is no client whose hooks are known: there is claude", args[0])
+		return out.Usagef("hook: %q is no client whose hooks are known: %s", args[0], hooked())
 	}
 	src, err := j.Sources()
 	if err != nil {
@@ -88,6 +85,11 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	o.Named = func(e *hook.Event) error { return bindClient(j, e, settings) }
 	o.Open = func(ctx context.Context) (hook.Engine, func() error, error) { return openEngine(ctx, j, settings) }
 	return hook.Run(ctx, d, args[1], j.Stdin, j.Stdout, o)
+}
+
+// hooked says whose hooks are answered.
+func hooked() string {
+	return "there are those of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects())))
 }
 
 // openEngine opens the store, which is made if there is none, and returns an engine over it

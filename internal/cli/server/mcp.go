@@ -11,7 +11,6 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store/guard"
-	"github.com/carrel-dev/carrel/transcript"
 )
 
 // agent is who acts through the tools, for the journal.
@@ -32,8 +31,9 @@ get_messages, status, recall and search. There are resources, carrel://session/I
 carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
 
 Where a tool takes a session and none is named, it is the agent's own: the one that
-the hooks named last to the client that started this server, or that Claude Code named
-to the server. If neither is so, the tool refuses and lists the sessions there are.
+Codex names with each call, that the hooks named last to the client that started this
+server, or that Claude Code named to the server. If none of that is so, the tool refuses
+and lists the sessions there are.
 
 Compress and discard_messages change the window that Carrel holds of a session, not what
 the agent sends; status tells both sizes, and "carrel help hooks" what makes requests
@@ -77,7 +77,6 @@ func serveMCP(ctx context.Context, a *job.Access, j *job.Job, readOnly bool) err
 	if err != nil {
 		return err
 	}
-	own := func(ctx context.Context, call string) (transcript.SessionID, error) { return o.own(ctx, call) }
-	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Own: own, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock()})
+	s := mcp.New(of, &mcp.Options{ReadOnly: readOnly, Own: o.own, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock()})
 	return s.ServeStdio(ctx, j.Stdin, j.Stdout)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/binding"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/config"
@@ -36,7 +38,7 @@ func bindingsOf(j *job.Job) (binding.Folder, error) {
 // be known.
 func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
 	client, ok := clientOf(j)
-	if !ok || binding.Forking(j.Getenv, e.Session) {
+	if !ok || e.Format == agents.Claude.Format && binding.Forking(j.Getenv, e.Session) {
 		return nil
 	}
 	folder, err := bindingsOf(j)
@@ -44,7 +46,7 @@ func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
 		return err
 	}
 	return folder.Record(&binding.Binding{
-		Client: client, Session: e.Session, Transcript: e.Transcript, Scope: settings.Scope(), Time: j.Now().UTC(),
+		Client: client, Session: e.Session, Transcript: e.Transcript, Format: e.Format, Scope: settings.Scope(), Time: j.Now().UTC(),
 	})
 }
 
@@ -70,15 +72,15 @@ func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
 }
 
 // own returns the session that the client is in as it makes a call, stored up to where
-// it is; call is the id that the client gave the call, or "". A client changes its
-// session while it runs, so this is asked anew for each call.
-func (o *owner) own(ctx context.Context, call string) (transcript.SessionID, error) {
-	b, err := o.bound(ctx, call)
+// it is; meta is what the client says of the call. A client changes its session while it
+// runs, so this is asked anew for each call.
+func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.SessionID, error) {
+	b, err := o.bound(ctx, meta)
 	if err != nil {
 		return "", err
 	}
 	if b.Scope == o.Scope && b.Transcript != "" && !o.readOnly {
-		if err := o.follow(ctx, b, call); err != nil {
+		if err := o.follow(ctx, b, binding.CallOf(meta)); err != nil {
 			return "", err
 		}
 	}
@@ -103,31 +105,36 @@ func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcrip
 	return id, nil
 }
 
-// bound returns what binds the client to its session: what a hook said last, or else
-// what the client said when it started the server, if the transcript of that session
-// has the call.
-func (o *owner) bound(ctx context.Context, call string) (*binding.Binding, error) {
+// bound returns what binds the client to its session: what the client says with a call, or
+// what a hook said last, or else what the client said when it started the server, if the
+// transcript of that session has the call.
+func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Binding, error) {
+	said := binding.Hear(o.getenv, meta)
+	if said != nil && said.OfCall {
+		return o.take(said, said.Find()), nil
+	}
 	if o.known {
 		b, err := o.folder.Of(o.client)
 		if err != nil || b != nil {
 			return b, err
 		}
 	}
-	id, _, ok := binding.Told(o.getenv)
-	if !ok {
+	if said == nil {
 		return nil, mcp.ErrUnbound
 	}
-	path, err := binding.Wrote(ctx, func() string {
-		_, path, _ := binding.Told(o.getenv)
-		return path
-	}, call)
+	path, err := binding.Wrote(ctx, said.Find, binding.CallOf(meta))
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
 		return nil, mcp.ErrUnbound
 	}
-	return &binding.Binding{Client: o.client, Session: id, Transcript: path, Scope: o.Scope}, nil
+	return o.take(said, path), nil
+}
+
+// take returns what a client said, with the path of the transcript, as what binds it.
+func (o *owner) take(said *binding.Said, path string) *binding.Binding {
+	return &binding.Binding{Client: o.client, Session: said.Session, Transcript: path, Format: said.Format, Scope: o.Scope}
 }
 
 // follow stores what there is of a transcript, if it has grown since it was stored. If
@@ -154,7 +161,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	if err != nil || head != nil && head.Bytes >= fi.Size() {
 		return err
 	}
-	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: "claudecode", File: file, Size: fi.Size()})
+	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: fi.Size()})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
 		return nil // it has begun just now
 	}

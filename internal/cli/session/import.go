@@ -161,8 +161,7 @@ func titles() string {
 	for _, a := range agents.All() {
 		names = append(names, a.Title)
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return out.Among(names)
 }
 
 // parseSince reads a date, or how long ago something was.

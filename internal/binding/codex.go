@@ -1,0 +1,37 @@
+package binding
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/agents"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// The members of _meta by which Codex says which call a call is, and in which thread it is. It
+// has a transcript for each thread. A program of Codex may have many of them at once: those of
+// sub-agents, too.
+const (
+	codexCall   = "callId"
+	codexThread = "threadId"
+	codexTurn   = "x-codex-turn-metadata"
+)
+
+// codex returns what Codex says with a call, as version 0.169.0 says it.
+func codex(getenv func(string) string, meta Meta) *Said {
+	id, _ := meta[codexThread].(string)
+	if _, ok := meta[codexTurn]; !ok || id == "" || strings.ContainsAny(id, `/\*?[`) {
+		return nil
+	}
+	return &Said{Session: transcript.SessionID(id), Format: agents.Codex.Format, OfCall: true, Find: func() string {
+		home, err := agents.CodexHome(getenv)
+		if err != nil {
+			return ""
+		}
+		found, err := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl"))
+		if err != nil || len(found) != 1 {
+			return ""
+		}
+		return found[0]
+	}}
+}
