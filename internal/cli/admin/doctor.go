@@ -35,12 +35,11 @@ code is 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{j: j, root: cmd.Root()}
 			res := &doctorResult{Healthy: true, Checks: []doctorCheck{}}
-			for _, check := range []func(context.Context) doctorCheck{
-				d.program, d.settings, d.store, d.client, d.hooks, d.server, d.proxy, d.transcripts, d.validator,
-			} {
-				c := check(cmd.Context())
-				res.Checks = append(res.Checks, c)
-				res.Healthy = res.Healthy && c.State != stateFail
+			for _, check := range d.checks() {
+				if c := check(cmd.Context()); c.Name != "" {
+					res.Checks = append(res.Checks, c)
+					res.Healthy = res.Healthy && c.State != stateFail
+				}
 			}
 			err := j.Result("doctor", res, func(p *out.Page) {
 				for i := range res.Checks {
@@ -57,6 +56,24 @@ code is 1.`,
 			return err
 		},
 	}
+}
+
+// checks returns what is looked at, in order. A check without a name is of nothing that is
+// there.
+func (d *doctor) checks() []func(context.Context) doctorCheck {
+	all := []func(context.Context) doctorCheck{d.program, d.settings, d.store, d.client, d.hooks, d.server, d.proxy, d.transcripts}
+	for _, c := range clients() {
+		if c.check == nil {
+			continue
+		}
+		all = append(all, func(ctx context.Context) doctorCheck {
+			if found := c.check(ctx, d); found != nil {
+				return *found
+			}
+			return doctorCheck{}
+		})
+	}
+	return append(all, d.validator)
 }
 
 // A doctorResult says what was found.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,21 +30,21 @@ func (d *doctor) claude() (*installed, error) {
 	in := &installed{}
 	hooks := make(map[string]string)
 	for _, scope := range []string{"user", "project"} {
-		paths, err := claudePaths(d.j, scope)
+		at, err := claudePaths(d.j, scope)
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range paths {
+		for _, path := range []string{at.settings, at.servers} {
 			if err := in.read(path, hooks); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, h := range claudeHooks() {
-		if p := hooks[h.event]; p != "" {
+	for _, e := range claudeHooks().events {
+		if p := hooks[e.name]; p != "" {
 			in.programs = append(in.programs, p)
 		} else {
-			in.missing = append(in.missing, h.event)
+			in.missing = append(in.missing, e.name)
 		}
 	}
 	return in, nil
@@ -59,28 +60,19 @@ func (in *installed) read(path string, hooks map[string]string) error {
 	if _, err := t.root(); err != nil {
 		return err
 	}
-	plain := t.plain()
-	for _, h := range claudeHooks() {
-		list, err := t.at("hooks", h.event)
-		if err != nil {
-			return err
-		}
-		if list == nil {
-			continue
-		}
-		for _, s := range list.items {
-			if p, ours := groupProgram(s.Of(plain), h.event); ours {
-				hooks[h.event] = p
-			}
-		}
+	found, err := claudeHooks().programs(t)
+	if err != nil {
+		return err
 	}
+	maps.Copy(hooks, found)
+	plain := t.plain()
 	if n, err := t.at("enabledPlugins"); err == nil && n != nil {
 		for _, m := range n.members {
 			in.plugin = in.plugin || strings.HasPrefix(m.Key, "carrel@") && string(m.Value.Of(plain)) == "true"
 		}
 	}
-	if n, err := t.at("mcpServers", "carrel"); err == nil && n != nil && n.kind == rawjson.Object {
-		var s claudeServer
+	if n, err := t.at("mcpServers", serverName); err == nil && n != nil && n.kind == rawjson.Object {
+		var s stdioServer
 		if json.Unmarshal(n.span.Of(plain), &s) == nil {
 			in.server = s.Command
 		}

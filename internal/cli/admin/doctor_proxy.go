@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
@@ -18,11 +19,11 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	if err != nil {
 		return doctorCheck{"proxy", stateFail, "its address is not known: the settings cannot be read", "see above"}
 	}
-	clients, err := d.proxied(url)
+	names, err := d.proxied()
 	switch {
 	case err != nil:
 		return doctorCheck{"proxy", stateFail, err.Error(), "repair the file: the client cannot read it either"}
-	case clients == nil:
+	case names == nil:
 		c.Detail = "no agent is set up to send its calls through it"
 		return c
 	}
@@ -30,49 +31,50 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	defer cancel()
 	if proxy.Listening(ctx, strings.TrimPrefix(url, "http://")) != nil {
 		return doctorCheck{
-			"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", strings.Join(clients, " and "), url),
-			"start it: carrel proxy; or take it out: carrel setup " + clients[0] + " --mode proxy --undo",
+			"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", out.Among(names), url),
+			"start it: carrel proxy; or take it out: carrel setup " + names[0] + " --mode proxy --undo",
 		}
 	}
-	c.Detail = strings.Join(clients, " and ") + " through " + url
+	c.Detail = out.Among(names) + " through " + url
 	return c
 }
 
-// proxied returns the clients whose settings name a proxy, of the user and of this folder.
-func (d *doctor) proxied(url string) (clients []string, err error) {
-	var files []setupFile
-	var names []string
-	add := func(name string, f *setupFile) { files, names = append(files, *f), append(names, name) }
-	for _, scope := range []string{"user", "project"} {
-		paths, err := claudePaths(d.j, scope)
+// proxied returns the clients whose settings name the proxy, of the user and of this folder.
+func (d *doctor) proxied() (names []string, err error) {
+	for _, c := range clients() {
+		in, err := d.installed(c)
 		if err != nil {
 			return nil, err
 		}
-		add("claude", newSetupFile(paths[0], claudeURL(url)))
-		f, err := openCodeFile(d.j, scope, url)
-		if err != nil {
-			return nil, err
-		}
-		add("opencode", f)
-	}
-	f, err := codexFile(d.j, url)
-	if err != nil {
-		return nil, err
-	}
-	add("codex", f)
-	for i := range files {
-		data, err := readIfThere(files[i].path)
-		if err != nil {
-			return nil, err
-		}
-		without, err := files[i].without(data)
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(data, without) {
-			clients = append(clients, names[i])
+		if slices.Contains(in, modeProxy) {
+			names = append(names, c.name)
 		}
 	}
-	slices.Sort(clients)
-	return slices.Compact(clients), nil
+	return names, nil
+}
+
+// installed returns the modes of which setup has written something for a client, for the user
+// or in this folder.
+func (d *doctor) installed(c *client) (modes []string, err error) {
+	for _, scope := range c.scopes {
+		pieces, err := c.written(d.j, scope)
+		if err != nil {
+			return nil, err
+		}
+		for i := range pieces {
+			p := &pieces[i]
+			data, err := readIfThere(p.path)
+			if err != nil {
+				return nil, err
+			}
+			without, err := (&setupFile{path: p.path, parts: []setupPart{p.part}}).without(data)
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Equal(data, without) && !slices.Contains(modes, p.mode) {
+				modes = append(modes, p.mode)
+			}
+		}
+	}
+	return modes, nil
 }

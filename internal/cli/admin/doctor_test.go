@@ -131,11 +131,11 @@ func TestDoctorOpensTheStore(t *testing.T) {
 // by both or by neither.
 func TestDoctorReadsTheSettings(t *testing.T) {
 	all := ""
-	for i, h := range claudeHooks() {
+	for i, e := range claudeHooks().events {
 		if i > 0 {
 			all += ","
 		}
-		all += `"` + h.event + `":[{"hooks":[{"type":"command","command":"/nowhere/carrel hook claude ` + h.event + `"}]}]`
+		all += `"` + e.name + `":[{"hooks":[{"type":"command","command":"/nowhere/carrel hook claude ` + e.name + `"}]}]`
 	}
 	const plugin = `"enabledPlugins":{"other@x":true,"carrel@y":true}`
 	for _, tt := range []struct {
@@ -168,7 +168,7 @@ func TestDoctorReadsTheSettings(t *testing.T) {
 		t.Errorf("the plug-in without a program: %+v", c)
 	}
 	in, err := d.claude()
-	if err != nil || !in.plugin || in.server != "" || len(in.programs) > 0 || len(in.missing) != len(claudeHooks()) {
+	if err != nil || !in.plugin || in.server != "" || len(in.programs) > 0 || len(in.missing) != len(claudeHooks().events) {
 		t.Errorf("%+v, %v", in, err)
 	}
 	write(".claude.json", `{"mcpServers":{"carrel":{"type":"stdio","command":"no-such-carrel","args":["mcp"]}}}`)

@@ -60,13 +60,13 @@ func TestPluginManifests(t *testing.T) {
 	}
 
 	type servers struct {
-		Schema  string                  `json:"$schema"`
-		Servers map[string]claudeServer `json:"mcpServers"`
+		Schema  string                 `json:"$schema"`
+		Servers map[string]stdioServer `json:"mcpServers"`
 	}
 	var forClaude, forAgents servers
 	readJSON(t, ".mcp.json", &forClaude)
 	readJSON(t, "mcp.json", &forAgents)
-	want := map[string]claudeServer{"carrel": {"stdio", "carrel", []string{"mcp"}}}
+	want := map[string]stdioServer{"carrel": {"stdio", "carrel", []string{"mcp"}}}
 	for _, got := range []servers{forClaude, forAgents} {
 		if fmt.Sprint(got.Servers) != fmt.Sprint(want) {
 			t.Errorf("servers %v, want %v", got.Servers, want)

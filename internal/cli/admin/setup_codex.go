@@ -9,59 +9,32 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/spf13/cobra"
 
-	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-func newSetupCodex(j *job.Job) *cobra.Command {
-	s := &setup{client: "codex", scope: "user"}
-	cmd := &cobra.Command{
-		Use:   "codex --mode proxy [--undo] [--print]",
-		Short: "Let Codex send its calls through the proxy",
-		Long: `Setup writes a model provider into the settings of Codex, and makes it the one that is
+// codexClient is Codex.
+func codexClient() *client {
+	return &client{
+		name: "codex", title: "Codex",
+		does: `Setup writes a model provider into the settings of Codex, and makes it the one that is
 used: "carrel proxy", which must run from then on whenever Codex does. It has the login
 that Codex has. With one by ChatGPT, set proxy.upstream.openai in Carrel's own settings
-to https://chatgpt.com/backend-api/codex.
-
-` + setupLaw,
-		Example:     "  carrel setup codex --mode proxy\n  carrel setup codex --mode proxy --undo",
-		Annotations: job.WithoutFiles(),
-		Args:        cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := errOf(s, "user"); err != nil {
-				return err
-			}
-			url, err := proxyURL(j)
+to https://chatgpt.com/backend-api/codex.`,
+		examples: []string{"codex --mode proxy", "codex --mode proxy --undo"},
+		scopes:   []string{"user"},
+		modes:    []string{modeProxy},
+		pieces: func(w *writing) ([]piece, error) {
+			home, err := agents.CodexHome(w.j.Getenv)
 			if err != nil {
-				return err
+				return nil, out.Usagef("setup: neither CODEX_HOME nor HOME is set")
 			}
-			f, err := codexFile(j, url)
-			if err != nil {
-				return err
-			}
-			return changeSettings(j, s, []setupFile{*f})
+			return []piece{{mode: modeProxy, path: filepath.Join(home, "config.toml"), part: codexPart(w.proxy)}}, nil
 		},
 	}
-	s.flags(cmd)
-	s.proxyFlags(cmd)
-	return cmd
-}
-
-// codexFile returns the settings of Codex with a proxy as the provider.
-func codexFile(j *job.Job, url string) (*setupFile, error) {
-	dir := j.Getenv("CODEX_HOME")
-	if dir == "" {
-		home, err := homeOf(j, "CODEX_HOME")
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(home, ".codex")
-	}
-	return newSetupFile(filepath.Join(dir, "config.toml"), codexPart(url)), nil
 }
 
 // What setup writes into a file with TOML stands between these lines.

@@ -15,6 +15,10 @@ func (c *fileChange) diff() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", shownPath(c.path, c.before), shownPath(c.path, c.after))
 	old, next := splitLines(c.before), splitLines(c.after)
+	if c.alone && (old == nil || next == nil) {
+		fmt.Fprintf(&b, "@@ the skill of Carrel, %d lines @@\n", len(old)+len(next))
+		return b.String()
+	}
 	at := -1
 	show := func(sign byte, line int, text string) {
 		if line != at {

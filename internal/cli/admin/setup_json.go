@@ -214,3 +214,69 @@ func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawj
 	}
 	return []rawjson.Span{cut}
 }
+
+// root returns the object that the text is.
+func (t *settingsText) root() (*node, error) {
+	root, err := t.at()
+	if err == nil && root.kind != rawjson.Object {
+		return nil, t.fail(root.span.Start, "the settings are no object")
+	}
+	return root, err
+}
+
+// cutMember takes a member out of an object, and the object out of that above it if
+// nothing is left.
+func (t *settingsText) cutMember(path []string, key string) error {
+	n, err := t.at(path...)
+	if err != nil {
+		return err
+	}
+	empty := t.cut(n, func(i int) bool { return n.members[i].Key == key })
+	if !empty || len(path) == 0 {
+		return nil
+	}
+	return t.cutMember(path[:len(path)-1], path[len(path)-1])
+}
+
+// sameJSON reports whether two values mean the same.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+// covers reports whether an object has all that another one has. A client that wrote
+// it itself may have added more.
+func covers(a, b []byte) bool {
+	var x, y map[string]any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	for k, v := range y {
+		if fmt.Sprint(x[k]) != fmt.Sprint(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// set puts a value into the object at a path, before all others, with the objects on the
+// way that are not there.
+func (t *settingsText) set(dir []string, key string, value any) error {
+	depth := len(dir)
+	n, err := t.at(dir...)
+	for err == nil && n == nil {
+		depth--
+		value, key = map[string]any{key: value}, dir[depth]
+		n, err = t.at(dir[:depth]...)
+	}
+	switch {
+	case err != nil:
+		return err
+	case n.kind != rawjson.Object:
+		return t.fail(n.span.Start, "%s is no object", placeOf(dir[:depth]))
+	}
+	return t.insert(n, depth, key, value)
+}

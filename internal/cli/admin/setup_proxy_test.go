@@ -147,8 +147,8 @@ func TestUndoTakesAllPartsOut(t *testing.T) {
 				f    setupFile
 				undo bool
 			}{
-				{setupFile{path, parts[order[0] : order[0]+1], parts}, false},
-				{setupFile{path, parts[order[1] : order[1]+1], parts}, false},
+				{setupFile{path: path, parts: parts[order[0] : order[0]+1], all: parts}, false},
+				{setupFile{path: path, parts: parts[order[1] : order[1]+1], all: parts}, false},
 				{*newSetupFile(path, parts...), true},
 			}
 			for i := range steps {

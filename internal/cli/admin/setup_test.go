@@ -16,11 +16,11 @@ import (
 )
 
 func hooksFile(path string) *setupFile {
-	return newSetupFile(path, jsonPart(func(t *settingsText) error { return addHooks(t, "carrel") }, dropHooks))
+	return newSetupFile(path, claudeHooks().part("carrel"))
 }
 
 func serverFile() *setupFile {
-	return newSetupFile("f", jsonPart(func(t *settingsText) error { return addServer(t, "carrel") }, dropServer))
+	return newSetupFile("f", claudeServer().part("carrel"))
 }
 
 func TestServerIsSplicedIn(t *testing.T) {
@@ -247,16 +247,17 @@ func TestPluginHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct{ Hooks map[string][]claudeGroup }
+	var file struct{ Hooks map[string][]hookGroup }
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	want := make(map[string][]claudeGroup)
-	for _, h := range claudeHooks() {
-		g := h.group("carrel")
+	want := make(map[string][]hookGroup)
+	table := claudeHooks()
+	for i := range table.events {
+		g := table.group(&table.events[i], "carrel")
 		c := &g.Hooks[0]
 		c.Command = "if command -v carrel >/dev/null 2>&1; then exec " + c.Command + "; fi"
-		want[h.event] = []claudeGroup{g}
+		want[table.events[i].name] = []hookGroup{g}
 	}
 	for event, groups := range file.Hooks {
 		if before, rest, found := strings.Cut(groups[0].Hooks[0].Command, "; else "); found && event == "SessionStart" {

@@ -28,7 +28,7 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "floor", packages: []string{"internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text"}},
+	{name: "floor", packages: []string{"plugin", "internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text"}},
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
 	{name: "documents", packages: []string{

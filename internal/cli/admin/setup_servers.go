@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"encoding/json"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// A serverEntry is the MCP server of Carrel in the settings of a client that are JSON.
+type serverEntry struct {
+	under string // the key under which the client has its servers
+
+	// value returns the entry of a program.
+	value func(program string) any
+
+	// program returns the program of an entry, if setup wrote it.
+	program func(raw []byte) (program string, ours bool)
+}
+
+// serverName is what the server is called in the settings of every client.
+const serverName = "carrel"
+
+// part returns the server as a part of a file with JSON.
+func (e *serverEntry) part(program string) setupPart {
+	return jsonPart(func(t *settingsText) error { return e.add(t, program) }, e.drop)
+}
+
+// add puts the server into settings.
+func (e *serverEntry) add(t *settingsText, program string) error {
+	server := e.value(program)
+	want, err := json.Marshal(server)
+	if err != nil {
+		return err
+	}
+	there, err := t.at(e.under, serverName)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		raw := there.span.Of(t.plain())
+		if covers(raw, want) {
+			return nil
+		}
+		if _, ours := e.program(raw); !ours {
+			return t.fail(there.span.Start, "%s.%s is there already, and is not this program", e.under, serverName)
+		}
+		if err := t.cutMember([]string{e.under}, serverName); err != nil {
+			return err
+		}
+	}
+	if _, err := t.root(); err != nil {
+		return err
+	}
+	return t.set([]string{e.under}, serverName, server)
+}
+
+// drop takes the server out of settings.
+func (e *serverEntry) drop(t *settingsText) error {
+	_, ours, err := e.find(t)
+	if err != nil || !ours {
+		return err
+	}
+	return t.cutMember([]string{e.under}, serverName)
+}
+
+// find returns the program of the server in settings, if setup wrote it.
+func (e *serverEntry) find(t *settingsText) (program string, ours bool, err error) {
+	there, err := t.at(e.under, serverName)
+	if err != nil || there == nil || there.kind != rawjson.Object {
+		return "", false, err
+	}
+	program, ours = e.program(there.span.Of(t.plain()))
+	return program, ours, nil
+}

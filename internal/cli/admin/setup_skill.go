@@ -1,0 +1,39 @@
+package admin
+
+import (
+	"bytes"
+	"path/filepath"
+
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/plugin"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// skillPiece returns the skill in a folder in which a client looks for skills.
+func skillPiece(skills string) piece {
+	return piece{mode: modeMCP, path: filepath.Join(skills, plugin.SkillName, "SKILL.md"), part: skillPart(), alone: true}
+}
+
+// skillPart returns the file of the skill. An older one of Carrel is replaced, and one of others
+// is an error.
+func skillPart() setupPart {
+	return setupPart{
+		with: func(file string, data []byte) ([]byte, error) {
+			if len(bytes.TrimSpace(data)) > 0 && !ourSkill(data) {
+				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "there is another skill of this name"}, "rename it, with its folder; or write the rest alone: --mode hooks")
+			}
+			return plugin.Skill, nil
+		},
+		without: func(_ string, data []byte) ([]byte, error) {
+			if ourSkill(data) {
+				return nil, nil
+			}
+			return data, nil
+		},
+	}
+}
+
+// ourSkill reports whether a file is the skill of Carrel, of this or another version.
+func ourSkill(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("---\nname: "+plugin.SkillName+"\n")) && bytes.Contains(data, []byte("Carrel"))
+}
