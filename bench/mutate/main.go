@@ -12,12 +12,15 @@
 // mutant that is known to change nothing, by its entry in equivalent.txt, counts as neither.
 //
 // The code is not touched. The tests of a package are compiled once, with all mutants: an
-// environment variable tells the binary which of them to run with. The binary is run without
-// one first, to know how long it takes. A mutant is noticed if the tests of its own package
-// fail, or take ten times as long and a minute; if not, those of a package that depends on it,
-// directly or not, and comes to its function: of one above it in the tree, such as the engine,
-// of another one, of the command line at last. A package without tests has those of the nearest
-// above it for its own.
+// environment variable tells the binary which of them to run with. Each test is run once
+// alone, without a mutant, to know how long it takes and which mutants it comes to; so is each
+// part of a test that takes seconds. A mutant is tested by the tests that come to it, until one
+// fails or takes much longer than it did: those of its own package first, then those of one
+// above it in the tree, such as the engine, then those of others that depend on it, directly or
+// not, and of the command line at last. Of a package the fastest are first, and slow tests are
+// behind those of all packages. The tests of one mutant end when they have taken as long as
+// -most says; a line of one that lived tells how many were left. A package without tests has
+// those of the nearest above it for its own.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
 // one promise, and names the command that must fail: a property, the demonstration, or a
@@ -48,9 +51,10 @@ func main() {
 	})
 	flag.BoolVar(&o.near, "near", false, "test a mutant by its own package alone: faster, and fewer are noticed")
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
-	flag.DurationVar(&o.limit, "timeout", 30*time.Minute, "most time for the tests of a package with one mutant, which is noticed then; or for the command of a fault")
+	flag.DurationVar(&o.most, "most", 3*time.Minute, "most time for the tests of one mutant, as long as they take without it")
+	flag.DurationVar(&o.limit, "timeout", 30*time.Minute, "most time for one test, or for the command of a fault: then the mutant or the fault is noticed")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-faults] [-only PATTERN] [PACKAGE...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-most TIME] [-faults] [-only PATTERN] [PACKAGE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

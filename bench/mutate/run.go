@@ -33,6 +33,7 @@ type options struct {
 	workers  int
 	near     bool // test a mutant by its own package alone
 	limit    time.Duration
+	most     time.Duration // for the tests of one mutant, as long as they take without it
 	packages []string
 }
 
@@ -60,7 +61,10 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	if o.faults {
 		err = t.faulty(ctx)
 	} else {
-		err = t.random(ctx)
+		err = t.prepare(ctx)
+		if err == nil {
+			err = t.each(ctx, t.drawn, t.test)
+		}
 	}
 	if err != nil {
 		return false, err
@@ -91,14 +95,15 @@ type trial struct {
 	*options
 	dir      string
 	pkgs     []*pkg
+	drawn    []*mutant
 	overlaid string // the overlay of all mutants
 
 	mu    sync.Mutex // guards what follows, and the output
 	count map[ending]int
 }
 
-// random tests mutants that are drawn.
-func (t *trial) random(ctx context.Context) (err error) {
+// prepare draws mutants.
+func (t *trial) prepare(ctx context.Context) (err error) {
 	set := token.NewFileSet()
 	if t.pkgs, err = list(ctx, set); err != nil {
 		return err
@@ -111,15 +116,12 @@ func (t *trial) random(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	mutants, err := t.choose(ctx, t.asked(all), c)
-	if err != nil {
+	if t.drawn, err = t.choose(ctx, t.asked(all), c); err != nil {
 		return err
 	}
-	number(mutants)
-	if t.overlaid, err = t.overlay("all", switched(set, mutants)); err != nil {
-		return err
-	}
-	return t.each(ctx, mutants, t.test)
+	number(t.drawn)
+	t.overlaid, err = t.overlay("all", switched(set, t.drawn))
+	return err
 }
 
 // faulty tests the faults that are made on purpose.
@@ -165,7 +167,11 @@ func (t *trial) tell(m *mutant, e ending, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count[e]++
-	fmt.Fprintf(t.out, "%-8s %6.1fs  %v\n", e, took.Seconds(), m)
+	untried := ""
+	if e == lived && m.untried > 0 {
+		untried = fmt.Sprintf(" (no time for %d tests)", m.untried)
+	}
+	fmt.Fprintf(t.out, "%-8s %6.1fs  %v%s\n", e, took.Seconds(), m, untried)
 }
 
 // testFault builds a fault beside the code and runs the command that should notice it.

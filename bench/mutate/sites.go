@@ -12,13 +12,13 @@ import (
 // A mutant is a change of one place of one file.
 type mutant struct {
 	id       int // from 1
-	first    int // the id of the first mutant of its function
 	file     *file
 	fn       *ast.FuncDecl // where it is; nil for a fault
 	line     int
 	from, to int      // bytes of the file
 	text     string   // in their place
 	what     string   // the change, for people
+	untried  int      // tests that come to it, and that there was no time for
 	run      []string // of a fault: the go command that it is noticed by
 	command  []string // of a fault: that one, with what makes it quicker
 	says     string   // of a fault: what the command must say

@@ -97,6 +97,29 @@ func TestTwice(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestSmall(t *testing.T) {
+	if got := Twice(1); got != 8 {
+		t.Error(got)
+	}
+}
+
+func FuzzKind(f *testing.F) {
+	f.Add(4)
+	f.Fuzz(func(t *testing.T, n int) {
+		if n == 4 && a.Kind(n) != "four" {
+			t.Error(a.Kind(n))
+		}
+	})
+}
+
+func ExampleTwice() {
+	println(Twice(1))
+}
+
+func TestBroken(t *testing.T) {
+	t.Error("it fails without a mutant")
+}
 `
 
 // Every mutant of the module, and what becomes of it. Two cases of the same number do not
@@ -104,7 +127,7 @@ func TestTwice(t *testing.T) {
 func TestMutants(t *testing.T) {
 	chdir(t)
 	var out bytes.Buffer
-	o := options{out: &out, n: 1000, workers: 2, limit: 10 * time.Second}
+	o := options{out: &out, n: 1000, workers: 2, limit: 10 * time.Second, most: time.Minute}
 	if ok, err := o.run(t.Context()); ok || err != nil {
 		t.Fatalf("got %v, %v, want false, as too many lived", ok, err)
 	}
@@ -128,6 +151,75 @@ noticed b/b.go:7: n -= 50: left out`
 	got := strings.Split(regexp.MustCompile(` +\d+\.\ds `).ReplaceAllString(out.String(), ""), "\n")
 	slices.Sort(got)
 	if diff := cmp.Diff(strings.Split(want, "\n"), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Each test that passes is kept with the mutants that it comes to. The statement behind a
+// condition that does not hold is none of them, and an example that compares nothing is no test.
+func TestReaches(t *testing.T) {
+	chdir(t)
+	dir, err := temporary("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	of := &trial{options: &options{out: t.Output(), n: 1000, workers: 2, limit: 10 * time.Second, most: time.Minute}, dir: dir, count: make(map[ending]int)}
+	if err := of.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[int]string)
+	for _, m := range of.drawn {
+		names[m.id] = m.String()
+	}
+	got := make(map[string][]string)
+	for _, p := range of.pkgs {
+		if p.Deps == nil {
+			continue
+		}
+		if err := of.compile(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.tests {
+			for id := range s.reaches {
+				if !strings.Contains(names[id], "Made") {
+					got[s.pattern] = append(got[s.pattern], names[id])
+				}
+			}
+			slices.Sort(got[s.pattern])
+		}
+	}
+	small := []string{
+		"a/a.go:4: recover(): left out",
+		"a/a.go:5: if v == v: turned round",
+		"a/a.go:6: n = v: left out",
+		"a/a.go:8: const size = 3: 3 → 4",
+		"b/b.go:10: 2 * sum: * → /",
+		"b/b.go:10: return 2 * sum: 2 → 3",
+		"b/b.go:6: for n > 50 {: 50 → 51",
+		"b/b.go:6: n > 50: > → <=",
+		"b/b.go:6: n > 50: > → >=",
+	}
+	want := map[string][]string{
+		"^FuzzKind$":  {"a/a.go:20: case 5:: 5 → 6"},
+		"^TestSmall$": small,
+		"^TestTwice$": append(small, "b/b.go:7: n -= 50: 50 → 51", "b/b.go:7: n -= 50: left out"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestParts(t *testing.T) {
+	s := &single{pattern: "^TestTwo$"}
+	var got []string
+	for _, part := range s.parts("=== RUN   TestTwo\n=== RUN   TestTwo/a.b\n=== RUN   TestTwo/a.b/c\n=== PAUSE TestTwo/a.b\n=== RUN   TestTwo/d\n") {
+		got = append(got, part.pattern)
+		if more := part.parts("=== RUN   TestTwo/d/e\n"); more != nil {
+			t.Errorf("a part has the parts %v", more)
+		}
+	}
+	if diff := cmp.Diff([]string{`^TestTwo$/^a\.b$`, `^TestTwo$/^d$`}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

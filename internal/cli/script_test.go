@@ -56,6 +56,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "etc"))
 			env.Setenv("CARREL_NOW", "2026-02-03T12:00:00Z")
 			env.Setenv("PROVIDER", provider.URL)
+			for _, name := range []string{"MUTANT", "MUTANTS_REACHED"} { // of bench/mutate
+				env.Setenv(name, os.Getenv(name))
+			}
 			grown, err := os.ReadFile("testdata/grown.jsonl")
 			if err != nil {
 				return err

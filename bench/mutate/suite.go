@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// slow is what a test takes that has parts of its own, and that is tried behind all others.
+const slow = 4 * time.Second
+
+// A suite is the tests of a package, compiled with all mutants.
+type suite struct {
+	once   sync.Once
+	err    error
+	binary string
+	tests  []*single // that pass without a mutant, the fastest first
+}
+
+// A single is a test, the seeds of a fuzz test, an example, or a part of a slow test.
+type single struct {
+	pattern string // what -test.run knows it by
+	took    time.Duration
+	reaches map[int]bool // the mutants whose place it comes to
+}
+
+// test runs the tests that come to a mutant until one fails: the nearest first, and of a
+// package the fastest. When the time is used up, it counts those that are left.
+func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
+	left := t.most
+	for _, last := range []bool{false, true} {
+		for _, p := range t.suites(m) {
+			p.once.Do(func() { p.err = t.compile(ctx, p) })
+			if p.err != nil {
+				return "", p.err
+			}
+			var tests []*single
+			for _, s := range p.tests {
+				switch {
+				case !s.reaches[m.id] || (s.took >= slow) != last:
+				case left <= 0:
+					m.untried++
+				default:
+					left -= s.took
+					tests = append(tests, s)
+				}
+			}
+			for most := time.Second; len(tests) > 0; most *= 2 {
+				n, sum := 1, tests[0].took
+				for n < len(tests) && sum+tests[n].took <= most {
+					sum += tests[n].took
+					n++
+				}
+				if r, err := t.runTests(ctx, p, tests[:n], m.id); err != nil {
+					return "", err
+				} else if !r.passed {
+					return noticed, nil
+				}
+				tests = tests[n:]
+			}
+		}
+	}
+	return lived, nil
+}
+
+// suites returns the packages whose tests should notice a mutant: the one that it is at home
+// in, then those above it in the tree, such as the engine, then the others that depend on it, the
+// smaller first, and the command line last.
+func (t *trial) suites(m *mutant) []*pkg {
+	home := t.home(m.file.pkg)
+	var all []*pkg
+	for _, p := range t.pkgs {
+		if slices.Contains(p.Deps, m.file.pkg.ImportPath) && (p == home || !t.near) {
+			all = append(all, p)
+		}
+	}
+	rank := func(p *pkg) int {
+		switch {
+		case p == home:
+			return 0
+		case strings.HasPrefix(m.file.pkg.Dir, p.Dir+"/"):
+			return 1
+		case strings.HasSuffix(p.ImportPath, "/internal/cli"):
+			return 1 << 20
+		}
+		return 1 + len(p.Deps)
+	}
+	slices.SortStableFunc(all, func(a, b *pkg) int { return rank(a) - rank(b) })
+	return all
+}
+
+// home returns the package whose tests are those of a package: itself, or the nearest above it
+// that has tests and depends on it. So the door tests the rooms of the engine.
+func (t *trial) home(own *pkg) *pkg {
+	for dir := own.Dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, p := range t.pkgs {
+			if p.Dir == dir && slices.Contains(p.Deps, own.ImportPath) {
+				return p
+			}
+		}
+	}
+	return own
+}
+
+// compile builds the tests of a package and runs each alone, without a mutant, to know how
+// long it takes and what it comes to. It names those that fail: they can notice nothing.
+func (t *trial) compile(ctx context.Context, p *pkg) error {
+	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
+	if _, err := golang(ctx, "test", "-c", "-vet=off", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
+		return err
+	}
+	r, err := t.execute(ctx, p, t.limit, chosen+"=0", "-test.list", "^(Test|Fuzz|Example)")
+	if err != nil {
+		return err
+	}
+	names := regexp.MustCompile(`(?m)^(Test|Fuzz|Example)\w*$`).FindAllString(r.out, -1)
+	var all []*single
+	for _, name := range names {
+		all = append(all, &single{pattern: "^" + name + "$"})
+	}
+	parts, err := t.record(ctx, p, all)
+	if err != nil {
+		return err
+	}
+	_, err = t.record(ctx, p, parts)
+	slices.SortFunc(p.tests, func(a, b *single) int { return int(a.took - b.took) })
+	return err
+}
+
+// record runs tests, each alone, and keeps those that pass. It returns the parts of the slow
+// ones, which are not kept.
+func (t *trial) record(ctx context.Context, p *pkg, tests []*single) ([]*single, error) {
+	var mu sync.Mutex
+	var parts []*single
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(t.workers)
+	for _, s := range tests {
+		work.Go(func() error {
+			r, err := t.runTests(ctx, p, []*single{s}, 0)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.took, s.reaches = r.took, r.reaches
+			if !r.passed {
+				fmt.Fprintf(os.Stderr, "mutate: %s of %s fails without a mutant, or takes more than %v, so it notices none:\n%s\n", s.pattern, p.ImportPath, t.limit, r.out)
+				return nil
+			}
+			if own := s.parts(r.out); own != nil && s.took >= slow {
+				parts = append(parts, own...)
+			} else {
+				p.tests = append(p.tests, s)
+			}
+			return nil
+		})
+	}
+	err := work.Wait()
+	return parts, err
+}
+
+// parts returns the parts of a test, by what it prints.
+func (s *single) parts(out string) []*single {
+	if strings.Contains(s.pattern, "/") {
+		return nil
+	}
+	var all []*single
+	for _, found := range regexp.MustCompile(`(?m)^=== RUN +\w+/([^/\n]+)$`).FindAllStringSubmatch(out, -1) {
+		all = append(all, &single{pattern: s.pattern + "/^" + regexp.QuoteMeta(found[1]) + "$"})
+	}
+	return all
+}
+
+// A result is what came of a run of tests.
+type result struct {
+	passed  bool
+	out     string
+	took    time.Duration
+	reaches map[int]bool // without a mutant: those whose place was come to
+}
+
+// runTests runs tests of a package with a mutant, or without one if id is 0.
+func (t *trial) runTests(ctx context.Context, p *pkg, tests []*single, id int) (*result, error) {
+	var patterns []string
+	var sum time.Duration
+	for _, s := range tests {
+		patterns = append(patterns, s.pattern)
+		sum += s.took
+	}
+	args := []string{"-test.run", strings.Join(patterns, "|"), "-test.v", "-test.failfast", "-test.paniconexit0"}
+	if slices.Contains(p.Deps, "pgregory.net/rapid") {
+		args = append(args, "-rapid.nofailfile")
+	}
+	if id > 0 {
+		return t.execute(ctx, p, min(t.limit, 30*time.Second+10*sum), chosen+"="+strconv.Itoa(id), args...)
+	}
+	folder, err := temporary(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	r, err := t.execute(ctx, p, t.limit, reached+"="+folder, args...)
+	if err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(folder)
+	r.reaches = make(map[int]bool)
+	for _, f := range files {
+		m, _ := strconv.Atoi(f.Name())
+		r.reaches[m] = true
+	}
+	return r, err
+}
+
+// execute runs the binary of a package as go test does, with one more variable.
+func (t *trial) execute(ctx context.Context, p *pkg, limit time.Duration, variable string, args ...string) (*result, error) {
+	temp, err := temporary(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.binary, args...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "TMPDIR="+temp, variable)
+	cmd.WaitDelay = 10 * time.Second
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return nil, err // it did not start
+	}
+	return &result{passed: err == nil, out: string(out), took: time.Since(began)}, ctx.Err()
+}
