@@ -27,7 +27,10 @@ type pkg struct {
 	Dir        string
 	GoFiles    []string
 	Deps       []string // what its tests are linked with, itself too; nil if it has none
-	files      []*file
+
+	Imports, TestImports, XTestImports []string
+
+	files []*file
 	suite
 }
 
@@ -53,7 +56,7 @@ func golang(ctx context.Context, args ...string) ([]byte, error) {
 
 // list returns the packages of the module with their files.
 func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
-	out, err := golang(ctx, "list", "-test", "-json=ImportPath,Dir,GoFiles,Deps", "./...")
+	out, err := golang(ctx, "list", "-test", "-json=ImportPath,Dir,GoFiles,Deps,Imports,TestImports,XTestImports", "./...")
 	if err != nil {
 		return nil, err
 	}

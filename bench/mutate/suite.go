@@ -74,27 +74,29 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 }
 
 // suites returns the packages whose tests should notice a mutant: the one that it is at home
-// in, then those above it in the tree, such as the engine, then the others that depend on it, the
-// smaller first, and the command line last.
+// in, then those above it in the tree, such as the engine, then the others that import its
+// package, the smaller first, and the command line last.
 func (t *trial) suites(m *mutant) []*pkg {
 	home := t.home(m.file.pkg)
-	var all []*pkg
-	for _, p := range t.pkgs {
-		if slices.Contains(p.Deps, m.file.pkg.ImportPath) && (p == home || !t.near) {
-			all = append(all, p)
-		}
-	}
+	own := m.file.pkg.ImportPath
 	rank := func(p *pkg) int {
 		switch {
+		case !slices.Contains(p.Deps, own):
+			return 0
 		case p == home:
+			return 1
+		case t.near:
 			return 0
 		case strings.HasPrefix(m.file.pkg.Dir, p.Dir+"/"):
-			return 1
+			return 2
 		case strings.HasSuffix(p.ImportPath, "/internal/cli"):
 			return 1 << 20
+		case slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), own) && mutable(p.ImportPath):
+			return 3 + len(p.Deps)
 		}
-		return 1 + len(p.Deps)
+		return 0
 	}
+	all := slices.DeleteFunc(slices.Clone(t.pkgs), func(p *pkg) bool { return rank(p) == 0 })
 	slices.SortStableFunc(all, func(a, b *pkg) int { return rank(a) - rank(b) })
 	return all
 }
@@ -116,7 +118,7 @@ func (t *trial) home(own *pkg) *pkg {
 // long it takes and what it comes to. It names those that fail: they can notice nothing.
 func (t *trial) compile(ctx context.Context, p *pkg) error {
 	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
-	if _, err := golang(ctx, "test", "-c", "-vet=off", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
+	if _, err := golang(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
 		return err
 	}
 	r, err := t.execute(ctx, p, t.limit, chosen+"=0", "-test.list", "^(Test|Fuzz|Example)")
