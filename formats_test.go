@@ -57,6 +57,12 @@ func TestDetect(t *testing.T) {
 				`{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}` + "\n",
 			`{"timestamp":"t","type":"response_item","payload":{"role":"user","content":"x"}}`,
 		}},
+		{"gemini", []string{
+			`{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`,
+			`{"contents":[{"parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]}],"tools":[{"functionDeclarations":[]}]}`,
+			`{"system_instruction":{"parts":[{"text":"s"}]},"contents":[{"role":"user","parts":[{"text":"{\"messages\":[]}"}]}],"model":"claude-opus-5-5"}`,
+			`[{"role":"user","parts":[{"text":"x"}]}]`,
+		}},
 		{"responses", []string{
 			`{"model":"gpt-5","input":"x"}`,
 			`{"model":"gpt-5","input":[` + asked + `]}`,

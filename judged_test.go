@@ -77,7 +77,7 @@ func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, pe
 	if err != nil {
 		return 0 // it does not fit, or its summary answers too little: the window is as it was
 	}
-	for _, to := range []string{"claudecode", "anthropic", "openai", "responses"} {
+	for _, to := range []string{"claudecode", "anthropic", "openai", "responses", "gemini"} {
 		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: to})
 		if err != nil {
 			t.Errorf("%s %s %d%%: export to %s: %v", name, strategy, percent, to, err)

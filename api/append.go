@@ -22,9 +22,9 @@ type AppendRequest struct {
 	At *int `json:"at,omitempty"`
 
 	// Format, Model and System are those of a session that begins: "openai", the
-	// default, "anthropic" or "responses", whose messages are items; the name of the
-	// model; for anthropic and responses the system text, which is no message there. A
-	// session that is there keeps its own.
+	// default, "anthropic", "responses", whose messages are items, or "gemini", whose
+	// messages are contents; the name of the model; for all but openai the system text,
+	// which is no message there. A session that is there keeps its own.
 	Format string `json:"format,omitempty"`
 	Model  string `json:"model,omitempty"`
 	System string `json:"system,omitempty"`

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -67,6 +68,19 @@ func CallID(own bool, id string) string {
 	}
 	h := sha256.Sum256([]byte(id))
 	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
+}
+
+// Arguments returns the input of a call as an object, and whether it was one. What was none
+// is a text under the key _raw.
+func Arguments(input []byte) (raw []byte, ok bool) {
+	trimmed := bytes.TrimSpace(input)
+	switch {
+	case len(trimmed) == 0:
+		return []byte("{}"), true
+	case trimmed[0] == '{' && rawjson.Valid(trimmed):
+		return trimmed, true
+	}
+	return append(rawjson.AppendString([]byte(`{"_raw": `), string(input)), '}'), false
 }
 
 // Drop returns an object that has been read before without some of its members.

@@ -3,11 +3,11 @@ package anthropic
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -53,7 +53,7 @@ func (e *encoder) block(p transcript.Part) []byte {
 		return object("type", "thinking", "thinking", p.Text, "signature", p.Signature)
 	case transcript.ToolCall:
 		raw := object("type", "tool_use", "id", cleanID(p.ID), "name", cmp.Or(p.Name, "unknown"))
-		input, _ := arguments(p.Input)
+		input, _ := chat.Arguments(p.Input)
 		return field(raw, "input", input)
 	case transcript.ToolResult:
 		return e.result(p)
@@ -110,18 +110,6 @@ func (e *encoder) media(p transcript.Media) []byte {
 	return field(object("type", p.Kind), "source", source)
 }
 
-// arguments returns the input of a call as an object, and whether it was one.
-func arguments(input json.RawMessage) (raw []byte, ok bool) {
-	trimmed := bytes.TrimSpace(input)
-	switch {
-	case len(trimmed) == 0:
-		return []byte("{}"), true
-	case trimmed[0] == '{' && rawjson.Valid(trimmed):
-		return trimmed, true
-	}
-	return object("_raw", string(input)), false
-}
-
 // account notes what of a session of another format cannot be carried.
 func (e *encoder) account(w *transcript.Window) {
 	if n := len(w.Session.Tools); n > 0 {
@@ -146,7 +134,7 @@ func (e *encoder) account(w *transcript.Window) {
 func (e *encoder) lose(i int, role transcript.Role, p transcript.Part) {
 	switch p := p.(type) {
 	case transcript.ToolCall:
-		if _, ok := arguments(p.Input); !ok {
+		if _, ok := chat.Arguments(p.Input); !ok {
 			e.losses.Add(i, "arguments", len(p.Input))
 		}
 	case transcript.ToolResult:

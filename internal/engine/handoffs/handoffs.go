@@ -4,7 +4,6 @@ package handoffs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,7 +86,7 @@ func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	format := cmp.Or(req.Format, "openai")
-	message, err := json.Marshal(map[string]any{hold.ListKey(format): []map[string]string{{"role": "user", "content": packet.Markdown()}}})
+	message, err := hold.Opening(format, packet.Markdown())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"github.com/carrel-dev/carrel/api"
@@ -9,6 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/anthropic"
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 	"github.com/carrel-dev/carrel/transcript/codex"
+	"github.com/carrel-dev/carrel/transcript/gemini"
 	"github.com/carrel-dev/carrel/transcript/openai"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 	"github.com/carrel-dev/carrel/transcript/responses"
@@ -16,7 +18,9 @@ import (
 
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
-var formats = []transcript.Format{claudecode.Format, codex.Format, pagerjson.Format, anthropic.Format, openai.Format, responses.Format}
+var formats = []transcript.Format{
+	claudecode.Format, codex.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format, responses.Format,
+}
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and
 // carrel.Engine.Export writes.
@@ -30,10 +34,23 @@ func Formats() []string {
 
 // ListKey returns the key under which a request body in a format has its messages.
 func ListKey(format string) string {
-	if format == "responses" {
+	switch format {
+	case "responses":
 		return "input"
+	case "gemini":
+		return "contents"
 	}
 	return "messages"
+}
+
+// Opening returns a request body in a format that begins with a text of a user and has
+// nothing else.
+func Opening(format, text string) ([]byte, error) {
+	message := map[string]any{"role": "user", "content": text}
+	if format == "gemini" {
+		message = map[string]any{"role": "user", "parts": []map[string]string{{"text": text}}}
+	}
+	return json.Marshal(map[string]any{ListKey(format): []map[string]any{message}})
 }
 
 // FormatNamed returns the format with a name. The error is an [ErrFormat] that

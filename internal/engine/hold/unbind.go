@@ -45,13 +45,16 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 // carry that. A format that cannot tells itself what it leaves out.
 func binds(s *transcript.Session, format string) bool {
 	switch {
-	case format == "openai" || hasItems(format) != hasItems(s.Format):
+	case format == "openai" || isGemini(format) || isGemini(s.Format) || hasItems(format) != hasItems(s.Format):
 		return false
 	case hasItems(format):
 		return responses.BindsReasoning(s.Model)
 	}
 	return anthropic.BindsThinking(s.Model)
 }
+
+// isGemini reports whether a format is Google's, which binds signatures to nothing.
+func isGemini(format string) bool { return format == "gemini" || format == "geminicli" }
 
 // hasItems reports whether a format has the items of the Responses API.
 func hasItems(format string) bool { return format == "responses" || format == "codex" }

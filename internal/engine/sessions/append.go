@@ -99,8 +99,12 @@ func frameOf(req *api.AppendRequest) ([]byte, error) {
 		member("system", req.System)
 	case req.Format == "responses":
 		member("instructions", req.System)
+	case req.Format == "gemini":
+		if req.System != "" {
+			frame = append(rawjson.AppendString(append(frame, `"systemInstruction":{"parts":[{"text":`...), req.System), "}]},"...)
+		}
 	case req.Format != "" && req.Format != "openai":
-		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai, anthropic or responses", api.ErrRequest, req.Format)
+		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai, anthropic, responses or gemini", api.ErrRequest, req.Format)
 	case req.System != "":
 		return nil, fmt.Errorf("%w: the system text of format openai is a message", api.ErrRequest)
 	}

@@ -1,6 +1,6 @@
-// Package upstream answers as the Messages API of Anthropic and as the Chat Completions and
-// the Responses API of OpenAI do, without a model: it plays a script, and refuses what the
-// real services refuse.
+// Package upstream answers as the Messages API of Anthropic, as the Chat Completions and
+// the Responses API of OpenAI, and as the Gemini API of Google do, without a model: it plays a
+// script, and refuses what the real services refuse.
 //
 // A test points a client at a [Server], lets it work, and looks at what arrived.
 // The server knows nothing of Carrel and shares no code with its validators: it
@@ -19,10 +19,14 @@
 //	GET  /v1/responses               426: responses are not sent over websockets
 //	GET  /v1/models                  the models of Anthropic, if the request has one of its
 //	                                 headers, and else those of OpenAI
+//	POST /v1beta/models/M:generateContent        a reply of the script
+//	POST /v1beta/models/M:streamGenerateContent  the same as a stream
+//	POST /v1beta/models/M:countTokens            a count, after the same checks
+//	GET  /v1beta/models              the models of Google
 //	HEAD /                           nothing, as a client asks before it begins
 //
 // Everything else gets 404. A request needs a key: X-Api-Key or a bearer for Anthropic, with
-// Anthropic-Version; a bearer for OpenAI. A body may be compressed with gzip or zstd.
+// Anthropic-Version; a bearer for OpenAI; X-Goog-Api-Key, key or a bearer for Google. A body may be compressed with gzip or zstd.
 //
 // Each [Request] is recorded: its body as it came and decompressed, its headers, what it said,
 // how long it was, what it cost, what was answered, and whether the client went before it had
@@ -91,6 +95,21 @@
 //	R6  a call has a call_id of at most 64 bytes, a name, and its input as a text
 //	R7  no call_id twice among calls
 //	R8  an item that has its id has the reasoning that it came with ([JudgeKeptResponses])
+//
+// [JudgeGemini] judges requests of the Gemini API:
+//
+//	G0  the form of the request and its contents
+//	G1  a user speaks first
+//	G2  no reply stands behind another
+//	G3  there are as many responses as calls, in the next content
+//	G4  responses stand directly behind calls
+//	G5  each response is for one of the calls, by its id or its name
+//	G6  no content is without parts, no part without data, no text without words
+//	G7  calls and responses have names, and objects for what they carry
+//	G8  signatures are those that were given, on the parts that got them, or one that says it
+//	    is none; in the current turn the first call of a reply has one, if any has, and always
+//	    for models from gemini-3 on
+//	G9  the model calls and thinks, others respond
 //
 // [JudgeKept] and [JudgeKeptResponses] compare a request with the one that it was made from:
 //

@@ -56,7 +56,7 @@ func (s *Server) errorFrame(d Dialect, f *Fault) []byte {
 		r = &Refusal{Type: "overloaded_error", Code: "server_is_overloaded", Message: "Overloaded"}
 	}
 	switch d {
-	case DialectChat:
+	case DialectChat, DialectGemini:
 		return slices.Concat([]byte("data: "), mustJSON(r.object(d, "")).frames[0], []byte("\n\n"))
 	case DialectResponses:
 		return frames([]event{{"type": "error", "code": r.Code, "message": r.Message, "param": nil, "sequence_number": 0}})[0]

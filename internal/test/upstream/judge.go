@@ -179,7 +179,7 @@ func prefixes(b *body) map[string]prefix {
 }
 
 // Judge returns why a provider would refuse an export in the format to ("anthropic",
-// "openai", "responses" or "claudecode"), or which part of it is not as it was in the original, which is
+// "openai", "responses", "gemini" or "claudecode"), or which part of it is not as it was in the original, which is
 // in the format from. It returns nil where a provider takes it, and where it refuses the
 // original by the same rule.
 func Judge(from string, original []byte, to string, export []byte) *Refusal {
@@ -203,6 +203,8 @@ func judge(format string, data []byte) *Refusal {
 		return JudgeChat(data)
 	case "responses":
 		return JudgeResponses(data)
+	case "gemini":
+		return JudgeGemini(data)
 	case "claudecode", "anthropic":
 		request, r := messagesOf(format, data)
 		if r != nil {

@@ -7,7 +7,7 @@ import (
 
 // A Refusal is why a request got no reply.
 type Refusal struct {
-	Rule    string // A0 to A17, O0 to O7, R0 to R8, K1 to K4, W; empty where no rule of the conversation is broken
+	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K4, W; empty where no rule of the conversation is broken
 	Status  int
 	Type    string // of the error, as the service names it
 	Code    string // as OpenAI has it beside the type
@@ -29,6 +29,9 @@ func refuse(rule, format string, args ...any) *Refusal {
 
 // object returns the refusal as the error of a dialect.
 func (r *Refusal) object(d Dialect, id string) object {
+	if d == DialectGemini {
+		return geminiError(r)
+	}
 	if d == DialectAnthropic {
 		return object{"type": "error", "error": object{"type": r.Type, "message": r.Message}, "request_id": id}
 	}

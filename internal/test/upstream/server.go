@@ -45,7 +45,7 @@ type Options struct {
 	Encodings []string
 }
 
-// A Server answers as the Messages API, Chat Completions and the Responses API. It may be
+// A Server answers as the Messages API, Chat Completions, the Responses API and the Gemini API. It may be
 // used by several clients at once.
 type Server struct {
 	sealer    sealer
@@ -106,6 +106,7 @@ func (s *Server) routes() {
 		}
 		anthropic(w, r)
 	})
+	s.geminiRoutes()
 	handle("HEAD /{$}", DialectAnthropic, func(*Request) (*response, *Refusal) { return &response{}, nil })
 	handle("/", DialectAnthropic, func(*Request) (*response, *Refusal) {
 		return nil, &Refusal{Status: http.StatusNotFound, Type: "not_found_error", Message: "Not found"}
@@ -237,6 +238,9 @@ func (s *Server) receive(r *Request, from io.Reader) *Refusal {
 	if max(len(r.Sent), len(r.Body)) > maxBytes {
 		return &Refusal{Rule: "A14", Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Message: "Request exceeds the maximum size"}
 	}
+	if r.Dialect == DialectGemini {
+		return admitGemini(r)
+	}
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		return admit(r.Dialect, r.Header)
 	}
@@ -329,9 +333,13 @@ func (s *Server) begin(r *Request, read func(*Request) (*reading, *Refusal)) (*r
 		return nil, refusal
 	}
 	if r.Dialect != DialectAnthropic {
+		table, unknown := openAIModels(), noModel
+		if r.Dialect == DialectGemini {
+			table, unknown = geminiModels(), noGemini
+		}
 		var ok bool
-		if in.model, ok = longestName(openAIModels(), in.body.model, "-."); !ok {
-			return nil, noModel(in.body.model)
+		if in.model, ok = longestName(table, in.body.model, "-."); !ok {
+			return nil, unknown(in.body.model)
 		}
 		s.note(r, in)
 	}
@@ -346,6 +354,9 @@ func tooLong(d Dialect, n, limit int) *Refusal {
 	r := refuse("W", "prompt is too long: %d tokens > %d maximum", n, limit)
 	switch d {
 	case DialectAnthropic:
+		return r
+	case DialectGemini:
+		r.Message = fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n, limit)
 		return r
 	case DialectChat:
 		r.Message = fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", limit, n)

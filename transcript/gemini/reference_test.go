@@ -1,0 +1,143 @@
+package gemini
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/carrel-dev/carrel/internal/test/upstream"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+)
+
+// drawBody draws a request, more often wrong than not.
+func drawBody(t *rapid.T) []byte {
+	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
+	id := func() string { return pick("id", "", "", `"id":"a",`, `"id":"b",`) }
+	name := func() string { return pick("name", `"name":"f"`, `"name":"f"`, `"name":"g"`, `"name":""`) }
+	sign := func() string {
+		return pick("signature", "", "", "", `,"thoughtSignature":"c2ln"`, `,"thought_signature":"c2-_"`, `,"thoughtSignature":"*"`, `,"thoughtSignature":"`+Skipped+`"`)
+	}
+	part := func() string {
+		switch pick("part", "text", "text", "thought", "empty", "call", "call", "call", "response", "response", "response", "image", "code", "odd") {
+		case "text":
+			return `{"text":"x"` + sign() + `}`
+		case "thought":
+			return `{"text":"hm","thought":true` + sign() + `}`
+		case "empty":
+			return `{"text":""` + sign() + `}`
+		case "call":
+			return fmt.Sprintf(`{"functionCall":{%s%s%s}%s}`, id(), name(), pick("args", "", `,"args":{"n":1}`, `,"args":7`), sign())
+		case "response":
+			return fmt.Sprintf(`{"functionResponse":{%s%s%s}}`, id(), name(), pick("response", `,"response":{"output":"y"}`, `,"response":{"error":"z"}`, `,"response":{"n":1}`, ""))
+		case "image":
+			return `{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`
+		case "code":
+			return `{"executable_code":{"code":"x"}}`
+		default:
+			return pick("odd", `{}`, `{"text":"x","functionCall":{"name":"f"}}`, `{"thought":true}`, `{"text":null}`)
+		}
+	}
+	var list []string
+	for range rapid.IntRange(0, 7).Draw(t, "contents") {
+		var parts []string
+		for range rapid.IntRange(0, 3).Draw(t, "parts") {
+			parts = append(parts, part())
+		}
+		list = append(list, fmt.Sprintf(`{%s"parts":[%s]}`, pick("role", `"role":"user",`, `"role":"user",`, `"role":"model",`, `"role":"model",`, ""), strings.Join(parts, ",")))
+	}
+	return []byte(`{"contents":[` + strings.Join(list, ",") + `]}`)
+}
+
+// judged returns the rule by which a judge that shares no code with this package refuses a
+// body.
+func judged(data []byte) []string {
+	if r := upstream.JudgeGemini(data); r != nil {
+		return []string{r.Rule}
+	}
+	return []string{}
+}
+
+// What the judge refuses breaks the same rule here, and nothing else does.
+func TestValidateAgreesWithJudge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawBody(t)
+		found, err := format{}.Validate(data)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		rules := judged(data)
+		named := func(v transcript.Violation) bool { return slices.Contains(rules, v.Rule) }
+		if (len(found) > 0) != (len(rules) > 0) || len(found) > 0 && !slices.ContainsFunc(found, named) {
+			t.Fatalf("the judge refuses by %v, found %v\n%s", rules, found, data)
+		}
+		if !slices.IsSortedFunc(found, func(a, b transcript.Violation) int { return a.Message - b.Message }) {
+			t.Fatalf("violations are out of order: %v", found)
+		}
+	})
+}
+
+// Whatever is wrong with a conversation, a changed window of it is right.
+func TestEncodeMendsAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, judged, drawBody(t)) })
+}
+
+// Whatever leaves a window, no signature leaves its part, and none comes to another one.
+func TestEncodeKeepsSignaturesOnTheirParts(t *testing.T) {
+	sample := formattest.Samples(t)["tools"]
+	was := signedParts(t, sample)
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := format{}.Decode("", sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &transcript.Window{Session: s}
+		for _, b := range transcript.Group("", 0, s.Messages) {
+			fate := rapid.SampledFrom([]string{"keep", "keep", "bare", "shorten", "leave out"}).Draw(t, "fate")
+			for _, m := range b.Messages {
+				e := transcript.Keep(&s.Messages[m], "")
+				switch fate {
+				case "leave out":
+					continue
+				case "bare":
+					e = e.WithoutThinking()
+				case "shorten":
+					for _, r := range e.Results() {
+						e = e.WithResult(r.CallID, "short")
+					}
+				}
+				w.Entries = append(w.Entries, e)
+			}
+		}
+		enc, err := format{}.Encode(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part, signature := range signedParts(t, enc.Data) {
+			if was[part] != signature && signature != Skipped {
+				t.Fatalf("%s has the signature %s, had %s\n%s", part, signature, was[part], enc.Data)
+			}
+		}
+	})
+}
+
+// signedParts returns the signatures of the calls and texts in a body by what they call and
+// say.
+func signedParts(tb rapid.TB, data []byte) map[string]string {
+	b, err := parse("", data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	signed := make(map[string]string)
+	for i := range b.contents {
+		for _, p := range b.contents[i].parts {
+			if p.signature != "" {
+				signed[p.kind+" "+p.name+" "+p.text+string(p.input.Of(data))] = p.signature
+			}
+		}
+	}
+	return signed
+}

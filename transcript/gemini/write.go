@@ -1,0 +1,245 @@
+package gemini
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// revise returns what is written of the parts of a content, and whether that differs from
+// what they were.
+func (e *encoder) revise(c *content, en *transcript.Entry) (parts [][]byte, changed bool) {
+	for k := range c.parts {
+		p := &c.parts[k]
+		raw := e.revisePart(c, p, en)
+		if raw != nil {
+			parts = append(parts, raw)
+		}
+		changed = changed || len(raw) != p.End-p.Start || string(raw) != string(p.Of(e.body.Data))
+	}
+	return parts, changed
+}
+
+// revisePart returns a part as the entry and the provider want it, or nil if it is left out.
+func (e *encoder) revisePart(c *content, p *part, en *transcript.Entry) []byte {
+	raw := p.Of(e.body.Data)
+	switch {
+	case p.empty():
+		e.fix("empty part left out")
+		return nil
+	case p.thinks() && en.Bare:
+		return nil
+	case c.misplaced(p):
+		e.fix("part that its role cannot have left out")
+		return nil
+	}
+	if !signs(p.signature) {
+		e.fix("signature that is none replaced")
+		raw = chat.Set(chat.Drop(raw, func(key string) bool { return camel(key) == "thoughtSignature" }), "thoughtSignature", rawjson.AppendString(nil, Skipped))
+	}
+	switch p.kind {
+	case calls:
+		e.names[p.pair] = callee{p.id, cmp.Or(p.name, "unknown")}
+		return e.mend(p, raw, p.name, "args")
+	case responds:
+		text, replaced := en.Replaced[p.pair]
+		if !replaced {
+			return e.mend(p, raw, cmp.Or(p.name, e.names[p.pair].name), "response")
+		}
+		_, failed := response(p.input.Of(e.body.Data))
+		value := chat.Drop(p.value.Of(e.body.Data), func(key string) bool { return key == "parts" || key == "response" })
+		if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
+			value = []byte(`{"name": ""}`)
+		}
+		if p.name == "" {
+			value = chat.Set(value, "name", rawjson.AppendString(nil, cmp.Or(e.names[p.pair].name, "unknown")))
+		}
+		return setPart(raw, responds, chat.Set(value, "response", said(text, failed)))
+	}
+	return raw
+}
+
+// mend returns a call or a response with a name, and with an object for what it carries.
+func (e *encoder) mend(p *part, raw []byte, name, key string) []byte {
+	if p.name != "" && p.sound(e.body.Data) {
+		return raw
+	}
+	e.fix("call or response written as the provider wants it")
+	value := p.value.Of(e.body.Data)
+	if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
+		value = []byte(`{"name": ""}`)
+	}
+	value = chat.Set(value, "name", rawjson.AppendString(nil, cmp.Or(name, "unknown")))
+	if !p.sound(e.body.Data) {
+		input, _ := chat.Arguments(p.input.Of(e.body.Data))
+		value = chat.Set(value, key, input)
+	}
+	return setPart(raw, p.kind, value)
+}
+
+// setPart returns a part with another value of its data.
+func setPart(raw []byte, kind string, value []byte) []byte {
+	members, err := rawjson.NewReader(raw).Members()
+	if err != nil {
+		panic("gemini: " + err.Error()) // it has been read before
+	}
+	for _, m := range members {
+		if camel(m.Key) == kind {
+			return transcript.Splice(raw, transcript.Cut{From: m.Value.Start, To: m.Value.End, With: value})
+		}
+	}
+	panic("gemini: a part without its data")
+}
+
+// said writes a response that is a text.
+func said(text string, failed bool) []byte {
+	key := "output"
+	if failed {
+		key = "error"
+	}
+	return append(rawjson.AppendString([]byte(`{"`+key+`": `), text), '}')
+}
+
+// written writes parts, without those that cannot be carried.
+func (e *encoder) written(parts []transcript.Part) [][]byte {
+	var list [][]byte
+	for _, p := range parts {
+		if raw := e.part(p); raw != nil {
+			list = append(list, raw)
+		}
+	}
+	return list
+}
+
+// instruction writes what a system text says, behind a mark.
+func instruction(parts []transcript.Part, mark string) [][]byte {
+	if text := chat.Flat(parts); text != "" {
+		return [][]byte{textPart(mark + text)}
+	}
+	return nil
+}
+
+// part writes one part, or returns nil if it cannot be carried.
+func (e *encoder) part(p transcript.Part) []byte {
+	switch p := p.(type) {
+	case transcript.Text:
+		if p != "" {
+			return textPart(string(p))
+		}
+	case transcript.Thinking:
+		if e.provider {
+			return thought(p)
+		}
+	case transcript.ToolCall:
+		return e.call(p)
+	case transcript.ToolResult:
+		return e.response(p)
+	case transcript.Media:
+		if raw := e.media(p); raw != nil {
+			return raw
+		}
+		return textPart(chat.Placeholder(p))
+	case transcript.Opaque:
+		if e.provider && !slices.Contains([]string{"", several, says, calls, responds}, p.Type) {
+			return p.Raw
+		}
+	}
+	return nil
+}
+
+func textPart(text string) []byte {
+	return append(rawjson.AppendString([]byte(`{"text": `), text), '}')
+}
+
+// thought writes thinking, or returns nil if there is nothing in it.
+func thought(p transcript.Thinking) []byte {
+	if !signs(p.Signature) {
+		p.Signature = Skipped
+	}
+	if p.Text == "" && p.Signature == "" {
+		return nil
+	}
+	raw := rawjson.AppendString([]byte(`{"text": `), p.Text)
+	if p.Text != "" {
+		raw = append(raw, `, "thought": true`...)
+	}
+	if p.Signature != "" {
+		raw = rawjson.AppendString(append(raw, `, "thoughtSignature": `...), p.Signature)
+	}
+	return append(raw, '}')
+}
+
+// call writes a call.
+func (e *encoder) call(c transcript.ToolCall) []byte {
+	is := callee{c.ID, cmp.Or(c.Name, "unknown")}
+	if e.own && e.body.placed[c.ID] {
+		is.id = ""
+	}
+	e.names[c.ID] = is
+	input, _ := chat.Arguments(c.Input)
+	raw := append(e.head(calls, is), `, "args": `...)
+	return append(append(raw, input...), "}}"...)
+}
+
+// head writes the beginning of a call or a response.
+func (e *encoder) head(kind string, is callee) []byte {
+	raw := []byte(`{"` + kind + `": {`)
+	if is.id != "" {
+		raw = append(rawjson.AppendString(append(raw, `"id": `...), is.id), ", "...)
+	}
+	return rawjson.AppendString(append(raw, `"name": `...), is.name)
+}
+
+// response writes the response to a call: what it says, and what it shows where the provider
+// has a place for it.
+func (e *encoder) response(r transcript.ToolResult) []byte {
+	is, known := e.names[r.CallID]
+	if !known {
+		is = callee{r.CallID, "unknown"}
+	}
+	var shows [][]byte
+	for _, p := range r.Content {
+		if m, ok := p.(transcript.Media); ok {
+			if raw := e.media(m); raw != nil {
+				shows = append(shows, raw)
+			}
+		}
+	}
+	text := chat.Flat(slices.DeleteFunc(slices.Clone(r.Content), func(p transcript.Part) bool {
+		m, ok := p.(transcript.Media)
+		return ok && e.media(m) != nil
+	}))
+	raw := append(append(e.head(responds, is), `, "response": `...), said(text, r.Error)...)
+	if len(shows) > 0 {
+		raw = append(append(raw, `, "parts": `...), list(shows)...)
+	}
+	return append(raw, "}}"...)
+}
+
+// media writes what a session has of an image, a sound or a document, or returns nil if that
+// is an address.
+func (e *encoder) media(p transcript.Media) []byte {
+	switch {
+	case e.provider:
+		return p.Raw
+	case p.Data == "" || p.MIME == "":
+		return nil
+	}
+	raw := rawjson.AppendString([]byte(`{"inlineData": {"mimeType": `), p.MIME)
+	return append(rawjson.AppendString(append(raw, `, "data": `...), p.Data), "}}"...)
+}
+
+// account notes what of a session of another provider cannot be carried.
+func (e *encoder) account(w *transcript.Window) {
+	e.losses.Account(w, func(role string, m transcript.Media) bool { return role != "system" && e.media(m) != nil })
+	for i := range w.Entries {
+		for _, c := range w.Entries[i].Calls() {
+			if _, ok := chat.Arguments(c.Input); !ok {
+				e.losses.Add(i, "arguments", len(c.Input))
+			}
+		}
+	}
+}
