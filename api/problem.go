@@ -46,38 +46,39 @@ const (
 
 // The kinds of errors of the engine and of those who guard it.
 var (
-	Unauthenticated = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
-	Denied          = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
-	Request         = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
-	encoding        = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
-	Ambiguous       = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
-	budgetKind      = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
-	Invalid         = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, ErrInvalid}
-	ProbesFailed    = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, ErrProbes}
-	shorter         = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, ErrShorter}
-	Refused         = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, ErrPolicy}
-	forbidden       = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
-	unavailable     = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
-	sourceGone      = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
-	Gone            = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, ErrGone}
-	integrity       = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
-	seal            = Kind{"seal", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
-	manifestFormat  = Kind{"manifest-format", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
-	corrupt         = Kind{"corrupt", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
-	Conflict        = Kind{"conflict", "changed by another writer", ExitBusy, http.StatusConflict, store.ErrConflict}
-	Busy            = Kind{"busy", "store is busy", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
-	storeFull       = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
-	storeReadOnly   = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
-	storeUnreadable = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
-	storeFailing    = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
-	storeMoved      = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
-	tooMany         = Kind{"too-many", "too many large jobs at once", ExitBusy, http.StatusTooManyRequests, ErrTooMany}
-	Timeout         = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
-	Canceled        = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
-	NotFound        = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
-	unknownFormat   = Kind{"format", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
-	Input           = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
-	Unexpected      = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
+	Unauthenticated  = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
+	Denied           = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
+	Request          = Kind{"usage", "bad request", ExitUsage, http.StatusBadRequest, ErrRequest}
+	encoding         = Kind{"encoding", "bad request", ExitUsage, http.StatusBadRequest, token.ErrEncoding}
+	Ambiguous        = Kind{"ambiguous", "abbreviation fits several things", ExitUsage, http.StatusBadRequest, ErrAmbiguous}
+	budgetKind       = Kind{"budget-floor", "budget is below the floor", ExitBudget, http.StatusUnprocessableEntity, ErrBudget}
+	Invalid          = Kind{"invalid-result", "result would be refused by the provider", ExitNo, http.StatusUnprocessableEntity, ErrInvalid}
+	ProbesFailed     = Kind{"probes", "result does not answer the probes", ExitNo, http.StatusUnprocessableEntity, ErrProbes}
+	shorter          = Kind{"shorter", "shorter copy of a known session", ExitPolicy, http.StatusUnprocessableEntity, ErrShorter}
+	Refused          = Kind{"refused", "refused by policy", ExitPolicy, http.StatusUnprocessableEntity, ErrPolicy}
+	forbidden        = Kind{"forbidden", "source may not be asked", ExitPolicy, http.StatusUnprocessableEntity, artifact.ErrForbidden}
+	unavailable      = Kind{"unavailable", "source cannot be reached", ExitNetwork, http.StatusBadGateway, artifact.ErrUnavailable}
+	sourceGone       = Kind{"source-gone", "source is no longer there", ExitNotFound, http.StatusNotFound, artifact.ErrGone}
+	Gone             = Kind{"gone", "bytes were erased", ExitNotFound, http.StatusGone, ErrGone}
+	integrity        = Kind{"integrity", "does not verify", ExitIntegrity, http.StatusInternalServerError, ErrIntegrity}
+	seal             = Kind{"seal", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrSeal}
+	manifestFormat   = Kind{"manifest-format", "does not verify", ExitIntegrity, http.StatusInternalServerError, manifest.ErrFormat}
+	corrupt          = Kind{"corrupt", "does not verify", ExitIntegrity, http.StatusInternalServerError, store.ErrCorrupt}
+	Conflict         = Kind{"conflict", "changed by another writer", ExitBusy, http.StatusConflict, store.ErrConflict}
+	Busy             = Kind{"busy", "store is busy", ExitBusy, http.StatusServiceUnavailable, store.ErrBusy}
+	storeFull        = Kind{"store-full", "no space is left for the store", ExitStore, http.StatusInsufficientStorage, store.ErrFull}
+	storeReadOnly    = Kind{"store-read-only", "the store cannot be written", ExitStore, http.StatusServiceUnavailable, store.ErrReadOnly}
+	storeUnreadable  = Kind{"store-unreadable", "the store cannot be read", ExitStore, http.StatusServiceUnavailable, store.ErrUnreadable}
+	storeFailing     = Kind{"store-failing", "the disk of the store fails", ExitStore, http.StatusServiceUnavailable, store.ErrFailing}
+	storeMoved       = Kind{"store-moved", "the store's file was moved, removed or replaced", ExitStore, http.StatusServiceUnavailable, store.ErrMoved}
+	storeUnreachable = Kind{"store-unreachable", "the server of the store cannot be reached", ExitStore, http.StatusServiceUnavailable, store.ErrUnreachable}
+	tooMany          = Kind{"too-many", "too many large jobs at once", ExitBusy, http.StatusTooManyRequests, ErrTooMany}
+	Timeout          = Kind{"timeout", "time is up", ExitBusy, http.StatusServiceUnavailable, context.DeadlineExceeded}
+	Canceled         = Kind{"interrupted", "interrupted", ExitInterrupt, http.StatusServiceUnavailable, context.Canceled}
+	NotFound         = Kind{"not-found", "not found", ExitNotFound, http.StatusNotFound, store.ErrNotFound}
+	unknownFormat    = Kind{"format", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, ErrFormat}
+	Input            = Kind{"input", "input cannot be read", ExitInput, http.StatusUnprocessableEntity, nil}
+	Unexpected       = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
 )
 
 // ErrUnauthenticated means that whoever asks has not said who they are, or cannot
@@ -93,7 +94,7 @@ func Kinds() []Kind {
 	return []Kind{
 		Unauthenticated, Denied, tooMany, Request, encoding, Ambiguous, budgetKind, Invalid, ProbesFailed, shorter, Refused, forbidden, unavailable,
 		sourceGone, Gone, corrupt, integrity, seal, manifestFormat,
-		storeFull, storeReadOnly, storeUnreadable, storeFailing, storeMoved, Conflict, Busy, Timeout, Canceled, NotFound, unknownFormat,
+		storeFull, storeReadOnly, storeUnreadable, storeFailing, storeMoved, storeUnreachable, Conflict, Busy, Timeout, Canceled, NotFound, unknownFormat,
 	}
 }
 

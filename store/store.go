@@ -64,6 +64,8 @@ var (
 	ErrUnreadable = errors.New("it cannot be read")
 	ErrFailing    = errors.New("its disk fails")
 	ErrMoved      = errors.New("its file was moved away, removed or replaced")
+
+	ErrUnreachable = errors.New("its server cannot be reached")
 )
 
 // A GoneError says that a cell was purged, and what is left of it. It is an

@@ -15,6 +15,41 @@ const PageSize = 4 << 10
 // maxPages is how many pages of words a segment has at most.
 const maxPages = 1 << 20
 
+const (
+	// mergedAtOnce is how many segments of about one size become one.
+	mergedAtOnce = 8
+
+	// levels is how many sizes of segments there are that are merged: of 4 KiB, and eight
+	// times as much each. A larger segment stays, so that no write has to wait for a merge
+	// of much more than 16 MiB.
+	levels = 4
+)
+
+// Due returns from which segment on some should become one, given the sizes of all of them in
+// bytes, the oldest first; their number is for none. So a search reads few segments, and each
+// word is written once for each size that there is.
+func Due(sizes []int64) (from int) {
+	level := func(i int) int { return (bits.Len64(uint64(sizes[i]/PageSize)) + 2) / 3 } //nolint:gosec // it is a size
+	from = len(sizes)
+	for of := range levels {
+		at, same, run := from, 0, 0
+		for at > 0 && level(at-1) <= of {
+			at--
+			run++
+			if level(at) == of {
+				same++
+			}
+		}
+		if from < len(sizes) {
+			same, run = same+1, run+1 // what the smaller ones become
+		}
+		if same >= mergedAtOnce || run >= 4*mergedAtOnce {
+			from = at
+		}
+	}
+	return from
+}
+
 // A Segment is an index as it is kept on a disk.
 type Segment struct {
 	IDs     []int64  // of the documents, ascending

@@ -17,14 +17,6 @@ import (
 )
 
 const (
-	// mergedAtOnce is how many segments of about one size become one.
-	mergedAtOnce = 8
-
-	// levels is how many sizes of segments there are that are merged: of 4 KiB, and eight
-	// times as much each. A larger segment stays, so that no write has to wait for a merge
-	// of much more than 16 MiB.
-	levels = 4
-
 	// goneAtMost is how many blocks may be in the segments of a scope that have others'
 	// words by now.
 	goneAtMost = 500
@@ -376,43 +368,18 @@ func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 // mergeSegments merges the newest segments of a scope where there are many of about one
 // size, so that a search reads few. So each word is written once for each size.
 func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
-	type sized struct {
-		key   int64
-		level int
-	}
-	var all []sized // the oldest first
+	var keys, sizes []int64 // the oldest first
 	err := w.each(func(rows *sql.Rows) error {
 		var key, size int64
 		err := rows.Scan(&key, &size)
-		all = append(all, sized{key, (bits.Len64(uint64(size/postings.PageSize)) + 2) / 3}) //nolint:gosec // it is a size
+		keys, sizes = append(keys, key), append(sizes, size)
 		return err
 	}, selectSizes, scope)
 	if err != nil {
 		return err
 	}
-	from := len(all)
-	for level := range levels {
-		at, same, run := from, 0, 0
-		for at > 0 && all[at-1].level <= level {
-			at--
-			run++
-			if all[at].level == level {
-				same++
-			}
-		}
-		if from < len(all) {
-			same, run = same+1, run+1 // what the smaller ones become
-		}
-		if same >= mergedAtOnce || run >= 4*mergedAtOnce {
-			from = at
-		}
-	}
-	if from < len(all) {
-		var keys []int64
-		for _, g := range all[from:] {
-			keys = append(keys, g.key)
-		}
-		return w.rewrite(scope, keys, nil)
+	if from := postings.Due(sizes); from < len(keys) {
+		return w.rewrite(scope, keys[from:], nil)
 	}
 	if !replaced {
 		return nil

@@ -28,7 +28,7 @@ type layer struct {
 // belongs to exactly one layer: where a new one goes is a decision, not an
 // accident.
 var layers = []layer{
-	{name: "floor", packages: []string{"plugin", "internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text"}},
+	{name: "floor", packages: []string{"plugin", "internal/bins", "internal/bpe", "internal/lazy", "internal/postings", "internal/text", "internal/test/postgres"}},
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
 	{name: "documents", packages: []string{
@@ -54,7 +54,7 @@ var layers = []layer{
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "client"}},
-	{name: "drivers", packages: []string{"store/sqlite", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
+	{name: "drivers", packages: []string{"store/sqlite", "store/postgres", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/upstream", "internal/test/fakesession"}},
 	{name: "examination", packages: []string{"internal/exam"}},

@@ -1,0 +1,324 @@
+// Package postgres starts PostgreSQL for tests: a cluster of their own in a temporary
+// directory, on a socket in it, with no port and no password. A test binary has one, and
+// each test has a database in it.
+//
+// The cluster is no test's to stop. A shell beside it reads a pipe that the test binary
+// has open: when that ends, however it ends, the shell stops the cluster and removes the
+// directory. PostgreSQL refuses to run as root, so that a test that does starts it as
+// another user of the machine.
+//
+// A test without PostgreSQL is skipped and says why, or fails where CARREL_CI is set.
+// The programs are those of CARREL_TEST_POSTGRES, a directory, or else the newest of
+// Debian's, or those in the PATH.
+//
+// The package imports testing: it is for tests only.
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// superuser is who the cluster belongs to; tests are the role.
+const (
+	superuser = "postgres"
+	role      = "carrel"
+)
+
+// A Cluster is PostgreSQL that runs.
+type Cluster struct {
+	bin   string // directory of its programs
+	dir   string // of its data and its socket
+	as    *user.User
+	alive io.Closer // the end of the pipe; never closed but by the system
+	last  atomic.Int64
+
+	mu   sync.Mutex
+	free []string // addresses of databases that no test has
+}
+
+var shared = sync.OnceValues(func() (*Cluster, error) { return start() })
+
+// New returns the address of a database for the test alone, whose tables, if it has any, are
+// empty. It is owned by a role that may neither bypass row-level security nor make databases.
+// When the test ends another one gets it: to make tables takes longer than to empty them.
+func New(t testing.TB) string {
+	t.Helper()
+	c := One(t)
+	address, ok := c.takeFree()
+	if !ok {
+		address = c.create(t)
+	}
+	t.Cleanup(func() {
+		c.SQL(t, address, empty)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.free = append(c.free, address)
+	})
+	return address
+}
+
+// empty deletes all rows but those that say which tables there are. References between them
+// are not looked at meanwhile.
+const empty = `
+SET session_replication_role = replica;
+DO $$
+DECLARE name text;
+BEGIN
+	FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration' LOOP
+		EXECUTE format('DELETE FROM %I', name);
+	END LOOP;
+END $$`
+
+func (c *Cluster) takeFree() (address string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.free) == 0 {
+		return "", false
+	}
+	last := len(c.free) - 1
+	address, c.free = c.free[last], c.free[:last]
+	return address, true
+}
+
+// One returns the cluster of the test binary.
+func One(t testing.TB) *Cluster {
+	t.Helper()
+	return must(t, shared)
+}
+
+// Start returns a cluster with some settings, such as "fsync=off", for one test.
+func Start(t testing.TB, settings ...string) *Cluster {
+	t.Helper()
+	c := must(t, func() (*Cluster, error) { return start(settings...) })
+	t.Cleanup(func() {
+		if err := c.alive.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func must(t testing.TB, start func() (*Cluster, error)) *Cluster {
+	t.Helper()
+	c, err := start()
+	if missing := (*missingError)(nil); errors.As(err, &missing) && os.Getenv("CARREL_CI") == "" {
+		t.Skip("not tested on PostgreSQL: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Database returns the address of an empty database of the cluster, without a table, which
+// goes when the test ends.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	address := c.create(t)
+	t.Cleanup(func() { c.SQL(t, "postgres", "DROP DATABASE "+nameOf(t, address)+" WITH (FORCE)") })
+	return address
+}
+
+func (c *Cluster) create(t testing.TB) (address string) {
+	t.Helper()
+	name := fmt.Sprintf("t%d", c.last.Add(1))
+	c.SQL(t, "postgres", "CREATE DATABASE "+name+" OWNER "+role+" TEMPLATE template0")
+	return c.Address(role, name)
+}
+
+// Address returns the address of a database for a role.
+func (c *Cluster) Address(role, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}}.Encode()}
+	return u.String()
+}
+
+// Superuser returns the address of the same database for the role that may do anything.
+func (c *Cluster) Superuser(t testing.TB, address string) string {
+	t.Helper()
+	return c.Address(superuser, nameOf(t, address))
+}
+
+// SQL does statements in a database, given by its name or its address, as the superuser,
+// and returns what they print, a row a line.
+func (c *Cluster) SQL(t testing.TB, database, statements string) string {
+	t.Helper()
+	if strings.Contains(database, "://") {
+		database = nameOf(t, database)
+	}
+	cmd := exec.Command(filepath.Join(c.bin, "psql"), "-XAtqv", "ON_ERROR_STOP=1", "-h", c.dir, "-U", superuser, "-d", database)
+	cmd.Stdin = strings.NewReader(statements)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("psql: %v: %s", err, said.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func nameOf(t testing.TB, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+// A missingError says what of PostgreSQL is not on this machine.
+type missingError struct{ what string }
+
+func (e *missingError) Error() string { return e.what }
+
+// keep is the shell beside the cluster. Its arguments are the program, the directory, and
+// what the program takes. What it runs in the background has no standard input of its own,
+// which is why the pipe has another number; and a server that has only just begun ignores
+// the first signal.
+const keep = `
+program=$1 dir=$2
+shift 2
+"$program" "$@" </dev/null >"$dir/log" 2>&1 &
+server=$!
+exec 3<&0
+(cat <&3 >/dev/null; kill -QUIT $server; sleep 2; kill -KILL $server) 2>/dev/null &
+wait $server
+rm -rf "$dir"
+`
+
+func start(settings ...string) (_ *Cluster, err error) {
+	c := &Cluster{}
+	if c.bin, err = programs(); err != nil {
+		return nil, err
+	}
+	if c.as, err = other(); err != nil {
+		return nil, err
+	}
+	if c.dir, err = directory(c.as); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(c.dir, "data")
+	initdb := c.command("initdb", "-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--data-checksums")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(c.dir))
+	}
+	args := []string{"-D", data, "-k", c.dir, "-c", "listen_addresses=", "-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "max_wal_size=512MB"}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	program := filepath.Join(c.bin, "postgres")
+	server := c.commandOf("/bin/sh", append([]string{"-c", keep, "sh", program, c.dir}, args...)...)
+	apart(server)
+	pipe, err := server.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Start(); err != nil {
+		return nil, err
+	}
+	c.alive = pipe
+	if err := c.wait(); err != nil {
+		return nil, errors.Join(err, pipe.Close())
+	}
+	return c, nil
+}
+
+// wait waits until the cluster takes connections, and makes the role.
+func (c *Cluster) wait() error {
+	var out []byte
+	for range 600 {
+		psql := c.command("psql", "-Xqh", c.dir, "-U", superuser, "-d", "postgres", "-c", "CREATE ROLE "+role+" LOGIN")
+		var err error
+		if out, err = psql.CombinedOutput(); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	log, _ := os.ReadFile(filepath.Join(c.dir, "log")) // what psql said is told anyhow
+	return fmt.Errorf("PostgreSQL does not take connections: %s\n%s", out, log)
+}
+
+// command returns a program of PostgreSQL, to be run as the user of the cluster.
+func (c *Cluster) command(name string, args ...string) *exec.Cmd {
+	return c.commandOf(filepath.Join(c.bin, name), args...)
+}
+
+func (c *Cluster) commandOf(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + c.dir}
+	become(cmd, c.as)
+	return cmd
+}
+
+// programs returns the directory of PostgreSQL's programs.
+func programs() (string, error) {
+	if dir := os.Getenv("CARREL_TEST_POSTGRES"); dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+			return "", fmt.Errorf("CARREL_TEST_POSTGRES: %w", err)
+		}
+		return dir, nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		return "", &missingError{"there is no initdb: install PostgreSQL, or name the directory of its programs in CARREL_TEST_POSTGRES"}
+	}
+	newest := slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(release(a), release(b)) })
+	return filepath.Dir(newest), nil
+}
+
+// release returns the number in a path as Debian's, or 0.
+func release(initdb string) int {
+	n, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// other returns the user to run PostgreSQL as, or nil if it is who runs the test.
+func other() (*user.User, error) {
+	if os.Getuid() != 0 {
+		return nil, nil //nolint:nilnil // nobody else
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		if u, err := user.Lookup(name); err == nil {
+			return u, nil
+		}
+	}
+	return nil, &missingError{"PostgreSQL does not run as root, and there is neither a user postgres nor nobody"}
+}
+
+// directory makes a directory for a user, in memory if there is room for one.
+func directory(as *user.User) (string, error) {
+	parent := "/dev/shm"
+	if fi, err := os.Stat(parent); err != nil || !fi.IsDir() {
+		parent = os.TempDir()
+	}
+	dir, err := os.MkdirTemp(parent, "carrel-postgres-")
+	if err == nil && as != nil {
+		err = give(dir, as)
+	}
+	return dir, err
+}

@@ -1,0 +1,268 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/postings"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Each check yields what it is about, what that has and what it should have.
+const (
+	checkTokens = `
+		SELECT session_id, tokens, want FROM (
+			SELECT session_id, tokens, coalesce((SELECT sum(b.tokens) FROM block b
+				WHERE b.scope = s.scope AND b.session_id = s.session_id AND NOT off), 0)::bigint AS want
+			FROM session s WHERE scope = $1) AS x
+		WHERE tokens <> want ORDER BY session_id`
+	checkBlocks = `
+		SELECT session_id, blocks, want FROM (
+			SELECT session_id, blocks, (SELECT count(*) FROM block b
+				WHERE b.scope = s.scope AND b.session_id = s.session_id AND NOT off) AS want
+			FROM session s WHERE scope = $1) AS x
+		WHERE blocks <> want ORDER BY session_id`
+	checkEntries = `
+		SELECT session_id, revision, want FROM (
+			SELECT session_id, revision, (SELECT count(*) FROM entry e
+				WHERE e.scope = s.scope AND e.session_id = s.session_id AND e.revision BETWEEN 1 AND s.revision) AS want
+			FROM session s WHERE scope = $1) AS x
+		WHERE revision <> want ORDER BY session_id`
+	checkItems = `
+		SELECT session_id, items, want FROM (
+			SELECT session_id, items, (SELECT count(*) FROM item i
+				WHERE i.scope = s.scope AND i.session_id = s.session_id AND i.ord < s.items) AS want
+			FROM session s WHERE scope = $1) AS x
+		WHERE items <> want ORDER BY session_id`
+	checkStatements = `
+		SELECT session_id, statements, want FROM (
+			SELECT session_id, statements, (SELECT count(*) FROM statement i
+				WHERE i.scope = s.scope AND i.session_id = s.session_id AND i.ord < s.statements) AS want
+			FROM session s WHERE scope = $1) AS x
+		WHERE statements <> want ORDER BY session_id`
+
+	countLog       = `SELECT version, (SELECT count(*) FROM log WHERE scope = $1 AND version BETWEEN 1 AND v.version) FROM version v WHERE scope = $1`
+	countArtifacts = `SELECT seq, (SELECT count(*) FROM artifact WHERE scope = $1 AND seq BETWEEN 1 AND v.seq) FROM version v WHERE scope = $1`
+	countCalls     = `SELECT calls, (SELECT count(*) FROM call WHERE scope = $1 AND seq BETWEEN 1 AND h.calls) FROM call_head h WHERE scope = $1`
+	countWords     = `
+		SELECT (SELECT count(*) FROM artifact_word WHERE scope = $1),
+			(SELECT coalesce(sum(cardinality(words)), 0)::bigint FROM artifact_words WHERE scope = $1)`
+
+	selectNextCells = `
+		SELECT cell_id, kind, state, commitment, salt, body FROM cell
+		WHERE scope = $1 AND ($2::bytea IS NULL OR cell_id > $2) ORDER BY cell_id LIMIT $3`
+	selectAllDocs = `SELECT doc FROM doc WHERE scope = $1 ORDER BY doc`
+
+	selectMigrations = `SELECT version, name FROM migration WHERE version > 0 ORDER BY version`
+)
+
+// Check implements [store.Admin]. What it finds comes by scope: cells, sessions, artifacts,
+// calls, the indexes of words. References from one row to another are kept by the server. It
+// reads one scope after the other, each as it was at one time.
+func (s *database) Check(ctx context.Context) ([]string, error) {
+	scopes, err := s.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := s.checkSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		found, err := s.checkScope(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range found {
+			problems = append(problems, fmt.Sprintf("scope %s: %s", scope, problem))
+		}
+	}
+	return problems, nil
+}
+
+// checkSchema reports what of the schema is not as it was made, as far as it is on record.
+func (s *database) checkSchema(ctx context.Context) (problems []string, err error) {
+	next := 0
+	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+		problems, next = nil, 0
+		t.rows(func(rows pgx.Rows) error {
+			var version int
+			var name string
+			err := rows.Scan(&version, &name)
+			if err == nil && (version != next+1 || next >= len(s.steps) || name != s.steps[next].name) {
+				problems = append(problems, fmt.Sprintf("schema: migration %d is on record as %q", version, name))
+			}
+			next++
+			return err
+		}, selectMigrations)
+		return nil
+	})
+	if err == nil && next != len(s.steps) {
+		problems = append(problems, fmt.Sprintf("schema: %d migrations are on record, there were %d", next, len(s.steps)))
+	}
+	if unsafe := (*UnsafeError)(nil); errors.As(s.checkWalls(ctx), &unsafe) {
+		problems = append(problems, "schema: "+unsafe.Why)
+	}
+	return problems, err
+}
+
+// A checker collects what is wrong with a scope.
+type checker struct {
+	*tx
+
+	scope    governance.Scope
+	problems []string
+}
+
+func (c *checker) report(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (s *database) checkScope(ctx context.Context, scope governance.Scope) (problems []string, err error) {
+	err = s.transact(ctx, in(scope), reading, func(t *tx) error {
+		c := &checker{tx: t, scope: scope}
+		for _, part := range []func() error{c.checkCells, c.checkSums, c.checkIndex} {
+			if err := part(); err != nil {
+				return err
+			}
+		}
+		problems = c.problems
+		return nil
+	})
+	return problems, err
+}
+
+func (c *checker) checkCells() error {
+	var last []byte
+	for {
+		var rows []*cellRow
+		c.rows(each(&rows, scanCell), selectNextCells, raw(c.scope), last, cellsAtOnce)
+		if err := c.flush(); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if _, holds := r.cell(); r.state != cellPurged && !holds {
+				c.report("cell %s: its commitment does not hold", r.id)
+			}
+			last = raw(r.id)
+		}
+		if len(rows) < cellsAtOnce {
+			return nil
+		}
+	}
+}
+
+func (c *checker) checkSums() error {
+	for _, sum := range []struct{ sql, problem string }{
+		{checkEntries, "session %s: is at revision %d, its journal has %d entries"},
+		{checkItems, "session %s: has %d items, there are %d"},
+		{checkStatements, "session %s: has %d statements, there are %d"},
+		{checkTokens, "session %s: its head has %d tokens, its blocks %d"},
+		{checkBlocks, "session %s: its head has %d blocks, there are %d"},
+	} {
+		c.rows(func(rows pgx.Rows) error {
+			var session string
+			var have, want int64
+			err := rows.Scan(to(&session), &have, &want)
+			c.report(sum.problem, session, have, want)
+			return err
+		}, sum.sql, raw(c.scope))
+	}
+	for _, sum := range []struct{ sql, problem string }{
+		{countLog, "is at version %d, its log has %d entries"},
+		{countArtifacts, "the last place is %d, there are %d artifacts"},
+		{countCalls, "the last call is %d, there are %d"},
+		{countWords, "index words: %d words lead to artifacts, which have %d"},
+	} {
+		c.rows(func(rows pgx.Rows) error {
+			var have, want int64
+			err := rows.Scan(&have, &want)
+			if have != want {
+				c.report(sum.problem, have, want)
+			}
+			return err
+		}, sum.sql, raw(c.scope))
+	}
+	return c.flush()
+}
+
+// checkIndex compares the documents of the segments, and how many words they have, with
+// those that are findable.
+func (c *checker) checkIndex() error {
+	var segments []*segment
+	var gone, docs []int64
+	c.rows(each(&segments, scanSegment), selectSegments, raw(c.scope))
+	c.rows(numbers(&gone), selectGone, raw(c.scope))
+	c.rows(numbers(&docs), selectAllDocs, raw(c.scope))
+	if err := c.flush(); errors.Is(err, store.ErrCorrupt) {
+		c.report("%v", err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	have := make(map[int64]bool)
+	for _, g := range segments {
+		for _, doc := range g.ids {
+			have[doc] = true
+		}
+		if err := c.checkSegment(g); errors.Is(err, store.ErrCorrupt) {
+			c.report("segment %d: %v", g.key, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	for _, doc := range gone {
+		delete(have, doc)
+	}
+	wrong := 0
+	for _, doc := range docs {
+		if !have[doc] {
+			wrong++
+		}
+		delete(have, doc)
+	}
+	if wrong += len(have); wrong > 0 {
+		c.report("index words: the words of %d texts are not those that were put into it", wrong)
+	}
+	return nil
+}
+
+// checkSegment compares how often the pages of a segment have words with how long its
+// documents are.
+func (c *checker) checkSegment(g *segment) error {
+	pages := 0
+	lengths := make([]uint32, len(g.ids))
+	c.rows(func(rows pgx.Rows) error {
+		var key, page int64
+		var body []byte
+		if err := rows.Scan(&key, &page, &body); err != nil {
+			return err
+		}
+		pages++
+		return postings.Words(body, uint32(len(g.ids)), func(_ string, l *postings.List) error { //nolint:gosec // places are such numbers
+			var docs, counts [postings.BlockSize]uint32
+			for b := l.Cursor(); b.Next(); {
+				for i := range b.Decode(&docs, &counts) {
+					lengths[docs[i]] += counts[i]
+				}
+			}
+			return nil
+		})
+	}, selectPages, raw(c.scope), []int64{g.key})
+	if err := c.flush(); err != nil {
+		return damagedIndex()
+	}
+	if pages != int(g.pages) {
+		return fmt.Errorf("it has %d pages, and should have %d: %w", pages, g.pages, store.ErrCorrupt)
+	}
+	for i, length := range g.lengths {
+		if lengths[i] != length {
+			return damagedIndex()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+-- Sessions that are not live, and which cells the changes of a session brought, so that
+-- all of them can be found when the session is purged, also those that nothing refers
+-- to any more.
+
+ALTER TABLE session ADD COLUMN status TEXT NOT NULL DEFAULT '' CHECK (status IN ('', 'tombstoned', 'purged'));
+
+CREATE TABLE session_cell (
+	scope      BYTEA NOT NULL,
+	session_id BYTEA NOT NULL,
+	cell_id    BYTEA NOT NULL,
+	PRIMARY KEY (scope, session_id, cell_id),
+	FOREIGN KEY (scope, session_id) REFERENCES session (scope, session_id),
+	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
+);

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/guard"
+	"github.com/carrel-dev/carrel/store/storetest"
+)
+
+// newStore returns an empty store.
+func newStore(t *testing.T) *database {
+	t.Helper()
+	return openStore(t, postgres.New(t))
+}
+
+func openStore(t *testing.T, address string) *database {
+	t.Helper()
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := open(t.Context(), address, &Options{Conns: 4}, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return newStore(t) })
+}
+
+// Who may do everything everywhere has a store like any other.
+func TestConformanceBehindGuard(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return guard.New(newStore(t), governance.Whole(governance.ActorUser), func() time.Time { return time.Unix(0, 0) })
+	})
+}
+
+func TestCredentials(t *testing.T) {
+	storetest.RunCredentials(t, func(t *testing.T) func() store.Credentials {
+		address := postgres.New(t)
+		return func() store.Credentials { return openStore(t, address) }
+	})
+}
+
+// The steps to the schema have the names of those of the other driver.
+func TestMigrationsAreTwins(t *testing.T) {
+	files, err := filepath.Glob("../sqlite/migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, have []string
+	for _, file := range files {
+		want = append(want, filepath.Base(file))
+	}
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		have = append(have, step.name)
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("names of migrations (-sqlite +postgres):\n%s", diff)
+	}
+}

@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+)
+
+// An UnsafeError says why a server or a role is none to keep a store with, and what to do.
+// Nothing was written.
+type UnsafeError struct {
+	Address string // without a password
+	Why     string
+}
+
+func (e *UnsafeError) Error() string { return fmt.Sprintf("store %s: %s", e.Address, e.Why) }
+
+func (s *database) refuse(format string, args ...any) error {
+	return &UnsafeError{s.address, fmt.Sprintf(format, args...)}
+}
+
+// facts are what the preflight looks at. A setting that the server does not have is nil.
+type facts struct {
+	version                                     int // such as 150018
+	fsync, fullPageWrites, synchronous, standby *string
+	role                                        string
+	super, bypass                               bool
+}
+
+const selectFacts = `
+	SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
+		current_setting('fsync', true), current_setting('full_page_writes', true),
+		current_setting('synchronous_commit', true), current_setting('in_hot_standby', true),
+		rolname::text, rolsuper, rolbypassrls
+	FROM pg_roles WHERE rolname = current_user`
+
+// oldest has the first release of each version that row-level security can be trusted in:
+// before it, the statistics that a planner has told of rows in other scopes
+// (CVE-2025-8713).
+var oldest = map[int]int{14: 19, 15: 14, 16: 10, 17: 6}
+
+// oldestVersion is the oldest version that there are releases of.
+const oldestVersion = 14
+
+// preflight refuses a server or a role that would not keep what this package promises.
+func (s *database) preflight(ctx context.Context) error {
+	var f facts
+	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
+		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.standby, &f.role, &f.super, &f.bypass)
+		return t.flush()
+	})
+	if err != nil {
+		return err
+	}
+	if why := f.unsafe(); why != "" {
+		return &UnsafeError{s.address, why}
+	}
+	return nil
+}
+
+// unsafe returns what is wrong, and what to do, or "".
+func (f *facts) unsafe() string {
+	off := func(setting *string) bool { return setting != nil && *setting == "off" }
+	major, minor := f.version/10_000, f.version%10_000
+	switch {
+	case major < oldestVersion:
+		return fmt.Sprintf("PostgreSQL %d.%d is too old: %d.%d or newer is needed", major, minor, oldestVersion, oldest[oldestVersion])
+	case minor < oldest[major]:
+		return fmt.Sprintf("PostgreSQL %d.%d lets roles learn of rows that row-level security hides: upgrade it to %d.%d",
+			major, minor, major, oldest[major])
+	case off(f.fsync):
+		return "fsync is off, so that a loss of power may damage the database: set fsync = on in postgresql.conf and start the server again"
+	case off(f.fullPageWrites):
+		return "full_page_writes is off, so that a loss of power may damage the database: set full_page_writes = on in postgresql.conf and reload"
+	case off(f.synchronous):
+		return "synchronous_commit is off, so that what was acknowledged may be lost: set it to on, for the server, the database and the role: " +
+			fmt.Sprintf("ALTER ROLE %s SET synchronous_commit = on", f.role)
+	case f.super:
+		return fmt.Sprintf("the role %s is a superuser, whom row-level security does not bind: CREATE ROLE carrel LOGIN, and make the database its own", f.role)
+	case f.bypass:
+		return fmt.Sprintf("row-level security does not bind the role %[1]s: ALTER ROLE %[1]s NOBYPASSRLS", f.role)
+	}
+	return ""
+}
