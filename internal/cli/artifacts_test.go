@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -171,7 +172,7 @@ func TestRehearsalWritesNothing(t *testing.T) {
 	}
 }
 
-// The settings that the help shows are settings.
+// The settings that the help shows are settings, and are all.
 func TestHelpShowsSettings(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
@@ -182,6 +183,13 @@ func TestHelpShowsSettings(t *testing.T) {
 	for _, want := range []string{"scope\tacme/web\t", "tiers.core\t1.1\t", "sources.mcp.notes.command\tnotes-server, --stdio\t", "triage.half_life.tool\t1d\t"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("settings are\n%s\nwant %q in them", got, want)
+		}
+	}
+	for line := range strings.Lines(got) {
+		name, rest, _ := strings.Cut(line, "\t")
+		family := regexp.MustCompile(`^triage\.(half_life|weights)\.|\.key$`) // one of each is shown; keys are in no file
+		if !strings.Contains(rest, "help.toml") && !family.MatchString(name) {
+			t.Errorf("setting %s has no line in the help", name)
 		}
 	}
 }

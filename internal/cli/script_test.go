@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
@@ -69,7 +72,7 @@ func TestScripts(t *testing.T) {
 				os.CopyFS(filepath.Join(env.WorkDir, "exam"), os.DirFS("../exam/testdata")),
 			)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "let": let, "alter": alter, "work": workSessions, "await": awaitServers, "fetch": fetch, "certificate": certificate},
 	})
 }
 
@@ -176,7 +179,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 3 {
 		req.Host = args[3]
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := trusting(ts).Do(req)
 	ts.Check(err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -185,4 +188,31 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strconv.Itoa(resp.StatusCode); got != args[0] {
 		ts.Fatalf("%s answers with status %s, want %s: %s", args[1], got, args[0], body)
 	}
+}
+
+// certificate runs "certificate CERT KEY" and writes a certificate for this machine, and its
+// key, to files.
+func certificate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: certificate cert key")
+	}
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	ts.Check(err)
+	for name, block := range map[string]*pem.Block{args[0]: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, args[1]: {Type: "PRIVATE KEY", Bytes: key}} {
+		ts.Check(os.WriteFile(ts.MkAbs(name), pem.EncodeToMemory(block), 0o600))
+	}
+}
+
+// trusting returns a client that trusts the certificate in cert.pem, if there is one.
+func trusting(ts *testscript.TestScript) *http.Client {
+	cert, err := os.ReadFile(ts.MkAbs("cert.pem"))
+	if err != nil {
+		return http.DefaultClient
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 }

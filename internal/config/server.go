@@ -17,6 +17,10 @@ type Server struct {
 	Origins []string
 	Grace   time.Duration
 	OTLP    string // where spans go, or empty
+
+	// Cert and Key are the files of a certificate and of its key. Without them the server
+	// speaks plain HTTP.
+	Cert, Key string
 }
 
 // Server returns what the settings say about a server.
@@ -25,7 +29,16 @@ func (s *Settings) Server() Server {
 		Listen: get[string](s, "server.listen"), Remote: get[bool](s, "server.remote"),
 		Hosts: get[[]string](s, "server.hosts"), Origins: get[[]string](s, "server.origins"),
 		Grace: time.Duration(get[Duration](s, "server.grace")), OTLP: get[string](s, "telemetry.otlp"),
+		Cert: get[string](s, "server.tls_cert"), Key: get[string](s, "server.tls_key"),
 	}
+}
+
+// Scheme returns what the URL of the server begins with: "https" if there is a certificate.
+func (s Server) Scheme() string {
+	if s.Cert != "" || s.Key != "" {
+		return "https"
+	}
+	return "http"
 }
 
 // readAddress reads where to listen: a host and a port.

@@ -115,6 +115,8 @@ var known = slices.Concat([]key{
 	{name: "server.remote", read: readSwitch, builtIn: false, own: true},
 	{name: "server.hosts", read: readList(`["carrel.example.org"]`, anything), builtIn: []string{}, own: true},
 	{name: "server.origins", read: readList(`["https://carrel.example.org"]`, anything), builtIn: []string{}, own: true},
+	{name: "server.tls_cert", variable: "CARREL_TLS_CERT", read: readMaybe, builtIn: "", own: true, place: true},
+	{name: "server.tls_key", variable: "CARREL_TLS_KEY", read: readMaybe, builtIn: "", own: true, place: true},
 	{name: "server.grace", read: readDuration, builtIn: Duration(20 * time.Second), own: true},
 	{name: "server.readers", read: readCount, builtIn: sqlite.DefaultReaders, own: true},
 	{name: "telemetry.otlp", variable: "CARREL_OTLP", read: readURL, builtIn: "", own: true},

@@ -118,6 +118,39 @@ The files are TOML. All keys, with examples:
                        # sent, and programs do what the model would
   calls = 200          # that a run may make
 
+  [redact]
+  personal = false     # true takes e-mail addresses and numbers of cards out of what is put; *
+
+  [server]             # carrel serve. All of this table: *
+  listen = "127.0.0.1:7717"
+  remote = false       # true lets other machines reach it
+  hosts = []           # other names by which clients call it
+  origins = []         # of pages whose scripts may call it
+  tls_cert = ""        # files of a certificate and of its key, to speak HTTPS;
+  tls_key = ""         # they are read again when they change
+  grace = "20s"        # for what has begun, when it ends
+  readers = 64         # connections that read the store at once
+
+  [telemetry]
+  otlp = ""            # where spans go, such as "http://localhost:4318"; *
+
+  [hook]               # of agents
+  large = 25_000       # bytes of a result from which on it is put aside
+  pointer = 1500       # tokens of what stands in its place
+  brief = 2000         # tokens of a brief around a compaction
+  limit = "5s"         # for all of it
+  secrets = false      # true puts aside what looks like a credential, too
+
+  [proxy]              # carrel proxy, run and serve --proxy. All of this table: *
+  listen = "127.0.0.1:8787"
+  mode = "observe"     # or "manage": carrel help proxy
+  upstream.anthropic = "https://api.anthropic.com"
+  upstream.openai = "https://api.openai.com/v1"
+  audit = "open"       # or "required": no call without a record of it
+  budget = 100_000     # tokens of a managed request; 90% of the window if not set
+  compaction = "pass"  # or "answer": the client's own compactions
+  holdout = "0%"       # share of conversations that are left as they are
+
   [credential]         # of those who come in over the network
   key_file = ""        # what credentials are hashed under *; beside the store if not set
 

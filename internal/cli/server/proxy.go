@@ -199,7 +199,7 @@ func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace
 
 // enlist records a proxy that runs by itself, until release is called.
 func (p *ownProxy) enlist(ctx context.Context, j *job.Job, a *job.Access, surfaces ...string) (record *running, release func() error, err error) {
-	if record, err = recordOf(ctx, j, a, p.listener.Addr().String(), surfaces...); err != nil {
+	if record, err = recordOf(ctx, j, a, "http://"+p.listener.Addr().String(), surfaces...); err != nil {
 		return nil, nil, err
 	}
 	record.Proxy = record.URL

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -50,6 +51,8 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:7717, by default. Port 0 takes a free one")
+	f.StringVar(&fl.cert, "tls-cert", "", "speak HTTPS, with the certificate in `file`; read again when it changes")
+	f.StringVar(&fl.key, "tls-key", "", "`file` with the private key of the certificate")
 	f.BoolVar(&fl.remote, "remote", false, "let other machines reach it, if the address lets them")
 	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call it; may be given again")
 	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
@@ -59,7 +62,7 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	listen             string
+	listen, cert, key  string
 	remote, mcp, proxy bool
 	hosts              []string
 }
@@ -68,6 +71,9 @@ type serveFlags struct {
 func (fl *serveFlags) settle(cmd *cobra.Command, s config.Server) config.Server {
 	if fl.listen != "" {
 		s.Listen = fl.listen
+	}
+	if fl.cert != "" || fl.key != "" {
+		s.Cert, s.Key = fl.cert, fl.key
 	}
 	if cmd.Flags().Changed("remote") {
 		s.Remote = fl.remote
@@ -83,12 +89,9 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	if err != nil {
 		return err
 	}
-	l, err := auth.Listen(set.Listen, set.Remote)
-	if errors.Is(err, auth.ErrRemote) {
-		return out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; put TLS before it")
-	}
+	l, err := listen(j, &set)
 	if err != nil {
-		return out.Hinted(out.Usagef("%w", err), "carrel ps lists the servers that run; port 0 takes a free one")
+		return err
 	}
 	defer func() { _ = l.Close() }() // closed by the service already, or never used
 	var tracer trace.TracerProvider
@@ -109,7 +112,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	if err != nil {
 		return out.Hinted(out.Usagef("%w", err), "carrel help config")
 	}
-	record, err := recordOf(ctx, j, a, l.Addr().String(), "http")
+	record, err := recordOf(ctx, j, a, set.Scheme()+"://"+l.Addr().String(), "http")
 	if err != nil {
 		return err
 	}
@@ -139,6 +142,30 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	})
 }
 
+// listen listens where the settings say, and speaks TLS there if they name a certificate.
+func listen(j *job.Job, set *config.Server) (net.Listener, error) {
+	var pair *auth.KeyPair
+	if set.Cert != "" || set.Key != "" {
+		var err error
+		log := j.Logger()
+		if pair, err = auth.LoadKeyPair(j.Path(set.Cert), j.Path(set.Key), func(err error) { log.Warn("the former certificate goes on", "reason", err) }); err != nil {
+			return nil, out.Hinted(out.Usagef("%w", err), "--tls-cert and --tls-key name files with PEM blocks that belong together")
+		}
+	}
+	l, err := auth.Listen(set.Listen, set.Remote)
+	switch {
+	case errors.Is(err, auth.ErrRemote) && pair == nil:
+		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it; give --tls-cert and --tls-key, or put TLS before it")
+	case errors.Is(err, auth.ErrRemote):
+		return nil, out.Hinted(out.Usagef("%w", err), "--remote lets other machines reach it")
+	case err != nil:
+		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists the servers that run; port 0 takes a free one")
+	case pair == nil:
+		return l, nil
+	}
+	return pair.Listen(l), nil
+}
+
 // together does several things at once until ctx is done or one of them ends, and returns
 // when all have ended.
 func together(ctx context.Context, all ...func(context.Context) error) error {
@@ -154,14 +181,14 @@ func together(ctx context.Context, all ...func(context.Context) error) error {
 	return g.Wait()
 }
 
-// recordOf returns the record of a server at an address.
-func recordOf(ctx context.Context, j *job.Job, a *job.Access, address string, surfaces ...string) (*running, error) {
+// recordOf returns the record of a server at a URL.
+func recordOf(ctx context.Context, j *job.Job, a *job.Access, url string, surfaces ...string) (*running, error) {
 	info, err := a.Store.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &running{
-		PID: os.Getpid(), URL: "http://" + address, Surfaces: surfaces, Store: info.Path,
+		PID: os.Getpid(), URL: url, Surfaces: surfaces, Store: info.Path,
 		Version: job.ReadBuild().Version, Started: j.Now().UTC().Truncate(time.Second),
 	}, nil
 }
