@@ -26,6 +26,8 @@ type CallIntent struct {
 	Managed   bool          `json:"managed,omitempty"`  // by Carrel: what is sent is not what came, or could have been another
 	Holdout   bool          `json:"holdout,omitempty"`  // its session is left as it is, for comparison
 	Reason    string        `json:"reason,omitempty"`   // why it is managed or not, in a word of Carrel's
+	Recall    bool          `json:"recall,omitempty"`   // Carrel's own tool is among the tools that are sent
+	Follows   string        `json:"follows,omitempty"`  // the call whose answer this one goes on with, after results of that tool
 	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last call that was
 	Estimate  token.Count   `json:"estimate,omitempty"` // tokens that are sent, as counted here
 	Would     token.Count   `json:"would,omitempty"`    // tokens that managing would have sent, if it is not managed

@@ -19,6 +19,7 @@ type Proxy struct {
 	Upstreams proxy.Upstreams
 	Required  bool        // calls that cannot be recorded are refused
 	Budget    token.Count // above which a managed request is made smaller; 0 is 90 % of the window
+	Recall    bool        // conversations that begin managed get a tool by which the model recalls
 	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
 }
 
@@ -47,6 +48,7 @@ func proxyKeys() []key {
 		{name: "proxy.audit", read: oneOf(auditOpen, auditRequired), builtIn: auditOpen},
 		{name: "proxy.budget", read: readTokens, otherwise: "90% of the window"},
 		{name: "proxy.compaction", read: oneOf(compactionPass, compactionAnswer), builtIn: compactionPass},
+		{name: "proxy.recall", read: readSwitch, builtIn: false},
 		{name: "proxy.holdout", read: readHoldout, builtIn: ratio.Ratio(0)},
 	}
 	for i := range keys {
@@ -61,7 +63,7 @@ func (s *Settings) Proxy() Proxy {
 		Listen: get[string](s, "proxy.listen"), Manage: get[string](s, "proxy.mode") == modeManage,
 		Upstreams: proxy.Upstreams{Anthropic: get[string](s, "proxy.upstream.anthropic"), OpenAI: get[string](s, "proxy.upstream.openai")},
 		Required:  get[string](s, "proxy.audit") == auditRequired, Budget: get[token.Count](s, "proxy.budget"),
-		Holdout: get[ratio.Ratio](s, "proxy.holdout"),
+		Holdout: get[ratio.Ratio](s, "proxy.holdout"), Recall: get[bool](s, "proxy.recall"),
 	}
 }
 

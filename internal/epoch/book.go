@@ -37,6 +37,7 @@ type Book struct {
 	dialect  wire.Dialect
 	heads    map[digest.Digest]*entry
 	messages map[digest.Digest]*entry
+	replies  map[digest.Digest]*reply // by ReplyChain
 	doc      rawjson.Document
 	epoch    int
 }
@@ -48,18 +49,19 @@ type entry struct {
 	sent          []digest.Digest // their identities
 	spans         []rawjson.Span  // of each in text
 	blocks        []int           // of the last: where in text a mark may be put, -1 where none may
+	shift         int             // blocks in front of those that the client has
 }
 
 // NewBook returns a book without rewrites.
 func NewBook(dialect wire.Dialect) *Book {
-	return &Book{dialect: dialect, heads: make(map[digest.Digest]*entry), messages: make(map[digest.Digest]*entry)}
+	return &Book{dialect: dialect, heads: make(map[digest.Digest]*entry), messages: make(map[digest.Digest]*entry), replies: make(map[digest.Digest]*reply)}
 }
 
 // Epoch returns the newest epoch that has a head, and 0 if none has.
 func (b *Book) Epoch() int { return b.epoch }
 
 // Len returns how many rewrites there are.
-func (b *Book) Len() int { return len(b.heads) + len(b.messages) }
+func (b *Book) Len() int { return len(b.heads) + len(b.messages) + len(b.replies) }
 
 // Has reports whether the last message of a chain has a rewrite of its own.
 func (b *Book) Has(chain digest.Digest) bool { return b.messages[chain] != nil }
@@ -72,13 +74,19 @@ func (b *Book) Size() (n int) {
 	for _, e := range b.messages {
 		n += len(e.text)
 	}
+	for _, r := range b.replies {
+		n += len(r.text)
+	}
 	return n
 }
 
 // Add adds a rewrite, in place of one of the same kind and chain of an earlier epoch or of
-// the same. Data of a head is a list of messages, at least one, that of a message is one.
-// It is copied.
+// the same. Data of a head is a list of messages, at least one, that of a message is one, or
+// a [Reply]. It is copied.
 func (b *Book) Add(r *Rewrite) error {
+	if is, err := b.addReply(r); is {
+		return err
+	}
 	list := r.Data
 	if r.Kind == Message {
 		list = slices.Concat([]byte("["), r.Data, []byte("]"))

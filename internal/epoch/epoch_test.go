@@ -392,7 +392,7 @@ func TestBare(t *testing.T) {
 	}
 	q := read(t, wire.Anthropic, bodyOf(wire.Anthropic, messages...))
 	b := epoch.NewBook(wire.Anthropic)
-	if got := string(epoch.Bare(q, b)); got != "["+strings.Join(messages, ",")+"]" {
+	if got := string(epoch.Bare(q, b, false)); got != "["+strings.Join(messages, ",")+"]" {
 		t.Errorf("without a rewrite %s", got)
 	}
 	if err := b.Add(&epoch.Rewrite{Chain: q.Messages[2].Chain, Kind: epoch.Message, Messages: 3, Data: []byte(messages[2])}); err != nil {
@@ -400,7 +400,7 @@ func TestBare(t *testing.T) {
 	}
 	messages[3] = `{"role":"assistant","content":[{"type":"text","text":"y"}]}`
 	messages = slices.Delete(messages, 5, 6)
-	if got := string(epoch.Bare(q, b)); got != "["+strings.Join(messages, ",")+"]" {
+	if got := string(epoch.Bare(q, b, false)); got != "["+strings.Join(messages, ",")+"]" {
 		t.Errorf("got %s", got)
 	}
 }

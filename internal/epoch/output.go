@@ -221,15 +221,23 @@ func Replace(q *wire.Request, outputs []Output, texts []string) []byte {
 
 // Bare returns a head of all messages of a request as they came, but without the reasoning
 // that was made behind a rewrite, as a plan says: it is bound to what was sent, and that is
-// not what the client has. A reply of nothing but such reasoning is left out.
-func Bare(q *wire.Request, b *Book) []byte {
+// not what the client has. A reply of nothing but such reasoning is left out. If something
+// else than messages was changed, all reasoning is bound to that.
+func Bare(q *wire.Request, b *Book, all bool) []byte {
 	from := len(q.Messages)
 	for i := range q.Messages {
 		c := q.Messages[i].Chain
-		if b.heads[c] != nil || b.messages[c] != nil {
+		r, _ := b.replyAt(q, i)
+		if b.heads[c] != nil || b.messages[c] != nil || r != nil {
 			from = i
+			if r != nil {
+				from-- // the reply itself has reasoning that follows what it hides
+			}
 			break
 		}
+	}
+	if all {
+		from = -1
 	}
 	list := []byte("[")
 	for i := range q.Messages {

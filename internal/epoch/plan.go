@@ -24,9 +24,9 @@ type Plan struct {
 	alone   []replaced
 }
 
-// A replaced message goes as its own rewrite says.
+// Some messages, mostly one, go as their own rewrite says.
 type replaced struct {
-	message int
+	message, n int
 	*entry
 }
 
@@ -42,11 +42,8 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 			}
 		}
 	}
-	for i := p.Head; i < len(q.Messages) && len(b.messages) > 0; i++ {
-		if e := b.messages[q.Messages[i].Chain]; e != nil {
-			p.alone = append(p.alone, replaced{i, e})
-			p.First = min(p.First, i)
-		}
+	if p.alone = b.apart(q, p.Head); len(p.alone) > 0 {
+		p.First = min(p.First, p.alone[0].message)
 	}
 	if p.First == len(q.Messages) && p.First > 0 {
 		p.Sent = q.Messages[p.First-1].Chain
@@ -56,6 +53,42 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 		p.Sent = wire.Extend(q.Dialect, p.Sent, m.id)
 	}
 	return p
+}
+
+// apart returns what goes otherwise than it came, from a message on: replies of which the
+// client does not have all, with what belongs to them in the messages that follow, and
+// messages that have a rewrite of their own.
+func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
+	if len(b.messages)+len(b.replies) == 0 {
+		return nil
+	}
+	var open *reply // whose results belong into what follows
+	behind := 0     // it, so many messages
+	if from > 0 && len(b.replies) > 0 {
+		open, _ = b.replyAt(q, from-1)
+	}
+	for i := from; i < len(q.Messages); i++ {
+		e, n := b.messages[q.Messages[i].Chain], 1
+		switch {
+		case len(b.replies) == 0:
+		case q.Messages[i].Role == wire.RoleAssistant:
+			if open, n = b.replyAt(q, i); open != nil {
+				e, behind = open.entry, 0
+			} else {
+				n = 1
+			}
+		case open != nil && (behind == 0 || q.Dialect != wire.Anthropic): // there all results stand in one message
+			if with := b.follow(q, open, i, e, behind == 0); with != nil {
+				e = with
+			}
+			behind++
+		}
+		if e != nil {
+			list = append(list, replaced{i, n, e})
+		}
+		i += n - 1
+	}
+	return list
 }
 
 // A piece is a message that is sent.
@@ -77,6 +110,7 @@ func (p *Plan) pieces(q *wire.Request) iter.Seq[piece] {
 				if !p.alone[next].each(i, yield) {
 					return
 				}
+				i += p.alone[next].n - 1
 				next++
 				continue
 			}
@@ -140,7 +174,19 @@ func (p *Plan) Edit(q *wire.Request) {
 		put(0, p.head.marked(last))
 	}
 	for _, r := range p.alone {
-		put(r.message, r.marked(slices.Collect(marks(q, r.message))))
+		var own []mark
+		for i := r.message; i < r.message+r.n; i++ {
+			for m := range marks(q, i) {
+				if m.block += r.shift; len(r.spans) > 1 || r.n > 1 {
+					m.block = len(r.blocks)
+				}
+				own = append(own, m)
+			}
+			if i > r.message {
+				d.Drop(q.Messages[i].Node)
+			}
+		}
+		put(r.message, r.marked(own))
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 )
 
 // Whole returns the first n messages of a request as a conversation to be stored: each as its
-// own rewrite says, none of them as a head says, in the canonical form. Marks and the billing line are
+// own rewrite says, none of them as a head says, in the canonical form. What of a reply the
+// client does not have is in it. Marks and the billing line are
 // left out, and a list of one plain text is that text. So the beginning of a conversation
 // has the same bytes in each call.
 func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
+	alone := b.apart(q, 0)
 	d := &b.doc
 	if err := d.Read(q.Doc.Raw(rawjson.Root)); err != nil {
 		return nil, err
@@ -29,12 +31,16 @@ func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
 	}
 	for i := range own.Messages {
 		m := &own.Messages[i]
-		if i >= n {
+		for len(alone) > 0 && alone[0].message+alone[0].n <= i {
+			alone = alone[1:]
+		}
+		in := len(alone) > 0 && alone[0].message <= i && m.Node != own.List
+		if i >= n || in && i > alone[0].message {
 			d.Drop(m.Node)
 			continue
 		}
-		if e := b.messages[m.Chain]; e != nil && m.Node != own.List {
-			d.Replace(m.Node, e.text)
+		if in {
+			d.Replace(m.Node, alone[0].text)
 			continue
 		}
 		content := own.Content(i)

@@ -308,7 +308,7 @@ func TestUnpack(t *testing.T) {
 			t.Errorf("%s: what is not compressed gives no error", encoding)
 		}
 	}
-	if _, err := Unpack("rot13", strings.NewReader(""), 10); !errors.Is(err, errEncoding) {
+	if _, err := Unpack("rot13", strings.NewReader(""), 10); !errors.Is(err, ErrEncoding) {
 		t.Errorf("an encoding that nobody knows gives %v", err)
 	}
 }

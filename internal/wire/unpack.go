@@ -32,11 +32,13 @@ func open(encoding string, r io.Reader) (io.Reader, func(), error) {
 		}
 		return z, z.Close, nil
 	}
-	return nil, nil, errEncoding
+	return nil, nil, ErrEncoding
 }
 
 var (
-	errEncoding = errors.New("wire: nobody knows this encoding")
+	// ErrEncoding is that nobody knows a Content-Encoding.
+	ErrEncoding = errors.New("wire: nobody knows this encoding")
+
 	errTooLarge = errors.New("wire: too large unpacked")
 	errStopped  = errors.New("wire: stopped")
 )
@@ -137,3 +139,26 @@ func (u *unpacker) behind() bool { return u.gzip && string(u.tail) != flushed }
 const flushed = "\x00\x00\xff\xff"
 
 func (u *unpacker) close() { u.stop() }
+
+// Unpacked returns a reader of what an answer with a Content-Encoding says. It closes what it
+// reads from. With [ErrEncoding] nothing was read.
+func Unpacked(encoding string, r io.ReadCloser) (io.ReadCloser, error) {
+	z, free, err := open(strings.ToLower(strings.TrimSpace(encoding)), r)
+	if err != nil {
+		return nil, err
+	}
+	return &unpacked{z, r, free}, nil
+}
+
+type unpacked struct {
+	io.Reader
+
+	from io.Closer
+	free func()
+}
+
+// Close implements [io.Closer].
+func (u *unpacked) Close() error {
+	u.free()
+	return u.from.Close()
+}

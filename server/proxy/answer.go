@@ -125,6 +125,9 @@ func (h *held) settle(err error) (told bool) {
 	out := &outcome{state: store.CallDone, status: h.status, bytes: h.came, first: h.first}
 	out.answer = *h.tap.End(err != nil && !errors.Is(err, io.EOF))
 	out.answer.Status = h.status
+	if h.call.rounds != nil {
+		h.call.rounds.last(out)
+	}
 	if !out.answer.Whole || out.answer.Error != "" || h.status >= http.StatusBadRequest {
 		out.state = store.CallFailed
 	}
@@ -154,7 +157,11 @@ func (c *call) finish(out *outcome) (told bool) {
 	c.over.Do(func() {
 		began := c.proxy.opts.Now()
 		if c.prepared != nil && c.parts != nil {
-			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, &out.answer)
+			answer := &out.answer
+			if c.rounds != nil && c.rounds.first != nil {
+				answer = c.rounds.first // what was prepared is what the first round is of
+			}
+			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, answer)
 		}
 		told = c.end(c.ctx, out)
 		c.proxy.took(c.own + max(0, c.proxy.opts.Now().Sub(began)))
@@ -164,11 +171,12 @@ func (c *call) finish(out *outcome) (told bool) {
 
 // Close implements [io.Closer].
 func (h *held) Close() error {
+	err := h.body.Close()
 	if !h.settled { // the client is gone, or the copy failed
 		_ = h.settle(errGone) // whether or not that can be recorded
 	}
 	h.tap.Close()
-	return h.body.Close()
+	return err
 }
 
 // errGone is that nobody waits for the answer any more.

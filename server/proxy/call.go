@@ -40,6 +40,7 @@ type call struct {
 	over     sync.Once     // its outcome is known
 	good     bool          // it ended well, and the client learned of it
 	own      time.Duration // that the proxy itself took
+	rounds   *rounds       // if what is sent has a tool of Carrel's, from when the answer began
 
 	mu     sync.Mutex
 	id     string // in the record
@@ -195,6 +196,9 @@ func (c *call) load(r *http.Request) {
 	if c.sent == nil && c.encoding != nil {
 		r.Header["Content-Encoding"] = c.encoding
 	}
+	if c.recaller() != nil {
+		r.Header["Accept-Encoding"] = []string{"identity"} // the answer is read, and may be changed
+	}
 	r.ContentLength, r.TransferEncoding, r.Body, r.GetBody = int64(size), nil, http.NoBody, nil
 	if size > 0 {
 		r.Body, _ = open() // it never fails
@@ -319,7 +323,7 @@ func (c *call) use(prepared *Prepared) {
 	c.prepared, c.sent = prepared, prepared.Body
 	in := &c.intent
 	in.Reason, in.Epoch, in.Managed = prepared.Reason, prepared.Epoch, prepared.Body != nil
-	in.Sent, in.SentBytes = in.Chain, in.Bytes
+	in.Sent, in.SentBytes, in.Recall = in.Chain, in.Bytes, prepared.Recall
 	if prepared.Reply != nil {
 		in.Managed, in.SentBytes = true, 0
 		return
@@ -351,10 +355,13 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	c.heard()
-	if c.sent == nil || c.parts == nil || resp.StatusCode < http.StatusBadRequest || resp.StatusCode >= http.StatusInternalServerError {
-		return resp, nil
+	if c.sent != nil && c.parts != nil && resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
+		return c.again(r, resp)
 	}
-	return c.again(r, resp)
+	if c.recaller() != nil && resp.StatusCode == http.StatusOK {
+		return c.weave(r, resp)
+	}
+	return resp, nil
 }
 
 // maxRefusal is how many bytes of a refusal are read.

@@ -25,6 +25,7 @@ type Engine interface {
 	Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error)
 	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
 	Brief(ctx context.Context, scope governance.Scope, req *carrel.BriefRequest) (*carrel.BriefResult, error)
+	Recall(ctx context.Context, scope governance.Scope, req *carrel.RecallRequest) (*carrel.RecallResult, error)
 	Rewriter
 }
 
@@ -51,6 +52,7 @@ type EpochOptions struct {
 	Secrets bool        // stash what looks as if it held a credential, too
 	Brief   token.Count // size of what is added to a compaction; the default is [carrel.BriefTokens]
 	Answer  bool        // answer a compaction without the provider
+	Recall  bool        // add the tool ToolRecall to conversations that begin
 
 	Limit     time.Duration // for all of it but a head; the default is DefaultPrepare
 	HeadLimit time.Duration // for a head; the default is DefaultHead
@@ -141,7 +143,7 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	if err := m.load(ctx, t); err != nil {
 		return nil, err
 	}
-	p := &Prepared{State: t}
+	p := &Prepared{State: t, Recall: m.offers(t, q)}
 	if err := m.settle(ctx, t); err != nil {
 		m.failed(ctx, t, "keep what was sent", err)
 	}
@@ -150,7 +152,7 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	case len(t.owed) > 0:
 		p.Reason = "store behind"
 	case plan.Ended || t.stopped:
-		p.Reason = "stopped"
+		p.Reason, p.Recall = "stopped", false
 	case q.Kind == wire.KindCall:
 		m.manage(ctx, t, q, p)
 	}
@@ -184,11 +186,17 @@ func passes(q *wire.Request) string {
 // send puts into p what a plan says.
 func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
 	p.Epoch, p.Sent = plan.Epoch, plan.Sent
-	if plan.Untouched() {
+	if plan.Untouched() && !p.Recall {
 		p.Reason = cmp.Or(p.Reason, "nothing to change")
 		return
 	}
 	plan.Edit(q)
+	if p.Recall {
+		q.Doc.Append(q.Tools, recallTools[q.Dialect])
+		if plan.Untouched() {
+			p.Reason = cmp.Or(p.Reason, "recall offered")
+		}
+	}
 	p.Body = bytes.Join(q.Doc.Segments(), nil)
 	p.Reason = cmp.Or(p.Reason, "same epoch")
 	m.count(&m.status.Changed)
@@ -283,6 +291,9 @@ func (m *Epochs) Done(q *wire.Request, p *Prepared, answer *wire.Answer) {
 	}
 	t.calls++
 	t.last = m.o.Now()
+	if t.recall == unknown {
+		t.recall = offerOf(p.Recall)
+	}
 	if len(t.sent) == mostSent {
 		t.sent = slices.Delete(t.sent, 0, 1)
 	}

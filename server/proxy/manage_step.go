@@ -235,6 +235,7 @@ var refusals = []string{
 	"tool_use", "tool_result", "server_tool", "text content blocks must be non-empty", "must have non-empty content", "cache_control", "first message must use",
 	"role 'system'", "prefill", "roles must alternate", "too long", "too large", "exceed", "context_length", "context length", "context window",
 	"no tool output found", "no tool call found", "'reasoning' item", "tool_call_id", "tool_calls", "encrypted",
+	ToolRecall, "tools.", "'tools",
 }
 
 // Refused implements [Manager].
@@ -254,7 +255,7 @@ func (m *Epochs) Refused(ctx context.Context, q *wire.Request, p *Prepared, stat
 	next := &Prepared{Reason: "stopped", State: t, Sent: chainOf(q)}
 	data := bodyless(q)
 	if q.Dialect == wire.Anthropic && anthropic.BindsThinking(q.Model) {
-		data = epoch.Bare(q, t.book)
+		data = epoch.Bare(q, t.book, p.Recall)
 	}
 	err := m.keep(ctx, t, carrel.Rewrite{Chain: next.Sent, Kind: store.RewriteHead, Epoch: epoch.Ended, Messages: len(q.Messages), Data: data})
 	if err != nil {

@@ -39,6 +39,7 @@ type thread struct {
 	last    time.Time        // of the last answer
 	sent    []digest.Digest  // chains of the last calls
 	owed    []carrel.Rewrite // what the store has to learn before the next call, as it may have something else
+	recall  offer            // whether ToolRecall is among the tools
 	failed  token.Count      // how large what is sent was when no head could be made
 	stopped bool
 }
@@ -100,12 +101,18 @@ func (m *Epochs) load(ctx context.Context, t *thread) error {
 			return fmt.Errorf("read what was sent: %w", err)
 		}
 	}
-	calls, err := m.o.Engine.Calls(ctx, m.o.Scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
+	calls, err := m.o.Engine.Calls(ctx, m.o.Scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: mostSent}})
 	if err != nil {
 		return fmt.Errorf("read when the last call was: %w", err)
 	}
 	for i := range calls.Items {
-		t.last = calls.Items[i].Ended
+		c := &calls.Items[i]
+		if i == 0 {
+			t.last = c.Ended
+		}
+		if t.recall == unknown && (c.Recall || c.Managed) {
+			t.recall = offerOf(c.Recall)
+		}
 	}
 	t.session = id
 	return nil

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/weave"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -35,9 +36,22 @@ type Prepared struct {
 	Reason string        // why it is managed so, or not: one word or few, no text of the conversation
 	Epoch  int           // of what is sent
 	Sent   digest.Digest // the chain of what is sent
+	Recall bool          // the tool [ToolRecall] is among the tools of Body
 	State  any           // the Manager's own
 
 	size token.Count // a bound of what is sent, of [Epochs]
+}
+
+// A Recaller is a [Manager] that adds the tool [ToolRecall] to what is sent. The proxy answers
+// the calls of that tool, and the client sees nothing of them.
+type Recaller interface {
+	// Recall returns what the result of a call says, given its input.
+	Recall(ctx context.Context, input string) string
+
+	// Recalled keeps what was said and is not in the answer that the client gets, so that it
+	// is there again when the client comes back. It is called before the client learns of
+	// the end of the answer.
+	Recalled(ctx context.Context, req *wire.Request, p *Prepared, reply *weave.Reply) error
 }
 
 // A Reply is an answer that Carrel gives itself, with status 200.

@@ -74,6 +74,7 @@ var (
 		http.StatusServiceUnavailable, "api_error",
 		"the outcome of the call could not be recorded, and the setting proxy.audit wants that",
 	}
-	refusedDial = &refusal{http.StatusBadGateway, "api_error", "the provider did not answer"}
-	refusedIdle = &refusal{http.StatusGatewayTimeout, "timeout_error", "nothing came from the provider for too long"}
+	refusedRound = &refusal{http.StatusBadGateway, "api_error", "the answer could not go on behind what was recalled"}
+	refusedDial  = &refusal{http.StatusBadGateway, "api_error", "the provider did not answer"}
+	refusedIdle  = &refusal{http.StatusGatewayTimeout, "timeout_error", "nothing came from the provider for too long"}
 )

@@ -73,6 +73,7 @@ It goes on until it is interrupted, or ended by "carrel stop".`,
 type proxyFlags struct {
 	listen, mode, anthropic, openAI, holdout string
 	budget                                   int64
+	recall                                   bool
 }
 
 // register adds the flags that proxy and run share.
@@ -81,6 +82,7 @@ func (fl *proxyFlags) register(cmd *cobra.Command) {
 	f.StringVar(&fl.anthropic, "upstream.anthropic", "", "base `URL` to which requests to Anthropic go")
 	f.StringVar(&fl.openAI, "upstream.openai", "", "base `URL` to which requests to OpenAI go")
 	f.Int64Var(&fl.budget, "budget", 0, "`tokens` above which a managed request is made smaller; of the settings by default")
+	f.BoolVar(&fl.recall, "recall", false, "give the model of managed conversations a tool that recalls what stands behind a pointer")
 	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
 }
 
@@ -106,6 +108,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 		}
 		s.Manage = fl.mode != config.ProxyModes()[0]
 	}
+	s.Recall = s.Recall || fl.recall
 	if fl.holdout == "" {
 		return s, nil
 	}
@@ -172,7 +175,7 @@ func managerOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.Epochs, err
 	if err := a.Settings.Epochs(set.Budget, o); err != nil {
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel help config")
 	}
-	o.Scope = a.Scope
+	o.Scope, o.Recall = a.Scope, set.Recall
 	return proxy.NewEpochs(o), nil
 }
 

@@ -102,6 +102,9 @@ func (m *marathon) decide(r *upstream.Request) upstream.Reply {
 	case m.mode == managed && m.read > 10 && len(m.asked) < m.read/10:
 		if id := m.pointer(r); id != "" {
 			m.asked[id], m.pending = true, true
+			if len(m.asked)%2 == 1 { // by the tool of the proxy, which the agent knows nothing of
+				return upstream.Say(upstream.Thinking("What was it?"), upstream.Text("I look again."), upstream.Call{Name: "carrel_recall", Input: map[string]any{"id": id}})
+			}
 			return upstream.Say(upstream.Text("I look again."), m.c.run("carrel recall "+id+" --text"))
 		}
 	}
@@ -226,7 +229,7 @@ func (a *agent) behind(mode mode, c client, prompt string) string {
 	if mode == alone {
 		return a.call(a.program, args...)
 	}
-	a.write(filepath.Join(a.home, ".config", "carrel", "config.toml"), fmt.Appendf(nil, "[proxy]\nbudget = %d\n", smallWindow*5/6))
+	a.write(filepath.Join(a.home, ".config", "carrel", "config.toml"), fmt.Appendf(nil, "[proxy]\nbudget = %d\nrecall = true\n", smallWindow*5/6))
 	flag := "--manage"
 	if mode == observed {
 		flag = "--observe"

@@ -1,0 +1,236 @@
+package weave
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// chat reads answers of Chat Completions, with one choice.
+type chat struct {
+	w      *Weaver
+	head   []byte  // id of the first round
+	time   []byte  // and when it was made
+	calls  []*part // of this round, by their number
+	text   strings.Builder
+	gap    bool     // a text came in a round before, and none in this one yet
+	stop   []byte   // the chunk with the finish reason
+	tail   [][]byte // chunks behind it
+	done   []byte   // the event that ends the stream
+	bodies [][]byte
+}
+
+// A part is a call as it comes in pieces.
+type part struct {
+	id, kind, name string
+	input          strings.Builder
+	at             int // its number for the client, -1 if it gets none
+}
+
+func (c *chat) event(e *event) (out []byte, over bool) {
+	if string(e.data) == "[DONE]" {
+		c.done = slices.Clone(e.raw)
+		c.settle()
+		return nil, true
+	}
+	if c.head == nil {
+		c.head, c.time = slices.Clone(get(e.data, "id")), slices.Clone(get(e.data, "created"))
+	}
+	if u := get(e.data, "usage"); len(u) > 0 && u[0] == '{' {
+		c.w.Round().usage = slices.Clone(u)
+	}
+	choices := elements(get(e.data, "choices"))
+	if c.stop != nil || len(choices) == 0 {
+		if len(e.data) > 0 && c.stop != nil {
+			c.tail = append(c.tail, e.data)
+			return nil, false
+		}
+		return e.raw, false
+	}
+	choice := choices[0]
+	delta, changed := c.delta(get(choice, "delta"))
+	stop := said(get(choice, "finish_reason"))
+	if stop != "" {
+		c.w.Round().Stop = stop
+		c.stop = with(c.named(e.data), "choices", list([][]byte{with(choice, "delta", delta)}))
+		return nil, false
+	}
+	if changed && string(delta) == "{}" {
+		return nil, false
+	}
+	if !changed && len(c.w.rounds) == 1 {
+		return e.raw, false
+	}
+	return e.written(with(c.named(e.data), "choices", list([][]byte{with(choice, "delta", delta)}))), false
+}
+
+// named returns a chunk with the id of the first round.
+func (c *chat) named(chunk []byte) []byte {
+	if len(c.w.rounds) == 1 {
+		return chunk
+	}
+	return with(with(chunk, "id", c.head), "created", c.time)
+}
+
+// delta takes what is new, and returns what of it the client gets.
+func (c *chat) delta(d []byte) (out []byte, changed bool) {
+	out = d
+	if len(d) == 0 {
+		return []byte("{}"), false
+	}
+	if text := said(get(d, "content")); text != "" {
+		if c.gap {
+			c.gap, changed = false, true
+			out = with(out, "content", quote("\n\n"+text))
+		}
+		c.text.WriteString(text)
+	} else if len(c.w.rounds) > 1 {
+		out, changed = with(out, "content", nil), true
+	}
+	if len(c.w.rounds) > 1 {
+		out, changed = with(out, "role", nil), true
+	}
+	pieces := elements(get(d, "tool_calls"))
+	if len(pieces) == 0 {
+		return out, changed
+	}
+	var kept [][]byte
+	for _, p := range pieces {
+		t := c.call(p)
+		if t.at < 0 {
+			changed = true
+			continue
+		}
+		if t.at != number(get(p, "index")) {
+			p, changed = with(p, "index", strconv.AppendInt(nil, int64(t.at), 10)), true
+		}
+		kept = append(kept, p)
+	}
+	if len(kept) == 0 {
+		return with(out, "tool_calls", nil), true
+	}
+	return with(out, "tool_calls", list(kept)), changed
+}
+
+// call takes a piece of a call.
+func (c *chat) call(p []byte) *part {
+	index := max(0, number(get(p, "index")))
+	for len(c.calls) <= index {
+		c.calls = append(c.calls, nil)
+	}
+	t := c.calls[index]
+	if t == nil {
+		t = &part{id: said(get(p, "id")), kind: said(get(p, "type")), name: said(get(p, "function", "name")), at: -1}
+		if t.name != c.w.tool {
+			t.at = 0
+			for _, other := range c.calls {
+				if other != nil && other.at >= 0 {
+					t.at++
+				}
+			}
+		}
+		c.calls[index] = t
+	}
+	t.input.WriteString(said(get(p, "function", "arguments")))
+	return t
+}
+
+// settle puts the message of a round together.
+func (c *chat) settle() {
+	r := c.w.Round()
+	var calls [][]byte
+	for _, t := range c.calls {
+		if t == nil {
+			continue
+		}
+		r.unsure = r.unsure || t.kind != "" && t.kind != "function"
+		calls = append(calls, fmt.Appendf(nil, `{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(t.id), quote(t.name), quote(t.input.String())))
+		r.called(t.id, t.input.String(), t.name == c.w.tool)
+	}
+	r.text = c.text.String()
+	r.message = chatMessage(r.text, calls)
+	c.calls, c.gap = nil, c.gap || r.text != ""
+	c.text.Reset()
+	if r.Waits() {
+		c.stop, c.tail, c.done = nil, nil, nil
+	}
+}
+
+func chatMessage(text string, calls [][]byte) []byte {
+	content := []byte("null")
+	if text != "" || len(calls) == 0 {
+		content = quote(text)
+	}
+	message := fmt.Appendf(nil, `{"role":"assistant","content":%s}`, content)
+	if len(calls) > 0 {
+		message = with(message, "tool_calls", list(calls))
+	}
+	return message
+}
+
+func (c *chat) end() (out []byte) {
+	e := &event{}
+	if c.stop != nil {
+		out = e.written(c.stop)
+	}
+	for _, chunk := range c.tail {
+		if u := get(chunk, "usage"); len(u) > 0 && u[0] == '{' {
+			chunk = with(chunk, "usage", c.w.usage())
+		}
+		out = append(out, e.written(c.named(chunk))...)
+	}
+	return append(out, c.done...)
+}
+
+func (c *chat) whole(body []byte) error {
+	choices := elements(get(body, "choices"))
+	if len(choices) != 1 {
+		return errors.New("weave: the answer has not one choice")
+	}
+	r, message := c.w.Round(), get(choices[0], "message")
+	if message == nil {
+		return errors.New("weave: the answer has no message")
+	}
+	for _, t := range elements(get(message, "tool_calls")) {
+		r.called(said(get(t, "id")), said(get(t, "function", "arguments")), said(get(t, "function", "name")) == c.w.tool)
+	}
+	r.Stop, r.usage, r.text, r.message = said(get(choices[0], "finish_reason")), get(body, "usage"), said(get(message, "content")), message
+	c.bodies = append(c.bodies, body)
+	return nil
+}
+
+func (c *chat) joined() []byte {
+	last := c.bodies[len(c.bodies)-1]
+	if !c.w.Hides() {
+		return last
+	}
+	var texts []string
+	for _, r := range c.w.rounds {
+		if r.text != "" {
+			texts = append(texts, r.text)
+		}
+	}
+	choice := elements(get(last, "choices"))[0]
+	message := get(choice, "message")
+	if len(texts) > 0 {
+		message = with(message, "content", quote(strings.Join(texts, "\n\n")))
+	}
+	var calls [][]byte
+	for _, t := range elements(get(message, "tool_calls")) {
+		if said(get(t, "function", "name")) != c.w.tool {
+			calls = append(calls, t)
+		}
+	}
+	message = with(message, "tool_calls", nil)
+	if len(calls) > 0 {
+		message = with(message, "tool_calls", list(calls))
+	}
+	out := with(with(last, "id", get(c.bodies[0], "id")), "created", get(c.bodies[0], "created"))
+	out = with(out, "choices", list([][]byte{with(choice, "message", message)}))
+	if u := c.w.usage(); u != nil {
+		out = with(out, "usage", u)
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package weave
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// get returns the value at a path of members, nil if there is none.
+func get(raw []byte, path ...string) []byte {
+	for _, key := range path {
+		found := []byte(nil)
+		for _, m := range members(raw) {
+			if m.Key == key {
+				found = m.Value.Of(raw)
+			}
+		}
+		raw = found
+	}
+	return raw
+}
+
+// members returns the members of an object, none of what is no object.
+func members(raw []byte) []rawjson.Member {
+	r := rawjson.NewReader(raw)
+	if len(raw) == 0 || r.Kind() != rawjson.Object {
+		return nil
+	}
+	list, err := r.Members()
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// elements returns the elements of a list, none of what is no list.
+func elements(raw []byte) (list [][]byte) {
+	r := rawjson.NewReader(raw)
+	if len(raw) == 0 || r.Kind() != rawjson.Array {
+		return nil
+	}
+	spans, err := r.Elements()
+	if err != nil {
+		return nil
+	}
+	for _, s := range spans {
+		list = append(list, s.Of(raw))
+	}
+	return list
+}
+
+// said returns what a JSON string says, empty if it is none.
+func said(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := rawjson.NewReader(raw).String()
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// number returns what a JSON number is, -1 if it is no whole number from 0 on.
+func number(raw []byte) int {
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// with returns an object with a member that has a value, in its place if it was there and
+// else at the end. A nil value takes the member out.
+func with(raw []byte, key string, value []byte) []byte {
+	out := []byte("{")
+	put := func(member []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, member...)
+	}
+	entry := func() []byte { return slices.Concat(rawjson.AppendString(nil, key), []byte(":"), value) }
+	found := false
+	for _, m := range members(raw) {
+		switch {
+		case m.Key != key:
+			put(m.Whole.Of(raw))
+		case value != nil && !found:
+			put(entry())
+			fallthrough
+		default:
+			found = true
+		}
+	}
+	if !found && value != nil {
+		put(entry())
+	}
+	return append(out, '}')
+}
+
+func quote(s string) []byte { return rawjson.AppendString(nil, s) }
+
+// list returns values as a JSON list.
+func list(values [][]byte) []byte {
+	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
+}
+
+// sum adds up two usages: numbers are added, lists joined, objects taken apart; of all else
+// the later stays.
+func sum(a, b []byte) []byte {
+	if len(a) == 0 || string(a) == "null" {
+		return b
+	}
+	if len(b) == 0 || string(b) == "null" {
+		return a
+	}
+	if n, m := number(a), number(b); n >= 0 && m >= 0 {
+		return strconv.AppendInt(nil, int64(n)+int64(m), 10)
+	}
+	switch {
+	case a[0] == '[' && b[0] == '[':
+		return list(append(elements(a), elements(b)...))
+	case a[0] == '{' && b[0] == '{':
+		for _, m := range members(b) {
+			a = with(a, m.Key, sum(get(a, m.Key), m.Value.Of(b)))
+		}
+		return a
+	}
+	return b
+}
+
+// laid returns an object with the members of another in place of its own.
+func laid(a, b []byte) []byte {
+	if len(a) == 0 {
+		return b
+	}
+	for _, m := range members(b) {
+		a = with(a, m.Key, m.Value.Of(b))
+	}
+	return a
+}

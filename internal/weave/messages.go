@@ -1,0 +1,235 @@
+package weave
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+)
+
+// messages reads answers of Messages.
+type messages struct {
+	w      *Weaver
+	id     []byte
+	base   int            // blocks that the client got of the rounds before
+	blocks map[int]*block // that are open, by their number in the round
+	shown  int            // blocks of this round that the client got
+	start  []byte         // usage at the beginning of the round
+	delta  *event         // message_delta, which is held back
+	last   *event         // message_stop
+	bodies [][]byte       // of answers that are no streams
+}
+
+// A block is one that is read.
+type block struct {
+	begun   []byte // content_block of its first event
+	at      int    // its number for the client, -1 if it gets none
+	kind    string
+	id      string
+	parts   map[string]*strings.Builder // by the field of the block that they are of
+	cited   [][]byte
+	unknown bool
+}
+
+// deltas says of which field of a block a delta is a part, by its type, and where it stands.
+var deltas = map[string][2]string{
+	"text_delta": {"text", "text"}, "thinking_delta": {"thinking", "thinking"},
+	"signature_delta": {"signature", "signature"}, "input_json_delta": {"input", "partial_json"},
+}
+
+func (m *messages) event(e *event) (out []byte, over bool) {
+	switch kind := said(get(e.data, "type")); kind {
+	case "message_start":
+		m.start = get(e.data, "message", "usage")
+		m.blocks = make(map[int]*block)
+		if m.delta = nil; m.id != nil {
+			m.base, m.shown = m.base+m.shown, 0
+			return nil, false
+		}
+		m.id = slices.Clone(get(e.data, "message", "id"))
+	case "content_block_start", "content_block_delta", "content_block_stop":
+		return m.part(kind, e), false
+	case "message_delta":
+		m.delta = &event{raw: slices.Clone(e.raw), name: e.name, data: e.data}
+		return nil, false
+	case "message_stop":
+		m.last = &event{raw: slices.Clone(e.raw), name: e.name, data: e.data}
+		r := m.w.Round()
+		r.usage = m.start
+		if m.delta != nil {
+			r.usage, r.Stop = laid(m.start, get(m.delta.data, "usage")), said(get(m.delta.data, "delta", "stop_reason"))
+		}
+		return nil, true
+	}
+	return e.raw, false
+}
+
+// part reads an event of a block.
+func (m *messages) part(kind string, e *event) []byte {
+	index := number(get(e.data, "index"))
+	b := m.blocks[index]
+	if kind == "content_block_start" {
+		begun := slices.Clone(get(e.data, "content_block"))
+		b = &block{begun: begun, at: -1, kind: said(get(begun, "type")), id: said(get(begun, "id")), parts: make(map[string]*strings.Builder)}
+		if b.kind != "tool_use" || said(get(begun, "name")) != m.w.tool {
+			b.at = m.base + m.shown
+			m.shown++
+		}
+		if m.blocks == nil {
+			m.blocks = make(map[int]*block)
+		}
+		m.blocks[index] = b
+	}
+	if b == nil {
+		return e.raw // of no block: the client may know
+	}
+	switch kind {
+	case "content_block_delta":
+		b.take(get(e.data, "delta"))
+	case "content_block_stop":
+		m.finish(b)
+	}
+	switch b.at {
+	case -1:
+		return nil
+	case index:
+		return e.raw
+	}
+	return e.written(with(e.data, "index", strconv.AppendInt(nil, int64(b.at), 10)))
+}
+
+// take takes a part of a block.
+func (b *block) take(delta []byte) {
+	kind := said(get(delta, "type"))
+	if kind == "citations_delta" {
+		b.cited = append(b.cited, slices.Clone(get(delta, "citation")))
+		return
+	}
+	field, known := deltas[kind]
+	if !known {
+		b.unknown = true
+		return
+	}
+	if b.parts[field[0]] == nil {
+		b.parts[field[0]] = new(strings.Builder)
+	}
+	b.parts[field[0]].WriteString(said(get(delta, field[1])))
+}
+
+// finish puts a block together, now that all of it came.
+func (m *messages) finish(b *block) {
+	whole := b.begun
+	for field, part := range b.parts {
+		value := quote(said(get(b.begun, field)) + part.String())
+		if field == "input" {
+			if value = []byte(part.String()); len(value) == 0 {
+				continue
+			}
+			if !rawjson.Valid(value) {
+				return // it was cut: nobody runs it
+			}
+		}
+		whole = with(whole, field, value)
+	}
+	if len(b.cited) > 0 {
+		whole = with(whole, "citations", list(b.cited))
+	}
+	m.take(whole)
+	m.w.Round().unsure = m.w.Round().unsure || b.unknown
+}
+
+// take takes a block that is whole.
+func (m *messages) take(whole []byte) {
+	r := m.w.Round()
+	shown := true
+	switch said(get(whole, "type")) {
+	case "tool_use":
+		shown = said(get(whole, "name")) != m.w.tool
+		r.called(said(get(whole, "id")), string(get(whole, "input")), !shown)
+	case "text":
+		r.text = joinTexts(r.text, said(get(whole, "text")))
+	}
+	r.add(whole, shown)
+}
+
+func joinTexts(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+func (m *messages) end() (out []byte) {
+	if m.delta != nil {
+		out = m.delta.raw
+		if m.w.Hides() {
+			out = m.delta.written(with(m.delta.data, "usage", m.usage()))
+		}
+	}
+	if m.last == nil {
+		return out
+	}
+	return append(out, m.last.raw...)
+}
+
+// usage returns what all rounds took, and what each did, as the provider tells it of the loops
+// of its own tools: by the last of them a client knows how long the conversation is.
+func (m *messages) usage() []byte {
+	all := m.w.usage()
+	if len(m.w.rounds) == 1 {
+		return all
+	}
+	var each [][]byte
+	for _, r := range m.w.rounds {
+		if own := elements(get(r.usage, "iterations")); len(own) > 0 {
+			each = append(each, own...)
+			continue
+		}
+		one := []byte(`{"type":"message"}`)
+		for _, key := range [...]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation"} {
+			if v := get(r.usage, key); v != nil {
+				one = with(one, key, v)
+			}
+		}
+		each = append(each, one)
+	}
+	return with(all, "iterations", list(each))
+}
+
+func (m *messages) whole(body []byte) error {
+	r := m.w.Round()
+	if said(get(body, "type")) != "message" {
+		return errors.New("weave: the answer is no message")
+	}
+	for _, b := range elements(get(body, "content")) {
+		m.take(b)
+	}
+	r.Stop, r.usage = said(get(body, "stop_reason")), get(body, "usage")
+	m.bodies = append(m.bodies, body)
+	return nil
+}
+
+func (m *messages) joined() []byte {
+	last := m.bodies[len(m.bodies)-1]
+	if !m.w.Hides() {
+		return last
+	}
+	var content [][]byte
+	for _, r := range m.w.rounds {
+		content = append(content, r.seen()...)
+	}
+	out := with(last, "id", get(m.bodies[0], "id"))
+	return with(with(out, "content", list(content)), "usage", m.usage())
+}
+
+// seen returns the blocks or items that the client sees.
+func (r *Round) seen() (out [][]byte) {
+	for i, b := range r.blocks {
+		if r.shown[i] {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package weave
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// An event is one of a stream (WHATWG HTML, 9.2).
+type event struct {
+	raw  []byte // as it came, with the empty line behind it
+	name string
+	data []byte // lines of data, joined
+}
+
+// written returns an event with other data.
+func (e *event) written(data []byte) []byte {
+	if e.name == "" {
+		return fmt.Appendf(nil, "data: %s\n\n", data)
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e.name, data)
+}
+
+// maxEvent is how many bytes an event may have.
+const maxEvent = 64 << 20
+
+// A splitter cuts a stream into events.
+type splitter struct {
+	buf  []byte
+	from int // bytes of buf that are looked at
+	line int // where the line that is looked at begins
+}
+
+// feed takes a piece, and returns the events that are whole now.
+func (s *splitter) feed(p []byte) (events []event) {
+	s.buf = append(s.buf, p...)
+	begin := 0
+	for s.from < len(s.buf) {
+		c := s.buf[s.from]
+		if c != '\n' && c != '\r' {
+			s.from++
+			continue
+		}
+		end := s.from + 1
+		if c == '\r' {
+			if end == len(s.buf) {
+				break // a line feed may follow
+			}
+			if s.buf[end] == '\n' {
+				end++
+			}
+		}
+		empty := s.from == s.line
+		s.from, s.line = end, end
+		if empty {
+			events = append(events, parse(s.buf[begin:end]))
+			begin = end
+		}
+	}
+	s.buf = append([]byte(nil), s.buf[begin:]...)
+	s.from, s.line = s.from-begin, s.line-begin
+	return events
+}
+
+// rest returns what is left when the stream has ended.
+func (s *splitter) rest() []byte { return s.buf }
+
+// parse reads an event.
+func parse(raw []byte) event {
+	e := event{raw: raw}
+	some := false
+	for line := range bytes.Lines(bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "event":
+			e.name = string(value)
+		case "data":
+			if some {
+				e.data = append(e.data, '\n')
+			}
+			e.data, some = append(e.data, value...), true
+		}
+	}
+	return e
+}

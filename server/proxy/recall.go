@@ -1,0 +1,465 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/weave"
+	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// Bounds of what is recalled while one call is answered.
+const (
+	maxRounds   = 8         // answers of the provider to which it goes on
+	maxRecalls  = 384 << 10 // bytes of all results; what is above is told to be too much
+	maxWhole    = 64 << 20  // bytes of an answer that is no stream
+	pingEvery   = 10 * time.Second
+	tooMuch     = "[carrel: no more can be recalled in this answer; go on with what is here]"
+	notTogether = "[carrel: it is too long to be recalled here]"
+)
+
+// recaller returns who answers the calls of the tool, or nil if what is sent has none.
+func (c *call) recaller() Recaller {
+	if c.prepared == nil || !c.prepared.Recall || c.parts == nil {
+		return nil
+	}
+	r, _ := c.proxy.opts.Manager.(Recaller)
+	return r
+}
+
+// rounds are the answers of the provider to one call of a client.
+type rounds struct {
+	call    *call
+	weaver  *weave.Weaver
+	request *http.Request // as it was sent
+	body    []byte        // of the newest request
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	n     int // of the newest round
+	bytes int // that were recalled
+
+	first  *wire.Answer // of the first round, if another followed
+	tap    *wire.Tap    // of the newest
+	status int
+	came   int64
+	began  time.Time
+	closed bool // the newest is on the record
+}
+
+// weave has the calls of the tool answered here, and the client get one answer.
+func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, error) {
+	if e := strings.Join(resp.Header["Content-Encoding"], ", "); e != "" && e != "identity" {
+		plain, err := wire.Unpacked(e, resp.Body)
+		if errors.Is(err, wire.ErrEncoding) {
+			return resp, nil // nobody can read it
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the answer cannot be read: %w", err), resp.Body.Close())
+		}
+		resp.Body = plain
+		resp.Header.Del("Content-Encoding")
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	s := &rounds{call: c, weaver: weave.New(c.dialect, ToolRecall), request: r, body: c.sent}
+	s.ctx, s.cancel = context.WithCancelCause(r.Context())
+	s.open(resp)
+	c.rounds = s
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	switch kind {
+	case "text/event-stream":
+		resp.Body = &woven{rounds: s, from: resp.Body}
+		return resp, nil
+	case "application/json":
+		return s.whole(resp)
+	}
+	return resp, nil // of no kind that has calls
+}
+
+// open begins a round with its answer.
+func (s *rounds) open(resp *http.Response) {
+	s.tap = wire.NewTap(s.call.dialect, resp.Header.Get("Content-Type"), "")
+	s.status, s.came, s.began, s.closed = resp.StatusCode, 0, time.Time{}, false
+}
+
+// heard takes a piece of the answer for the record.
+func (s *rounds) heard(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if s.began.IsZero() {
+		s.began = s.call.proxy.opts.Now()
+	}
+	s.came += int64(len(p))
+	s.tap.Feed(p)
+}
+
+// last puts into an outcome what the newest round came to, in place of what the client got.
+func (s *rounds) last(out *outcome) {
+	whole := out.answer.Whole
+	out.answer = *s.tap.End(!whole)
+	out.answer.Whole = out.answer.Whole && whole
+	out.answer.Status, out.status, out.bytes, out.first = s.status, s.status, s.came, s.began
+	s.closed = true
+}
+
+// whole reads an answer that is no stream, and goes on until one is left that is the
+// client's. What refuses to go on is the answer.
+func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
+	for {
+		data, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole+1))
+		err = errors.Join(err, resp.Body.Close())
+		if err == nil && len(data) > maxWhole {
+			err = errors.New("the answer is too long to be read")
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.heard(data)
+		resp.Body = io.NopCloser(bytes.NewReader(data))
+		if resp.StatusCode == http.StatusOK {
+			err = s.weaver.Whole(data)
+		}
+		if resp.StatusCode != http.StatusOK || err != nil {
+			return resp, nil //nolint:nilerr // what nobody can read is the client's
+		}
+		if !s.weaver.Round().Waits() {
+			s.keep(true)
+			resp.Body = io.NopCloser(bytes.NewReader(s.weaver.Joined()))
+			return resp, nil
+		}
+		if resp, err = s.next(); err != nil {
+			return nil, err
+		}
+		resp.Header.Del("Content-Length")
+		resp.ContentLength = -1
+	}
+}
+
+var errRounds = fmt.Errorf("the model asked for what was recalled more than %d times in one answer", maxRounds)
+
+// next answers the calls of the newest round and sends the conversation on. The round ends on
+// the record before, and the new one begins.
+func (s *rounds) next() (*http.Response, error) {
+	if s.n++; s.n > maxRounds {
+		return nil, errRounds
+	}
+	results := s.recall()
+	resp, err := s.send(results)
+	if err == nil && (resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusRequestEntityTooLarge) {
+		for i := range results { // as what came with them may be too much
+			results[i] = notTogether
+		}
+		if err = resp.Body.Close(); err == nil {
+			resp, err = s.send(results)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		s.weaver.Next(results)
+	}
+	return resp, nil
+}
+
+// recall returns the results of the calls of the newest round.
+func (s *rounds) recall() (results []string) {
+	for _, c := range s.weaver.Round().Calls {
+		text := s.call.recaller().Recall(s.ctx, c.Input)
+		if s.bytes += len(text); s.bytes > maxRecalls {
+			text = tooMuch
+		}
+		results = append(results, text)
+	}
+	return results
+}
+
+// send sends what was said and the results behind what was sent before.
+func (s *rounds) send(results []string) (*http.Response, error) {
+	more, err := s.weaver.Round().Messages(results)
+	if err != nil {
+		return nil, err
+	}
+	var doc rawjson.Document
+	var q wire.Request
+	body, err := appended(&doc, &q, s.call.dialect, s.body, more)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.turn(&q, len(body)); err != nil {
+		return nil, err
+	}
+	r := s.request.Clone(s.ctx)
+	r.Header.Del("Idempotency-Key")
+	r.ContentLength, r.Body = int64(len(body)), io.NopCloser(bytes.NewReader(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	waits := time.AfterFunc(s.call.proxy.opts.Idle, func() { s.cancel(errIdle) })
+	resp, err := s.call.proxy.transport.RoundTrip(r)
+	waits.Stop()
+	if err != nil {
+		return nil, err
+	}
+	s.open(resp)
+	if resp.StatusCode == http.StatusOK {
+		s.body = body
+	}
+	return resp, nil
+}
+
+// appended returns a body with more messages at its end, and reads it.
+func appended(doc *rawjson.Document, q *wire.Request, d wire.Dialect, body []byte, more [][]byte) ([]byte, error) {
+	read := func() error {
+		if err := doc.Read(body); err != nil {
+			return err
+		}
+		return q.Read(d, wire.KindCall, nil, doc)
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	if doc.Kind(q.List) == rawjson.String {
+		doc.Replace(q.List, fmt.Appendf(nil, `[{"role":"user","content":%s},%s]`, doc.Raw(q.List), bytes.Join(more, []byte(","))))
+	}
+	for _, m := range more {
+		doc.Append(q.List, m)
+	}
+	body = bytes.Join(doc.Segments(), nil)
+	return body, read()
+}
+
+// turn ends the newest round on the record, and begins the next, of a request of so many bytes.
+func (s *rounds) turn(q *wire.Request, size int) error {
+	c := s.call
+	if !s.closed {
+		out := &outcome{state: store.CallDone, status: s.status, bytes: s.came, first: s.began, answer: *s.tap.End(false)}
+		if out.answer.Status = s.status; s.status != http.StatusOK || !out.answer.Whole || out.answer.Error != "" {
+			out.state = store.CallFailed
+		}
+		if s.first == nil {
+			s.first = new(out.answer)
+		}
+		s.closed = true
+		if !c.end(s.ctx, out) {
+			return errUnrecorded
+		}
+	}
+	c.mu.Lock()
+	before := c.id
+	c.id = ""
+	c.mu.Unlock()
+	in := &c.intent
+	if in.Follows == "" {
+		in.Follows = before
+	}
+	in.Reason, in.Bytes, in.SentBytes, in.Messages, in.Sent = "recall", 0, size, len(q.Messages), q.Messages[len(q.Messages)-1].Chain
+	if !c.begin(s.ctx) {
+		return errUnrecorded
+	}
+	s.tap, s.status, s.came, s.began, s.closed = wire.NewTap(c.dialect, "", ""), 0, 0, time.Time{}, false
+	return nil
+}
+
+// keep keeps what the client does not get of the answer, for when it comes back. What is not
+// over is kept as far as it is whole.
+func (s *rounds) keep(over bool) {
+	if !s.weaver.Hides() {
+		return
+	}
+	var results []string
+	if last := s.weaver.Round(); over && len(last.Calls) > 0 && len(last.Own) > 0 {
+		results = s.recall()
+	}
+	reply, err := s.weaver.Reply(results)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.call.proxy.opts.Wait)
+		defer cancel()
+		err = s.call.recaller().Recalled(ctx, &s.call.parts.req, s.call.prepared, reply)
+	}
+	if err != nil {
+		s.call.proxy.log.Warn("what was recalled is not kept", "reason", err)
+	}
+}
+
+// woven is the body of a stream that is made of those of the rounds.
+type woven struct {
+	*rounds
+
+	from    io.ReadCloser // of the newest round, nil between two
+	out     []byte        // that the client gets next
+	err     error         // with which it ends
+	pending chan turned   // the next round, while it is waited for
+	kept    bool
+	buf     [bufferSize]byte
+}
+
+type turned struct {
+	resp *http.Response
+	err  error
+}
+
+// Read implements [io.Reader]. While nothing comes for the client since something is recalled,
+// it gets a ping.
+func (w *woven) Read(b []byte) (int, error) {
+	for len(w.out) == 0 {
+		switch {
+		case w.err != nil:
+			return 0, w.err
+		case w.pending != nil:
+			w.wait()
+		default:
+			w.read()
+		}
+	}
+	n := copy(b, w.out)
+	w.out = w.out[n:]
+	return n, nil
+}
+
+// read reads a piece of the round.
+func (w *woven) read() {
+	n, err := w.from.Read(w.buf[:])
+	w.call.heard()
+	w.heard(w.buf[:n])
+	out, e := w.weaver.Feed(w.buf[:n])
+	w.out = append(w.out, out...)
+	if err == nil {
+		err = e
+	}
+	if errors.Is(err, io.EOF) {
+		w.out = append(w.out, w.weaver.Rest()...)
+	}
+	switch {
+	case w.weaver.Over() && w.weaver.Round().Waits():
+		w.onward()
+	case w.weaver.Over():
+		w.finish(true)
+		w.out, w.err = append(w.out, w.weaver.End()...), io.EOF
+	case err != nil:
+		w.err = err // it ends as cut
+	}
+}
+
+// onward has the next round begin beside.
+func (w *woven) onward() {
+	from := w.from
+	w.from, w.pending = nil, make(chan turned, 1)
+	go func(to chan<- turned) {
+		_ = from.Close() // all that is wanted of it is read
+		resp, err := w.next()
+		to <- turned{resp, err}
+	}(w.pending)
+}
+
+// ping is what keeps a connection alive and says nothing, in a dialect.
+func ping(d wire.Dialect) []byte {
+	if d == wire.Anthropic {
+		return []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
+	}
+	return []byte(": ping\n\n")
+}
+
+func (w *woven) wait() {
+	tick := time.NewTimer(pingEvery)
+	defer tick.Stop()
+	select {
+	case <-tick.C:
+		w.out = ping(w.call.dialect)
+	case t := <-w.pending:
+		w.pending = nil
+		w.took(t)
+	}
+}
+
+// took goes on with the next round, or ends the stream as failed.
+func (w *woven) took(t turned) {
+	if t.err == nil && t.resp.StatusCode == http.StatusOK && strings.HasPrefix(t.resp.Header.Get("Content-Type"), "text/event-stream") {
+		w.from = t.resp.Body
+		return
+	}
+	w.err = io.EOF
+	f := *refusedRound
+	switch {
+	case errors.Is(t.err, errUnrecorded):
+		f, w.err = *refusedOutcome, errUnrecorded
+	case t.err != nil:
+		w.call.proxy.log.Warn("an answer could not go on behind what was recalled", "reason", t.err)
+		if errors.Is(t.err, errRounds) {
+			f.text = errRounds.Error()
+		}
+	default:
+		text, _ := io.ReadAll(io.LimitReader(t.resp.Body, maxRefusal))
+		w.heard(text)
+		_ = t.resp.Body.Close() // its beginning is what is told
+		f = refusalOf(t.resp.StatusCode, text)
+	}
+	w.out = f.event(w.call.dialect)
+}
+
+// finish keeps what the client does not get, once.
+func (w *woven) finish(over bool) {
+	if !w.kept {
+		w.kept = true
+		w.keep(over)
+	}
+}
+
+// Close implements [io.Closer]. Of an answer that was left in the middle what is whole is kept,
+// as clients keep that, too.
+func (w *woven) Close() error {
+	w.cancel(errGone)
+	if w.pending != nil {
+		if t := <-w.pending; t.resp != nil {
+			_ = t.resp.Body.Close() // nobody reads it
+		}
+		w.pending = nil
+	}
+	if w.n > 0 {
+		w.finish(false)
+	}
+	w.tap.Close()
+	if w.from == nil {
+		return nil
+	}
+	return w.from.Close()
+}
+
+// refusalOf returns what a provider says when it refuses to go on, as a refusal of the proxy's:
+// the status cannot be told any more.
+func refusalOf(status int, body []byte) refusal {
+	f := *refusedRound
+	f.status = status
+	for _, key := range [...]string{"type", "message"} {
+		if v := errorText(body, key); v != "" {
+			if key == "type" {
+				f.kind = word(v)
+			} else {
+				f.text += ": " + v
+			}
+		}
+	}
+	return f
+}
+
+// errorText returns a text of the error in a body, or nothing.
+func errorText(body []byte, key string) string {
+	var said struct {
+		Error map[string]json.RawMessage `json:"error"`
+	}
+	var text string
+	if json.Unmarshal(body, &said) != nil || json.Unmarshal(said.Error[key], &text) != nil {
+		return ""
+	}
+	return text
+}
