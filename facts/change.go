@@ -373,10 +373,9 @@ func declaration(line string) string {
 		if end < 0 {
 			return ""
 		}
-		if f := strings.Fields(rest[1:end]); len(f) > 0 {
-			receiver = strings.TrimLeft(f[len(f)-1], "*")
-			receiver, _, _ = strings.Cut(receiver, "[")
-			receiver += "."
+		of, _, _ := strings.Cut(rest[1:end], "[")
+		if f := strings.Fields(of); len(f) > 0 {
+			receiver = strings.TrimLeft(f[len(f)-1], "*") + "."
 		}
 		rest = strings.TrimSpace(rest[end+1:])
 	}

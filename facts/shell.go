@@ -241,10 +241,12 @@ func (l commandLine) readings() []seen {
 // headed returns the part of a file that head shows with some arguments.
 func headed(args []string) extent {
 	lines := 10
-	for i, a := range args {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
 		switch {
 		case a == "-n" && i+1 < len(args):
-			a = args[i+1]
+			i++
+			a = args[i]
 		case strings.HasPrefix(a, "-n"):
 			a = a[2:]
 		case strings.HasPrefix(a, "-c"):
@@ -252,7 +254,10 @@ func headed(args []string) extent {
 		default:
 			a = strings.TrimPrefix(a, "-")
 		}
-		if n, err := strconv.Atoi(a); err == nil && n > 0 {
+		switch n, err := strconv.Atoi(a); {
+		case err == nil && n < 0: // all but the last
+			return extent{}
+		case err == nil && n > 0:
 			lines = n
 		}
 	}
