@@ -18,8 +18,8 @@
 // fails or takes much longer than it did: those of its own package first, then those of one
 // above it in the tree, such as the engine, then those of others that import it, but for benches,
 // and of the command line at last. Of a package the fastest are first, and slow tests are
-// behind those of all packages. The tests of one mutant end when they have taken as long as
-// -most says; a line of one that lived tells how many were left. A package without tests has
+// behind those of all packages. The tests of one mutant end when they have taken as much of the
+// processor as -most says; a line of one that lived tells how many were left. A package without tests has
 // those of the nearest above it for its own.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
@@ -51,7 +51,7 @@ func main() {
 	})
 	flag.BoolVar(&o.near, "near", false, "test a mutant by its own package alone: faster, and fewer are noticed")
 	flag.IntVar(&o.workers, "p", 2, "mutants to test at the same time")
-	flag.DurationVar(&o.most, "most", 3*time.Minute, "most time for the tests of one mutant, as long as they take without it")
+	flag.DurationVar(&o.most, "most", 3*time.Minute, "most processor time for the tests of one mutant, as they take without it")
 	flag.DurationVar(&o.limit, "timeout", 30*time.Minute, "most time for one test, or for the command of a fault: then the mutant or the fault is noticed")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/mutate [-n N] [-seed N] [-p N] [-near] [-most TIME] [-faults] [-only PATTERN] [PACKAGE...]")

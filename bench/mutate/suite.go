@@ -29,8 +29,9 @@ type suite struct {
 
 // A single is a test, the seeds of a fuzz test, an example, or a part of a slow test.
 type single struct {
-	pattern string // what -test.run knows it by
-	took    time.Duration
+	pattern string        // what -test.run knows it by
+	took    time.Duration // of the processor, so that other work on the machine changes nothing
+	lasted  time.Duration
 	reaches map[int]bool // the mutants whose place it comes to
 }
 
@@ -154,7 +155,7 @@ func (t *trial) record(ctx context.Context, p *pkg, tests []*single) ([]*single,
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			s.took, s.reaches = r.took, r.reaches
+			s.took, s.lasted, s.reaches = r.took, r.lasted, r.reaches
 			if !r.passed {
 				fmt.Fprintf(os.Stderr, "mutate: %s of %s fails without a mutant, or takes more than %v, so it notices none:\n%s\n", s.pattern, p.ImportPath, t.limit, r.out)
 				return nil
@@ -187,7 +188,8 @@ func (s *single) parts(out string) []*single {
 type result struct {
 	passed  bool
 	out     string
-	took    time.Duration
+	took    time.Duration // of the processor
+	lasted  time.Duration
 	reaches map[int]bool // without a mutant: those whose place was come to
 }
 
@@ -197,7 +199,7 @@ func (t *trial) runTests(ctx context.Context, p *pkg, tests []*single, id int) (
 	var sum time.Duration
 	for _, s := range tests {
 		patterns = append(patterns, s.pattern)
-		sum += s.took
+		sum += s.lasted
 	}
 	args := []string{"-test.run", strings.Join(patterns, "|"), "-test.v", "-test.failfast", "-test.paniconexit0"}
 	if slices.Contains(p.Deps, "pgregory.net/rapid") {
@@ -242,5 +244,6 @@ func (t *trial) execute(ctx context.Context, p *pkg, limit time.Duration, variab
 	if cmd.ProcessState == nil {
 		return nil, err // it did not start
 	}
-	return &result{passed: err == nil, out: string(out), took: time.Since(began)}, ctx.Err()
+	took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return &result{passed: err == nil, out: string(out), took: took, lasted: time.Since(began)}, ctx.Err()
 }
