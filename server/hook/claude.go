@@ -374,6 +374,19 @@ func (in *claudeEvent) textOf(raw json.RawMessage) (string, error) {
 	if text, found := in.texts[string(raw)]; found {
 		return text, nil
 	}
+	text, err := exactText(raw)
+	if err != nil {
+		return "", err
+	}
+	if in.texts == nil {
+		in.texts = make(map[string]string)
+	}
+	in.texts[string(raw)] = text
+	return text, nil
+}
+
+// exactText returns what a JSON string says, or errLossy.
+func exactText(raw []byte) (string, error) {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", err
@@ -382,10 +395,6 @@ func (in *claudeEvent) textOf(raw json.RawMessage) (string, error) {
 	if n := strings.Count(text, replacement); n > 0 && n > bytes.Count(raw, []byte(replacement))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)) {
 		return "", errLossy
 	}
-	if in.texts == nil {
-		in.texts = make(map[string]string)
-	}
-	in.texts[string(raw)] = text
 	return text, nil
 }
 

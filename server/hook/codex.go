@@ -1,0 +1,198 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/internal/agents"
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Codex is the dialect of Codex, as version 0.169.0 speaks it.
+//
+// Standard output is a JSON object with no key that the client does not know: with one, it
+// throws all of it away. Context becomes a message of the developer. Nothing can be said to
+// whoever writes a summary; the agent that goes on from it is told what must survive.
+//
+// The client shows the model a result in a form of its own, cut to a bound, and gives a hook
+// what is left of it. A hook may block the result: then the model is shown the reason instead.
+// That is how a pointer takes its place, behind the exit code in the client's own words, which
+// is in the transcript. A command that has no exit code yet goes on running, and its result
+// stays. So does one that a program of the model's asked for, whose ids begin with exec-: the
+// program would fail. A client whose model calls tools in programs needs the proxy for that.
+var Codex Dialect = codex{}
+
+type codex struct{}
+
+// codexEvent is what there is of an event's input that matters.
+type codexEvent struct {
+	Source   string          `json:"source"`
+	Call     string          `json:"tool_use_id"`
+	Tool     string          `json:"tool_name"`
+	Input    json.RawMessage `json:"tool_input"`
+	Response json.RawMessage `json:"tool_response"`
+}
+
+func (codex) read(event string, input []byte, large int) (*Event, error) {
+	path := gjson.GetBytes(input, "transcript_path").Str
+	if event == "SubagentStop" {
+		path = gjson.GetBytes(input, "agent_transcript_path").Str
+	}
+	e := &Event{Transcript: path, Format: agents.Codex.Format}
+	if event != "SessionEnd" && event != "SubagentStop" { // these tell of what has ended
+		e.Session = transcript.SessionID(gjson.GetBytes(input, "session_id").Str)
+		if id := agents.RolloutSession(path); id != "" {
+			e.Session = transcript.SessionID(id) // of a sub-agent, where that has the event
+		}
+	}
+	if event == "PostToolUse" && len(input) <= large {
+		return e, nil
+	}
+	e.kind = codexKind(event)
+	if e.kind == kindNone {
+		return e, nil
+	}
+	in := &codexEvent{}
+	if err := json.Unmarshal(input, in); err != nil {
+		return nil, fmt.Errorf("input of %s: %w", event, err)
+	}
+	e.waited = event == "UserPromptSubmit" || event == "Stop"
+	switch {
+	case e.kind == kindResult:
+		return e, in.result(e, large)
+	case e.kind == kindBegun && in.Source == "compact":
+		e.kind = kindCompacted
+	case e.kind == kindGrown && path == "":
+		e.kind = kindNone // the client keeps no transcript
+	}
+	return e, nil
+}
+
+// codexKind returns what an event is by its name. The client waits for each of them.
+func codexKind(event string) kind {
+	switch event {
+	case "SessionStart":
+		return kindBegun
+	case "PostToolUse":
+		return kindResult
+	case "PreCompact", "PostCompact", "Stop", "SessionEnd", "UserPromptSubmit", "SubagentStop":
+		return kindGrown
+	}
+	return kindNone
+}
+
+// result says what an event tells of a result: it has an output if that can be replaced.
+func (in *codexEvent) result(e *Event, large int) error {
+	call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
+	e.kind = kindNone
+	if strings.HasPrefix(in.Call, "exec-") || tool.Recalls(call) {
+		return nil
+	}
+	text, err := in.text()
+	if err != nil || len(text) <= large {
+		return err
+	}
+	head := ""
+	if in.Tool == "Bash" {
+		code, ended, err := exitCode(e.Transcript, in.Call)
+		if err != nil || !ended {
+			return err
+		}
+		head = "Process exited with code " + strconv.FormatInt(code, 10) + "\nOutput:\n"
+	}
+	e.kind, e.tool, e.input, e.title = kindResult, in.Tool, in.Input, tool.Label(call)
+	e.outputs = []output{{text: text}}
+	e.with = func(_ []output, texts []string) (json.RawMessage, error) { return encode(head + texts[0]) }
+	return nil
+}
+
+// text returns what the model would be shown of a result, or nothing if that is no text alone.
+func (in *codexEvent) text() (string, error) {
+	r := gjson.ParseBytes(in.Response)
+	switch {
+	case r.Type == gjson.String:
+		return exactText(in.Response)
+	case !strings.HasPrefix(in.Tool, "mcp__") || r.Get("isError").Bool():
+		return "", nil
+	}
+	if s := r.Get("structuredContent"); s.IsObject() {
+		return s.Raw, nil // the client shows nothing else then
+	}
+	var b strings.Builder
+	for i, part := range r.Get("content").Array() {
+		if part.Get("type").Str != "text" {
+			return "", nil
+		}
+		text, err := exactText([]byte(part.Get("text").Raw))
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+// exitCode returns the exit code of a command, which stands near the end of the transcript. It
+// reports false if the command has not ended, or is not there.
+func exitCode(path, call string) (code int64, ended bool, err error) {
+	f, err := open(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	parts, err := ends(f, fi.Size())
+	if err != nil || len(parts) == 0 {
+		return 0, false, err
+	}
+	rest := parts[len(parts)-1]
+	for len(rest) > 0 {
+		at := bytes.LastIndexByte(bytes.TrimSuffix(rest, []byte("\n")), '\n') + 1
+		item := gjson.GetBytes(rest[at:], "payload.item")
+		if item.Get("type").Str == "CommandExecution" && item.Get("id").Str == call {
+			n := item.Get("exit_code")
+			return n.Int(), n.Type == gjson.Number, nil
+		}
+		rest = rest[:at]
+	}
+	return 0, false, nil
+}
+
+// codexOutput is an answer about an event. A key that is not said must not be there.
+type codexOutput struct {
+	Decision string          `json:"decision,omitempty"`
+	Reason   json.RawMessage `json:"reason,omitempty"`
+	Specific *codexSpecific  `json:"hookSpecificOutput,omitempty"`
+}
+
+type codexSpecific struct {
+	Event   string `json:"hookEventName"`
+	Context string `json:"additionalContext"`
+}
+
+func (codex) write(event string, e *Event, a *answer) ([]byte, error) {
+	switch {
+	case len(a.outputs) > 0 && a.outputs[0] != "":
+		reason, err := e.with(e.outputs, a.outputs)
+		if err != nil {
+			return nil, err
+		}
+		return encode(codexOutput{Decision: "block", Reason: reason})
+	case a.context != "":
+		return encode(codexOutput{Specific: &codexSpecific{event, a.context}})
+	}
+	return nil, nil
+}
