@@ -71,6 +71,10 @@ func TestDetect(t *testing.T) {
 			`{"input":[{"type":"compaction","encrypted_content":"x"}],"model":"claude-opus-5-5"}`,
 			`{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"a","output":"x"}]}`,
 		}},
+		{"opencode", []string{
+			`{"info":{"id":"ses_1","title":"t"},"messages":[]}`,
+			`{"messages":[{"info":{"id":"msg_1","role":"user"},"parts":[{"type":"text","text":"x"}]}],"info":{"slug":"s","id":"ses_1"}}`,
+		}},
 		{"pager", []string{
 			`{"intent_ir":["x"],"blocks":[{"id":"b1","turn":1,"role":"user","kind":"active","text":"[{\"type\":\"compaction\"}]"}],"current_turn":2}`,
 		}},

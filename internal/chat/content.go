@@ -97,7 +97,7 @@ func (k Kinds) part(r *rawjson.Reader, data []byte) (transcript.Part, error) {
 		}
 	}
 	m.Raw = raw
-	if mime, b64, ok := splitDataURL(m.URL); ok {
+	if mime, b64, ok := SplitDataURL(m.URL); ok {
 		m.MIME, m.Data, m.URL = mime, b64, ""
 	}
 	return m, err
@@ -123,8 +123,8 @@ func readMedia(r *rawjson.Reader, m *transcript.Media) error {
 	})
 }
 
-// splitDataURL takes a URL with base64 data in it apart.
-func splitDataURL(url string) (mime, data string, ok bool) {
+// SplitDataURL takes a URL with base64 data in it apart.
+func SplitDataURL(url string) (mime, data string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
 		return "", "", false

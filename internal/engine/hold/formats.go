@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/codex"
 	"github.com/carrel-dev/carrel/transcript/gemini"
 	"github.com/carrel-dev/carrel/transcript/openai"
+	"github.com/carrel-dev/carrel/transcript/opencode"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
@@ -19,7 +20,7 @@ import (
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
 var formats = []transcript.Format{
-	claudecode.Format, codex.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format, responses.Format,
+	claudecode.Format, codex.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format, responses.Format,
 }
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and

@@ -32,7 +32,7 @@ var layers = []layer{
 	{name: "vocabulary", packages: []string{"digest", "ratio", "token", "transcript", "tier", "provenance", "internal/rawjson", "internal/jsonschema", "internal/shell", "limn"}},
 	{name: "dialects", packages: []string{"internal/chat", "internal/httpjson", "internal/wire"}},
 	{name: "documents", packages: []string{
-		"transcript/anthropic", "transcript/claudecode", "transcript/formattest", "transcript/gemini", "transcript/openai", "transcript/pagerjson", "transcript/responses",
+		"transcript/anthropic", "transcript/claudecode", "transcript/formattest", "transcript/gemini", "transcript/openai", "transcript/opencode", "transcript/pagerjson", "transcript/responses",
 		"contract", "governance", "limn/conform", "manifest", "tool",
 	}},
 	{name: "files of those", packages: []string{"transcript/codex"}},
