@@ -434,7 +434,7 @@ func TestTampered(t *testing.T) {
 func (sp *specimen) examine(t *testing.T, path, what string, index bool) (felt bool) {
 	s, err := sqlite.Open(t.Context(), path, nil)
 	if err != nil {
-		if _, newer := errors.AsType[*sqlite.SchemaError](err); !newer && !errors.Is(err, store.ErrCorrupt) {
+		if _, newer := errors.AsType[*store.SchemaError](err); !newer && !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: open: %v, want ErrCorrupt", what, err)
 		}
 		return true

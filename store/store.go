@@ -81,6 +81,18 @@ func (e *GoneError) Error() string { return fmt.Sprintf("cell %s: %v", e.Cell, E
 // Is makes errors.Is(e, ErrGone) true.
 func (e *GoneError) Is(target error) bool { return target == ErrGone }
 
+// A SchemaError says that a store was made by a newer Carrel. Nothing was written to it.
+type SchemaError struct {
+	Path string // of the store, or its address
+	Have int    // version of its schema
+	Know int    // newest version that this program knows
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("%s has schema %d and this version of carrel knows schemas up to %d: use a newer carrel, or restore a backup from before the upgrade",
+		e.Path, e.Have, e.Know)
+}
+
 // A Revision counts the changes to one session. The first makes it 1.
 type Revision int64
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carrel-dev/carrel/store"
 )
 
 //go:embed migrations/*.sql
@@ -33,18 +35,6 @@ func migrations() ([]migration, error) {
 		all[i] = migration{path.Base(name), string(text)}
 	}
 	return all, nil
-}
-
-// A SchemaError says that a store was made by a newer Carrel. Nothing was written to it.
-type SchemaError struct {
-	Address string // without a password
-	Have    int    // version of the store
-	Know    int    // newest version that this program knows
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%s has schema %d and this version of carrel knows schemas up to %d: use a newer carrel, or a backup from before the upgrade",
-		e.Address, e.Have, e.Know)
 }
 
 const (
@@ -78,7 +68,7 @@ func (s *database) migrate(ctx context.Context) error {
 		return err
 	}
 	if version > len(s.steps) {
-		return &SchemaError{Address: s.address, Have: version, Know: len(s.steps)}
+		return &store.SchemaError{Path: s.address, Have: version, Know: len(s.steps)}
 	}
 	c, err := s.pool.Acquire(ctx)
 	if err != nil {

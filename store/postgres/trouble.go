@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net"
 	"net/url"
 	"strings"
 
@@ -27,7 +25,6 @@ const (
 	codeSerialization  = "40001"
 	codeDeadlock       = "40P01"
 	codeNoPrivilege    = "42501"
-	codeNoFunction     = "42883"
 	codeNoTable        = "42P01"
 	codeTableExists    = "42P07"
 	codeDiskFull       = "53100"
@@ -121,22 +118,30 @@ func codeOf(err error) string {
 	return ""
 }
 
+// A lostError says that a connection was lost, or was never made.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return "the connection is lost: " + e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
 // isLost reports whether an error is about a connection that there is no more, or never was.
 func isLost(err error) bool {
+	_, lost := errors.AsType[*lostError](err)
+	return lost || isRefused(err)
+}
+
+// isRefused reports whether an error is about a connection that the server did not let be
+// made now, and may later.
+func isRefused(err error) bool {
 	switch code := codeOf(err); code {
 	case codeShutdown, codeCrash, codeStarting, codeIdleTooLong, codeManyConns:
 		return true
 	case "":
+		_, refused := errors.AsType[*pgconn.ConnectError](err)
+		return refused
 	default:
 		return strings.HasPrefix(code, classOfConnections)
 	}
-	if errors.Is(err, context.Canceled) {
-		return false
-	}
-	_, refused := errors.AsType[*pgconn.ConnectError](err)
-	_, network := errors.AsType[*net.OpError](err)
-	return refused || network || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }
 
 // isInTheWay reports whether an error is about other transactions: to do the same again may
@@ -208,18 +213,12 @@ func (s *database) explain(err error) error {
 		switch {
 		case isClosed(err):
 			return fmt.Errorf("store %s: %w", s.address, fs.ErrClosed)
-		case !isLost(err) || errors.Is(err, context.DeadlineExceeded) && codeOf(err) == "" && !isRefused(err):
+		case !isLost(err):
 			return err
 		}
 		t.Kind, t.Next = store.ErrUnreachable, nextReach
 	}
 	return t
-}
-
-// isRefused reports whether an error is about a connection that was not made.
-func isRefused(err error) bool {
-	_, refused := errors.AsType[*pgconn.ConnectError](err)
-	return refused
 }
 
 // damaged says that something is not as it was written.

@@ -147,7 +147,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 	for waited, pause := time.Duration(0), firstPause; ; waited, pause = waited+pause, min(2*pause, longPause) {
 		unknown, err := s.attempt(ctx, at, how, again, f)
 		if err == nil || ctx.Err() != nil && !unknown {
-			return s.explain(err)
+			return err
 		}
 		again = again || unknown && how == writing
 		lost := isLost(err)
@@ -159,7 +159,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 		}
 		select {
 		case <-ctx.Done():
-			return s.explain(errors.Join(ctx.Err(), err))
+			return errors.Join(ctx.Err(), err)
 		case <-time.After(pause):
 		}
 	}
@@ -183,7 +183,7 @@ func (s *database) attempt(ctx context.Context, at place, how mode, again bool, 
 	if err := f(t); errors.Is(err, errMade) {
 		return false, nil // release rolls back
 	} else if err != nil {
-		return false, err
+		return false, t.lost(err)
 	}
 	t.do("", `COMMIT`)
 	if how == writing {
@@ -191,8 +191,16 @@ func (s *database) attempt(ctx context.Context, at place, how mode, again bool, 
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastWait)
 		defer cancel()
 	}
-	err = t.flushIn(ctx)
-	return err != nil && (isLost(err) || c.Conn().IsClosed()), err
+	err = t.lost(t.flushIn(ctx))
+	return isLost(err), err
+}
+
+// lost returns an error that says whether the connection was lost with it.
+func (t *tx) lost(err error) error {
+	if err != nil && t.conn.IsClosed() {
+		return &lostError{err}
+	}
+	return err
 }
 
 // errMade ends a transaction of which an earlier attempt turned out to have been made.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/carrel-dev/carrel/store"
 )
 
 // applicationID marks a file as a store of Carrel, in the header of the file.
@@ -43,19 +45,6 @@ func migrations(dir fs.FS) ([]migration, error) {
 	return all, nil
 }
 
-// A SchemaError says that a store was made by a newer Carrel. Nothing was
-// written to it.
-type SchemaError struct {
-	Path string
-	Have int // version of the store
-	Know int // newest version that this program knows
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%s has schema %d and this version of carrel knows schemas up to %d: use a newer carrel, or restore a backup from before the upgrade",
-		e.Path, e.Have, e.Know)
-}
-
 // identify returns the version of a store's schema, which is 0 for a new file.
 // It writes nothing.
 func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, error) {
@@ -73,7 +62,7 @@ func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, 
 		return 0, err
 	}
 	if version > know {
-		return 0, &SchemaError{Path: path, Have: version, Know: know}
+		return 0, &store.SchemaError{Path: path, Have: version, Know: know}
 	}
 	return version, nil
 }

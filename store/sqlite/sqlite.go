@@ -26,7 +26,7 @@
 // What is wrong with the disk, or with who may do what with the file, is a
 // troubleError that names the file and what to do. Besides those of package store:
 // [ErrForeign] for another program's database,
-// and [SchemaError] for one of a newer Carrel. What is wrong with the file
+// and [store.SchemaError] for one of a newer Carrel. What is wrong with the file
 // itself is a [store.ErrCorrupt] that names it. None of them writes anything.
 //
 // # What may be found where

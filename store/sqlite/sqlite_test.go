@@ -307,7 +307,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v that says %q", err, tt.want, tt.says)
 			}
-			if schema, ok := errors.AsType[*sqlite.SchemaError](err); tt.want == nil && (!ok || schema.Have != 1000 || schema.Path != path) {
+			if schema, ok := errors.AsType[*store.SchemaError](err); tt.want == nil && (!ok || schema.Have != 1000 || schema.Path != path) {
 				t.Errorf("error %v, want a SchemaError with the version", err)
 			}
 			if after := readFile(t, path); string(after) != string(before) {

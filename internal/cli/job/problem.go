@@ -20,6 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/postgres"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/transcript"
@@ -95,7 +97,7 @@ func classify(err error) (code int, slug string) {
 		return k.Exit, k.Slug
 	}
 	switch {
-	case errors.Is(err, sqlite.ErrForeign), Is[*sqlite.SchemaError](err):
+	case errors.Is(err, sqlite.ErrForeign), Is[*store.SchemaError](err), Is[*postgres.UnsafeError](err):
 		return api.ExitInput, "store"
 	case Is[*fs.PathError](err), Is[*os.LinkError](err), Is[*auth.KeyError](err):
 		return api.ExitInput, "file"

@@ -56,7 +56,7 @@ func TestStatus(t *testing.T) {
 		{"a file that is not there", &fs.PathError{Op: "open", Path: "f", Err: fs.ErrNotExist}, 3, "file"},
 		{"a rename that fails", &os.LinkError{Op: "rename", Old: "f", New: "g", Err: fs.ErrPermission}, 3, "file"},
 		{"another program's database", sqlite.ErrForeign, 3, "store"},
-		{"a newer store", &sqlite.SchemaError{}, 3, "store"},
+		{"a newer store", &store.SchemaError{}, 3, "store"},
 		{"what does not exist", store.ErrNotFound, 4, "not-found"},
 		{"what was erased", carrel.ErrGone, 4, "gone"},
 		{"what its source no longer has", artifact.ErrGone, 4, "source-gone"},

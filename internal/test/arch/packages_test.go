@@ -120,7 +120,7 @@ func TestWhoAnswersDoesNotDial(t *testing.T) {
 // checkPackages returns which packages have no package comment, and which could
 // open a connection and may not.
 func checkPackages(pkgs []pkg) []string {
-	network := []string{"net", "net/http", "net/rpc", "net/smtp", "crypto/tls"}
+	network := []string{"net", "net/http", "net/rpc", "net/smtp", "crypto/tls", "github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgxpool"}
 	var violations []string
 	for _, p := range pkgs {
 		if p.Doc == "" {

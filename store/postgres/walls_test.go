@@ -1,0 +1,288 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/storetest"
+)
+
+// noWall takes row-level security away from a database in which a store is open.
+func noWall(t *testing.T, address string) {
+	t.Helper()
+	postgres.One(t).SQL(t, address, `
+		DO $$
+		DECLARE name text;
+		BEGIN
+			FOR name IN SELECT tablename FROM pg_policies LOOP
+				EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', name);
+			END LOOP;
+		END $$`)
+}
+
+// nameOf returns the name of the database at an address.
+func nameOf(address string) string {
+	name, _, _ := strings.Cut(address[strings.LastIndex(address[:strings.Index(address, "?")], "/")+1:], "?")
+	return name
+}
+
+// Each wall holds without the other: whatever is asked in one scope for what is in another
+// is answered as if there were nothing. The same questions find it where both are gone, so
+// that they would notice.
+func TestEachWallHoldsAlone(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		filter, policy bool
+		leaks          bool
+	}{
+		{"both walls", true, true, false},
+		{"the filter alone", true, false, false},
+		{"row-level security alone", false, true, false},
+		{"neither", false, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			address := postgres.One(t).Database(t)
+			s := openStore(t, address)
+			storetest.Fill(t, s, "theirs")
+			if !tt.policy {
+				noWall(t, address)
+			}
+			if !tt.filter {
+				s.unfiltered()
+			}
+			leaks := storetest.Leaks(t, s, "theirs", "mine")
+			if tt.leaks != (len(leaks) > 0) {
+				t.Errorf("what is in another scope was told by %q; is it to be? %v", leaks, tt.leaks)
+			}
+			if tt.leaks && len(leaks) < 15 {
+				t.Errorf("without any wall only %q told: the questions would not notice", leaks)
+			}
+		})
+	}
+}
+
+// Every statement that is about rows of scopes says which scope, so that the hook of the test
+// above takes the filter out of all of them.
+func TestEveryStatementSaysItsScope(t *testing.T) {
+	scopeless := regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (token|migration|scope|pg_\w+|unnest|made|information_schema)\b`)
+	aboutRows := regexp.MustCompile(`\b(FROM|UPDATE|JOIN) [a-z_]+`)
+	literals := regexp.MustCompile("(?s)`[^`]*`")
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range literals.FindAllString(string(text), -1) {
+			if !aboutRows.MatchString(sql) || strings.HasSuffix(strings.TrimSpace(strings.Trim(sql, "`")), "FROM session") ||
+				strings.HasSuffix(strings.Trim(sql, "`"), "FROM block") || scopeless.MatchString(sql) && !strings.Contains(sql, "scope") {
+				continue
+			}
+			seen++
+			if !filter.MatchString(sql) && !scopeless.MatchString(sql) {
+				t.Errorf("%s: a statement without a scope: %s", f.Name(), sql)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d statements were seen", seen)
+	}
+}
+
+// A transaction that has set no scope reads nothing and writes nothing: it fails.
+func TestNoScopeIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	storetest.Fill(t, s, "theirs")
+	for _, sql := range []string{`SELECT count(*) FROM cell`, `DELETE FROM statement`, `INSERT INTO version VALUES ('x', 1, 1)`} {
+		err := s.transact(t.Context(), anyScope, writing, func(t *tx) error {
+			t.do("", sql)
+			return t.flush()
+		})
+		if err == nil {
+			t.Errorf("%s without a scope succeeds", sql)
+		}
+	}
+	problems, err := s.Check(t.Context())
+	if err != nil || len(problems) > 0 {
+		t.Errorf("afterwards: %q, %v", problems, err)
+	}
+}
+
+// A scope cannot write into another, even if the statement says so.
+func TestWritesStayInTheirScope(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	err := s.transact(t.Context(), in("mine"), writing, func(t *tx) error {
+		t.do("", `INSERT INTO version (scope, version, seq) VALUES ($1, 1, 1)`, raw(governance.Scope("theirs")))
+		return t.flush()
+	})
+	if codeOf(err) != codeNoPrivilege {
+		t.Errorf("a row of another scope: %v, want it refused", err)
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	c := postgres.One(t)
+	address := c.Database(t)
+	openStore(t, address)
+	name := nameOf(address)
+	for _, tt := range []struct{ name, spoil, mend, want string }{
+		{"acknowledging early", "ALTER DATABASE %s SET synchronous_commit = off", "ALTER DATABASE %s RESET synchronous_commit", "synchronous_commit is off"},
+		{"a table without the wall", "ALTER TABLE cell DISABLE ROW LEVEL SECURITY", "ALTER TABLE cell ENABLE ROW LEVEL SECURITY", "row-level security of table cell is off"},
+		{"an owner whom it does not bind", "ALTER TABLE block NO FORCE ROW LEVEL SECURITY", "ALTER TABLE block FORCE ROW LEVEL SECURITY", "does not bind the owner of table block"},
+		{"another policy beside it", "CREATE POLICY all_of_them ON call USING (true)", "DROP POLICY all_of_them ON call", "row-level security of table call is off, or not as it was made"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			do := func(sql string) {
+				if strings.Contains(sql, "%s") {
+					sql = fmt.Sprintf(sql, name)
+				}
+				c.SQL(t, address, sql)
+			}
+			do(tt.spoil)
+			refused(t, address, tt.want)
+			do(tt.mend)
+			openStore(t, address)
+		})
+	}
+	t.Run("a superuser", func(t *testing.T) { refused(t, c.Superuser(t, address), "postgres is a superuser") })
+	t.Run("a role that it does not bind", func(t *testing.T) {
+		c.SQL(t, "postgres", "CREATE ROLE free LOGIN BYPASSRLS")
+		refused(t, c.Address("free", name), "ALTER ROLE free NOBYPASSRLS")
+	})
+	t.Run("a server that does not wait for its disk", func(t *testing.T) {
+		refused(t, postgres.Start(t, "fsync=off").Database(t), "fsync is off")
+	})
+}
+
+// refused checks that a store cannot be opened, and that the error says why.
+func refused(t *testing.T, address, want string) {
+	t.Helper()
+	s, err := Open(t.Context(), address, nil)
+	if err == nil {
+		_ = s.Close() // it should not be there
+	}
+	if unsafe := (*UnsafeError)(nil); !errors.As(err, &unsafe) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want an UnsafeError with %q", err, want)
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	off, on := new("off"), new("on")
+	sound := facts{version: 150_014, fsync: on, fullPageWrites: on, synchronous: on, role: "carrel"}
+	for _, tt := range []struct {
+		name   string
+		change func(*facts)
+		want   string // in what is wrong, or empty
+	}{
+		{"a sound server", func(*facts) {}, ""},
+		{"one that a later version is known of", func(f *facts) { f.version = 190_000 }, ""},
+		{"one that has no such settings", func(f *facts) { f.fsync, f.fullPageWrites, f.synchronous = nil, nil, nil }, ""},
+		{"one that waits for its standby", func(f *facts) { f.synchronous = new("remote_apply") }, ""},
+		{"one that is too old", func(f *facts) { f.version = 130_022 }, "PostgreSQL 13.22 is too old"},
+		{"one that leaks", func(f *facts) { f.version = 150_013 }, "upgrade it to 15.14"},
+		{"no fsync", func(f *facts) { f.fsync = off }, "fsync is off"},
+		{"torn pages", func(f *facts) { f.fullPageWrites = off }, "full_page_writes is off"},
+		{"early acknowledgment", func(f *facts) { f.synchronous = off }, "ALTER ROLE carrel SET synchronous_commit = on"},
+		{"a superuser", func(f *facts) { f.super = true }, "is a superuser"},
+		{"a role that is not bound", func(f *facts) { f.bypass = true }, "NOBYPASSRLS"},
+	} {
+		f := sound
+		tt.change(&f)
+		if got := f.unsafe(); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A role that owns nothing and may read and write rows opens a store whose schema is there.
+func TestRoleWithGrants(t *testing.T) {
+	c := postgres.One(t)
+	address := c.Database(t)
+	openStore(t, address)
+	name := nameOf(address)
+	c.SQL(t, address, `CREATE ROLE worker LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker`)
+	t.Cleanup(func() { c.SQL(t, address, `DROP OWNED BY worker; DROP ROLE worker`) })
+	s := openStore(t, c.Address("worker", name))
+	storetest.Fill(t, s, "mine")
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("Check: %q, %v", problems, err)
+	}
+}
+
+// No error of an address, and nothing that describes the store, has its password.
+func TestPasswordsAreNotShown(t *testing.T) {
+	const password = "Hx7-open-sesame"
+	c := postgres.One(t)
+	address := strings.Replace(c.Database(t), "carrel@", "carrel:"+password+"@", 1)
+	s := openStore(t, address)
+	info, err := s.Info(t.Context())
+	if err != nil || strings.Contains(info.Path, password) || !strings.HasPrefix(info.Path, "postgres://carrel@") {
+		t.Errorf("Info: %+v, %v", info, err)
+	}
+	for _, address := range []string{
+		"postgres://u:" + password + "@/%zz", "postgres://u:" + password + "/x@h/d", "postgres://u:" + password + "@h:port/d",
+		"postgres://u:" + password + "@/d?host=/nowhere", "postgres://u@/d?host=/nowhere&password=" + password,
+		"postgres://u:" + password + "@/d?host=/nowhere&sslmode=perhaps", "host=/nowhere password=" + password,
+	} {
+		s, err := Open(t.Context(), address, &Options{Patience: 1})
+		if err == nil {
+			t.Fatalf("%s is opened: %v", address, s.Close())
+		}
+		if strings.Contains(err.Error(), password) {
+			t.Errorf("the error of %s shows the password: %v", address, err)
+		}
+	}
+}
+
+// A server that is not there is told from a store that is damaged, and from one that is none.
+func TestTroubles(t *testing.T) {
+	c := postgres.One(t)
+	quick := &Options{Patience: 1}
+	for _, tt := range []struct {
+		name, address string
+		want          error
+		next          string
+	}{
+		{"no server", "postgres://carrel@/d?host=/nowhere", store.ErrUnreachable, nextReach},
+		{"no database", c.Address("carrel", "none"), store.ErrUnreadable, nextDatabase},
+		{"no role", c.Address("nobody", "postgres"), store.ErrUnreadable, nextLogin},
+	} {
+		_, err := Open(t.Context(), tt.address, quick)
+		if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.next) {
+			t.Errorf("%s: %v, want %v, and %q", tt.name, err, tt.want, tt.next)
+		}
+	}
+	address := c.Database(t)
+	s := openStore(t, address)
+	c.SQL(t, address, `INSERT INTO migration VALUES (1000, 'later.sql')`)
+	_, err := Open(t.Context(), address, quick)
+	if newer, ok := errors.AsType[*store.SchemaError](err); !ok || newer.Have != 1000 {
+		t.Errorf("a newer schema: %v, want a SchemaError", err)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("Ready: %v", err)
+	}
+	name := nameOf(address)
+	c.SQL(t, address, "ALTER DATABASE "+name+" SET default_transaction_read_only = on")
+	s.pool.Reset()
+	if err := s.Ready(t.Context()); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Ready of one that takes no writes: %v, want ErrReadOnly", err)
+	}
+}
