@@ -149,6 +149,7 @@ The files are TOML. All keys, with examples:
   audit = "open"       # or "required": no call without a record of it
   budget = 100_000     # tokens of a managed request; 90% of the window if not set
   compaction = "pass"  # or "answer": the client's own compactions
+  recall = false       # true lets a managed model recall, without MCP
   holdout = "0%"       # share of conversations that are left as they are
 
   [credential]         # of those who come in over the network

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"time"
 
@@ -143,7 +142,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 }
 
 // listen listens where the settings say, and speaks TLS there if they name a certificate.
-func listen(j *job.Job, set *config.Server) (net.Listener, error) {
+func listen(j *job.Job, set *config.Server) (auth.Listener, error) {
 	var pair *auth.KeyPair
 	if set.Cert != "" || set.Key != "" {
 		var err error

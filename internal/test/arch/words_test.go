@@ -60,7 +60,6 @@ var shared = map[string]string{
 	"Result":         "the result of a step, read with its package",
 	"Rewrite":        "one thing: what was sent in place of what came, as a store keeps it and as a job gives it out",
 	"Round":          "one thing: a compression that was accepted",
-	"SchemaError":    "one thing: a store that a newer Carrel made, as each driver finds it",
 	"Section":        "a section of a document: of a packet, of a summary",
 	"Server":         "a server, that is asked or that answers",
 	"Session":        "one thing: as a format decodes it, and as the suite of stores reads it",
