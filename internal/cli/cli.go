@@ -96,6 +96,7 @@ var synonyms = map[string][]string{
 	"search":   {"find", "grep"},
 	"sessions": {"list", "conversations", "history"},
 	"setup":    {"install", "init", "connect"},
+	"ui":       {"console", "web", "browse", "open", "dashboard"},
 	"undo":     {"revert", "rollback", "reset"},
 	"why":      {"explain", "log"},
 }
@@ -117,9 +118,9 @@ var groups = []struct{ id, title, names string }{
 	{"start", "Start here:", "demo import context compress setup"},
 	{"conversations", "Conversations:", "sessions messages search recall why undo export discard pin summary probe handoff"},
 	{"agents", "Agents and their calls:", "run proxy report cost doctor"},
-	{"contexts", "Artifacts and contexts:", "put get ls rm refute purge stash assemble manifest commit review"},
+	{"contexts", "Artifacts and contexts:", "put ls rm refute purge stash assemble manifest commit review"},
 	{"contracts", "Contracts and prompts:", "contract intent"},
-	{"services", "Services and settings:", "serve credential store config bench debug help"},
+	{"services", "Services and settings:", "ui serve credential store config bench debug help"},
 }
 
 // former are the spellings that commands once had at the root, and where they are now. They

@@ -112,6 +112,7 @@ var silent = map[string]string{
 	"carrel completion":     "it prints a script for a shell",
 	"carrel debug man":      "it prints pages for roff",
 	"carrel proxy":          "it prints an address",
+	"carrel ui":             "it prints an address",
 	"carrel run":            "it prints what an agent prints, and figures",
 }
 

@@ -6,6 +6,7 @@
 //
 //	/healthz /readyz /metrics /v1/…   server/rest
 //	/mcp                              server/mcp
+//	/console/…                        server/console, behind a door of its own
 //
 // A [Service] ends by finishing what it has begun: see [Service.Serve].
 package service
@@ -27,6 +28,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/server/console"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/server/rest"
 	"github.com/carrel-dev/carrel/store"
@@ -48,6 +50,12 @@ type Options struct {
 
 	// MCP serves agents at [PathMCP], too.
 	MCP bool
+
+	// Console serves people at [console.Root], too, for which they sign in with a credential.
+	Console bool
+
+	AllowWrite bool // by people at the console
+	Secure     bool // the server speaks TLS
 
 	// Listen, Hosts and Origins are those of [auth.DoorOptions].
 	Listen         string
@@ -105,6 +113,19 @@ func New(o *Options) (*Service, error) {
 		mux.Handle(PathMCP, s.scoped(tools.Handler()))
 	}
 	s.handler = door.Guard(mux)
+	if o.Console {
+		pages, err := console.New(&console.Options{
+			Verifier: o.Authority, Engine: s.engine, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
+			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now,
+		})
+		if err != nil {
+			return nil, err
+		}
+		all := http.NewServeMux()
+		all.Handle("/", s.handler)
+		all.Handle(console.Root, pages)
+		s.handler = all
+	}
 	return s, nil
 }
 

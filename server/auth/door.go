@@ -39,6 +39,14 @@ type DoorOptions struct {
 	// Open are the paths that need no credential. There are none by default.
 	Open []string
 
+	// Credential returns the credential that a request brings. The default is that of one
+	// header Authorization with the scheme Bearer.
+	Credential func(*http.Request) (text string, ok bool)
+
+	// Unknown answers a request that brings no valid credential. The default is a problem
+	// document with the status 401 and the reason.
+	Unknown func(w http.ResponseWriter, r *http.Request, reason error)
+
 	// Methods are those that there are. The default is GET, HEAD, POST, PUT and DELETE.
 	Methods []string
 
@@ -82,6 +90,8 @@ type Door struct {
 	credentials gauge
 	addresses   gauge
 	failures    failures
+	credential  func(*http.Request) (string, bool)
+	unknown     func(http.ResponseWriter, *http.Request, error)
 	interval    time.Duration // at which credentials are looked at again
 	now         func() time.Time
 	ticker      func(time.Duration) (<-chan time.Time, func())
@@ -102,7 +112,16 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
 		credentials: gauge{most: orElse(o.PerCredential, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
 		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
-		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker,
+		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker, credential: o.Credential, unknown: o.Unknown,
+	}
+	if d.credential == nil {
+		d.credential = func(r *http.Request) (string, bool) { return bearer(r.Header) }
+	}
+	if d.unknown == nil {
+		d.unknown = func(w http.ResponseWriter, r *http.Request, reason error) {
+			challenge(w, r.Header)
+			refuse(w, http.StatusUnauthorized, reason)
+		}
 	}
 	if len(d.methods) == 0 {
 		d.methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
@@ -192,10 +211,9 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 	}
 	defer d.addresses.leave(address)
 
-	text, ok := bearer(r.Header)
+	text, ok := d.credential(r)
 	if !ok {
-		challenge(w, r.Header)
-		refuse(w, http.StatusUnauthorized, api.ErrUnauthenticated)
+		d.unknown(w, r, api.ErrUnauthenticated)
 		return
 	}
 	now := d.now()
@@ -208,8 +226,7 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 	switch {
 	case errors.Is(err, api.ErrUnauthenticated):
 		d.failures.failed(address)
-		challenge(w, r.Header)
-		refuse(w, http.StatusUnauthorized, err)
+		d.unknown(w, r, err)
 		return
 	case err != nil:
 		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no credential

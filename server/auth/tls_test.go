@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net/http"
 	"os"
@@ -66,7 +67,9 @@ func TestKeyPairIsReadAgain(t *testing.T) {
 	go func() { served <- server.Serve(pair.Listen(plain)) }()
 	defer func() {
 		_ = server.Close()
-		_ = <-served
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	}()
 	serial := func() int64 {
 		t.Helper()

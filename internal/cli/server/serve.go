@@ -32,6 +32,7 @@ credential, also on this machine: "carrel credential create" makes one.
 
   /v1/…           the jobs, a route each; /v1/openapi.json describes them
   /v1/events      what happens, as a stream
+  /console/       pages for people, with --console
   /mcp            the Model Context Protocol, for agents; the header Carrel-Session
                   names the session that an agent is in
   /healthz        says that the process lives; needs no credential, and so does /readyz
@@ -55,6 +56,8 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 	f.BoolVar(&fl.remote, "remote", false, "let other machines reach it, if the address lets them")
 	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call it; may be given again")
 	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
+	f.BoolVar(&fl.console, "console", false, "serve people, too: pages at /console/, for which they sign in with a credential")
+	f.BoolVar(&fl.write, "allow-write", false, "let people change something at the console: pins, undoing, reviews")
 	f.BoolVar(&fl.proxy, "proxy", false, "pass calls to models on, too, at proxy.listen; see carrel proxy")
 	return cmd
 }
@@ -63,6 +66,7 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 type serveFlags struct {
 	listen, cert, key  string
 	remote, mcp, proxy bool
+	console, write     bool
 	hosts              []string
 }
 
@@ -105,6 +109,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	metrics := &telemetry.Registry{}
 	s, err := service.New(&service.Options{
 		Engine: a.Engine, Store: a.Store, Authority: authority, MCP: fl.mcp,
+		Console: fl.console, AllowWrite: fl.write, Secure: set.Scheme() == "https",
 		Listen: l.Addr().String(), Hosts: set.Hosts, Origins: set.Origins, Grace: set.Grace,
 		Version: job.ReadBuild().Version, Logger: j.Logger(), Metrics: metrics, Tracer: tracer, Now: j.Clock(),
 	})
@@ -117,6 +122,9 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	}
 	if fl.mcp {
 		record.Surfaces = append(record.Surfaces, "mcp")
+	}
+	if fl.console {
+		record.Surfaces = append(record.Surfaces, "console")
 	}
 	var own *ownProxy
 	if fl.proxy {

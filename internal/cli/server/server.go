@@ -12,5 +12,5 @@ import (
 
 // Commands returns the commands that serve.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newServe(j), newProxy(j), newRun(j), newMCP(j), NewHook(j), newCredential(j), newPS(j), newStop(j)}
+	return []*cobra.Command{newServe(j), newUI(j), newProxy(j), newRun(j), newMCP(j), NewHook(j), newCredential(j), newPS(j), newStop(j)}
 }

@@ -53,7 +53,7 @@ var layers = []layer{
 	{name: "agents", packages: []string{"internal/agents"}},
 	{name: "interface", packages: []string{"internal/ops", "internal/binding", "internal/telemetry"}},
 	{name: "admission", packages: []string{"server/auth"}},
-	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "client"}},
+	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "server/console", "client"}},
 	{name: "drivers", packages: []string{"store/sqlite", "store/postgres", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
 	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/upstream", "internal/test/fakesession"}},

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/server/console"
+)
+
+func newUI(j *job.Job) *cobra.Command {
+	var fl uiFlags
+	cmd := &cobra.Command{
+		Use:   "ui [SESSION] [--listen ADDR] [--allow-write] [--no-open]",
+		Short: "Look at sessions, windows and cost in a browser",
+		Long: `Ui serves pages on this machine and opens a browser with them: sessions, what fills
+each window and why, the original of all that left it, what happened, calls, contexts,
+memories that wait, cost. It ends when it is interrupted. The URL that it prints has the
+key to come in; it is worth nothing once ui has ended.
+
+Nothing can be changed unless --allow-write is given: then blocks are pinned, operations
+undone and memories reviewed there.`,
+		Example: "  carrel ui\n  carrel ui @last --allow-write",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, fl.write, func(a *job.Access) error { return fl.serve(ctx, j, a, args) })
+		},
+		ValidArgsFunction: j.CompleteSession,
+	}
+	f := cmd.Flags()
+	f.StringVar(&fl.listen, "listen", "127.0.0.1:0", "`address` of this machine to listen at; port 0 takes a free one")
+	f.BoolVar(&fl.write, "allow-write", false, "let the pages change something: pins, undoing, reviews")
+	f.BoolVar(&fl.stay, "no-open", false, "print the URL and open no browser")
+	return cmd
+}
+
+type uiFlags struct {
+	listen      string
+	write, stay bool
+}
+
+// A key is the only credential of a console that one person has started.
+type key struct {
+	text  string
+	grant *governance.Grant
+}
+
+// Verify implements [auth.Verifier].
+func (k *key) Verify(_ context.Context, text string) (*governance.Grant, error) {
+	if subtle.ConstantTimeCompare([]byte(text), []byte(k.text)) != 1 {
+		return nil, api.ErrUnauthenticated
+	}
+	return k.grant, nil
+}
+
+// serve serves the pages until ctx is done.
+func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []string) error {
+	l, err := auth.Listen(fl.listen, false)
+	if err != nil {
+		return out.Hinted(out.Usagef("%w", err), "other machines reach the console of carrel serve --console")
+	}
+	defer func() { _ = l.Close() }() // closed by the server already, or never used
+	own := &key{rand.Text() + rand.Text(), governance.Whole(governance.ActorUser)}
+	pages, err := console.New(&console.Options{
+		Verifier: own, Engine: func(context.Context) (*carrel.Engine, *governance.Grant, error) { return a.Engine, own.grant, nil },
+		Scope: a.Scope, Listen: l.Addr().String(), AllowWrite: fl.write, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock(),
+	})
+	if err != nil {
+		return err
+	}
+	query := url.Values{"key": {own.text}}
+	if len(args) > 0 {
+		found, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: args[0]})
+		if err != nil {
+			return err
+		}
+		query.Set("to", console.Root+"session/"+url.PathEscape(string(found.Session)))
+	}
+	address := "http://" + l.Addr().String() + console.Root + "sign-in?" + query.Encode()
+	j.Note("carrel shows itself at %s", address)
+	if !fl.stay {
+		browse(ctx, address)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(console.Root, pages)
+	mux.Handle("/{$}", http.RedirectHandler(console.Root, http.StatusSeeOther))
+	srv := auth.Server(mux)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err = <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err = srv.Close()
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// browse opens a browser, if there is one. Whoever has none takes the URL that is printed.
+func browse(ctx context.Context, address string) {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	if _, err := exec.LookPath(name); err != nil || os.Getenv("CI") != "" {
+		return
+	}
+	_ = exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() // the URL stands there, too
+}

@@ -1,0 +1,387 @@
+package console_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/server/console"
+	"github.com/carrel-dev/carrel/store/memory"
+)
+
+// hostile is text as nobody should write it: in every field it is nothing but text.
+const hostile = `<script>alert(1)</script><img src=x onerror=alert(2)>"'` + "\x1b[31m\u202e\u200b" + `{{.}} javascript:alert(3) <svg onload=alert(4)>`
+
+// A stage is a console over a store, with one who looks at it.
+type stage struct {
+	t       *testing.T
+	engine  *carrel.Engine
+	session string
+	block   string // a stub
+	url     string
+	client  *http.Client
+	grants  map[string]*governance.Grant // by credential
+	now     time.Time
+}
+
+// Verify implements [auth.Verifier].
+func (s *stage) Verify(_ context.Context, credential string) (*governance.Grant, error) {
+	if g := s.grants[credential]; g != nil {
+		return g, nil
+	}
+	return nil, api.ErrUnauthenticated
+}
+
+func newStage(t *testing.T, change ...func(*console.Options)) *stage {
+	t.Helper()
+	engine, err := carrel.New(memory.New(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, engine: engine, grants: map[string]*governance.Grant{"open sesame": governance.Whole("dana")}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	said := func(role, text string) string {
+		data, err := json.Marshal(map[string]any{"role": role, "content": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	var messages []string
+	for i := range 40 {
+		messages = append(messages, said("user", fmt.Sprintf("Question %d: why does it hang? %s", i, hostile)), said("assistant", fmt.Sprintf("Answer %d. %s", i, strings.Repeat("It waits for the pool. "+hostile+" ", 20))))
+	}
+	in, err := engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: hostile + ".json", Data: []byte(`{"model":"gpt-4o","messages":[` + strings.Join(messages, ",") + `]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.session = string(in.Session)
+	if _, err := engine.Compress(t.Context(), governance.DefaultScope, &carrel.CompressRequest{Session: in.Session, Target: api.Target{Tokens: in.Tokens / 4}}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := engine.Messages(t.Context(), governance.DefaultScope, &carrel.MessagesRequest{Session: in.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list.Messages {
+		if b.State == "stub" {
+			s.block = string(b.ID)
+		}
+	}
+	if s.block == "" {
+		t.Fatal("nothing became a stub")
+	}
+	server := httptest.NewUnstartedServer(nil)
+	o := &console.Options{
+		Verifier: s, Listen: server.Listener.Addr().String(), Version: "test", Now: func() time.Time { return s.now },
+		Engine: func(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
+			return engine, s.grants["open sesame"], nil
+		},
+	}
+	for _, c := range change {
+		c(o)
+	}
+	pages, err := console.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.Handler = pages
+	server.Start()
+	t.Cleanup(server.Close)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url, s.client = server.URL, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return s
+}
+
+// ask returns what a request is answered with.
+func (s *stage) ask(method, path string, form url.Values, headers ...string) (status int, header http.Header, body string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(data)
+}
+
+func (s *stage) signIn() {
+	s.t.Helper()
+	if status, header, _ := s.ask("POST", "/console/sign-in", url.Values{"credential": {" open sesame "}}); status != http.StatusSeeOther || header.Get("Location") != console.Root {
+		s.t.Fatalf("signing in: status %d, to %s", status, header.Get("Location"))
+	}
+}
+
+// pages are all of them.
+func (s *stage) pages() []string {
+	return []string{
+		"", "session/" + s.session, "session/" + s.session + "/window", "session/" + s.session + "/journal",
+		"session/" + s.session + "/plan", "session/" + s.session + "/plan?target=10%25", "session/" + s.session + "/plan?target=7", "block/" + s.block,
+		"search", "search?q=pool", "search?q=" + url.QueryEscape(hostile), "calls", "calls?session=" + s.session, "contexts", "review", "cost",
+	}
+}
+
+// Nobody sees a page without a credential, and whoever signs in goes on to where they were.
+func TestSigningIn(t *testing.T) {
+	s := newStage(t)
+	for _, p := range s.pages() {
+		if status, header, body := s.ask("GET", console.Root+p, nil); status != http.StatusSeeOther || !strings.HasPrefix(header.Get("Location"), console.Root+"sign-in?to=") || strings.Contains(body, "hang") {
+			t.Errorf("%s: status %d, to %s", p, status, header.Get("Location"))
+		}
+		if status, _, body := s.ask("GET", console.Root+p+map[bool]string{true: "&", false: "?"}[strings.Contains(p, "?")]+"format=json", nil); status != http.StatusUnauthorized || strings.Contains(body, "hang") {
+			t.Errorf("%s as JSON: status %d", p, status)
+		}
+	}
+	for _, wrong := range []string{"", "sesame", strings.Repeat("x", 5000)} {
+		if status, header, body := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {wrong}}); status != http.StatusUnauthorized || header.Get("Set-Cookie") != "" || !strings.Contains(body, "not valid") {
+			t.Errorf("signing in with %.10q: status %d, cookie %q", wrong, status, header.Get("Set-Cookie"))
+		}
+	}
+	for to, want := range map[string]string{
+		"/console/calls": "/console/calls", "https://evil.example": console.Root, "//evil.example": console.Root,
+		`/console/\evil.example`: console.Root, "/console//evil.example": console.Root, "": console.Root,
+	} {
+		if _, header, _ := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}, "to": {to}}); header.Get("Location") != want {
+			t.Errorf("signing in leads from %q to %q, want %q", to, header.Get("Location"), want)
+		}
+	}
+	_, header, _ := s.ask("GET", console.Root+"sign-in?key="+url.QueryEscape("open sesame"), nil)
+	for _, part := range []string{"HttpOnly", "SameSite=Strict", "Path=/console/"} {
+		if c := header.Get("Set-Cookie"); !strings.Contains(c, part) || strings.Contains(c, "sesame") {
+			t.Errorf("cookie %q, want %s in it and no credential", c, part)
+		}
+	}
+	if status, _, _ := s.ask("GET", console.Root, nil); status != http.StatusOK {
+		t.Errorf("signed in: status %d", status)
+	}
+	grant := s.grants["open sesame"]
+	delete(s.grants, "open sesame") // revoked, or expired
+	if status, _, _ := s.ask("GET", console.Root, nil); status != http.StatusSeeOther {
+		t.Errorf("after the credential was revoked: status %d", status)
+	}
+	s.grants["open sesame"] = grant
+	s.signIn()
+	s.now = s.now.Add(13 * time.Hour)
+	if status, _, _ := s.ask("GET", console.Root, nil); status != http.StatusSeeOther {
+		t.Errorf("after half a day: status %d", status)
+	}
+	s.signIn()
+	s.ask("POST", console.Root+"sign-out", nil)
+	if status, _, _ := s.ask("GET", console.Root, nil); status != http.StatusSeeOther {
+		t.Errorf("after signing out: status %d", status)
+	}
+}
+
+// Under TLS the cookie is for TLS and for this host alone.
+func TestSecureCookie(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.Secure = true })
+	_, header, _ := s.ask("POST", console.Root+"sign-in", url.Values{"credential": {"open sesame"}})
+	if c := header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-carrel-console=") || !strings.Contains(c, "Secure") || !strings.Contains(c, "Path=/;") {
+		t.Errorf("cookie %q", c)
+	}
+}
+
+// leaves are attributes that lead elsewhere, which on our pages is a path below the root.
+var leaves = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "srcset": true, "xlink:href": true}
+
+// checkElement reports an element that is none of ours.
+func checkElement(known map[string]bool, e *html.Token) error {
+	if !known[e.Data] {
+		return fmt.Errorf("element %s", e.Data)
+	}
+	for _, a := range e.Attr {
+		switch {
+		case strings.HasPrefix(a.Key, "on"), a.Key == "style":
+			return fmt.Errorf("attribute %s of %s", a.Key, e.Data)
+		case leaves[a.Key] && !strings.HasPrefix(a.Val, console.Root) && a.Val != "#main" && a.Val != "undo":
+			return fmt.Errorf("%s leads to %q", e.Data, a.Val)
+		case e.Data == "script" && a.Key == "src" && a.Val != console.Root+"keys.js":
+			return fmt.Errorf("script %q", a.Val)
+		}
+	}
+	return nil
+}
+
+// Each page is whole, has nothing of a conversation but as text, and names no other address.
+func TestPagesHoldHostileText(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	known := map[string]bool{}
+	for name := range strings.FieldsSeq("html head meta title link script body a header p nav ul li form input label button main h1 h2 h3 table caption thead tbody tr th td figure svg rect figcaption i section pre article dl dt dd ol code footer time div") {
+		known[name] = true
+	}
+	for _, p := range s.pages() {
+		status, header, body := s.ask("GET", console.Root+p, nil)
+		if status != http.StatusOK || !strings.Contains(body, "</html>") {
+			t.Errorf("%s: status %d: %.300s", p, status, body)
+		}
+		if !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") || header.Get("X-Frame-Options") != "DENY" || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: headers %v", p, header)
+		}
+		if strings.ContainsAny(body, "\x1b\u202e\u200b") {
+			t.Errorf("%s has characters that nobody sees", p)
+		}
+		scripts := 0
+		for z := html.NewTokenizer(strings.NewReader(body)); z.Next() != html.ErrorToken; {
+			e := z.Token()
+			if e.Type != html.StartTagToken && e.Type != html.SelfClosingTagToken {
+				continue
+			}
+			if e.Data == "script" {
+				scripts++
+			}
+			if err := checkElement(known, &e); err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+		if scripts != 1 {
+			t.Errorf("%s has %d scripts", p, scripts)
+		}
+	}
+	_, _, body := s.ask("GET", console.Root+"block/"+s.block, nil)
+	if !strings.Contains(html.UnescapeString(body), "<script>alert(1)</script>") || !strings.Contains(body, "[U+202E]") {
+		t.Error("the original does not stand on the page of its block")
+	}
+}
+
+// The JSON twin of a page is the result of the engine.
+func TestTwins(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	_, header, body := s.ask("GET", console.Root+"?format=json", nil)
+	var list carrel.List[carrel.SessionInfo]
+	if err := json.Unmarshal([]byte(body), &list); err != nil || header.Get("Content-Type") != "application/json" || len(list.Items) != 1 || string(list.Items[0].Session) != s.session {
+		t.Errorf("sessions as JSON: %v, %s", err, body)
+	}
+	for path, want := range map[string]int{"session/none": 404, "block/ffffffff": 404, "nowhere": 404, "session/" + s.session + "/plan?target=x": 400, "?scope=a//b": 400} {
+		if status, _, body := s.ask("GET", console.Root+path, nil); status != want || !strings.Contains(body, `class="problem"`) {
+			t.Errorf("%s: status %d, want %d", path, status, want)
+		}
+	}
+}
+
+// An id in brackets leads to its block, and nothing else does.
+func TestWindowLeadsToBlocks(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	_, _, body := s.ask("GET", console.Root+"session/"+s.session+"/window", nil)
+	leads := regexp.MustCompile(`<a href="(/console/block/[0-9a-f]+)">`).FindAllStringSubmatch(body, -1)
+	if len(leads) == 0 {
+		t.Fatal("no id leads to a block")
+	}
+	for _, l := range leads {
+		if status, _, _ := s.ask("GET", l[1], nil); status != http.StatusOK {
+			t.Errorf("%s: status %d", l[1], status)
+		}
+	}
+}
+
+// Nothing is changed without leave, from another site, or by looking.
+func TestChanges(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	pin := console.Root + "block/" + s.block + "/pin"
+	pinned := func() bool {
+		t.Helper()
+		why, err := s.engine.Why(t.Context(), governance.DefaultScope, &carrel.BlockRequest{Block: s.block})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return why.Now.Rule == "pin"
+	}
+	if status, _, body := s.ask("POST", pin, nil); status != 422 || !strings.Contains(body, "--allow-write") || pinned() {
+		t.Errorf("a pin at a console that only shows: status %d", status)
+	}
+	s = newStage(t, func(o *console.Options) { o.AllowWrite = true })
+	s.signIn()
+	pin = console.Root + "block/" + s.block + "/pin"
+	for _, headers := range [][]string{{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"}} {
+		if status, _, _ := s.ask("POST", pin, nil, headers...); status != http.StatusForbidden || pinned() {
+			t.Errorf("a pin with %v: status %d", headers, status)
+		}
+	}
+	if status, _, _ := s.ask("GET", pin, nil); status != http.StatusNotFound || pinned() {
+		t.Errorf("a pin by looking: status %d", status)
+	}
+	if status, _, _ := s.ask("POST", pin, nil); status != http.StatusSeeOther || !pinned() {
+		t.Errorf("a pin: status %d, pinned %t", status, pinned())
+	}
+	if status, _, _ := s.ask("POST", console.Root+"block/"+s.block+"/unpin", nil); status != http.StatusSeeOther || pinned() {
+		t.Errorf("an unpin: status %d, pinned %t", status, pinned())
+	}
+	before, err := s.engine.Why(t.Context(), governance.DefaultScope, &carrel.BlockRequest{Block: s.block})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // both pins, and the compression
+		if status, _, body := s.ask("POST", console.Root+"session/"+s.session+"/undo", nil); status != http.StatusSeeOther {
+			t.Fatalf("an undo: status %d: %s", status, body)
+		}
+	}
+	after, err := s.engine.Why(t.Context(), governance.DefaultScope, &carrel.BlockRequest{Block: s.block})
+	if err != nil || before.State != "stub" || after.State != "live" {
+		t.Errorf("undone: %s → %s, %v", before.State, after.State, err)
+	}
+}
+
+// A page hears of it when its session changes.
+func TestLive(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+console.Root+"session/"+s.session+"/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	next := func() string {
+		t.Helper()
+		buf := make([]byte, 64)
+		n, err := resp.Body.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+	first := next()
+	if _, err := s.engine.Pin(t.Context(), governance.DefaultScope, &carrel.PinRequest{Blocks: []string{s.block}}); err != nil {
+		t.Fatal(err)
+	}
+	if then := next(); !strings.HasPrefix(first, "data: ") || !strings.HasPrefix(then, "data: ") || first == then {
+		t.Errorf("events %q and %q", first, then)
+	}
+}

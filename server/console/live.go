@@ -1,0 +1,55 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+)
+
+// How often a session is looked at while a page is open, and after which time the browser has
+// to connect again: no answer takes longer than servers give one.
+const (
+	liveEvery = time.Second
+	liveLife  = 100 * time.Second
+)
+
+// live tells a page, as events, at which revision its session is, whenever that changes.
+func (c *Console) live(w http.ResponseWriter, r *http.Request) {
+	v, err := c.enter(r)
+	if err != nil {
+		c.fail(w, r, nil, err)
+		return
+	}
+	id, err := v.session()
+	if err != nil {
+		c.fail(w, r, v, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	ctx, cancel := context.WithTimeout(r.Context(), liveLife)
+	defer cancel()
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	for last := ""; ; {
+		info, err := v.engine.Session(ctx, v.scope, &carrel.SessionRequest{Session: id})
+		if err != nil {
+			return // the browser asks again
+		}
+		if now := fmt.Sprint(info.Revision); now != last {
+			last = now
+			_, err = fmt.Fprintf(w, "data: %s\n\n", now)
+			if errors.Join(err, http.NewResponseController(w).Flush()) != nil {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// table returns the pages by the pattern of their path below [Root].
+func (c *Console) table() map[string]*page {
+	says := func(format string, names ...string) func(*visit) string {
+		return func(v *visit) string {
+			var args []any
+			for _, n := range names {
+				args = append(args, shellWord(v.value(n)))
+			}
+			return "carrel " + fmt.Sprintf(format, args...)
+		}
+	}
+	return map[string]*page{
+		"{$}":                       {"sessions", "Sessions", "sessions", showSessions, says("sessions")},
+		"session/{session}":         {"session", "Session", "sessions", showSession, says("context %s", "session")},
+		"session/{session}/window":  {"window", "Window", "sessions", showWindow, says("export %s --to anthropic", "session")},
+		"session/{session}/journal": {"journal", "What happened", "sessions", showJournal, says("log --session %s", "session")},
+		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, says("compress %s --target %s --dry-run", "session", "target")},
+		"block/{block}":             {"block", "Block", "sessions", showBlock, says("why %s", "block")},
+		"search":                    {"search", "Search", "search", showSearch, says("search %s", "q")},
+		"calls":                     {"calls", "Calls", "calls", showCalls, says("calls")},
+		"contexts":                  {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
+		"manifest/{manifest}":       {"manifest", "Manifest", "contexts", showManifest, says("manifest show %s", "manifest")},
+		"review":                    {"review", "Memory", "review", showReview, says("review")},
+		"cost":                      {"cost", "Cost", "cost", showCost, says("cost --since 30d")},
+	}
+}
+
+// value returns what the path or the query of a page has by a name.
+func (v *visit) value(name string) string {
+	if s := v.PathValue(name); s != "" {
+		return s
+	}
+	return v.FormValue(name)
+}
+
+// shellWord returns a word as a shell takes it.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:@%/") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// pageSize is how many lines a list has.
+const pageSize = 500
+
+// cursor returns which page of a list is asked for.
+func (v *visit) cursor() api.Cursor { return api.Cursor{Limit: pageSize, After: v.FormValue("after")} }
+
+func showSessions(v *visit) (any, error) {
+	return v.engine.Sessions(v.Context(), v.scope, &carrel.SessionsRequest{Cursor: v.cursor()})
+}
+
+// session returns the id of the session that a page is about, which may be shortened.
+func (v *visit) session() (transcript.SessionID, error) {
+	found, err := v.engine.FindSession(v.Context(), v.scope, &carrel.WordRequest{Word: v.value("session")})
+	if err != nil {
+		return "", err
+	}
+	return found.Session, nil
+}
+
+// A sessionPage is what the page of a session shows.
+type sessionPage struct {
+	Context *carrel.ContextResult  `json:"context"`
+	Window  *carrel.MessagesResult `json:"messages"`
+	Bars    []bar                  `json:"-"`
+	Live    string                 `json:"-"` // the revision, which the script compares
+}
+
+func showSession(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	p := &sessionPage{}
+	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
+		return nil, err
+	}
+	p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()})
+	p.Bars = barsOf(p.Context)
+	p.Live = fmt.Sprint(p.Context.Revision)
+	return p, err
+}
+
+func showJournal(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	return v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Cursor: v.cursor()})
+}
+
+// A planPage is what a compression would do.
+type planPage struct {
+	Session transcript.SessionID   `json:"session"`
+	Target  string                 `json:"target"`
+	Context *carrel.ContextResult  `json:"context"`
+	Plan    *carrel.CompressResult `json:"plan,omitempty"`
+	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
+}
+
+func showPlan(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	p := &planPage{Session: id, Target: v.FormValue("target")}
+	if p.Target == "" {
+		p.Target = "25%"
+	} else if share := strings.TrimSuffix(p.Target, "%"); share == p.Target && len(share) <= 2 {
+		p.Target += "%" // what the slider says
+	}
+	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
+		return nil, err
+	}
+	target, err := api.ParseTarget(p.Target)
+	if err != nil {
+		return nil, &api.FieldError{Field: "target", Text: err.Error()}
+	}
+	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: id, Target: target, DryRun: true})
+	if err != nil {
+		p.Problem = api.NewProblem(err)
+	}
+	return p, nil
+}
+
+// A blockPage is what the page of a block shows.
+type blockPage struct {
+	Why      *carrel.WhyResult `json:"why"`
+	Original string            `json:"original"`
+	Size     int               `json:"size"`
+	Cut      bool              `json:"cut,omitempty"` // Original is only its beginning
+}
+
+// shownBytes is how much of an original a page has.
+const shownBytes = 256 << 10
+
+func showBlock(v *visit) (any, error) {
+	p := &blockPage{}
+	var err error
+	if p.Why, err = v.engine.Why(v.Context(), v.scope, &carrel.BlockRequest{Block: v.value("block")}); err != nil {
+		return nil, err
+	}
+	got, err := v.engine.Recall(v.Context(), v.scope, &carrel.RecallRequest{Block: string(p.Why.Block), Text: true})
+	if err != nil {
+		return nil, err
+	}
+	p.Original, p.Size = string(got.Data), got.Size
+	if p.Cut = len(p.Original) > shownBytes; p.Cut {
+		p.Original = strings.ToValidUTF8(p.Original[:shownBytes], "")
+	}
+	return p, nil
+}
+
+// A searchPage is what was found.
+type searchPage struct {
+	Query string         `json:"query"`
+	Found []carrel.Found `json:"found"`
+}
+
+func showSearch(v *visit) (any, error) {
+	p := &searchPage{Query: v.FormValue("q"), Found: []carrel.Found{}}
+	if p.Query == "" {
+		return p, nil
+	}
+	list, err := v.engine.Search(v.Context(), v.scope, &carrel.SearchRequest{Query: p.Query, Limit: 50})
+	if err != nil {
+		return nil, err
+	}
+	p.Found = list.Items
+	return p, nil
+}
+
+func showCalls(v *visit) (any, error) {
+	req := &carrel.CallsRequest{Cursor: v.cursor()}
+	if v.FormValue("session") != "" {
+		id, err := v.session()
+		if err != nil {
+			return nil, err
+		}
+		req.Session = id
+	}
+	return v.engine.Calls(v.Context(), v.scope, req)
+}
+
+func showContexts(v *visit) (any, error) {
+	return v.engine.Manifests(v.Context(), v.scope, &carrel.ManifestsRequest{Cursor: v.cursor()})
+}
+
+func showReview(v *visit) (any, error) { return v.engine.Reviews(v.Context(), v.scope, nil) }
+
+func showCost(v *visit) (any, error) {
+	return v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: v.console.opts.Now().Add(-30 * 24 * time.Hour)})
+}
+
+// changes returns what forms do, by the pattern of their path below [Root].
+func (c *Console) changes() map[string]doing {
+	return map[string]doing{
+		"block/{block}/pin":      pinning(false),
+		"block/{block}/unpin":    pinning(true),
+		"session/{session}/undo": undo,
+		"review/{id}":            decide,
+	}
+}
+
+func pinning(lift bool) doing {
+	return func(v *visit) (string, error) {
+		block := v.PathValue("block")
+		_, err := v.engine.Pin(v.Context(), v.scope, &carrel.PinRequest{Blocks: []string{block}, Unpin: lift})
+		return v.console.link(v.scope, "block/"+block), err
+	}
+}
+
+func undo(v *visit) (string, error) {
+	id, err := v.session()
+	if err != nil {
+		return "", err
+	}
+	_, err = v.engine.Undo(v.Context(), v.scope, &carrel.UndoRequest{Session: id, Op: v.PostFormValue("op")})
+	return v.console.link(v.scope, "session/"+string(id)), err
+}
+
+func decide(v *visit) (string, error) {
+	_, err := v.engine.Decide(v.Context(), v.scope, &carrel.DecideRequest{
+		ID: v.PathValue("id"), Approve: v.PostFormValue("decision") == "approve", Reason: v.PostFormValue("reason"),
+	})
+	return v.console.link(v.scope, "review"), err
+}

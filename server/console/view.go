@@ -1,0 +1,165 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// functions are what templates call.
+func (c *Console) functions() template.FuncMap {
+	return template.FuncMap{
+		"count": func(n any) string { return thousands(fmt.Sprint(n)) },
+		"link":  c.link,
+		"marks": c.linked,
+		"plain": visible,
+		"short": func(id any) string { return shortened(fmt.Sprint(id)) },
+		"share": func(part, whole token.Count) string {
+			if whole <= 0 {
+				return "–"
+			}
+			return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+		},
+		"time": func(t time.Time) template.HTML {
+			if t.IsZero() {
+				return "–"
+			}
+			return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04"))) //nolint:gosec // digits
+		},
+		"money":  func(m economy.Money) string { return m.String() },
+		"prompt": func(u carrel.Usage) token.Count { return u.Prompt() },
+		"itemOf": itemOf,
+		"scoped": func(s governance.Scope) string {
+			if s == c.opts.Scope {
+				return ""
+			}
+			return string(s)
+		},
+		"dict": func(pairs ...any) map[string]any {
+			m := make(map[string]any)
+			for i := 0; i+1 < len(pairs); i += 2 {
+				m[fmt.Sprint(pairs[i])] = pairs[i+1]
+			}
+			return m
+		},
+	}
+}
+
+// thousands puts commas into a number.
+func thousands(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "−", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// shortened returns the beginning of an id.
+func shortened(id string) string {
+	if len(id) > 8 && strings.Trim(id[:8], "0123456789abcdef") == "" {
+		return id[:8]
+	}
+	return id
+}
+
+// visible returns a text in which characters that cannot be seen, or that turn the direction
+// of others, are written out.
+func visible(s any) string {
+	var b strings.Builder
+	for _, r := range fmt.Sprint(s) {
+		switch {
+		case r == '\n' || r == '\t' || r == ' ':
+			b.WriteRune(r)
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == unicode.ReplacementChar:
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// A bar is a part of a drawing of a window, in thousandths of its width.
+type bar struct {
+	Name, Class string
+	Tokens      token.Count
+	From, Width int
+}
+
+// barsOf returns what fills a window, as parts of a bar.
+func barsOf(r *carrel.ContextResult) []bar {
+	whole := max(r.Capacity, r.Used+r.Reserved, 1)
+	var bars []bar
+	at := token.Count(0)
+	for _, p := range []struct {
+		name, class string
+		n           token.Count
+	}{
+		{"fixed", "fixed", r.Fixed.Tokens},
+		{"system text", "system", r.System.Tokens},
+		{"pinned", "pinned", r.Pinned.Tokens},
+		{"summary", "summary", r.Summary.Tokens},
+		{"live", "live", r.Live.Tokens},
+		{"stubs", "stubs", r.Stubs.Tokens},
+	} {
+		if p.n > 0 {
+			from := int(1000 * at / whole)
+			bars = append(bars, bar{p.name, p.class, p.n, from, max(1, int(1000*(at+p.n)/whole)-from)})
+		}
+		at += p.n
+	}
+	if r.Reserved > 0 {
+		n := int(1000 * r.Reserved / whole)
+		bars = append(bars, bar{"reserved for the reply", "reserved", r.Reserved, 1000 - n, n})
+	}
+	return bars
+}
+
+// A manifestPage is a manifest in lines.
+type manifestPage struct {
+	Manifest *carrel.ManifestResult `json:"manifest"`
+	Verify   *carrel.VerifyResult   `json:"verify"`
+	Header   manifest.Header        `json:"header"`
+	Items    []itemLine             `json:"items"`
+}
+
+// An itemLine is one line of an account.
+type itemLine struct {
+	Kind string `json:"kind"`
+	Item any    `json:"item"`
+}
+
+func itemOf(i manifest.Item) itemLine {
+	return itemLine{strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", i), "*manifest.")), i}
+}
+
+func showManifest(v *visit) (any, error) {
+	req := &carrel.IDRequest{ID: v.PathValue("manifest")}
+	p := &manifestPage{}
+	var err error
+	if p.Manifest, err = v.engine.Manifest(v.Context(), v.scope, req); err != nil {
+		return nil, err
+	}
+	sealed, err := p.Manifest.Sealed()
+	if err != nil {
+		return nil, err
+	}
+	m := sealed.Manifest()
+	p.Header = m.Header
+	for _, i := range m.Items {
+		p.Items = append(p.Items, itemOf(i))
+	}
+	p.Verify, err = v.engine.VerifyManifest(v.Context(), v.scope, req)
+	return p, err
+}

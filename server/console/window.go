@@ -1,0 +1,147 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"regexp"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A windowPage is the window of a session as it would be sent.
+type windowPage struct {
+	Session  transcript.SessionID `json:"session"`
+	Format   string               `json:"format"`
+	Tokens   int                  `json:"tokens"`
+	Messages []said               `json:"messages"`
+	Losses   []transcript.Loss    `json:"losses,omitempty"`
+}
+
+// A said is one message of a window.
+type said struct {
+	Role  string     `json:"role"`
+	Parts []saidPart `json:"parts"`
+}
+
+// A saidPart is a text, a call or a result.
+type saidPart struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"` // of the tool
+	Text string `json:"text"`
+}
+
+func showWindow(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	out, err := v.engine.Export(v.Context(), v.scope, &carrel.ExportRequest{Session: id, To: "anthropic"})
+	if err != nil {
+		return nil, err
+	}
+	p := &windowPage{Session: id, Format: out.Format, Tokens: int(out.Tokens), Losses: out.Losses}
+	p.Messages, err = messagesOf(out.Data)
+	return p, err
+}
+
+// messagesOf reads the body of a request to the Messages API.
+func messagesOf(body []byte) ([]said, error) {
+	var request struct {
+		System   json.RawMessage `json:"system"`
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return nil, fmt.Errorf("the window cannot be read: %w", err)
+	}
+	var all []said
+	if parts := partsOf(request.System); len(parts) > 0 {
+		all = append(all, said{"system", parts})
+	}
+	for _, m := range request.Messages {
+		all = append(all, said{m.Role, partsOf(m.Content)})
+	}
+	return all, nil
+}
+
+// partsOf reads a content: a text, or a list of blocks.
+func partsOf(content json.RawMessage) []saidPart {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		if text == "" {
+			return nil
+		}
+		return []saidPart{{"text", "", text}}
+	}
+	var blocks []struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking string          `json:"thinking"`
+		Name     string          `json:"name"`
+		Input    json.RawMessage `json:"input"`
+		Content  json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	var parts []saidPart
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			parts = append(parts, saidPart{"text", "", b.Text})
+		case "thinking":
+			parts = append(parts, saidPart{"thinking", "", b.Thinking})
+		case "tool_use":
+			parts = append(parts, saidPart{"call", b.Name, string(b.Input)})
+		case "tool_result":
+			var texts []string
+			for _, in := range partsOf(b.Content) {
+				texts = append(texts, in.Text)
+			}
+			parts = append(parts, saidPart{"result", "", strings.Join(texts, "\n")})
+		default:
+			parts = append(parts, saidPart{b.Type, "", ""})
+		}
+	}
+	return parts
+}
+
+// marks are ids of blocks as windows have them: "[1ea85b0d]", "[1ea85b0d 77e0b1c2]", "[carrel
+// 1ea85b0d: …", "as 9f4126028ba2520f".
+var marks = regexp.MustCompile(`\b[0-9a-f]{8}(?:[0-9a-f]{8})?\b`)
+
+// linked returns a text in which ids of blocks in brackets lead to their pages.
+func (c *Console) linked(scope governance.Scope, text string) template.HTML {
+	var b strings.Builder
+	for {
+		open := strings.IndexByte(text, '[')
+		if open < 0 {
+			break
+		}
+		shut := strings.IndexAny(text[open:], "]\n")
+		if shut < 0 {
+			shut = len(text) - open
+		}
+		b.WriteString(template.HTMLEscapeString(text[:open]))
+		inside := text[open : open+shut]
+		last := 0
+		if strings.HasPrefix(inside, "[carrel") || strings.Trim(inside, "[0123456789abcdef ,") == "" {
+			for _, at := range marks.FindAllStringIndex(inside, -1) {
+				id := inside[at[0]:at[1]]
+				b.WriteString(template.HTMLEscapeString(inside[last:at[0]]))
+				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, "block/"+id)), id)
+				last = at[1]
+			}
+		}
+		b.WriteString(template.HTMLEscapeString(inside[last:]))
+		text = text[open+shut:]
+	}
+	b.WriteString(template.HTMLEscapeString(text))
+	return template.HTML(b.String()) //nolint:gosec // all of it is escaped but for our own links, whose ids are hexadecimal digits
+}
