@@ -63,7 +63,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	if err := json.Unmarshal(input, in); err != nil {
 		return nil, fmt.Errorf("input of %s: %w", event, err)
 	}
-	e.waited = event == "UserPromptSubmit" || event == "Stop"
+	e.waited = event == "PostToolUse" || event == "Stop"
 	switch {
 	case e.kind == kindResult:
 		return e, in.result(e, large)
@@ -75,7 +75,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	return e, nil
 }
 
-// codexKind returns what an event is by its name. The client waits for each of them.
+// codexKind returns what an event is by its name.
 func codexKind(event string) kind {
 	switch event {
 	case "SessionStart":

@@ -24,12 +24,12 @@ func newDoctor(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Tell what keeps Carrel from working",
-		Long: `Doctor looks at what Carrel needs on this machine and what Claude Code needs of it:
-the program, the settings, the store, the version of Claude Code, the hooks and the
-MCP server, the transcripts, and whether what it writes would be accepted; and whether a
-proxy listens where Claude Code, Codex or OpenCode send their calls. It changes nothing
-but for a file that it makes and removes beside the store. If something fails, the exit
-code is 1.`,
+		Long: `Doctor looks at what Carrel needs on this machine and what agents need of it: the
+program, the settings and the store; of Claude Code the version, the hooks, the MCP
+server and the transcripts; whether a proxy listens where agents send their calls; of
+other agents that are here what setup has written, and whether it works; and whether
+what Carrel writes would be accepted. It changes nothing but for a file that it makes
+and removes beside the store. If something fails, the exit code is 1.`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(), // broken ones are to be told of
 		RunE: func(cmd *cobra.Command, _ []string) error {

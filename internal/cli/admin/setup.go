@@ -149,6 +149,9 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(files) == 0 {
+				return out.Usagef("--mode %s and --scope %s: %s has no such settings there", s.mode, s.scope, c.title)
+			}
 			return changeSettings(j, c, s, files)
 		},
 	}

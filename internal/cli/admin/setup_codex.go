@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/carrel-dev/carrel/internal/agents"
+	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/server/proxy"
 	"github.com/carrel-dev/carrel/transcript"
@@ -20,77 +22,172 @@ import (
 func codexClient() *client {
 	return &client{
 		name: "codex", title: "Codex",
-		does: `Setup writes a model provider into the settings of Codex, and makes it the one that is
-used: "carrel proxy", which must run from then on whenever Codex does. It has the login
-that Codex has. With one by ChatGPT, set proxy.upstream.openai in Carrel's own settings
-to https://chatgpt.com/backend-api/codex.`,
-		examples: []string{"codex --mode proxy", "codex --mode proxy --undo"},
-		scopes:   []string{"user"},
-		modes:    []string{modeProxy},
+		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of Codex:
+for you, or with --scope project for everybody who works in this folder and trusts it.
+Codex runs a new hook only after you have reviewed it: it asks when it starts next, and
+/hooks shows them.
+
+With --mode proxy it writes instead a model provider and makes it the one that is used:
+"carrel proxy", which must run from then on whenever Codex does. It has the login that
+Codex has. With one by ChatGPT, set proxy.upstream.openai in Carrel's own settings to
+https://chatgpt.com/backend-api/codex. A project cannot choose a provider.`,
+		examples: []string{"codex --print", "codex --mode hooks --yes", "codex --mode proxy", "codex --undo"},
+		scopes:   []string{"user", "project"},
+		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},
 		pieces: func(w *writing) ([]piece, error) {
-			home, err := agents.CodexHome(w.j.Getenv)
-			if err != nil {
-				return nil, out.Usagef("setup: neither CODEX_HOME nor HOME is set")
+			dir, err := codexDir(w.j, w.scope)
+			config := filepath.Join(dir, "config.toml")
+			pieces := []piece{
+				{mode: modeHooks, path: filepath.Join(dir, "hooks.json"), part: codexHooks().part(w.program)},
+				{mode: modeMCP, path: config, part: codexServer(w.program)},
+				skillPiece(filepath.Join(dir, "skills")),
 			}
-			return []piece{{mode: modeProxy, path: filepath.Join(home, "config.toml"), part: codexPart(w.proxy)}}, nil
+			if w.scope == "user" {
+				pieces = append(pieces, piece{mode: modeProxy, path: config, part: codexPart(w.proxy)})
+			}
+			return pieces, err
 		},
+		after: func(mode string) string {
+			if mode == modeAll || mode == modeHooks {
+				return "Codex runs the hooks once you have reviewed them: start it, and say yes, or open /hooks"
+			}
+			return ""
+		},
+		check: checkCodex,
 	}
 }
 
-// What setup writes into a file with TOML stands between these lines.
+// codexDir returns the folder with the settings of Codex.
+func codexDir(j *job.Job, scope string) (string, error) {
+	if scope != "user" {
+		here, err := filepath.Abs(j.Path(""))
+		return filepath.Join(here, ".codex"), err
+	}
+	dir, err := agents.CodexHome(j.Getenv)
+	if err != nil {
+		return "", out.Usagef("setup: neither CODEX_HOME nor HOME is set")
+	}
+	return dir, nil
+}
+
+// codexHooks are the events of Codex that Carrel answers. The client waits so many seconds.
+func codexHooks() *hookTable {
+	return &hookTable{client: "codex", limit: 10, events: []hookEvent{
+		{name: "SessionStart"},
+		{name: "PostToolUse", matcher: "Bash|mcp__.*"},
+		{name: "PreCompact"},
+		{name: "PostCompact", async: true},
+		{name: "UserPromptSubmit", async: true},
+		{name: "Stop"},
+		{name: "SubagentStop", async: true},
+		{name: "SessionEnd"},
+	}}
+}
+
+// What setup writes into a file with TOML stands between a line that says that it begins and
+// one that says that it ends. Of the server these have its name; those of the provider have
+// none.
 const (
-	codexBegin = "# carrel setup: begin\n"
-	codexEnd   = "# carrel setup: end\n"
+	codexBegin = "# carrel setup: begin"
+	codexEnd   = "# carrel setup: end"
 )
+
+// between returns a text between our lines for a part.
+func between(of, text string) string {
+	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
+}
+
+// ofServer is what the lines around the server end with.
+const ofServer = " server"
+
+// codexServer returns the part of the settings of Codex that is the MCP server. Codex passes
+// few variables on; the server needs the one that says where the sessions are.
+func codexServer(program string) setupPart {
+	table := between(ofServer, fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\"]\n", serverName, tomlString(program)))
+	with := func(file string, data []byte) ([]byte, error) {
+		rest, err := withoutLines(ofServer, file, data)
+		if err != nil {
+			return nil, err
+		}
+		var settings struct {
+			Servers map[string]any `toml:"mcp_servers"`
+		}
+		if err := toml.Unmarshal(rest, &settings); err != nil {
+			return nil, tomlError(file, err)
+		}
+		if settings.Servers[serverName] != nil {
+			return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "mcp_servers." + serverName + " is there already, and setup did not write it"},
+				"take it out: codex mcp remove "+serverName)
+		}
+		made := append(endLine(rest), "\n"+table...)
+		return made, checkTOML(file, made)
+	}
+	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
+}
+
+// tomlString returns a string as TOML has it: as it is between single quotes, where there are
+// none in it.
+func tomlString(s string) string {
+	if strings.ContainsAny(s, "'\n") {
+		return strconv.Quote(s)
+	}
+	return "'" + s + "'"
+}
+
+// endLine returns a copy of a text whose last line ends.
+func endLine(data []byte) []byte {
+	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
+		return append(slices.Clone(data), '\n')
+	}
+	return slices.Clone(data)
+}
 
 // codexPart returns the part of the settings of Codex that makes a proxy its provider. The
 // name of the provider stands before everything, where no table has begun, and the table of
 // the provider behind everything.
 func codexPart(url string) setupPart {
-	name := codexBegin + "model_provider = \"carrel\"\n" + codexEnd
+	name := between("", "model_provider = \"carrel\"\n")
 	// The provider has no websockets: a proxy cannot read what goes through them.
-	table := fmt.Sprintf("\n"+codexBegin+`[model_providers.carrel]
+	table := between("", fmt.Sprintf(`[model_providers.carrel]
 name = "OpenAI through Carrel"
 base_url = %q
 wire_api = "responses"
 requires_openai_auth = true
 supports_websockets = false
-`+codexEnd, url+proxy.PathOpenAI+"/v1")
+`, url+proxy.PathOpenAI+"/v1"))
 	with := func(file string, data []byte) ([]byte, error) {
 		if err := checkTOML(file, data); err != nil {
 			return nil, err
 		}
-		rest, err := withoutCodex(file, data)
+		rest, err := withoutLines("", file, data)
 		if err != nil {
 			return nil, err
 		}
 		if err := noProvider(file, rest); err != nil {
 			return nil, err
 		}
-		end := ""
-		if len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n")) {
-			end = "\n"
-		}
-		made := slices.Concat([]byte(name), rest, []byte(end+table))
+		made := slices.Concat([]byte(name), endLine(rest), []byte("\n"+table))
 		return made, checkTOML(file, made)
 	}
-	return setupPart{with, withoutCodex}
+	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutCodex returns the settings of Codex without what stands between our lines.
-func withoutCodex(file string, data []byte) ([]byte, error) {
+// withoutLines returns settings of Codex without what stands between our lines for a part.
+func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
+	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")
 	for {
-		from := bytes.Index(rest, []byte(codexBegin))
+		from := bytes.Index(rest, begin)
 		if from < 0 {
 			return rest, nil
 		}
-		size := bytes.Index(rest[from:], []byte(codexEnd))
+		size := bytes.Index(rest[from:], end)
 		if size < 0 {
 			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "nothing ends what carrel setup wrote", Hint: "take it out by hand"}
 		}
-		to := from + size + len(codexEnd)
-		if head := string(rest[:from]); to == len(rest) && (head == "\n" || strings.HasSuffix(head, "\n\n")) {
+		to := from + size + len(end)
+		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))
+		if head := string(rest[:from]); behind && (head == "\n" || strings.HasSuffix(head, "\n\n")) {
 			from-- // the blank line that was written before it
 		}
 		rest = append(rest[:from], rest[to:]...)

@@ -43,9 +43,9 @@ func TestProxyIsSplicedIn(t *testing.T) {
 			"{\n  \"provider\": {\n    \"openai\": {\n      \"options\": {\n        \"baseURL\": \"http://127.0.0.1:8787/openai/v1\"\n      }\n    }\n  },\n  \"model\": \"x\"\n}\n", provider,
 		},
 		{
-			"Codex, a model and a table", "model = \"gpt-6\"\n[tools]\nweb = true", codexBegin + "model_provider = \"carrel\"\n" + codexEnd +
-				"model = \"gpt-6\"\n[tools]\nweb = true\n\n" + codexBegin + "[model_providers.carrel]\nname = \"OpenAI through Carrel\"\n" +
-				"base_url = \"http://127.0.0.1:8787/openai/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\nsupports_websockets = false\n" + codexEnd,
+			"Codex, a model and a table", "model = \"gpt-6\"\n[tools]\nweb = true", between("", "model_provider = \"carrel\"\n") +
+				"model = \"gpt-6\"\n[tools]\nweb = true\n\n" + between("", "[model_providers.carrel]\nname = \"OpenAI through Carrel\"\n"+
+				"base_url = \"http://127.0.0.1:8787/openai/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = true\nsupports_websockets = false\n"),
 			codexPart(testProxy),
 		},
 	} {
@@ -75,7 +75,9 @@ func TestProxySetupRefuses(t *testing.T) {
 		{"a provider of Codex", "model = \"m\"\nmodel_provider = \"azure\"\n", 2, codexPart(testProxy)},
 		{"another provider of our name", "[model_providers.carrel]\nname = \"x\"\n", 0, codexPart(testProxy)},
 		{"no TOML", "a = 1\nb = = 2\n", 2, codexPart(testProxy)},
-		{"half of what setup wrote", "a = 1\n" + codexBegin + "model_provider = \"carrel\"\n", 2, codexPart(testProxy)},
+		{"half of what setup wrote", "a = 1\n" + codexBegin + "\nmodel_provider = \"carrel\"\n", 2, codexPart(testProxy)},
+		{"another server of our name", "[mcp_servers.carrel]\ncommand = \"wood\"\n", 0, codexServer("carrel")},
+		{"servers in a line", "mcp_servers = { x = { command = \"x\" } }\n", 0, codexServer("carrel")},
 		{"providers in a line", "model_providers = { x = { name = \"x\" } }\n", 0, codexPart(testProxy)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +102,9 @@ func TestCodexSetupProperties(t *testing.T) {
 		if toml.Unmarshal([]byte(text), &before) != nil {
 			rt.Skip("a key or a table comes twice")
 		}
-		f := newSetupFile(filepath.Join(t.TempDir(), "config.toml"), codexPart(testProxy))
+		provider, server := codexPart(testProxy), codexServer(`C:\dir\carrel.exe`)
+		parts := rapid.SampledFrom([][]setupPart{{provider, server}, {server, provider}}).Draw(rt, "parts")
+		f := newSetupFile(filepath.Join(t.TempDir(), "config.toml"), parts...)
 		with, err := f.with([]byte(text))
 		if err != nil {
 			rt.Fatal(err)
@@ -113,7 +117,12 @@ func TestCodexSetupProperties(t *testing.T) {
 		if after["model_provider"] != "carrel" || providers["carrel"] == nil {
 			rt.Fatalf("the provider is not named:\n%s", with)
 		}
+		servers, _ := after["mcp_servers"].(map[string]any)
+		if s, _ := servers["carrel"].(map[string]any); s["command"] != `C:\dir\carrel.exe` || len(servers) != 1 {
+			rt.Fatalf("the server is not there:\n%s", with)
+		}
 		delete(after, "model_provider")
+		delete(after, "mcp_servers")
 		delete(providers, "carrel")
 		if len(providers) == 0 {
 			delete(after, "model_providers")
@@ -121,8 +130,18 @@ func TestCodexSetupProperties(t *testing.T) {
 		if diff := cmp.Diff(before, after); diff != "" && len(before)+len(after) > 0 {
 			rt.Fatalf("it says something else (-before +after):\n%s", diff)
 		}
-		if again, err := f.with(with); err != nil || string(again) != string(with) {
-			rt.Fatalf("a second time (%v):\n%s", err, again)
+		for _, p := range parts {
+			alone := newSetupFile("f", p)
+			one, err := alone.with([]byte(text))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if again, err := alone.with(one); err != nil || string(again) != string(one) {
+				rt.Fatalf("a second time (%v):\n%s", err, again)
+			}
+			if left, err := newSetupFile("f", parts[:1]...).without(with); err != nil || strings.Count(string(left), codexBegin) == 0 {
+				rt.Fatalf("with one part taken out (%v):\n%s", err, left)
+			}
 		}
 		if without, err := f.without(with); err != nil || strings.TrimRight(string(without), "\n") != strings.TrimRight(text, "\n") {
 			rt.Fatalf("taken out (%v): %q, it was %q", err, without, text)
