@@ -57,6 +57,10 @@ func TestDetect(t *testing.T) {
 				`{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}}` + "\n",
 			`{"timestamp":"t","type":"response_item","payload":{"role":"user","content":"x"}}`,
 		}},
+		{"geminicli", []string{
+			`{"sessionId":"s","projectHash":"h","startTime":"t","lastUpdated":"t","kind":"main"}` + "\n" + `{"id":"u","timestamp":"t","type":"user","content":[{"text":"x"}]}` + "\n",
+			`{"sessionId":"s","projectHash":"h","messages":[{"id":"u","type":"user","content":"x"}]}`,
+		}},
 		{"gemini", []string{
 			`{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`,
 			`{"contents":[{"parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]}],"tools":[{"functionDeclarations":[]}]}`,

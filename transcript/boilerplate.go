@@ -14,6 +14,8 @@ var machineHeads = [...]string{
 	"[Request interrupted", "Caveat: The messages below",
 	// Codex
 	"<environment_context>", "<user_instructions>", "<turn_aborted>",
+	// Gemini CLI
+	"<session_context>", "<state_snapshot>", "System: Please continue.", "System: Potential loop detected.",
 	// Carrel
 	"[carrel",
 }
@@ -30,6 +32,8 @@ var speechlessHeads = [...]string{
 var asideTags = [...]string{
 	// Claude Code
 	"system-reminder", "ide_opened_file", "ide_selection",
+	// Gemini CLI
+	"hook_context",
 }
 
 // localCommands are commands that a client runs by itself: what is said behind them is

@@ -25,6 +25,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
                and compactions. Also known as claude. An export is a new session
                for "claude --resume": see "carrel export --help".
   codex        session files of Codex (rollout-*.jsonl), with compactions
+  geminicli    chat files of Gemini CLI (session-*.jsonl, and *.json of older
+               versions), with compactions and rewinds
   anthropic    bodies of requests to the Messages API
   openai       bodies of requests to the Chat Completions API
   responses    bodies of requests to the Responses API, and lists of its items. One

@@ -98,3 +98,17 @@ func (c *content) kind() transcript.Role {
 	}
 	return transcript.RoleUser
 }
+
+// Messages returns the messages of a list of contents, one for each.
+func Messages(contents [][]byte) ([]transcript.Message, error) {
+	b, err := parse("", Body(contents))
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]transcript.Message, len(b.contents))
+	for i := range b.contents {
+		c := &b.contents[i]
+		messages[i] = transcript.Message{Role: c.kind(), Parts: c.view(b.Data)}
+	}
+	return messages, nil
+}

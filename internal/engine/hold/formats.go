@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 	"github.com/carrel-dev/carrel/transcript/codex"
 	"github.com/carrel-dev/carrel/transcript/gemini"
+	"github.com/carrel-dev/carrel/transcript/geminicli"
 	"github.com/carrel-dev/carrel/transcript/openai"
 	"github.com/carrel-dev/carrel/transcript/opencode"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
@@ -20,7 +21,8 @@ import (
 // formats are those that the engine reads and writes, in the order in which
 // they are tried.
 var formats = []transcript.Format{
-	claudecode.Format, codex.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format, responses.Format,
+	claudecode.Format, codex.Format, geminicli.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format,
+	responses.Format,
 }
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and

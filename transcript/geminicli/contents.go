@@ -1,0 +1,357 @@
+package geminicli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/gemini"
+)
+
+// A content is what a message of a list is to the API. A reply that has its results beside it
+// is two.
+type content struct {
+	raw    []byte
+	record int
+	second bool // the results of its record
+	of     int  // record whose calls it answers, or -1
+}
+
+// contents returns a list of messages as the contents of a request.
+func (f *file) contents(list []int) []content {
+	w := contentsWriter{f: f, owner: make(map[string]int)}
+	w.lookAhead(list)
+	for n, i := range list {
+		switch r := &f.records[i]; r.kind {
+		case "user":
+			w.user(i)
+		case "gemini":
+			w.reply(i, n)
+		}
+	}
+	return w.list
+}
+
+// A contentsWriter writes contents.
+type contentsWriter struct {
+	f      *file
+	parts  map[int][]part          // of records that are read twice
+	behind map[int]map[string]bool // ids of the responses between a reply and the next, by the reply's place
+	owner  map[string]int          // records of calls that were written, by id; -1 once they are answered
+	list   []content
+}
+
+// A part is one element of a content, and what it calls or answers.
+type part struct {
+	raw     []byte
+	calls   bool
+	answers bool
+	thinks  bool
+	id      string
+}
+
+// partsOf returns the parts of a content: an object, a text, or a list of both.
+func partsOf(raw []byte) []part {
+	if len(raw) == 0 {
+		return nil
+	}
+	r := rawjson.NewReader(raw)
+	spans := []rawjson.Span{{Start: 0, End: len(raw)}}
+	if r.Kind() == rawjson.Array {
+		var err error
+		if spans, err = r.Elements(); err != nil {
+			return nil
+		}
+	}
+	parts := make([]part, 0, len(spans))
+	for _, s := range spans {
+		p := part{raw: s.Of(raw)}
+		switch rawjson.Kind(p.raw[0]) {
+		case rawjson.Object:
+			p.look()
+		case rawjson.String:
+			if string(p.raw) == `""` {
+				continue
+			}
+			p.raw = slices.Concat([]byte(`{"text":`), p.raw, []byte("}"))
+		default:
+			continue // nothing that the client reads
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// look finds out what a part is.
+func (p *part) look() {
+	r := rawjson.NewReader(p.raw)
+	_ = r.Object(func(key string) error { // what is wrong with it, package gemini tells
+		kind := r.Kind()
+		p.calls = p.calls || key == "functionCall" && kind == rawjson.Object
+		p.answers = p.answers || key == "functionResponse" && kind == rawjson.Object
+		p.thinks = p.thinks || key == "thought" && kind == rawjson.True
+		if key != "functionCall" && key != "functionResponse" || kind != rawjson.Object {
+			_, err := r.Skip()
+			return err
+		}
+		return r.Object(func(key string) (err error) {
+			if key == "id" && r.Kind() == rawjson.String {
+				p.id, err = r.String()
+				return err
+			}
+			_, err = r.Skip()
+			return err
+		})
+	})
+}
+
+// lookAhead notes which calls have their results in messages behind their reply.
+func (w *contentsWriter) lookAhead(list []int) {
+	w.parts, w.behind = make(map[int][]part), make(map[int]map[string]bool)
+	reply := -1
+	for n, i := range list {
+		r := &w.f.records[i]
+		switch r.kind {
+		case "gemini":
+			reply = n
+		case "user":
+			w.parts[i] = partsOf(r.content.Of(r.raw))
+			for _, p := range w.parts[i] {
+				if p.answers && reply >= 0 {
+					if w.behind[reply] == nil {
+						w.behind[reply] = make(map[string]bool)
+					}
+					w.behind[reply][p.id] = true
+				}
+			}
+		}
+	}
+}
+
+// user writes a message of the user's. A result that is there already is left out.
+func (w *contentsWriter) user(i int) {
+	c := content{record: i, of: -1}
+	var raws [][]byte
+	left := false
+	for _, p := range w.parts[i] {
+		if p.answers {
+			owner, called := w.owner[p.id]
+			if called && owner < 0 {
+				left = true
+				continue
+			}
+			if called {
+				c.of = owner
+				w.owner[p.id] = -1
+			}
+		}
+		raws = append(raws, p.raw)
+	}
+	if len(raws) == 0 && left {
+		return
+	}
+	c.raw = contentOf("user", raws)
+	w.add(c)
+}
+
+// add adds a content, unless it is none that the API has: then its record is told of.
+func (w *contentsWriter) add(c content) {
+	if _, err := gemini.Messages([][]byte{c.raw}); err != nil {
+		if r := &w.f.records[c.record]; r.kind != "" {
+			w.f.warn(w.f.lines[r.item], err)
+			r.kind = ""
+		}
+		return
+	}
+	w.list = append(w.list, c)
+}
+
+// reply writes a reply, and those of its results that no message behind it has.
+func (w *contentsWriter) reply(i, n int) {
+	r := &w.f.records[i]
+	parts := partsOf(r.content.Of(r.raw))
+	calls := callsOf(r)
+	if !slices.ContainsFunc(parts, func(p part) bool { return p.calls || p.thinks }) {
+		parts = slices.Concat(thoughtsOf(r), parts)
+		for k := range calls {
+			parts = append(parts, part{raw: calls[k].asPart(), calls: true, id: calls[k].id})
+		}
+	}
+	if len(parts) == 0 {
+		return
+	}
+	raws := make([][]byte, len(parts))
+	for k, p := range parts {
+		raws[k] = p.raw
+		if p.calls && p.id != "" {
+			w.owner[p.id] = i
+		}
+	}
+	w.add(content{raw: contentOf("model", raws), record: i, of: -1})
+	var results [][]byte
+	for k := range calls {
+		c := &calls[k]
+		if owner, open := w.owner[c.id]; !open || owner != i || w.behind[n][c.id] {
+			continue
+		}
+		if result := c.results(); len(result) > 0 {
+			results = append(results, result...)
+			w.owner[c.id] = -1
+		}
+	}
+	if len(results) > 0 {
+		w.add(content{raw: contentOf("user", results), record: i, second: true, of: i})
+	}
+}
+
+func contentOf(role string, parts [][]byte) []byte {
+	return slices.Concat([]byte(`{"role":"`+role+`","parts":[`), bytes.Join(parts, []byte(",")), []byte("]}"))
+}
+
+// A call is an element of toolCalls.
+type call struct {
+	id                string
+	rawID, name, args []byte
+	result            []byte
+}
+
+func callsOf(r *record) []call {
+	var list []call
+	reader := rawjson.NewReader(r.calls.Of(r.raw))
+	if r.calls.End == 0 {
+		return nil
+	}
+	_ = reader.Array(func(int) error { // it has been passed over before; what is no object is no call
+		if reader.Kind() != rawjson.Object {
+			_, err := reader.Skip()
+			return err
+		}
+		var c call
+		err := reader.Object(func(key string) error {
+			start := reader.Offset()
+			if key == "id" && reader.Kind() == rawjson.String {
+				id, err := reader.String()
+				c.id, c.rawID = id, reader.Of(rawjson.Span{Start: start, End: reader.Position()})
+				return err
+			}
+			span, err := reader.Skip()
+			switch key {
+			case "name":
+				c.name = reader.Of(span)
+			case "args":
+				c.args = reader.Of(span)
+			case "result":
+				c.result = reader.Of(span)
+			}
+			return err
+		})
+		list = append(list, c)
+		return err
+	})
+	return list
+}
+
+// asPart returns the part that a call is.
+func (c *call) asPart() []byte {
+	raw := []byte(`{"functionCall":{`)
+	sep := ""
+	for _, m := range []struct {
+		key   string
+		value []byte
+	}{{"id", c.rawID}, {"name", c.name}, {"args", c.args}} {
+		if len(m.value) > 0 && string(m.value) != "null" {
+			raw = append(append(raw, sep+`"`+m.key+`":`...), m.value...)
+			sep = ","
+		}
+	}
+	return append(raw, "}}"...)
+}
+
+// results returns the parts that answer a call: of its result, which may have those of other
+// calls too, or made of the text that it is.
+func (c *call) results() (raws [][]byte) {
+	if len(c.result) == 0 || string(c.result) == "null" || c.id == "" {
+		return nil
+	}
+	if c.result[0] == '"' {
+		if len(c.name) == 0 {
+			c.name = []byte(`""`)
+		}
+		return [][]byte{slices.Concat([]byte(`{"functionResponse":{"id":`), c.rawID, []byte(`,"name":`), c.name, []byte(`,"response":{"output":`), c.result, []byte("}}}"))}
+	}
+	answers := 0
+	found := false
+	parts := partsOf(c.result)
+	for _, p := range parts {
+		if p.answers {
+			answers++
+			found = found || p.id == c.id
+		}
+	}
+	for _, p := range parts {
+		if p.answers && p.id == c.id || !p.answers && answers == 1 && found {
+			raws = append(raws, p.raw)
+		}
+	}
+	return raws
+}
+
+// thoughtsOf returns the parts that the thoughts beside a reply are, as the client writes them.
+func thoughtsOf(r *record) []part {
+	if r.thoughts.End == 0 {
+		return nil
+	}
+	var parts []part
+	reader := rawjson.NewReader(r.thoughts.Of(r.raw))
+	_ = reader.Array(func(int) error { // as above
+		if reader.Kind() != rawjson.Object {
+			_, err := reader.Skip()
+			return err
+		}
+		var subject, description string
+		err := reader.Object(func(key string) (err error) {
+			switch {
+			case key == "subject" && reader.Kind() == rawjson.String:
+				subject, err = reader.String()
+			case key == "description" && reader.Kind() == rawjson.String:
+				description, err = reader.String()
+			default:
+				_, err = reader.Skip()
+			}
+			return err
+		})
+		if subject != "" {
+			description = "**" + subject + "** " + description
+		}
+		if description != "" {
+			parts = append(parts, part{raw: append(rawjson.AppendString([]byte(`{"text":`), description), `,"thought":true}`...), thinks: true})
+		}
+		return err
+	})
+	return parts
+}
+
+// messages returns the messages of contents, each with the item that it is in.
+func (f *file) messages(list []content) ([]transcript.Message, error) {
+	msgs, err := gemini.Messages(raws(list))
+	for i := range msgs {
+		m, r := &msgs[i], &f.records[list[i].record]
+		m.ID, m.Items = r.id, []int{r.item}
+		if list[i].second {
+			m.ID += "_response"
+		}
+		m.Summary = m.Role == transcript.RoleUser && strings.Contains(m.Text(), "<state_snapshot>")
+	}
+	return msgs, err
+}
+
+// raws returns the bytes of contents.
+func raws(list []content) [][]byte {
+	all := make([][]byte, len(list))
+	for i := range list {
+		all[i] = list[i].raw
+	}
+	return all
+}

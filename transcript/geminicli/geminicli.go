@@ -1,0 +1,184 @@
+package geminicli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/gemini"
+)
+
+// Format is the format of chat files of Gemini CLI.
+var Format transcript.Format = format{}
+
+type format struct{}
+
+// Name implements [transcript.Format].
+func (format) Name() string { return "geminicli" }
+
+// Sniff implements [transcript.Format]: the first object is about a session of a project. An
+// error only means that there is no more to see.
+func (format) Sniff(data []byte) bool {
+	r := rawjson.NewReader(data)
+	session, project := false, false
+	_ = r.Object(func(key string) error {
+		session = session || key == "sessionId"
+		project = project || key == "projectHash"
+		_, err := r.Skip()
+		return err
+	})
+	return session && project
+}
+
+// Decode implements [transcript.Format].
+func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
+	in := read(data)
+	now := in.contents(in.list)
+	if !slices.ContainsFunc(now, func(c content) bool { return !in.context(c.record) }) {
+		e := &transcript.SyntaxError{Name: name, Text: "nothing was said in this chat", Hint: "a chat file of Gemini CLI has one JSON object on each line"}
+		if len(in.warnings) > 0 {
+			e.Line, e.Text = in.warnings[0].Line, e.Text+"; "+in.warnings[0].Text
+		}
+		return nil, e
+	}
+	s := &transcript.Session{ID: transcript.SessionID(in.id), Format: f.Name(), Branches: in.branches}
+	if s.ID == "" {
+		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	}
+	s.Items = make([]transcript.Item, len(in.items))
+	for i, raw := range in.items {
+		s.Items[i].Raw = raw
+	}
+	var err error
+	if s.Messages, err = in.messages(now); err != nil {
+		return nil, err
+	}
+	if s.Earlier, err = in.earlier(s.Messages); err != nil {
+		return nil, err
+	}
+	in.describe(s)
+	s.Warnings = in.warnings
+	return s, nil
+}
+
+// context reports whether a record is what the client says at the beginning of each session.
+func (f *file) context(i int) bool {
+	r := &f.records[i]
+	parts := partsOf(r.content.Of(r.raw))
+	return r.kind == "user" && len(parts) > 0 && strings.HasPrefix(string(parts[0].raw), `{"text":"<session_context>`)
+}
+
+// earlier returns what was in lists that were begun anew, and is in none that came later.
+func (f *file) earlier(now []transcript.Message) ([][]transcript.Message, error) {
+	known := make(map[string]bool)
+	know := func(msgs []transcript.Message) {
+		for i := range msgs {
+			known[msgs[i].ID], known[keyOf(&msgs[i])] = true, true
+		}
+	}
+	know(now)
+	var windows [][]transcript.Message
+	for _, list := range slices.Backward(f.past) {
+		msgs, err := f.messages(f.contents(list))
+		if err != nil {
+			return nil, err
+		}
+		left := slices.DeleteFunc(slices.Clone(msgs), func(m transcript.Message) bool { return known[m.ID] || known[keyOf(&m)] })
+		know(msgs)
+		if len(left) > 0 {
+			windows = append(windows, left)
+		}
+	}
+	slices.Reverse(windows)
+	return windows, nil
+}
+
+// keyOf returns what a message says, by which it is known where it gets another id.
+func keyOf(m *transcript.Message) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "says %s %s", m.Role, m.Text())
+	for _, c := range m.Calls() {
+		fmt.Fprintf(&b, "\x00calls %s", bare(c.ID, c.Name))
+	}
+	for _, r := range m.Results() {
+		b.WriteString("\x00answers " + r.CallID[strings.LastIndex(r.CallID, "__")+1:])
+	}
+	return b.String()
+}
+
+// bare returns the id of a call without the name that the client puts before it in its files.
+func bare(id, name string) string { return strings.TrimPrefix(id, name+"__") }
+
+// describe says what is known of a session.
+func (f *file) describe(s *transcript.Session) {
+	s.Title = f.summary
+	for i := range s.Messages {
+		if m := &s.Messages[i]; s.Title == "" && m.Role == transcript.RoleUser && !m.Summary {
+			s.Title = text.FirstLine(transcript.Words(m.Text()))
+		}
+	}
+	s.Title = text.Short(text.FirstLine(s.Title), 80)
+	if len(f.dirs) > 0 {
+		s.Project = f.dirs[0]
+	}
+	for _, i := range f.list {
+		r := &f.records[i]
+		if _, dir, ok := strings.Cut(f.said(r), "**Workspace Directories:**\n  - "); ok && s.Project == "" && f.context(i) {
+			s.Project, _, _ = strings.Cut(dir, "\n")
+		}
+		if u := r.usage(); r.kind == "gemini" && u.prompt() > 0 {
+			s.Model, s.Sent = cmp.Or(r.model, s.Model), u.prompt()
+		}
+	}
+}
+
+// said returns the first text of a record.
+func (f *file) said(r *record) string {
+	if parts := partsOf(r.content.Of(r.raw)); len(parts) > 0 {
+		if msgs, err := gemini.Messages([][]byte{contentOf("user", [][]byte{parts[0].raw})}); err == nil {
+			return msgs[0].Text()
+		}
+	}
+	return ""
+}
+
+// Validate implements [transcript.Format]. It checks the conversation that the agent would
+// send, by the rules of package gemini. A violation names the line of its message.
+func (f format) Validate(data []byte) ([]transcript.Violation, error) {
+	if _, err := f.Decode("", data); err != nil {
+		return nil, err
+	}
+	in := read(data)
+	now := in.contents(in.list)
+	found, err := gemini.Format.Validate(gemini.Body(raws(now)))
+	for i := range found {
+		if v := &found[i]; v.Message >= 0 {
+			v.Field = "line " + strconv.Itoa(in.lines[in.records[now[v.Message].record].item])
+		}
+	}
+	return found, err
+}
+
+// Piece returns the messages of some items, or nil if they cannot be read alone.
+func (f format) Piece(items [][]byte) []transcript.Message {
+	in := &file{at: make(map[string]int)}
+	for _, raw := range items {
+		o, err := readObject(body(raw))
+		if err != nil || !o.identified {
+			return nil
+		}
+		o.item = in.item(raw, 1)
+		in.put(o.record)
+	}
+	msgs, err := in.messages(in.contents(in.list))
+	if err != nil {
+		return nil
+	}
+	return msgs
+}

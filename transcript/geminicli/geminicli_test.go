@@ -1,0 +1,238 @@
+package geminicli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/anthropic"
+	"github.com/carrel-dev/carrel/transcript/claudecode"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+	"github.com/carrel-dev/carrel/transcript/gemini"
+	"github.com/carrel-dev/carrel/transcript/openai"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// samples returns the files in testdata, and one with CRLF for its line ends.
+func samples(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	names, err := filepath.Glob("testdata/*.json*")
+	if err != nil || len(names) == 0 {
+		tb.Fatal(names, err)
+	}
+	all := make(map[string][]byte)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))] = data
+	}
+	all["crlf"] = bytes.ReplaceAll(all["compacted"], []byte("\n"), []byte("\r\n"))
+	return all
+}
+
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
+
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
+
+// Conversations go from this format into every other, and back.
+func TestOtherFormats(t *testing.T) {
+	for _, tt := range []struct {
+		format transcript.Format
+		sample []byte
+	}{
+		{openai.Format, fakesession.Chat(3, 3)},
+		{anthropic.Format, fakesession.Messages(3, 3)},
+		{responses.Format, fakesession.Responses(3, 3)},
+		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
+		{gemini.Format, []byte(`{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]},{"role":"model","parts":[{"text":"Done."}]}]}`)},
+	} {
+		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
+		for name, data := range samples(t) {
+			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
+		}
+	}
+}
+
+// said returns what messages say, with their ids and items.
+func said(msgs []transcript.Message) (list []string) {
+	for i := range msgs {
+		m := &msgs[i]
+		what := m.ID + " " + string(m.Role) + " " + m.Text()
+		for _, c := range m.Calls() {
+			what += " calls " + c.Name + string(c.Input)
+		}
+		for _, r := range m.Results() {
+			what += " result " + r.Text()
+		}
+		if m.HasThinking() {
+			what += " (thinks)"
+		}
+		if m.Summary {
+			what += " (summary)"
+		}
+		list = append(list, what)
+	}
+	return list
+}
+
+// A log of changes is read as the client reads it: later lines take the place of earlier ones,
+// a rewind takes away, and a compaction leaves an earlier window without what it kept.
+func TestDecode(t *testing.T) {
+	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
+	want := []string{
+		"ctx user <session_context>\nThis is the Gemini CLI.\n</session_context>",
+		"s1 user <state_snapshot>\n<overall_goal>Mend the pool.</overall_goal>\n</state_snapshot> (summary)",
+		"s2 assistant Got it. Thanks for the additional context!",
+		"n3 user go on",
+		`g4 assistant  calls run{"command":"make"} calls read{"path":"a"} (thinks)`,
+		"g4_response tool  result make: *** stopped result text",
+		"g5 assistant Done.",
+	}
+	if diff := cmp.Diff(want, said(s.Messages)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	before := []string{"u1 user mend the pool", `g1 assistant I look. calls run{"command":"ls"} (thinks)`, "a1 tool  result pool.go\nmain.go", "g2 assistant It is in pool.go."}
+	if len(s.Earlier) != 1 {
+		t.Fatalf("%d earlier windows", len(s.Earlier))
+	}
+	if diff := cmp.Diff(before, said(s.Earlier[0])); diff != "" {
+		t.Errorf("earlier (-want +got):\n%s", diff)
+	}
+	branches := []transcript.Branch{{Kind: transcript.BranchFork, Root: "u2", Leaf: "g3", Parent: "g2", Messages: 2}}
+	if diff := cmp.Diff(branches, s.Branches); diff != "" {
+		t.Errorf("branches (-want +got):\n%s", diff)
+	}
+	if s.ID != "5b8d7c1e-0000-4000-8000-000000000001" || s.Title != "Mend the pool" || s.Model != "gemini-3.1-pro" || s.Sent != 600 || len(s.Warnings) > 0 {
+		t.Errorf("id %q, title %q, model %q, sent %d, warnings %v", s.ID, s.Title, s.Model, s.Sent, s.Warnings)
+	}
+}
+
+// What the program wrote is read: results are there once, and what it said of its workspace is
+// known.
+func TestDecodeRecorded(t *testing.T) {
+	for name, replies := range map[string]int{"tools": 4, "resumed": 5} {
+		s := formattest.Decode(t, format{}, string(samples(t)[name]))
+		calls, results, assistant := 0, 0, 0
+		for i := range s.Messages {
+			calls += len(s.Messages[i].Calls())
+			results += len(s.Messages[i].Results())
+			if s.Messages[i].Role == transcript.RoleAssistant {
+				assistant++
+			}
+		}
+		if calls != 9 || results != 9 || assistant != replies || s.Project != "/srv/pool" || s.Title != "mend the pool" || s.Sent == 0 || len(s.Earlier) > 0 || len(s.Warnings) > 0 {
+			t.Errorf("%s: %d calls, %d results, %d replies, project %q, title %q, sent %d, %d earlier, %v", name, calls, results, assistant, s.Project, s.Title, s.Sent, len(s.Earlier), s.Warnings)
+		}
+		found, err := format{}.Validate(samples(t)[name])
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}
+
+// lines returns the lines of a sample, without their ends.
+func lines(t *testing.T, name string) []string {
+	return strings.Split(strings.TrimSuffix(string(samples(t)[name]), "\n"), "\n")
+}
+
+// A changed window keeps the lines of messages that did not change. A result that did is
+// written anew, and so is its reply, which had it too; what was paid for it stays.
+func TestEncodeOwn(t *testing.T) {
+	w := transcript.Whole(formattest.Decode(t, format{}, string(samples(t)["tools"])))
+	changed := false
+	for i := range w.Entries {
+		for _, r := range w.Entries[i].Results() {
+			if strings.HasPrefix(r.CallID, "write_file") {
+				w.Entries[i] = w.Entries[i].WithResult(r.CallID, "<short>")
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		t.Fatal("no file was written")
+	}
+	enc := formattest.Encode(t, format{}, w)
+	got := strings.Split(strings.TrimSuffix(string(enc.Data), "\n"), "\n")
+	if len(got) != 10 {
+		t.Fatalf("%d lines:\n%s", len(got), enc.Data)
+	}
+	for at, line := range got {
+		if at != 5 && at != 6 && !strings.Contains(string(samples(t)["tools"]), line) {
+			t.Errorf("line %d is not as it was: %s", at, line)
+		}
+	}
+	if !strings.Contains(got[5], `"functionCall":{"id":"write_file__call_x"`) || strings.Contains(got[5], "toolCalls") || !strings.Contains(got[5], `"tokens":{"input":1002,`) {
+		t.Errorf("the reply is %s", got[5])
+	}
+	if !strings.Contains(got[6], `"response": {"output": "<short>"}`) || strings.Contains(string(enc.Data), "Successfully created") {
+		t.Errorf("the result is %s", got[6])
+	}
+	if len(enc.Losses)+len(enc.Repairs) > 0 || enc.Session != w.Session.ID {
+		t.Errorf("losses %v, repairs %v, session %s", enc.Losses, enc.Repairs, enc.Session)
+	}
+}
+
+// A new session has its own id, and each result once: in a message behind its reply.
+func TestEncodeNew(t *testing.T) {
+	for name, data := range samples(t) {
+		w := transcript.Whole(formattest.Decode(t, format{}, string(data)))
+		w.As = "11111111-2222-4333-8444-555555555555"
+		enc := formattest.Encode(t, format{}, w)
+		s := formattest.Decode(t, format{}, string(enc.Data))
+		if s.ID != w.As || enc.Session != w.As || strings.Contains(string(enc.Data), "toolCalls") || strings.Contains(string(enc.Data), string(w.Session.ID)) || len(s.Earlier) > 0 {
+			t.Errorf("%s: session %s, encoded as %s:\n%s", name, s.ID, enc.Session, enc.Data)
+		}
+	}
+}
+
+// What is wrong with a file is told with its line, and kept.
+func TestBroken(t *testing.T) {
+	data := samples(t)["broken"]
+	s := formattest.Decode(t, format{}, string(data))
+	var at []int
+	for _, w := range s.Warnings {
+		at = append(at, w.Line)
+	}
+	if diff := cmp.Diff([]int{3, 6, 16, 13}, at); diff != "" {
+		t.Errorf("warnings %v (-want +got):\n%s", s.Warnings, diff)
+	}
+	found, err := format{}.Validate(data)
+	if err != nil || len(found) == 0 || found[0].Field != "line 4" {
+		t.Errorf("violations %v, %v", found, err)
+	}
+	formattest.Refuses(t, format{}, []formattest.Refusal{
+		{Name: "a chat in which nothing was said", In: strings.Join(lines(t, "tools")[:2], "\n"), Says: "nothing was said in this chat"},
+		{Name: "no lines", In: "\nnone", Says: "x.json:2: nothing was said in this chat; "},
+	})
+}
+
+// Each reply is counted once, as its last line says, and the first behind a compaction says so.
+func TestReceipts(t *testing.T) {
+	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
+	got := Format.(transcript.Metered).Receipts(s)
+	for i := range got {
+		if got[i].Begun.IsZero() || !got[i].Ended.After(got[i].Begun) {
+			t.Errorf("receipt %d began %v and ended %v", i, got[i].Begun, got[i].Ended)
+		}
+		got[i].Begun, got[i].Ended = time.Time{}, time.Time{}
+	}
+	want := []transcript.Receipt{
+		{ID: "g1", Model: "gemini-3-pro", Uncached: 1000, Output: 25, After: -1},
+		{ID: "g2", Model: "gemini-3-pro", Uncached: 200, Read: 900, Output: 10, After: 0},
+		{ID: "g3", Model: "gemini-3-pro", Uncached: 202, Read: 1000, Output: 1, After: 1},
+		{ID: "g4", Model: "gemini-3-pro", Uncached: 500, Output: 10, After: 2, Compacted: true},
+		{ID: "g5", Model: "gemini-3.1-pro", Uncached: 100, Read: 500, Output: 3, After: 3},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("receipts (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,85 @@
+package geminicli
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A usage is what the provider counted of one call, in tokens.
+type usage struct{ input, output, cached, thoughts, tool int64 }
+
+// usage returns what a record says of its call, all zero if it says nothing.
+func (r *record) usage() (u usage) {
+	if r.tokens.End == 0 {
+		return u
+	}
+	reader := rawjson.NewReader(r.tokens.Of(r.raw))
+	err := reader.Object(func(key string) error {
+		span, err := reader.Skip()
+		to := map[string]*int64{"input": &u.input, "output": &u.output, "cached": &u.cached, "thoughts": &u.thoughts, "tool": &u.tool}[key]
+		if to == nil || err != nil {
+			return err
+		}
+		*to = count(reader.Of(span))
+		return nil
+	})
+	if err != nil {
+		return usage{}
+	}
+	return u
+}
+
+// count returns a number that is whole and not below 0, and 0 for any other value.
+func count(raw []byte) (n int64) {
+	const most = 1 << 40
+	for _, c := range raw {
+		if c < '0' || c > '9' || n > most {
+			return 0
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
+
+// prompt returns the tokens of the request.
+func (u usage) prompt() int64 { return u.input + u.tool }
+
+// Receipts implements [transcript.Metered]. A reply is counted once, however many lines it has,
+// as the last of them says. What the client asks beside the conversation, such as which model
+// is to answer, and the summary of a compaction, it does not record.
+func (format) Receipts(s *transcript.Session) []transcript.Receipt {
+	f := read(s.Bytes())
+	at := make(map[string]int) // indexes of receipts by the ids of their records
+	var all []transcript.Receipt
+	var said time.Time
+	last, compacted := -1, false
+	summaries := make(map[string]bool) // ids of those that were there before
+	for i := range f.records {
+		r := &f.records[i]
+		when, _ := time.Parse(time.RFC3339, r.stamp) // zero if there is none
+		u := r.usage()
+		if r.kind != "gemini" || u.prompt() == 0 {
+			if r.kind == "user" {
+				said = when
+			}
+			if r.kind == "user" && !summaries[r.id] && bytes.Contains(r.raw, []byte("<state_snapshot>")) {
+				summaries[r.id], compacted = true, true
+			}
+			continue
+		}
+		k, known := at[r.id]
+		if !known {
+			k = len(all)
+			at[r.id] = k
+			all = append(all, transcript.Receipt{ID: r.id, Model: r.model, Begun: said, Ended: when, After: last, Compacted: compacted})
+			last, compacted = k, false
+		}
+		c := &all[k]
+		c.Read = min(u.cached, u.prompt())
+		c.Uncached, c.Output = u.prompt()-c.Read, u.output+u.thoughts
+	}
+	return all
+}
