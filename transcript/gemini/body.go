@@ -307,7 +307,8 @@ func (p *part) view(data []byte) transcript.Part {
 }
 
 // response returns what a response says: the texts of its output and its error, or all of
-// it as it is written.
+// it as it is written. What Carrel put in place of a result is no failure: a client takes it
+// as an error only.
 func response(raw []byte) (parts []transcript.Part, failed bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, false
@@ -323,6 +324,7 @@ func response(raw []byte) (parts []transcript.Part, failed bool) {
 			if text != "" {
 				parts = append(parts, transcript.Text(text))
 			}
+			failed = failed && !strings.HasPrefix(text, transcript.Mark)
 			return err
 		}
 		span, err := r.Skip()

@@ -88,6 +88,14 @@ func TestEncodeOwn(t *testing.T) {
 	})
 }
 
+// What Carrel put in place of a result, which a client takes as an error only, is no failure.
+func TestPointerIsNoError(t *testing.T) {
+	s := formattest.Decode(t, format{}, strings.Replace(talk, `"error":"bad"`, `"error":"`+transcript.Mark+`: stashed 77e0]"`, 1))
+	if rs := s.Messages[3].Results(); rs[1].Error || rs[1].Text() != transcript.Mark+": stashed 77e0]" {
+		t.Errorf("results %+v", rs)
+	}
+}
+
 // What a provider would refuse is mended, and said.
 func TestEncodeMends(t *testing.T) {
 	const (

@@ -22,8 +22,13 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "geminicli" }
 
+// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, with whose
+// beginning the agent names the file.
+func (format) IsSessionID(id transcript.SessionID) bool { return text.IsUUID(string(id)) }
+
 // Sniff implements [transcript.Format]: the first object is about a session of a project. An
-// error only means that there is no more to see.
+// error only means that there is no more to see. A short file in which nobody has said
+// anything, as the client leaves one behind whenever it resumes a session, is none.
 func (format) Sniff(data []byte) bool {
 	r := rawjson.NewReader(data)
 	session, project := false, false
@@ -33,14 +38,23 @@ func (format) Sniff(data []byte) bool {
 		_, err := r.Skip()
 		return err
 	})
-	return session && project
+	return session && project && (len(data) > longestGreeting || !read(data).silent())
+}
+
+// longestGreeting is how long a file may be in which nothing is but what the client says at the
+// beginning of a session.
+const longestGreeting = 64 << 10
+
+// silent reports whether nobody has said anything in a file that can be read.
+func (f *file) silent() bool {
+	return len(f.warnings) == 0 && !slices.ContainsFunc(f.records, func(r record) bool { return !r.context() })
 }
 
 // Decode implements [transcript.Format].
 func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	in := read(data)
 	now := in.contents(in.list)
-	if !slices.ContainsFunc(now, func(c content) bool { return !in.context(c.record) }) {
+	if !slices.ContainsFunc(now, func(c content) bool { return !in.records[c.record].context() }) {
 		e := &transcript.SyntaxError{Name: name, Text: "nothing was said in this chat", Hint: "a chat file of Gemini CLI has one JSON object on each line"}
 		if len(in.warnings) > 0 {
 			e.Line, e.Text = in.warnings[0].Line, e.Text+"; "+in.warnings[0].Text
@@ -68,8 +82,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 }
 
 // context reports whether a record is what the client says at the beginning of each session.
-func (f *file) context(i int) bool {
-	r := &f.records[i]
+func (r *record) context() bool {
 	parts := partsOf(r.content.Of(r.raw))
 	return r.kind == "user" && len(parts) > 0 && strings.HasPrefix(string(parts[0].raw), `{"text":"<session_context>`)
 }
@@ -129,7 +142,7 @@ func (f *file) describe(s *transcript.Session) {
 	}
 	for _, i := range f.list {
 		r := &f.records[i]
-		if _, dir, ok := strings.Cut(f.said(r), "**Workspace Directories:**\n  - "); ok && s.Project == "" && f.context(i) {
+		if _, dir, ok := strings.Cut(f.said(r), "**Workspace Directories:**\n  - "); ok && s.Project == "" && r.context() {
 			s.Project, _, _ = strings.Cut(dir, "\n")
 		}
 		if u := r.usage(); r.kind == "gemini" && u.prompt() > 0 {

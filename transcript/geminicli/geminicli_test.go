@@ -194,6 +194,16 @@ func TestEncodeNew(t *testing.T) {
 	}
 }
 
+// A file that the client leaves behind when it resumes a session is no session.
+func TestSniff(t *testing.T) {
+	in := lines(t, "tools")
+	for n, want := range map[int]bool{1: false, 2: false, 3: true, 21: true} {
+		if got := Format.Sniff([]byte(strings.Join(in[:n], "\n") + "\n")); got != want {
+			t.Errorf("with %d lines: %v, want %v", n, got, want)
+		}
+	}
+}
+
 // What is wrong with a file is told with its line, and kept.
 func TestBroken(t *testing.T) {
 	data := samples(t)["broken"]
