@@ -155,6 +155,10 @@ func (o *output) unwrap() {
 	if len(o.lines) == 0 {
 		return
 	}
+	o.untrusted()
+	if len(o.lines) == 0 {
+		return
+	}
 	first := o.lines[0].text
 	if last := o.lines[len(o.lines)-1].text; strings.HasPrefix(first, timedOut) || strings.HasPrefix(last, timedOut) {
 		o.failed = true
@@ -180,6 +184,14 @@ func (o *output) unwrap() {
 	default:
 		o.head()
 		o.foot()
+	}
+}
+
+// untrusted takes off the lines that Gemini CLI puts around what comes from outside.
+func (o *output) untrusted() {
+	if last := len(o.lines) - 1; o.lines[0].text == "<untrusted_context>" && last > 0 {
+		o.lines = o.lines[1:]
+		o.lines = slices.DeleteFunc(o.lines, func(l line) bool { return l.text == "</untrusted_context>" })
 	}
 }
 
@@ -293,8 +305,13 @@ func (o *output) foot() {
 		case isGemini:
 			o.ended(gemini)
 			o.labels()
+		case strings.HasPrefix(last, "Process Group PGID: "): // Gemini CLI, which tells no status that is 0
+			if i := len(o.lines) - 2; i < 0 || !strings.HasPrefix(o.lines[i].text, "Exit Code: ") && !strings.HasPrefix(o.lines[i].text, "Signal: ") && !strings.HasPrefix(o.lines[i].text, "Error: ") && !strings.HasPrefix(o.lines[i].text, "Background PIDs: ") {
+				o.ended(0)
+				o.labels()
+			}
 		case strings.HasPrefix(last, "Shell cwd was reset to"), strings.HasPrefix(last, "[Current working directory:"), strings.HasPrefix(last, "[Python interpreter:"),
-			strings.HasPrefix(last, "Signal: "), strings.HasPrefix(last, "Background PIDs: "), strings.HasPrefix(last, "Process Group PGID: "), last == "Error: (none)":
+			strings.HasPrefix(last, "Signal: "), strings.HasPrefix(last, "Background PIDs: "), last == "Error: (none)":
 		default:
 			return
 		}

@@ -58,12 +58,12 @@ var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 			ripgrep find findfiles ls list listfiles listdir listdirectory readdirectory webfetch websearch fetch
 			readnotebook notebookread getmessages listmcpresources readmcpresource codebasesearch listcodedefinitionnames
 			todoread tasklist taskget toolsearch grepsearch filesearch semanticsearch googlewebsearch viewfile viewlinerange
-			findbyname findfile searchfile searchdir readtextfile readmultiplefiles directorytree geterrors`,
+			findbyname findfile searchfile searchdir readtextfile readmultiplefiles directorytree geterrors activateskill`,
 		Command: `runcommand bash shell localshell execcommand runshellcommand runterminalcmd runinterminal executecommand terminal
-			bashoutput killshell killbash writestdin taskoutput executebash`,
+			bashoutput killshell killbash writestdin taskoutput executebash readbackgroundoutput listbackgroundprocesses`,
 		Check: `executecode python runcode codeinterpreter ipython repl javascript evaluate
 			executeipythoncell`,
-		Title: `generatetitle settitle`,
+		Title: `generatetitle settitle updatetopic`,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			m[name] = class
@@ -132,7 +132,7 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
 // Path returns the file that a call works on, or an empty string.
 func Path(c transcript.ToolCall) string {
-	return first(c, "file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file", "relative_path")
+	return first(c, "file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file", "relative_path", "absolute_path")
 }
 
 // Line returns the command line that a call runs, or an empty string. One that
@@ -184,7 +184,7 @@ func Recalls(c transcript.ToolCall) bool {
 		server, _, _ = strings.Cut(server, "__")
 		return server == "carrel" || strings.HasSuffix(server, "_carrel")
 	}
-	if strings.HasPrefix(c.Name, "carrel_") {
+	if strings.HasPrefix(c.Name, "carrel_") || strings.HasPrefix(c.Name, "mcp_carrel_") {
 		return true
 	}
 	line := Line(c)
