@@ -52,7 +52,7 @@ type Source struct {
 }
 
 // All returns the agents in the order of their names.
-func All() []*Agent { return []*Agent{Claude, Codex} }
+func All() []*Agent { return []*Agent{Claude, Codex, Gemini} }
 
 // OfFormat returns the agent that keeps its sessions in a format, or nil.
 func OfFormat(format string) *Agent {

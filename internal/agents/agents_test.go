@@ -26,6 +26,8 @@ func TestFolders(t *testing.T) {
 	}{
 		{Claude, map[string]string{"HOME": "h"}, []string{"h/.claude/projects"}},
 		{Claude, map[string]string{"HOME": "h", "CLAUDE_CONFIG_DIR": "c"}, []string{"c/projects"}},
+		{Gemini, map[string]string{"HOME": "h"}, []string{"h/.gemini/tmp"}},
+		{Gemini, map[string]string{"HOME": "h", "GEMINI_CLI_HOME": "g"}, []string{"g/.gemini/tmp"}},
 		{Codex, map[string]string{"USERPROFILE": "h"}, []string{"h/.codex/sessions", "h/.codex/archived_sessions"}},
 		{Codex, map[string]string{"HOME": "h", "CODEX_HOME": "c"}, []string{"c/sessions", "c/archived_sessions"}},
 	} {
@@ -79,6 +81,12 @@ func TestSessions(t *testing.T) {
 			Codex,
 			[]string{rollout + "1.jsonl", rollout + "1.jsonl.zst", rollout + "2.jsonl.zst", rollout + "3.json", "2026/x.jsonl"},
 			[]string{rollout + "1.jsonl", rollout + "2.jsonl.zst"},
+			"",
+		},
+		{
+			Gemini,
+			[]string{"pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl", "ab12/chats/session-2025-11-05T10-00-5b8d7c1e.json", "pool/chats/5b8d7c1e/helper-1.jsonl", "pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl.unreadable-1", "pool/logs.json", "pool/logs/session-x.jsonl", "pool/tool-outputs/session-x/a.txt", "pool/checkpoints/a.json"},
+			[]string{"ab12/chats/session-2025-11-05T10-00-5b8d7c1e.json", "pool/chats/5b8d7c1e/helper-1.jsonl", "pool/chats/session-2026-01-05T10-00-5b8d7c1e.jsonl"},
 			"",
 		},
 		{Codex, nil, nil, "nowhere"},
@@ -155,6 +163,9 @@ func TestNewFile(t *testing.T) {
 		{Claude, "d", true, "d/????????-????-4???-????-????????????.jsonl", ""},
 		{Claude, "d/" + id + ".jsonl", false, "d/" + id + ".jsonl", id},
 		{Claude, "d/x.jsonl", false, "", ""},
+		{Gemini, "", false, "", ""},
+		{Gemini, "d", true, "d/session-2026-11-01T10-00-????????.jsonl", ""},
+		{Gemini, "d/x.jsonl", false, "", ""},
 		{Codex, "", false, "c/sessions/2026/11/01/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
 		{Codex, "d", true, "d/rollout-2026-11-01T??-00-00-????????-????-7???-????-????????????.jsonl", ""},
 		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", false, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", id},
@@ -172,7 +183,7 @@ func TestNewFile(t *testing.T) {
 			t.Errorf("%s in %q: %v", tt.agent.Name, tt.output, err)
 			continue
 		}
-		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || !bytes.Contains([]byte(got.Path), []byte(got.ID)) {
+		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || !bytes.Contains([]byte(got.Path), []byte(got.ID[:8])) {
 			t.Errorf("%s in %q: %+v, want %s", tt.agent.Name, tt.output, got, tt.want)
 		}
 	}
