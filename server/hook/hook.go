@@ -80,7 +80,7 @@ type Dialect interface {
 
 // Dialects returns the dialect of each client whose hooks are answered, by the client's name.
 func Dialects() map[string]Dialect {
-	return map[string]Dialect{"claude": Claude, "codex": Codex}
+	return map[string]Dialect{"claude": Claude, "codex": Codex, "gemini": Gemini}
 }
 
 // An Engine is what hooks ask of a [carrel.Engine].

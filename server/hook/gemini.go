@@ -1,0 +1,180 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/carrel-dev/carrel/tool"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Gemini is the dialect of Gemini CLI, as version 0.61.0 speaks it.
+//
+// Standard output is a JSON object and nothing else. A result of a tool is replaced by a
+// refusal of it (decision deny): its reason is what the model is given, as an error; so the
+// last line says that it is none. A result is told before the client cuts it.
+//
+// What a session is to begin with is said with the first prompt of a user, and not when the
+// session starts: the client puts that in front of the prompt, and when it resumes the session
+// it drops messages that begin so. Whether it was said, and whether the conversation was
+// compacted since, follows from the file with the conversation. No event tells of a compaction:
+// PreCompress comes before every call of a model.
+var Gemini Dialect = geminiCLI{}
+
+type geminiCLI struct{}
+
+// geminiEvent is what there is of an event's input that matters.
+type geminiEvent struct {
+	Transcript string          `json:"transcript_path"`
+	Tool       string          `json:"tool_name"`
+	Input      json.RawMessage `json:"tool_input"`
+	Response   struct {
+		Content json.RawMessage `json:"llmContent"`
+	} `json:"tool_response"`
+}
+
+func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
+	kind := geminiKind(event)
+	if kind == kindNone && event != "SessionStart" {
+		return &Event{}, nil
+	}
+	none := &Event{
+		Session:    transcript.SessionID(gjson.GetBytes(input, "session_id").Str),
+		Transcript: gjson.GetBytes(input, "transcript_path").Str, Format: "geminicli",
+	}
+	if event == "SessionEnd" { // the client may be in another session by then
+		none.Session = ""
+	}
+	if kind == kindNone || kind == kindResult && len(input) <= large {
+		return none, nil
+	}
+	in := &geminiEvent{}
+	if err := json.Unmarshal(input, in); err != nil {
+		return nil, fmt.Errorf("input of %s: %w", event, err)
+	}
+	e := *none
+	e.kind, e.waited = kind, event != "SessionEnd"
+	switch kind {
+	case kindBegun:
+		if e.kind = in.due(); e.kind == kindNone {
+			return none, nil
+		}
+		e.waited = false // a compaction must be told of, however long the conversation is
+	case kindResult:
+		call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
+		text, ok := in.text()
+		if !ok || len(text) <= large || tool.Recalls(call) {
+			return none, nil
+		}
+		e.tool, e.input, e.title = in.Tool, in.Input, tool.Label(call)
+		e.outputs = []output{{text: text}}
+	case kindNone, kindCompacted, kindCompacting, kindGrown:
+	}
+	return &e, nil
+}
+
+// geminiKind returns what an event is by its name.
+func geminiKind(event string) kind {
+	switch event {
+	case "BeforeAgent":
+		return kindBegun
+	case "AfterTool":
+		return kindResult
+	case "AfterAgent", "SessionEnd":
+		return kindGrown
+	}
+	return kindNone
+}
+
+// text returns what the model would be given of a result, if that is text alone.
+func (in *geminiEvent) text() (string, bool) {
+	var text string
+	if json.Unmarshal(in.Response.Content, &text) == nil {
+		return text, text != "" && !strings.Contains(text, "\uFFFD")
+	}
+	var parts []map[string]json.RawMessage
+	if json.Unmarshal(in.Response.Content, &parts) != nil {
+		var one map[string]json.RawMessage
+		if json.Unmarshal(in.Response.Content, &one) != nil {
+			return "", false
+		}
+		parts = append(parts, one)
+	}
+	var texts []string
+	for _, p := range parts {
+		var said string
+		if len(p) != 1 || json.Unmarshal(p["text"], &said) != nil {
+			return "", false
+		}
+		texts = append(texts, said)
+	}
+	text = strings.Join(texts, "\n")
+	return text, text != "" && !strings.Contains(text, "\uFFFD")
+}
+
+// geminiSnapshot is how a summary that the client has made begins.
+const geminiSnapshot = "<state_snapshot>"
+
+// due returns what is to be said with a prompt: the greeting, if the conversation does not
+// have it yet, or what must survive, if it was compacted behind the last greeting.
+func (in *geminiEvent) due() kind {
+	f, err := open(in.Transcript)
+	if err != nil {
+		return kindBegun
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return kindBegun
+	}
+	parts, err := ends(f, fi.Size())
+	if err != nil || len(parts) == 0 {
+		return kindBegun
+	}
+	greeted, compacted := false, false
+	for _, part := range parts {
+		hello, snapshot := bytes.LastIndex(part, []byte(geminiGreeting)), bytes.LastIndex(part, []byte(geminiSnapshot))
+		if hello >= 0 {
+			greeted, compacted = true, false
+		}
+		compacted = compacted || snapshot > hello
+	}
+	switch {
+	case compacted:
+		return kindCompacted
+	case greeted:
+		return kindNone
+	}
+	return kindBegun
+}
+
+// geminiGreeting is how the greeting begins.
+var geminiGreeting = greeting[:strings.Index(greeting, "'")]
+
+// geminiRan is behind a pointer: the client gives it to the model as an error.
+const geminiRan = "\n(The tool has run. This is no error: it stands for what the tool returned.)"
+
+// geminiOutput is an answer about an event. There are no other keys.
+type geminiOutput struct {
+	Decision string          `json:"decision,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Specific *claudeSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+func (geminiCLI) write(event string, e *Event, a *answer) ([]byte, error) {
+	if len(a.outputs) == 1 && a.outputs[0] != "" {
+		return encode(geminiOutput{Decision: "deny", Reason: strings.TrimRight(a.outputs[0], "\n") + geminiRan})
+	}
+	text := a.context
+	if text != "" && e.kind == kindCompacted {
+		text = greeting + "\n\n" + text // so that it is said once
+	}
+	if text == "" {
+		return nil, nil
+	}
+	return encode(geminiOutput{Specific: &claudeSpecific{Event: event, Context: text}})
+}
