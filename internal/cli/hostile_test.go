@@ -106,6 +106,7 @@ var silent = map[string]string{
 	"carrel hook":           "it speaks with a program",
 	"carrel setup claude":   "it shows our own settings in a diff, and asks",
 	"carrel setup codex":    "it shows our own settings in a diff, and asks",
+	"carrel setup gemini":   "it shows our own settings in a diff, and asks",
 	"carrel setup opencode": "it shows our own settings in a diff, and asks",
 	"carrel stop":           "it prints ids of processes",
 	"carrel ps":             "it prints records of servers that run",

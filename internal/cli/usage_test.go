@@ -347,7 +347,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"sessions mark", exitUsage, "mark: give --critical or --no-critical"},
 		{"sessions mark --critical --no-critical", exitUsage, "mark: give --critical or --no-critical"},
 		{"sessions mark --no-critical", exitDone, ""},
-		{"setup gopher", exitUsage, `"gopher" is no client that is known: there are claude, codex and opencode`},
+		{"setup gopher", exitUsage, `"gopher" is no client that is known: there are claude, codex, gemini and opencode`},
 		{"setup", exitUsage, "setup: name a client: claude"},
 		{"stop 1 --all", exitUsage, "stop: give process ids, or --all"},
 		{"stop", exitNotFound, "no server runs"},

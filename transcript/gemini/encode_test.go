@@ -58,33 +58,32 @@ const talk = `{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":
 
 func TestEncodeOwn(t *testing.T) {
 	replace := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
+	edit := func(name string, change func(*transcript.Window), want func(string) string) formattest.Edit {
+		return formattest.Edit{Name: name, Change: change, Want: want}
+	}
 	formattest.Edits(t, format{}, talk, []formattest.Edit{
-		{"without thinking", func(w *transcript.Window) {
+		edit("without thinking", func(w *transcript.Window) {
 			for i := range w.Entries {
 				w.Entries[i] = w.Entries[i].WithoutThinking()
 			}
-		}, replace(`{"text":"hm","thought":true}, `, ""), 0},
-		{
-			"a shorter output", func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("gemini-1-1", "<a> & \"b\"") },
-			replace(`{"name":"f","response":{"output":"long"}}`, `{"name":"f", "response": {"output": "<a> & \"b\""}}`), 0,
-		},
-		{
-			"a shorter error", func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("gemini-1-2", "short") },
-			replace(`,"response":{"error":"bad"},"parts":[]`, `, "response": {"error": "short"}`), 0,
-		},
-		{"a stub in place of calls", func(w *transcript.Window) {
+		}, replace(`{"text":"hm","thought":true}, `, "")),
+		edit("a shorter output", func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("gemini-1-1", "<a> & \"b\"") },
+			replace(`{"name":"f","response":{"output":"long"}}`, `{"name":"f", "response": {"output": "<a> & \"b\""}}`)),
+		edit("a shorter error", func(w *transcript.Window) { w.Entries[3] = w.Entries[3].WithResult("gemini-1-2", "short") },
+			replace(`,"response":{"error":"bad"},"parts":[]`, `, "response": {"error": "short"}`)),
+		edit("a stub in place of calls", func(w *transcript.Window) {
 			w.Entries = append(w.Entries[:2:2], transcript.Stub("", "stub"), w.Entries[4])
 		}, func(s string) string {
 			return s[:strings.Index(s, `{"parts":[{"text":"hm"`)] + `{"role": "user", "parts": [{"text": "stub"}]}, {"role":"model","parts":[{"text":"Done."}]}]}`
-		}, 0},
-		{"a reply alone", func(w *transcript.Window) { w.Entries = append(w.Entries[:1:1], w.Entries[4]) }, func(string) string {
+		}),
+		edit("a reply alone", func(w *transcript.Window) { w.Entries = append(w.Entries[:1:1], w.Entries[4]) }, func(string) string {
 			return `{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role": "user", "parts": [{"text": "` + transcript.Opening + `"}]}, {"role":"model","parts":[{"text":"Done."}]}]}`
-		}, 0},
-		{"no system text", func(w *transcript.Window) { w.Entries = w.Entries[1:] }, replace(`{"parts":[{"text":"S"}]}`, "null"), 0},
-		{"more system text", func(w *transcript.Window) {
+		}),
+		edit("no system text", func(w *transcript.Window) { w.Entries = w.Entries[1:] }, replace(`{"parts":[{"text":"S"}]}`, "null")),
+		edit("more system text", func(w *transcript.Window) {
 			note := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("T")}}}
 			w.Entries = append(w.Entries[:1:1], append([]transcript.Entry{note}, w.Entries[1:]...)...)
-		}, replace(`{"parts":[{"text":"S"}]}`, `{"parts": [{"text":"S"}, {"text": "T"}]}`), 0},
+		}, replace(`{"parts":[{"text":"S"}]}`, `{"parts": [{"text":"S"}, {"text": "T"}]}`)),
 	})
 }
 

@@ -21,6 +21,9 @@ type client struct {
 	scopes []string // whose settings there may be: user, project, or both
 	modes  []string // what may be written, see [mode]; the first is what is written by default
 
+	// cannot says of a mode that there is none of why that is so.
+	cannot map[string]string
+
 	// pieces returns what setup may write, for all modes.
 	pieces func(w *writing) ([]piece, error)
 
@@ -45,7 +48,7 @@ const (
 
 // clients returns the clients that setup knows, in the order of their names.
 func clients() []*client {
-	return []*client{claudeClient(), codexClient(), openCodeClient()}
+	return []*client{claudeClient(), codexClient(), geminiClient(), openCodeClient()}
 }
 
 // clientNames returns the names of the clients.
@@ -137,6 +140,9 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 		Annotations: job.WithoutFiles(),
 		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if why := c.cannot[s.mode]; why != "" {
+				return out.Usagef("setup %s --mode %s: %s", c.name, s.mode, why)
+			}
 			if err := errors.Join(out.OneOf("--scope", s.scope, c.scopes...), out.OneOf("--mode", s.mode, c.modes...)); err != nil {
 				return err
 			}

@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/agents"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+)
+
+// geminiClient is Gemini CLI.
+func geminiClient() *client {
+	return &client{
+		name: "gemini", title: "Gemini CLI",
+		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of Gemini
+CLI: for you, or with --scope project for everybody who works in this folder, once they
+trust it. There is no --mode proxy: "carrel proxy" does not speak the Gemini API, so it
+could neither manage nor record these calls. A large result of a tool is shortened by
+the hooks.`,
+		examples: []string{"gemini --print", "gemini --scope project --mode mcp --yes", "gemini --undo"},
+		scopes:   []string{"user", "project"},
+		modes:    []string{modeAll, modeHooks, modeMCP},
+		cannot: map[string]string{
+			modeProxy: `the proxy does not speak the Gemini API, so it could neither manage nor record the calls of Gemini CLI; hooks shorten large results: --mode hooks`,
+		},
+		check: checkGemini,
+		pieces: func(w *writing) ([]piece, error) {
+			dir, err := geminiFolder(w.j, w.scope)
+			settings := filepath.Join(dir, "settings.json")
+			return []piece{
+				{mode: modeHooks, path: settings, part: geminiHooks().part(w.program)},
+				{mode: modeMCP, path: settings, part: geminiServer().part(w.program)},
+				skillPiece(filepath.Join(dir, "skills")),
+			}, err
+		},
+	}
+}
+
+// geminiFolder returns the folder in which Gemini CLI has its settings and skills.
+func geminiFolder(j *job.Job, scope string) (string, error) {
+	if scope != "user" {
+		here, err := filepath.Abs(j.Path(""))
+		return filepath.Join(here, ".gemini"), err
+	}
+	dir, err := agents.GeminiHome(j.Getenv)
+	if err != nil {
+		return "", out.Usagef("setup: neither GEMINI_CLI_HOME nor HOME is set")
+	}
+	return dir, nil
+}
+
+// geminiHooks are the events that Carrel answers. The client waits so many milliseconds.
+func geminiHooks() *hookTable {
+	return &hookTable{client: "gemini", limit: 10_000, events: []hookEvent{
+		{name: "SessionStart"},
+		{name: "BeforeAgent"},
+		{name: "AfterTool", matcher: "*"},
+		{name: "AfterAgent"},
+		{name: "SessionEnd"},
+	}}
+}
+
+// geminiStdio is the form of an MCP server in the settings of Gemini CLI.
+type geminiStdio struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+func geminiServer() *serverEntry {
+	return &serverEntry{
+		under: "mcpServers",
+		value: func(program string) any { return geminiStdio{program, []string{"mcp"}} },
+		program: func(raw []byte) (string, bool) {
+			var s geminiStdio
+			ours := json.Unmarshal(raw, &s) == nil && ourProgram(s.Command) && slices.Equal(s.Args, []string{"mcp"})
+			return s.Command, ours
+		},
+	}
+}
