@@ -28,6 +28,9 @@ type Agent struct {
 	// Folders returns the folders in which it keeps them.
 	Folders func(env Getenv) ([]string, error)
 
+	// Flat says that all sessions are in the folders themselves, and nothing of them is below.
+	Flat bool
+
 	// Sessions returns the sessions at a path in one of these folders, in the order of their
 	// names: of a folder those in it and below, of anything else those that it holds. There
 	// are none where nothing of an agent is.
@@ -52,7 +55,7 @@ type Source struct {
 }
 
 // All returns the agents in the order of their names.
-func All() []*Agent { return []*Agent{Claude, Codex, Gemini} }
+func All() []*Agent { return []*Agent{Claude, Codex, Gemini, OpenCode} }
 
 // OfFormat returns the agent that keeps its sessions in a format, or nil.
 func OfFormat(format string) *Agent {

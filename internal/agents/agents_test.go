@@ -30,6 +30,9 @@ func TestFolders(t *testing.T) {
 		{Gemini, map[string]string{"HOME": "h", "GEMINI_CLI_HOME": "g"}, []string{"g/.gemini/tmp"}},
 		{Codex, map[string]string{"USERPROFILE": "h"}, []string{"h/.codex/sessions", "h/.codex/archived_sessions"}},
 		{Codex, map[string]string{"HOME": "h", "CODEX_HOME": "c"}, []string{"c/sessions", "c/archived_sessions"}},
+		{OpenCode, map[string]string{"HOME": "h"}, []string{"h/.local/share/opencode"}},
+		{OpenCode, map[string]string{"HOME": "h", "XDG_DATA_HOME": "d", "OPENCODE_DB": "x/o.db"}, []string{"d/opencode/x"}},
+		{OpenCode, map[string]string{"HOME": "h", "OPENCODE_DB": "/x/o.db"}, []string{"/x"}},
 	} {
 		got, err := tt.agent.Folders(environ(tt.vars))
 		for i := range got {
@@ -171,6 +174,10 @@ func TestNewFile(t *testing.T) {
 		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", false, "rollout-2026-11-01T10-00-00-" + id + ".jsonl", id},
 		{Codex, "rollout-2026-11-01T10-00-00-" + id + ".jsonl.zst", false, "", ""},
 		{Codex, id + ".jsonl", false, "", ""},
+		{OpenCode, "", false, "opencode-ses_??????????????????????????.json", ""},
+		{OpenCode, "d", true, "d/opencode-ses_??????????????????????????.json", ""},
+		{OpenCode, "d/x.json", false, "d/x.json", ""},
+		{OpenCode, "d/x.txt", false, "", ""},
 	} {
 		got, err := tt.agent.NewFile(&New{Env: environ(map[string]string{"CODEX_HOME": "c"}), Now: now, Output: tt.output, Folder: tt.folder})
 		if tt.want == "" {
@@ -183,7 +190,7 @@ func TestNewFile(t *testing.T) {
 			t.Errorf("%s in %q: %v", tt.agent.Name, tt.output, err)
 			continue
 		}
-		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || !bytes.Contains([]byte(got.Path), []byte(got.ID[:8])) {
+		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || tt.output != "d/x.json" && !bytes.Contains([]byte(got.Path), []byte(got.ID[:8])) {
 			t.Errorf("%s in %q: %+v, want %s", tt.agent.Name, tt.output, got, tt.want)
 		}
 	}

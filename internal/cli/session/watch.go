@@ -31,7 +31,11 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	targets := make(map[string]bool) // files that were named
 	for _, s := range in.stores {
-		if err := addTree(w, s.folder, true); err != nil {
+		add := func() error { return addTree(w, s.folder, true) }
+		if s.agent.Flat {
+			add = func() error { return w.Add(s.folder) }
+		}
+		if err := add(); err != nil {
 			return err
 		}
 	}
@@ -141,7 +145,7 @@ func (in *importer) touched(path string, folder bool, targets map[string]bool) (
 		for _, f := range found {
 			files = append(files, job.File{Source: f})
 		}
-		return files, folder, err
+		return files, folder && !s.agent.Flat, err
 	}
 	switch {
 	case folder && job.IsFolder(filepath.Base(path)) && in.wanted(path, targets):

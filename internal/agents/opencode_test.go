@@ -1,0 +1,212 @@
+package agents
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/transcript/formattest"
+	"github.com/carrel-dev/carrel/transcript/opencode"
+)
+
+// openCodeSchema are the columns of OpenCode 1.18.33 that are read, without its constraints.
+const openCodeSchema = `
+CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, workspace_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, path TEXT, title TEXT, version TEXT,
+	share_url TEXT, summary_additions INTEGER, summary_deletions INTEGER, summary_files INTEGER, summary_diffs TEXT, metadata TEXT,
+	cost REAL DEFAULT 0 NOT NULL, tokens_input INTEGER, tokens_output INTEGER, tokens_reasoning INTEGER, tokens_cache_read INTEGER, tokens_cache_write INTEGER,
+	revert TEXT, permission TEXT, agent TEXT, model TEXT, time_created INTEGER, time_updated INTEGER, time_compacting INTEGER, time_archived INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);`
+
+// keep puts an export into a database, as OpenCode keeps it, and returns what it is called.
+func keep(t *testing.T, db *sql.DB, export []byte) string {
+	t.Helper()
+	var e struct {
+		Info     map[string]any `json:"info"`
+		Messages []struct {
+			Info  map[string]any   `json:"info"`
+			Parts []map[string]any `json:"parts"`
+		} `json:"messages"`
+	}
+	read := json.NewDecoder(bytes.NewReader(export))
+	read.UseNumber()
+	if err := read.Decode(&e); err != nil {
+		t.Fatal(err)
+	}
+	at := func(o map[string]any, path ...string) any {
+		var v any = o
+		for _, key := range path {
+			o, _ = v.(map[string]any)
+			v = o[key]
+		}
+		if n, ok := v.(json.Number); ok {
+			if i, err := n.Int64(); err == nil {
+				return i
+			}
+			f, _ := n.Float64()
+			return f
+		}
+		return v
+	}
+	exec := func(query string, args ...any) {
+		if _, err := db.Exec(query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := e.Info
+	exec(`INSERT INTO session (id, project_id, slug, directory, path, title, version, summary_additions, summary_deletions, summary_files, cost,
+		tokens_input, tokens_output, tokens_reasoning, tokens_cache_read, tokens_cache_write, permission, agent, model, time_created, time_updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		at(i, "id"), at(i, "projectID"), at(i, "slug"), at(i, "directory"), at(i, "path"), at(i, "title"), at(i, "version"),
+		at(i, "summary", "additions"), at(i, "summary", "deletions"), at(i, "summary", "files"), at(i, "cost"),
+		at(i, "tokens", "input"), at(i, "tokens", "output"), at(i, "tokens", "reasoning"), at(i, "tokens", "cache", "read"), at(i, "tokens", "cache", "write"),
+		within(t, export, "info", "permission"), at(i, "agent"), within(t, export, "info", "model"), at(i, "time", "created"), at(i, "time", "updated"))
+	raw := parsed(t, export)
+	for k, m := range e.Messages {
+		when := at(m.Info, "time", "created")
+		exec(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, at(m.Info, "id"), at(i, "id"), when, when, without(t, raw.Messages[k].Info, "id", "sessionID"))
+		for n, p := range m.Parts {
+			exec(`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, at(p, "id"), at(m.Info, "id"), at(i, "id"), when, when, without(t, raw.Messages[k].Parts[n], "id", "sessionID", "messageID"))
+		}
+	}
+	return at(i, "id").(string)
+}
+
+type rawExport struct {
+	Info     map[string]json.RawMessage `json:"info"`
+	Messages []struct {
+		Info  json.RawMessage   `json:"info"`
+		Parts []json.RawMessage `json:"parts"`
+	} `json:"messages"`
+}
+
+func parsed(t *testing.T, export []byte) (e rawExport) {
+	t.Helper()
+	if err := json.Unmarshal(export, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func within(t *testing.T, export []byte, _, key string) string {
+	t.Helper()
+	return compacted(t, parsed(t, export).Info[key])
+}
+
+func compacted(t *testing.T, raw []byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// without returns an object without its last members, which have these keys.
+func without(t *testing.T, raw []byte, keys ...string) string {
+	t.Helper()
+	s := compacted(t, raw)
+	at := strings.LastIndex(s, `,"`+keys[0]+`":"`)
+	if at < 0 {
+		t.Fatalf("%s has no %s at its end", s, keys[0])
+	}
+	return s[:at] + "}"
+}
+
+// What is read of a database is what OpenCode exports, byte for byte: while a program has the
+// database open, and when none has.
+func TestOpenCodeDatabase(t *testing.T) {
+	export, err := os.ReadFile("../../transcript/opencode/testdata/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "opencode.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if found, err := OpenCode.Sessions(dir); err != nil || len(found) > 0 {
+		t.Errorf("a database without tables has %v, %v", found, err)
+	}
+	if _, err := db.Exec(openCodeSchema); err != nil {
+		t.Fatal(err)
+	}
+	id := keep(t, db, export)
+	check := func(how, at string) {
+		t.Helper()
+		found, err := OpenCode.Sessions(at)
+		if err != nil || len(found) != 1 || found[0].Name != path+"#"+id || !found[0].Changed.Equal(time.UnixMilli(1795456060815)) {
+			t.Fatalf("%s: %+v, %v", how, found, err)
+		}
+		data, err := found[0].Read()
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		if diff := cmp.Diff(string(export), string(data)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", how, diff)
+		}
+	}
+	check("while it is open", dir)
+	check("after a write to its log", path+"-wal")
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(`DELETE FROM part`); err != nil {
+		t.Fatal(err)
+	}
+	check("while it is written", path)
+	if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal("the log is still there")
+	}
+	check("when nobody has it open", path)
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("reading has made a log")
+	}
+	r, n, err := Open(path + "#" + id)
+	if err != nil || n != int64(len(export)) {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	defer r.Close()
+	short, ok, err := Ends(path+"#"+id, 2000)
+	if err != nil || !ok || len(short) > 12_000 {
+		t.Errorf("%d bytes of %d, %v, %v", len(short), len(export), ok, err)
+	}
+	s := formattest.Decode(t, opencode.Format, string(short))
+	if first, last := s.Messages[1].Text(), s.Messages[len(s.Messages)-1].Text(); first != "Mend the pool, heron." || last != "Nothing more to do." {
+		t.Errorf("the ends are %q and %q", first, last)
+	}
+	if _, _, err := Open(path + "#ses_none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session that is not there: %v", err)
+	}
+}
+
+// What is no database is told of, and what belongs to others is left alone.
+func TestOpenCodeFiles(t *testing.T) {
+	dir := fill(t, "opencode.db", "log/x.log", "auth.json")
+	if err := os.WriteFile(filepath.Join(dir, "opencode.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenCode.Sessions(dir); err == nil || !strings.Contains(err.Error(), "opencode.db: ") {
+		t.Errorf("a broken database: %v", err)
+	}
+	for _, name := range []string{"log/x.log", "auth.json", "nowhere"} {
+		if found, err := OpenCode.Sessions(filepath.Join(dir, name)); err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package agents
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// placeMark stands between the path of a file and a place in it.
+const placeMark = "#"
+
+// A Reading is a session that is open for reading.
+type Reading interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Open opens a session by the name of its [Source], and says how many bytes it has. Of what an
+// agent keeps in a database, all is read at once.
+func Open(name string) (Reading, int64, error) {
+	if path, id, ok := place(name); ok {
+		data, err := readOpenCode(path, id, 0)
+		return inMemory{bytes.NewReader(data)}, int64(len(data)), err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	fi, err := f.Stat()
+	switch {
+	case err != nil:
+	case !fi.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file", name)
+	default:
+		return f, fi.Size(), nil
+	}
+	_ = f.Close() // it was only read
+	return nil, 0, err
+}
+
+// Ends returns the beginning and the end of what a database of an agent has of a session, no
+// more than about so many bytes, as a session of its own. It reports false for a file.
+func Ends(name string, most int64) ([]byte, bool, error) {
+	path, id, ok := place(name)
+	if !ok {
+		return nil, false, nil
+	}
+	data, err := readOpenCode(path, id, most)
+	return data, true, err
+}
+
+// place returns the database and the session that a name stands for.
+func place(name string) (path, id string, ok bool) {
+	at := strings.LastIndex(name, placeMark)
+	if at < 0 {
+		return "", "", false
+	}
+	path, ok = isOpenCode(name[:at])
+	return path, name[at+len(placeMark):], ok
+}
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
