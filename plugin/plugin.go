@@ -11,3 +11,8 @@ const SkillName = "context-engine"
 //
 //go:embed skills/context-engine/SKILL.md
 var Skill []byte
+
+// OpenCode is the plug-in for OpenCode, a file in JavaScript that calls "carrel hook".
+//
+//go:embed opencode/carrel.js
+var OpenCode []byte

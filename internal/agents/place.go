@@ -51,6 +51,12 @@ func Ends(name string, most int64) ([]byte, bool, error) {
 	return data, true, err
 }
 
+// IsPlace reports whether a name is that of a session in a database.
+func IsPlace(name string) bool {
+	_, _, ok := place(name)
+	return ok
+}
+
 // place returns the database and the session that a name stands for.
 func place(name string) (path, id string, ok bool) {
 	at := strings.LastIndex(name, placeMark)

@@ -33,7 +33,7 @@ const (
 type Event struct {
 	kind       kind
 	Session    transcript.SessionID // in which the client is, or "" if the event does not say
-	Transcript string               // path of the file with the conversation
+	Transcript string               // where the conversation is read from, as [agents.Open] takes it
 	Format     string               // of that file
 	waited     bool                 // the agent goes on only when the event is answered
 
@@ -79,8 +79,9 @@ type Dialect interface {
 }
 
 // Dialects returns the dialect of each client whose hooks are answered, by the client's name.
-func Dialects() map[string]Dialect {
-	return map[string]Dialect{"claude": Claude, "codex": Codex, "gemini": Gemini}
+// Some look into the environment for where their client keeps its sessions.
+func Dialects(getenv func(string) string) map[string]Dialect {
+	return map[string]Dialect{"claude": Claude, "codex": Codex, "gemini": Gemini, "opencode": openCode{getenv}}
 }
 
 // An Engine is what hooks ask of a [carrel.Engine].

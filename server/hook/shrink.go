@@ -10,21 +10,31 @@ import (
 	"path/filepath"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/agents"
 )
 
 // follow stores what is new in the conversation. If more of it is known already, that is
 // what counts. If the agent waits, and the conversation is long, it does nothing and
 // returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
+	if e.waited && agents.IsPlace(e.Transcript) {
+		return nil, nil // all of a database is read at once
+	}
 	if e.waited && e.Transcript != "" {
 		fi, err := os.Stat(e.Transcript)
 		if err != nil || fi.Size() > mostWaited {
 			return nil, err
 		}
 	}
-	f, size, err := openFile(e.Transcript)
+	if e.Transcript == "" {
+		return nil, errNoFile
+	}
+	f, size, err := agents.Open(e.Transcript)
 	if err != nil {
 		return nil, err
+	}
+	if size > mostFile {
+		return nil, errors.Join(fmt.Errorf("%s has more than %d bytes", e.Transcript, mostFile), f.Close())
 	}
 	defer f.Close()
 	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: f, Size: size})
@@ -95,6 +105,13 @@ func (r *run) grow(ctx context.Context, e *Event) {
 // their words say what of the result is needed. How much that is does not depend on how
 // long the conversation is.
 func (r *run) history(e *Event) [][]byte {
+	if both, is, err := agents.Ends(e.Transcript, historyHead+historyTail); is {
+		if err != nil {
+			r.o.Note(err)
+			return nil
+		}
+		return [][]byte{both}
+	}
 	f, err := open(e.Transcript)
 	if err != nil {
 		return nil // which was noted
@@ -181,10 +198,13 @@ func openFile(path string) (*os.File, int64, error) {
 	return nil, 0, errors.Join(err, f.Close())
 }
 
+// errNoFile means that an event does not say where the conversation is.
+var errNoFile = errors.New("the event names no file")
+
 // open opens a file that an event names.
 func open(path string) (*os.File, error) {
 	if path == "" {
-		return nil, errors.New("the event names no file")
+		return nil, errNoFile
 	}
 	return os.Open(path)
 }

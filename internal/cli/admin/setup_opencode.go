@@ -1,30 +1,119 @@
 package admin
 
 import (
+	"bytes"
+	"encoding/json"
 	"path/filepath"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/plugin"
 	"github.com/carrel-dev/carrel/server/proxy"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // openCodeClient is OpenCode.
 func openCodeClient() *client {
 	return &client{
 		name: "opencode", title: "OpenCode",
-		does: `Setup writes into the settings of OpenCode where it sends the calls to Anthropic and
+		does: `Setup writes a plug-in for OpenCode, which calls "carrel hook", the MCP server and the skill
+of Carrel into the folder of OpenCode's settings: for you, or with --scope project for
+everybody who works in this folder. The plug-in does nothing where there is no carrel.
+
+With --mode proxy it writes instead where OpenCode sends the calls to Anthropic and
 OpenAI: to the address that "carrel proxy" listens at, which must run from then on
 whenever OpenCode does. Other providers of OpenCode stay as they are.`,
-		examples: []string{"opencode --mode proxy", "opencode --mode proxy --undo"},
+		examples: []string{"opencode --print", "opencode --scope project --mode mcp --yes", "opencode --mode proxy", "opencode --undo"},
 		scopes:   []string{"user", "project"},
-		modes:    []string{modeProxy},
+		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},
 		pieces: func(w *writing) ([]piece, error) {
 			path, err := openCodePath(w.j, w.scope)
-			part := func(provider, below string) piece {
+			if err != nil {
+				return nil, err
+			}
+			dir := openCodeFolder(path, w.scope)
+			url := func(provider, below string) piece {
 				return piece{mode: modeProxy, path: path, part: urlPart(w.proxy+below+"/v1", provider, "provider", provider, "options", "baseURL")}
 			}
-			return []piece{part("anthropic", proxy.PathAnthropic), part("openai", proxy.PathOpenAI)}, err
+			return []piece{
+				{mode: modeHooks, path: filepath.Join(dir, "plugin", "carrel.js"), part: openCodePlugin(w.program)},
+				{mode: modeMCP, path: path, part: openCodeServer().part(w.program)},
+				skillPiece(filepath.Join(dir, "skills")),
+				url("anthropic", proxy.PathAnthropic), url("openai", proxy.PathOpenAI),
+			}, nil
 		},
 	}
+}
+
+// openCodeFolder returns the folder in which OpenCode looks for plug-ins and skills, by the
+// path of its settings: theirs, or one in a project.
+func openCodeFolder(settings, scope string) string {
+	dir := filepath.Dir(settings)
+	if scope == "project" {
+		return filepath.Join(dir, ".opencode")
+	}
+	return dir
+}
+
+// openCodeLocal is the form of an MCP server in the settings of OpenCode.
+type openCodeLocal struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+}
+
+func openCodeServer() *serverEntry {
+	return &serverEntry{
+		under: "mcp",
+		value: func(program string) any { return openCodeLocal{"local", []string{program, "mcp"}} },
+		program: func(raw []byte) (string, bool) {
+			var s openCodeLocal
+			if json.Unmarshal(raw, &s) != nil || len(s.Command) != 2 {
+				return "", false
+			}
+			return s.Command[0], ourProgram(s.Command[0]) && s.Command[1] == "mcp"
+		},
+	}
+}
+
+// openCodeProgram is the line of the plug-in that names the program.
+const openCodeProgram = "const program = "
+
+// openCodePlugin returns the file of the plug-in. An older one of Carrel is replaced, and one of
+// others is an error.
+func openCodePlugin(program string) setupPart {
+	return setupPart{
+		with: func(file string, data []byte) ([]byte, error) {
+			if len(bytes.TrimSpace(data)) > 0 && !ourPlugin(data) {
+				return nil, out.Hinted(&transcript.SyntaxError{Name: file, Text: "there is another plug-in of this name"}, "rename it; or write the rest alone: --mode mcp")
+			}
+			line := rawjson.AppendString([]byte(openCodeProgram), program)
+			return bytes.Replace(plugin.OpenCode, []byte(openCodeProgram+`"carrel"`), line, 1), nil
+		},
+		without: func(_ string, data []byte) ([]byte, error) {
+			if ourPlugin(data) {
+				return nil, nil
+			}
+			return data, nil
+		},
+	}
+}
+
+// ourPlugin reports whether a file is the plug-in of Carrel, of this or another version.
+func ourPlugin(data []byte) bool {
+	first, _, _ := bytes.Cut(plugin.OpenCode, []byte("\n"))
+	return bytes.HasPrefix(data, first)
+}
+
+// pluginProgram returns the program that a plug-in of Carrel calls, or "".
+func pluginProgram(data []byte) string {
+	_, rest, _ := bytes.Cut(data, []byte("\n"+openCodeProgram))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	var program string
+	if !ourPlugin(data) || json.Unmarshal(line, &program) != nil {
+		return ""
+	}
+	return program
 }
 
 // openCodePath returns the path of the settings of OpenCode: of the file with comments if

@@ -68,7 +68,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	if len(args) != 2 {
 		return out.Usagef("hook: name a client and an event")
 	}
-	d := hook.Dialects()[args[0]]
+	d := hook.Dialects(j.Getenv)[args[0]]
 	if d == nil {
 		return out.Usagef("hook: %q is no client whose hooks are known: %s", args[0], hooked())
 	}
@@ -89,7 +89,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 
 // hooked says whose hooks are answered.
 func hooked() string {
-	return "there are those of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects())))
+	return "there are those of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
 }
 
 // openEngine opens the store, which is made if there is none, and returns an engine over it

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/carrel-dev/carrel"
@@ -141,7 +140,11 @@ func (o *owner) take(said *binding.Said, path string) *binding.Binding {
 // nothing of it is stored, it waits until the client has written the call down, which
 // is not the first thing in a conversation.
 func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) error {
+	place := agents.IsPlace(b.Transcript) // in a database a call stands as soon as it is made
 	head, err := o.Store.Head(ctx, o.Scope, b.Session)
+	if errors.Is(err, store.ErrNotFound) && place {
+		head, err = nil, nil
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		head = nil
 		_, err = binding.Wrote(ctx, func() string { return b.Transcript }, call)
@@ -149,7 +152,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(b.Transcript)
+	file, size, err := agents.Open(b.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was said yet
 	}
@@ -157,11 +160,10 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 		return err
 	}
 	defer file.Close()
-	fi, err := file.Stat()
-	if err != nil || head != nil && head.Bytes >= fi.Size() {
-		return err
+	if head != nil && head.Bytes >= size && !place {
+		return nil
 	}
-	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: fi.Size()})
+	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: size})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
 		return nil // it has begun just now
 	}
