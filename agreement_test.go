@@ -8,12 +8,12 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
-	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 )
 
 // What a compression leaves in the window, its contract says, also after an undo.
 func TestContractFollowsTheWindow(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := imported(t, e, conversation(t))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens / 2}, Strategy: carrel.StrategyAnchored})
 	if err != nil {
@@ -59,7 +59,7 @@ func TestContractFollowsTheWindow(t *testing.T) {
 
 // What the gate says of a context, the contract of its session has, too.
 func TestContractHasTheGate(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	in := imported(t, b.Engine, podTalk(t, 5))
 	b.put(t, chunk("The pool has four workers."))
 	r := b.assemble(t, &carrel.AssembleRequest{Session: in.Session, Query: "how many workers?", Format: "openai", Budget: 20_000})
@@ -102,7 +102,7 @@ func imported(t testing.TB, e *carrel.Engine, data []byte) *carrel.ImportResult 
 
 // What is next may be said in words, or as an intent.
 func TestCompressTakesIntents(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := imported(t, e, conversation(t))
 	terms := func(text string) []string {
 		res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: in.Tokens / 2}, Intent: []string{text}, DryRun: true})

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -22,7 +22,7 @@ func words(role, text string) json.RawMessage {
 
 func TestAppend(t *testing.T) {
 	ctx := t.Context()
-	e, err := New(memory.New(), nil)
+	e, err := New(stores.New(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestAppendInAnyPieces(t *testing.T) {
 		}
 		format := rapid.SampledFrom([]string{"", "openai", "anthropic"}).Draw(t, "format")
 		write := func(cuts []int) (*MessagesResult, []byte) {
-			e, err := New(memory.New(), nil)
+			e, err := New(stores.New(t), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

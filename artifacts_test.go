@@ -20,10 +20,10 @@ import (
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/storetest"
 )
 
@@ -146,7 +146,7 @@ func chunk(text string) *carrel.NewArtifact {
 }
 
 func TestPutAndGet(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	in := "The deploy needs VPN profile B.\n\x00 and \xff are kept.\n"
 	a := b.put(t, &carrel.NewArtifact{Class: provenance.Verified, VerifiedBy: "dana", Title: "VPN", Content: []byte(in), Subject: "deploys"})[0]
 	got, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: string(a.ID)[:6]})
@@ -171,7 +171,7 @@ func TestPutAndGet(t *testing.T) {
 // What a context had a part of can be recalled whole, by the id in its fence;
 // what may not enter a context cannot.
 func TestRecallOfAnArtifact(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	a := b.put(t, chunk("all of the text"))[0]
 	req := &carrel.RecallRequest{Block: string(a.ID)}
 	got, err := b.Recall(t.Context(), scope, req)
@@ -207,7 +207,7 @@ func TestRecallOfAnArtifact(t *testing.T) {
 }
 
 func TestPutRefuses(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.put(t, chunk("something"))
 	before := b.fingerprint(t)
 	key := "AK" + "IA" + strings.ToUpper(noise(16))
@@ -245,7 +245,7 @@ func TestPutRefuses(t *testing.T) {
 // The dirty bit: what has changed is fetched before anything is served, and
 // what cannot be fetched is left out, with the reason.
 func TestSourceIsAskedOnAccess(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.sources["func:policy"] = "refunds up to $200"
 	req := chunk("refunds up to $200")
 	req.Source, req.TTL = "func:policy", new(time.Hour)
@@ -298,7 +298,7 @@ func TestSourceIsAskedOnAccess(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	req := func(d time.Duration) *carrel.NewArtifact {
 		r := chunk(fmt.Sprintf("the answer lives %v", d))
 		r.TTL = new(d)
@@ -332,7 +332,7 @@ func TestExpiry(t *testing.T) {
 // Nothing but a review lets in what the gate held: not that it was removed or refuted and
 // restored, and not that something is put in its place.
 func TestOnlyAReviewLetsIn(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	held := b.commit(t, "", "People on this team seem to prefer dark themes.", 0.5)
 	id := held.Artifact.ID
 	over := &carrel.NewArtifact{ID: id, Class: provenance.Memory, Content: []byte("People prefer dark themes.")}
@@ -393,7 +393,7 @@ func TestOnlyAReviewLetsIn(t *testing.T) {
 
 // Who names nothing is told so, and not that nothing was found.
 func TestNothingIsNamed(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	if _, err := b.Purge(t.Context(), scope, &carrel.IDsRequest{}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("purge: %v", err)
 	}
@@ -403,7 +403,7 @@ func TestNothingIsNamed(t *testing.T) {
 }
 
 func TestGateAndReview(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.put(t, chunk("The staging database listens on port 8443 of the internal host."))
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "where does the staging database listen?"})
 
@@ -468,7 +468,7 @@ func TestGateAndReview(t *testing.T) {
 
 // What the gate refuses changes nothing, and what it holds is no memory.
 func TestRefusalChangesNothing(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	known := "The build runs on two cores and takes nine minutes at night."
 	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte(known)})
 	r := b.assemble(t, &carrel.AssembleRequest{
@@ -495,7 +495,7 @@ func TestRefusalChangesNothing(t *testing.T) {
 // Confidence below the threshold, missing, no number, late, or bound to
 // something else: nothing of it enters a context.
 func TestVerdicts(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	zero := 0.0
 	for name, change := range map[string]func(v *assembly.Verdict){
 		"below the threshold":   func(v *assembly.Verdict) { v.Confidence = 0.6999999 },
@@ -530,7 +530,7 @@ func TestVerdicts(t *testing.T) {
 
 // What came of a context is a second record beside its manifest.
 func TestOutcomeOfAContext(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.put(t, chunk("water boils at 100 degrees"))
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "when does water boil?"})
 	for _, confidence := range []float64{0.69, 0.88} {
@@ -553,7 +553,7 @@ func TestOutcomeOfAContext(t *testing.T) {
 // A bad source is recalled with everything made from it, at any depth, and the
 // contexts that used any of it are listed.
 func TestRefute(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	bad := chunk("The cache may be deleted at any time.")
 	bad.Source = "a wiki page"
 	a := b.put(t, bad, chunk("The cache holds nothing but thumbnails."))
@@ -594,7 +594,7 @@ func TestRefute(t *testing.T) {
 }
 
 func TestRemoveAndPurge(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.sources["func:x"] = "the second text of the secret plan"
 	req := chunk("the first text of the secret plan")
 	req.Source = "func:x"
@@ -646,7 +646,7 @@ func TestRemoveAndPurge(t *testing.T) {
 }
 
 func TestStash(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	output := strings.Repeat("ok  package one\n", 400) + "FAIL package two\n" + strings.Repeat("ok  package three\n", 400)
 	first, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(output), Title: "go test ./..."})
 	if err != nil {
@@ -688,7 +688,7 @@ func TestStash(t *testing.T) {
 
 // Nothing of another scope is in any output, error or count.
 func TestScopesAreIsolated(t *testing.T) {
-	s := memory.New()
+	s := stores.New(t)
 	b := newBench(t, s, carrel.Options{})
 	const theirs governance.Scope = "other/tenant"
 	canary := "canary-7731"
@@ -800,7 +800,7 @@ func check(t *testing.T, canary string, out any, err error) {
 // descendants, and no context has any of them afterwards.
 func TestLineage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := memory.New()
+		s := stores.New(t)
 		e, err := carrel.New(s, &carrel.Options{Counter: quarter{}})
 		if err != nil {
 			t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkImport(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		e, err := carrel.New(memory.New(), nil)
+		e, err := carrel.New(stores.New(b), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func BenchmarkPlan(b *testing.B) {
 		steps    int
 	}{{carrel.StrategyAccount, 100}, {carrel.StrategyAccount, 1000}, {carrel.StrategyImportance, 100}, {carrel.StrategyImportance, 1000}} {
 		b.Run(fmt.Sprintf("%s/%dsteps", test.strategy, test.steps), func(b *testing.B) {
-			e := newEngine(b, memory.New())
+			e := newEngine(b, stores.New(b))
 			in, err := e.Import(b.Context(), scope, &carrel.ImportRequest{Name: "m.json", Data: working(b, test.steps)})
 			if err != nil {
 				b.Fatal(err)
@@ -126,7 +126,7 @@ func BenchmarkCompress(b *testing.B) {
 	} {
 		percent := tt.percent
 		b.Run(fmt.Sprintf("%s/%d%%", tt.strategy, percent), func(b *testing.B) {
-			e, err := carrel.New(memory.New(), &carrel.Options{Strategy: tt.strategy})
+			e, err := carrel.New(stores.New(b), &carrel.Options{Strategy: tt.strategy})
 			if err != nil {
 				b.Fatal(err)
 			}

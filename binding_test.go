@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -41,7 +41,7 @@ func TestThinkingBehindAChange(t *testing.T) {
 		{"", false},
 	} {
 		t.Run(tt.model, func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			data := thoughtful(tt.model)
 			in := load(t, e, data)
 			if got := export(t, e, in.Session); !bytes.Equal(got, data) {
@@ -80,7 +80,7 @@ func lost(losses []transcript.Loss) int {
 // to these is still valid. All of it is told as lost.
 func TestThinkingInAnotherFormat(t *testing.T) {
 	for model, keeps := range map[string]bool{"claude-opus-4-6": true, "claude-opus-5-5": false, "": false} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in := load(t, e, thoughtful(model))
 		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: "claudecode"})
 		if err != nil {
@@ -99,7 +99,7 @@ func TestThinkingInAnotherFormat(t *testing.T) {
 // What is put before a session in a context is a change before all of its thinking.
 func TestThinkingInAContext(t *testing.T) {
 	for model, keeps := range map[string]bool{"claude-opus-4-6": true, "claude-opus-5-5": false, "": false} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		answered := bytes.Replace(thoughtful(model), []byte("}]}]}"), []byte(`}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"last","content":"nothing"}]}]}`), 1)
 		in := load(t, e, answered)
 		out, err := e.Assemble(t.Context(), scope, &carrel.AssembleRequest{

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -81,7 +81,7 @@ func newDiary() *diary {
 // What was said before the agent compacted the conversation is there with ids that
 // bring it back.
 func TestBriefSurvivesCompaction(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	id := b.imports(t, d)
 	d.compacts("The user wants the beam test fixed.")
@@ -118,7 +118,7 @@ func TestBriefSurvivesCompaction(t *testing.T) {
 // What the client writes around a summary, and what is said to it with a command of its
 // own, is no wish of the person; nor is what the summary retells of their words.
 func TestBriefQuotesNoBoilerplate(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	d.compacts("This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n" +
 		"Summary:\n1. Primary Request and Intent:\n   The user wants the beam test fixed.\n\n2. Decisions:\n   - Decided to use a mutex.\n\n" +
@@ -148,7 +148,7 @@ func TestBriefQuotesNoBoilerplate(t *testing.T) {
 // An error is open as long as nothing resolved it, before or after a compaction, and
 // each thing is said once, whatever it is at the same time.
 func TestBriefNamesWhatIsOpenOnce(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary() // go test ./beam fails
 	d.runs("go vet ./lens", "lens/lens.go:7:2: undefined: focus\n", true)
 	d.compacts("Summary:\nThe beam test fails.")
@@ -176,7 +176,7 @@ func TestBriefNamesWhatIsOpenOnce(t *testing.T) {
 // it quotes, no fact that it has, and of what was tried again only how it ended. Whoever
 // writes the next summary is told all of it.
 func TestBriefSaysWhatTheSummaryDoesNot(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	d.asks("Paint the lens `green`, too.")
 	d.runs("go test ./beam -count 50 2>&1 | tail -3", "ok  \tlamp/beam\t0.2s\n", false)
@@ -211,7 +211,7 @@ func TestBriefSaysWhatTheSummaryDoesNot(t *testing.T) {
 }
 
 func TestBriefHasPinsAndTheContract(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	id := b.imports(t, newDiary())
 	list, err := b.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: id})
 	if err != nil {
@@ -252,7 +252,7 @@ func TestBriefHasPinsAndTheContract(t *testing.T) {
 
 // A brief fits, is the same each time, and counts what it leaves out.
 func TestBriefFits(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	for i := range 60 {
 		d.asks(fmt.Sprintf("Never touch module %d, and report on module %d. %s", i, i+100, strings.Repeat("It matters. ", i)))
@@ -284,7 +284,7 @@ func TestBriefFits(t *testing.T) {
 }
 
 func TestBriefRefuses(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	id := b.imports(t, newDiary())
 	for _, c := range []struct {
 		name string

@@ -16,9 +16,9 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -30,7 +30,7 @@ type bookkeeper struct {
 }
 
 func newBookkeeper(t *testing.T) *bookkeeper {
-	return &bookkeeper{newBench(t, memory.New(), carrel.Options{Counter: quarter{}}), t}
+	return &bookkeeper{newBench(t, stores.New(t), carrel.Options{Counter: quarter{}}), t}
 }
 
 func (b *bookkeeper) begin(req *carrel.BeginRequest) string {
@@ -216,7 +216,7 @@ func TestReportOfCalls(t *testing.T) {
 func TestRewritesAreKept(t *testing.T) {
 	b := newBookkeeper(t)
 	const name = "thread.json"
-	probe := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	probe := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	in, err := probe.Import(t.Context(), scope, &carrel.ImportRequest{Name: name, Data: podTalk(t, 3)})
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func bodies(t *testing.T) map[string]func(turns int) []byte {
 	return map[string]func(turns int) []byte{
 		"openai": func(turns int) []byte { return podTalk(t, turns) },
 		"anthropic": func(turns int) []byte {
-			e := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+			e := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 			in := imported(t, e.Engine, podTalk(t, turns))
 			out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: "anthropic"})
 			if err != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -118,7 +118,7 @@ func TestSessionsOfDifferentModelsAreCountedApart(t *testing.T) {
 	for _, strategy := range carrel.Strategies() {
 		var want *carrel.CompressResult
 		for _, models := range [][]string{{"gpt-4"}, {"gpt-4o", "gpt-4"}} {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			var got *carrel.CompressResult
 			for _, model := range models {
 				in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: model + ".json", Data: of(model)})
@@ -158,7 +158,7 @@ func export(t testing.TB, e *carrel.Engine, id transcript.SessionID) []byte {
 
 // The whole main job, with what is promised about it.
 func TestCompress(t *testing.T) {
-	s := memory.New()
+	s := stores.New(t)
 	e := newEngine(t, s)
 	data := conversation(t)
 	in := load(t, e, data)
@@ -246,7 +246,7 @@ func checkContract(t *testing.T, e *carrel.Engine, id transcript.SessionID, res 
 }
 
 func TestWhyKnowsRuleOrScore(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}})
 	if err != nil {
@@ -289,7 +289,7 @@ func checkNeed(t *testing.T, why *carrel.WhyResult) {
 }
 
 func TestUndoRestoresTheWindow(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	in := load(t, e, data)
 	windows := [][]byte{data}
@@ -320,7 +320,7 @@ func TestUndoRestoresTheWindow(t *testing.T) {
 }
 
 func TestPinKeepsABlock(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
@@ -352,7 +352,7 @@ func TestPinKeepsABlock(t *testing.T) {
 // A conversation that grew keeps the places of its blocks; one that was
 // rewound keeps what left recallable.
 func TestImportAgain(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	in := load(t, e, data)
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 4)}}); err != nil {
@@ -410,7 +410,7 @@ func TestImportAgain(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}}); err != nil {
 		t.Fatal(err)
@@ -426,7 +426,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestFloorIsTyped(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	in := load(t, e, data)
 	_, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: 10}})
@@ -443,7 +443,7 @@ func TestFloorIsTyped(t *testing.T) {
 }
 
 func TestNothingIsStoredOfABadFile(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	for name, data := range map[string]string{
 		"broken.json":  `{"messages":[{"role":"user","content":"a"},{"role":"tool"`,
 		"badrole.json": `{"messages":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`,
@@ -481,7 +481,7 @@ func (c *conflicting) Apply(ctx context.Context, scope governance.Scope, id tran
 
 func TestConflictsAreRetriedThreeTimes(t *testing.T) {
 	for times, want := range map[int]error{2: nil, 3: store.ErrConflict} {
-		e := newEngine(t, &conflicting{memory.New(), times})
+		e := newEngine(t, &conflicting{stores.New(t), times})
 		_, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "x.json", Data: conversation(t)})
 		if !errors.Is(err, want) {
 			t.Errorf("after %d conflicts: %v, want %v", times, err, want)
@@ -531,7 +531,7 @@ func TestCompressHoldsForAnyConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
 		strategy := rapid.SampledFrom([]carrel.Strategy{carrel.StrategyImportance, carrel.StrategyPager}).Draw(t, "strategy")
-		e, err := carrel.New(memory.New(), &carrel.Options{Strategy: strategy, Counter: quarter{}})
+		e, err := carrel.New(stores.New(t), &carrel.Options{Strategy: strategy, Counter: quarter{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,12 +18,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/llm/llmtest"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -53,7 +53,7 @@ func file(t *testing.T, a *txtar.Archive, name string) []byte {
 // summarizing returns an engine with the options, over a new store.
 func summarizing(t *testing.T, opts carrel.Options) (*carrel.Engine, store.Store) {
 	t.Helper()
-	s := memory.New()
+	s := stores.New(t)
 	opts.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 	opts.Strategy = stdcmp.Or(opts.Strategy, carrel.StrategyAnchored)
 	e, err := carrel.New(s, &opts)
@@ -628,7 +628,7 @@ func TestAssembleWithSummary(t *testing.T) {
 func TestStrategiesHoldForAnyConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}, Strategy: carrel.StrategyAnchored})
+		e, err := carrel.New(stores.New(t), &carrel.Options{Counter: quarter{}, Strategy: carrel.StrategyAnchored})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/assembly"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/tier"
 	"github.com/carrel-dev/carrel/token"
 )
@@ -25,7 +25,7 @@ import (
 // What cannot be a context is refused before anything is looked for; what is at the edge is
 // one.
 func TestAssembleRefuses(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	b.put(t, chunk("Water boils at 100 degrees."))
 	for _, tt := range []struct {
 		name string
@@ -61,7 +61,7 @@ func TestAssembleRefuses(t *testing.T) {
 
 // A context that just fits is made, and in one token less it is not.
 func TestAssembleFitsExactly(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	for _, format := range []string{carrel.FormatText, "openai", "anthropic"} {
 		req := &carrel.AssembleRequest{Query: "When does water boil?", System: "You are a cook.", Format: format, Budget: 1000}
 		need := b.assemble(t, req).TokenCount
@@ -88,7 +88,7 @@ func TestAssembleFitsExactly(t *testing.T) {
 // The account of a context is one of its bytes: segments tile them, each has the tokens of
 // what it is, is as the result says, and comes from the cells that it was made from.
 func TestManifestIsOfTheBytes(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	b.sources["func:policy"] = "Refunds go up to $200 for pods."
 	in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "chat.json", Data: podTalk(t, 3)})
 	if err != nil {
@@ -219,7 +219,7 @@ func sameCells(a, b []store.CellID) bool {
 
 // As text, each message stands between two lines, and so does each result in it.
 func TestPlainWindow(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	d := &diary{}
 	d.add("user", "", `{"role":"user","content":[{"type":"text","text":"See this:"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`)
 	d.add("assistant", "", `{"id":"m1","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"I look.\n"},{"type":"tool_use","id":"t1","name":"Read","input":{"a": 1}}]}`)
@@ -260,7 +260,7 @@ func TestPageLimits(t *testing.T) {
 		page token.Count
 		want manifest.Form
 	}{{-1, manifest.FormWhole}, {math.MaxInt32, manifest.FormWhole}, {300, manifest.FormBrief}, {0, manifest.FormWhole}} {
-		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: tt.page})
+		b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}, Page: tt.page})
 		a := b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0]
 		r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"})
 		if len(r.Used) != 1 || r.Used[0].Form != tt.want || r.Used[0].Tokens != a.Tokens {
@@ -274,9 +274,9 @@ func TestPageLimits(t *testing.T) {
 		}
 	}
 	// At exactly its size it is whole, and in one token less it is not.
-	size := newBench(t, memory.New(), carrel.Options{Counter: quarter{}}).put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0].Tokens
+	size := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}}).put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})[0].Tokens
 	for page, want := range map[token.Count]manifest.Form{size: manifest.FormWhole, size - 1: manifest.FormBrief} {
-		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Page: page})
+		b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}, Page: page})
 		b.put(t, &carrel.NewArtifact{ID: "long", Class: provenance.Document, Content: content})
 		if r := b.assemble(t, &carrel.AssembleRequest{Query: "What limit has pod 3 of billing?"}); r.Used[0].Form != want || r.Used[0].InContext > page {
 			t.Errorf("a page of %d for %d tokens: %s of %d", page, size, r.Used[0].Form, r.Used[0].InContext)
@@ -286,7 +286,7 @@ func TestPageLimits(t *testing.T) {
 
 // A source that was asked is in the account, with what it said.
 func TestManifestNamesFetches(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	for _, name := range []string{"same", "changed", "gone"} {
 		b.sources[artifact.Ref("func:"+name)] = "the port of " + name
 		r := chunk("the port of " + name)

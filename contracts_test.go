@@ -12,10 +12,10 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -63,7 +63,7 @@ func half(t testing.TB, e *carrel.Engine, id transcript.SessionID) (*carrel.Comp
 }
 
 func TestContractComesBeforeTheConversation(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	planned, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "pool.json", Data: data, DryRun: true})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestContractComesBeforeTheConversation(t *testing.T) {
 }
 
 func TestNewSessionsHaveIDsOfTheirOwn(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	one, two := amend(t, e, &carrel.AmendContractRequest{Init: true}), amend(t, e, &carrel.AmendContractRequest{Init: true})
 	if one.Session == "" || one.Session == two.Session {
 		t.Errorf("sessions are %q and %q", one.Session, two.Session)
@@ -114,7 +114,7 @@ func TestNewSessionsHaveIDsOfTheirOwn(t *testing.T) {
 
 // A rule of the user's holds for every job that changes the window.
 func TestUserGuardsBindPasses(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	share := ratio.Of(1, 25)
 	free, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: share}, DryRun: true})
@@ -162,7 +162,7 @@ func TestStatementsMustHold(t *testing.T) {
 	} {
 		for _, as := range []string{"statement", "rule"} {
 			t.Run(tt.name+" as a "+as, func(t *testing.T) {
-				e := newEngine(t, memory.New())
+				e := newEngine(t, stores.New(t))
 				in := load(t, e, conversation(t))
 				amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true})
 				if _, err := half(t, e, in.Session); err != nil {
@@ -209,7 +209,7 @@ func TestDoctoredContracts(t *testing.T) {
 		}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := memory.New()
+			s := stores.New(t)
 			e := newEngine(t, s)
 			in := load(t, e, conversation(t))
 			if _, err := half(t, e, in.Session); err != nil {
@@ -256,7 +256,7 @@ func inject(t testing.TB, s store.Store, id transcript.SessionID, lines []string
 }
 
 func TestClosedContractRefusesPasses(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	if res := amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Init: true, Close: true}); !res.Closed {
 		t.Errorf("the contract is %+v, want it closed", res)
@@ -300,7 +300,7 @@ func TestConflictsOfDecisions(t *testing.T) {
 		{contract.Comply, nil, []string{"pin-version-0.9"}, nil, false},
 	} {
 		t.Run("resolution "+string(tt.resolution), func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			parent := amend(t, e, &carrel.AmendContractRequest{Init: true, Decisions: []string{"pin-version-0.9"}})
 			child := amend(t, e, &carrel.AmendContractRequest{Init: true, Parent: parent.Session})
 			_, err := e.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{
@@ -325,7 +325,7 @@ func TestConflictsOfDecisions(t *testing.T) {
 }
 
 func TestInheritance(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	parent := amend(t, e, &carrel.AmendContractRequest{
 		Init: true, Decisions: []string{"use-sqlite"}, Questions: []string{"Which driver?", "Which port?"}, Answered: []string{"Which port?"},
 		Corrections: []carrel.ContractCorrection{{Text: "Keep it short!"}},
@@ -350,7 +350,7 @@ func TestInheritance(t *testing.T) {
 }
 
 func TestCorrectionBlocksNeverLeave(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	const turn = 4 // a test run, which goes first otherwise
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
@@ -387,7 +387,7 @@ func TestCorrectionBlocksNeverLeave(t *testing.T) {
 // claims checked against sources.
 func TestSourcesFirst(t *testing.T) {
 	for _, on := range []bool{false, true} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in := load(t, e, body(t, []message{
 			{Role: "user", Content: "Find why the pool hangs."},
 			{Role: "assistant", Calls: []call{newCall("1", "Read", `{"file_path":"pool.go"}`)}},

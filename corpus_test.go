@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 )
 
 // Good summaries are accepted, and those are refused that make something up, leave
@@ -70,7 +70,7 @@ const heldOut = "fourth"
 // judge checks the summaries of one conversation.
 func judge(t *testing.T, archive *txtar.Archive) (n tally) {
 	t.Helper()
-	e, err := carrel.New(memory.New(), nil)
+	e, err := carrel.New(stores.New(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

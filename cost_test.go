@@ -9,15 +9,15 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
 // A session of 25 calls, of which two came after an hour: what it cost is what its calls cost
 // one by one, and the two are the breaks.
 func TestCost(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	_, err := e.Cost(t.Context(), scope, &carrel.CostRequest{})
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of an empty store: %v, want ErrNotFound", err)
@@ -60,7 +60,7 @@ func TestCost(t *testing.T) {
 }
 
 func TestCostOfSeveral(t *testing.T) {
-	e, err := carrel.New(memory.New(), &carrel.Options{Now: func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }})
+	e, err := carrel.New(stores.New(t), &carrel.Options{Now: func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }})
 	if err != nil {
 		t.Fatal(err)
 	}

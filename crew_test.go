@@ -9,8 +9,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/artifact"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -35,7 +35,7 @@ func TestPanicsReachTheCaller(t *testing.T) {
 		return nil
 	}
 	down := true
-	e, err := carrel.New(memory.New(), &carrel.Options{
+	e, err := carrel.New(stores.New(t), &carrel.Options{
 		Counter: brittle{},
 		Sources: artifact.SourceFunc(func(context.Context, artifact.Ref, *artifact.Have) (*artifact.Fetched, error) {
 			if down {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/tool"
 )
@@ -23,7 +23,7 @@ import (
 var low = &pager.Trigger{Floor: 1000}
 
 func TestMessagesSayWhatMayGo(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, body(t, []message{
 		{Role: "user", Content: "Build it."},
 		{Role: "assistant", Calls: []call{newCall("1", "read_file", `{"path":"a.go"}`)}},
@@ -57,7 +57,7 @@ func TestMessagesOfALargeWindow(t *testing.T) {
 	for _, tt := range []struct {
 		window, floor, target token.Count
 	}{{200_000, 30_000, 50_000}, {1_000_000, 30_000, 50_000}, {64_000, 19_200, 32_000}} {
-		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}, Window: tt.window})
+		e, err := carrel.New(stores.New(t), &carrel.Options{Counter: quarter{}, Window: tt.window})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestMessagesOfALargeWindow(t *testing.T) {
 }
 
 func TestDiscard(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	in := load(t, e, data)
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
@@ -129,7 +129,7 @@ func TestDiscard(t *testing.T) {
 }
 
 func TestDiscardIsRefusedAsAWhole(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := conversation(t)
 	in := load(t, e, data)
 	other := load(t, e, body(t, []message{{Role: "user", Content: "Another."}, {Role: "assistant", Content: "Yes."}}))
@@ -196,7 +196,7 @@ func TestDiscardIsRefusedAsAWhole(t *testing.T) {
 }
 
 func TestDiscardChooses(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	req := &carrel.DiscardRequest{Session: in.Session, Auto: true, To: 3000, Trigger: low, DryRun: true}
 	first, err := e.Discard(t.Context(), scope, req)
@@ -228,7 +228,7 @@ func TestDiscardKnowsToolsOfOnesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}, Tools: table})
+	e, err := carrel.New(stores.New(t), &carrel.Options{Counter: quarter{}, Tools: table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestDiscardKnowsToolsOfOnesOwn(t *testing.T) {
 func TestDiscardsHoldTheFloor(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in := load(t, e, conversation(r))
 		floor := token.Count(rapid.IntRange(500, 6000).Draw(r, "floor"))
 		for range rapid.IntRange(1, 6).Draw(r, "calls") {
@@ -298,7 +298,7 @@ func TestDiscardsHoldTheFloor(t *testing.T) {
 }
 
 func TestTrigger(t *testing.T) {
-	e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}, Window: 10_000})
+	e, err := carrel.New(stores.New(t), &carrel.Options{Counter: quarter{}, Window: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestTrigger(t *testing.T) {
 }
 
 func TestTriggerCountsCompressions(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	for i, target := range []token.Count{6000, 5000, 4000} {
 		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: target}}); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -45,7 +45,7 @@ func blocksOf(t testing.TB, b *bench, id transcript.SessionID) (earlier, now []c
 // What the client compacted is blocks like any other: cold, of a window before the
 // present one, in no figure of that one, and there for whatever looks back.
 func TestWhatTheClientCompactedStays(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d, windows := compactedDiary()
 	id := b.imports(t, d)
 	earlier, now := blocksOf(t, b, id)
@@ -120,7 +120,7 @@ func TestWhatTheClientCompactedStays(t *testing.T) {
 
 // The journal says that the client took a block out of the window, and why tells it.
 func TestWhyNamesTheClient(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	id := b.imports(t, d)
 	_, was := blocksOf(t, b, id)
@@ -151,7 +151,7 @@ func TestWhyNamesTheClient(t *testing.T) {
 // No pass, no larger target and no undoing brings back what the client took out, and no
 // export has it.
 func TestNothingBringsBackWhatTheClientCompacted(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Strategy: carrel.StrategyImportance})
+	b := newBench(t, stores.New(t), carrel.Options{Strategy: carrel.StrategyImportance})
 	d := newDiary()
 	for i := range 12 {
 		d.runs(fmt.Sprintf("make module%d", i), strings.Repeat(fmt.Sprintf("module%d built by marzipan\n", i), 30), false)
@@ -214,7 +214,7 @@ func TestNothingBringsBackWhatTheClientCompacted(t *testing.T) {
 // A pin outlives the compaction: what it is on stays in briefs and packets, and the pin
 // can be lifted and set again.
 func TestPinsOutliveACompaction(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	id := b.imports(t, d)
 	_, was := blocksOf(t, b, id)
@@ -254,7 +254,7 @@ func TestPinsOutliveACompaction(t *testing.T) {
 
 // A contract with a correction that a compacted block records goes on to hold.
 func TestACompactedCorrectionStopsNoPass(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	id := b.imports(t, d)
 	_, was := blocksOf(t, b, id)
@@ -300,7 +300,7 @@ func TestAShorterCopyIsRefused(t *testing.T) {
 		{"a request with fewer messages", talk(9), talk(4)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, memory.New(), carrel.Options{})
+			b := newBench(t, stores.New(t), carrel.Options{})
 			in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "s", Data: tt.whole})
 			if err != nil {
 				t.Fatal(err)
@@ -344,7 +344,7 @@ func TestAShorterCopyIsRefused(t *testing.T) {
 
 // A rewind by the client, which leaves a second child under an old parent, is none.
 func TestAForkIsNoShorterCopy(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := newDiary()
 	id := b.imports(t, d)
 	_, was := blocksOf(t, b, id)
@@ -369,7 +369,7 @@ func TestAForkIsNoShorterCopy(t *testing.T) {
 
 // What an agent reads later of a reply that had begun is the same block.
 func TestAReplyThatGrowsInBetweenIsTheSame(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := &diary{}
 	d.asks("Look into both files.")
 	call := func(reply, id string) {
@@ -397,7 +397,7 @@ func TestAReplyThatGrowsInBetweenIsTheSame(t *testing.T) {
 
 // A summary that somebody wrote may speak of what the client compacted: it is on record.
 func TestASummaryMaySpeakOfEarlierWindows(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d, _ := compactedDiary()
 	id := b.imports(t, d)
 	res, err := b.CheckSummary(t.Context(), scope, &carrel.CheckSummaryRequest{Session: id, Data: []byte(
@@ -414,7 +414,7 @@ func TestASummaryMaySpeakOfEarlierWindows(t *testing.T) {
 // The whole of a summary begins with what the client compacted, with ids that bring it
 // back. The window has none of that: the client left a text of its own there.
 func TestASummaryBeginsWithTheEarlierWindows(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d, _ := compactedDiary()
 	for i := range 8 {
 		d.asks(fmt.Sprintf("Look at lens %d.", i))

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -238,7 +238,7 @@ func TestPurgedSession(t *testing.T) {
 // The file of a session that was purged is taken in again only by who says so, and what
 // was purged stays so.
 func TestImportOfWhatWasPurged(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	data, err := json.Marshal(map[string]any{"messages": talk(spoken, 0, 3)})
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestImportOfWhatWasPurged(t *testing.T) {
 
 // A session that was removed is nowhere, until it is restored as it was.
 func TestRemovedSession(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	live(t, b, "older", "kilimanjaro")
 	l := live(t, b, "s", spoken)
 	b.turn(func() { b.now = b.now.Add(time.Second) })
@@ -380,7 +380,7 @@ func TestRemovedSession(t *testing.T) {
 
 // Who inherited from the contract of a session that is purged is named.
 func TestHeirsOfAPurgedSession(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	live(t, b, "s", spoken)
 	if _, err := b.AmendContract(t.Context(), scope, &carrel.AmendContractRequest{Session: "heir", Init: true, Parent: "s"}); err != nil {
 		t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
 	"github.com/carrel-dev/carrel/transcript"
@@ -165,7 +165,7 @@ func TestFollowIsImport(t *testing.T) {
 			file = l.diary.file()
 		}
 		id := sessionOf(rt, file)
-		plain, other := memory.New(), memory.New()
+		plain, other := stores.New(t), stores.New(t)
 		follower, importer := newEngine(t, plain), newEngine(t, other)
 		lines := slices.Collect(bytes.Lines(file))
 		for at, was := 0, 0; at < len(lines); {
@@ -225,7 +225,7 @@ func TestFollowReadsTheEnd(t *testing.T) {
 	for _, driver := range []string{"memory", "sqlite"} {
 		var reads []int64
 		for _, exchanges := range []int{30, 300} {
-			var s store.Store = memory.New()
+			var s store.Store = stores.New(t)
 			if driver == "sqlite" {
 				db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
 				if err != nil {
@@ -285,7 +285,7 @@ func TestFollowBetweenACallAndItsResult(t *testing.T) {
 	for range 50 {
 		exchange(d, 3000)
 	}
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	id := sessionOf(t, d.file())
 	d.runs("make all", "made", false)
 	result := d.rows[len(d.rows)-1]
@@ -348,7 +348,7 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 		d := &diary{}
 		exchange(d, 1000)
 		id := sessionOf(t, d.file())
-		s := memory.New()
+		s := stores.New(t)
 		e := newEngine(t, s)
 		for n := range 12 { // in pieces of different lengths
 			for range n % 4 {
@@ -384,7 +384,7 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 		if _, _, err := follow(t, e, id, file); err != nil {
 			t.Fatal(err)
 		}
-		other := newEngine(t, memory.New())
+		other := newEngine(t, stores.New(t))
 		in, err := other.Import(t.Context(), scope, &carrel.ImportRequest{Name: string(id) + ".jsonl", Data: file})
 		if err != nil {
 			t.Fatal(err)
@@ -401,7 +401,7 @@ func TestFollowReadsAllOfAnotherFile(t *testing.T) {
 
 // What is remembered of a file is erased with the session.
 func TestPurgeErasesHowFarAFileWasRead(t *testing.T) {
-	s := memory.New()
+	s := stores.New(t)
 	e := newEngine(t, s)
 	d := &diary{}
 	exchange(d, 100)
@@ -433,7 +433,7 @@ func TestPurgeErasesHowFarAFileWasRead(t *testing.T) {
 
 // A file that is none is refused.
 func TestFollowNothing(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	if _, err := e.Follow(t.Context(), scope, &carrel.FollowRequest{Name: "s.jsonl", Format: "claudecode"}); !errors.Is(err, carrel.ErrRequest) {
 		t.Errorf("without a file: %v", err)
 	}
@@ -454,7 +454,7 @@ func TestFollowNothing(t *testing.T) {
 func TestAReplyThatGoesOnWithACall(t *testing.T) {
 	d := newDiary()
 	d.says("I look at it.")
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	id := sessionOf(t, d.file())
 	for range 2 {
 		if _, _, err := follow(t, e, id, d.file()); err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/carrel-dev/carrel/assembly"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // What the gate found stands in the memory, beside the manifest, in the log and in the
 // contract of the session; so does what a person decides.
 func TestGateIsOnRecord(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Actor: "agent"})
+	b := newBench(t, stores.New(t), carrel.Options{Actor: "agent"})
 	in := load(t, b.Engine, conversation(t))
 	doc := b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Title: "Ports", Content: []byte("The staging database listens on port 8443.")})[0]
 	more := b.put(t, &carrel.NewArtifact{ID: "more", Class: provenance.Document, Content: []byte("It was moved to another host.")})[0]
@@ -160,7 +160,7 @@ func jsonEqual(a, b []byte) bool {
 // A decision that would let in a credential, or what is known already, is none.
 func TestDecideRefuses(t *testing.T) {
 	const person = "dana@example.com"
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte("The build takes nine minutes.")})
 	b.put(t, &carrel.NewArtifact{Class: provenance.Document, Content: []byte("The canteen opens at noon.")}) // which is no memory
 	b.put(t, &carrel.NewArtifact{Class: provenance.Memory, Content: []byte("The lift works again."), TTL: new(time.Second)})
@@ -193,7 +193,7 @@ func TestDecideRefuses(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	redacting := newBench(t, memory.New(), carrel.Options{Redact: true})
+	redacting := newBench(t, stores.New(t), carrel.Options{Redact: true})
 	a := redacting.commit(t, "", "Ask the office about the roof.", 0.2)
 	if _, err := redacting.Decide(t.Context(), scope, &carrel.DecideRequest{ID: string(a.Artifact.ID), Approve: true, Text: "Ask " + person + " about the roof."}); err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestDecideRefuses(t *testing.T) {
 // A memory must not say again what it was made from: not what a person named, and not what
 // is escaped in a context.
 func TestEchoesOfSources(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Content: []byte("The nightly build takes nine minutes on two cores of the old machine.")},
 		&carrel.NewArtifact{ID: "mem", Class: provenance.Memory, Content: []byte("Releases are made on the first Monday of a month by two people.")},
 		&carrel.NewArtifact{ID: "quoted", Class: provenance.Document, Content: []byte("The sign says \"no\tentry\" on\nthe door\\gate of the <yard> behind the mill.")})
@@ -245,7 +245,7 @@ func TestEchoesOfSources(t *testing.T) {
 // Of each outcome of a context the verdict is bound to the manifest alone, and the manifest
 // explains what came in.
 func TestManifestExplains(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	pinned := b.put(t, &carrel.NewArtifact{ID: "pin", Class: provenance.Document, Pinned: true, Content: []byte("Always be brief.")})[0]
 	found := b.put(t, chunk("Water boils at 100 degrees."))[0]
 	r := b.assemble(t, &carrel.AssembleRequest{Query: "when does water boil?", System: "You are a cook."})

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -21,7 +21,7 @@ import (
 func TestALargerTargetBringsBlocksBack(t *testing.T) {
 	for _, strategy := range []carrel.Strategy{carrel.StrategyImportance, carrel.StrategyPager, carrel.StrategyWindow} {
 		t.Run(string(strategy), func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			ctx := t.Context()
 			in := load(t, e, conversation(t))
 			list, err := e.Messages(ctx, scope, &carrel.MessagesRequest{Session: in.Session})
@@ -119,7 +119,7 @@ func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
 	for asked, want := range map[carrel.Strategy]carrel.Strategy{
 		carrel.StrategyAnchored: carrel.StrategyAccount, carrel.StrategyHybrid: carrel.StrategyWindow, carrel.StrategyAccount: carrel.StrategyAccount,
 	} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in := load(t, e, conversation(t))
 		if _, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyWindow, Target: carrel.Target{Tokens: in.Tokens / 4}}); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestGrowingWithoutANewSummarySaysSo(t *testing.T) {
 
 // A pass that nobody asked for brings nothing back.
 func TestAnAutomaticPassBringsNothingBack(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	for _, req := range []carrel.CompressRequest{{Target: carrel.Target{Share: ratio.Of(1, 4)}}, {Target: carrel.Target{Tokens: 2 * in.Tokens}, Auto: true}} {
 		req.Session = in.Session
@@ -175,7 +175,7 @@ func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 		"nothing to summarize": {Target: carrel.Target{Share: ratio.Of(1, 4)}, KeepLast: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			in := load(t, e, conversation(t))
 			none := ratio.Ratio(0)
 			req.Session, req.Strategy, req.ProbeMin = in.Session, carrel.StrategyAnchored, &none
@@ -199,7 +199,7 @@ func TestAnchoredWithoutASummarySaysSo(t *testing.T) {
 
 // A share is of what may leave: system text and tools stay beside it.
 func TestAShareIsOfWhatMayLeave(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	msgs := []message{{Role: "system", Content: strings.Repeat("You fix things. ", 500)}}
 	for range 40 {
 		msgs = append(msgs, message{Role: "user", Content: "Go on with the work."}, message{Role: "assistant", Content: strings.Repeat("It is done. ", 20)})

@@ -15,9 +15,9 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -47,7 +47,7 @@ func accept(t testing.TB, e *carrel.Engine, packet string) *carrel.AcceptResult 
 // worked returns an engine with a session that has all that a packet tells of.
 func worked(t *testing.T) (*carrel.Engine, transcript.SessionID) {
 	t.Helper()
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	amend(t, e, &carrel.AmendContractRequest{
 		Session: in.Session, Init: true, Decisions: []string{"pin-go-1.26", `call it "pool"`}, Questions: []string{`Who reviews "it"?`},
@@ -81,7 +81,7 @@ func TestHandoffLosesNothing(t *testing.T) {
 			}
 			text = string(raw)
 		}
-		there := newEngine(t, memory.New())
+		there := newEngine(t, stores.New(t))
 		res := accept(t, there, text)
 		packet = packetOf(t, there, res.Session)
 		if diff := cmp.Diff(first, packet, header); diff != "" {
@@ -104,7 +104,7 @@ func TestHandoffLosesNothing(t *testing.T) {
 // What the contract of an accepted session has is what the packet says.
 func TestAcceptInherits(t *testing.T) {
 	e, id := worked(t)
-	there := newEngine(t, memory.New())
+	there := newEngine(t, stores.New(t))
 	s := agreed(t, there, accept(t, there, packetOf(t, e, id).Markdown()).Session)
 	for l, want := range map[contract.List][]string{
 		contract.InheritedDecisions:  {"pin-go-1.26", "call it 'pool'"},
@@ -126,7 +126,7 @@ func TestAcceptInherits(t *testing.T) {
 func TestHandoffGoesOn(t *testing.T) {
 	e, id := worked(t)
 	first := packetOf(t, e, id)
-	there := newEngine(t, memory.New())
+	there := newEngine(t, stores.New(t))
 	res := accept(t, there, first.Markdown())
 	more, err := json.Marshal([]message{
 		{Role: "assistant", Calls: []call{newCall("1", "Edit", `{"file_path":"pool/lock.go","old_string":"a","new_string":"b"}`)}},
@@ -164,7 +164,7 @@ func TestCorrectionsAreNeverOmitted(t *testing.T) {
 		want = append(want, fmt.Sprintf("No, don't touch file %d.\nI mean it: | # <b> %d", i, i))
 		msgs = append(msgs, message{Role: "user", Content: want[i]}, message{Role: "assistant", Content: strings.Repeat("Understood. ", 40)})
 	}
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, body(t, msgs))
 	check := func() {
 		t.Helper()
@@ -225,7 +225,7 @@ func TestCheckHandoffComparesWithTheRecord(t *testing.T) {
 func TestAcceptTwiceAndDry(t *testing.T) {
 	e, id := worked(t)
 	text := packetOf(t, e, id).Markdown()
-	there := newEngine(t, memory.New())
+	there := newEngine(t, stores.New(t))
 	dry, err := there.Accept(t.Context(), scope, &carrel.AcceptRequest{Name: "p.md", Data: []byte(text), DryRun: true})
 	if err != nil || dry.Op != "" {
 		t.Errorf("a dry run: %+v, %v", dry, err)
@@ -256,7 +256,7 @@ func TestPacketsStayAndCountMore(t *testing.T) {
 		if on {
 			amend(t, e, &carrel.AmendContractRequest{Session: id, Corrections: []carrel.ContractCorrection{{Text: "consult-prior-context"}}})
 		}
-		there := newEngine(t, memory.New())
+		there := newEngine(t, stores.New(t))
 		res := accept(t, there, packetOf(t, e, id).Markdown())
 		d := plan(t, there, res.Session).Decisions[0]
 		if d.Signals.Prior != on || !d.Rule.Hard() || d.To != pager.Whole {
@@ -275,7 +275,7 @@ func TestSummariesCarryFactsOfEarlierSessions(t *testing.T) {
 		line("a2", `"a1"`, "user", "Mend the pool.", "") +
 		line("a3", `"a2"`, "assistant", "It is mended.", "")
 	for _, on := range []bool{false, true} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "s.jsonl", Data: []byte(data)})
 		if err != nil {
 			t.Fatal(err)

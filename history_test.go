@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -155,7 +155,7 @@ func TestBlocksKeepTheirNames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		l := &life{
-			bench: newBench(t, memory.New(), carrel.Options{}), diary: &diary{},
+			bench: newBench(t, stores.New(t), carrel.Options{}), diary: &diary{},
 			names: make(map[string]transcript.BlockID), pinned: make(map[transcript.BlockID]bool),
 		}
 		l.diary.asks("Build it.")

@@ -17,9 +17,9 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -302,7 +302,7 @@ func TestNoToolSpeaksForTheUser(t *testing.T) {
 		data := attacked(t, format, rapid.IntRange(1, 16).Draw(t, "steps"), func(what string) string {
 			return strings.Join(draw.Draw(t, what), "")
 		})
-		e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarter{}})
+		e, err := carrel.New(stores.New(t), &carrel.Options{Counter: quarter{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -71,7 +71,7 @@ func meddling(t *testing.T, try func(t *testing.T, at int) (readings int)) {
 // lost, and nobody finds the store damaged.
 func TestAppendsAtTheSameTimeLoseNothing(t *testing.T) {
 	meddling(t, func(t *testing.T, at int) int {
-		plain := memory.New()
+		plain := stores.New(t)
 		other := newEngine(t, plain)
 		add := func(e *carrel.Engine, text string) {
 			if _, err := e.Append(t.Context(), scope, &carrel.AppendRequest{Session: "s", Messages: said(text)}); err != nil {
@@ -94,7 +94,7 @@ func TestAppendsAtTheSameTimeLoseNothing(t *testing.T) {
 // What is exported is what was in the window at one time.
 func TestExportsAreOfOneRevision(t *testing.T) {
 	meddling(t, func(t *testing.T, at int) int {
-		plain := memory.New()
+		plain := stores.New(t)
 		other := newEngine(t, plain)
 		in := load(t, other, conversation(t))
 		before := export(t, other, in.Session)

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -22,7 +22,7 @@ import (
 // whom and when; planned, it changes nothing, and done again where nothing is left to do,
 // it writes nothing.
 func TestEveryJobIsJournaled(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}, Actor: "dana"})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}, Actor: "dana"})
 	ctx, data := t.Context(), conversation(t)
 	var id transcript.SessionID
 	block := func(i int) string {
@@ -187,7 +187,7 @@ func TestEveryJobIsJournaled(t *testing.T) {
 
 // A session is named by its id, the beginning of it, or how long ago it was updated.
 func TestFindSession(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	if _, err := b.FindSession(t.Context(), scope, &carrel.WordRequest{Word: ""}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "no session is stored") {
 		t.Errorf("the last of none: %v", err)
 	}
@@ -243,7 +243,7 @@ func TestFindSession(t *testing.T) {
 
 // What fills a window sums up: blocks and tokens of all shares are those of the session.
 func TestContextSumsUp(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
@@ -325,7 +325,7 @@ func TestContextSumsUp(t *testing.T) {
 
 // Each reply read all that was there before it, and belongs to what was asked last.
 func TestStatsAddUp(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	msgs := []message{{Role: "system", Content: "You fix things."}, {Role: "assistant", Content: "I wait."}}
 	for i, text := range []string{"Fix the pool.", "Now the lamp, please."} {
 		msgs = append(msgs, message{Role: "user", Content: text}, message{Role: "assistant", Content: strings.Repeat("I look at it. ", i+1)}, message{Role: "assistant", Content: "It is done."})
@@ -369,7 +369,7 @@ func TestStatsAddUp(t *testing.T) {
 // A window without a target is brought to the share that the trigger has, and never
 // counted anew by another encoding.
 func TestCompressWithoutATarget(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Window: 20_000, DryRun: true})
 	if err != nil {
@@ -410,7 +410,7 @@ func TestOptions(t *testing.T) {
 		{"a strategy that does not exist", carrel.Options{Strategy: "hope"}, `no strategy is called "hope"`},
 		{"a trigger out of order", carrel.Options{Trigger: pager.Trigger{Warn: 900_000}}, ""},
 	} {
-		e, err := carrel.New(memory.New(), &tt.opts)
+		e, err := carrel.New(stores.New(t), &tt.opts)
 		if tt.name == "a trigger out of order" {
 			if err == nil {
 				t.Errorf("%s is taken", tt.name)
@@ -429,7 +429,7 @@ func TestOptions(t *testing.T) {
 // Ids in the order in which a person gives them: one that nothing has, and one that fits
 // several, say nothing of the session; one that a block has does.
 func TestDiscardFindsTheSession(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/demo"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // What Compress accepts is accepted by whatever judges a summary, with one score; and
@@ -24,7 +24,7 @@ func TestOneJudgementOfASummary(t *testing.T) {
 	for name, data := range conversations {
 		for _, strategy := range []carrel.Strategy{carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative} {
 			t.Run(name+"-"+string(strategy), func(t *testing.T) {
-				e, err := carrel.New(memory.New(), &carrel.Options{Strategy: strategy, Counter: quarter{}})
+				e, err := carrel.New(stores.New(t), &carrel.Options{Strategy: strategy, Counter: quarter{}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +64,7 @@ func TestOneJudgementOfASummary(t *testing.T) {
 // A text is judged as the summary of as many blocks as are asked for, or else of those
 // that it says it is of, and of all if it says nothing.
 func TestBlocksThatASummaryIsOf(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	for _, tt := range []struct{ says, asked, want int }{
 		{0, 0, in.Blocks}, {3, 0, 3}, {1, 0, 1}, {in.Blocks + 1, 0, in.Blocks}, {3, 5, 5}, {5, 3, 3}, {0, 4, 4}, {-1, 0, in.Blocks},
@@ -85,7 +85,7 @@ func TestBlocksThatASummaryIsOf(t *testing.T) {
 
 // One section that is not said is enough to refuse a text, unless nothing is asked of it.
 func TestOneProblemIsEnough(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	text := []byte("## Session Intent\nFind why the pool hangs and fix it.\n## Files Modified\n- internal/pool/pool.go\n## Decisions Made\nNone\n## Current State\nNone\n" +
 		"## Blockers / Open Questions\nNone\n## Next Steps\nNone\n## Technical Context\nNone\n")

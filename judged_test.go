@@ -9,9 +9,9 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/demo"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // Whatever the strategy and the target, a judge that shares no code with the validators of
@@ -65,7 +65,7 @@ func TestEveryExportIsJudged(t *testing.T) {
 // returns the number of passes that changed the window.
 func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, percent int) int {
 	t.Helper()
-	e, err := carrel.New(memory.New(), &carrel.Options{Strategy: strategy, Counter: quarter{}})
+	e, err := carrel.New(stores.New(t), &carrel.Options{Strategy: strategy, Counter: quarter{}})
 	if err != nil {
 		t.Fatal(err)
 	}

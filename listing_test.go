@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/secret"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // Artifacts are listed newest first, and each condition leaves out what it does not fit.
 func TestArtifactsAreListed(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	doc := func(id string, change func(*carrel.NewArtifact)) *carrel.NewArtifact {
 		r := &carrel.NewArtifact{ID: store.ArtifactID(id), Class: provenance.Document, Content: []byte("text of " + id)}
 		if change != nil {
@@ -95,7 +95,7 @@ func TestArtifactsAreListed(t *testing.T) {
 
 // An id names the artifact that has it, also if those of older ones go on where it ends.
 func TestAnIDNamesItsArtifact(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	for i := range 20 {
 		b.put(t, &carrel.NewArtifact{ID: store.ArtifactID(fmt.Sprint("notes-", i)), Class: provenance.Document, Content: fmt.Append(nil, "text ", i)})
 	}
@@ -133,7 +133,7 @@ func TestAnIDNamesItsArtifact(t *testing.T) {
 // Who asks about an artifact, and not for it, is told without a question to its source.
 // Who has it fetched again begins its time anew, also if the source has nothing new.
 func TestGetInfoAndRefetch(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	b.sources["func:policy"] = "refunds up to $200"
 	req := chunk("refunds up to $200")
 	req.ID, req.Source, req.Title, req.TTL = "policy", "func:policy", "Refunds", new(time.Hour)
@@ -198,7 +198,7 @@ func TestGetInfoAndRefetch(t *testing.T) {
 
 // A pin is written, logged and seen, and so is that it is gone.
 func TestPinArtifact(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	a := b.put(t, &carrel.NewArtifact{ID: "notes", Class: provenance.Document, Title: "Notes", Content: []byte("the notes")}, &carrel.NewArtifact{ID: "gone", Class: provenance.Document, Content: []byte("x")})[0]
 	if _, err := b.Remove(t.Context(), scope, &carrel.IDsRequest{IDs: []string{"gone"}}); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestPinArtifact(t *testing.T) {
 // A manifest is named by its id, by the beginning of it with or without the prefix, or as
 // the last one.
 func TestManifestsAreNamed(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	if _, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: "@last"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the last of none: %v", err)
 	}
@@ -316,7 +316,7 @@ func TestRedaction(t *testing.T) {
 		t.Fatal("nothing is redacted")
 	}
 	for _, byOption := range []bool{true, false} {
-		b := newBench(t, memory.New(), carrel.Options{Redact: byOption})
+		b := newBench(t, stores.New(t), carrel.Options{Redact: byOption})
 		list := b.put(t, &carrel.NewArtifact{ID: "doc", Class: provenance.Document, Content: []byte("ask " + person), Title: "of " + person, Subject: person, Redact: !byOption})
 		stashed, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(strings.Repeat("ask "+person+"\n", 99)), Title: "of " + person, Redact: !byOption})
 		if err != nil {
@@ -340,7 +340,7 @@ func TestRedaction(t *testing.T) {
 
 // A session keeps when it was created, and says when it last changed.
 func TestASessionKeepsItsDates(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	d := newDiary()
 	id := b.imports(t, d)
 	created := b.now

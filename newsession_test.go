@@ -7,14 +7,14 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/internal/demo"
-	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 )
 
 // An export begins a new session only where there are sessions, and only with an id
 // that is one, and is not taken.
 func TestExportAsNewSession(t *testing.T) {
 	const id = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, demo.Session())
 	for _, tt := range []struct {
 		name string

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -85,7 +85,7 @@ func TestOpaqueBlocksAreCopied(t *testing.T) {
 
 // The agent of the same provider gets them, too, and gives them back.
 func TestOpaqueBlocksInRows(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, sealed())
 	for _, format := range []string{"claudecode", "anthropic"} {
 		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: format})
@@ -125,7 +125,7 @@ func sealedParts(t *testing.T, format string, data []byte) (list []string) {
 
 // Nobody discards a compaction.
 func TestCompactionIsNotDiscarded(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, sealed())
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {
@@ -152,7 +152,7 @@ func TestCompactionIsNotDiscarded(t *testing.T) {
 // What a context puts before a session stands behind its compaction: the provider
 // reads nothing that is before it.
 func TestContextStandsBehindACompaction(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, sealed())
 	_, err := carrel.Items(e.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{{Class: provenance.Document, Content: []byte("Pools are never closed twice."), Pinned: true}}}))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -81,7 +81,7 @@ func project() *diary {
 // What is on record is in a packet: read apart from run, what failed apart from what did
 // not, what was only mentioned apart from both, and each with the block that has it.
 func TestPacketSaysWhatIsOnRecord(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	id := b.imports(t, project())
 	at := func(words string) string { return blockOf(t, b.Engine, id, words) }
 	for _, words := range []string{"It waits for jobs", "make lamp"} {
@@ -192,7 +192,7 @@ func nth(t testing.TB, e *carrel.Engine, id transcript.SessionID, words string, 
 // What left the window is in a packet, with how many blocks are stubs, and of long lists
 // the newest are, with how many more there are.
 func TestPacketSaysWhatIsElsewhere(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	d := &diary{}
 	d.asks("Read all the files.")
 	for i := range 62 {
@@ -228,7 +228,7 @@ func TestPacketSaysWhatIsElsewhere(t *testing.T) {
 // A brief says in sections what must survive, each thing once, the newest first, and
 // where it is.
 func TestBriefSaysWhatIsOnRecord(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	id := b.imports(t, project())
 	at := func(words string) string { return " [" + blockOf(t, b.Engine, id, words) + "]" }
 	if _, err := b.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{blockOf(t, b.Engine, id, "It waits for"), blockOf(t, b.Engine, id, "make lamp")}}); err != nil {
@@ -316,7 +316,7 @@ func TestPacketKnowsWhatIsCommitted(t *testing.T) {
 			d.calls("Edit", edit, "updated", false)
 		}, handoff.Draft},
 	} {
-		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+		b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 		d := &diary{}
 		d.asks("Fix the pool in pool.go.")
 		d.calls("Edit", edit, "updated", false)
@@ -342,7 +342,7 @@ func TestBriefKnowsWhatIsSettled(t *testing.T) {
 		{"it fails in another way", func(d *diary) { d.runs("make check", second, true) }, []string{second, first}},
 		{"another command succeeds", func(d *diary) { d.runs("make all", "ok", false) }, []string{first}},
 	} {
-		b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+		b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 		d := &diary{}
 		d.asks("Fix the check.")
 		d.runs("make check", first, true)
@@ -366,7 +366,7 @@ func TestBriefKnowsWhatIsSettled(t *testing.T) {
 // What is wanted comes the newest first, then what was wanted first of all; and what is done
 // by Carrel's own tools is none of the work.
 func TestBriefOrdersWhatIsWanted(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	d := &diary{}
 	for _, text := range []string{"Fix the pool.", "Mend the lamp.", "Explain the beam."} {
 		d.asks(text)

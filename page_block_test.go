@@ -8,16 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // Blocks that somebody names become stubs of a line, each once, whatever else there is;
 // the journal has it, and it can be undone.
 func TestPageByHand(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	untouched := export(t, e, in.Session)
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
@@ -104,7 +104,7 @@ func TestPageByHand(t *testing.T) {
 // What may not become a stub is refused by name and reason, and so is all that is named
 // beside it.
 func TestPageByHandRefuses(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, conversation(t))
 	list, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -87,7 +87,7 @@ func TestResponses(t *testing.T) {
 // of it can be paged.
 func TestHistoryAtTheServer(t *testing.T) {
 	for _, field := range []string{"previous_response_id", "conversation"} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		data := items("gpt-5.3", 12, fmt.Sprintf("%q:%q,", field, "resp_1"))
 		in := load(t, e, bytes.Replace(data, []byte(`"call_id":"c0","output"`), []byte(`"call_id":"elsewhere","output"`), 1))
 		if len(in.Warnings) != 1 || !strings.Contains(in.Warnings[0].Text, field) {
@@ -115,7 +115,7 @@ func TestHistoryAtTheServer(t *testing.T) {
 // A conversation that grows is one session: blocks that were known keep their ids, and items
 // that come one by one make one reply.
 func TestResponsesGrow(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	data := items("gpt-6", 3, "")
 	in := load(t, e, data)
 	before, err := e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session})

@@ -13,17 +13,17 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A search finds what fits its conditions, as many as asked for, each with its place and
 // with the words around what was found.
 func TestSearchFinds(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	d := &diary{}
 	d.asks("Where is the beacon?")
 	d.runs("grep beacon map.txt", "map.txt:3: the beacon is on the pier", false)
@@ -108,7 +108,7 @@ func (closedStore) Items(context.Context, governance.Scope, transcript.SessionID
 
 // A search reads the blocks that it shows, and no session, however long that is.
 func TestSearchReadsNoSession(t *testing.T) {
-	s := memory.New()
+	s := stores.New(t)
 	b := newBench(t, s, carrel.Options{Counter: quarter{}})
 	d := &diary{}
 	d.asks("Where is the beacon?")
@@ -135,7 +135,7 @@ func TestSearchReadsNoSession(t *testing.T) {
 // What is left out of a context is in its account, with its row, its score and the reason,
 // and what was fetched with the versions before and after.
 func TestManifestHasWhatIsLeftOut(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{Counter: quarter{}})
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
 	in := load(t, b.Engine, conversation(t))
 	b.sources["func:port"] = "the port is 8080"
 	fetched := chunk("the port is 80")

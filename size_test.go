@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // many are conversations of n short messages, each of another sort.
@@ -39,7 +39,7 @@ func many(t *testing.T, n int) map[string][]byte {
 // steps are the jobs of a session's life, each with what it allocated.
 func steps(t *testing.T, data []byte) map[string]uint64 {
 	t.Helper()
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	ctx := t.Context()
 	var in *carrel.ImportResult
 	spent := make(map[string]uint64)
@@ -112,7 +112,7 @@ func TestALargeMessage(t *testing.T) {
 	}
 	for name, text := range map[string]string{"lines": b.String(), "one line": strings.ReplaceAll(b.String(), "\n", " ")} {
 		t.Run(name, func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			in := load(t, e, body(t, []message{
 				{Role: "user", Content: "Look at the log."}, {Role: "assistant", Content: text}, {Role: "user", Content: "Go on."},
 			}))

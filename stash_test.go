@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -48,7 +48,7 @@ func TestPointerShowsWhatStandsOut(t *testing.T) {
 		{"the one line without the name of a file", named.String(), "\n701: gave up on the gear wheel\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, memory.New(), carrel.Options{})
+			b := newBench(t, stores.New(t), carrel.Options{})
 			res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(c.output)})
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func TestPointerToOneLine(t *testing.T) {
 		fmt.Fprintf(&b, "%d green boats and ", i)
 	}
 	text := "The first words. " + b.String() + "the last words."
-	res, err := newBench(t, memory.New(), carrel.Options{}).Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text)})
+	res, err := newBench(t, stores.New(t), carrel.Options{}).Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestPointerKnowsNamesAtTheEndsOfLines(t *testing.T) {
 		for i := range 1500 {
 			fmt.Fprintf(&b, format, i)
 		}
-		e := newBench(t, memory.New(), carrel.Options{})
+		e := newBench(t, stores.New(t), carrel.Options{})
 		in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
 			{"role":"user","content":"Fix modules/part0731/handler.go, it breaks the build."},
 			{"role":"assistant","content":"I will look at modules/part0731/handler.go and at its callers."}]}`)})
@@ -120,7 +120,7 @@ func TestPointerKnowsTheSession(t *testing.T) {
 		fmt.Fprintf(&b, "modules/part%04d/handler.go:%d: calls renderPage with an outdated argument\n", i, i+10)
 	}
 	output := b.String()
-	e := newBench(t, memory.New(), carrel.Options{})
+	e := newBench(t, stores.New(t), carrel.Options{})
 	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
 		{"role":"user","content":"Fix modules/part0731/handler.go, it breaks the build."},
 		{"role":"assistant","content":"I will look at modules/part0731/handler.go and at its callers."}]}`)})
@@ -149,7 +149,7 @@ func TestPointerShowsPartsOfALongLine(t *testing.T) {
 		fmt.Fprintf(&b, "{\"file\":\"modules/part%04d/handler.go\",\"found\":\"an outdated argument of renderPage\"},", i)
 	}
 	line := b.String()
-	e := newBench(t, memory.New(), carrel.Options{})
+	e := newBench(t, stores.New(t), carrel.Options{})
 	in, err := e.Import(t.Context(), scope, &carrel.ImportRequest{Name: "c.json", Data: []byte(`{"messages":[
 		{"role":"user","content":"Fix modules/part0431/handler.go and modules/part0931/handler.go, they break the build."},
 		{"role":"assistant","content":"I will look at modules/part0431/handler.go and at modules/part0931/handler.go."}]}`)})
@@ -193,7 +193,7 @@ func TestStashInAContext(t *testing.T) {
 		{"all of it", "harbor\n" + strings.Repeat("z", 1193), []string{"harbor\n" + strings.Repeat("z", 1193)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, memory.New(), carrel.Options{})
+			b := newBench(t, stores.New(t), carrel.Options{})
 			if _, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(tt.content), Title: "the harbor"}); err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestStashInAContext(t *testing.T) {
 }
 
 func TestStashRefuses(t *testing.T) {
-	b := newBench(t, memory.New(), carrel.Options{})
+	b := newBench(t, stores.New(t), carrel.Options{})
 	for _, c := range []struct {
 		name string
 		req  carrel.StashRequest
@@ -250,7 +250,7 @@ func TestPointerNumbersLines(t *testing.T) {
 			}
 			lines[c.lines/2] = "\tpanic(\"the symbol table is damaged\")"
 			text := strings.Join(lines, "\n") + "\n"
-			b := newBench(t, memory.New(), carrel.Options{})
+			b := newBench(t, stores.New(t), carrel.Options{})
 			res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), FirstLine: c.first})
 			if err != nil {
 				t.Fatal(err)
@@ -312,7 +312,7 @@ func TestPointerProperties(t *testing.T) {
 		}
 		limit := token.Count(rapid.IntRange(int(carrel.LeastStashTokens), 2500).Draw(rt, "tokens"))
 		first := rapid.SampledFrom([]int{0, 1, 99_998}).Draw(rt, "first line")
-		b := newBench(t, memory.New(), carrel.Options{})
+		b := newBench(t, stores.New(t), carrel.Options{})
 		res, err := b.Stash(t.Context(), scope, &carrel.StashRequest{Content: []byte(text), Tokens: limit, FirstLine: first, AllowSecrets: true})
 		if err != nil {
 			rt.Fatal(err)

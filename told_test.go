@@ -10,12 +10,12 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/llm"
 	"github.com/carrel-dev/carrel/llm/llmtest"
 	"github.com/carrel-dev/carrel/llm/remote"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // told compresses a conversation to a share of it, by an account, with a model or without.
@@ -145,7 +145,7 @@ func TestTheSmallestAccountHasNoState(t *testing.T) {
 		{carrel.CompressRequest{Smallest: true}, false},
 		{carrel.CompressRequest{Target: carrel.Target{Share: ratio.Of(1, 2)}}, true},
 	} {
-		e := newEngine(t, memory.New())
+		e := newEngine(t, stores.New(t))
 		in := load(t, e, leak(t))
 		tt.req.Session, tt.req.Strategy = in.Session, carrel.StrategyAccount
 		if _, err := e.Compress(t.Context(), scope, &tt.req); err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -16,7 +16,7 @@ import (
 // do not, each with its reasons; and a compression to the target that it names brings one
 // back.
 func TestWhyExplainsAnAccount(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, leak(t))
 	res, err := e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: carrel.StrategyAccount})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestWhyExplainsAnAccount(t *testing.T) {
 
 // A window that is no account has none to explain.
 func TestWhyOfAnotherStrategyHasNoAccount(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	in := load(t, e, leak(t))
 	for _, strategy := range []carrel.Strategy{"", carrel.StrategyImportance} {
 		if strategy != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -56,7 +56,7 @@ func TestWhatIsKeptIsWhatTheStoreHas(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		d := &Desk{Stacks: &stacks.Stacks{Base: &base.Base{}}, Memory: new(Memory)}
-		d.Store = d.Sessions.Over(memory.New())
+		d.Store = d.Sessions.Over(stores.New(t))
 		id, items, rows := transcript.SessionID("s"), 0, []store.Block(nil)
 		for n := range 20 {
 			revision, err := d.Store.Apply(t.Context(), keptScope, id, store.Revision(n), anyChange(rng, n+1, items, rows))
@@ -88,7 +88,7 @@ func TestWhatIsKeptIsWhatTheStoreHas(t *testing.T) {
 // and not after something of its scope was erased.
 func TestWhatChangedElsewhereIsNotKept(t *testing.T) {
 	var c SessionCache
-	s := memory.New()
+	s := stores.New(t)
 	apply := func(s store.Store, at store.Revision) *store.Head {
 		t.Helper()
 		change := anyChange(rand.New(rand.NewPCG(1, 1)), int(at)+1, 0, nil)
@@ -116,7 +116,7 @@ func TestWhatChangedElsewhereIsNotKept(t *testing.T) {
 	if c.find(keptScope, third) != nil || c.find(keptScope, first) != nil {
 		t.Error("what followed a revision that another made is kept")
 	}
-	other := apply(c.Over(memory.New()), 0)
+	other := apply(c.Over(stores.New(t)), 0)
 	c.forget(keptScope)
 	if c.find(keptScope, other) != nil || c.bytes != 0 {
 		t.Errorf("after the scope was forgotten, %d bytes are kept", c.bytes)

@@ -15,9 +15,9 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 const testScope = governance.Scope("a/b/c")
@@ -68,7 +68,7 @@ func artifactAt(i int) store.Artifact {
 // filled returns a store with so many artifacts, whose log begins with the given entry.
 func filled(t testing.TB, n int, entry string) store.Store {
 	t.Helper()
-	s := memory.New()
+	s := stores.New(t)
 	u := &store.Update{Entry: store.Entry{ID: entry}, Cells: []store.Cell{{ID: "c", Kind: store.CellText, Commit: digest.Commit(digest.Salt{}, "text", nil)}}}
 	for i := range n {
 		u.Artifacts = append(u.Artifacts, store.Write{Artifact: artifactAt(i)})

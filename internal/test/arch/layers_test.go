@@ -56,7 +56,7 @@ var layers = []layer{
 	{name: "surfaces", packages: []string{"server/rest", "server/mcp", "server/hook", "server/proxy", "server/console", "client"}},
 	{name: "drivers", packages: []string{"store/sqlite", "store/postgres", "llm/remote", "llm/static", "limn/adapter"}, upTo: "ports"},
 	{name: "wiring", packages: []string{"internal/config"}},
-	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/upstream", "internal/test/fakesession"}},
+	{name: "scenario", packages: []string{"internal/demo", "internal/retention", "internal/test/enginetest", "internal/test/stores", "internal/test/upstream", "internal/test/fakesession"}},
 	{name: "examination", packages: []string{"internal/exam"}},
 	{name: "service", packages: []string{"internal/service"}},
 	{name: "output", packages: []string{"internal/cli/out"}},

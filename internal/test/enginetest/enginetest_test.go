@@ -2,16 +2,15 @@ package enginetest
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
-	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 // engineOver returns an engine that is the same each time.
@@ -32,18 +31,11 @@ func TestEngineInMemory(t *testing.T) {
 }
 
 func TestEngineOnSQLite(t *testing.T) {
-	Run(t, func(t *testing.T) (Jobs, governance.Scope) {
-		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "carrel.db"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return engineOver(t, s), "acme/web"
-	})
+	Run(t, func(t *testing.T) (Jobs, governance.Scope) { return engineOver(t, stores.SQLite(t)), "acme/web" })
+}
+
+func TestEngineOnPostgres(t *testing.T) {
+	Run(t, func(t *testing.T) (Jobs, governance.Scope) { return engineOver(t, stores.Postgres(t)), "acme/web" })
 }
 
 // What the engine has besides jobs of every surface: how it is made and looked at, how it

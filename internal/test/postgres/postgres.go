@@ -11,7 +11,7 @@
 // The programs are those of CARREL_TEST_POSTGRES, a directory, or else the newest of
 // Debian's, or those in the PATH.
 //
-// The package imports testing: it is for tests only.
+// The package is for tests only.
 package postgres
 
 import (
@@ -30,7 +30,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -39,6 +38,16 @@ const (
 	superuser = "postgres"
 	role      = "carrel"
 )
+
+// A T is a test, of package testing or of a property.
+type T interface {
+	Helper()
+	Cleanup(f func())
+	Skip(args ...any)
+	Error(args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
 
 // A Cluster is PostgreSQL that runs.
 type Cluster struct {
@@ -57,7 +66,7 @@ var shared = sync.OnceValues(func() (*Cluster, error) { return start() })
 // New returns the address of a database for the test alone, whose tables, if it has any, are
 // empty. It is owned by a role that may neither bypass row-level security nor make databases.
 // When the test ends another one gets it: to make tables takes longer than to empty them.
-func New(t testing.TB) string {
+func New(t T) string {
 	t.Helper()
 	c := One(t)
 	address, ok := c.takeFree()
@@ -97,13 +106,13 @@ func (c *Cluster) takeFree() (address string, ok bool) {
 }
 
 // One returns the cluster of the test binary.
-func One(t testing.TB) *Cluster {
+func One(t T) *Cluster {
 	t.Helper()
 	return must(t, shared)
 }
 
 // Start returns a cluster with some settings, such as "fsync=off", for one test.
-func Start(t testing.TB, settings ...string) *Cluster {
+func Start(t T, settings ...string) *Cluster {
 	t.Helper()
 	c := must(t, func() (*Cluster, error) { return start(settings...) })
 	t.Cleanup(func() {
@@ -114,7 +123,7 @@ func Start(t testing.TB, settings ...string) *Cluster {
 	return c
 }
 
-func must(t testing.TB, start func() (*Cluster, error)) *Cluster {
+func must(t T, start func() (*Cluster, error)) *Cluster {
 	t.Helper()
 	c, err := start()
 	if missing := (*missingError)(nil); errors.As(err, &missing) && os.Getenv("CARREL_CI") == "" {
@@ -128,14 +137,14 @@ func must(t testing.TB, start func() (*Cluster, error)) *Cluster {
 
 // Database returns the address of an empty database of the cluster, without a table, which
 // goes when the test ends.
-func (c *Cluster) Database(t testing.TB) string {
+func (c *Cluster) Database(t T) string {
 	t.Helper()
 	address := c.create(t)
 	t.Cleanup(func() { c.SQL(t, "postgres", "DROP DATABASE "+nameOf(t, address)+" WITH (FORCE)") })
 	return address
 }
 
-func (c *Cluster) create(t testing.TB) (address string) {
+func (c *Cluster) create(t T) (address string) {
 	t.Helper()
 	name := fmt.Sprintf("t%d", c.last.Add(1))
 	c.SQL(t, "postgres", "CREATE DATABASE "+name+" OWNER "+role+" TEMPLATE template0")
@@ -149,14 +158,14 @@ func (c *Cluster) Address(role, database string) string {
 }
 
 // Superuser returns the address of the same database for the role that may do anything.
-func (c *Cluster) Superuser(t testing.TB, address string) string {
+func (c *Cluster) Superuser(t T, address string) string {
 	t.Helper()
 	return c.Address(superuser, nameOf(t, address))
 }
 
 // SQL does statements in a database, given by its name or its address, as the superuser,
 // and returns what they print, a row a line.
-func (c *Cluster) SQL(t testing.TB, database, statements string) string {
+func (c *Cluster) SQL(t T, database, statements string) string {
 	t.Helper()
 	if strings.Contains(database, "://") {
 		database = nameOf(t, database)
@@ -172,7 +181,7 @@ func (c *Cluster) SQL(t testing.TB, database, statements string) string {
 	return strings.TrimSpace(out.String())
 }
 
-func nameOf(t testing.TB, address string) string {
+func nameOf(t T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {

@@ -1,0 +1,84 @@
+// Package stores opens stores for the tests of what works on any: the one place that decides
+// on which.
+//
+// CARREL_TEST_STORE names the driver: memory, which is the default, sqlite or postgres. A
+// test that is about one driver opens that one itself.
+//
+// The package is for tests only.
+package stores
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	driver "github.com/carrel-dev/carrel/store/postgres"
+	"github.com/carrel-dev/carrel/store/sqlite"
+)
+
+// variable says which driver the tests of whatever works on any store use.
+const variable = "CARREL_TEST_STORE"
+
+// New returns an empty store of the driver that is to be tested, which is closed when the
+// test ends.
+func New(t postgres.T) store.Database {
+	t.Helper()
+	switch name := os.Getenv(variable); name {
+	case "", "memory":
+		return memory.New()
+	case "sqlite":
+		return SQLite(t)
+	case "postgres":
+		return Postgres(t)
+	default:
+		t.Fatalf("%s is %q, want memory, sqlite or postgres", variable, name)
+		return nil
+	}
+}
+
+// SQLite returns an empty store in a file.
+func SQLite(t postgres.T) store.Database {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "carrel-store-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return closing(t)(sqlite.Open(context.Background(), filepath.Join(dir, "carrel.db"), nil))
+}
+
+// Postgres returns an empty store in a database. Where there is no PostgreSQL, the test is
+// skipped.
+func Postgres(t postgres.T) store.Database {
+	t.Helper()
+	return PostgresAt(t, postgres.New(t))
+}
+
+// PostgresAt returns the store in a database, which may be open elsewhere.
+func PostgresAt(t postgres.T, address string) store.Database {
+	t.Helper()
+	return closing(t)(driver.Open(context.Background(), address, nil))
+}
+
+// closing returns a function that closes a store when the test ends, if it was opened.
+func closing(t postgres.T) func(store.Database, error) store.Database {
+	return func(s store.Database, err error) store.Database {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+}
