@@ -13,17 +13,11 @@
 package config
 
 import (
-	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
-
-	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
-	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
 // A Getenv returns the value of a variable, or "" if it is not set.
@@ -113,37 +107,4 @@ func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, err
 		return func() time.Time { return t }, nil
 	}
 	return now, nil
-}
-
-// Open opens the store at path. If it is not there, it is made if create is
-// set; if not, an empty one takes its place that leaves nothing behind, so that
-// what only reads writes nothing. The caller closes it.
-func Open(ctx context.Context, path string, create bool) (store.Store, error) {
-	return openStore(ctx, path, create, nil)
-}
-
-func openStore(ctx context.Context, path string, create bool, opts *sqlite.Options) (store.Store, error) {
-	if !create {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return memory.New(), nil
-		}
-	}
-	return sqlite.Open(ctx, path, opts)
-}
-
-// Open opens the store at path as [Open] does, with what the settings say about it.
-func (s *Settings) Open(ctx context.Context, path string, create bool) (store.Store, error) {
-	return openStore(ctx, path, create, &sqlite.Options{Readers: get[int](s, "server.readers")})
-}
-
-// Compare says what a backup would bring back in the place of the store at path, as
-// [sqlite.Compare] does.
-func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, error) {
-	return sqlite.Compare(ctx, backup, path)
-}
-
-// Restore puts a backup in the place of the store at path, as
-// [sqlite.Restore] does.
-func Restore(ctx context.Context, backup, path string, force bool) error {
-	return sqlite.Restore(ctx, backup, path, force)
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -112,53 +111,5 @@ func TestScope(t *testing.T) {
 	_, err := Load(&Sources{Getenv: environ(map[string]string{"CARREL_SCOPE": "a b"}), Dir: t.TempDir()})
 	if e, ok := errors.AsType[*Error](err); !ok || e.Name != "CARREL_SCOPE" {
 		t.Errorf("a wrong variable: %v", err)
-	}
-}
-
-// What only reads makes no file, and what writes makes one.
-func TestOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "deep", "carrel.db")
-	s, err := Open(t.Context(), path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := s.Info(t.Context()); err != nil || info.Driver != "memory" {
-		t.Errorf("opened %+v, %v, want an empty store in memory", info, err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("reading made a file: %v", err)
-	}
-	for _, create := range []bool{true, false} {
-		if s, err = Open(t.Context(), path, create); err != nil {
-			t.Fatal(err)
-		}
-		info, err := s.Info(t.Context())
-		if err != nil || info.Driver != "sqlite" || info.Path != path {
-			t.Errorf("opened %+v, %v, want the file at %s", info, err, path)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestRestore(t *testing.T) {
-	dir := t.TempDir()
-	path, copied := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
-	s, err := Open(t.Context(), path, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Backup(t.Context(), copied), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := Restore(t.Context(), copied, path, false); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Restore over a store: %v, want it refused", err)
-	}
-	if err := Restore(t.Context(), copied, path, true); err != nil {
-		t.Error(err)
 	}
 }

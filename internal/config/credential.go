@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
@@ -11,5 +13,8 @@ func (s *Settings) CredentialKey() (string, error) {
 		return file, nil
 	}
 	path, err := s.Store()
+	if IsAddress(path) {
+		return "", &Error{credentialKeyFile, errors.New("names no file, and a store on a server has none beside it: name one, which is the same on all nodes")}
+	}
 	return auth.KeyFile(path), err
 }

@@ -55,7 +55,7 @@ const defaultTimeout = Duration(30 * time.Second)
 
 // known are all settings, in the order in which they are shown.
 var known = slices.Concat([]key{
-	{name: "store", flag: "--store", variable: "CARREL_STORE", read: readText, otherwise: "the user's"},
+	{name: "store", flag: "--store", variable: "CARREL_STORE", read: readStore, otherwise: "the user's"},
 	{name: "scope", flag: "--scope", variable: "CARREL_SCOPE", read: readScope, builtIn: governance.DefaultScope},
 	{name: "budget.window", read: readTokens, otherwise: "the model's"},
 	{name: "budget.target", read: readTarget, otherwise: "half of the window"},
@@ -433,7 +433,7 @@ func (s *Settings) find(src *Sources, files []source, name string, k *key) (Valu
 		if err != nil {
 			return v, &Error{from.Name, err}
 		}
-		if k.name == "store" || k.place {
+		if k.name == "store" && !IsAddress(text) || k.place {
 			read = src.path(text)
 		}
 		v.Value, v.Origin = read, from
@@ -468,7 +468,7 @@ func (v *Value) settle(env Getenv, f *source) (err error) {
 	switch x := v.Value.(type) {
 	case string:
 		if v.Key == "store" {
-			v.Value, err = beside(env, filepath.Dir(f.path), x)
+			v.Value, err = v.ofStore(env, f, x)
 		} else if v.key.place && x != "" {
 			v.Value, err = v.place(env, f, x)
 		}
@@ -488,6 +488,18 @@ func (v *Value) settle(env Getenv, f *source) (err error) {
 		err = v.fail(errors.New("is not for a project's file, which comes with the project: set it in your own"))
 	}
 	return err
+}
+
+// ofStore returns the place of the store that a file names. A project's file does not decide
+// which server gets what the user says.
+func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
+	switch {
+	case !IsAddress(name):
+		return beside(env, filepath.Dir(f.path), name)
+	case f.dir != "":
+		return "", v.fail(errors.New("is on a server, which is not for a project's file to decide: set it in your own"))
+	}
+	return name, nil
 }
 
 // place returns the path that a file names. A project's file names none outside
@@ -614,7 +626,7 @@ func get[T any](s *Settings, name string) T {
 	return v
 }
 
-// Store returns the path of the store.
+// Store returns the place of the store: a path, or the address of a database.
 func (s *Settings) Store() (string, error) { return get[string](s, "store"), s.storeErr }
 
 // Scope returns the scope of conversations.

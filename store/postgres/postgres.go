@@ -61,6 +61,7 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,7 +76,8 @@ import (
 // Options adjusts a store. The zero value of every field is a sensible default, so a nil
 // *Options is too.
 type Options struct {
-	// Conns is how many connections there are at most. The default is [DefaultConns].
+	// Conns is how many connections there are at most. The default is what the address says
+	// in pool_max_conns, or else [DefaultConns].
 	Conns int
 
 	// Patience is how long a write or a read is tried again while others are in its way, or
@@ -90,9 +92,6 @@ func (o *Options) complete() Options {
 	var c Options
 	if o != nil {
 		c = *o
-	}
-	if c.Conns <= 0 {
-		c.Conns = DefaultConns
 	}
 	if c.Patience <= 0 {
 		c.Patience = 5 * time.Second
@@ -139,7 +138,12 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 		return nil, &addressError{err}
 	}
 	s := &database{address: shown(address), patience: o.Patience, steps: steps}
-	config.MaxConns = int32(min(o.Conns, 1<<20)) //nolint:gosec // it is
+	switch {
+	case o.Conns > 0:
+		config.MaxConns = int32(min(o.Conns, 1<<20)) //nolint:gosec // it is
+	case !strings.Contains(address, "pool_max_conns="):
+		config.MaxConns = DefaultConns
+	}
 	params := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name":                    "carrel",

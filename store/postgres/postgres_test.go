@@ -42,6 +42,13 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return newStore(t) })
 }
 
+func TestOpeners(t *testing.T) {
+	storetest.RunOpeners(t, func(t *testing.T) func() store.Store {
+		address := postgres.New(t)
+		return func() store.Store { return openStore(t, address) }
+	})
+}
+
 // Who may do everything everywhere has a store like any other.
 func TestConformanceBehindGuard(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {

@@ -30,6 +30,13 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, newPath(t)) })
 }
 
+func TestOpeners(t *testing.T) {
+	storetest.RunOpeners(t, func(t *testing.T) func() store.Store {
+		path := newPath(t)
+		return func() store.Store { return openAt(t, path) }
+	})
+}
+
 // newPath returns a path at which there is nothing.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "carrel.db") }
 

@@ -147,18 +147,21 @@ func (d *doctor) store(ctx context.Context) doctorCheck {
 		return doctorCheck{"store", stateFail, "its place is not known: the settings cannot be read", "see above"}
 	}
 	path, err := s.Store()
-	if err == nil {
+	if err == nil && !config.IsAddress(path) {
 		err = writable(path)
 	}
 	if err != nil {
 		return doctorCheck{"store", stateFail, err.Error(), elsewhere}
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if !config.Exists(path) {
 		return doctorCheck{Name: "store", State: stateOK, Detail: path + ": it will be made when it is needed"}
 	}
-	st, err := config.Open(ctx, path, false)
+	st, err := s.Open(ctx, path, false)
 	if err == nil {
-		err = st.Close()
+		err = errors.Join(st.Ready(ctx), st.Close())
+	}
+	if err != nil && config.IsAddress(path) {
+		return doctorCheck{"store", stateFail, err.Error(), elsewhere}
 	}
 	if err != nil {
 		return doctorCheck{"store", stateFail, fmt.Sprintf("%s: %v", path, err), "carrel store check says more; carrel store restore puts a backup in its place"}

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,7 +22,9 @@ func newStore(j *job.Job) *cobra.Command {
 		Short: "Look after the store",
 		Long: `The store is one file that holds every conversation, what became of each block,
 and the journal. A project has its own if there is a folder named .carrel in it
-or above it; else it is the user's. See "carrel help env".`,
+or above it; else it is the user's. See "carrel help env". With an address, such as
+postgres://carrel@db.example.org/carrel, it is in a database of PostgreSQL, which
+several nodes may have open; backups are then made with what the server has for them.`,
 		RunE: job.Group("store", "info, check, backup, restore"),
 	}
 	cmd.AddCommand(newStoreInfo(j), newStoreCheck(j), newStoreBackup(j), newStoreRestore(j))
@@ -36,7 +37,7 @@ func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path st
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if !config.Exists(path) {
 		return api.About(api.SubjectStore, fmt.Errorf("store %s: %w: no session is stored", path, store.ErrNotFound))
 	}
 	return j.With(cmd.Context(), true, func(a *job.Access) error { return do(a, path) })

@@ -38,7 +38,11 @@ func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return j.over(s, path+"-columns-", settings, do)
+	snapshots := path + "-columns-"
+	if config.IsAddress(path) {
+		snapshots = "" // there is no folder beside it
+	}
+	return j.over(s, snapshots, settings, do)
 }
 
 // Over calls do with an engine over a store.

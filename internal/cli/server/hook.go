@@ -99,7 +99,7 @@ func openEngine(ctx context.Context, j *job.Job, settings *config.Settings) (hoo
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := config.Open(ctx, path, true)
+	s, err := settings.Open(ctx, path, true)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open store: %w", err)
 	}
