@@ -113,6 +113,10 @@ type database struct {
 	// rewrite changes each statement before it is sent, or is nil. Nothing in this package
 	// sets it: the tests do, to take a wall away.
 	rewrite func(statement string) string
+
+	// forgetful does a transaction again as if nothing could have been made before. Nothing
+	// in this package sets it: the tests do, to prove that they would notice.
+	forgetful bool
 }
 
 // Open opens the store in the database at an address, a URL such as

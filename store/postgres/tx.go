@@ -149,7 +149,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 		if err == nil || ctx.Err() != nil && !unknown {
 			return err
 		}
-		again = again || unknown && how == writing
+		again = again || unknown && how == writing && !s.forgetful
 		lost := isLost(err)
 		if lost {
 			s.pool.Reset() // the others may be lost, too

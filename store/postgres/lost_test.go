@@ -1,0 +1,346 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A cutter stands between a store and its server and cuts connections: before what ends a
+// transaction goes to the server, or after it has gone and before the answer comes back.
+type cutter struct {
+	listener net.Listener
+	target   string // path of the server's socket
+
+	before, after atomic.Int64 // how many are to be cut
+	cut           atomic.Int64 // how many were
+}
+
+// newCutter returns a cutter before the server of a database, and the address that leads
+// through it.
+func newCutter(t *testing.T, address string) (*cutter, string) {
+	t.Helper()
+	dir := strings.TrimSuffix(strings.SplitAfter(address, "host=")[1], "&")
+	dir = strings.ReplaceAll(dir, "%2F", "/")
+	between, err := os.MkdirTemp("", "cut") // a socket has a short path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(between) })
+	c := &cutter{target: dir + "/.s.PGSQL.5432"}
+	if c.listener, err = net.Listen("unix", between+"/.s.PGSQL.5432"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.listener.Close() })
+	go func() {
+		for {
+			conn, err := c.listener.Accept()
+			if err != nil {
+				return
+			}
+			go c.serve(conn)
+		}
+	}()
+	return c, strings.Split(address, "host=")[0] + "host=" + strings.ReplaceAll(between, "/", "%2F")
+}
+
+// take reports whether one of a number is left, and takes it.
+func take(n *atomic.Int64) bool {
+	for {
+		left := n.Load()
+		if left <= 0 {
+			return false
+		}
+		if n.CompareAndSwap(left, left-1) {
+			return true
+		}
+	}
+}
+
+func (c *cutter) serve(client net.Conn) {
+	server, err := net.Dial("unix", c.target)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	var mute atomic.Bool // nothing of the server's answers gets through any more
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer server.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := client.Read(buf)
+			if n > 0 {
+				if ends := isEnd(buf[:n]); ends && take(&c.before) {
+					c.cut.Add(1)
+					_ = client.Close()
+					return
+				} else if ends && take(&c.after) {
+					c.cut.Add(1)
+					mute.Store(true)
+				}
+				if _, err := server.Write(buf[:n]); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	wg.Go(func() {
+		defer client.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(buf)
+			if mute.Load() {
+				return // the server has answered, so it is done
+			}
+			if n > 0 {
+				if _, err := client.Write(buf[:n]); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	wg.Wait()
+}
+
+// isEnd reports whether a message to the server ends a transaction that writes something: what
+// these tests write has the marker in it, and goes to the server together with the COMMIT.
+func isEnd(data []byte) bool {
+	return strings.Contains(string(data), marker)
+}
+
+// marker is in what the writes of these tests write last, and in nothing that they read by.
+const marker = "cut-here"
+
+func openThrough(t *testing.T, address string) *database {
+	t.Helper()
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := open(t.Context(), address, &Options{Conns: 4, Patience: 20 * time.Second}, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// writes are the ways to write, each of which writes something with the marker in it, of a
+// number.
+var writes = map[string]func(ctx context.Context, s store.Database, n int) error{
+	"Apply": func(ctx context.Context, s store.Database, n int) error {
+		_, err := s.Apply(ctx, "test", "s", store.Revision(n), changeOf(fmt.Sprintf("op%d", n)))
+		return err
+	},
+	"Update": func(ctx context.Context, s store.Database, n int) error {
+		version, err := s.Update(ctx, "test", &store.Update{Entry: entryOf(fmt.Sprintf("up%d", n))})
+		if err == nil && version != store.Version(n+1) {
+			err = fmt.Errorf("update %d made version %d", n, version)
+		}
+		return err
+	},
+	"Record of a beginning": func(ctx context.Context, s store.Database, n int) error {
+		return s.Record(ctx, "test", []store.Call{{
+			ID: fmt.Sprintf("call_%d", n), State: store.CallIntent, Begun: time.UnixMilli(1), Intent: []byte(`"` + marker + `"`),
+		}})
+	},
+}
+
+func entryOf(id string) store.Entry {
+	return store.Entry{ID: id, Op: "import", Actor: governance.ActorUser, Time: time.UnixMilli(1), Data: []byte(`"` + marker + `"`)}
+}
+
+func changeOf(id string) *store.Change {
+	c := &store.Change{Entry: entryOf(id), Statements: []string{id}}
+	cell := store.Cell{ID: store.CellID(id), Kind: store.CellItem, Body: []byte(id)}
+	cell.Commit = digest.Commit(cell.Salt, string(cell.Kind), cell.Body)
+	c.Cells = []store.Cell{cell}
+	return c
+}
+
+// A write whose connection is cut before it is made is made, and one whose connection is cut
+// after it was made is not made again: the caller gets the revision that it made.
+func TestLostConnections(t *testing.T) {
+	t.Parallel()
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := postgres.New(t)
+			openStore(t, address) // makes the tables
+			c, through := newCutter(t, address)
+			s := openThrough(t, through)
+			for n := range 12 {
+				c.before.Store(int64(n % 3))
+				c.after.Store(int64(n % 2))
+				if err := write(t.Context(), s, n); err != nil {
+					t.Fatalf("write %d: %v", n, err)
+				}
+			}
+			if c.cut.Load() == 0 {
+				t.Error("no connection was cut")
+			}
+			checkMade(t, openStore(t, address), name, 12)
+		})
+	}
+}
+
+// checkMade checks that so many writes were made, each once.
+func checkMade(t *testing.T, s *database, name string, want int) {
+	t.Helper()
+	got := 0
+	switch name {
+	case "Apply":
+		se, err := storetest.ReadSession(t.Context(), s, "test", "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = len(se.Entries); len(se.Statements) != got {
+			t.Errorf("%d statements, want %d", len(se.Statements), got)
+		}
+	case "Update":
+		for _, err := range s.Log(t.Context(), "test", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got++
+		}
+	default:
+		for _, err := range s.Calls(t.Context(), "test", store.CallFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got++
+		}
+	}
+	if got != want {
+		t.Errorf("%d writes were made, want %d", got, want)
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("Check: %q, %v", problems, err)
+	}
+}
+
+// Without the look at what an earlier attempt has made, a write that was made is refused, or
+// made twice: the test above would notice.
+func TestLostConnectionsBites(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	openStore(t, address)
+	c, through := newCutter(t, address)
+	s := openThrough(t, through)
+	s.forgetful = true
+	c.after.Store(1)
+	if err := writes["Apply"](t.Context(), s, 0); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("a write that was made, done again: %v, want ErrConflict", err)
+	}
+}
+
+// Several who write while connections are cut and sessions of the server end lose nothing
+// and double nothing, and each sees a history without gaps.
+func TestRetriedWrites(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	direct := openStore(t, address)
+	const writers, each = 4, 25
+	var wg sync.WaitGroup
+	for w := range writers {
+		c, through := newCutter(t, address)
+		s := openThrough(t, through)
+		wg.Go(func() {
+			for n := range each {
+				c.before.Store(int64((n + w) % 5 / 4))
+				c.after.Store(int64((n + w) % 4 / 3))
+				id := transcript.SessionID(fmt.Sprintf("s%d", n%2)) // two sessions for all
+				change := changeOf(fmt.Sprintf("op%d-%d", w, n))
+				for {
+					at := store.Revision(0)
+					h, err := s.Head(t.Context(), "test", id)
+					if err == nil {
+						at = h.Revision
+					} else if !errors.Is(err, store.ErrNotFound) {
+						t.Error(err)
+						return
+					}
+					if _, err = s.Apply(t.Context(), "test", id, at, change); err == nil {
+						break
+					}
+					if !errors.Is(err, store.ErrConflict) {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	seen := make(map[string]bool)
+	for _, id := range []transcript.SessionID{"s0", "s1"} {
+		se, err := storetest.ReadSession(t.Context(), direct, "test", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range se.Entries {
+			if e.Revision != store.Revision(i+1) || seen[e.ID] {
+				t.Errorf("session %s: entry %s at revision %d, behind %d; was it seen? %v", id, e.ID, e.Revision, i, seen[e.ID])
+			}
+			seen[e.ID] = true
+		}
+	}
+	if len(seen) != writers*each {
+		t.Errorf("%d writes were made, want %d", len(seen), writers*each)
+	}
+	if problems, err := direct.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("Check: %q, %v", problems, err)
+	}
+}
+
+// What the server cannot be reached for in time is ErrUnreachable, and nothing hangs.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	openStore(t, address)
+	c, through := newCutter(t, address)
+	steps, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := open(t.Context(), through, &Options{Patience: 50 * time.Millisecond}, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.pool.Close()
+	if err := c.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.pool.Reset()
+	if err := s.Ready(t.Context()); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("Ready: %v, want ErrUnreachable", err)
+	}
+	if err := writes["Apply"](t.Context(), s, 0); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("Apply: %v, want ErrUnreachable", err)
+	}
+	if _, err := s.Head(t.Context(), "test", "s"); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("Head: %v, want ErrUnreachable", err)
+	}
+}
