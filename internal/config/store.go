@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/postgres"
@@ -62,20 +61,25 @@ func (s *Settings) Open(ctx context.Context, place string, create bool) (store.D
 	case !IsAddress(place):
 		return sqlite.Open(ctx, place, &sqlite.Options{Readers: get[int](s, "server.readers")})
 	case s.Offline():
-		return nil, &Error{"store", artifact.ErrOffline}
+		return nil, &Error{"store", errors.New("is on a server, and --offline, CARREL_OFFLINE or the settings forbid to connect: name a file with --store")}
 	default:
 		return postgres.Open(ctx, place, nil)
 	}
 }
 
-// errServer is for what only a store in a file has.
-var errServer = errors.New("is in a database on a server: use what the server has for backups, such as pg_dump and pg_restore")
+// InFile returns an error if a store is not in a file, of which a backup is a copy.
+func InFile(place string) error {
+	if IsAddress(place) {
+		return &Error{"store", errors.New("is in a database on a server: use what the server has for backups, such as pg_dump and pg_restore")}
+	}
+	return nil
+}
 
 // Compare says what a backup would bring back in the place of the store at path, as
 // [sqlite.Compare] does.
 func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, error) {
-	if IsAddress(path) {
-		return nil, &Error{"store", errServer}
+	if err := InFile(path); err != nil {
+		return nil, err
 	}
 	return sqlite.Compare(ctx, backup, path)
 }

@@ -121,7 +121,10 @@ func newStoreBackup(j *job.Job) *cobra.Command {
 		Long:  "Backup writes a consistent copy of the store to a new file, while others go on using it.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withExisting(j, cmd, func(a *job.Access, _ string) error {
+			return withExisting(j, cmd, func(a *job.Access, place string) error {
+				if err := config.InFile(place); err != nil {
+					return err
+				}
 				path := j.Path(args[0])
 				if _, err := os.Stat(path); err == nil {
 					return out.Hinted(fmt.Errorf("backup to %s: %w", args[0], fs.ErrExist), "name another file: a backup replaces none")
@@ -156,6 +159,9 @@ with --dry-run it says so and changes nothing. If there is a store already it wa
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := j.StorePath()
 			if err != nil {
+				return err
+			}
+			if err := config.InFile(path); err != nil {
 				return err
 			}
 			if _, err := os.Stat(j.Path(args[0])); err != nil {

@@ -156,6 +156,8 @@ func hint(err error) string {
 		return "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"
 	case slug == "store" && errors.Is(err, sqlite.ErrForeign):
 		return "choose another file with --store"
+	case Is[*postgres.UnsafeError](err):
+		return "" // it says so itself
 	}
 	return hints.Get()[slug]
 }
