@@ -20,7 +20,7 @@ var Gemini = &Agent{
 		list, err := Files(path, func(name string) bool { return isLines(name) || filepath.Ext(name) == ".json" }, everyFolder)
 		return slices.DeleteFunc(list, func(s Source) bool { return !isChat(s.Name) }), err
 	},
-	NewFile:  newChat,
+	NewFile: newChat,
 }
 
 // GeminiHome returns the folder of Gemini CLI.

@@ -16,7 +16,6 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/provenance"
-	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/tier"
 )
 
@@ -27,7 +26,11 @@ const deskScope governance.Scope = "acme/support"
 // 847 artifacts, one question, 40,000 tokens. It writes its store and the
 // context to the folder dir, which must exist, and tells of each step on out.
 func Assemble(ctx context.Context, out io.Writer, dir string) error {
-	d := &demo{out: out, dir: dir, scope: deskScope}
+	return assemble(ctx, out, dir, inFile)
+}
+
+func assemble(ctx context.Context, out io.Writer, dir string, at opener) error {
+	d := &demo{out: out, dir: dir, at: at, scope: deskScope}
 	fmt.Fprintf(out, "carrel demo assemble · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
 	if err := errors.Join(d.assemble(ctx), d.close()); err != nil {
 		return err
@@ -45,7 +48,7 @@ func (d *demo) assemble(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.store, err = sqlite.Open(ctx, d.path(), nil); err != nil {
+	if d.store, err = d.at(ctx, d.path()); err != nil {
 		return err
 	}
 	d.engine, err = carrel.New(d.store, &carrel.Options{

@@ -36,8 +36,17 @@ var ErrFailed = errors.New("a check of the demonstration failed")
 // Run runs the demonstration. It writes its store and the exported
 // conversations to the folder dir, which must exist, and tells of each step on
 // out.
-func Run(ctx context.Context, out io.Writer, dir string) error {
-	d := &demo{out: out, dir: dir, data: Session(), scope: governance.DefaultScope}
+func Run(ctx context.Context, out io.Writer, dir string) error { return run(ctx, out, dir, inFile) }
+
+// An opener opens the store of a demonstration, at a path or wherever it keeps it.
+type opener func(ctx context.Context, path string) (store.Database, error)
+
+func inFile(ctx context.Context, path string) (store.Database, error) {
+	return sqlite.Open(ctx, path, nil)
+}
+
+func run(ctx context.Context, out io.Writer, dir string, at opener) error {
+	d := &demo{out: out, dir: dir, at: at, data: Session(), scope: governance.DefaultScope}
 	fmt.Fprintf(out, "carrel demo · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
 	for _, step := range []func(context.Context) error{d.open, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.planner, d.verify} {
 		if err := step(ctx); err != nil {
@@ -73,6 +82,7 @@ func clock() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 type demo struct {
 	out     io.Writer
 	dir     string
+	at      opener
 	data    []byte
 	scope   governance.Scope
 	store   store.Store
@@ -104,7 +114,7 @@ func (d *demo) tell(step, format string, args ...any) {
 
 func (d *demo) open(ctx context.Context) error {
 	var err error
-	if d.store, err = sqlite.Open(ctx, d.path(), nil); err != nil {
+	if d.store, err = d.at(ctx, d.path()); err != nil {
 		return err
 	}
 	d.engine, err = carrel.New(d.store, &carrel.Options{Now: clock})

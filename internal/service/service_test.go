@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/auth"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // A stage is a service over a store in memory, which tests ask without a network.
@@ -35,7 +35,7 @@ func newStage(t testing.TB) *stage {
 // stageOf returns a stage whose engine has these options.
 func stageOf(t testing.TB, o *carrel.Options) *stage {
 	t.Helper()
-	s := memory.New()
+	s := stores.New(t)
 	e, err := carrel.New(s, o)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestServeEndsInTime(t *testing.T) {
 }
 
 func TestNewWantsItsParts(t *testing.T) {
-	whole := Options{Engine: new(carrel.Engine), Store: memory.New(), Authority: new(auth.Authority)}
+	whole := Options{Engine: new(carrel.Engine), Store: stores.New(t), Authority: new(auth.Authority)}
 	for name, without := range map[string]func(*Options){
 		"nothing":   func(o *Options) { *o = Options{} },
 		"engine":    func(o *Options) { o.Engine = nil },

@@ -21,8 +21,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // An ask is one thing that a client can ask for.
@@ -87,7 +87,7 @@ func answerOf(res any, err error) string {
 // Nothing of one scope shows in any answer to another, not even that it is there: to
 // who asks, what is somebody else's is the same as what nobody has.
 func TestScopesAreApart(t *testing.T) {
-	s := memory.New()
+	s := stores.New(t)
 	e := newEngine(t, s)
 	const theirs governance.Scope = "acme/secret"
 	canary := lampChat().use("Read", `{"file_path":"zanzibar.go"}`, strings.Repeat("zanzibar canary\n", 100)).say("user", "zanzibar?")
@@ -214,7 +214,7 @@ type credentialKey struct{}
 // credentials is a server over HTTP for two people, each in a scope of their own.
 func credentials(t *testing.T) *httptest.Server {
 	t.Helper()
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	load(t, e, "acme/ada", "ada.json", (&chat{}).say("user", "Fix the adalamp.").bytes(t))
 	load(t, e, "acme/bob", "bob.json", (&chat{}).say("user", "Fix the boblamp.").bytes(t))
 	of := func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {

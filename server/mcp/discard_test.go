@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 type discarded struct {
@@ -86,7 +86,7 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 
 // Of many messages that may go instead, ten are named.
 func TestDiscardNamesTenInstead(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	chat := (&chat{}).say("user", "Look at the parts.")
 	for range 14 {
 		chat.use("Read", "{}", strings.Repeat("a wire\n", 200))
@@ -175,7 +175,7 @@ func thoughts(t *testing.T) []byte {
 }
 
 func TestDiscardOfThinkingMustBeConfirmed(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	session := load(t, e, scope, "thoughts.json", thoughts(t))
 	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
 	args := m{"short_ids": messages(t, c).reads()[:1]}
@@ -198,7 +198,7 @@ func TestDiscardAsksThePerson(t *testing.T) {
 		for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 			t.Run(tt.action+" in "+version, func(t *testing.T) {
 				var asked []string
-				e := newEngine(t, memory.New())
+				e := newEngine(t, stores.New(t))
 				session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 				c := speaking(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), version, &sdk.ClientOptions{
 					ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
@@ -227,7 +227,7 @@ func TestDiscardAsksThePerson(t *testing.T) {
 
 // A client that cannot get the answer does not break the protocol.
 func TestDiscardWithAPersonWhoIsAway(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	// From 2026-07-28 on it is the client who asks, and fails, by itself.
 	c := speaking(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), "2025-11-25", &sdk.ClientOptions{

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // agentFile returns a session file of Claude Code whose newest request had 118,007
@@ -36,7 +36,7 @@ func agentFile() []byte {
 // What Carrel holds becomes smaller, and what the client sends does not: every tool that
 // speaks of the one tells the other, too, and says what does make requests smaller.
 func TestBothFiguresAreTold(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	session := load(t, e, scope, "0b8a6f0e.jsonl", agentFile())
 	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
 	const sent = 118_007
@@ -93,7 +93,7 @@ func TestWhatIsSentMayBeUnknown(t *testing.T) {
 
 // Where a proxy sends the window that Carrel holds, that is what is told.
 func TestAManagedWindowIsWhatIsSent(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	session := load(t, e, scope, "0b8a6f0e.jsonl", agentFile())
 	c := connect(t, mcp.New(whole(e), &mcp.Options{Own: in(session)}), nil)
 	for _, managed := range []bool{false, true} {

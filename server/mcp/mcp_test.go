@@ -13,10 +13,10 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/server/mcp"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -131,7 +131,7 @@ type desk struct {
 // newDesk returns a desk with the conversation about the lamp.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	d := &desk{engine: e, session: load(t, e, scope, "lamp.json", lampChat().bytes(t))}
 	d.ClientSession = connect(t, mcp.New(whole(e), &mcp.Options{Now: now, Own: in(d.session)}), nil)
 	return d

@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -28,7 +28,7 @@ func ownArgs(block string) map[string]m {
 // updated last may be that of somebody else. The sessions there are are listed, so that
 // one can be named, and each is named well enough.
 func TestNothingIsDoneToASessionThatNobodyNamed(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	first := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	last := load(t, e, scope, "chair.json", (&chat{}).say("user", "Mend the chair.").use("Read", "{}", strings.Repeat("leg\n", 500)).bytes(t))
 	c := connect(t, mcp.New(whole(e), nil), nil)
@@ -79,7 +79,7 @@ func TestNothingIsDoneToASessionThatNobodyNamed(t *testing.T) {
 
 // Ids that begin alike are listed as they are, and no more than ten sessions are.
 func TestCandidatesAreNamedWhole(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	for i := range 12 {
 		text := fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"0b8a6f0e-%02d","cwd":"/srv/lamp","message":{"role":"user","content":"Lamp %d."}}`, i, i, i)
 		load(t, e, scope, "x.jsonl", []byte(text+"\n"))
@@ -97,7 +97,7 @@ func TestCandidatesAreNamedWhole(t *testing.T) {
 
 // The session of a client is asked for at each call, with the id of the call.
 func TestToolsAreAboutTheSessionOfTheClient(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	sessions := []transcript.SessionID{
 		load(t, e, scope, "lamp.json", lampChat().bytes(t)),
 		load(t, e, scope, "last.json", (&chat{}).say("user", "Mend the chair.").bytes(t)),
@@ -143,7 +143,7 @@ func messagesOf(t *testing.T, c *sdk.ClientSession, session transcript.SessionID
 
 // A session of which nothing is stored yet is not another one, whatever begins alike.
 func TestOwnSessionThatIsNotStoredYet(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	id := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	for _, own := range []transcript.SessionID{"0b8a6f0e", id[:8]} {
 		_, p := refused(t, connect(t, mcp.New(whole(e), &mcp.Options{Own: in(own)}), nil), "status", nil)

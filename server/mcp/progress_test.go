@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // Who gives a token is told how far the job is; who gives none is told nothing.
@@ -21,7 +21,7 @@ func TestProgress(t *testing.T) {
 	}
 	told := make(chan *sdk.ProgressNotificationParams, 100)
 	importing := func(params *sdk.CallToolParams) {
-		s := mcp.New(whole(newEngine(t, memory.New())), nil)
+		s := mcp.New(whole(newEngine(t, stores.New(t))), nil)
 		s.AddImport(long.bytes(t))
 		c := connect(t, s, &sdk.ClientOptions{
 			ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) { told <- req.Params },

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 type recalled struct {
@@ -42,7 +42,7 @@ func (r *recalled) data(t rapid.TB, answer *result) []byte {
 // Whatever is stored, and in pieces of whatever size, the pieces are the whole, byte
 // for byte, one after the other.
 func TestRecallInPiecesIsTheOriginal(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	c := connect(t, mcp.New(whole(e), nil), nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		unit := rapid.SampledFrom([]string{"a", "ä", "€", "𝄞", "\x00", "\n", "<&>", "\u2028", "\xff", "\xe2\x82", "\ufffd"})

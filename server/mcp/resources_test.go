@@ -14,8 +14,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/handoff"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 func readResource(t *testing.T, c *sdk.ClientSession, uri string) *sdk.ResourceContents {
@@ -123,7 +123,7 @@ func TestResourcesThatAreNotThere(t *testing.T) {
 
 // The list of resources is the sessions, last updated first, in pages of fifty.
 func TestSessionsAreResources(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	var want []string
 	for i := range 120 {
 		id := load(t, e, scope, "x.json", (&chat{}).say("user", fmt.Sprintf("Task %d.", i)).bytes(t))
@@ -161,7 +161,7 @@ func TestSessionsAreResources(t *testing.T) {
 
 // A session with a colon in its id is listed under a URI that can be read.
 func TestSessionsWithColons(t *testing.T) {
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	if _, err := e.Append(t.Context(), scope, &carrel.AppendRequest{
 		Session: "lamp:1", Messages: []json.RawMessage{json.RawMessage(`{"role":"user","content":"Fix it."}`)},
 	}); err != nil {

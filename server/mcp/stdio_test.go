@@ -18,8 +18,8 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // An output takes what a server writes, from several goroutines.
@@ -71,7 +71,7 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 // deskServer is a server with the conversation about the lamp.
 func deskServer(t testing.TB) *mcp.Server {
 	t.Helper()
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	session := load(t, e, scope, "lamp.json", lampChat().bytes(t))
 	return mcp.New(whole(e), &mcp.Options{Version: "1.2.3", Own: in(session)})
 }
@@ -194,7 +194,7 @@ func TestIDsInUse(t *testing.T) {
 	in, feed := io.Pipe()
 	told, out := io.Pipe()
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	e := newEngine(t, memory.New())
+	e := newEngine(t, stores.New(t))
 	give := whole(e)
 	s := mcp.New(func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
 		begun <- struct{}{}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/mcp"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -66,7 +66,7 @@ func TestToolListIsFixed(t *testing.T) {
 		want     []string
 	}{{"all", false, all}, {"read-only", true, reading}} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := newEngine(t, memory.New())
+			e := newEngine(t, stores.New(t))
 			c := connect(t, mcp.New(whole(e), &mcp.Options{ReadOnly: tt.readOnly}), nil)
 			names := func() (list []string) {
 				for _, tool := range listTools(t, c) {

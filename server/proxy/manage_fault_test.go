@@ -18,10 +18,10 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 var errDisk = errors.New("the disk is full")
@@ -386,7 +386,7 @@ func TestThreadsDoNotMeet(t *testing.T) {
 func BenchmarkPrepare(b *testing.B) {
 	for _, epochs := range []bool{false, true} {
 		b.Run(fmt.Sprintf("head=%t", epochs), func(b *testing.B) {
-			e, err := carrel.New(memory.New(), nil)
+			e, err := carrel.New(stores.New(b), nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -15,9 +15,9 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // A session of Chat Completions and one of the Responses API, with reasoning, go on for more
@@ -29,7 +29,7 @@ func TestManagedSessionsOfOpenAI(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			now := time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
 			clock := func() time.Time { return now }
-			e, err := carrel.New(memory.New(), &carrel.Options{Now: clock, Window: window})
+			e, err := carrel.New(stores.New(t), &carrel.Options{Now: clock, Window: window})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,9 +15,9 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, o EpochOptions) *world {
 	t.Helper()
 	o.Budget = cmp.Or(o.Budget, o.Window*56/100) // so that some epochs end in a test
 	w := &world{t: t, now: time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC), size: 60}
-	e, err := carrel.New(memory.New(), &carrel.Options{Now: func() time.Time { return w.now }, Window: o.Window})
+	e, err := carrel.New(stores.New(t), &carrel.Options{Now: func() time.Time { return w.now }, Window: o.Window})
 	if err != nil {
 		t.Fatal(err)
 	}

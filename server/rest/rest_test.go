@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/rest"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -56,7 +56,7 @@ func newEngine(t testing.TB, opts *carrel.Options) *carrel.Engine {
 	if opts.Now == nil {
 		opts.Now = func() time.Time { return now }
 	}
-	e, err := carrel.New(memory.New(), opts)
+	e, err := carrel.New(stores.New(t), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

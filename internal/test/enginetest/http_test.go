@@ -18,9 +18,9 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/ops"
 	"github.com/carrel-dev/carrel/internal/service"
+	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/store"
-	"github.com/carrel-dev/carrel/store/memory"
 )
 
 // A routes notes which routes were asked for.
@@ -95,7 +95,7 @@ func TestClient(t *testing.T) {
 	noted := &routes{seen: make(map[string]bool)}
 	t.Run("jobs", func(t *testing.T) {
 		Run(t, func(t *testing.T) (Jobs, governance.Scope) {
-			return &mirror{t: t, engine: engineOver(t, memory.New()), client: remote(t, memory.New(), noted)}, "acme/web"
+			return &mirror{t: t, engine: engineOver(t, stores.New(t)), client: remote(t, stores.New(t), noted)}, "acme/web"
 		})
 	})
 	for _, op := range ops.Operations() {
@@ -107,7 +107,7 @@ func TestClient(t *testing.T) {
 
 // A client is told what happens, from where it left off, and who it is.
 func TestClientIsTold(t *testing.T) {
-	c := remote(t, memory.New(), &routes{seen: make(map[string]bool)})
+	c := remote(t, stores.New(t), &routes{seen: make(map[string]bool)})
 	who, err := c.Whoami(t.Context())
 	if err != nil || who.Actor != Actor || who.Policy == "" {
 		t.Fatalf("%+v, %v", who, err)
