@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -74,7 +76,7 @@ func New(o *Options) (*Console, error) {
 	mux.HandleFunc("GET "+Root+"sign-in", c.askSignIn)
 	mux.HandleFunc("POST "+Root+"sign-in", c.signIn)
 	mux.HandleFunc("POST "+Root+"sign-out", c.signOut)
-	for _, name := range [...]string{"style.css", "keys.js"} {
+	for _, name := range [...]string{"style.css", "keys.js", "icon.svg"} {
 		mux.HandleFunc("GET "+Root+name, c.asset(name))
 	}
 	for pattern, p := range c.table() {
@@ -90,7 +92,7 @@ func New(o *Options) (*Console, error) {
 	})
 	door, err := auth.NewDoor(o.Verifier, &auth.DoorOptions{
 		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Now: c.opts.Now,
-		Open:       []string{Root + "sign-in", Root + "sign-out", Root + "style.css", Root + "keys.js"},
+		Open:       []string{Root + "sign-in", Root + "sign-out", Root + "style.css", Root + "keys.js", Root + "icon.svg"},
 		Credential: c.credential, Unknown: c.unknown,
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost}, MaxBody: 1 << 20,
 	})
@@ -114,7 +116,7 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin") // with none, forms would name no origin
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
@@ -128,10 +130,7 @@ func (c *Console) asset(name string) http.HandlerFunc {
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	kind := "text/css; charset=utf-8"
-	if strings.HasSuffix(name, ".js") {
-		kind = "text/javascript; charset=utf-8"
-	}
+	kind := mime.TypeByExtension(path.Ext(name))
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write(data) // whoever does not wait for it has no use for it

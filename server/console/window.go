@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"regexp"
+
 	"strings"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -114,7 +115,7 @@ func partsOf(content json.RawMessage) []saidPart {
 
 // marks are ids of blocks as windows have them: "[1ea85b0d]", "[1ea85b0d 77e0b1c2]", "[carrel
 // 1ea85b0d: …", "as 9f4126028ba2520f".
-var marks = regexp.MustCompile(`\b[0-9a-f]{8}(?:[0-9a-f]{8})?\b`)
+var marks = lazy.Regexp(`\b[0-9a-f]{8}(?:[0-9a-f]{8})?\b`)
 
 // linked returns a text in which ids of blocks in brackets lead to their pages.
 func (c *Console) linked(scope governance.Scope, text string) template.HTML {
@@ -132,7 +133,7 @@ func (c *Console) linked(scope governance.Scope, text string) template.HTML {
 		inside := text[open : open+shut]
 		last := 0
 		if strings.HasPrefix(inside, "[carrel") || strings.Trim(inside, "[0123456789abcdef ,") == "" {
-			for _, at := range marks.FindAllStringIndex(inside, -1) {
+			for _, at := range marks.Get().FindAllStringIndex(inside, -1) {
 				id := inside[at[0]:at[1]]
 				b.WriteString(template.HTMLEscapeString(inside[last:at[0]]))
 				fmt.Fprintf(&b, `<a href="%s">%s</a>`, template.HTMLEscapeString(c.link(scope, "block/"+id)), id)

@@ -79,15 +79,15 @@ type server struct {
 	env             []string
 }
 
-// newServer starts a server over a store of its own.
-func newServer(t *testing.T) *server {
+// newServer starts a server over a store of its own, with more arguments.
+func newServer(t *testing.T, args ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	s := &server{t: t, env: append(
 		os.Environ(),
 		"CARREL_STORE="+filepath.Join(dir, "carrel.db"), "XDG_STATE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_CONFIG_HOME="+dir,
 	)}
-	cmd := exec.CommandContext(t.Context(), carrelProgram, "serve", "--listen", "127.0.0.1:0", "--json")
+	cmd := exec.CommandContext(t.Context(), carrelProgram, append([]string{"serve", "--listen", "127.0.0.1:0", "--json"}, args...)...)
 	cmd.Env = s.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()

@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// browserProgram names Chromium, and axeScript the script of axe-core that judges whether
+// everybody can use a page.
+const (
+	browserProgram = "CARREL_TEST_CHROMIUM"
+	axeScript      = "CARREL_TEST_AXE"
+)
+
+// payload runs in a page that takes any of it for more than text.
+const payload = `</pre></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"'` + "\u202e\x1b]8;;"
+
+// A browser is Chromium with a console of a server, at which a person has signed in.
+type browser struct {
+	*server
+
+	ctx context.Context
+
+	mu     sync.Mutex
+	faults []string // what a page complains of, or runs that it should not
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := program(t, browserProgram)
+	b := &browser{server: newServer(t, "--console", "--allow-write")}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
+	alloc, stop := chromedp.NewExecAllocator(t.Context(), opts...)
+	t.Cleanup(stop)
+	ctx, leave := chromedp.NewContext(alloc)
+	t.Cleanup(leave)
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *page.EventJavascriptDialogOpening:
+			b.complain("a page opens a dialog: " + e.Message)
+		case *runtime.EventExceptionThrown:
+			b.complain("a script fails: " + e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				b.complain("the browser reports: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.ctx = ctx
+	return b
+}
+
+func (b *browser) complain(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, text)
+}
+
+// do does something in the browser.
+func (b *browser) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatalf("%s: %v; complaints: %q", what, err, b.faults)
+	}
+}
+
+// value returns what an expression is in the page.
+func value[T any](b *browser, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%.100s: %v", expression, err)
+	}
+	return v
+}
+
+// waits returns the action that waits for what a CSS selector finds to be seen.
+func waits(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.WaitVisible(chromedp.CSS(selector))
+}
+
+// types returns the action that types into a field, and Enter.
+func types(selector, text string) chromedp.Action[chromedp.Void] {
+	return chromedp.SendKeys(chromedp.CSS(selector), text+kb.Enter)
+}
+
+// carrel runs the program on the scope of the console and returns what it prints.
+func (b *browser) carrel(args ...string) string {
+	b.t.Helper()
+	return string(b.run("", carrelProgram, append(args, "--scope", "acme/web")...))
+}
+
+// conversation writes a long conversation in which everything is hostile, and takes it in.
+func (b *browser) conversation() (session, block string) {
+	b.t.Helper()
+	var messages []map[string]string
+	for i := range 60 {
+		messages = append(messages, map[string]string{"role": "user", "content": fmt.Sprintf("Question %d: why? %s", i, payload)},
+			map[string]string{"role": "assistant", "content": fmt.Sprintf("Answer %d. %s", i, strings.Repeat("It waits for the pool. "+payload+" ", 30))})
+	}
+	messages = append(messages, map[string]string{"role": "user", "content": strings.Repeat("x", 1<<20)}, map[string]string{"role": "assistant", "content": "done"})
+	data, err := json.Marshal(map[string]any{"model": payload, "messages": messages})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	file := filepath.Join(b.t.TempDir(), "conversation.json")
+	write(b.t, file, data)
+	b.carrel("import", file)
+	b.carrel("compress", "@last", "--smallest")
+	session = strings.TrimSpace(b.carrel("sessions", "--jq", ".items[0].session"))
+	block = strings.TrimSpace(b.carrel("messages", "@last", "--jq", `[.messages[] | select(.state == "stub")][0].id`))
+	return strings.Trim(session, `"`), strings.Trim(block, `"`)
+}
+
+// A person signs in, looks at every page of a hostile conversation on a wide and a narrow
+// screen, pins by keyboard alone, and hears of it when the session grows. Nothing of the
+// conversation runs, no page complains, and everybody can use it.
+func TestConsoleInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	session, block := b.conversation()
+	root := b.url + "/console/"
+	b.do("sign in with a wrong credential", chromedp.Navigate(root), types("#credential", "wrong"), waits(".problem"))
+	b.faults = nil // the browser reports the status 401
+	b.do("sign in", types("#credential", b.credential), waits("nav"))
+	if at := value[string](b, `location.href`); at != root {
+		t.Errorf("signed in at %s, want %s", at, root)
+	}
+	axe, err := os.ReadFile(os.Getenv(axeScript))
+	if err != nil && os.Getenv(axeScript) != "" {
+		t.Fatal(err)
+	}
+	for _, p := range []string{
+		"", "session/" + session, "session/" + session + "/window", "session/" + session + "/plan", "session/" + session + "/journal",
+		"block/" + block, "search?q=pool", "calls", "contexts", "review", "cost",
+	} {
+		for _, width := range []int64{1280, 390} {
+			b.do(p, chromedp.EmulateViewport(width, 900), chromedp.Navigate(root+p), waits("footer"))
+			if wide := value[int64](b, `document.documentElement.scrollWidth`); wide != width {
+				t.Errorf("%q is %d wide on a screen of %d", p, wide, width)
+			}
+			if len(axe) > 0 {
+				b.judge(p, string(axe))
+			}
+		}
+	}
+	b.do("pin by keyboard", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(root+"session/"+session), waits("footer"),
+		chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), waits("dl"), chromedp.Focus(chromedp.CSS(`form[action*="/pin"] button`)), chromedp.KeyEvent(kb.Enter), waits("dl"))
+	if pinned := b.carrel("messages", session, "--jq", `[.messages[] | select(.pinned)] | length`); strings.TrimSpace(pinned) != "1" {
+		t.Errorf("%s blocks are pinned", pinned)
+	}
+	b.do("look at a session", chromedp.Navigate(root+"session/"+session), waits("footer"))
+	b.carrel("undo", "--session", session)
+	b.do("hear that it changed", waits(".live"))
+	b.do("sign out", chromedp.Click(chromedp.CSS(".out button")), waits("#credential"), chromedp.Navigate(root+"cost"), waits("#credential"))
+	for _, f := range b.faults {
+		t.Error(f)
+	}
+}
+
+// A violation is what axe finds in a page.
+type violation struct {
+	ID     string `json:"id"`
+	Impact string `json:"impact"`
+	Help   string `json:"help"`
+	Nodes  []struct {
+		HTML string `json:"html"`
+	} `json:"nodes"`
+}
+
+// judge has axe look at a page.
+func (b *browser) judge(name, axe string) {
+	b.t.Helper()
+	value[bool](b, axe+"; true")
+	for _, v := range value[[]violation](b, `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then((r) => r.violations)`) {
+		example := ""
+		if len(v.Nodes) > 0 {
+			example = v.Nodes[0].HTML
+		}
+		b.t.Errorf("%q: %s (%s): %s: %.200s", name, v.ID, v.Impact, v.Help, example)
+	}
+}
