@@ -28,6 +28,8 @@ type CallIntent struct {
 	Reason    string        `json:"reason,omitempty"`   // why it is managed or not, in a word of Carrel's
 	Recall    bool          `json:"recall,omitempty"`   // Carrel's own tool is among the tools that are sent
 	Follows   string        `json:"follows,omitempty"`  // the call whose answer this one goes on with, after results of that tool
+	Compacts  bool          `json:"compacts,omitempty"` // the client asks for a summary of the conversation, to go on with that
+	Thread    digest.Digest `json:"thread,omitzero"`    // of a conversation that began with such a summary
 	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last call that was
 	Estimate  token.Count   `json:"estimate,omitempty"` // tokens that are sent, as counted here
 	Would     token.Count   `json:"would,omitempty"`    // tokens that managing would have sent, if it is not managed
@@ -159,6 +161,8 @@ type NewEpochRequest struct {
 	Window token.Count   `json:"window,omitempty"` // of the model; see [CompressRequest]
 	Chain  digest.Digest `json:"chain"`            // of all messages of Data
 	Epoch  int           `json:"epoch"`            // that begins, at least 1
+
+	Compaction []byte `json:"compaction,omitempty"` // as in [ImportRequest]
 }
 
 // A NewEpochResult is a new head, which is kept.

@@ -104,6 +104,53 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// A document with earlier windows is its bodies, and reads as they do.
+func TestWindows(t *testing.T) {
+	body := func(_ string, data []byte) (*transcript.Session, error) {
+		f, err := Messages.Read("", data, skip, skipMessage)
+		if err != nil {
+			return nil, err
+		}
+		s := &transcript.Session{Title: string(data)}
+		items, at := f.Cut(f.Messages)
+		s.Items = items
+		for _, i := range at {
+			s.Messages = append(s.Messages, transcript.Message{Items: []int{i}})
+		}
+		return s, nil
+	}
+	now := []byte(` {"x":1,"messages":[{"c":3}, {"d":4}]} `)
+	earlier := [][]byte{[]byte(`{"messages":[{"a":1}]}`), []byte(`{"messages":[{"b":2}]}`)}
+	if got := Windows(nil, now); string(got) != string(now) {
+		t.Errorf("without earlier windows it is %s", got)
+	}
+	data := Windows(earlier, now)
+	if got := strings.TrimSpace(string(Now(data))); got != strings.TrimSpace(string(now)) {
+		t.Errorf("the present body is %s", got)
+	}
+	s, err := Decode("", data, body)
+	if err != nil || string(s.Bytes()) != string(data) || s.Title != string(earlier[0]) {
+		t.Fatalf("%v: %q of\n%s", err, s.Title, s.Bytes())
+	}
+	var got []string
+	for _, window := range append(s.Earlier, s.Messages) {
+		for i := range window {
+			got = append(got, string(s.Raw(&window[i])))
+		}
+		got = append(got, "|")
+	}
+	if want := `{"a":1} | {"b":2} | {"c":3} {"d":4} |`; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	w := &transcript.Window{Session: s, Entries: []transcript.Entry{{Message: s.Messages[1]}}}
+	if span := Spans(w)[0]; string(Now(data)[span.Start:span.End]) != `{"d":4}` {
+		t.Errorf("the last message is at %+v", span)
+	}
+	if _, err := Decode("", Windows([][]byte{[]byte(`{}`)}, now), body); err == nil {
+		t.Error("a window that is no body is read")
+	}
+}
+
 func TestDescribeTitle(t *testing.T) {
 	long := "äöü and a title that goes on and on, past all that a list of sessions could show of it in one line"
 	for in, want := range map[string]string{

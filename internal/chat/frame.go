@@ -193,9 +193,13 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcri
 	return transcript.Splice(f.Data, append(cuts, list)...), spans
 }
 
-// Spans says where the messages of an intact window are in the bytes of its
-// session.
+// Spans says where the messages of an intact window are in the present body of its session.
 func Spans(w *transcript.Window) []transcript.Span {
+	before := 0
+	if len(w.Session.Earlier) > 0 {
+		_, now := parts(w.Session.Bytes())
+		before = now.Start
+	}
 	starts := make([]int, len(w.Session.Items)+1)
 	for i := range w.Session.Items {
 		starts[i+1] = starts[i] + len(w.Session.Items[i].Raw)
@@ -204,7 +208,7 @@ func Spans(w *transcript.Window) []transcript.Span {
 	for i := range w.Entries {
 		if items := w.Entries[i].Items; len(items) > 0 {
 			spans = append(spans, transcript.Span{
-				Block: w.Entries[i].Block, Start: starts[items[0]], End: starts[items[len(items)-1]+1],
+				Block: w.Entries[i].Block, Start: starts[items[0]] - before, End: starts[items[len(items)-1]+1] - before,
 			})
 		}
 	}

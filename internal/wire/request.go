@@ -77,6 +77,10 @@ type Request struct {
 	Side bool
 	// Remote tells that the provider holds a part of the history, which is not here.
 	Remote bool
+	// Root names the thread that the conversation began as, before its client compacted it:
+	// the first 16 digits of [Request.Thread]. Read leaves it empty, which is this thread;
+	// who knows puts it in.
+	Root string
 
 	sum hasher
 }
@@ -127,6 +131,9 @@ func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.D
 		tools = true
 	}
 	q.Side = kind == KindCall && (q.MaxOutput == 1 || spoken <= 1 && !tools && !q.Compacts)
+	if kind == KindCall && spoken == 1 && !tools && q.begins(q.First(), retold) {
+		q.Compacts, q.Side = true, true // the history is told again, in one message
+	}
 	return nil
 }
 
@@ -339,6 +346,62 @@ var compactions = [...]string{
 	`"Provide a detailed prompt for continuing our conversation`, // OpenCode
 }
 
+// retold is how OpenCode begins to tell the history that is to be summarized, as a JSON text.
+const retold = `"Here is the conversation so far:`
+
+// What a message begins with that a client's compaction left, as a JSON text.
+var summaries = [...]string{
+	`"This session is being continued from a previous conversation`, // Claude Code
+	`"Another language model started to solve this problem`,         // Codex
+}
+
+// asked is how OpenCode begins a history whose first reply is a summary.
+const asked = `"What did we do so far?"`
+
+// begins reports whether a text of a message begins so.
+func (q *Request) begins(i int, with string) bool {
+	if i < 0 || q.Messages[i].Role != RoleUser {
+		return false
+	}
+	d, content := q.Doc, q.Content(i)
+	if bytes.HasPrefix(d.Raw(content), []byte(with)) {
+		return true
+	}
+	for block := range d.Children(content) {
+		if bytes.HasPrefix(d.Raw(d.Member(block, "text")), []byte(with)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Summary returns the place of the message that the client's own compaction left in place of
+// what was before, or -1: a text of the client's, or an item that only the provider reads.
+func (q *Request) Summary() int {
+	at := -1
+	for i := range q.Messages {
+		switch role := q.Messages[i].Role; role {
+		case RoleUser:
+			for _, s := range summaries {
+				if q.begins(i, s) {
+					at = i
+				}
+			}
+			if i == q.First() && i+1 < len(q.Messages) && q.Messages[i+1].Role == RoleAssistant && q.begins(i, asked) {
+				return i + 1
+			}
+		case RoleOther:
+			if kind := Text(q.Doc, q.Doc.Member(q.Messages[i].Node, "type")); kind == "compaction" || kind == "compaction_summary" {
+				at = i
+			}
+		case RoleAssistant, RoleTool:
+			return at
+		case RoleSystem:
+		}
+	}
+	return at
+}
+
 // compacts reports whether a call asks for a summary of its conversation.
 func (q *Request) compacts(header Header) bool {
 	if q.Kind != KindCall || len(q.Messages) == 0 {
@@ -347,7 +410,8 @@ func (q *Request) compacts(header Header) bool {
 	if turn := first(header, "X-Codex-Turn-Metadata"); strings.Contains(member([]byte(turn), "request_kind"), "compact") {
 		return true
 	}
-	return q.Compaction() != rawjson.NoNode
+	last := q.Messages[len(q.Messages)-1].Node
+	return q.Compaction() != rawjson.NoNode || q.Dialect == Responses && Text(q.Doc, q.Doc.Member(last, "type")) == "compaction_trigger"
 }
 
 // Compaction returns the text in which the last message asks for a summary of the

@@ -248,12 +248,40 @@ func TestWhatACallIs(t *testing.T) {
 		{"behind a result", wire.Anthropic, nil, `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"},{"type":"text","text":"CRITICAL: Respond with TEXT ONLY"}]}]}`, true, false},
 		{"it was said before", wire.Anthropic, nil, `{"tools":[{"name":"a"}],"messages":[{"role":"user","content":"CRITICAL: Respond with TEXT ONLY"},{"role":"assistant","content":"x"},{"role":"user","content":"y"}]}`, false, false},
 		{"Codex compacts", wire.Responses, nil, `{"input":[{"role":"user","content":[{"type":"input_text","text":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create"}]}]}`, true, false},
+		{"OpenCode compacts", wire.Chat, nil, `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"Here is the conversation so far:\n\n<conversation>"}]}`, true, true},
+		{"somebody tells it", wire.Chat, nil, `{"tools":[{"type":"function"}],"messages":[{"role":"user","content":"Here is the conversation so far: x"}]}`, false, false},
+		{"the provider is to compact", wire.Responses, nil, `{"tools":[{"name":"a"}],"input":[{"role":"user","content":"x"},{"type":"compaction_trigger"}]}`, true, false},
 		{"it says so in a header", wire.Responses, turn, `{"tools":[{"name":"a"}],"input":"x"}`, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q := read(t, tt.dialect, tt.header, tt.body)
 			if q.Compacts != tt.compacts || q.Side != tt.side {
 				t.Errorf("got compacts %t, side %t; want %t, %t", q.Compacts, q.Side, tt.compacts, tt.side)
+			}
+		})
+	}
+}
+
+// A history that a client's compaction left is known by the message with the summary.
+func TestSummary(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		dialect wire.Dialect
+		body    string
+		want    int
+	}{
+		{"a conversation", wire.Anthropic, `{"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"a"}]}`, -1},
+		{"Claude Code", wire.Anthropic, `{"messages":[{"role":"user","content":[{"type":"text","text":"This session is being continued from a previous conversation that"}]},{"role":"assistant","content":"a"}]}`, 0},
+		{"it is said later", wire.Anthropic, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"This session is being continued from a previous conversation"}]}`, -1},
+		{"Codex", wire.Responses, `{"input":[{"role":"developer","content":"d"},{"role":"user","content":"a"},{"role":"user","content":[{"type":"input_text","text":"Another language model started to solve this problem and"}]},{"role":"user","content":"b"}]}`, 2},
+		{"an item of the provider's", wire.Responses, `{"input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"x"},{"role":"user","content":"b"}]}`, 1},
+		{"OpenCode", wire.Chat, `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"What did we do so far?"},{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}`, 2},
+		{"somebody asks", wire.Chat, `{"messages":[{"role":"user","content":"What did we do so far?"}]}`, -1},
+		{"one text", wire.Responses, `{"input":"This session is being continued from a previous conversation"}`, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := read(t, tt.dialect, nil, tt.body).Summary(); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
 			}
 		})
 	}

@@ -236,7 +236,11 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 		in.Chain = req.Messages[n-1].Chain
 	}
 	in.Sent = in.Chain
-	in.Client = word(clientOf(req))
+	in.Client, in.Compacts = word(clientOf(req)), req.Compacts
+	if req.Summary() >= 0 && !req.Remote {
+		in.Thread = req.Thread()
+		req.Root = c.proxy.root(r.Context(), req, in.Client)
+	}
 	if !req.Side && !req.Remote {
 		in.Session = c.proxy.keeper.session(req)
 	}

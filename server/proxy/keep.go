@@ -35,6 +35,7 @@ type keeper struct {
 	order   []digest.Digest                        // of those that wait
 	bytes   int                                    // of those that wait
 	known   map[digest.Digest]transcript.SessionID // as which threads were imported
+	roots   map[digest.Digest]string               // of threads that began with a summary
 	working bool
 	idle    *sync.Cond
 }
@@ -47,7 +48,7 @@ const (
 
 func newKeeper(p *Proxy) (*keeper, error) {
 	k := &keeper{
-		proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID),
+		proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID), roots: make(map[digest.Digest]string),
 		prefixes: make(map[wire.Dialect]transcript.SessionID),
 	}
 	for d, format := range formats {
@@ -148,6 +149,7 @@ func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	} else {
 		in.Data, err = epoch.NewBook(req.Dialect).Whole(req, len(req.Messages))
 	}
+	in.Compaction = left(req, in.Data)
 	return in, err
 }
 

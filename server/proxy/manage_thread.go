@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type thread struct {
 	name, format string
 	used         int // how many calls there had been when it was used last; of Epochs.mu
 
-	storing sync.Mutex // while the conversation is stored, or a head is made of it
+	storing *sync.Mutex // while the conversation is stored, or a head is made of it
 
 	mu      sync.Mutex
 	session transcript.SessionID // empty until it was read from the store
@@ -44,8 +45,21 @@ type thread struct {
 	stopped bool
 }
 
-// threadName returns the name under which the conversation of a request is stored.
-func threadName(q *wire.Request) string { return transcript.ThreadName(q.Thread().String()[:16]) }
+// threadName returns the name under which the conversation of a request is stored: that of
+// the thread that it began as.
+func threadName(q *wire.Request) string {
+	return transcript.ThreadName(cmp.Or(q.Root, q.Thread().String()[:16]))
+}
+
+// sharing returns what orders the storing of a conversation: the same for all its threads.
+func (m *Epochs) sharing(name string) *sync.Mutex {
+	for _, t := range m.threads {
+		if t.name == name {
+			return t.storing
+		}
+	}
+	return new(sync.Mutex)
+}
 
 // thread returns the thread of a request.
 func (m *Epochs) thread(q *wire.Request) *thread {
@@ -55,6 +69,7 @@ func (m *Epochs) thread(q *wire.Request) *thread {
 	t := m.threads[key]
 	if t == nil {
 		t = &thread{name: threadName(q), format: formats[q.Dialect], book: epoch.NewBook(q.Dialect)}
+		t.storing = m.sharing(t.name)
 		m.threads[key] = t
 	}
 	t.used = m.status.Calls

@@ -45,15 +45,16 @@ type recalling struct {
 	up, down *httptest.Server
 	proxy    *Proxy
 
-	history []any             // messages or items, as the client has them
-	wanted  map[string]string // what is to come back for a call of the tool
-	ids     []string          // of what is stashed
-	texts   map[string]string
-	script  []upstream.Reply
-	calls   int
-	budget  token.Count
-	now     time.Time
-	seen    int // requests of the provider that were checked
+	history  []any             // messages or items, as the client has them
+	wanted   map[string]string // what is to come back for a call of the tool
+	ids      []string          // of what is stashed
+	texts    map[string]string
+	script   []upstream.Reply
+	calls    int
+	observes bool // nothing is managed
+	budget   token.Count
+	now      time.Time
+	seen     int // requests of the provider that were checked
 }
 
 func newRecalling(t fataler, dialect wire.Dialect, stream bool, budget token.Count) *recalling {
@@ -93,12 +94,15 @@ func (c *recalling) start(recall bool) {
 		c.stop()
 	}
 	c.manager = NewEpochs(&EpochOptions{Engine: c.engine, Recall: recall, Window: 200_000, Budget: c.budget, Now: func() time.Time { return c.now }, Limit: time.Minute, HeadLimit: time.Minute, Large: 1 << 20})
+	o := &Options{
+		Upstreams: Upstreams{c.up.URL, c.up.URL + "/v1"}, Recorder: c.engine, Wait: time.Minute, Importer: c.manager,
+		Prepare: c.manager.Bound(), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return c.now },
+	}
+	if !c.observes {
+		o.Manager = c.manager
+	}
 	var err error
-	c.proxy, err = New(&Options{
-		Upstreams: Upstreams{c.up.URL, c.up.URL + "/v1"}, Recorder: c.engine, Wait: time.Minute, Manager: c.manager, Importer: c.manager,
-		Prepare: c.manager.Bound(), Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
+	if c.proxy, err = New(o); err != nil {
 		c.t.Fatal(err)
 	}
 	c.down = httptest.NewServer(c.proxy)
@@ -143,15 +147,12 @@ func (c *recalling) request() map[string]any {
 	}
 }
 
-// post sends a body, and returns the answer.
-func (c *recalling) post(body any) (int, http.Header, []byte) {
+var pathOf = map[wire.Dialect]string{wire.Anthropic: "/anthropic/v1/messages", wire.Chat: "/openai/v1/chat/completions", wire.Responses: "/openai/v1/responses"}
+
+// send sends a body, and returns the answer.
+func (c *recalling) send(path string, body []byte) (int, []byte) {
 	c.t.Helper()
-	data, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	path := map[wire.Dialect]string{wire.Anthropic: "/anthropic/v1/messages", wire.Chat: "/openai/v1/chat/completions", wire.Responses: "/openai/v1/responses"}[c.dialect]
-	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.down.URL+path, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.down.URL+path, bytes.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -171,21 +172,32 @@ func (c *recalling) post(body any) (int, http.Header, []byte) {
 		c.refusals()
 		c.t.Fatalf("the client sees the tool:\n%s", got)
 	}
-	return resp.StatusCode, resp.Header, got
+	return resp.StatusCode, got
 }
 
 // call makes a call, takes the answer into the history, and returns the ids of the client's
 // calls in it.
 func (c *recalling) call() (ids []string) {
 	c.t.Helper()
-	status, _, got := c.post(c.request())
+	answer := c.ask()
+	c.check(answer)
+	return answer.calls
+}
+
+// ask makes a call, and takes the answer into the history.
+func (c *recalling) ask() *answered {
+	c.t.Helper()
+	body, err := json.Marshal(c.request())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	status, got := c.send(pathOf[c.dialect], body)
 	if status != http.StatusOK {
 		c.t.Fatalf("%d %s", status, got)
 	}
 	answer := c.answer(got)
 	c.history = append(c.history, answer.items...)
-	c.check(&answer)
-	return answer.calls
+	return &answer
 }
 
 // An answer is one as a client reads it.

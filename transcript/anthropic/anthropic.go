@@ -23,6 +23,11 @@ func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Anthropi
 
 // Decode implements [transcript.Format].
 func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
+	return chat.Decode(name, data, f.body)
+}
+
+// body reads one body.
+func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	b, err := parse(name, data)
 	if err != nil {
 		return nil, err

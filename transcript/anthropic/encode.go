@@ -16,7 +16,7 @@ const systemMark = "[system] "
 func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	own := w.Session.Format == f.Name()
 	if own && w.Intact() {
-		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil
+		return &transcript.Encoded{Data: chat.Now(w.Session.Bytes()), Spans: chat.Spans(w)}, nil
 	}
 	b, err := frame(w.Session, own)
 	if err != nil {
@@ -39,7 +39,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 // empty one.
 func frame(s *transcript.Session, own bool) (*body, error) {
 	if own {
-		return parse("", s.Bytes())
+		return parse("", chat.Now(s.Bytes()))
 	}
 	return parse("", []byte(`{"messages": []}`))
 }

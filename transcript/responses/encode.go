@@ -11,11 +11,11 @@ import (
 func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	own := w.Session.Format == f.Name()
 	if own && w.Intact() {
-		return &transcript.Encoded{Data: w.Session.Bytes(), Spans: chat.Spans(w)}, nil
+		return &transcript.Encoded{Data: chat.Now(w.Session.Bytes()), Spans: chat.Spans(w)}, nil
 	}
 	source := []byte(`{"input": []}`)
 	if own {
-		source = w.Session.Bytes()
+		source = chat.Now(w.Session.Bytes())
 	}
 	b, err := parse("", source)
 	if err != nil {

@@ -154,7 +154,7 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 	if err != nil {
 		return nil, fmt.Errorf("%w: data: %w", api.ErrRequest, err)
 	}
-	in, err := e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: req.Data, Rewind: true})
+	in, err := e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: req.Data, Rewind: true, Compaction: req.Compaction})
 	if err != nil {
 		return nil, err
 	}

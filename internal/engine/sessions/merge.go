@@ -135,6 +135,17 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 		}
 		open = append(open, candidate{i, k})
 	}
+	if len(s.Earlier) > 0 || reg.past {
+		left := open[:0]
+		for _, c := range open {
+			if k := reg.moved(m.msgs, &m.blocks[c.block], itemsOf(s, m.msgs, &m.blocks[c.block])); k != nil {
+				m.keep(c.block, k, same)
+			} else {
+				left = append(left, c)
+			}
+		}
+		open = left
+	}
 	m.shorter = !grown && (partial || reg.missing())
 	if len(open) > 0 && reg.left() {
 		if err := e.readLeft(ctx, scope, reg); err != nil {
@@ -213,11 +224,11 @@ func (m *merge) number(s *transcript.Session) {
 	}
 }
 
-// leave notes the blocks of the conversation that are in no window any more, also those
-// of one that was purged.
+// leave notes the blocks that are in no window any more: of the conversation, of an earlier
+// window that the client went back in front of, and of one that was purged.
 func (m *merge) leave(reg *register) {
 	for i := range reg.known {
-		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.off && !k.row.Off) {
+		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.row.Earlier > 0 || k.off && !k.row.Off) {
 			k.row.Off, k.row.Earlier = true, 0
 			m.off = append(m.off, k.row)
 		}

@@ -19,6 +19,8 @@ type register struct {
 	known []knownBlock
 	by    map[string][]int // known blocks by what they are known by
 	gone  map[string][]int // those that left the conversation, by their bytes; once asked for
+	alone map[string][]int // those in a window whose message has no id, by their bytes
+	past  bool             // there are earlier windows
 	ids   map[transcript.BlockID]bool
 }
 
@@ -44,17 +46,23 @@ const (
 )
 
 func newRegister(h *hold.Snapshot) *register {
-	r := &register{by: make(map[string][]int), ids: make(map[transcript.BlockID]bool)}
+	r := &register{by: make(map[string][]int), alone: make(map[string][]int), ids: make(map[transcript.BlockID]bool)}
 	add := func(msgs []transcript.Message, b *transcript.Block, row store.Block, place int) {
 		key := keyOf(msgs, b)
 		r.by[key] = append(r.by[key], len(r.known))
-		r.known = append(r.known, knownBlock{row: row, items: itemsOf(h.Session, msgs, b), place: place})
+		k := knownBlock{row: row, items: itemsOf(h.Session, msgs, b), place: place}
+		if msgs[b.Messages[0]].ID == "" {
+			text := string(bytes.Join(k.items, nil))
+			r.alone[text] = append(r.alone[text], len(r.known))
+		}
+		r.known = append(r.known, k)
 		r.ids[row.ID] = true
 	}
 	for i := range h.Blocks {
 		add(h.Session.Messages, &h.Blocks[i], h.Rows[i], i)
 	}
 	for _, p := range h.Earlier {
+		r.past = true
 		for i := range p.Blocks {
 			add(p.Msgs, &p.Blocks[i], p.Rows[i], -1)
 		}
@@ -111,6 +119,22 @@ func (r *register) find(msgs []transcript.Message, b *transcript.Block, items []
 		found.used = true
 	}
 	return found, best
+}
+
+// moved returns the block that has the bytes of a block and stands in another window, or at
+// another place of it, and takes it: its client compacted what stood in front of it. It
+// returns nil if there is none.
+func (r *register) moved(msgs []transcript.Message, b *transcript.Block, items [][]byte) *knownBlock {
+	if msgs[b.Messages[0]].ID != "" {
+		return nil
+	}
+	for _, i := range slices.Backward(r.alone[string(bytes.Join(items, nil))]) {
+		if k := &r.known[i]; !k.used {
+			k.used = true
+			return k
+		}
+	}
+	return nil
 }
 
 // again returns the block that left the conversation and has the bytes of a block, and

@@ -29,6 +29,8 @@ type client struct {
 
 	args []string // before the prompt; they let it run commands without asking
 
+	scripts bool // it calls tools in programs, and has them in the input
+
 	// run is the call that has it run a command.
 	run func(command string) upstream.Block
 }
@@ -75,7 +77,7 @@ var codexScripts = client{
 		a.codexSettings(base, "gpt-6-sol", fmt.Sprintf("openai_base_url = %q\n", base+"/v1"))
 		a.env = append(a.env, "CODEX_API_KEY=dummy")
 	},
-	args: codex.args,
+	args: codex.args, scripts: true,
 	run: func(command string) upstream.Block {
 		program := fmt.Sprintf("// @exec: {\"max_output_tokens\": 20000}\nconst r = await tools.exec_command({cmd: %q, login: false, max_output_tokens: 20000}); text(r.output)", command)
 		return upstream.Call{Name: "exec", Input: program}

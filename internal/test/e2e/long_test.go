@@ -74,6 +74,10 @@ var pointers = regexp.MustCompile(`\[carrel: stashed \d+ bytes, \d+ lines as ([0
 // pin is the command that pins the message in which the model decided.
 const pin = `carrel pin --yes $(carrel search 'symbol table kestrel version' --jq '[.items[] | select(.excerpt | startswith("The symbol table"))][0].block' | tr -d '"')`
 
+// proxyTool is the tool of the proxy. It is in all requests or in none: the scripts of Codex
+// call tools that stand in the input, so that there is no list to add one to.
+const proxyTool = "carrel_recall"
+
 // next returns the reply to a request.
 func (m *marathon) next(r *upstream.Request) upstream.Reply {
 	reply := m.decide(r)
@@ -102,8 +106,8 @@ func (m *marathon) decide(r *upstream.Request) upstream.Reply {
 	case m.mode == managed && m.read > 10 && len(m.asked) < m.read/10:
 		if id := m.pointer(r); id != "" {
 			m.asked[id], m.pending = true, true
-			if len(m.asked)%2 == 1 { // by the tool of the proxy, which the agent knows nothing of
-				return upstream.Say(upstream.Thinking("What was it?"), upstream.Text("I look again."), upstream.Call{Name: "carrel_recall", Input: map[string]any{"id": id}})
+			if len(m.asked)%2 == 1 && slices.Contains(r.Tools(), proxyTool) { // by the tool of the proxy, which the agent knows nothing of
+				return upstream.Say(upstream.Thinking("What was it?"), upstream.Text("I look again."), upstream.Call{Name: proxyTool, Input: map[string]any{"id": id}})
 			}
 			return upstream.Say(upstream.Text("I look again."), m.c.run("carrel recall "+id+" --text"))
 		}
@@ -182,6 +186,9 @@ func checkManaged(t *testing.T, m *marathon, requests []*upstream.Request) {
 	t.Helper()
 	decided := false
 	for i, r := range requests {
+		if got, want := slices.Contains(r.Tools(), proxyTool), !m.c.scripts; got != want {
+			t.Errorf("request %d has the tool of the proxy: %v, want %v", i, got, want)
+		}
 		decided = decided || r.Contains(pinnedCanary)
 		switch {
 		case decided && !r.Contains(pinnedCanary):

@@ -1,0 +1,71 @@
+package sessions
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// behindCompaction returns an import with the earlier windows of the session in it. What is
+// stored becomes one of them if the message that the client's compaction left is not in it;
+// else those before the window that has it are. What a client kept is in its newest window.
+func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportRequest, *transcript.Session, error) {
+	known := old.Session
+	windows := append(slices.Clone(known.Earlier), known.Messages)
+	n := len(windows)
+	for i, w := range slices.Backward(windows) {
+		if slices.ContainsFunc(w, func(m transcript.Message) bool { return bytes.Contains(known.Raw(&m), req.Compaction) }) {
+			n = i
+			break
+		}
+	}
+	var bodies [][]byte
+	for i, w := range windows[:n] {
+		var kept [][]byte
+		if i == len(known.Earlier) { // what of it is in the present window was kept
+			for k := range s.Messages {
+				kept = append(kept, s.Raw(&s.Messages[k]))
+			}
+		}
+		if list := without(known, w, kept); len(list) > 0 {
+			bodies = append(bodies, slices.Concat([]byte(`{"`+hold.ListKey(s.Format)+`":[`), bytes.Join(list, []byte(",")), []byte("]}")))
+		}
+	}
+	if len(bodies) == 0 {
+		return req, s, nil
+	}
+	f, err := hold.FormatNamed(s.Format)
+	if err != nil {
+		return nil, nil, err
+	}
+	with := new(*req)
+	with.Data = chat.Windows(bodies, req.Data)
+	d, err := f.Decode(req.Name, with.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.ID = s.ID
+	return with, d, nil
+}
+
+// without returns the bytes of messages of a session, but for those that are in a list, each
+// as often as it is there, and for a system text, which stands apart and is in every window.
+func without(s *transcript.Session, messages []transcript.Message, kept [][]byte) (list [][]byte) {
+	var out [][]byte
+	for i := range slices.Backward(messages) {
+		raw := s.Raw(&messages[i])
+		if at := slices.IndexFunc(kept, func(k []byte) bool { return bytes.Equal(k, raw) }); at >= 0 {
+			kept = slices.Delete(kept, at, at+1)
+			continue
+		}
+		if len(raw) > 0 && raw[0] == '{' { // an item of its own, or several with commas
+			out = append(out, raw)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
