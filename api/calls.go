@@ -32,17 +32,36 @@ type CallIntent struct {
 	Thread    digest.Digest `json:"thread,omitzero"`    // of a conversation that began with such a summary
 	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last call that was
 	Estimate  token.Count   `json:"estimate,omitempty"` // tokens that are sent, as counted here
-	Would     token.Count   `json:"would,omitempty"`    // tokens that managing would have sent, if it is not managed
 }
 
 // A CallOutcome is what came of a call to a model. It holds no text of the answer.
 type CallOutcome struct {
 	Status   int       `json:"status,omitempty"` // of HTTP; 0 if there was no answer
+	Reply    string    `json:"reply,omitempty"`  // the provider's id of the answer
 	Usage    Usage     `json:"usage,omitzero"`   // as the provider counted; zero if it did not say
 	Stop     string    `json:"stop,omitempty"`   // why the answer ended, in the provider's word
 	Error    string    `json:"error,omitempty"`  // the provider's or Carrel's word for what went wrong
 	Received int       `json:"received"`         // bytes of the answer
 	First    time.Time `json:"first,omitzero"`   // when its first byte came
+
+	Would *CallWould `json:"would,omitempty"` // what managing would have done; none if that was not reckoned
+}
+
+// Words with which the reason of a call begins that the record is searched for.
+const (
+	ReasonCompacts = "client compacts" // it asked for the client's own summary
+	ReasonEpoch    = "new epoch: "     // the window was made smaller for it; the rest says why
+)
+
+// A CallWould says what managing would have done for a call that went as it came. It is
+// reckoned from sizes by the law that manages: an estimate, and no promise.
+type CallWould struct {
+	Tokens  token.Count   `json:"tokens"`            // of the prompt, in the proportion in which the provider counted what came
+	Epoch   int           `json:"epoch,omitempty"`   // 0 is the time before the first head
+	Reason  string        `json:"reason"`            // as that of a call that is managed
+	Results int           `json:"results,omitempty"` // of tools that would have been shortened for it
+	Head    digest.Digest `json:"head,omitzero"`     // chain of the messages in whose place a head would have stood
+	Made    token.Count   `json:"made,omitempty"`    // size of that head, by an upper bound
 }
 
 // Usage is what a provider says that a call took, in tokens. The tokens of the prompt are
@@ -195,6 +214,22 @@ type ReportResult struct {
 	Reasons  []ReasonTally `json:"reasons"` // why calls were managed or not, the most frequent first
 
 	Gaps int `json:"gaps"` // intents and outcomes that could not be recorded, as later calls tell
+
+	Would WouldTally `json:"would"` // what managing would have done in the sessions that were not managed
+}
+
+// A WouldTally adds up what managing would have done for calls that went as they came: an
+// estimate, and no promise.
+type WouldTally struct {
+	Sessions int         `json:"sessions"` // with calls of which it was reckoned
+	Calls    int         `json:"calls"`    // of which it was reckoned, and of which the provider said what they took
+	Missing  int         `json:"missing"`  // calls of these sessions of which it was not
+	Came     token.Count `json:"came"`     // prompts of Calls
+	Tokens   token.Count `json:"tokens"`   // what would have been sent in their place
+	Results  int         `json:"results"`  // of tools that would have been shortened
+
+	Cost    economy.Money `json:"cost"`              // of all calls of these sessions with a price, as they came, in billionths of a dollar
+	Managed *ManagedCost  `json:"managed,omitempty"` // what they might have cost; nil if no call has a price
 }
 
 // A CallTally counts calls.

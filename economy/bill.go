@@ -24,6 +24,9 @@ type Invoice struct {
 	Compacted bool          // since that call, the client compacted its history
 	Edited    bool          // since that call, a message that was sent was changed or left out
 	Frame     digest.Digest // of tools and system, or zero if nobody recorded it
+	Cut       bool          // since that call, Carrel made the window smaller
+	Managed   bool          // Carrel decided what was sent
+	Would     *Would        // what managing would have sent, or nil if nobody reckoned that
 }
 
 // A Cause says why a prompt that had been kept was not read.
@@ -36,13 +39,29 @@ const (
 	CauseFrame   Cause = "frame"      // tools or system text changed
 	CauseEdited  Cause = "edited"     // a message that was sent was changed or left out
 	CauseExpired Cause = "expired"    // the call came after the lifetime of what was kept
+	CauseEpoch   Cause = "epoch"      // Carrel made the window smaller
 	CauseUnknown Cause = "unknown"    // none of these: tools or system text may have changed unrecorded, or the provider forgot it
 )
+
+// By says who broke what was kept: "client", "carrel", "time" or "unknown".
+func (c Cause) By() string {
+	switch c {
+	case CauseModel, CauseCompact, CauseFrame, CauseEdited:
+		return "client"
+	case CauseEpoch:
+		return "carrel"
+	case CauseExpired:
+		return "time"
+	case CauseUnknown:
+	}
+	return "unknown"
+}
 
 // A Break is a call that could have read more than it did.
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
 	Cause Cause         `json:"cause"`       // why it could not
+	By    string        `json:"by"`          // who broke it: client, carrel, time or unknown
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
 	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
 	Model string        `json:"model"`       // that was asked
@@ -128,9 +147,12 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 		b.Cause = CauseEdited
 	case b.Idle >= m.Lifetime(long):
 		b.Cause = CauseExpired
+	case c.Cut:
+		b.Cause = CauseEpoch
 	default:
 		b.Cause = CauseUnknown
 	}
+	b.By = b.Cause.By()
 	if m.Priced() {
 		b.Extra = m.extra(c, b.Lost)
 	}
@@ -154,7 +176,7 @@ func causes(breaks []Break) []CauseSum {
 	sums := make(map[Cause]CauseSum)
 	for _, k := range breaks {
 		s := sums[k.Cause]
-		sums[k.Cause] = CauseSum{Cause: k.Cause, Breaks: s.Breaks + 1, Lost: s.Lost + k.Lost, Extra: s.Extra + k.Extra}
+		sums[k.Cause] = CauseSum{Cause: k.Cause, By: k.By, Breaks: s.Breaks + 1, Lost: s.Lost + k.Lost, Extra: s.Extra + k.Extra}
 	}
 	list := slices.AppendSeq([]CauseSum{}, maps.Values(sums))
 	slices.SortFunc(list, func(x, y CauseSum) int {
@@ -166,6 +188,7 @@ func causes(breaks []Break) []CauseSum {
 // A CauseSum is what the breaks of one cause cost.
 type CauseSum struct {
 	Cause  Cause       `json:"cause"`  // why what was kept was not read
+	By     string      `json:"by"`     // who broke it: client, carrel, time or unknown
 	Breaks int         `json:"breaks"` // calls that it made read less
 	Lost   token.Count `json:"lost"`   // tokens that had been kept and were sent anew
 	Extra  Money       `json:"extra"`  // what they cost above reading

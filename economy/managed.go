@@ -11,6 +11,13 @@ type Law struct {
 	Full    ratio.Ratio // of the window: a prompt above it is made smaller
 	Target  ratio.Ratio // of the window: what it is made to; a larger prompt is, too, when it is cold
 	Lookups int         // calls that each time come to it, because the model looks up what left
+	Stays   ratio.Ratio // of what was reckoned to leave: as much is sent all the same
+}
+
+// A Would is what managing would have sent for a call, as somebody reckoned who saw it.
+type Would struct {
+	Prompt token.Count // of it, as the provider counts
+	Cut    bool        // the window was made smaller for it
 }
 
 // What a call takes that looks something up, in tokens.
@@ -25,12 +32,13 @@ type Forecast struct {
 	Charge Charge // of the calls whose prices are known
 }
 
-// Managed reckons what calls had cost if their windows had been made smaller by a law, from
-// what was charged alone: the model says and does the same, and what left a window is
-// missing from all later prompts until the client compacts. A window that was made smaller
-// while it was warm is written anew, but for as much as the first prompt of its
-// conversation had. It is arithmetic and no promise: a model with another window may do
-// more or less.
+// Managed reckons what calls had cost if their windows had been made smaller: as somebody
+// reckoned who saw them, where [Invoice.Would] says it, and otherwise by a law, from what was
+// charged alone. Calls that were managed cost what they did. The model says and does the
+// same, and what left a window is missing from all later prompts until the client compacts.
+// A window that was made smaller while it was warm is written anew, but for as much as the
+// first prompt of its conversation had. It is arithmetic and no promise: a model with
+// another window may do more or less.
 func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 	var f Forecast
 	target := token.Count(law.Target.Scale(int64(law.Window)))
@@ -41,7 +49,7 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 		fixed[i] = c.Prompt()
 		if c.After >= 0 && c.After < i {
 			fixed[i] = min(fixed[i], fixed[c.After])
-			if !c.Compacted {
+			if !c.Compacted && !c.Managed {
 				removed[i] = min(removed[c.After], c.Prompt()-fixed[i])
 			}
 		}
@@ -51,13 +59,27 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 		}
 		b, broken := breakOf(calls, i, m)
 		cold := broken && b.Cause == CauseExpired
+		size := c.Prompt() - removed[i]
+		to, cut := max(target, fixed[i]), false
+		switch {
+		case c.Managed:
+		case c.Would != nil:
+			left := max(c.Prompt()-c.Would.Prompt, 0)
+			left -= token.Count(law.Stays.Scale(int64(left)))
+			to, cut = c.Prompt()-left, c.Would.Cut
+		default:
+			cut = size > to && (size > full || cold)
+		}
 		spend := without(c.Spend, removed[i], broken)
-		if size := spend.Prompt(); size > max(target, fixed[i]) && (size > full || cold) {
+		if c.Would != nil && !c.Managed { // what is new left before it was sent
+			spend = without(without(c.Spend, min(removed[i], c.Prompt()-to), broken), max(size-to, 0), true)
+			removed[i] = c.Prompt() - to
+		}
+		if cut {
 			f.Epochs++
-			cut := size - max(target, fixed[i])
-			removed[i] += cut
-			spend = m.anew(c.Spend, size-cut, fixed[i], cold)
-			look := Spend{Read: size - cut, Output: lookupOutput}
+			removed[i] = c.Prompt() - to
+			spend = m.anew(c.Spend, to, fixed[i], cold)
+			look := Spend{Read: to, Output: lookupOutput}
 			for range law.Lookups {
 				f.Charge = f.Charge.Plus(m.Charge(look.Plus(m.send(lookupResult, c.Write1h > 0))))
 			}

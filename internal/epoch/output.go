@@ -52,8 +52,12 @@ func Covers(q *wire.Request) int {
 // Outputs returns the texts of more than a number of bytes that results have, from a message
 // on.
 func Outputs(q *wire.Request, from, large int) []Output {
+	return outputs(q, from, len(q.Messages), large)
+}
+
+func outputs(q *wire.Request, from, to, large int) []Output {
 	var list []Output
-	for i := from; i < len(q.Messages); i++ {
+	for i := from; i < to; i++ {
 		m := &q.Messages[i]
 		if len(q.Doc.Raw(m.Node)) <= large || m.Node == q.List {
 			continue

@@ -38,13 +38,7 @@ type Size struct {
 // Of returns how large is what is sent. An image counts as the most that one costs,
 // signatures and encrypted reasoning as a quarter of their characters.
 func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
-	z.Tools = s.once(q.Frame, func() token.Count {
-		return s.framing.Request + s.framing.Tools + s.counter.Count(string(q.Doc.Raw(q.Tools)))
-	})
-	z.Frame = z.Tools
-	if q.System != rawjson.NoNode {
-		z.Frame += s.once(digest.Of(q.Doc.Raw(q.System)), func() token.Count { return s.value(q.Doc.Raw(q.System)) })
-	}
+	z.Tools, z.Frame = s.frame(q)
 	z.All = z.Frame
 	covers, n := Covers(q), 0
 	for m := range p.pieces(q) {
@@ -57,6 +51,18 @@ func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 		}
 	}
 	return z
+}
+
+// frame returns how large tools are, and tools and system text together.
+func (s *Sizes) frame(q *wire.Request) (tools, all token.Count) {
+	tools = s.once(q.Frame, func() token.Count {
+		return s.framing.Request + s.framing.Tools + s.counter.Count(string(q.Doc.Raw(q.Tools)))
+	})
+	if q.System == rawjson.NoNode {
+		return tools, tools
+	}
+	system := q.Doc.Raw(q.System)
+	return tools, tools + s.once(digest.Of(system), func() token.Count { return s.value(system) })
 }
 
 func (s *Sizes) message(m piece) token.Count {

@@ -26,6 +26,7 @@ func (u *Usage) Prompt() token.Count {
 // An Answer is what is known of an answer to a call. It holds no text of it.
 type Answer struct {
 	Status int    // of HTTP, set by whoever has the answer
+	ID     string // that the provider gave the answer; empty if it gave none
 	Model  string // that answered
 	Stop   string // why it ended, in the provider's word; empty if it did not say
 	Error  string // the provider's word for an error; empty if there was none
@@ -41,6 +42,7 @@ const (
 	noField field = iota
 	fieldType
 	fieldModel
+	fieldID
 	fieldStop
 	fieldError
 	fieldInput
@@ -73,6 +75,8 @@ func messageField(path []byte) field {
 		return fieldType
 	case "model":
 		return fieldModel
+	case "id":
+		return fieldID
 	case "stop_reason", "delta.stop_reason":
 		return fieldStop
 	case "error.type":
@@ -99,6 +103,8 @@ func chatField(path []byte) field {
 	switch string(path) {
 	case "model":
 		return fieldModel
+	case "id":
+		return fieldID
 	case "choices.*.finish_reason":
 		return fieldStop
 	case "error.type", "error.code":
@@ -123,6 +129,8 @@ func responseField(path []byte) field {
 		return fieldType
 	case "model":
 		return fieldModel
+	case "id":
+		return fieldID
 	case "status", "incomplete_details.reason":
 		return fieldStop
 	case "code", "error.code", "error.type":
@@ -155,6 +163,10 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 	}
 	if f == fieldModel {
 		a.Model = unquote(raw)
+		return
+	}
+	if f == fieldID {
+		a.ID = unquote(raw)
 		return
 	}
 	if f == fieldStop {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carrel-dev/carrel/api"
@@ -42,6 +43,8 @@ type call struct {
 	own      time.Duration // that the proxy itself took
 	rounds   *rounds       // if what is sent has a tool of Carrel's, from when the answer began
 
+	reckoning *reckoning // of what managing would have done, or nil
+
 	mu     sync.Mutex
 	id     string // in the record
 	intent api.BeginRequest
@@ -69,12 +72,29 @@ func (c *call) bind(r *http.Request) (*http.Request, context.CancelCauseFunc) {
 func (c *call) heard() { c.timer.Reset(c.proxy.opts.Idle) }
 
 // parts are what is used again to read requests.
+// Several may read them, and each lets go once.
 type parts struct {
 	doc rawjson.Document
 	req wire.Request
+
+	others atomic.Int32 // that have not let go, but for one
 }
 
 var partsPool = sync.Pool{New: func() any { return new(parts) }}
+
+// hold adds a reader.
+func (p *parts) hold() *parts {
+	p.others.Add(1)
+	return p
+}
+
+// release takes a reader away.
+func (p *parts) release() {
+	if p.others.Add(-1) < 0 {
+		p.others.Store(0)
+		partsPool.Put(p)
+	}
+}
 
 // serve passes a call on.
 func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
@@ -140,7 +160,7 @@ func (c *call) reply(w http.ResponseWriter) {
 // close frees what the call took, and hands what it said to the keeper.
 func (c *call) close() {
 	if c.parts != nil && (!c.good || !c.proxy.keeper.keep(c)) {
-		partsPool.Put(c.parts)
+		c.parts.release()
 	}
 	if c.sending != nil {
 		_ = c.sending.Close() // the reverse proxy leaves that to whoever made it
@@ -226,7 +246,7 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 		err = req.Read(c.dialect, kind, r.Header, &c.parts.doc)
 	}
 	if err != nil {
-		partsPool.Put(c.parts)
+		c.parts.release()
 		c.parts, c.intent.Reason = nil, unreadable(err)
 		return
 	}

@@ -100,7 +100,7 @@ type said struct {
 }
 
 func (s *said) release() {
-	partsPool.Put(s.parts)
+	s.parts.release()
 	s.body.release()
 }
 

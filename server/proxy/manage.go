@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/governance"
@@ -213,7 +214,7 @@ func (m *Epochs) manage(ctx context.Context, t *thread, q *wire.Request, p *Prep
 		p.Reason = "results shortened"
 	}
 	if q.Compacts {
-		p.Reason = "client compacts"
+		p.Reason = api.ReasonCompacts
 		m.failed(ctx, t, "brief a compaction", m.compaction(short, t, q, p))
 	}
 	sizes := t.sizesFor(q)
@@ -231,7 +232,7 @@ func (m *Epochs) manage(ctx context.Context, t *thread, q *wire.Request, p *Prep
 	}
 	t.failed = 0
 	plan := t.book.Plan(q)
-	p.Reason = "new epoch: " + string(reason)
+	p.Reason = api.ReasonEpoch + string(reason)
 	m.count(&m.status.Epochs)
 	m.o.Logger.InfoContext(ctx, "an epoch began", "session", t.session, "epoch", plan.Epoch, "reason", reason,
 		"before", z.All, "after", sizes.Of(q, plan).All, "took", m.o.Now().Sub(began))

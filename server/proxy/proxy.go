@@ -50,6 +50,10 @@ type Options struct {
 	Holdout ratio.Ratio
 	Prepare time.Duration
 
+	// Would reckons what managing would have done for calls that no Manager is asked about,
+	// beside them. Without one nothing is reckoned. It is for one Proxy.
+	Would *Would
+
 	// MaxBody is how many bytes of a request are read, packed and unpacked. A larger one
 	// passes unread. The default is [DefaultMaxBody].
 	MaxBody int64
@@ -197,6 +201,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 // providers that nobody uses. Call it after the last request.
 func (p *Proxy) Close(ctx context.Context) {
 	p.keeper.close(ctx)
+	p.opts.Would.close(ctx)
 	p.transport.CloseIdleConnections()
 }
 

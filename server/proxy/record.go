@@ -74,6 +74,7 @@ func (c *call) begin(ctx context.Context) bool {
 		return err
 	})
 	if err == nil {
+		c.reckoning = p.opts.Would.begin(c)
 		return true
 	}
 	p.untold.Add(int64(in.Gaps))
@@ -103,7 +104,7 @@ type outcome struct {
 func (o *outcome) request(call string) *api.EndRequest {
 	u := &o.answer.Usage
 	return &api.EndRequest{Call: call, State: o.state, CallOutcome: api.CallOutcome{
-		Status: o.status, Stop: word(o.answer.Stop), Error: word(o.answer.Error), Received: int(o.bytes), First: o.first,
+		Status: o.status, Reply: word(o.answer.ID), Stop: word(o.answer.Stop), Error: word(o.answer.Error), Received: int(o.bytes), First: o.first,
 		Usage: api.Usage{
 			Input: u.Input, CacheRead: u.CacheRead, CacheWrite5m: u.CacheWrite5m, CacheWrite1h: u.CacheWrite1h,
 			Output: u.Output, Reasoning: u.Reasoning,
@@ -135,6 +136,9 @@ func (c *call) end(ctx context.Context, out *outcome) bool {
 		return !p.opts.Required
 	}
 	req := out.request(id)
+	if c.reckoning != nil {
+		req.Would = p.opts.Would.end(c.reckoning, &out.answer)
+	}
 	err := p.commit(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		_, err := p.opts.Recorder.End(ctx, p.opts.Scope, req)
 		return err

@@ -14,23 +14,24 @@ import (
 
 // Traffic is what went through a [Proxy] since it began. Only calls count, but for Passed.
 type Traffic struct {
-	Calls    int64         `json:"calls"`  // that have ended
-	Failed   int64         `json:"failed"` // of these, that did not end well
-	Managed  int64         `json:"managed"`
-	Gaps     int64         `json:"gaps"`   // intents and outcomes that were not recorded
-	Passed   int64         `json:"passed"` // requests that are no calls
-	BytesIn  int64         `json:"bytes_in"`
-	BytesOut int64         `json:"bytes_out"`
-	Used     int64         `json:"used"`   // calls whose provider said what they took
-	Prompt   token.Count   `json:"prompt"` // of those calls, in all
-	Cached   token.Count   `json:"cached"` // of the prompts, read from the cache
-	Output   token.Count   `json:"output"`
-	Kept     int64         `json:"kept"`     // imports of conversations
-	Unkept   int64         `json:"unkept"`   // imports that failed
-	Median   time.Duration `json:"median"`   // of the time that the proxy itself took for a call
-	Slow     time.Duration `json:"slow"`     // which one call in a hundred took
-	Running  int64         `json:"running"`  // calls at this moment
-	Sessions int           `json:"sessions"` // that conversations were imported as
+	Calls     int64         `json:"calls"`  // that have ended
+	Failed    int64         `json:"failed"` // of these, that did not end well
+	Managed   int64         `json:"managed"`
+	Gaps      int64         `json:"gaps"`   // intents and outcomes that were not recorded
+	Passed    int64         `json:"passed"` // requests that are no calls
+	BytesIn   int64         `json:"bytes_in"`
+	BytesOut  int64         `json:"bytes_out"`
+	Used      int64         `json:"used"`   // calls whose provider said what they took
+	Prompt    token.Count   `json:"prompt"` // of those calls, in all
+	Cached    token.Count   `json:"cached"` // of the prompts, read from the cache
+	Output    token.Count   `json:"output"`
+	Kept      int64         `json:"kept"`      // imports of conversations
+	Unkept    int64         `json:"unkept"`    // imports that failed
+	Median    time.Duration `json:"median"`    // of the time that the proxy itself took for a call
+	Slow      time.Duration `json:"slow"`      // which one call in a hundred took
+	Running   int64         `json:"running"`   // calls at this moment
+	Sessions  int           `json:"sessions"`  // that conversations were imported as
+	Unguessed int64         `json:"unguessed"` // calls that were over before it was reckoned what managing would have done
 }
 
 // stats is what a proxy counts.
@@ -49,6 +50,7 @@ func (p *Proxy) Traffic() Traffic {
 		Prompt: token.Count(s.prompt.Load()), Cached: token.Count(s.cached.Load()), Output: token.Count(s.output.Load()),
 		Kept: s.kept.Load(), Unkept: s.unkept.Load(), Running: s.running.Load(),
 		Median: s.overhead.quantile(0.5), Slow: s.overhead.quantile(0.99), Sessions: p.keeper.sessions(),
+		Unguessed: p.opts.Would.missing(),
 	}
 }
 

@@ -133,7 +133,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	if a.Settings.Offline() {
 		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
 	}
-	manager, err := managerOf(j, a, &set)
+	law, err := lawOf(j, a, &set)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,12 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 		Upstreams: set.Upstreams, Listen: l.Addr().String(), Recorder: a.Engine, Required: set.Required,
 		Importer: a.Engine, Scope: a.Scope, Holdout: set.Holdout, Logger: j.Logger(), Metrics: metrics,
 	}
-	if manager != nil {
+	if set.Manage {
+		manager := proxy.NewEpochs(law)
 		o.Manager, o.Importer, o.Prepare = manager, manager, manager.Bound()
+	}
+	if !set.Manage || set.Holdout > 0 {
+		o.Would = proxy.NewWould(law)
 	}
 	p, err := proxy.New(o)
 	if err != nil {
@@ -166,17 +170,14 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 // staleCall is the age at which a call that has not ended has nobody left to end it.
 const staleCall = time.Hour
 
-// managerOf returns what decides what is sent, or nil to observe.
-func managerOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.Epochs, error) {
-	if !set.Manage {
-		return nil, nil //nolint:nilnil // nobody decides
-	}
+// lawOf returns by what calls are managed, or would be.
+func lawOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.EpochOptions, error) {
 	o := &proxy.EpochOptions{Engine: a.Engine, Now: j.Clock(), Logger: j.Logger()}
 	if err := a.Settings.Epochs(set.Budget, o); err != nil {
 		return nil, out.Hinted(out.Usagef("%w", err), "carrel help config")
 	}
 	o.Scope, o.Recall = a.Scope, set.Recall
-	return proxy.NewEpochs(o), nil
+	return o, nil
 }
 
 func (p *ownProxy) url() string { return "http://" + p.listener.Addr().String() }

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/store"
@@ -34,6 +36,10 @@ sent and again when its answer is there:
   done     the answer came, whole
   failed   it was refused, or its answer was cut
   unknown  who sent it ended before the answer
+
+Would is how many tokens the prompt might have had if Carrel had managed the window of a
+call that went as it came: an estimate, reckoned beside the call, and no promise. Why then
+says what managing would have done.
 
 The record of a call has no text of the conversation. It stays when the conversation is
 purged: name one that is not stored any more by its whole id.`,
@@ -80,7 +86,7 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		}
 		return
 	}
-	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "read", "output", "why"}}
+	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "would", "read", "output", "why"}}
 	for i := range calls {
 		c := &calls[i]
 		state := string(c.State)
@@ -90,8 +96,12 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		if c.State != store.CallDone && c.Status >= 400 {
 			state = fmt.Sprintf("%s %d", state, c.Status)
 		}
+		would, why := "", c.Reason
+		if w := c.Would; w != nil {
+			would, why = out.Thousands(w.Tokens), strings.TrimPrefix(c.Reason+"; would be: "+w.Reason, "; ")
+		}
 		t.Add(c.ID, p.When(c.Begun, now), c.Session, c.Model, state, c.Epoch, c.Bytes, c.SentBytes,
-			c.Usage.Prompt(), out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, c.Reason)
+			c.Usage.Prompt(), would, out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, why)
 	}
 	p.Table(t)
 }
@@ -108,7 +118,12 @@ read, written, uncached and output are tokens as the provider counted them, wher
 
 A conversation counts where its calls do: as held out if one of them is, or else as
 managed if one of them is. Those that were held out were drawn by chance: what differs
-between them and the managed ones, per conversation, is what managing did, and chance.`,
+between them and the managed ones, per conversation, is what managing did, and chance.
+
+Of conversations that were not managed it says what they might have cost if they had been:
+the least is what was reckoned beside their calls, at the most a quarter of what would have
+left the windows is sent all the same, and the model looks something up twice after each
+time. It is an estimate and no promise.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := parseSince(after, j.Clock()())
@@ -148,6 +163,9 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 			p.Fields([]any{"reason", managedWord(k.Managed), k.Calls, k.Reason})
 		}
 		p.Fields([]any{"gaps", r.Gaps}, []any{"cost", r.Total.Cost.String(), r.Total.Unpriced})
+		if w := &r.Would; w.Managed != nil {
+			p.Fields([]any{"would", w.Sessions, w.Calls, w.Missing, w.Came, w.Tokens, w.Cost.String(), w.Managed.Least.String(), w.Managed.Most.String()})
+		}
 		return
 	}
 	p.Line("")
@@ -160,6 +178,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		p.Line("")
 		p.Line("read from caches: %s of the prompts%s", out.Percent(r.Total.Usage.CacheRead, r.Total.Usage.Prompt()), compared(r))
 		p.Line("%s", costOf(&r.Total))
+		printWould(p, &r.Would)
 		p.Line("from %s to %s", r.First.UTC().Format("2006-01-02 15:04"), r.Last.UTC().Format("2006-01-02 15:04"))
 	} else {
 		p.Line("no calls are recorded")
@@ -167,6 +186,25 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 	if r.Gaps > 0 {
 		p.Line("%s passed without a record", out.Count(r.Gaps, "call"))
 	}
+}
+
+// printWould says what managing would have done where it did not.
+func printWould(p *out.Page, w *api.WouldTally) {
+	if w.Calls == 0 {
+		return
+	}
+	p.Line("%s as they came had %s tokens in their prompts; managed, they might have had %s%s", out.Count(w.Calls, "call"), out.Thousands(w.Came), out.Thousands(w.Tokens), notReckoned(w))
+	if m := w.Managed; m != nil {
+		p.Line("%s cost %v; %s", out.Count(w.Sessions, "conversation"), w.Cost, managedWords(m))
+	}
+}
+
+// notReckoned says of how many calls nothing was reckoned.
+func notReckoned(w *api.WouldTally) string {
+	if w.Missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (not reckoned of %s)", out.Count(w.Missing, "other call"))
 }
 
 // costOf says what calls cost, as far as prices are known.

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -21,27 +23,33 @@ func newCost(j *job.Job) *cobra.Command {
 		Use:   "cost [SESSION] [--since D]",
 		Short: "Say what conversations cost, and why caches were not read",
 		Long: `Cost adds up what the provider charged for the calls of a conversation, as its
-client recorded it: what was read from the provider's cache, written to it, neither,
-and the output, in tokens and at list prices. It lists the calls that could have
-read more than they did, with the cause:
+client recorded it, or as the proxy saw it: what was read from the provider's cache,
+written to it, neither, and the output, in tokens and at list prices. It lists the calls
+that could have read more than they did, with the cause and who it was:
 
-  expired     the call came after the lifetime of what was kept
-  compaction  the client compacted its history
-  model       another model was asked
-  frame       tools or system text changed
-  edited      a message that was sent was changed or left out
-  unknown     none of these shows: tools or system text may have changed
-              unrecorded, or the provider forgot it
+  expired     time    the call came after the lifetime of what was kept
+  compaction  client  the client compacted its history
+  model       client  another model was asked
+  frame       client  tools or system text changed; session files do not record that
+  edited      client  a message that was sent was changed or left out, or a person went
+                      back; session files do not record that
+  epoch       carrel  Carrel made the window smaller
+  unknown             none of these shows: tools or system text may have changed
+                      unrecorded, or the provider forgot it
 
-Without SESSION it adds up all that are stored. It needs no proxy: import the session
+Without SESSION it adds up all that are stored, and all calls that came through the proxy.
+A call that is in a session file, too, counts once. It needs no proxy: import the session
 files of Claude Code first. Prices of other models go into the settings, see the guide
 doc/guide/cost.md.
 
 What managing the windows would have changed is arithmetic over the same figures and no
-promise. It assumes that a window is made smaller when it is 80% full, and when it is cold
-and above its target, which is 40% of it at the least and 60% at the most; that at the
-most the model looks something up twice after each time; that the model does the same
-otherwise; and that no result of a tool is shortened before it is sent.`,
+promise. Of calls that came through the proxy it takes what was reckoned beside them, and
+at the most that a quarter of what would have left is sent all the same. Of others it
+assumes that a window is made smaller when it is 80% full, and when it is cold and above
+its target, which is 40% of it at the least and 60% at the most; and that no result of a
+tool is shortened before it is sent. Of both it assumes that at the most the model looks
+something up twice after each time, and that it does the same otherwise. Calls that were
+managed cost what they did.`,
 		Example: `  carrel import --all
   carrel cost --since 7d
   carrel cost @last`,
@@ -104,16 +112,21 @@ func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 			if s.Unpriced == s.Calls {
 				cost = "–"
 			}
-			t.Add(s.Session, p.When(s.Last, now), s.Model, s.Calls, s.Spend.Prompt(), out.Percent(s.Spend.Read, s.Spend.Prompt()), s.Breaks, cost, s.Title)
+			t.Add(cmp.Or(string(s.Session), "(beside)"), p.When(s.Last, now), s.Model, s.Calls, s.Spend.Prompt(), out.Percent(s.Spend.Read, s.Spend.Prompt()), s.Breaks, cost, s.Title)
 		}
 		p.Table(t)
 	}
 	p.Line("")
 	p.Line("%s of %s: %s", out.Count(b.Calls, "call"), out.Count(len(r.Sessions), "session"), total(b))
 	if m := r.Managed; m != nil {
-		p.Line("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
+		p.Line("%s", managedWords(m))
 	}
 	printMissing(p, r)
+}
+
+// managedWords says what calls might have cost with managed windows.
+func managedWords(m *carrel.ManagedCost) string {
+	return fmt.Sprintf("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
 }
 
 // money returns what a part of a bill cost, or a dash if no price is known.
@@ -136,17 +149,17 @@ func total(b *economy.Bill) string {
 func printBreaks(p *out.Page, b *economy.Bill) {
 	if len(b.Breaks) > 0 {
 		p.Line("")
-		t := &out.Table{Head: []string{"call", "at", "cause", "idle", "lost", "extra"}}
+		t := &out.Table{Head: []string{"call", "at", "cause", "by", "idle", "lost", "extra"}}
 		for _, k := range b.Breaks {
-			t.Add(k.Call+1, k.At.UTC().Format(time.DateTime), string(k.Cause), k.Idle.Round(time.Second).String(), k.Lost, money(b, k.Extra))
+			t.Add(k.Call+1, k.At.UTC().Format(time.DateTime), string(k.Cause), k.By, k.Idle.Round(time.Second).String(), k.Lost, money(b, k.Extra))
 		}
 		p.Table(t)
 	}
 	if len(b.Causes) > 0 {
 		p.Line("")
-		t := &out.Table{Head: []string{"cause", "breaks", "lost", "extra"}}
+		t := &out.Table{Head: []string{"cause", "by", "breaks", "lost", "extra"}}
 		for _, k := range b.Causes {
-			t.Add(string(k.Cause), k.Breaks, k.Lost, money(b, k.Extra))
+			t.Add(string(k.Cause), k.By, k.Breaks, k.Lost, money(b, k.Extra))
 		}
 		p.Table(t)
 	}
@@ -159,7 +172,10 @@ func printMissing(p *out.Page, r *carrel.CostResult) {
 			out.Count(b.Unpriced, "call"), strings.Join(b.Missing, ", "))
 	}
 	if n := len(r.Unmetered); n > 0 {
-		p.Line("%s left out: their formats do not say what was charged", out.Count(n, "session"))
+		p.Line("%s left out: their formats do not say what was charged, and no call came through the proxy", out.Count(n, "session"))
+	}
+	if r.Twice > 0 {
+		p.Line("%s in a session file came through the proxy, too: they count once, as the proxy saw them", out.Count(r.Twice, "call"))
 	}
 	if r.Unseen > 0 {
 		p.Line("%s with calls of their own that are not imported", out.Count(r.Unseen, "sub-agent"))

@@ -77,7 +77,7 @@ func checkWords(words map[string]string) error {
 func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (_ *api.EndResult, err error) {
 	defer base.During("end call "+req.Call, &err)
 
-	if err := checkWords(map[string]string{"stop": req.Stop, "error": req.Error}); err != nil {
+	if err := checkWords(map[string]string{"reply": req.Reply, "stop": req.Stop, "error": req.Error}); err != nil {
 		return nil, err
 	}
 	if req.State == store.CallIntent {

@@ -10,6 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -24,6 +25,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	res := &api.ReportResult{Since: req.Since}
 	sessions := make(map[transcript.SessionID]*sessionTally)
 	reasons := make(map[api.ReasonTally]int)
+	asCame := make(map[transcript.SessionID][]api.Call)
 	err = e.EachCall(ctx, scope, store.CallFilter{Since: req.Since}, func(c *api.Call) bool {
 		of := sessions[c.Session]
 		if of == nil {
@@ -31,6 +33,9 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 			sessions[c.Session] = of
 		}
 		of.add(c)
+		if !c.Managed {
+			asCame[c.Session] = append(asCame[c.Session], *c)
+		}
 		res.Gaps += c.Gaps
 		reasons[api.ReasonTally{Managed: c.Managed, Reason: c.Reason}]++
 		if res.First.IsZero() || c.Begun.Before(res.First) {
@@ -44,6 +49,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	if err != nil {
 		return nil, err
 	}
+	would := &wouldTally{engine: e, forecast: record.Forecast{Prices: e.Opts.Prices}}
 	sums := make(map[*api.CallTally]*sessionTally)
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
 		one, kind := sessions[id], &res.Observed
@@ -52,6 +58,9 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 			kind = &res.Holdout
 		case one.tally.Managed > 0:
 			kind = &res.Managed
+		}
+		if one.tally.Managed == 0 {
+			would.add(asCame[id])
 		}
 		for _, into := range []*api.CallTally{&res.Total, kind} {
 			if sums[into] == nil {
@@ -63,7 +72,7 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	for _, into := range []*api.CallTally{&res.Total, &res.Managed, &res.Holdout, &res.Observed} {
 		*into = sums[into].done(e.Opts.Prices)
 	}
-	res.Reasons = byFrequency(reasons)
+	res.Reasons, res.Would = byFrequency(reasons), would.done()
 	return res, nil
 }
 
@@ -150,8 +159,7 @@ func (s *sessionTally) done(prices *economy.Table) api.CallTally {
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		m := s.models[name]
 		if tariff, known := prices.Find(name); known && tariff.Priced() {
-			u := &m.Usage
-			m.Cost = tariff.Charge(economy.Spend{Uncached: u.Input, Read: u.CacheRead, Write5m: u.CacheWrite5m, Write1h: u.CacheWrite1h, Output: u.Output}).Total()
+			m.Cost = tariff.Charge(record.Spend(&m.Usage)).Total()
 			t.Cost += m.Cost
 		} else {
 			t.Unpriced += m.Calls

@@ -3,7 +3,9 @@ package windows
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
-	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -26,29 +28,57 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 	}
 	defer base.During(about, &err)
 
+	c := &costs{engine: e, since: req.Since, one: req.Session != "", res: &api.CostResult{Sessions: []api.SessionCost{}, Unmetered: []transcript.SessionID{}}}
+	c.forecast.Prices = e.Opts.Prices
+	if err := c.read(ctx, scope, req.Session); err != nil {
+		return nil, err
+	}
 	ids := []transcript.SessionID{req.Session}
-	if req.Session == "" {
+	if !c.one {
 		if ids, err = e.usedSince(ctx, scope, req.Since); err != nil {
 			return nil, err
 		}
 	}
-	c := &costs{table: e.Opts.Prices, since: req.Since, res: &api.CostResult{Sessions: []api.SessionCost{}, Unmetered: []transcript.SessionID{}}}
 	for _, id := range ids {
-		h, info, err := e.LoadInfo(ctx, scope, id)
-		if err != nil {
+		if err := c.addSession(ctx, scope, id); err != nil {
 			return nil, err
 		}
-		metered, ok := meteredBy(h)
-		if !ok && req.Session != "" {
-			return nil, fmt.Errorf("%w: its format, %q, does not say what the provider charged: import the session file of Claude Code", api.ErrRequest, h.Head.Format)
-		}
-		if !ok {
-			c.res.Unmetered = append(c.res.Unmetered, id)
-			continue
-		}
-		c.add(&info, h.Session, metered, e.Capacity(h.Session.Model))
 	}
-	return c.result(req.Session != ""), nil
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) { // of sessions that are not stored, or not any more
+		c.addCalls(&api.SessionInfo{Session: id}, c.calls[id])
+	}
+	if len(ids)+len(c.invoices) == 0 && req.Since.IsZero() {
+		return nil, api.About(api.SubjectSession, fmt.Errorf("%w: no session is stored", store.ErrNotFound))
+	}
+	return c.result(), nil
+}
+
+// addSession adds a session that may be stored, by what its client recorded of its calls, or
+// by what the proxy did.
+func (c *costs) addSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) error {
+	h, info, err := c.engine.LoadInfo(ctx, scope, id)
+	if errors.Is(err, store.ErrNotFound) && len(c.calls[id]) > 0 {
+		return nil // calls stay when their conversation is purged
+	}
+	if err != nil {
+		return err
+	}
+	metered, ok := meteredBy(h)
+	switch {
+	case ok:
+		c.add(&info, h.Session, metered)
+		if c.one {
+			delete(c.calls, id)
+		}
+	case len(c.calls[id]) > 0:
+		c.addCalls(&info, c.calls[id])
+		delete(c.calls, id)
+	case c.one:
+		return fmt.Errorf("%w: its format, %q, does not say what the provider charged, and no call of it came through the proxy: import the session file of Claude Code", api.ErrRequest, h.Head.Format)
+	default:
+		c.res.Unmetered = append(c.res.Unmetered, id)
+	}
+	return nil
 }
 
 // skew is how much the clock of a client may be ahead of the engine's.
@@ -66,9 +96,6 @@ func (e *Windows) usedSince(ctx context.Context, scope governance.Scope, since t
 			ids = append(ids, h.ID)
 		}
 	}
-	if len(ids) == 0 && since.IsZero() {
-		return nil, api.About(api.SubjectSession, fmt.Errorf("%w: no session is stored", store.ErrNotFound))
-	}
 	return ids, nil
 }
 
@@ -84,18 +111,47 @@ func meteredBy(h *hold.Snapshot) (transcript.Metered, bool) {
 
 // costs gathers what sessions cost.
 type costs struct {
-	table    *economy.Table
+	engine   *Windows
 	since    time.Time
+	one      bool // session is asked for
 	res      *api.CostResult
 	invoices []economy.Invoice
-	least    economy.Forecast
-	most     economy.Forecast
+	forecast record.Forecast
+	calls    map[transcript.SessionID][]api.Call // that came through the proxy, in their order
+	replies  map[string]bool                     // provider's ids of their answers
 }
 
-// add adds a session, whose model has a window.
-func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transcript.Metered, window token.Count) {
+// read reads the calls that came through the proxy, of a session or of all.
+func (c *costs) read(ctx context.Context, scope governance.Scope, session transcript.SessionID) error {
+	c.calls, c.replies = make(map[transcript.SessionID][]api.Call), make(map[string]bool)
+	err := c.engine.EachCall(ctx, scope, store.CallFilter{Session: session, Since: c.since}, func(k *api.Call) bool {
+		if k.Usage != (api.Usage{}) {
+			c.calls[k.Session] = append(c.calls[k.Session], *k)
+			if k.Reply != "" {
+				c.replies[k.Reply] = true
+			}
+		}
+		return true
+	})
+	for _, list := range c.calls {
+		slices.Reverse(list)
+	}
+	return err
+}
+
+// addCalls adds a session whose calls came through the proxy.
+func (c *costs) addCalls(info *api.SessionInfo, list []api.Call) {
+	calls := record.Invoices(list)
+	c.bill(&api.SessionCost{
+		Session: info.Session, Title: info.Title, Project: info.Project, Model: list[len(list)-1].Model,
+		First: list[0].Ended, Last: list[len(list)-1].Ended, Proxied: len(list),
+	}, calls)
+}
+
+// add adds a session by what its client recorded. Where all sessions are asked for, calls
+// that came through the proxy, too, are left to what that recorded.
+func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transcript.Metered) {
 	all := metered.Receipts(s)
-	from := len(c.invoices)
 	place := make([]int, len(all)) // in the invoices, or -1
 	var calls []economy.Invoice    // whose After counts in this session alone
 	sum := api.SessionCost{Session: info.Session, Title: info.Title, Project: info.Project, Model: info.Model}
@@ -105,16 +161,16 @@ func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transc
 		if r.Ended.Before(c.since) {
 			continue
 		}
+		if !c.one && c.replies[r.ID] {
+			c.res.Twice++
+			continue
+		}
 		place[i] = len(calls)
 		v := invoice(r)
 		if r.After >= 0 {
 			v.After = place[r.After]
 		}
 		calls = append(calls, v)
-		if v.After >= 0 {
-			v.After += from
-		}
-		c.invoices = append(c.invoices, v)
 		if r.Compacted {
 			c.res.Compacted++
 		}
@@ -129,16 +185,27 @@ func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transc
 	if c.since.IsZero() || len(calls) > 0 {
 		c.res.Unseen += max(subAgents(s)-sideThreads(all), 0)
 	}
-	if len(calls) == 0 {
-		return
+	if len(calls) > 0 {
+		c.bill(&sum, calls)
 	}
-	b := c.table.Bill(calls)
+}
+
+// bill adds the calls of a session.
+func (c *costs) bill(sum *api.SessionCost, calls []economy.Invoice) {
+	b := c.engine.Opts.Prices.Bill(calls)
 	sum.Calls, sum.Spend, sum.Total, sum.Breaks, sum.Unpriced = b.Calls, b.Spend, b.Total, len(b.Breaks), b.Unpriced
 	for _, k := range b.Causes {
 		sum.Extra += k.Extra
 	}
-	c.res.Sessions = append(c.res.Sessions, sum)
-	c.manage(calls, window)
+	c.res.Sessions = append(c.res.Sessions, *sum)
+	c.forecast.Add(calls, c.engine.Capacity(sum.Model))
+	from := len(c.invoices)
+	for _, v := range calls {
+		if v.After >= 0 {
+			v.After += from
+		}
+		c.invoices = append(c.invoices, v)
+	}
 }
 
 // invoice returns what was charged for a call.
@@ -152,30 +219,15 @@ func invoice(r *transcript.Receipt) economy.Invoice {
 	}
 }
 
-// basis says what [Windows.Cost] assumes of managed windows.
-const basis = "a window is made smaller when it is 80% full, and when it is cold and above its target, which is 40% of it at the least and 60% at the most; " +
-	"at the most, the model looks something up twice after each time; the model does the same otherwise; no result of a tool is shortened before it is sent"
-
-// manage adds what the calls of a session had cost with a managed window.
-func (c *costs) manage(calls []economy.Invoice, window token.Count) {
-	law := economy.Law{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
-	low := c.table.Managed(calls, law)
-	law.Target, law.Lookups = ratio.Of(60, 100), 2
-	high := c.table.Managed(calls, law)
-	c.least.Charge, c.most.Charge = c.least.Charge.Plus(low.Charge), c.most.Charge.Plus(high.Charge)
-	c.least.Epochs, c.most.Epochs = c.least.Epochs+low.Epochs, c.most.Epochs+high.Epochs
-}
-
 // result returns what was gathered. Breaks are listed if it is of one session.
-func (c *costs) result(one bool) *api.CostResult {
-	b := c.table.Bill(c.invoices)
-	if !one {
+func (c *costs) result() *api.CostResult {
+	b := c.engine.Opts.Prices.Bill(c.invoices)
+	if !c.one {
 		b.Breaks = []economy.Break{}
 	}
 	c.res.Total = *b
 	if b.Unpriced < b.Calls {
-		low, high := c.least.Charge.Total(), c.most.Charge.Total()
-		c.res.Managed = &api.ManagedCost{Least: min(low, high), Most: max(low, high), Epochs: max(c.least.Epochs, c.most.Epochs), Basis: basis}
+		c.res.Managed = c.forecast.Cost()
 	}
 	slices.SortStableFunc(c.res.Sessions, func(x, y api.SessionCost) int {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Spend.Prompt(), x.Spend.Prompt()), cmp.Compare(x.Session, y.Session))

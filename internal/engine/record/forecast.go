@@ -1,0 +1,80 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// Spend returns what a call took, as economy counts it.
+func Spend(u *api.Usage) economy.Spend {
+	return economy.Spend{Uncached: u.Input, Read: u.CacheRead, Write5m: u.CacheWrite5m, Write1h: u.CacheWrite1h, Output: u.Output}
+}
+
+// Invoices returns what was charged for the calls of one session, in the order in which they
+// began, with what managing would have sent. Calls of which the provider said nothing are
+// left out. Of a call that has fewer messages than the one before, the client went back.
+func Invoices(calls []api.Call) []economy.Invoice {
+	var list []economy.Invoice
+	var before *api.Call
+	epoch := -1 // in which managing would be
+	for i := range calls {
+		c := &calls[i]
+		if c.Usage == (api.Usage{}) {
+			continue
+		}
+		v := economy.Invoice{
+			Begun: c.Begun, Ended: c.Ended, Model: c.Model, Spend: Spend(&c.Usage),
+			After: len(list) - 1, Frame: c.Frame, Managed: c.Managed,
+		}
+		if w := c.Would; w != nil {
+			v.Would = &economy.Would{Prompt: w.Tokens, Cut: strings.HasPrefix(w.Reason, api.ReasonEpoch) || epoch >= 0 && w.Epoch > epoch}
+			epoch = w.Epoch
+		}
+		if c.Session == "" { // each is alone
+			v.After = -1
+		} else if before != nil {
+			v.Compacted = compacts(before)
+			v.Edited = c.Messages < before.Messages || c.Epoch < before.Epoch
+			v.Cut = c.Epoch > before.Epoch || before.Managed && !c.Managed
+		}
+		list = append(list, v)
+		before = c
+	}
+	return list
+}
+
+// compacts reports whether a call asked for the client's own summary.
+func compacts(c *api.Call) bool {
+	return c.Reason == api.ReasonCompacts || c.Would != nil && c.Would.Reason == api.ReasonCompacts
+}
+
+// basis says what a [Forecast] assumes.
+const basis = "of sessions that were imported: a window is made smaller when it is 80% full, and when it is cold and above its target, which is 40% of it at the least and 60% at the most; " +
+	"no result of a tool is shortened before it is sent; of calls that were seen on their way: what was reckoned beside them, and at the most a quarter of what would have left is sent all the same; " +
+	"in both, at the most the model looks something up twice after each time; the model does the same otherwise"
+
+// A Forecast gathers what calls had cost with managed windows. Its zero value is of none.
+type Forecast struct {
+	Prices      *economy.Table
+	least, most economy.Forecast
+}
+
+// Add adds the calls of a session, whose model has a window.
+func (f *Forecast) Add(calls []economy.Invoice, window token.Count) {
+	law := economy.Law{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
+	low := f.Prices.Managed(calls, law)
+	law.Target, law.Lookups, law.Stays = ratio.Of(60, 100), 2, ratio.Of(1, 4)
+	high := f.Prices.Managed(calls, law)
+	f.least.Charge, f.most.Charge = f.least.Charge.Plus(low.Charge), f.most.Charge.Plus(high.Charge)
+	f.least.Epochs, f.most.Epochs = f.least.Epochs+low.Epochs, f.most.Epochs+high.Epochs
+}
+
+// Cost returns what the calls had cost.
+func (f *Forecast) Cost() *api.ManagedCost {
+	low, high := f.least.Charge.Total(), f.most.Charge.Total()
+	return &api.ManagedCost{Least: min(low, high), Most: max(low, high), Epochs: max(f.least.Epochs, f.most.Epochs), Basis: basis}
+}
