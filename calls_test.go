@@ -73,7 +73,7 @@ func TestCallsAreKept(t *testing.T) {
 	b := newBookkeeper(t)
 	intent := carrel.CallIntent{
 		Dialect: "anthropic", Model: "m", Messages: 3, Bytes: 900, SentBytes: 400, Chain: digest.Of([]byte("c")), Sent: digest.Of([]byte("s")),
-		Frame: digest.Of([]byte("f")), Epoch: 2, Managed: true, Reason: "head", Estimate: 100, Would: 90,
+		Frame: digest.Of([]byte("f")), Epoch: 2, Managed: true, Reason: "head", Estimate: 100,
 	}
 	first := b.begin(&carrel.BeginRequest{Session: "s", CallIntent: intent})
 	second := b.begin(&carrel.BeginRequest{Call: "call_mine"})
@@ -83,7 +83,7 @@ func TestCallsAreKept(t *testing.T) {
 	begun := b.now
 	outcome := carrel.CallOutcome{
 		Status: 200, Usage: carrel.Usage{Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6},
-		Stop: "end_turn", Received: 70, First: begun.Add(time.Second + 999*time.Microsecond).In(time.FixedZone("", 3600)),
+		Stop: "end_turn", Reply: "msg_1", Would: &api.CallWould{Tokens: 90, Epoch: 1, Reason: "same epoch", Head: digest.Of([]byte("h")), Made: 40}, Received: 70, First: begun.Add(time.Second + 999*time.Microsecond).In(time.FixedZone("", 3600)),
 	}
 	b.turn(func() { b.now = b.now.Add(time.Minute) })
 	b.end(&carrel.EndRequest{Call: first, State: store.CallDone, CallOutcome: outcome})

@@ -1,17 +1,24 @@
 package carrel_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/economy"
 	"github.com/carrel-dev/carrel/internal/test/fakesession"
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
 // A session of 25 calls, of which two came after an hour: what it cost is what its calls cost
@@ -93,5 +100,111 @@ func TestCostOfSeveral(t *testing.T) {
 	}
 	if later.Total.Calls != 42-2*9 {
 		t.Errorf("since %v there are %d calls, want %d", half, later.Total.Calls, 42-2*9)
+	}
+}
+
+// proxied records a call that came through the proxy and took a minute.
+func (b *bookkeeper) proxied(id transcript.SessionID, intent carrel.CallIntent, outcome carrel.CallOutcome) {
+	b.t.Helper()
+	intent.Model = cmp.Or(intent.Model, "claude-sonnet-4-5")
+	outcome.Status = 200
+	b.end(&carrel.EndRequest{Call: b.begin(&carrel.BeginRequest{Session: id, CallIntent: intent}), State: store.CallDone, CallOutcome: outcome})
+}
+
+// Calls that came through the proxy are billed by what the provider said of each, and what
+// broke its cache is told with who did it.
+func TestCostOfProxiedCalls(t *testing.T) {
+	b := newBookkeeper(t)
+	one, other := digest.Of([]byte("tools")), digest.Of([]byte("other tools"))
+	usage := func(read, written token.Count) carrel.CallOutcome {
+		return carrel.CallOutcome{Usage: carrel.Usage{Input: 3, CacheRead: read, CacheWrite5m: written, Output: 100}}
+	}
+	b.proxied("p", carrel.CallIntent{Messages: 1, Frame: one}, usage(0, 20_000))
+	b.proxied("p", carrel.CallIntent{Messages: 3, Frame: one}, usage(20_000, 5000))
+	b.proxied("p", carrel.CallIntent{Messages: 5, Frame: one, Epoch: 1, Managed: true}, usage(10_000, 5000))
+	b.proxied("p", carrel.CallIntent{Messages: 7, Frame: other, Epoch: 1, Managed: true}, usage(0, 17_000))
+	b.proxied("p", carrel.CallIntent{Messages: 2, Frame: other}, usage(0, 12_000))
+	b.proxied("p", carrel.CallIntent{Messages: 4, Frame: other, Model: "claude-opus-4-5"}, usage(0, 14_000))
+	b.turn(func() { b.now = b.now.Add(time.Hour) })
+	b.proxied("p", carrel.CallIntent{Messages: 6, Frame: other, Model: "claude-opus-4-5"}, usage(0, 16_000))
+	b.proxied("", carrel.CallIntent{Messages: 1}, usage(0, 500))
+	res, err := b.Cost(t.Context(), scope, &carrel.CostRequest{Session: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, k := range res.Total.Breaks {
+		got = append(got, fmt.Sprintf("%d %s by %s", k.Call, k.Cause, k.By))
+	}
+	want := []string{"2 epoch by carrel", "3 frame by client", "4 edited by client", "5 model by client", "6 expired by time"}
+	if diff := gocmp.Diff(want, got); diff != "" || res.Total.Calls != 7 || res.Sessions[0].Proxied != 7 {
+		t.Errorf("breaks (-want +got):\n%s\nof %d calls, %+v", diff, res.Total.Calls, res.Sessions)
+	}
+	all, err := b.Cost(t.Context(), scope, &carrel.CostRequest{})
+	if err != nil || all.Total.Calls != 8 || len(all.Sessions) != 2 || all.Total.Total <= res.Total.Total {
+		t.Errorf("all sessions: %+v, %v", all, err)
+	}
+}
+
+// A call that is in a session file and came through the proxy counts once.
+func TestCostCountsOnce(t *testing.T) {
+	b := newBookkeeper(t)
+	data := fakesession.Metered(1, 12, 5)
+	in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: "mill.jsonl", Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := claudecode.Format.Decode("mill.jsonl", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipts := claudecode.Format.(transcript.Metered).Receipts(s)
+	for _, r := range receipts[9:] {
+		b.proxied("p", carrel.CallIntent{}, carrel.CallOutcome{Reply: r.ID, Usage: carrel.Usage{
+			Input: token.Count(r.Uncached), CacheRead: token.Count(r.Read), CacheWrite5m: token.Count(r.Write5m), Output: token.Count(r.Output),
+		}})
+	}
+	alone, err := b.Cost(t.Context(), scope, &carrel.CostRequest{Session: in.Session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Cost(t.Context(), scope, &carrel.CostRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.Total.Calls != 12 || all.Total.Calls != 12 || all.Twice != 3 || all.Total.Total != alone.Total.Total || len(all.Sessions) != 2 {
+		t.Errorf("12 calls, of which the proxy saw 3: alone %d for %v, in all %d for %v, %d twice", alone.Total.Calls, alone.Total.Total, all.Total.Calls, all.Total.Total, all.Twice)
+	}
+}
+
+// Of calls with an estimate, what managing might have cost goes by that: here half of each
+// prompt but the first, behind one new window.
+func TestReportSaysWhatManagingWould(t *testing.T) {
+	b := newBookkeeper(t)
+	would := func(tokens token.Count, epoch int, reason string) *api.CallWould {
+		return &api.CallWould{Tokens: tokens, Frame: 5000, Epoch: epoch, Reason: reason}
+	}
+	b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheWrite5m: 40_000}, Would: would(40_000, 0, "nothing to change")})
+	b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 40_000}, Would: would(20_000, 1, "new epoch: budget")})
+	for range 10 {
+		b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 40_000}, Would: would(20_000, 1, "same epoch")})
+	}
+	b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 40_000}})
+	b.proxied("m", carrel.CallIntent{Managed: true}, carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 40_000}})
+	res, err := b.Report(t.Context(), scope, &carrel.ReportRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := res.Would
+	if w.Sessions != 1 || w.Calls != 12 || w.Missing != 1 || w.Came != 480_000 || w.Tokens != 260_000 {
+		t.Errorf("got %+v", w)
+	}
+	// In dollars for a million tokens: 3.75 to write, .3 to read. All 40,000 are written once, and
+	// read by the 12 calls that follow; or 15,000 behind a frame of 5,000 are written anew, and
+	// all of it is read by 11.
+	came := economy.Money(40_000*3750 + 12*40_000*300)
+	least := economy.Money(40_000*3750 + 15_000*3750 + 5000*300 + 11*20_000*300)
+	if w.Cost != came || w.Managed == nil || w.Managed.Least != least || w.Managed.Most <= least || w.Managed.Epochs != 1 {
+		t.Errorf("as they came %d, managed %+v, want %d and at least %d", w.Cost, w.Managed, came, least)
 	}
 }

@@ -118,8 +118,8 @@ func apart(t require, what, format string, data []byte, original map[string]bool
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		text := m.Text()
-		if m.Role == transcript.RoleTool || text == "" || original[text] {
-			continue
+		if m.Role == transcript.RoleTool || text == "" || original[text] || text == transcript.Opening {
+			continue // what stands between two replies, where a provider wants a user's words, says nothing
 		}
 		if format == "pager" && m.Role == transcript.RoleAssistant {
 			ours(t, what, text, nil)

@@ -57,6 +57,7 @@ const (
 // reckoned from sizes by the law that manages: an estimate, and no promise.
 type CallWould struct {
 	Tokens  token.Count   `json:"tokens"`            // of the prompt, in the proportion in which the provider counted what came
+	Frame   token.Count   `json:"frame,omitempty"`   // of them, system text and tools
 	Epoch   int           `json:"epoch,omitempty"`   // 0 is the time before the first head
 	Reason  string        `json:"reason"`            // as that of a call that is managed
 	Results int           `json:"results,omitempty"` // of tools that would have been shortened for it

@@ -17,6 +17,7 @@ type Law struct {
 // A Would is what managing would have sent for a call, as somebody reckoned who saw it.
 type Would struct {
 	Prompt token.Count // of it, as the provider counts
+	Frame  token.Count // of it, system text and tools: what a new window leaves as it is
 	Cut    bool        // the window was made smaller for it
 }
 
@@ -36,8 +37,8 @@ type Forecast struct {
 // reckoned who saw them, where [Invoice.Would] says it, and otherwise by a law, from what was
 // charged alone. Calls that were managed cost what they did. The model says and does the
 // same, and what left a window is missing from all later prompts until the client compacts.
-// A window that was made smaller while it was warm is written anew, but for as much as the
-// first prompt of its conversation had. It is arithmetic and no promise: a model with
+// A window that was made smaller while it was warm is written anew, but for its frame, or, by
+// a law, for as much as the first prompt of its conversation had. It is arithmetic and no promise: a model with
 // another window may do more or less.
 func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 	var f Forecast
@@ -52,6 +53,9 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 			if !c.Compacted && !c.Managed {
 				removed[i] = min(removed[c.After], c.Prompt()-fixed[i])
 			}
+		}
+		if c.Would != nil {
+			fixed[i] = min(fixed[i], c.Would.Frame)
 		}
 		m, known := t.Find(c.Model)
 		if !known || !m.Priced() {

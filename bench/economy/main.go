@@ -43,7 +43,10 @@
 //
 // On a session that fits its window, managed costs at most 1% more than none. On those that
 // do not, it costs at least 20% less than the cheapest of mask, summarize and prune in the
-// median, and has no less ground than that one on the same session, see package retention.
+// median, and has no less ground than that one on the same session, see package retention,
+// and, with -exam, no fewer strings of an exam at the exam's cut, see package exam. What an
+// exam asks about that is not below the folders is read from beside it, is judged for its
+// exam alone, and has no system text and tools.
 // The exit status is 1 if a goal is missed. Equal files and flags give equal output.
 package main
 
@@ -72,6 +75,7 @@ func main() {
 	flag.IntVar(&b.law.payback, "payback", 10, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
 	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")
 	flag.IntVar(&b.prefix, "prefix", 200_000, "`tokens` of a conversation, the newest, that an account is made of")
+	flag.StringVar(&b.exams, "exam", "", "`list` of exams, such as bench/exam/testdata/own.json: how many of their strings windows have at their cuts")
 	flag.BoolVar(&b.each, "each", false, "print a line for each session, too")
 	flag.Parse()
 	if flag.NArg() == 0 {
@@ -89,7 +93,7 @@ func main() {
 }
 
 type bench struct {
-	windows        string
+	windows, exams string
 	law            law
 	chains, prefix int
 	each           bool
@@ -100,7 +104,11 @@ func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all, err := load(folders, b.chains)
+	var exams []string
+	if b.exams != "" {
+		exams = strings.Split(b.exams, ",")
+	}
+	all, err := load(folders, b.chains, exams)
 	if err != nil {
 		return false, err
 	}

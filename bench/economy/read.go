@@ -35,6 +35,8 @@ type conversation struct {
 	cases  []*retention.Case
 	packs  map[pack][]retention.Message // accounts that were made
 	prefix int                          // tokens of it that an account is made of
+	papers []paper                      // of exams, by where they cut it
+	alone  bool                         // it is here for its exam
 }
 
 // A call is a reply of the model.
@@ -47,7 +49,7 @@ type call struct {
 
 // load reads all conversations below folders, and chains those of a project. It tells of
 // files that are left out.
-func load(folders []string, chains int) ([]*conversation, error) {
+func load(folders []string, chains int, exams []string) ([]*conversation, error) {
 	files, err := retention.Files(folders)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,11 @@ func load(folders []string, chains int) ([]*conversation, error) {
 		}
 		all = append(all, c)
 	}
-	all = append(all, chained(all, chains)...)
+	rows := chained(all, chains)
+	if all, err = examine(all, exams, folders); err != nil {
+		return nil, err
+	}
+	all = append(all, rows...)
 	trajectories := make([]*retention.Trajectory, len(all))
 	for i, c := range all {
 		trajectories[i] = c.Trajectory
@@ -92,7 +98,8 @@ func read(path string, data []byte) (c *conversation, why string) {
 	c = newConversation(id, family, retention.MessagesOf(s))
 	if f.Name() == claudecode.Format.Name() {
 		why = c.metered(s)
-	} else {
+	}
+	if len(c.calls) == 0 {
 		why = c.plain()
 	}
 	if why != "" {

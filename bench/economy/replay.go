@@ -34,8 +34,12 @@ type replay struct {
 	size  token.Count    // of links
 	last  time.Time      // of the call before
 	made  token.Count    // the size when the window was made smaller last, or 0
+	added token.Count    // to the window since the call before, as it came
+	edits int            // before the call before
 	calls int            // so far
 	res   result
+
+	papers int // that were judged
 }
 
 // A result is what a way cost.
@@ -45,12 +49,26 @@ type result struct {
 	edits   int         // how often the window was made smaller
 	over    int         // calls whose prompt was larger than the window
 	ground  float64     // mean over the cases, or -1 if there is none
+	bill    bill
+
+	strings, all int // of the exams: that the windows have, and that there are
+}
+
+// A bill is what a way cost, by what for.
+type bill struct {
+	fresh  economy.Money // sending what is new for the first time, system text and tools included
+	cold   economy.Money // sending again what the provider has forgotten
+	edit   economy.Money // sending again what stands behind an edit
+	read   economy.Money
+	output economy.Money
+	asked  economy.Money // calls that wrote a summary
 }
 
 // play replays a conversation in a way.
 func play(c *conversation, w *way, l *law, window token.Count, long bool) result {
 	r := &replay{conversation: c, law: l, window: window, long: long, cache: economy.NewCache(rulesOf(c))}
 	r.push(economy.Link{Digest: digest.Of([]byte("frame")), Tokens: c.frame})
+	r.added = c.frame
 	done, grounds, judged := 0, 0.0, 0
 	for i := range c.calls {
 		k := &c.calls[i]
@@ -66,10 +84,12 @@ func play(c *conversation, w *way, l *law, window token.Count, long bool) result
 				judged++
 			}
 		}
-		r.send(k, k.output)
+		r.examine(k.at)
+		r.send(k, k.output, nil)
 		r.last = k.time
 		r.calls++
 	}
+	r.finish(w, done)
 	r.res.ground = -1
 	if judged > 0 {
 		r.res.ground = grounds / float64(judged)
@@ -90,6 +110,7 @@ func (r *replay) take(w *way, at int) {
 	}
 	r.sent = append(r.sent, m)
 	r.push(l)
+	r.added += l.Tokens
 }
 
 func (r *replay) push(l economy.Link) {
@@ -108,22 +129,48 @@ func (r *replay) replace(msgs []retention.Message) {
 	r.res.edits++
 }
 
-// send sends the window. The frame is marked, the last message, and one 20 messages before:
-// so what was sent with the call before is found unless very much came at once.
-func (r *replay) send(k *call, output token.Count, more ...economy.Link) {
+// send sends the window, with what else is asked there. The frame is marked, the last message,
+// and one 20 messages before: so what was sent with the call before is found unless very much
+// came at once.
+func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 	s := &economy.Submission{At: k.time, Model: k.tariff.Name, Links: r.links}
-	s.Links = append(slices.Clip(s.Links), more...)
+	if ask != nil {
+		s.Links = append(slices.Clip(s.Links), *ask)
+	}
 	for _, at := range []int{0, len(s.Links) - 20, len(s.Links) - 1} {
 		s.Marks = append(s.Marks, economy.Breakpoint{After: at, Long: r.long})
 	}
 	spend := r.cache.Send(s)
 	size := spend.Prompt()
 	spend.Output = output
-	r.res.cost += k.tariff.Charge(spend).Total()
+	r.charge(k, spend, ask != nil)
 	r.res.largest = max(r.res.largest, size)
 	if size > r.window {
 		r.res.over++
 	}
+}
+
+// charge adds what a call cost. Of what it sent anew as much is new as was added since the
+// call before; the rest was sent before.
+func (r *replay) charge(k *call, spend economy.Spend, asked bool) {
+	c := k.tariff.Charge(spend)
+	b, sent := &r.res.bill, spend.Written()+spend.Uncached
+	r.res.cost += c.Total()
+	if asked {
+		b.asked += c.Total()
+		return
+	}
+	fresh := economy.Money(0)
+	if sent > 0 {
+		fresh = economy.Money(float64(c.Write+c.Uncached) * min(1, float64(r.added)/float64(sent)))
+	}
+	again := &b.cold
+	if r.edits < r.res.edits && (r.warm(k) || r.last.IsZero()) {
+		again = &b.edit
+	}
+	*again += c.Write + c.Uncached - fresh
+	b.fresh, b.read, b.output = b.fresh+fresh, b.read+c.Read, b.output+c.Output
+	r.added, r.edits = 0, r.res.edits
 }
 
 // warm reports whether the provider still keeps what the call before sent.

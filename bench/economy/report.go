@@ -87,6 +87,7 @@ func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) 
 	var fitting, others, single, fixed []row
 	for _, r := range rows {
 		switch {
+		case r.alone: // for its exam
 		case r.fits(window):
 			fitting = append(fitting, r)
 		case r.frame > window/2:
@@ -106,7 +107,7 @@ func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) 
 	if len(fixed) > 0 {
 		overflow(out, "system text and tools alone are more than half of the window", fixed)
 	}
-	return met
+	return examined(out, rows) && met
 }
 
 // fit prints how managed does where nothing has to leave.
@@ -154,7 +155,60 @@ func overflow(out io.Writer, title string, rows []row) bool {
 		}
 		fmt.Fprintf(out, "    %-10s %9.3f %9s %7s %7.1f %6d\n", ways[w].name, median(ratios), cost, mean(grounds), median(edits), over)
 	}
+	bills(out, rows)
 	return judge(out, rows)
+}
+
+// bills prints what each way spends for what, as shares of what none costs: in the mean over
+// sessions.
+func bills(out io.Writer, rows []row) {
+	fmt.Fprintf(out, "    %-10s %9s %9s %9s %9s %9s %9s\n", "of none", "new", "cold", "edited", "read", "output", "asked")
+	for w := range ways {
+		var sums [6]float64
+		for i := range rows {
+			b := &rows[i].results[w].bill
+			for k, m := range []economy.Money{b.fresh, b.cold, b.edit, b.read, b.output, b.asked} {
+				sums[k] += float64(m) / float64(max(rows[i].none().cost, 1)) / float64(len(rows))
+			}
+		}
+		fmt.Fprintf(out, "    %-10s", ways[w].name)
+		for _, x := range sums {
+			fmt.Fprintf(out, " %9.3f", x)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// examined prints how many strings of exams windows have, of sessions that do not fit, and
+// reports whether managed has no fewer than the cheapest alternative on any.
+func examined(out io.Writer, rows []row) bool {
+	below, n := 0, 0
+	strings, all := make([]int, len(ways)), 0
+	theirs := 0
+	for i := range rows {
+		r := &rows[i]
+		if r.none().all == 0 || r.managed().edits == 0 && r.cheapest().edits == 0 {
+			continue
+		}
+		n++
+		all += r.none().all
+		theirs += r.cheapest().strings
+		for w := range ways {
+			strings[w] += r.results[w].strings
+		}
+		if r.managed().strings < r.cheapest().strings {
+			below++
+		}
+	}
+	if n == 0 {
+		return true
+	}
+	fmt.Fprintf(out, "  exams of conversations that were made smaller, at their cuts: n=%d, %d strings\n   ", n, all)
+	for w := range ways {
+		fmt.Fprintf(out, " %s %.3f", ways[w].name, float64(strings[w])/float64(all))
+	}
+	fmt.Fprintf(out, "; the cheapest of each %.3f, managed below it on %d: %s\n", float64(theirs)/float64(all), below, verdict(below == 0))
+	return below == 0
 }
 
 // judge compares managed with the cheapest alternative of each session.
@@ -197,7 +251,8 @@ func each(out io.Writer, rows []row, window token.Count) {
 		r := &rows[i]
 		var costs []string
 		for w := range ways {
-			costs = append(costs, fmt.Sprintf("%s %.3f/%.2f", ways[w].name, ratio(&r.results[w], r.none()), r.results[w].ground))
+			x := &r.results[w]
+			costs = append(costs, fmt.Sprintf("%s %.3f/%.2f/%d", ways[w].name, ratio(x, r.none()), x.ground, x.strings))
 		}
 		fmt.Fprintf(out, "  %-28s calls %4d frame %6d largest %8d fits %-5t %s %s\n", r.ID, len(r.calls), r.frame, r.none().largest, r.fits(window), r.none().cost, strings.Join(costs, " "))
 	}

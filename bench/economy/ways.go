@@ -92,7 +92,7 @@ func summarize(r *replay, k *call) {
 		return
 	}
 	ask := economy.Link{Digest: digest.Of([]byte("summarize")), Tokens: summaryAsked}
-	r.send(k, summaryTokens, ask)
+	r.send(k, summaryTokens, &ask)
 	tail := r.sent[from:]
 	r.replace(append(r.account(k.at-len(tail), int(summaryTokens)), tail...))
 }

@@ -38,7 +38,6 @@ type Book struct {
 	heads    map[digest.Digest]*entry
 	messages map[digest.Digest]*entry
 	replies  map[digest.Digest]*reply // by ReplyChain
-	doc      rawjson.Document
 	epoch    int
 }
 
@@ -150,14 +149,14 @@ func (b *Book) entry(list []byte) (*entry, error) {
 
 // read reads a body.
 func (b *Book) read(body []byte) (*wire.Request, error) {
-	if err := b.doc.Read(body); err != nil {
+	doc, q := new(rawjson.Document), new(wire.Request) // a book that nobody uses keeps no text
+	if err := doc.Read(body); err != nil {
 		return nil, err
 	}
-	q := new(wire.Request)
-	if err := q.Read(b.dialect, wire.KindCall, nil, &b.doc); err != nil {
+	if err := q.Read(b.dialect, wire.KindCall, nil, doc); err != nil {
 		return nil, err
 	}
-	if b.doc.Kind(q.List) != rawjson.Array {
+	if doc.Kind(q.List) != rawjson.Array {
 		return nil, fmt.Errorf("%w: no list of messages", wire.ErrForm)
 	}
 	return q, nil

@@ -15,7 +15,7 @@ import (
 // has the same bytes in each call.
 func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
 	alone := b.apart(q, 0)
-	d := &b.doc
+	d := new(rawjson.Document)
 	if err := d.Read(q.Doc.Raw(rawjson.Root)); err != nil {
 		return nil, err
 	}

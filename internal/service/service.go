@@ -226,3 +226,29 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	}
 	return err
 }
+
+// ServeConsole serves a console and nothing else at a listener until ctx is done, which is how
+// it is meant to end. What has not been answered by then is not. It closes the listener.
+func ServeConsole(ctx context.Context, l net.Listener, o *console.Options) error {
+	o.Listen = l.Addr().String()
+	pages, err := console.New(o)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle(console.Root, pages)
+	mux.Handle("/{$}", http.RedirectHandler(console.Root, http.StatusSeeOther))
+	srv := auth.Server(mux)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err = <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err = srv.Close()
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}

@@ -49,7 +49,7 @@ data: {"type":"message_stop"}
 `
 
 var claudeAnswer = Answer{
-	Model: "claude-opus-5-5", Stop: "end_turn", Whole: true, Used: true,
+	ID: "msg_1", Model: "claude-opus-5-5", Stop: "end_turn", Whole: true, Used: true,
 	Usage: Usage{Input: 12, CacheRead: 900, CacheWrite5m: 30, CacheWrite1h: 50, Output: 42, Reasoning: 5},
 }
 
@@ -62,7 +62,7 @@ data: {"id":"c","model":"gpt-6","choices":[],"usage":{"prompt_tokens":100,"compl
 `
 
 var chatAnswer = Answer{
-	Model: "gpt-6", Stop: "stop", Whole: true, Used: true,
+	ID: "c", Model: "gpt-6", Stop: "stop", Whole: true, Used: true,
 	Usage: Usage{Input: 36, CacheRead: 64, Output: 9, Reasoning: 4},
 }
 
@@ -77,7 +77,7 @@ data: {"type":"response.output_text.delta","delta":"response.completed"}
 const responseObject = `{"id":"r","status":"completed","model":"gpt-6","error":null,"incomplete_details":null,"output":[{"type":"message","status":"completed","content":[{"type":"output_text","text":"x"}]}],"usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":20,"cache_write_tokens":10},"output_tokens":8,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":58}}`
 
 var responseAnswer = Answer{
-	Model: "gpt-6", Stop: "completed", Whole: true, Used: true,
+	ID: "r", Model: "gpt-6", Stop: "completed", Whole: true, Used: true,
 	Usage: Usage{Input: 20, CacheRead: 20, CacheWrite5m: 10, Output: 8, Reasoning: 3},
 }
 
@@ -101,9 +101,9 @@ func answers() []answered {
 		{"chat", Chat, eventStream, chatStream + "data: [DONE]\n\n", "data: [DONE]\n", chatAnswer},
 		{"chat without a blank", Chat, eventStream, strings.ReplaceAll(chatStream+"data: [DONE]\n\n", "data: ", "data:"), "data:[DONE]\n", chatAnswer},
 		{"chat without a mark at its end", Chat, eventStream, chatStream, "", noDone},
-		{"chat that ends as it says why", Chat, eventStream, chatStream[:strings.Index(chatStream, `"stop"`)+8], "", Answer{Model: "gpt-6", Stop: "stop"}},
-		{"chat that ends early", Chat, eventStream, chatStream[:strings.Index(chatStream, "\n")+2], "", Answer{Model: "gpt-6"}},
-		{"chat in JSON", Chat, jsonType, `{"model":"gpt-6","choices":[{"finish_reason":"stop","message":{"content":"a"}}],"usage":{"prompt_tokens":100,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":4}}}`, "}", chatAnswer},
+		{"chat that ends as it says why", Chat, eventStream, chatStream[:strings.Index(chatStream, `"stop"`)+8], "", Answer{ID: "c", Model: "gpt-6", Stop: "stop"}},
+		{"chat that ends early", Chat, eventStream, chatStream[:strings.Index(chatStream, "\n")+2], "", Answer{ID: "c", Model: "gpt-6"}},
+		{"chat in JSON", Chat, jsonType, `{"id":"c","model":"gpt-6","choices":[{"finish_reason":"stop","message":{"content":"a"}}],"usage":{"prompt_tokens":100,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":4}}}`, "}", chatAnswer},
 		{"responses", Responses, eventStream, responsesStream + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "event: response.completed\n", responseAnswer},
 		{"responses without names of events", Responses, eventStream, withoutNames(responsesStream) + "data: {\"type\":\"response.completed\",\"response\":" + responseObject + "}\n\n", "data: {\"type\":\"response.completed\"", responseAnswer},
 		{"responses that fail", Responses, eventStream, responsesStream + "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":" + strings.NewReplacer(`r","status":"completed"`, `r","status":"failed"`, `"error":null`, `"error":{"code":"server_error"}`).Replace(responseObject) + "}\n\n", "event: response.failed\n", failed},
@@ -111,7 +111,7 @@ func answers() []answered {
 		{"responses in JSON", Responses, jsonType, responseObject, "}", responseAnswer},
 		{"what is neither JSON nor events", Anthropic, "text/html", "<html>", ">", Answer{Whole: true}},
 		{"what says that it is JSON", Anthropic, jsonType, "<html>", ">", Answer{Whole: true}},
-		{"JSON that is cut", Anthropic, jsonType, `{"model":"m","usage":{"output_tokens":4}`, "", Answer{Model: "m", Used: true, Usage: Usage{Output: 4}}},
+		{"JSON that is cut", Anthropic, jsonType, `{"id":"x","model":"m","usage":{"output_tokens":4}`, "", Answer{ID: "x", Model: "m", Used: true, Usage: Usage{Output: 4}}},
 	}
 	plain := slices.Clone(list)
 	for _, ends := range []string{"\r\n", "\r"} {

@@ -120,7 +120,7 @@ func (w *Would) end(r *reckoning, answer *wire.Answer) *api.CallWould {
 		return nil
 	}
 	if m := r.image; t.counted > 0 && m.Came > 0 { // in the proportion in which it counted what came
-		r.would.Tokens = t.counted * m.All / m.Came
+		r.would.Tokens, r.would.Frame = t.counted*m.All/m.Came, t.counted*m.Frame/m.Came
 	}
 	return r.would
 }
@@ -158,7 +158,7 @@ func (w *Would) do(t *task) {
 	defer t.mu.Unlock()
 	t.image = &image
 	t.would = &api.CallWould{
-		Tokens: s.gauge.Read(image.All), Epoch: image.Head.Epoch, Reason: reason, Results: image.Results,
+		Tokens: s.gauge.Read(image.All), Frame: s.gauge.Read(image.Frame), Epoch: image.Head.Epoch, Reason: reason, Results: image.Results,
 		Head: image.Head.Chain, Made: image.Head.Tokens,
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"errors"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/internal/service"
 	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/console"
 )
@@ -76,13 +75,6 @@ func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []
 	}
 	defer func() { _ = l.Close() }() // closed by the server already, or never used
 	own := &key{rand.Text() + rand.Text(), governance.Whole(governance.ActorUser)}
-	pages, err := console.New(&console.Options{
-		Verifier: own, Engine: func(context.Context) (*carrel.Engine, *governance.Grant, error) { return a.Engine, own.grant, nil },
-		Scope: a.Scope, Listen: l.Addr().String(), AllowWrite: fl.write, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock(),
-	})
-	if err != nil {
-		return err
-	}
 	query := url.Values{"key": {own.text}}
 	if len(args) > 0 {
 		found, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: args[0]})
@@ -96,22 +88,10 @@ func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []
 	if !fl.stay {
 		browse(ctx, address)
 	}
-	mux := http.NewServeMux()
-	mux.Handle(console.Root, pages)
-	mux.Handle("/{$}", http.RedirectHandler(console.Root, http.StatusSeeOther))
-	srv := auth.Server(mux)
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }()
-	select {
-	case err = <-served:
-		return err
-	case <-ctx.Done():
-	}
-	err = srv.Close()
-	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
-	return err
+	return service.ServeConsole(ctx, l, &console.Options{
+		Verifier: own, Engine: func(context.Context) (*carrel.Engine, *governance.Grant, error) { return a.Engine, own.grant, nil },
+		Scope: a.Scope, AllowWrite: fl.write, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock(),
+	})
 }
 
 // browse opens a browser, if there is one. Whoever has none takes the URL that is printed.
