@@ -182,7 +182,7 @@ type NewEpochRequest struct {
 	Chain  digest.Digest `json:"chain"`            // of all messages of Data
 	Epoch  int           `json:"epoch"`            // that begins, at least 1
 
-	Compaction []byte `json:"compaction,omitempty"` // as in [ImportRequest]
+	Compaction string `json:"compaction,omitempty"` // as in [ImportRequest]
 }
 
 // A NewEpochResult is a new head, which is kept.

@@ -22,7 +22,7 @@ type ImportRequest struct {
 	// Compaction is the message that the client's own compaction left in the conversation, as
 	// it stands in Data: a JSON object. What is stored of the session and lacks it becomes an
 	// earlier window. It is for formats whose data has one window: requests to models.
-	Compaction []byte `json:"compaction,omitempty"`
+	Compaction string `json:"compaction,omitempty"`
 
 	// Anew takes in a conversation that was purged, as if it had never been there. It
 	// takes the permission to erase, which is whose decision it was.

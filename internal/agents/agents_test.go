@@ -3,13 +3,17 @@ package agents
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
 )
 
 // environ returns an environment with some variables.
@@ -193,5 +197,83 @@ func TestNewFile(t *testing.T) {
 		if ok, _ := filepath.Match(tt.want, filepath.ToSlash(got.Path)); !ok || tt.id != "" && got.ID != tt.id || tt.output != "d/x.json" && !bytes.Contains([]byte(got.Path), []byte(got.ID[:8])) {
 			t.Errorf("%s in %q: %+v, want %s", tt.agent.Name, tt.output, got, tt.want)
 		}
+	}
+}
+
+// rollout returns the path of a file of Codex that says what stands before it, if anything.
+func rollout(t *testing.T, home, id, base string, bytes int, rows ...string) string {
+	t.Helper()
+	path := filepath.Join(home, "sessions", "2026", "11", "01", "rollout-2026-11-01T10-00-00-"+id+".jsonl")
+	first := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q}}`, id)
+	if base != "" {
+		first = fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_byte_offset":%d}}}`, id, base, bytes)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(append([]string{first}, rows...), "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A fork of Codex has what stands before it, through all forks, up to the place that it names.
+func TestReadFork(t *testing.T) {
+	const one, two, three = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002", "019a7c1e-0000-7000-8000-000000000003"
+	home := t.TempDir()
+	size := func(path string) int {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(data)
+	}
+	root := rollout(t, home, one, "", 0, "a", "b")
+	upTo := size(root)
+	rollout(t, home, one, "", 0, "a", "b", "c")
+	next := rollout(t, home, two, one, upTo, "d")
+	last := rollout(t, home, three, two, size(next), "e")
+	lines := func(path string) string {
+		t.Helper()
+		data, err := ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, n, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer all.Close()
+		if again, err := io.ReadAll(io.NewSectionReader(all, 0, n)); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("followed, it is %q, %v; read, %q", again, err, data)
+		}
+		var got []string
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); len(line) > 1 {
+				line = gjson.Get(line, "payload.id").Str[35:]
+			}
+			got = append(got, line)
+		}
+		return strings.Join(got, " ")
+	}
+	for path, want := range map[string]string{root: "1 a b c", next: "2 1 a b d", last: "3 2 1 a b d e"} {
+		if got := lines(path); got != want {
+			t.Errorf("%s has %q, want %q", filepath.Base(path), got, want)
+		}
+	}
+	for name, path := range map[string]string{
+		"a place within a row":    rollout(t, home, three, one, upTo-1, "e"),
+		"a place behind the file": rollout(t, home, three, one, 1<<20, "e"),
+	} {
+		if got := lines(path); got != "3 e" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := lines(rollout(t, home, three, "../"+one, upTo, "e")); got != "3 e" {
+		t.Errorf("a thread that is a path: %q", got)
+	}
+	self := size(rollout(t, home, three, three, 100, "e"))
+	if _, err := ReadFile(rollout(t, home, three, three, self, "e")); err == nil {
+		t.Error("a session stands before itself")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/carrel-dev/carrel/internal/lazy"
+	"github.com/carrel-dev/carrel/transcript/codex"
 )
 
 // Codex is the agent of OpenAI. It keeps each session in a file below the day on which that
@@ -23,18 +23,7 @@ var Codex = &Agent{
 func CodexHome(env Getenv) (string, error) { return dirOf(env, "CODEX_HOME", ".codex") }
 
 // isRollout reports whether a file is a session of Codex, by its name.
-func isRollout(name string) bool { return RolloutSession(name) != "" }
-
-// RolloutSession returns the id of the session that a file of Codex has, by its name, or "".
-func RolloutSession(path string) string {
-	name, _ := strings.CutSuffix(filepath.Base(path), packed)
-	if m := rolloutName.Get().FindStringSubmatch(name); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-var rolloutName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
+func isRollout(name string) bool { return codex.SessionOf(strings.TrimSuffix(name, packed)) != "" }
 
 // newRollout begins a session where Codex looks for one: unless the user names a place, below
 // the day in its own folder.
@@ -53,9 +42,9 @@ func newRollout(n *New) (*NewFile, error) {
 	case n.Folder:
 		path = filepath.Join(path, name)
 	default:
-		id = RolloutSession(path)
+		id = codex.SessionOf(path)
 	}
-	if id == "" || strings.HasSuffix(path, packed) {
+	if id == "" {
 		return nil, &NameError{Output: n.Output, Want: "a file with such a name as " + name}
 	}
 	return &NewFile{Path: path, Folder: folder, ID: id, Resume: "resume it in its project: codex resume " + id}, nil

@@ -17,8 +17,8 @@ type Reading interface {
 	io.Closer
 }
 
-// Open opens a session by the name of its [Source], and says how many bytes it has. Of what an
-// agent keeps in a database, all is read at once.
+// Open opens a session by the name of its [Source], as [ReadFile] reads it, and says how many
+// bytes it has. What an agent keeps in a database, and a fork of Codex, is read at once.
 func Open(name string) (Reading, int64, error) {
 	if path, id, ok := place(name); ok {
 		data, err := readOpenCode(path, id, 0)
@@ -34,10 +34,20 @@ func Open(name string) (Reading, int64, error) {
 	case !fi.Mode().IsRegular():
 		err = fmt.Errorf("%s is no file", name)
 	default:
-		return f, fi.Size(), nil
+		var all io.ReaderAt
+		var size int64
+		if all, size, err = entire(f, fi.Size()); err == nil {
+			return opened{all, f}, size, nil
+		}
 	}
 	_ = f.Close() // it was only read
 	return nil, 0, err
+}
+
+// opened is what is read of a file, and the file.
+type opened struct {
+	io.ReaderAt
+	io.Closer
 }
 
 // Ends returns the beginning and the end of what a database of an agent has of a session, no

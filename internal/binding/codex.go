@@ -6,6 +6,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/transcript"
+	threads "github.com/carrel-dev/carrel/transcript/codex"
 )
 
 // The members of _meta by which Codex says which call a call is, and in which thread it is. It
@@ -14,6 +15,7 @@ import (
 const (
 	codexCall   = "callId"
 	codexThread = "threadId"
+	codexTree   = "sessionId" // with the threads of sub-agents
 	codexTurn   = "x-codex-turn-metadata"
 )
 
@@ -23,7 +25,11 @@ func codex(getenv func(string) string, meta Meta) *Said {
 	if _, ok := meta[codexTurn]; !ok || id == "" || strings.ContainsAny(id, `/\*?[`) {
 		return nil
 	}
-	return &Said{Session: transcript.SessionID(id), Format: agents.Codex.Format, OfCall: true, Find: func() string {
+	session := transcript.SessionID(id)
+	if root, _ := meta[codexTree].(string); root != "" && root != id {
+		session = threads.SubAgent(root, id)
+	}
+	return &Said{Session: session, Format: agents.Codex.Format, OfCall: true, Find: func() string {
 		home, err := agents.CodexHome(getenv)
 		if err != nil {
 			return ""

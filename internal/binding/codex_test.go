@@ -26,13 +26,15 @@ func TestHearCodex(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		meta binding.Meta
+		id   string
 		path string
 	}{
-		{"a thread", binding.Meta{"callId": "call_1", "threadId": id, "sessionId": other, "x-codex-turn-metadata": turn}, file},
-		{"one without a transcript", binding.Meta{"callId": "call_1", "threadId": other, "x-codex-turn-metadata": turn}, ""},
+		{"a thread", binding.Meta{"callId": "call_1", "threadId": id, "sessionId": id, "x-codex-turn-metadata": turn}, id, file},
+		{"a thread of a sub-agent", binding.Meta{"callId": "call_1", "threadId": id, "sessionId": other, "x-codex-turn-metadata": turn}, other + "/agent-" + id, file},
+		{"one without a transcript", binding.Meta{"callId": "call_1", "threadId": other, "x-codex-turn-metadata": turn}, other, ""},
 	} {
 		said := binding.Hear(getenv, tt.meta)
-		if said == nil || !said.OfCall || string(said.Session) != tt.meta["threadId"] || said.Format != "codex" || said.Find() != tt.path {
+		if said == nil || !said.OfCall || string(said.Session) != tt.id || said.Format != "codex" || said.Find() != tt.path {
 			t.Errorf("%s: %+v", tt.name, said)
 		}
 		if call := binding.CallOf(tt.meta); call != "call_1" {

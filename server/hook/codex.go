@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
+	threads "github.com/carrel-dev/carrel/transcript/codex"
 )
 
 // Codex is the dialect of Codex, as version 0.169.0 speaks it.
@@ -47,9 +48,10 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	}
 	e := &Event{Transcript: path, Format: agents.Codex.Format}
 	if event != "SessionEnd" && event != "SubagentStop" { // these tell of what has ended
-		e.Session = transcript.SessionID(gjson.GetBytes(input, "session_id").Str)
-		if id := agents.RolloutSession(path); id != "" {
-			e.Session = transcript.SessionID(id) // of a sub-agent, where that has the event
+		session := gjson.GetBytes(input, "session_id").Str
+		e.Session = transcript.SessionID(session)
+		if thread := threads.SessionOf(path); thread != "" && thread != session {
+			e.Session = threads.SubAgent(session, thread)
 		}
 	}
 	if event == "PostToolUse" && len(input) <= large {

@@ -86,7 +86,7 @@ func TestCodexEvents(t *testing.T) {
 		{"a question is imported", "UserPromptSubmit", object{"prompt": "go on"}, "", imported, in},
 		{"the end is imported", "SessionEnd", object{"reason": "other"}, "", imported, ""},
 		{"a sub-agent is imported", "SubagentStop", object{"agent_transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, ""},
-		{"a session of a sub-agent", "UserPromptSubmit", object{"transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, "codex 019a7c1e-0000-7000-8000-000000000002"},
+		{"a session of a sub-agent", "UserPromptSubmit", object{"transcript_path": side}, "", []string{"codex " + filepath.Base(side) + " 5"}, in + "/agent-019a7c1e-0000-7000-8000-000000000002"},
 		{"a client without a transcript", "Stop", object{"transcript_path": nil}, "", nil, in},
 		{"a small result needs nothing", "PostToolUse", object{"tool_name": "Bash", "tool_response": "ok"}, "", nil, in},
 		{"an event that nobody knows needs nothing", "TeaTime", nil, "", nil, in},

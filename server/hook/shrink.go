@@ -29,15 +29,15 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 	if e.Transcript == "" {
 		return nil, errNoFile
 	}
-	f, size, err := agents.Open(e.Transcript)
+	file, size, err := agents.Open(e.Transcript)
 	if err != nil {
 		return nil, err
 	}
 	if size > mostFile {
-		return nil, errors.Join(fmt.Errorf("%s has more than %d bytes", e.Transcript, mostFile), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s has more than %d bytes", e.Transcript, mostFile), file.Close())
 	}
-	defer f.Close()
-	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: f, Size: size})
+	defer file.Close()
+	in, err := r.engine.Follow(ctx, r.o.Scope, &carrel.FollowRequest{Name: filepath.Base(e.Transcript), Format: e.Format, File: file, Size: size})
 	if shorter, ok := errors.AsType[*carrel.ShorterError](err); ok { // another hook has read more of the file by now
 		r.o.Note(err)
 		return &carrel.ImportResult{Session: shorter.Session, Format: e.Format}, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -16,6 +18,11 @@ import (
 // agent names the file.
 func (format) IsSessionID(id transcript.SessionID) bool {
 	return text.IsUUID(string(id))
+}
+
+// SessionOf returns the session that a file with a name is of.
+func (format) SessionOf(name string) transcript.SessionID {
+	return transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
 // renew returns the rows of a session as those of a new one, with all that stands

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/responses"
@@ -48,13 +49,19 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 		}
 		return nil, e
 	}
-	s := &transcript.Session{ID: transcript.SessionID(in.id), Format: f.Name(), Model: in.model, Project: in.cwd, Warnings: in.warnings}
-	if s.ID == "" {
-		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	s := &transcript.Session{ID: in.session(name), Format: f.Name(), Model: in.model, Project: in.cwd, Warnings: in.warnings}
+	if in.base != "" && !in.based {
+		s.Warnings = append(s.Warnings, transcript.Warning{Line: 1, Text: "what stands before is in the file of session " + in.base + ", which is not there"})
 	}
 	s.Items = make([]transcript.Item, len(in.rows))
 	for i := range in.rows {
-		s.Items[i].Raw = in.rows[i].raw
+		r := &in.rows[i]
+		s.Items[i] = transcript.Item{Raw: r.raw, Brings: r.brings, Mentions: r.mentions}
+		if r.kind == "token_usage_record" || r.kind == "event_msg" {
+			if u := in.usage(r); u != nil {
+				s.Sent = u.prompt()
+			}
+		}
 	}
 	for i, items := range in.windows {
 		msgs, err := messages(items)
@@ -74,13 +81,41 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	}
 	for i := range s.Messages {
 		m := &s.Messages[i]
-		m.Summary = m.Role == transcript.RoleUser && in.summary != "" && strings.Contains(m.Text(), in.summary)
+		m.Summary = m.Role == transcript.RoleUser && in.summary != "" && slices.Contains(m.Items, in.last) && strings.Contains(m.Text(), in.summary)
 		if line := text.FirstLine(transcript.Words(m.Text())); m.Role == transcript.RoleUser && !m.Summary && s.Title == "" {
 			s.Title = text.Short(line, 80)
 		}
 	}
 	return s, nil
 }
+
+// session returns the id of the session in a file. That of a sub-agent begins with the id of
+// the session that asked it.
+func (f *rollout) session(name string) transcript.SessionID {
+	switch {
+	case f.id == "":
+		return transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	case f.root != "":
+		return SubAgent(f.root, f.id)
+	}
+	return transcript.SessionID(f.id)
+}
+
+// SubAgent returns the id of the session of a sub-agent, which has a thread of its own, in a
+// session of Codex.
+func SubAgent(session, thread string) transcript.SessionID {
+	return transcript.SessionID(session + "/agent-" + thread)
+}
+
+// SessionOf returns the id that the agent gives in the name of a file, or "".
+func SessionOf(path string) string {
+	if m := fileName.Get().FindStringSubmatch(filepath.Base(path)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var fileName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
 
 // messages returns the messages of items, each with the rows that it is in.
 func messages(items []item) ([]transcript.Message, error) {

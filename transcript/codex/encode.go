@@ -22,7 +22,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if own && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}
-	in := &rollout{meta: -1, windows: [][]item{nil}}
+	in := &rollout{meta: -1, last: -1, windows: [][]item{nil}}
 	if own {
 		in = read(w.Session.Bytes())
 	}
@@ -212,23 +212,28 @@ func (e *encoder) settings(before int) {
 }
 
 // renamed returns the changes that make a row about a session one about a session with
-// another id, which parts from none.
+// another id, which parts from none and is nobody's sub-agent.
 func renamed(r *row, id string) (cuts []transcript.Cut) {
 	members, err := rawjson.NewReader(r.payload.Of(r.raw)).Members()
 	if err != nil {
 		return nil // it was read before
 	}
 	for _, m := range members {
-		var with []byte
+		with := "null"
 		switch m.Key {
 		case "id", "session_id":
-			with = rawjson.AppendString(nil, id)
-		case "forked_from_id", "parent_thread_id":
-			with = []byte("null")
+			with = `"` + id + `"` // a UUID
+		case "forked_from_id", "forked_from_ordinal_exclusive", "history_base", "parent_thread_id", "subagent_history_start_ordinal", "agent_nickname", "agent_role":
+		case "source":
+			with = `"cli"`
+		case "thread_source":
+			with = `"user"`
+		case "history_mode":
+			with = `"legacy"` // the other one has an index beside the file
 		default:
 			continue
 		}
-		cuts = append(cuts, transcript.Cut{From: r.payload.Start + m.Value.Start, To: r.payload.Start + m.Value.End, With: with})
+		cuts = append(cuts, transcript.Cut{From: r.payload.Start + m.Value.Start, To: r.payload.Start + m.Value.End, With: []byte(with)})
 	}
 	return cuts
 }

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
@@ -17,7 +18,12 @@ type rollout struct {
 	said     string   // the instructions
 	span     rawjson.Span
 	id, cwd  string
+	root     string // id of the session that started this one as a sub-agent, or empty
+	base     string // id of the session whose file has what stands before this one, or empty
+	based    bool   // what that file has is here
 	model    string
+	last     int  // row of the latest compaction, or -1
+	records  bool // there is a record of the tokens of each call
 	warnings []transcript.Warning
 }
 
@@ -27,6 +33,8 @@ type row struct {
 	kind    string // empty if it cannot be read
 	stamp   string
 	payload rawjson.Span // in raw
+
+	brings, mentions []string // see [transcript.Item]
 }
 
 // An item is one that a request would carry.
@@ -37,7 +45,7 @@ type item struct {
 
 // read reads a rollout. What is no row is kept, and told of.
 func read(data []byte) *rollout {
-	f := &rollout{meta: -1, windows: [][]item{nil}}
+	f := &rollout{meta: -1, last: -1, windows: [][]item{nil}}
 	for line := 1; len(data) > 0; line++ {
 		end := bytes.IndexByte(data, '\n') + 1
 		if end == 0 {
@@ -102,16 +110,40 @@ func (f *rollout) take(r *row) error {
 	switch r.kind {
 	case "session_meta":
 		return f.begin(r)
+	case "token_usage_record":
+		f.records = true
 	case "turn_context":
 		return texts(payload, map[string]*string{"model": &f.model})
 	case "response_item":
 		if _, err := responses.Messages([][]byte{payload}); err != nil {
 			return err
 		}
+		if err := r.name(payload); err != nil {
+			return err
+		}
 		last := len(f.windows) - 1
 		f.windows[last] = append(f.windows[last], item{len(f.rows), payload})
 	case "compacted":
-		return f.compact(payload)
+		return f.compact(r)
+	}
+	return nil
+}
+
+// name takes the ids of an item: its own and that of the call that it is, or that it answers.
+func (r *row) name(item []byte) error {
+	var id, call, kind string
+	if err := texts(item, map[string]*string{"id": &id, "call_id": &call, "type": &kind}); err != nil {
+		return err
+	}
+	if id != "" {
+		r.brings = append(r.brings, id)
+	}
+	switch {
+	case call == "":
+	case strings.HasSuffix(kind, "_output"):
+		r.mentions = append(r.mentions, call)
+	default:
+		r.brings = append(r.brings, call)
 	}
 	return nil
 }
@@ -133,22 +165,31 @@ func texts(object []byte, to map[string]*string) error {
 // those behind it are of the session that this one parts from.
 func (f *rollout) begin(r *row) error {
 	if f.id != "" || f.meta >= 0 {
+		f.based = true
 		return nil
 	}
-	reader := rawjson.NewReader(r.payload.Of(r.raw))
-	return reader.Object(func(key string) (err error) {
+	payload := r.payload.Of(r.raw)
+	root := ""
+	reader := rawjson.NewReader(payload)
+	err := reader.Object(func(key string) (err error) {
 		kind, start := reader.Kind(), r.payload.Start+reader.Offset()
+		var span rawjson.Span
 		switch {
 		case key == "id" && kind == rawjson.String:
 			f.id, err = reader.String()
+		case key == "session_id" && kind == rawjson.String:
+			root, err = reader.String()
 		case key == "cwd" && kind == rawjson.String:
 			f.cwd, err = reader.String()
+		case key == "history_base" && kind == rawjson.Object:
+			if span, err = reader.Skip(); err == nil {
+				err = texts(span.Of(payload), map[string]*string{"thread_id": &f.base})
+			}
 		case key == "base_instructions" && kind == rawjson.String:
 			f.said, err = reader.String()
 		case key == "base_instructions" && kind == rawjson.Object:
-			var span rawjson.Span
 			if span, err = reader.Skip(); err == nil {
-				err = texts(span.Of(r.payload.Of(r.raw)), map[string]*string{"text": &f.said})
+				err = texts(span.Of(payload), map[string]*string{"text": &f.said})
 			}
 		default:
 			_, err = reader.Skip()
@@ -159,10 +200,15 @@ func (f *rollout) begin(r *row) error {
 		}
 		return err
 	})
+	if root != f.id {
+		f.root = root
+	}
+	return err
 }
 
 // compact begins a window with what a compaction put in place of everything before.
-func (f *rollout) compact(payload []byte) error {
+func (f *rollout) compact(r *row) error {
+	payload := r.payload.Of(r.raw)
 	var message rawjson.Span
 	var list []rawjson.Span
 	reader := rawjson.NewReader(payload)
@@ -185,6 +231,9 @@ func (f *rollout) compact(payload []byte) error {
 	for i, span := range list {
 		raws[i] = span.Of(payload)
 		items = append(items, item{len(f.rows), raws[i]})
+		if err := r.name(raws[i]); err != nil {
+			return err
+		}
 	}
 	if len(list) == 0 && message.End > 0 {
 		text := bytes.Join([][]byte{[]byte(`{"type":"message","role":"user","content":`), message.Of(payload), []byte("}")}, nil)
@@ -193,7 +242,7 @@ func (f *rollout) compact(payload []byte) error {
 	if _, err := responses.Messages(raws); err != nil {
 		return err
 	}
-	f.summary = ""
+	f.summary, f.last = "", len(f.rows)
 	if message.End > 0 {
 		if f.summary, err = rawjson.NewReader(message.Of(payload)).String(); err != nil {
 			return err

@@ -226,16 +226,12 @@ func (j *Job) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j.Stderr, opts))
 }
 
-// Read returns the content of a file, or of standard input for "-".
+// Read returns the content of a file, see [agents.ReadFile], or of standard input for "-".
 func (j *Job) Read(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(j.Stdin)
 	}
-	data, err := os.ReadFile(j.Path(name))
-	if err != nil {
-		return nil, err
-	}
-	return agents.Unpacked(name, data)
+	return agents.ReadFile(j.Path(name))
 }
 
 // Ask asks the person at the terminal.

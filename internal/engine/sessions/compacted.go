@@ -18,7 +18,7 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	windows := append(slices.Clone(known.Earlier), known.Messages)
 	n := len(windows)
 	for i, w := range slices.Backward(windows) {
-		if slices.ContainsFunc(w, func(m transcript.Message) bool { return bytes.Contains(known.Raw(&m), req.Compaction) }) {
+		if slices.ContainsFunc(w, func(m transcript.Message) bool { return bytes.Contains(known.Raw(&m), []byte(req.Compaction)) }) {
 			n = i
 			break
 		}

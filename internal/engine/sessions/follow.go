@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/digest"
@@ -46,6 +45,10 @@ type continuer interface {
 
 	// Continue decodes the end of a file, or returns nil, see [claudecode.Format.Continue].
 	Continue(name string, end []byte, known func(id string) bool) *transcript.Session
+
+	// SessionOf returns the session that a file with a name is of, or "" if the name does not
+	// say.
+	SessionOf(name string) transcript.SessionID
 }
 
 const (
@@ -75,8 +78,11 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	if !ok {
 		return nil, hold.ErrReadWhole
 	}
-	name := filepath.Base(req.Name)
-	head, err := e.Head(ctx, scope, transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name))))
+	id := format.SessionOf(filepath.Base(req.Name))
+	if id == "" {
+		return nil, hold.ErrReadWhole
+	}
+	head, err := e.Head(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	if len(req.Compaction) > 0 && old != nil && old.Head.Format == s.Format {
+	if req.Compaction != "" && old != nil && old.Head.Format == s.Format {
 		if req, s, err = behindCompaction(req, s, old); err != nil {
 			return nil, err
 		}
