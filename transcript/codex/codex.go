@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -117,13 +118,15 @@ func SessionOf(path string) string {
 
 var fileName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
 
-// messages returns the messages of items, each with the rows that it is in.
+// messages returns the messages of items, each with the rows that it is in and the first id
+// that one of its items has.
 func messages(items []item) ([]transcript.Message, error) {
 	msgs, err := responses.Messages(raws(items))
 	for i := range msgs {
 		var rows []int
 		for _, k := range msgs[i].Items {
 			rows = append(rows, items[k].row)
+			msgs[i].ID = cmp.Or(msgs[i].ID, items[k].id)
 		}
 		msgs[i].Items = slices.Compact(rows)
 	}

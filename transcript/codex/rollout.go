@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -41,6 +42,7 @@ type row struct {
 type item struct {
 	row int
 	raw []byte
+	id  string // of the item, or of the call that it is, or empty
 }
 
 // read reads a rollout. What is no row is kept, and told of.
@@ -118,11 +120,12 @@ func (f *rollout) take(r *row) error {
 		if _, err := responses.Messages([][]byte{payload}); err != nil {
 			return err
 		}
-		if err := r.name(payload); err != nil {
+		id, err := r.name(payload)
+		if err != nil {
 			return err
 		}
 		last := len(f.windows) - 1
-		f.windows[last] = append(f.windows[last], item{len(f.rows), payload})
+		f.windows[last] = append(f.windows[last], item{len(f.rows), payload, id})
 	case "compacted":
 		return f.compact(r)
 	}
@@ -130,10 +133,11 @@ func (f *rollout) take(r *row) error {
 }
 
 // name takes the ids of an item: its own and that of the call that it is, or that it answers.
-func (r *row) name(item []byte) error {
+// It returns the first of those that name the item.
+func (r *row) name(item []byte) (string, error) {
 	var id, call, kind string
 	if err := texts(item, map[string]*string{"id": &id, "call_id": &call, "type": &kind}); err != nil {
-		return err
+		return "", err
 	}
 	if id != "" {
 		r.brings = append(r.brings, id)
@@ -144,8 +148,9 @@ func (r *row) name(item []byte) error {
 		r.mentions = append(r.mentions, call)
 	default:
 		r.brings = append(r.brings, call)
+		id = cmp.Or(id, call)
 	}
-	return nil
+	return id, nil
 }
 
 // texts reads those fields of an object that are strings.
@@ -230,14 +235,15 @@ func (f *rollout) compact(r *row) error {
 	raws := make([][]byte, len(list))
 	for i, span := range list {
 		raws[i] = span.Of(payload)
-		items = append(items, item{len(f.rows), raws[i]})
-		if err := r.name(raws[i]); err != nil {
+		id, err := r.name(raws[i])
+		if err != nil {
 			return err
 		}
+		items = append(items, item{len(f.rows), raws[i], id})
 	}
 	if len(list) == 0 && message.End > 0 {
 		text := bytes.Join([][]byte{[]byte(`{"type":"message","role":"user","content":`), message.Of(payload), []byte("}")}, nil)
-		items = []item{{len(f.rows), text}}
+		items = []item{{len(f.rows), text, ""}}
 	}
 	if _, err := responses.Messages(raws); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	if err := e.checkNewIDs(ctx, scope, s); err != nil {
 		return nil, err
 	}
-	s.Title, s.Model = about.Title, cmp.Or(s.Model, head.Model)
+	s.Title, s.Model, s.Project = about.Title, cmp.Or(s.Model, head.Model), cmp.Or(s.Project, about.Project)
 	return e.importOver(ctx, scope, &api.ImportRequest{Name: req.Name, Data: end}, s, old)
 }
 
