@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,5 +88,68 @@ func TestCodexIsServedBySetupAndLeftAsItWas(t *testing.T) {
 		if diff := cmp.Diff(before[path], after[path]); diff != "" {
 			t.Errorf("%s (-before +after):\n%s", name, diff)
 		}
+	}
+}
+
+// The sessions of Codex, of a sub-agent too, are imported; the session is
+// compressed, begun anew, and Codex goes on from it.
+func TestCodexGoesOnFromAnExport(t *testing.T) {
+	const secret = "the wick is 7 mm"
+	script := []upstream.Step{step("look", upstream.Thinking("Hm."), upstream.Text("I look."), codex.run("echo '"+secret+"'"))}
+	for range 6 {
+		script = append(script, step("noise", upstream.Thinking("On."), codex.run("seq 1 2000")))
+	}
+	script = append(
+		script,
+		step("ask another", upstream.Call{Namespace: "multi_agent_v1", Name: "spawn_agent", Input: map[string]any{"message": "Look for moths."}}),
+		upstream.Step{Name: "any", Reply: upstream.Say(upstream.Text("It is done."))},
+		upstream.Step{Name: "any", Reply: upstream.Say(upstream.Text("It is done."))},
+		step("go on", codex.run("seq 5 6")),
+		step("end", upstream.Text("I went on.")),
+	)
+	a := codex.agent(t, &upstream.Options{Script: script})
+	a.prompt(codex, "Mend the lamp, heron.")
+	session := a.fake.OfKind(upstream.KindMain)[0].Session
+
+	var all struct {
+		Formats []struct {
+			Format                    string
+			Sessions, Failed, Skipped int
+		}
+	}
+	if err := json.Unmarshal([]byte(a.call(carrelProgram, "import", "--all", "--json")), &all); err != nil || len(all.Formats) != 1 || all.Formats[0].Format != "codex" || all.Formats[0].Sessions != 2 {
+		t.Fatalf("imported %+v, %v", all, err)
+	}
+	listed := a.call(carrelProgram, "sessions")
+	if !strings.Contains(listed, session+"\t") || !strings.Contains(listed, session+"/agent-") {
+		t.Errorf("the sessions are\n%s", listed)
+	}
+	if cost := a.call(carrelProgram, "cost", session, "--json", "--jq", ".sessions[0].calls"); !regexp.MustCompile(`^(9|10)\n$`).MatchString(cost) {
+		t.Errorf("%s calls are counted, want one for each request", cost)
+	}
+	before := 0 // bytes of the largest request
+	for _, r := range a.fake.OfKind(upstream.KindMain) {
+		before = max(before, len(r.Body))
+	}
+	a.carrel("compress", session, "--target", "60%")
+	a.carrel("export", session, "--as-new-session")
+	files, err := filepath.Glob(filepath.Join(a.home, ".codex", "sessions", "*", "*", "*", "*.jsonl"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	made := regexp.MustCompile(`[0-9a-f-]{36}\.jsonl$`)
+	var begun string
+	for _, f := range files {
+		if id := strings.TrimSuffix(made.FindString(f), ".jsonl"); !strings.Contains(listed, id) {
+			begun = id
+		}
+	}
+	if said := a.call(a.program, append(slices.Clone(codex.args), "resume", begun, "And now?")...); !strings.Contains(said, "I went on.") {
+		t.Errorf("the agent said:\n%s", said)
+	}
+	a.nothingRefused()
+	last := a.last(upstream.KindMain)
+	if last.Session != begun || last.Step != "end" || !last.Contains("Mend the lamp, heron.") || !last.Contains(secret) || !last.Contains("And now?") || len(last.Body) > before*7/10 {
+		t.Errorf("the last request, of session %s and step %s, has %d bytes, and had %d:\n%.2000s", last.Session, last.Step, len(last.Body), before, last.Body)
 	}
 }
