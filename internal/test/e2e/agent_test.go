@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // run runs the tests, with a carrel to call if there is anything that calls it.
 func run(m *testing.M) (status int, err error) {
-	programs := []string{claudeProgram, codexProgram, openCodeProgram, generatorProgram, validatorProgram, browserProgram}
+	programs := []string{claudeProgram, codexProgram, geminiProgram, openCodeProgram, generatorProgram, validatorProgram, browserProgram}
 	if !slices.ContainsFunc(programs, func(name string) bool { return os.Getenv(name) != "" }) {
 		return m.Run(), nil
 	}
