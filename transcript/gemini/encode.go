@@ -26,7 +26,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{body: b, own: own, at: chat.Indexes(w.Session), names: make(map[string]callee)}
+	e := &encoder{body: b, own: own, at: chat.Indexes(w.Session), names: make(map[string]callee), ids: make(map[string]bool)}
 	e.provider = own || w.Session.Format == "geminicli"
 	entries, fixes := transcript.Repair(w.Entries)
 	e.fixes = fixes
@@ -50,6 +50,7 @@ type encoder struct {
 	at       map[*transcript.Message]int
 	calls    []transcript.ToolCall // of the latest reply
 	names    map[string]callee     // of the calls that were written, by their ids in the typed view
+	ids      map[string]bool       // that calls were written with
 	owner    transcript.BlockID    // of what is being written
 	pieces   []chat.Piece
 	roles    []string // of the pieces; roleModel or another

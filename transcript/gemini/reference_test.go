@@ -13,16 +13,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// drawBody draws a request, more often wrong than not.
+// drawBody draws a request, more often wrong than not: half of them in the order of their
+// contents alone.
 func drawBody(t *rapid.T) []byte {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
-	id := func() string { return pick("id", "", "", `"id":"a",`, `"id":"b",`) }
-	name := func() string { return pick("name", `"name":"f"`, `"name":"f"`, `"name":"g"`, `"name":""`) }
-	sign := func() string {
-		return pick("signature", "", "", "", `,"thoughtSignature":"c2ln"`, `,"thought_signature":"c2-_"`, `,"thoughtSignature":"*"`, `,"thoughtSignature":"`+Skipped+`"`)
+	clean := rapid.Bool().Draw(t, "clean")
+	or := func(odd ...string) []string { // what may be wrong only in one that is not clean
+		if clean {
+			return nil
+		}
+		return odd
 	}
-	part := func() string {
-		switch pick("part", "text", "text", "thought", "empty", "call", "call", "call", "response", "response", "response", "image", "code", "odd") {
+	id := func() string { return pick("id", "", "", `"id":"a",`, `"id":"b",`) }
+	name := func() string {
+		return pick("name", append(or(`"name":""`), `"name":"f"`, `"name":"f"`, `"name":"g"`)...)
+	}
+	sign := func() string {
+		return pick("signature", append(or(`,"thoughtSignature":"*"`), "", "", "", `,"thoughtSignature":"c2ln"`, `,"thought_signature":"c2-_"`, `,"thoughtSignature":"`+Skipped+`"`)...)
+	}
+	part := func(role string) string {
+		kinds := []string{"text", "call", "call", "thought"}
+		if !strings.Contains(role, "model") {
+			kinds = []string{"text", "response", "response", "image"}
+		}
+		switch pick("part", append(or("text", "thought", "empty", "call", "response", "code", "odd"), kinds...)...) {
 		case "text":
 			return `{"text":"x"` + sign() + `}`
 		case "thought":
@@ -30,9 +44,9 @@ func drawBody(t *rapid.T) []byte {
 		case "empty":
 			return `{"text":""` + sign() + `}`
 		case "call":
-			return fmt.Sprintf(`{"functionCall":{%s%s%s}%s}`, id(), name(), pick("args", "", `,"args":{"n":1}`, `,"args":7`), sign())
+			return fmt.Sprintf(`{"functionCall":{%s%s%s}%s}`, id(), name(), pick("args", append(or(`,"args":7`), "", `,"args":{"n":1}`)...), sign())
 		case "response":
-			return fmt.Sprintf(`{"functionResponse":{%s%s%s}}`, id(), name(), pick("response", `,"response":{"output":"y"}`, `,"response":{"error":"z"}`, `,"response":{"n":1}`, ""))
+			return fmt.Sprintf(`{"functionResponse":{%s%s%s}}`, id(), name(), pick("response", append(or(""), `,"response":{"output":"y"}`, `,"response":{"error":"z"}`, `,"response":{"n":1}`)...))
 		case "image":
 			return `{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`
 		case "code":
@@ -41,13 +55,15 @@ func drawBody(t *rapid.T) []byte {
 			return pick("odd", `{}`, `{"text":"x","functionCall":{"name":"f"}}`, `{"thought":true}`, `{"text":null}`)
 		}
 	}
+	least := len(or("")) // parts of a content, where it may have none
 	var list []string
 	for range rapid.IntRange(0, 7).Draw(t, "contents") {
+		role := pick("role", `"role":"user",`, `"role":"user",`, `"role":"model",`, `"role":"model",`, "")
 		var parts []string
-		for range rapid.IntRange(0, 3).Draw(t, "parts") {
-			parts = append(parts, part())
+		for range rapid.IntRange(1-least, 3).Draw(t, "parts") {
+			parts = append(parts, part(role))
 		}
-		list = append(list, fmt.Sprintf(`{%s"parts":[%s]}`, pick("role", `"role":"user",`, `"role":"user",`, `"role":"model",`, `"role":"model",`, ""), strings.Join(parts, ",")))
+		list = append(list, fmt.Sprintf(`{%s"parts":[%s]}`, role, strings.Join(parts, ",")))
 	}
 	return []byte(`{"contents":[` + strings.Join(list, ",") + `]}`)
 }

@@ -135,17 +135,17 @@ func (c *checker) order(i int) {
 // match reports whether each of some responses is for one of as many calls: by its id, and
 // where one of both has none, by its name.
 func match(asked, answers []*part) bool {
-	byID := make(map[string]int, len(asked))
+	byID := make(map[string][]int, len(asked)) // those with an id, in order
 	for i, call := range asked {
 		if call.id != "" {
-			byID[call.id] = i
+			byID[call.id] = append(byID[call.id], i)
 		}
 	}
 	taken := make([]bool, len(asked))
 	var rest []*part
 	for _, p := range answers {
-		if i, ok := byID[p.id]; ok && !taken[i] {
-			taken[i] = true
+		if queue := byID[p.id]; len(queue) > 0 {
+			taken[queue[0]], byID[p.id] = true, queue[1:]
 			continue
 		}
 		rest = append(rest, p)

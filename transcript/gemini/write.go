@@ -42,42 +42,63 @@ func (e *encoder) revisePart(c *content, p *part, en *transcript.Entry) []byte {
 	}
 	switch p.kind {
 	case calls:
-		e.names[p.pair] = callee{p.id, cmp.Or(p.name, "unknown")}
-		return e.mend(p, raw, p.name, "args")
+		is := callee{p.id, cmp.Or(p.name, "unknown")}
+		e.names[p.pair], e.ids[p.id] = is, p.id != ""
+		if p.name != "" && p.sound(e.body.Data) {
+			return raw
+		}
+		e.fix("call or response written as the provider wants it")
+		return setPart(raw, calls, e.carrying(p, is, "args"))
 	case responds:
+		is, called := e.names[p.pair]
+		if !called || p.answers(is) && (is.id != "" || !e.ids[p.id]) {
+			is = callee{p.id, cmp.Or(p.name, is.name, "unknown")}
+		}
 		text, replaced := en.Replaced[p.pair]
-		if !replaced {
-			return e.mend(p, raw, cmp.Or(p.name, e.names[p.pair].name), "response")
+		switch {
+		case replaced:
+			_, failed := response(p.input.Of(e.body.Data))
+			value := chat.Drop(e.carrying(p, is, ""), func(key string) bool { return key == "parts" || key == "response" })
+			return setPart(raw, responds, chat.Set(value, "response", said(text, failed)))
+		case p.id == is.id && p.name == is.name && p.sound(e.body.Data):
+			return raw
 		}
-		_, failed := response(p.input.Of(e.body.Data))
-		value := chat.Drop(p.value.Of(e.body.Data), func(key string) bool { return key == "parts" || key == "response" })
-		if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
-			value = []byte(`{"name": ""}`)
-		}
-		if p.name == "" {
-			value = chat.Set(value, "name", rawjson.AppendString(nil, cmp.Or(e.names[p.pair].name, "unknown")))
-		}
-		return setPart(raw, responds, chat.Set(value, "response", said(text, failed)))
+		e.fix("call or response written as the provider wants it")
+		return setPart(raw, responds, e.carrying(p, is, "response"))
 	}
 	return raw
 }
 
-// mend returns a call or a response with a name, and with an object for what it carries.
-func (e *encoder) mend(p *part, raw []byte, name, key string) []byte {
-	if p.name != "" && p.sound(e.body.Data) {
-		return raw
+// answers reports whether a response is for a call as it is written.
+func (p *part) answers(is callee) bool {
+	if p.id != "" && is.id != "" {
+		return p.id == is.id
 	}
-	e.fix("call or response written as the provider wants it")
+	return p.name == is.name
+}
+
+// carrying returns the data of a call or a response with an id and a name, and if there is a
+// key, with an object under it.
+func (e *encoder) carrying(p *part, is callee, key string) []byte {
 	value := p.value.Of(e.body.Data)
 	if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
 		value = []byte(`{"name": ""}`)
 	}
-	value = chat.Set(value, "name", rawjson.AppendString(nil, cmp.Or(name, "unknown")))
-	if !p.sound(e.body.Data) {
+	if is.name != p.name {
+		value = chat.Set(value, "name", rawjson.AppendString(nil, is.name))
+	}
+	switch {
+	case is.id == p.id:
+	case is.id == "":
+		value = chat.Drop(value, func(key string) bool { return key == "id" })
+	default:
+		value = chat.Set(value, "id", rawjson.AppendString(nil, is.id))
+	}
+	if key != "" && !p.sound(e.body.Data) {
 		input, _ := chat.Arguments(p.input.Of(e.body.Data))
 		value = chat.Set(value, key, input)
 	}
-	return setPart(raw, p.kind, value)
+	return value
 }
 
 // setPart returns a part with another value of its data.
@@ -178,7 +199,7 @@ func (e *encoder) call(c transcript.ToolCall) []byte {
 	if e.own && e.body.placed[c.ID] {
 		is.id = ""
 	}
-	e.names[c.ID] = is
+	e.names[c.ID], e.ids[is.id] = is, is.id != ""
 	input, _ := chat.Arguments(c.Input)
 	raw := append(e.head(calls, is), `, "args": `...)
 	return append(append(raw, input...), "}}"...)
