@@ -49,5 +49,9 @@ it, and not replace it. So what a command printed that ended with another exit c
 than 0 is not stashed, however long it is. The client itself cuts it to 10,000
 characters at its middle.
 
+Gemini CLI has BeforeAgent in place of SessionStart and PreCompact, AfterTool in place of
+PostToolUse, and AfterAgent in place of Stop. There is no event for a compression of its
+own: the next prompt is told what must survive. There a failed call is stashed, too.
+
 Of a file that Read returns, each line that a pointer shows has its number in the file
 in front.`
