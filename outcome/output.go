@@ -43,7 +43,7 @@ const (
 
 // open takes an output out of a result.
 func open(c transcript.ToolCall, r transcript.ToolResult) output {
-	o := output{failed: r.Error, numbered: true}
+	o := output{failed: r.Error, numbered: true, known: r.Passed}
 	whole := r.Text()
 	if rest, ok := o.json(whole); ok {
 		whole, o.numbered = rest, false
@@ -179,6 +179,10 @@ func (o *output) unwrap() {
 		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool {
 			return strings.HasPrefix(l.text, "Output too large") || strings.HasPrefix(l.text, "Preview (first") || l.text == "</persisted-output>" || l.text == "..."
 		})
+	case strings.HasPrefix(first, "...output truncated..."): // OpenCode
+		o.cut = true
+		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool { return l.number <= 2 && strings.HasPrefix(l.text, "Full output saved to: ") })
+		o.foot()
 	case strings.HasPrefix(first, "<retrieval_status>"), strings.HasPrefix(first, "<status>"), strings.HasPrefix(first, "<returncode>"):
 		o.tags()
 	default:
@@ -292,6 +296,7 @@ func (o *output) head() {
 
 // foot takes off what clients write behind an output.
 func (o *output) foot() {
+	o.metadata()
 	for len(o.lines) > 0 {
 		last := o.lines[len(o.lines)-1].text
 		n, ok := number(strings.TrimPrefix(last, "["), "The command completed with exit code ") // OpenHands
@@ -316,6 +321,21 @@ func (o *output) foot() {
 			return
 		}
 		o.lines = o.lines[:len(o.lines)-1]
+	}
+}
+
+// metadata leaves of an output that OpenCode has ended what OpenCode says of that, and takes off
+// what it writes in place of none.
+func (o *output) metadata() {
+	if i := slices.IndexFunc(o.lines, func(l line) bool { return l.text == "<shell_metadata>" }); i >= 0 && o.lines[len(o.lines)-1].text == "</shell_metadata>" {
+		o.failed = true
+		o.lines = o.lines[i+1 : len(o.lines)-1]
+		for k := range o.lines {
+			o.lines[k].text, _, _ = strings.Cut(o.lines[k].text, " If this command is expected to take longer")
+		}
+	}
+	if len(o.lines) == 1 && o.lines[0].text == "(no output)" {
+		o.lines = nil
 	}
 }
 

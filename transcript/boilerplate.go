@@ -16,6 +16,10 @@ var machineHeads = [...]string{
 	"<environment_context>", "<user_instructions>", "<turn_aborted>",
 	// Gemini CLI
 	"<session_context>", "<state_snapshot>", "System: Please continue.", "System: Potential loop detected.",
+	// OpenCode
+	"Called the Read tool with the following input:", "Read tool failed to read ", "Reading MCP resource:", "Failed to read MCP resource ",
+	"What did we do so far?", "The following tool was executed by the user", "Continue if you have next steps, or stop and ask for clarification",
+	"The previous request exceeded the provider's size limit", "Use the above message and context to generate a prompt and call the task tool",
 	// Carrel
 	"[carrel",
 }

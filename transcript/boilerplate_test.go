@@ -21,6 +21,9 @@ func TestWords(t *testing.T) {
 		{"a reminder before a program's words", "<system-reminder>It is late.</system-reminder>\n  <bash-stdout>ok</bash-stdout>", ""},
 		{"a command of the client behind a reminder", "<system-reminder>It is late.</system-reminder> /compact ", ""},
 		{"a hook", "Stop hook feedback: no", ""},
+		{"a file that OpenCode attached", "Called the Read tool with the following input: {\"filePath\":\"/srv/a.txt\"}\n<path>/srv/a.txt</path>", ""},
+		{"a compaction of OpenCode", "What did we do so far?", ""},
+		{"OpenCode goes on", "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.", ""},
 		{"words about a command", "What does /compact do?", "What does /compact do?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

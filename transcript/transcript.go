@@ -116,6 +116,7 @@ type ToolResult struct {
 	CallID  string
 	Content []Part // Text, Media and Opaque
 	Error   bool   // the tool reported a failure
+	Passed  bool   // the client recorded that the tool ended well, beside what the model is shown
 }
 
 // Media is an image, a document or a sound.

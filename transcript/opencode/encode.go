@@ -233,13 +233,14 @@ func (e *encoder) keepCall(p *part, raw []byte, results []transcript.Entry) []by
 
 // state returns a call with another result.
 func (e *encoder) state(p *part, raw []byte, r transcript.ToolResult) []byte {
-	if key, interrupted := p.outcome(e.Data); key == "" || interrupted || r.Error != (key == "error") {
+	key, interrupted := p.outcome(e.Data)
+	if key == "" || interrupted {
 		input := p.state["input"].Of(e.Data)
 		return set(raw, "state", e.ended(e.opened, input, p.text(e.Data, "tool"), r))
 	}
 	at := p.object["state"]
 	state := chat.Drop(at.Of(e.Data), func(key string) bool { return key == "attachments" })
-	if r.Error {
+	if key == "error" {
 		state = chat.Drop(set(state, "error", quote(r.Text())), func(key string) bool { return key == "metadata" })
 	} else {
 		state = set(state, "output", quote(r.Text()), "metadata", "{}")

@@ -83,14 +83,26 @@ func TestRenew(t *testing.T) {
 	for name, data := range samples(t) {
 		from := formattest.Decode(t, format{}, string(data))
 		w := transcript.Whole(from)
-		w.As = "ses_another"
+		w.As = "ses_anotherOne"
 		s, _, enc := encoded(t, w)
-		if s.ID != "ses_another" || len(s.Earlier) != len(from.Earlier) || len(s.Branches) != len(from.Branches) || s.Sent != from.Sent {
+		if s.ID != "ses_anotherOne" || len(s.Earlier) != len(from.Earlier) || len(s.Branches) != len(from.Branches) || s.Sent != from.Sent {
 			t.Errorf("%s: session %s with %d earlier windows and %d branches", name, s.ID, len(s.Earlier), len(s.Branches))
 		}
 		same(t, name, shown(from.Messages), shown(s.Messages))
 		if got, want := strings.Count(string(enc.Data), "\n"), strings.Count(string(data), "\n"); got != want {
 			t.Errorf("%s: %d lines, want %d", name, got, want)
+		}
+	}
+}
+
+// A new session has an id as OpenCode gives it.
+func TestIsSessionID(t *testing.T) {
+	f, _ := Format.(transcript.Resumed)
+	for id, want := range map[transcript.SessionID]bool{
+		"ses_df67b5c32ffef79giXaOrGD9lw": true, "ses_": false, "ses_x": false, "ses_df67b5c3/2ff": false, "msg_df67b5c32ffef79giXaOrGD9lw": false, "": false,
+	} {
+		if got := f.IsSessionID(id); got != want {
+			t.Errorf("%q is an id: %t", id, got)
 		}
 	}
 }

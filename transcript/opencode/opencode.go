@@ -20,6 +20,15 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "opencode" }
 
+// IsSessionID implements [transcript.Resumed]: an id begins with ses_ and goes on with letters
+// and digits.
+func (format) IsSessionID(id transcript.SessionID) bool {
+	rest, ok := strings.CutPrefix(string(id), "ses_")
+	return ok && len(rest) >= 8 && !strings.ContainsFunc(rest, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}
+
 // Sniff implements [transcript.Format]: an object with an info that has the id of a session
 // of OpenCode, and nothing behind it.
 func (format) Sniff(data []byte) bool {

@@ -107,7 +107,7 @@ func TestDecode(t *testing.T) {
 		"assistant: I list.", "assistant calls bash", "assistant calls read",
 		`tool has "a.txt", error false`, `tool has "<path>/srv/pool/a.txt</path>", error false`,
 		"assistant calls edit", `tool has "Edit applied successfully.", error false`,
-		"assistant calls bash", `tool has "oops", error false`,
+		"assistant calls bash", `tool has "oops", error true`,
 		"assistant calls write", "assistant calls grep", "assistant calls glob", "assistant calls todowrite",
 		`tool has "Wrote file successfully.", error false`, `tool has "Found 1 matches", error false`, `tool has "/srv/pool/a.txt", error false`, `tool has "[", error false`,
 		"assistant calls edit", "assistant calls read", "assistant calls task",
@@ -134,7 +134,7 @@ func TestCompactions(t *testing.T) {
 
 	s = formattest.Decode(t, format{}, string(samples(t)["tail"]))
 	kept := []string{
-		"assistant calls bash", `tool has "[Old tool result content cleared]", error false`,
+		"assistant calls bash", `tool has "[Old tool result content cleared]", error true`,
 		"assistant calls write", "assistant calls grep", "assistant calls glob", "assistant calls todowrite",
 		`tool has "Wrote file successfully.", error false`, `tool has "Found 1 matches", error false`, `tool has "/srv/pool/a.txt", error false`, `tool has "[", error false`,
 		"assistant calls edit", "assistant calls read", "assistant calls task", // another step
@@ -151,7 +151,7 @@ func TestCompactions(t *testing.T) {
 		t.Fatalf("%d earlier windows, want one before the compaction and one of what was cleared", len(s.Earlier))
 	}
 	same(t, "the window before", shown(whole.Messages)[:10], shown(s.Earlier[0]))
-	same(t, "what was cleared", []string{"assistant calls bash", `tool has "oops", error false`}, shown(s.Earlier[1]))
+	same(t, "what was cleared", []string{"assistant calls bash", `tool has "oops", error true`}, shown(s.Earlier[1]))
 }
 
 // What stands behind a revert is a fork; what is on the screen only is not read.

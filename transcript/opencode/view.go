@@ -174,12 +174,23 @@ func (v *viewer) result(p *part) (transcript.ToolResult, bool) {
 		r.Error, text = true, p.state.in(v.Data, "metadata").text(v.Data, "output")
 	case key == "error":
 		r.Error = true
-	case p.pruned(v.Data) && !v.whole:
+	default:
+		r.Passed = p.passed(v.Data)
+		r.Error = !r.Passed
+	}
+	if p.pruned(v.Data) && !v.whole {
 		r.Content = []transcript.Part{transcript.Text(cleared)}
 		return r, true
 	}
 	r.Content = append([]transcript.Part{transcript.Text(text)}, p.attachments(v.Data)...)
 	return r, true
+}
+
+// passed reports whether a call that was completed ended well: OpenCode completes a command that
+// ends with another status than 0, or that it has ended itself, and a call that no tool takes.
+func (p *part) passed(data []byte) bool {
+	exit, ran := p.state.in(data, "metadata")["exit"]
+	return p.text(data, "tool") != "invalid" && (!ran || string(exit.Of(data)) == "0")
 }
 
 // pruned reports whether OpenCode has cleared the result of a call.

@@ -37,12 +37,13 @@ whenever OpenCode does. Other providers of OpenCode stay as they are.`,
 				return piece{mode: modeProxy, path: path, part: urlPart(w.proxy+below+"/v1", provider, "provider", provider, "options", "baseURL")}
 			}
 			return []piece{
-				{mode: modeHooks, path: filepath.Join(dir, "plugin", "carrel.js"), part: openCodePlugin(w.program)},
+				{mode: modeHooks, path: openCodePluginPath(path, w.scope), part: openCodePlugin(w.program)},
 				{mode: modeMCP, path: path, part: openCodeServer().part(w.program)},
 				skillPiece(filepath.Join(dir, "skills")),
 				url("anthropic", proxy.PathAnthropic), url("openai", proxy.PathOpenAI),
 			}, nil
 		},
+		check: checkOpenCode,
 	}
 }
 
@@ -54,6 +55,11 @@ func openCodeFolder(settings, scope string) string {
 		return filepath.Join(dir, ".opencode")
 	}
 	return dir
+}
+
+// openCodePluginPath returns the path of the plug-in, by that of the settings.
+func openCodePluginPath(settings, scope string) string {
+	return filepath.Join(openCodeFolder(settings, scope), "plugin", "carrel.js")
 }
 
 // openCodeLocal is the form of an MCP server in the settings of OpenCode.
