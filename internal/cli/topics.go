@@ -25,6 +25,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
                and compactions. Also known as claude. An export is a new session
                for "claude --resume": see "carrel export --help".
   codex        session files of Codex (rollout-*.jsonl), with compactions
+  opencode     sessions that OpenCode exports and imports, which import --all reads out
+               of its database; with compactions and reverts
   geminicli    chat files of Gemini CLI (session-*.jsonl, and *.json of older
                versions), with compactions and rewinds
   anthropic    bodies of requests to the Messages API
