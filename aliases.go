@@ -113,6 +113,8 @@ type (
 	RewritesResult       = api.RewritesResult
 	Round                = api.Round
 	RoundEntry           = api.RoundEntry
+	RepairRequest        = api.RepairRequest
+	RepairResult         = api.RepairResult
 	RunProbesRequest     = api.RunProbesRequest
 	RunProbesResult      = api.RunProbesResult
 	ScoredEntry          = api.ScoredEntry

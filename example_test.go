@@ -191,3 +191,27 @@ func ExampleTrim() {
 	fmt.Println(len(t.Data) == len(messages), t.Result.Changed)
 	// Output: true 0
 }
+
+// A request that was cut off while a tool ran is mended.
+func ExampleRepair() {
+	res, err := carrel.Repair(&carrel.RepairRequest{Provider: "openai", Data: []byte(`{"messages": [
+ {"role": "user", "content": "Look."},
+ {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+ {"role": "user", "content": "Go on."}
+]}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range res.Repairs {
+		fmt.Println(f.Rule, f.Message, f.What)
+	}
+	fmt.Printf("%s\n", res.Data)
+	// Output:
+	// X1 2 made up a result for an unanswered call
+	// {"messages": [
+	//  {"role": "user", "content": "Look."},
+	//  {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+	//  {"role": "tool", "tool_call_id": "a", "content": "[carrel: interrupted, no result was recorded]"},
+	//  {"role": "user", "content": "Go on."}
+	// ]}
+}

@@ -112,6 +112,11 @@ func (c *Client) Export(ctx context.Context, scope governance.Scope, req *api.Ex
 	return do(ctx, c, scope, &ops.Export, req)
 }
 
+// Repair does [carrel.Engine.Repair].
+func (c *Client) Repair(ctx context.Context, scope governance.Scope, req *api.RepairRequest) (*api.RepairResult, error) {
+	return do(ctx, c, scope, &ops.Repair, req)
+}
+
 // Recall does [carrel.Engine.Recall].
 func (c *Client) Recall(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
 	return do(ctx, c, scope, &ops.Recall, req)

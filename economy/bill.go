@@ -26,7 +26,7 @@ type Invoice struct {
 	Frame     digest.Digest // of tools and system, or zero if nobody recorded it
 	Cut       bool          // since that call, Carrel made the window smaller
 	Managed   bool          // Carrel decided what was sent
-	Would     *Would        // what managing would have sent, or nil if nobody reckoned that
+	Would     *Reckoned     // what managing would have sent, or nil if nobody reckoned that
 }
 
 // A Cause says why a prompt that had been kept was not read.

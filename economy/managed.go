@@ -14,8 +14,8 @@ type Law struct {
 	Stays   ratio.Ratio // of what was reckoned to leave: as much is sent all the same
 }
 
-// A Would is what managing would have sent for a call, as somebody reckoned who saw it.
-type Would struct {
+// A Reckoned call is what managing would have sent for a call, as somebody reckoned who saw it.
+type Reckoned struct {
 	Prompt token.Count // of it, as the provider counts
 	Frame  token.Count // of it, system text and tools: what a new window leaves as it is
 	Cut    bool        // the window was made smaller for it

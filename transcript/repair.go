@@ -5,10 +5,20 @@ import (
 	"slices"
 )
 
-// A Fix is one thing that [Repair] changed.
+// A Fix is one thing that was mended so that a provider takes a conversation.
 type Fix struct {
-	Message int    `json:"message"` // index in the repaired list
+	Rule    string `json:"rule,omitempty"` // the provider's, such as "A2", or empty if the format has none for it
+	Message int    `json:"message"`        // index in the repaired list; -1 for the request
 	What    string `json:"what"`
+}
+
+// RuleIDs are the ids of the rules by which a provider refuses what [RuleIDs.Repair] mends.
+type RuleIDs struct {
+	Twice      string // a call with the id of another
+	Apart      string // a result that does not stand behind its call
+	Second     string // a second result for a call
+	Unanswered string // a call without a result
+	Orphan     string // a result without a call
 }
 
 // Interrupted is the text of a result that [Repair] makes up for a call that
@@ -18,6 +28,13 @@ const Interrupted = Mark + ": interrupted, no result was recorded]"
 // Opening is the text of the user's message that stands first where a window
 // would otherwise begin with a reply, which some providers refuse.
 const Opening = Mark + ": earlier messages left the window]"
+
+// GoOn is the text of the user's message that stands last where a request would otherwise
+// end in a reply that the model does not continue.
+const GoOn = Mark + ": go on from here]"
+
+// Repair does the same as [RuleIDs.Repair] for a provider whose rules have no ids.
+func Repair(entries []Entry) ([]Entry, []Fix) { return RuleIDs{}.Repair(entries) }
 
 // Repair returns entries in which every call is answered by exactly one result
 // that follows it directly, in this order:
@@ -32,11 +49,11 @@ const Opening = Mark + ": earlier messages left the window]"
 //
 // Entries that need none of this are returned as they are, so that a valid
 // conversation costs nothing and keeps its bytes.
-func Repair(entries []Entry) ([]Entry, []Fix) {
+func (rules RuleIDs) Repair(entries []Entry) ([]Entry, []Fix) {
 	if wellFormed(entries) {
 		return entries, nil
 	}
-	r := repair{seen: make(map[string]int), results: make(map[string][]resultAt)}
+	r := repair{rules: rules, seen: make(map[string]int), results: make(map[string][]resultAt)}
 	r.rename(entries)
 	r.collect()
 	return r.assemble()
@@ -78,6 +95,7 @@ type resultAt struct {
 }
 
 type repair struct {
+	rules   RuleIDs
 	entries []Entry
 	seen    map[string]int        // how often an id was called
 	results map[string][]resultAt // results by call id, in order
@@ -109,7 +127,7 @@ func (r *repair) rename(entries []Entry) {
 				}
 				id := r.unused(q.ID, taken)
 				if id != q.ID {
-					r.fix(at, "call id "+q.ID+" was used before")
+					r.fix(r.rules.Twice, at, "call id "+q.ID+" was used before")
 				}
 				names[q.ID] = append(names[q.ID], id)
 				q.ID = id
@@ -207,7 +225,7 @@ func (r *repair) answer(i int, calls []ToolCall) {
 			// placed with the result of another call
 		case ok && r.onlyAnswers(i, at.entry, calls):
 			if !r.adjacent(i, at.entry) {
-				r.fix(len(r.out), "result moved behind its call")
+				r.fix(r.rules.Apart, len(r.out), "result moved behind its call")
 			}
 			r.out = append(r.out, r.entries[at.entry])
 			r.placed[at.entry] = true
@@ -215,13 +233,13 @@ func (r *repair) answer(i int, calls []ToolCall) {
 				r.used[[2]int{at.entry, k}] = true
 			}
 		case ok:
-			r.fix(len(r.out), "result moved behind its call")
+			r.fix(r.rules.Apart, len(r.out), "result moved behind its call")
 			r.make(i, at.part)
 			r.used[[2]int{at.entry, at.index}] = true
 		case i == len(r.entries)-1:
 			// pending
 		default:
-			r.fix(len(r.out), "made up a result for an unanswered call")
+			r.fix(r.rules.Unanswered, len(r.out), "made up a result for an unanswered call")
 			r.make(i, ToolResult{CallID: c.ID, Content: []Part{Text(Interrupted)}, Error: true})
 		}
 	}
@@ -293,17 +311,17 @@ func (r *repair) loose(i int, e Entry) Entry {
 		case r.used[[2]int{i, k}]:
 			// it stands behind its call
 		default:
-			what := "result without a call became user text"
+			rule, what := r.rules.Orphan, "result without a call became user text"
 			if first := r.results[res.CallID][0]; first.entry != i || first.index != k {
-				what = "second result for a call became user text"
+				rule, what = r.rules.Second, "second result for a call became user text"
 			}
-			r.fix(len(r.out), what)
+			r.fix(rule, len(r.out), what)
 			loose.Parts = append(loose.Parts, Text(Mark+": tool result "+QuoteInline(res.CallID)+" without its call]\n"+Quote(res.Text())))
 		}
 	}
 	return loose
 }
 
-func (r *repair) fix(message int, what string) {
-	r.fixes = append(r.fixes, Fix{Message: message, What: what})
+func (r *repair) fix(rule string, message int, what string) {
+	r.fixes = append(r.fixes, Fix{Rule: rule, Message: message, What: what})
 }

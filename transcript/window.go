@@ -10,6 +10,10 @@ type Window struct {
 	// As, if not empty, is the id of the new session that the window begins. A
 	// format whose files name no session ignores it.
 	As SessionID
+
+	// Mend says that what a provider would refuse is mended even if nothing else has
+	// changed, so that the window is not written as it came. See [Mend].
+	Mend bool
 }
 
 // An Entry is one message of a window. Make entries with [Keep] and [Stub] and
@@ -85,9 +89,9 @@ func Whole(s *Session) *Window {
 	return w
 }
 
-// Intact reports whether w is its session: unchanged, and not the beginning of a new
-// one.
-func (w *Window) Intact() bool { return w.As == "" && w.Unchanged() }
+// Intact reports whether w is its session: unchanged, not the beginning of a new one, and
+// not to be mended.
+func (w *Window) Intact() bool { return w.As == "" && !w.Mend && w.Unchanged() }
 
 // Unchanged reports whether w has every message of its session as it is, in order.
 func (w *Window) Unchanged() bool {

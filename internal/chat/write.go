@@ -83,8 +83,24 @@ func Arguments(input []byte) (raw []byte, ok bool) {
 	return append(rawjson.AppendString([]byte(`{"_raw": `), string(input)), '}'), false
 }
 
+// Place says of things that were mended in entries where those were written: at has the
+// index of the first piece of each entry.
+func Place(fixes []transcript.Fix, at []int) {
+	for i := range fixes {
+		if m := fixes[i].Message; m < len(at) {
+			fixes[i].Message = at[m]
+		}
+	}
+}
+
 // Drop returns an object that has been read before without some of its members.
 func Drop(raw []byte, drop func(key string) bool) []byte {
+	return transcript.Splice(raw, Dropping(raw, 0, drop)...)
+}
+
+// Dropping returns the cuts that take some members out of an object that has been read
+// before, and that stands at an offset of what is cut.
+func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.Cut {
 	members := membersOf(raw)
 	spans := make([]rawjson.Span, len(members))
 	for i, m := range members {
@@ -92,9 +108,9 @@ func Drop(raw []byte, drop func(key string) bool) []byte {
 	}
 	var cuts []transcript.Cut
 	for _, s := range rawjson.Remove(spans, func(i int) bool { return drop(members[i].Key) }) {
-		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End})
+		cuts = append(cuts, transcript.Cut{From: offset + s.Start, To: offset + s.End})
 	}
-	return transcript.Splice(raw, cuts...)
+	return cuts
 }
 
 // Set returns an object that has been read before, and is not empty, with another value
@@ -181,4 +197,24 @@ func (l *Losses) lose(i int, role string, p transcript.Part, carries func(role s
 		l.Add(i, strconv.Quote(p.Type), len(p.Raw))
 	case transcript.Text, transcript.ToolCall, transcript.ToolResult:
 	}
+}
+
+// CleanID returns an id for a call in the alphabet of Anthropic's interface: the id itself, or what of
+// it is in the alphabet and a hash, so that different ids stay different.
+func CleanID(id string) string {
+	clean := make([]byte, 0, len(id))
+	for i := range len(id) {
+		if inAlphabet(id[i]) {
+			clean = append(clean, id[i])
+		}
+	}
+	if len(clean) == len(id) && id != "" {
+		return id
+	}
+	h := sha256.Sum256([]byte(id))
+	return string(clean[:min(32, len(clean))]) + "_" + hex.EncodeToString(h[:6])
+}
+
+func inAlphabet(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

@@ -32,6 +32,11 @@ func TestConsolesInDocuments(t *testing.T) {
 			consoles += len(blocks)
 			t.Run(filepath.Base(name), func(t *testing.T) {
 				c := newConsole(t)
+				for _, f := range example.FindAllStringSubmatch(string(data), -1) {
+					if err := os.WriteFile(filepath.Join(c.dir, f[1]), []byte(f[2]), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
 				for _, b := range blocks {
 					c.play(b[1])
 				}
@@ -44,6 +49,8 @@ func TestConsolesInDocuments(t *testing.T) {
 }
 
 var (
+	// A file is a block of JSON below a paragraph that begins with its name.
+	example = regexp.MustCompile("(?ms)^`([a-z]+\\.json)`[^\n]*\n\n^```json\n(.*?)^```$")
 	console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 	words   = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
 )

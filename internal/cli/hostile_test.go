@@ -373,6 +373,7 @@ func performance() [][]string {
 			{"pager", "--history", "{history.json}", "--contract", "pass.limn"},
 			{"validate", "{session.json}"},
 			{"validate", "{broken.json}"},
+			{"repair", "{broken.json}", "-n"},
 			{"schema"},
 			{"schema", "check", "probes", "{session.json}"},
 			{"tokens", "{note.md}"},

@@ -68,6 +68,7 @@ var spellings = map[string]spelling{
 	"Recall":          {"recall", "recall"},
 	"Refute":          {"refute", "– no tool takes back what others rely on"},
 	"Remove":          {"rm", "– no tool takes back what others rely on"},
+	"Repair":          {"repair", noTool},
 	"Replay":          {"manifest replay", noTool},
 	"Report":          {"report", noTool},
 	"Restore":         {"rm", noTool},

@@ -177,6 +177,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 		{"contract", "5f0c"},
 		{"undo", "--session", "5f0c"},
 		{"validate", sample(t, "openai.json")},
+		{"repair", sample(t, "openai.json"), "-n"},
 		{"pager", "--history", sample(t, "history.json"), "--contract", contractFile},
 		{"bench", "pager", "--blocks", "10"},
 		{"tokens", sample(t, "openai.json")},

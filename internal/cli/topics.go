@@ -39,7 +39,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
 
 An untouched conversation leaves in its own format byte for byte as it came.
 In a changed one, every message that was not itself changed keeps its bytes.
-"carrel validate FILE" says whether a provider would refuse a file.`
+"carrel validate FILE" says whether a provider would refuse a file, and
+"carrel repair FILE" mends a request that one would refuse.`
 
 const topicBudget = `A budget is the number of tokens that the window of a conversation may have:
 messages, stubs, tool definitions and what the provider adds for roles and

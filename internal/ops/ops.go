@@ -37,7 +37,7 @@ func (o *Operation) Writes() bool {
 // at once is bounded.
 func (o *Operation) Large() bool {
 	switch o.Name {
-	case Import.Name, Append.Name, Compress.Name, Export.Name, CheckSummary.Name, Probes.Name, RunProbes.Name, Cost.Name, Handoff.Name, Assemble.Name:
+	case Import.Name, Append.Name, Compress.Name, Export.Name, Repair.Name, CheckSummary.Name, Probes.Name, RunProbes.Name, Cost.Name, Handoff.Name, Assemble.Name:
 		return true
 	}
 	return false

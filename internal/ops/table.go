@@ -80,6 +80,9 @@ var (
 	Export = Op[api.ExportRequest, api.ExportResult]{Operation: Operation{
 		"export", get, "/sessions/{session}/export", read, "Write what is in the window in the format of a provider", "", "",
 	}}
+	Repair = Op[api.RepairRequest, api.RepairResult]{Operation: Operation{
+		"repair", post, "/repair", read, "Mend a request that its provider would refuse", "", "data",
+	}}
 	Recall = Op[api.RecallRequest, api.RecallResult]{Operation: Operation{
 		"recall", get, "/items/{block}", read, "Return the original bytes of a block, an artifact or a summary", "", "",
 	}}
@@ -253,7 +256,7 @@ var (
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
 	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &PageBlocks, &Pin, &Undo, &Mark,
-	&Export, &Recall, &Why, &Search, &Stats, &Cost, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
+	&Export, &Repair, &Recall, &Why, &Search, &Stats, &Cost, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,
 	&Manifests, &Manifest, &DiffManifests, &VerifyManifest, &Replay, &Commit, &Reviews, &Review, &Decide, &Log,

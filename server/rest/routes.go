@@ -34,6 +34,7 @@ func (s *server) registerSessions() {
 	handleWrite(s, &ops.Pin, (*carrel.Engine).Pin, nil, nil)
 	handleWrite(s, &ops.Undo, (*carrel.Engine).Undo, nil, nil)
 	handleWrite(s, &ops.Mark, (*carrel.Engine).Mark, nil, nil)
+	handle(s, &ops.Repair, (*carrel.Engine).Repair)
 	handle(s, &ops.Export, (*carrel.Engine).Export).content(func(r *api.ExportResult) []byte { return r.Data })
 	handle(s, &ops.Recall, (*carrel.Engine).Recall).content(func(r *api.RecallResult) []byte { return r.Data }).notes(noteRecall)
 	handle(s, &ops.Why, (*carrel.Engine).Why)

@@ -147,6 +147,7 @@ func (s *scenario) playWindow() {
 	must[carrel.ProbeReport](s, &ops.ProbeReport.Operation, nil, "session", id)
 	must[carrel.ExportResult](s, &ops.Export.Operation, nil, "session", id)
 	must[carrel.RecallResult](s, &ops.Recall.Operation, nil, "block", block)
+	must[carrel.RepairResult](s, &ops.Repair.Operation, leak(s.t), "name", "leak.json")
 	must[carrel.WhyResult](s, &ops.Why.Operation, nil, "block", block)
 	must[carrel.UndoResult](s, &ops.Undo.Operation, fields{"session": id})
 	must[carrel.PageResult](s, &ops.PageBlocks.Operation, fields{"blocks": []string{block}, "dry_run": true})

@@ -13,7 +13,8 @@ type body struct {
 
 	system   content
 	messages []message
-	marks    []mark   // cache marks outside of messages
+	marks    []mark   // cache marks of tools
+	whole    *mark    // that of the request
 	params   []string // parameters that newer models refuse
 	budget   bool     // thinking is enabled with a budget
 }
@@ -65,8 +66,8 @@ type id struct {
 
 // A mark is a cache_control.
 type mark struct {
-	at   int
-	hour bool
+	rawjson.Span // of what has it; empty if that is the request
+	hour         bool
 }
 
 // parse reads a body.
@@ -99,7 +100,7 @@ func (b *body) field(r *rawjson.Reader, key string) (err error) {
 		return err
 	case key == "cache_control" && kind == rawjson.Object:
 		m, err := readMark(r)
-		b.marks = append(b.marks, m)
+		b.whole = &m
 		return err
 	case key == "thinking" && kind == rawjson.Object:
 		return b.thinking(r)
@@ -115,7 +116,8 @@ func (b *body) tool(r *rawjson.Reader) error {
 		_, err := r.Skip()
 		return err
 	}
-	return r.Object(func(key string) error {
+	start, before := r.Offset(), len(b.marks)
+	err := r.Object(func(key string) error {
 		if key == "cache_control" && r.Kind() == rawjson.Object {
 			m, err := readMark(r)
 			b.marks = append(b.marks, m)
@@ -124,6 +126,10 @@ func (b *body) tool(r *rawjson.Reader) error {
 		_, err := r.Skip()
 		return err
 	})
+	for i := range b.marks[before:] {
+		b.marks[before+i].Span = rawjson.Span{Start: start, End: r.Position()}
+	}
+	return err
 }
 
 func (b *body) thinking(r *rawjson.Reader) error {
@@ -146,7 +152,7 @@ func (b *body) thinking(r *rawjson.Reader) error {
 }
 
 func readMark(r *rawjson.Reader) (mark, error) {
-	m := mark{at: r.Offset()}
+	var m mark
 	err := r.Object(func(key string) error {
 		if key == "ttl" && r.Kind() == rawjson.String {
 			ttl, err := r.String()
@@ -245,6 +251,9 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 		return err
 	})
 	k.End = r.Position()
+	if k.mark != nil {
+		k.mark.Span = k.Span
+	}
 	if err == nil && inner >= 0 && k.kind == "tool_result" && !nested {
 		err = r.At(inner, "content", func() error {
 			k.content, err = readContent(r, true)

@@ -35,21 +35,23 @@
 //	A3   no result without its call in the message before
 //	A4   results stand before anything else in their message
 //	A5   all results of a reply stand in one message
-//	A6   calls and results of server tools stand in one message
-//	A8   thinking has a signature; where thinking is enabled with a budget, the
-//	     reply that results answer begins with thinking (models before 4.6)
-//	A10  no text and no message is empty, except the last reply, and a message of
-//	     the system that is there for its settings (output_config)
+//	A6   calls and results of server tools stand in one reply
+//	A8   thinking has a signature; where thinking is enabled with a budget, a turn
+//	     that waits for the model begins with thinking (models before 4.7)
+//	A10  no text of a message is without a word, no other text and no message is empty,
+//	     except the last reply, and a message of the system that is there for its
+//	     settings (output_config)
 //	A11  at most 4 cache marks, those of one hour first, none on thinking or on
 //	     empty text
 //	A12  no reply at the end (models from 4.6), unless it waits for results
 //	A13  no sampling parameters and no thinking budget (models from 4.7)
 //	A14  at most 100,000 messages and 32 MB
-//	A15  system messages inside the conversation (Opus from 4.8, others from 5)
+//	A15  system messages inside the conversation (Opus from 4.8, others from 5) stand
+//	     behind a user's message, and last or before a reply
 //	A16  no tool call id twice
 //
 // A7 and A9, that thinking and what stands before it are unchanged, can only
 // be told by who knows what was sent before. Rules about models are checked
-// where the body names a model whose version can be told. A call in the last
-// message is pending and no violation.
+// where the body names a model whose version can be told; without one the place of system
+// messages is checked alone. A call in the last message is pending and no violation.
 package anthropic

@@ -22,8 +22,8 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, fixes := transcript.Repair(w.Entries)
-	e := &encoder{body: b, own: own, fixes: fixes, at: chat.Indexes(w.Session)}
+	entries, fixes := rules.Repair(w.Entries)
+	e := &encoder{body: b, own: own, mend: w.Mend, fixes: fixes, at: chat.Indexes(w.Session)}
 	e.provider = own || w.Session.Format == "claudecode"
 	if !own {
 		e.account(w)
@@ -31,6 +31,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	e.system(e.head(entries))
 	e.open()
 	e.place()
+	e.end()
 	data, spans := e.body.Join(e.pieces, e.cuts...)
 	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
 }
@@ -48,6 +49,7 @@ func frame(s *transcript.Session, own bool) (*body, error) {
 type encoder struct {
 	body     *body
 	own      bool // the session is in this format, so messages can be kept
+	mend     bool // all that is wrong with it is to be told
 	provider bool // the session's blocks are this provider's
 	at       map[*transcript.Message]int
 	calls    []transcript.ToolCall // of the latest reply
@@ -60,8 +62,11 @@ type encoder struct {
 	fixes    []transcript.Fix
 }
 
-func (e *encoder) fix(what string) {
-	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+// rules are those of the provider for calls and results.
+var rules = transcript.RuleIDs{Twice: "A16", Apart: "A2", Second: "A3", Unanswered: "A2", Orphan: "A3"}
+
+func (e *encoder) fix(rule, what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})
 }
 
 func (e *encoder) write(role string, raw []byte, index int) {
@@ -82,12 +87,16 @@ func messageOf(role string, blocks [][]byte) []byte {
 }
 
 // head returns the system entries that the system field can take, and writes
-// all others.
+// all others. What was mended in entries is put to where they are.
 func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
 	atHead := e.body.Key >= 0
+	at := make([]int, len(entries))
+	mended := len(e.fixes)
+	defer func() { chat.Place(e.fixes[:mended], at) }()
 	for i := 0; i < len(entries); {
 		en := &entries[i]
 		e.owner = en.Block
+		at[i] = len(e.pieces)
 		switch {
 		case e.isField(en):
 			head = append(head, *en)
@@ -100,6 +109,7 @@ func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
 			atHead = false
 			last := i + 1
 			for last < len(entries) && len(entries[last].Results()) > 0 {
+				at[last] = at[i]
 				last++
 			}
 			e.answers(entries[i:last])
@@ -191,8 +201,12 @@ func (e *encoder) note(en *transcript.Entry) {
 		e.write("system", e.body.Messages[e.index(en)].Of(e.body.Data), e.index(en))
 		return
 	}
-	if e.own && len(blocks) > 0 {
-		e.fix("system text became user text")
+	switch {
+	case !e.own:
+	case len(blocks) > 0:
+		e.fix("A15", "system text became user text")
+	case e.kept(en):
+		e.fix("A10", "empty message left out")
 	}
 	e.writeBlocks("user", blocks)
 }
@@ -207,22 +221,23 @@ type note struct {
 // those that have no text.
 func (e *encoder) place() {
 	v, known := versionOf(e.body.Model)
-	if !known {
-		return
-	}
 	for _, n := range slices.Backward(e.notes) {
 		i := n.piece
-		behind := i > 0 && (e.roles[i-1] == "user" || e.roles[i-1] == serverTool)
-		before := i+1 == len(e.roles) || e.roles[i+1] == "assistant" || e.roles[i+1] == serverTool
-		if v.systemMessages() && behind && before {
+		start := i // of the row of system messages that it is in
+		for start > 0 && e.roles[start-1] == "system" {
+			start--
+		}
+		behind := start > 0 && (e.roles[start-1] == "user" || e.roles[start-1] == serverTool)
+		before := i+1 == len(e.roles) || e.roles[i+1] != "user"
+		if (!known || v.systemMessages()) && behind && before {
 			continue
 		}
 		if len(n.blocks) == 0 {
-			e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "settings inside the conversation left out"})
+			e.fixes = append(e.fixes, transcript.Fix{Rule: "A15", Message: i, What: "settings inside the conversation left out"})
 			e.pieces, e.roles = slices.Delete(e.pieces, i, i+1), slices.Delete(e.roles, i, i+1)
 			continue
 		}
-		e.fixes = append(e.fixes, transcript.Fix{Message: i, What: "system text became user text"})
+		e.fixes = append(e.fixes, transcript.Fix{Rule: "A15", Message: i, What: "system text became user text"})
 		e.roles[i] = "user"
 		e.pieces[i] = chat.Piece{Raw: messageOf("user", n.blocks), Index: -1, Block: e.pieces[i].Block}
 	}
@@ -238,9 +253,12 @@ func (e *encoder) plain(en *transcript.Entry) {
 		role = "assistant"
 		e.calls = en.Calls()
 	}
+	if en.Bare && e.mend {
+		e.fix("A9", "thinking left out")
+	}
 	odd := e.kept(en) && hasOddCall(en.Parts)
 	if odd {
-		e.fix("tool call written anew")
+		e.fix("A0", "tool call written anew")
 	}
 	if odd || !e.kept(en) {
 		e.writeBlocks(role, e.blocks(en.Parts))
@@ -280,9 +298,9 @@ func (e *encoder) answers(run []transcript.Entry) {
 		}
 	}
 	if e.own && len(run) > 1 {
-		e.fix("results put in one message")
+		e.fix("A5", "results put in one message")
 	} else if e.kept(&run[0]) {
-		e.fix("results put before the text")
+		e.fix("A4", "results put before the text")
 	}
 	slices.SortStableFunc(results, func(a, b result) int { return a.call - b.call })
 	var blocks [][]byte
@@ -327,25 +345,46 @@ func (e *encoder) open() {
 	if len(e.roles) > 0 && e.roles[0] == "user" {
 		return
 	}
-	text := slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, transcript.Opening), []byte("}"))
-	e.pieces = slices.Insert(e.pieces, 0, chat.Piece{Raw: text, Index: -1})
+	e.pieces = slices.Insert(e.pieces, 0, chat.Piece{Raw: spoken(transcript.Opening), Index: -1})
 	e.roles = slices.Insert(e.roles, 0, "user")
 	for i := range e.notes {
 		e.notes[i].piece++
 	}
+	for i := range e.fixes {
+		e.fixes[i].Message++
+	}
+	if e.mend {
+		e.fixes = append(e.fixes, transcript.Fix{Rule: "A1", What: "a user's text put first"})
+	}
+}
+
+// end makes a user speak last where the model continues no reply.
+func (e *encoder) end() {
+	last := len(e.roles) - 1
+	if v, _ := versionOf(e.body.Model); !e.mend || !v.from(4, 6) || e.roles[last] != "assistant" || len(e.calls) > 0 {
+		return
+	}
+	e.fix("A12", "a user's text put last")
+	e.owner = ""
+	e.write("user", spoken(transcript.GoOn), -1)
+}
+
+// spoken returns a message of the user's.
+func spoken(text string) []byte {
+	return slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, text), []byte("}"))
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// hasBlank reports whether a text among parts, or in a result, has nothing in
-// it.
+// hasBlank reports whether a text among parts has no word in it, or one in a result is
+// empty.
 func hasBlank(parts []transcript.Part) bool {
 	return slices.ContainsFunc(parts, func(p transcript.Part) bool {
 		switch p := p.(type) {
 		case transcript.Text:
 			return blank(string(p))
 		case transcript.ToolResult:
-			return hasBlank(p.Content)
+			return slices.Contains(p.Content, transcript.Part(transcript.Text("")))
 		}
 		return false
 	})

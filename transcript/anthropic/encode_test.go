@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -227,7 +228,7 @@ func TestEncodeSettings(t *testing.T) {
 		{
 			"the reply behind it goes", 2, 3,
 			head + strings.TrimPrefix(replies, `,{"role":"assistant","content":"b"}`) + "]}",
-			[]transcript.Fix{{Message: 1, What: "settings inside the conversation left out"}},
+			[]transcript.Fix{{Rule: "A15", Message: 1, What: "settings inside the conversation left out"}},
 		},
 	} {
 		w := transcript.Whole(decode(t, talk))
@@ -278,7 +279,7 @@ func TestEncodeOther(t *testing.T) {
 		message(transcript.RoleUser, transcript.Media{Kind: "audio", MIME: "audio/wav", Raw: []byte("123")}, transcript.Opaque{Type: "odd", Raw: []byte("{}")}),
 	}}
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
-	id := cleanID("a.b")
+	id := chat.CleanID("a.b")
 	want := `{"system": [{"type": "text", "text": "S"}], "messages": [` + strings.Join([]string{
 		`{"role": "user", "content": "` + transcript.Opening + `"}`,
 		`{"role": "assistant", "content": [{"type": "tool_use", "id": "` + id + `", "name": "run", "input": {"n": 1e400}}, {"type": "tool_use", "id": "c", "name": "run", "input": {"_raw": "oops <"}}]}`,

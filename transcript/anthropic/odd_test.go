@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
@@ -29,17 +30,17 @@ func TestUndated(t *testing.T) {
 func TestCleanIDs(t *testing.T) {
 	long := strings.Repeat("a", 40)
 	for id, prefix := range map[string]string{"": "_", "a b": "ab_", "é": "_", long + "é": long[:32] + "_", "a@[`{/:": "a_"} {
-		got := cleanID(id)
-		if !strings.HasPrefix(got, prefix) || len(got) != len(prefix)+12 || cleanID(got) != got {
-			t.Errorf("cleanID(%q) = %q, want %s and a hash", id, got, prefix)
+		got := chat.CleanID(id)
+		if !strings.HasPrefix(got, prefix) || len(got) != len(prefix)+12 || chat.CleanID(got) != got {
+			t.Errorf("chat.CleanID(%q) = %q, want %s and a hash", id, got, prefix)
 		}
 	}
 	for _, id := range []string{"toolu_01-AZaz09", "A", "Z", "a", "z", "0", "9", "_", "-", long} {
-		if got := cleanID(id); got != id {
-			t.Errorf("cleanID(%q) = %q", id, got)
+		if got := chat.CleanID(id); got != id {
+			t.Errorf("chat.CleanID(%q) = %q", id, got)
 		}
 	}
-	if cleanID("a b") == cleanID("a  b") {
+	if chat.CleanID("a b") == chat.CleanID("a  b") {
 		t.Error("two ids become one")
 	}
 }
@@ -126,7 +127,11 @@ func TestThinkingBudgets(t *testing.T) {
 		want                string
 	}{
 		{"a budget, and a reply without thinking", "claude-opus-4-5", budget, []string{ask, call, answer}, "A8 1"},
-		{"of another version", "claude-opus-4-6", budget, []string{ask, call, answer}, ""},
+		{"of another version", "claude-opus-4-6", budget, []string{ask, call, answer}, "A8 1"},
+		{"a turn that began with thinking", "claude-opus-4-6", budget, []string{
+			ask, strings.Replace(call, `[`, `[{"type":"thinking","thinking":"x","signature":"s"},`, 1), answer,
+			strings.Replace(call, `"a"`, `"b"`, 1), strings.Replace(answer, `"a"`, `"b"`, 1),
+		}, ""},
 		{"of the next one", "claude-opus-4-7", budget, []string{ask, call, answer}, "A13 -1"},
 		{"a budget that is not enabled", "claude-opus-4-5", `"thinking":{"type":"disabled","budget_tokens":5},`, []string{ask, call, answer}, ""},
 		{"one that is adaptive", "claude-opus-4-5", `"thinking":{"type":"enabled"},`, []string{ask, call, answer}, ""},
@@ -137,7 +142,7 @@ func TestThinkingBudgets(t *testing.T) {
 		{"a pending call at the end", "claude-opus-4-6", "", []string{ask, call}, ""},
 		{"a note behind a server's tool", "claude-haiku-5-5", "", []string{ask, server, `{"role":"system","content":"x"}`}, ""},
 		{"a note behind an empty reply", "claude-haiku-5-5", "", []string{ask, `{"role":"assistant","content":[]}`, `{"role":"system","content":"x"}`}, "A10 1, A15 2"},
-		{"a note behind a note", "claude-haiku-5-5", "", []string{ask, `{"role":"system","content":"x"}`, `{"role":"system","content":"y"}`}, "A15 1, A15 2"},
+		{"a note behind a note", "claude-haiku-5-5", "", []string{ask, `{"role":"system","content":"x"}`, `{"role":"system","content":"y"}`}, ""},
 		{"a call without input", "", "", []string{ask, strings.Replace(call, `,"input":{}`, "", 1)}, "A0 1"},
 		{"a call in the first bytes", "", "", []string{strings.Replace(call, "assistant", "user", 1)}, "A0 0"},
 	} {
@@ -185,8 +190,8 @@ func TestEncodeMends(t *testing.T) {
 		{
 			name: "a call in other letters", list: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"é","name":"f","input":{}}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"é","content":"x"}]}`},
 			want: []string{
-				ask, `{"role":"assistant","content":[{"type":"tool_use","id":"` + cleanID("é") + `","name":"f","input":{}}]}`,
-				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + cleanID("é") + `","content":"x"}]}`,
+				ask, `{"role":"assistant","content":[{"type":"tool_use","id":"` + chat.CleanID("é") + `","name":"f","input":{}}]}`,
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + chat.CleanID("é") + `","content":"x"}]}`,
 			},
 			fixes: []string{"1 tool call id written in the provider's alphabet", "2 tool call id written in the provider's alphabet"},
 		},
@@ -242,7 +247,10 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 		{"behind a reply", "claude-haiku-5-5", []string{ask, reply, note}, false},
 		{"before an order", "claude-haiku-5-5", []string{ask, note, ask}, false},
 		{"of a model that takes none", "claude-sonnet-4-6", []string{ask, note}, false},
-		{"of a model that is not known", "x", []string{ask, note, ask}, true},
+		{"of a model that is not known", "x", []string{ask, note, reply, ask}, true},
+		{"where no model takes one", "x", []string{ask, note, ask}, false},
+		{"two in a row", "claude-haiku-5-5", []string{ask, note, note, reply, ask}, true},
+		{"two in a row before an order", "claude-haiku-5-5", []string{ask, note, note, ask}, false},
 	} {
 		w := transcript.Whole(decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`))
 		w.As = "other"

@@ -33,6 +33,8 @@ func refused(data []byte) []string {
 	every := []string{}   // ids of all calls
 	waiting := []string{} // ids that the next message must answer
 	first := false        // the message is the first behind the calls
+	spoke := ""           // role of the last message that is not the system's
+	noted := false        // it is followed by a system message
 	for i, m := range body.Messages {
 		last := i == len(body.Messages)-1
 		if i == 0 && m.Role != "user" {
@@ -40,6 +42,12 @@ func refused(data []byte) []string {
 		}
 		if m.Role != "user" && len(waiting) > 0 {
 			broken["A2"], waiting = true, nil
+		}
+		if m.Role == "system" && spoke == "assistant" || m.Role == "user" && noted {
+			broken["A15"] = true
+		}
+		if noted = m.Role == "system" && spoke != ""; m.Role != "system" {
+			spoke = m.Role
 		}
 		blocks, isList := m.Content.([]any)
 		text, isText := m.Content.(string)
@@ -101,7 +109,7 @@ func refused(data []byte) []string {
 		}
 	}
 	if len(body.Messages) == 0 {
-		broken["A1"] = true
+		broken["A0"] = true
 	}
 	if len(waiting) > 0 {
 		broken["A2"] = true

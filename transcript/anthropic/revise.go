@@ -1,9 +1,7 @@
 package anthropic
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -17,7 +15,7 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	ids := hasOddID(en.Parts)
 	switch {
 	case len(en.Source.Parts) == 0:
-		e.fix("empty message left out")
+		e.fix("A10", "empty message left out")
 		return nil
 	case !en.Changed() && !unsigned && !blanks && !ids:
 		return raw
@@ -27,13 +25,13 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 		panic("anthropic: " + err.Error()) // it has been read before
 	}
 	if unsigned {
-		e.fix("thinking without a signature left out")
+		e.fix("A8", "thinking without a signature left out")
 	}
 	if blanks {
-		e.fix("empty text left out")
+		e.fix("A10", "empty text left out")
 	}
 	if ids {
-		e.fix("tool call id written in the provider's alphabet")
+		e.fix("A0", "tool call id written in the provider's alphabet")
 	}
 	if !m.list {
 		return nil // a blank text
@@ -80,15 +78,15 @@ func (k *block) revise(replaced map[string]string) (cuts []transcript.Cut) {
 		return nil
 	}
 	switch {
-	case cleanID(id.text) == id.text:
+	case chat.CleanID(id.text) == id.text:
 	case id.End > 0:
-		cut(id.Span, rawjson.AppendString(nil, cleanID(id.text)))
+		cut(id.Span, rawjson.AppendString(nil, chat.CleanID(id.text)))
 	default: // there is none
 		key := `"id": `
 		if k.kind == "tool_result" {
 			key = `"tool_use_id": `
 		}
-		with := append(rawjson.AppendString([]byte(key), cleanID("")), ", "...)
+		with := append(rawjson.AppendString([]byte(key), chat.CleanID("")), ", "...)
 		cut(rawjson.Span{Start: k.Start + 1, End: k.Start + 1}, with)
 	}
 	if k.kind != "tool_result" {
@@ -131,34 +129,14 @@ func hasOddID(parts []transcript.Part) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case transcript.ToolCall:
-			if cleanID(p.ID) != p.ID {
+			if chat.CleanID(p.ID) != p.ID {
 				return true
 			}
 		case transcript.ToolResult:
-			if cleanID(p.CallID) != p.CallID {
+			if chat.CleanID(p.CallID) != p.CallID {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// cleanID returns an id in the provider's alphabet: the id itself, or what of
-// it is in the alphabet and a hash, so that different ids stay different.
-func cleanID(id string) string {
-	clean := make([]byte, 0, len(id))
-	for i := range len(id) {
-		if inAlphabet(id[i]) {
-			clean = append(clean, id[i])
-		}
-	}
-	if len(clean) == len(id) && id != "" {
-		return id
-	}
-	h := sha256.Sum256([]byte(id))
-	return string(clean[:min(32, len(clean))]) + "_" + hex.EncodeToString(h[:6])
-}
-
-func inAlphabet(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,6 +34,9 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	if c.reply < len(b.messages)-1 { // else its calls are pending
 		c.settle()
 	}
+	if n := len(b.messages); n > 0 && !b.messages[n-1].paused() {
+		c.settleServed()
+	}
 	c.cacheMarks()
 	slices.SortStableFunc(c.Found, func(a, b transcript.Violation) int { return cmp.Compare(a.Message, b.Message) })
 	return c.Found, nil
@@ -43,10 +47,14 @@ type checker struct {
 	chat.Violations
 
 	body   *body
-	called map[string]bool // call ids seen so far
-	reply  int             // the latest reply
-	open   map[string]int  // its calls without a result, by id, and their blocks
+	called map[string]bool  // call ids seen so far
+	reply  int              // the latest reply
+	open   map[string]int   // its calls without a result, by id, and their blocks
+	served map[string]place // calls of server tools without a result, by id
 }
+
+// A place is where a block is.
+type place struct{ message, block int }
 
 // reportBlock reports a violation by one block of a message.
 func (c *checker) reportBlock(rule string, message, block int, format string, args ...any) {
@@ -64,12 +72,12 @@ func (c *checker) request() {
 		c.Report("A14", -1, "%d bytes are more than %d", n, maxBytes)
 	}
 	for _, k := range b.system.blocks {
-		if k.kind == "text" && blank(k.text) {
+		if k.kind == "text" && k.text == "" {
 			c.Report("A10", -1, "a system text is empty")
 		}
 	}
 	if len(b.messages) == 0 {
-		c.Report("A1", -1, "there are no messages")
+		c.Report("A0", -1, "there are no messages")
 		return
 	}
 	if role := b.messages[0].role; role != "user" {
@@ -88,7 +96,7 @@ func (c *checker) request() {
 			c.Report("A13", -1, "%s does not take %s", b.Model, p)
 		}
 	}
-	if b.budget && !v.from(4, 6) {
+	if b.budget && !v.from(4, 7) {
 		c.thinkingFirst()
 	}
 }
@@ -104,16 +112,35 @@ func isServerTool(kind string) bool {
 	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")
 }
 
-// thinkingFirst checks that the reply which the last message answers begins
-// with thinking.
+// calls reports whether a message has a call of the client's tools.
+func (m *message) calls() bool {
+	return slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_use" })
+}
+
+// paused reports whether a reply ends in a call of a server's tool, so that it is sent again.
+func (m *message) paused() bool {
+	n := len(m.blocks)
+	return m.role == "assistant" && n > 0 && strings.HasSuffix(m.blocks[n-1].kind, "_tool_use") && !m.calls()
+}
+
+// thinkingFirst checks that a turn which waits for the model begins with thinking. A turn
+// is all replies behind what somebody said.
 func (c *checker) thinkingFirst() {
-	i := len(c.body.messages) - 2
-	if i < 0 || c.body.messages[i+1].kind() != transcript.RoleTool {
+	msgs := c.body.messages
+	first := -1
+	for i := len(msgs) - 1; i >= 0; i-- {
+		m := &msgs[i]
+		if m.role == "assistant" && m.calls() {
+			first = i
+		} else if m.kind() != transcript.RoleTool {
+			break
+		}
+	}
+	if first < 0 {
 		return
 	}
-	m := &c.body.messages[i]
-	if m.role == "assistant" && m.waits() && !m.blocks[0].thought() {
-		c.Report("A8", i, "thinking is enabled, but the reply begins with %s", m.blocks[0].kind)
+	if k := &msgs[first].blocks[0]; !k.thought() {
+		c.Report("A8", first, "thinking is enabled, but the turn begins with %s", k.kind)
 	}
 }
 
@@ -165,7 +192,7 @@ func (c *checker) block(i, k int) {
 			c.reportBlock("A3", i, k, "a result in a message of role %s", m.role)
 		}
 		for _, inner := range b.content.blocks {
-			if inner.kind == "text" && blank(inner.text) {
+			if inner.kind == "text" && inner.text == "" {
 				c.reportBlock("A10", i, k, "a text of the result is empty")
 			}
 		}
@@ -178,7 +205,7 @@ func (c *checker) call(i, k int) {
 	if m.role != "assistant" {
 		c.reportBlock("A0", i, k, "a tool call in a message of role %s", m.role)
 	}
-	if cleanID(b.id.text) != b.id.text {
+	if chat.CleanID(b.id.text) != b.id.text {
 		c.reportBlock("A0", i, k, "the id %q has other characters than letters, digits, _ and -", b.id.text)
 	}
 	if b.name == "" {
@@ -241,96 +268,94 @@ func (c *checker) settle() {
 	c.open = nil
 }
 
-// serverTools checks that calls of server tools stand with their results. A
-// reply that the provider paused ends the list, and is continued from there.
+// serverTools checks that calls of server tools stand with their results, in one reply: a
+// reply may go on in the next message. One that the provider paused ends the list, and is
+// continued from there.
 func (c *checker) serverTools(i int) {
 	m := &c.body.messages[i]
-	open := make(map[string]int)
+	if m.role != "assistant" {
+		c.settleServed()
+	}
 	for k := range m.blocks {
 		b := &m.blocks[k]
 		switch {
 		case !isServerTool(b.kind):
 		case strings.HasSuffix(b.kind, "_tool_use"):
-			open[b.id.text] = k
+			if c.served == nil {
+				c.served = make(map[string]place)
+			}
+			c.served[b.id.text] = place{i, k}
 		default:
-			if _, ok := open[b.answers.text]; !ok {
+			if _, ok := c.served[b.answers.text]; !ok {
 				c.reportBlock("A6", i, k, "no call %q before the result of a server tool", b.answers.text)
 			}
-			delete(open, b.answers.text)
-		}
-	}
-	if i == len(c.body.messages)-1 {
-		return
-	}
-	for k := range m.blocks {
-		if at, ok := open[m.blocks[k].id.text]; ok && at == k {
-			c.reportBlock("A6", i, k, "the server tool call %q has no result in its message", m.blocks[k].id.text)
+			delete(c.served, b.answers.text)
 		}
 	}
 }
 
-// note checks the place of a system message inside the conversation.
-func (c *checker) note(i int) {
-	v, ok := versionOf(c.body.Model)
-	if !ok || i == 0 {
-		return
+// settleServed reports the calls of server tools that have no result.
+func (c *checker) settleServed() {
+	for _, id := range slices.Sorted(maps.Keys(c.served)) {
+		at := c.served[id]
+		c.reportBlock("A6", at.message, at.block, "the server tool call %q has no result in its reply", id)
 	}
+	c.served = nil
+}
+
+// note checks the place of a system message inside the conversation. Those in a row count
+// as one.
+func (c *checker) note(i int) {
 	msgs := c.body.messages
-	before := &msgs[i-1]
+	start, end := i, i+1
+	for start > 0 && msgs[start].role == "system" {
+		start--
+	}
+	for end < len(msgs) && msgs[end].role == "system" {
+		end++
+	}
+	if i == 0 || msgs[start].role == "system" {
+		return // A1
+	}
+	before := &msgs[start]
 	n := len(before.blocks)
-	behind := before.role == "user" || before.role == "assistant" && n > 0 && isServerTool(before.blocks[n-1].kind)
-	switch {
-	case !v.systemMessages():
+	behind := before.role == "user" || n > 0 && isServerTool(before.blocks[n-1].kind)
+	switch v, known := versionOf(c.body.Model); {
+	case known && !v.systemMessages():
 		c.Report("A15", i, "%s does not take system messages inside the conversation", c.body.Model)
 	case !behind:
 		c.Report("A15", i, "a system message stands behind one of role %s", before.role)
-	case i+1 < len(msgs) && msgs[i+1].role != "assistant":
-		c.Report("A15", i, "a system message stands before one of role %s", msgs[i+1].role)
+	case end < len(msgs) && msgs[end].role == "user":
+		c.Report("A15", i, "a system message stands before one of role user")
 	}
 }
 
-// cacheMarks checks the cache marks in the order in which the provider renders
-// them: tools, system, messages.
+// cacheMarks checks the cache marks.
 func (c *checker) cacheMarks() {
-	n := len(c.body.marks)
+	n := 0
 	short := false // a mark of five minutes came before
-	for _, m := range c.body.marks {
-		short = short || !m.hour
-	}
-	see := func(i, k int, b *block) {
-		if b.mark == nil {
-			return
-		}
+	c.body.eachMark(func(m *mark, holder *block, i, k int) {
 		n++
-		if b.mark.hour && short {
+		if m.hour && short {
 			c.reportMark(i, k, "a cache mark of one hour stands behind one of five minutes")
 		}
-		short = short || !b.mark.hour
-		if b.thought() || b.kind == "text" && blank(b.text) {
+		short = short || !m.hour
+		if holder != nil && !holder.mayBeMarked() {
 			c.reportMark(i, k, "a cache mark on thinking or on empty text")
 		}
-	}
-	for k := range c.body.system.blocks {
-		see(-1, k, &c.body.system.blocks[k])
-	}
-	for i := range c.body.messages {
-		m := &c.body.messages[i]
-		for k := range m.blocks {
-			for x := range m.blocks[k].content.blocks {
-				see(i, k, &m.blocks[k].content.blocks[x])
-			}
-			see(i, k, &m.blocks[k])
-		}
-	}
+	})
 	if n > maxMarks {
 		c.Report("A11", -1, "%d cache marks are more than %d", n, maxMarks)
 	}
 }
 
 func (c *checker) reportMark(i, k int, text string) {
-	if i < 0 {
+	switch {
+	case i >= 0:
+		c.reportBlock("A11", i, k, "%s", text)
+	case k >= 0:
 		c.Report("A11", -1, "%s, in the system text", text)
-		return
+	default:
+		c.Report("A11", -1, "%s", text)
 	}
-	c.reportBlock("A11", i, k, "%s", text)
 }

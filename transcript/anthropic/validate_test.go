@@ -29,7 +29,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{name: "a sound conversation", list: []string{ask, call, answer, reply}},
 		{name: "a pending call", list: []string{ask, call}},
-		{name: "no messages", want: []string{"A1 -1"}},
+		{name: "no messages", want: []string{"A0 -1"}},
 		{name: "a reply first", list: []string{reply, ask}, want: []string{"A1 0"}},
 		{name: "a system message first", list: []string{notice, ask}, want: []string{"A1 0"}},
 		{name: "an unanswered call", list: []string{ask, call, ask}, want: []string{"A2 1"}},

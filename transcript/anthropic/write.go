@@ -52,7 +52,7 @@ func (e *encoder) block(p transcript.Part) []byte {
 		}
 		return object("type", "thinking", "thinking", p.Text, "signature", p.Signature)
 	case transcript.ToolCall:
-		raw := object("type", "tool_use", "id", cleanID(p.ID), "name", cmp.Or(p.Name, "unknown"))
+		raw := object("type", "tool_use", "id", chat.CleanID(p.ID), "name", cmp.Or(p.Name, "unknown"))
 		input, _ := chat.Arguments(p.Input)
 		return field(raw, "input", input)
 	case transcript.ToolResult:
@@ -75,7 +75,7 @@ func (e *encoder) carries(p transcript.Opaque) bool {
 }
 
 func (e *encoder) result(p transcript.ToolResult) []byte {
-	raw := object("type", "tool_result", "tool_use_id", cleanID(p.CallID))
+	raw := object("type", "tool_result", "tool_use_id", chat.CleanID(p.CallID))
 	blocks := e.blocks(p.Content)
 	if len(p.Content) == 1 && len(blocks) == 1 {
 		if t, ok := p.Content[0].(transcript.Text); ok {

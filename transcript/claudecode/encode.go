@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -47,8 +49,27 @@ func open(entries []transcript.Entry, own bool) []transcript.Entry {
 	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", transcript.Opening))
 }
 
-// written reports whether a part of a session in another format may be written.
-func written(p transcript.Part) bool { return p != transcript.Part(transcript.Text("")) }
+// written reports whether a part of a session in another format may be written: a text
+// without a word may not.
+func written(p transcript.Part) bool {
+	t, ok := p.(transcript.Text)
+	return !ok || strings.TrimSpace(string(t)) != ""
+}
+
+// writable returns the parts of a message that may be written. Where thinking has no
+// signature, none of the message's goes back to the provider.
+func (e *encoder) writable(i int, parts []transcript.Part) []transcript.Part {
+	unsigned := slices.ContainsFunc(parts, func(p transcript.Part) bool { t, ok := p.(transcript.Thinking); return ok && t.Signature == "" })
+	var list []transcript.Part
+	for _, p := range parts {
+		if t, ok := p.(transcript.Thinking); ok && unsigned {
+			e.lose(i, "thinking", len(t.Text)+len(t.Signature))
+		} else if written(p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
 
 // An encoder writes rows in one chain.
 type encoder struct {
@@ -309,13 +330,14 @@ func (e *encoder) makeUser(i int, en *transcript.Entry) {
 		e.lose(i, "system text (the agent has its own)", len(en.Text()))
 		return
 	}
-	if len(en.Parts) == 1 {
-		if t, ok := en.Parts[0].(transcript.Text); ok && t != "" {
+	parts := e.writable(i, en.Parts)
+	if len(parts) == 1 {
+		if t, ok := parts[0].(transcript.Text); ok {
 			e.make("user", userMessage{"user", string(t)})
 			return
 		}
 	}
-	if blocks := e.blocks(i, en.Parts); len(blocks) > 0 {
+	if blocks := e.blocks(i, parts); len(blocks) > 0 {
 		e.make("user", userMessage{"user", blocks})
 	}
 }
@@ -335,7 +357,7 @@ type replyMessage struct {
 func (e *encoder) makeReply(i int, en *transcript.Entry) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "reply/v1\x00%s\x00%d", e.session, i))
 	id := "msg_carrel_" + hex.EncodeToString(sum[:8])
-	for _, block := range e.blocks(i, en.Parts) {
+	for _, block := range e.blocks(i, e.writable(i, en.Parts)) {
 		e.make("assistant", replyMessage{
 			ID: id, Type: "message", Role: "assistant", Model: e.model, Content: []any{block},
 			Usage: map[string]int{"input_tokens": 0, "output_tokens": 0},
@@ -353,9 +375,9 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []any {
 				blocks = append(blocks, map[string]any{"type": "text", "text": string(p)})
 			}
 		case transcript.ToolCall:
-			blocks = append(blocks, map[string]any{"type": "tool_use", "id": p.ID, "name": p.Name, "input": e.input(i, p.Input)})
+			blocks = append(blocks, map[string]any{"type": "tool_use", "id": chat.CleanID(p.ID), "name": cmp.Or(p.Name, "unknown"), "input": e.input(i, p.Input)})
 		case transcript.ToolResult:
-			b := map[string]any{"type": "tool_result", "tool_use_id": p.CallID}
+			b := map[string]any{"type": "tool_result", "tool_use_id": chat.CleanID(p.CallID)}
 			if content := e.blocks(i, p.Content); len(content) > 0 {
 				b["content"] = content
 			}

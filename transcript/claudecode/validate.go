@@ -2,6 +2,11 @@ package claudecode
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -9,7 +14,8 @@ import (
 // Validate implements [transcript.Format]. It checks the conversation that the
 // agent would send when it resumes: rules X1 (every call has exactly one
 // result, and it follows), X7 (a user speaks first, no text is empty) and A16
-// (no call id twice). Calls of the last reply may be open.
+// (no call id twice), A6 (calls of the provider's tools stand with their results). Calls of
+// the last reply may be open.
 func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	s, err := f.Decode("", data)
 	if err != nil {
@@ -40,7 +46,7 @@ func check(msgs []transcript.Message) []transcript.Violation {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case transcript.Text:
-				if p == "" {
+				if !written(p) {
 					report("X7", i, "text is empty")
 				}
 			case transcript.ToolCall:
@@ -58,7 +64,52 @@ func check(msgs []transcript.Message) []transcript.Violation {
 			}
 		}
 	}
+	return append(found, checkServerTools(msgs)...)
+}
+
+// checkServerTools is rule A6: calls and results of the provider's own tools stand in one
+// reply. At the end a call may wait.
+func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) {
+	waits := make(map[string]int) // messages of calls, by id
+	report := func(i int, format string, args ...any) {
+		found = append(found, transcript.Violation{Rule: "A6", Message: i, Text: fmt.Sprintf(format, args...)})
+	}
+	settle := func() {
+		for _, id := range slices.Sorted(maps.Keys(waits)) {
+			report(waits[id], "server tool call %s has no result in its reply", id)
+		}
+		clear(waits)
+	}
+	for i := range msgs {
+		if msgs[i].Role != transcript.RoleAssistant {
+			settle()
+		}
+		for _, p := range msgs[i].Parts {
+			o, _ := p.(transcript.Opaque)
+			switch id := gjson.GetBytes(o.Raw, "tool_use_id").String(); {
+			case o.Type == "server_tool_use" || o.Type == "mcp_tool_use":
+				waits[gjson.GetBytes(o.Raw, "id").String()] = i
+			case strings.HasSuffix(o.Type, "_tool_result"):
+				if _, ok := waits[id]; !ok {
+					report(i, "server tool result %s has no call before it", id)
+				}
+				delete(waits, id)
+			}
+		}
+	}
+	if n := len(msgs); n > 0 && !paused(&msgs[n-1]) {
+		settle()
+	}
 	return found
+}
+
+// paused reports whether a reply ends in a call of a server's tool, so that it is sent again.
+func paused(m *transcript.Message) bool {
+	if len(m.Parts) == 0 || len(m.Calls()) > 0 {
+		return false
+	}
+	o, _ := m.Parts[len(m.Parts)-1].(transcript.Opaque)
+	return strings.HasSuffix(o.Type, "_tool_use")
 }
 
 func without(ids []string, id string) []string {

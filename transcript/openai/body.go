@@ -25,6 +25,7 @@ type message struct {
 	refusal   string
 	reasoning []reasoning
 	calls     []call
+	noCalls   bool   // there is a list of calls with nothing in it
 	audio     bool   // the reply was spoken
 	legacy    bool   // the call is a function_call, or the result is one's
 	answers   string // tool_call_id
@@ -115,11 +116,13 @@ func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 			m.content, err = kinds.Read(r, data)
 			return err
 		case key == "tool_calls" && kind == rawjson.Array:
-			return r.Array(func(int) error {
+			err := r.Array(func(int) error {
 				c, err := readCall(r, data)
 				m.calls = append(m.calls, c)
 				return err
 			})
+			m.noCalls = len(m.calls) == 0
+			return err
 		case key == "function_call" && kind == rawjson.Object:
 			function = new(call)
 			return function.read(r, data)

@@ -32,7 +32,7 @@
 //	X1  each tool call is answered exactly once
 //	X4  results stand directly behind their call, before any other message
 //	X8  ids are there and differ within a message, functions have names,
-//	    arguments are a string
+//	    arguments are a string, a list of calls has some
 //
 // The other X rules are about changes to a conversation and cannot be told
 // from one. Calls of the last reply are pending (X12) and no violation.

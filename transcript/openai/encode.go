@@ -22,14 +22,17 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, fixes := transcript.Repair(w.Entries)
-	e := &encoder{body: b, own: own, fixes: fixes, at: chat.Indexes(w.Session), legacy: make(map[string]string)}
+	entries, fixes := rules.Repair(w.Entries)
+	e := &encoder{body: b, own: own, mend: w.Mend, fixes: fixes, at: chat.Indexes(w.Session), legacy: make(map[string]string)}
 	if !own {
 		e.losses.Account(w, func(role string, m transcript.Media) bool { return e.media(role, m) != nil })
 	}
+	at := make([]int, len(entries))
 	for i := 0; i < len(entries); {
 		last := i
+		at[i] = len(e.pieces)
 		for last < len(entries) && len(entries[last].Results()) > 0 {
+			at[last] = at[i] + last - i
 			last++
 		}
 		e.owner = entries[i].Block
@@ -41,6 +44,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		e.plain(&entries[i])
 		i++
 	}
+	chat.Place(e.fixes[:len(fixes)], at)
 	data, spans := b.Join(e.pieces)
 	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
 }
@@ -49,6 +53,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 type encoder struct {
 	body   *body
 	own    bool // the session is in this format, so messages can be kept
+	mend   bool // all that is left out is to be told
 	at     map[*transcript.Message]int
 	calls  []transcript.ToolCall // of the latest reply
 	legacy map[string]string     // names of calls kept as function_call, by id
@@ -58,8 +63,11 @@ type encoder struct {
 	fixes  []transcript.Fix
 }
 
-func (e *encoder) fix(what string) {
-	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+// rules are those of the provider for calls and results.
+var rules = transcript.RuleIDs{Twice: "X8", Apart: "X4", Second: "X1", Unanswered: "X1", Orphan: "X1"}
+
+func (e *encoder) fix(rule, what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})
 }
 
 func (e *encoder) write(raw []byte, index int) {
@@ -90,14 +98,17 @@ func (e *encoder) plain(en *transcript.Entry) {
 		return
 	}
 	raw := e.body.Messages[at].Of(e.body.Data)
+	if en.Bare && e.mend {
+		e.fix("", "reasoning left out")
+	}
 	switch {
 	case m.empty() || en.Bare && len(en.Parts) == 0:
 		if !en.Bare {
-			e.fix("empty message left out")
+			e.fix("X0", "empty message left out")
 		}
 		return
 	case m.oddCalls():
-		e.fix("tool call written anew")
+		e.fix("X8", "tool call written anew")
 		e.writeMade(e.made(en))
 		return
 	case m.legacy:
@@ -107,7 +118,16 @@ func (e *encoder) plain(en *transcript.Entry) {
 	if en.Bare {
 		raw = chat.Drop(raw, isThought)
 	}
-	e.write(raw, at)
+	e.write(e.withCalls(m, raw), at)
+}
+
+// withCalls returns a message without a list of calls that has nothing in it.
+func (e *encoder) withCalls(m *message, raw []byte) []byte {
+	if !m.noCalls {
+		return raw
+	}
+	e.fix("X8", "empty list of calls left out")
+	return chat.Drop(raw, func(key string) bool { return key == "tool_calls" })
 }
 
 // writeMade writes a made message, if there is something in it.
@@ -150,13 +170,13 @@ func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
 	case m.answers == "" || m.legacy != legacy:
 		return false
 	case !replaced && m.empty():
-		e.fix("missing content written as an empty text")
+		e.fix("X0", "missing content written as an empty text")
 		replaced = true
 	}
 	if replaced {
 		raw = chat.Set(raw, "content", rawjson.AppendString(nil, text))
 	}
-	e.write(raw, at)
+	e.write(e.withCalls(m, raw), at)
 	return true
 }
 

@@ -42,6 +42,9 @@ func refused(data []byte) []string {
 		if (!has || content == nil || isList && len(list) == 0) && len(calls) == 0 {
 			broken["X0"] = true
 		}
+		if list, there := m["tool_calls"].([]any); there && len(list) == 0 {
+			broken["X8"] = true
+		}
 		if m["role"] == "tool" {
 			id, _ := m["tool_call_id"].(string)
 			switch {

@@ -49,6 +49,9 @@ func (c *checker) message(i int) {
 	if m.empty() {
 		c.Report("X0", i, "the message has no content")
 	}
+	if m.noCalls {
+		c.Report("X8", i, "the list of calls is empty")
+	}
 	if m.role == "tool" || m.role == "function" {
 		c.result(i, m)
 		return

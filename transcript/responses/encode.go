@@ -22,11 +22,11 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		return nil, err
 	}
 	e := &encoder{
-		body: b, own: own, at: chat.Indexes(w.Session), entries: w.Entries,
+		body: b, own: own, mend: w.Mend, at: chat.Indexes(w.Session), entries: w.Entries,
 		outputs: make(map[string]bool), wants: make(map[string]string), written: make(map[int]bool),
 	}
 	if b.elsewhere == "" { // else calls and outputs may be where nobody sees them
-		e.entries, e.fixes = transcript.Repair(w.Entries)
+		e.entries, e.fixes = rules.Repair(w.Entries)
 	}
 	if !own {
 		e.losses.Account(w, func(role string, m transcript.Media) bool { return e.media(role, m) != nil })
@@ -40,6 +40,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 type encoder struct {
 	body    *body
 	own     bool // the session is in this format, so items can be kept
+	mend    bool // all that is left out is to be told
 	at      map[*transcript.Message]int
 	entries []transcript.Entry
 	outputs map[string]bool       // calls whose outputs are kept as they are
@@ -54,8 +55,11 @@ type encoder struct {
 	fixes   []transcript.Fix
 }
 
-func (e *encoder) fix(what string) {
-	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
+// rules are those of the provider for calls and outputs.
+var rules = transcript.RuleIDs{Twice: "R7", Apart: "R2", Second: "R2", Unanswered: "R1", Orphan: "R2"}
+
+func (e *encoder) fix(rule, what string) {
+	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})
 }
 
 // write writes an item, unless there is none.
@@ -91,9 +95,12 @@ func (e *encoder) all() {
 		}
 	}
 	instructed := false
+	mended, at := len(e.fixes), make([]int, len(e.entries))
 	for i := 0; i < len(e.entries); {
 		last := i
+		at[i] = len(e.pieces)
 		for last < len(e.entries) && len(e.entries[last].Results()) > 0 {
+			at[last] = at[i] + last - i
 			last++
 		}
 		e.owner = e.entries[i].Block
@@ -105,6 +112,7 @@ func (e *encoder) all() {
 		instructed = e.plain(i) || instructed
 		i++
 	}
+	chat.Place(e.fixes[:mended], at)
 	if at := e.body.instructions.Span; at.End > 0 && !instructed {
 		e.cuts = append(e.cuts, transcript.Cut{From: at.Start, To: at.End, With: []byte("null")})
 	}
@@ -121,6 +129,9 @@ func (e *encoder) plain(i int) (instructed bool) {
 	r, ok := e.original(en)
 	switch {
 	case !ok:
+		if en.Bare && e.mend {
+			e.fix("", "reasoning left out")
+		}
 		e.made(en)
 		return false
 	case r.to == 0:
@@ -131,7 +142,7 @@ func (e *encoder) plain(i int) (instructed bool) {
 	}
 	for n := len(e.pieces) - 1; n >= from && e.dangles(&e.pieces[n]); n-- {
 		e.pieces = e.pieces[:n]
-		e.fix("reasoning that led to nothing left out")
+		e.fix("R3", "reasoning that led to nothing left out")
 	}
 	return false
 }
@@ -148,12 +159,15 @@ func (e *encoder) keep(k int, bare, last bool) {
 	raw := e.body.Messages[k].Of(e.body.Data)
 	switch {
 	case it.kind == "reasoning" && bare:
+		if e.mend {
+			e.fix("", "reasoning left out")
+		}
 		return
 	case it.kind == "message" && it.content.Empty():
-		e.fix("empty message left out")
+		e.fix("R0", "empty message left out")
 		return
 	case it.isCall() && (it.odd() || outputs[it.kind] == "" && !last && !e.outputs[it.call] && e.body.elsewhere == ""):
-		e.fix("tool call written anew")
+		e.fix(it.brokenCall(), "tool call written anew")
 		e.write(e.call(transcript.ToolCall{ID: it.call, Name: e.body.nameOf(k), Input: it.input}), -1)
 		return
 	case it.isCall():
@@ -164,12 +178,31 @@ func (e *encoder) keep(k int, bare, last bool) {
 	switch lost := it.behind >= 0 && !e.written[it.behind] && it.mayLoseID(); {
 	case it.oddID() || it.twice || e.written[k] || lost:
 		if !bare || !lost {
-			e.fix("id of an item left out")
+			e.fix(it.brokenID(), "id of an item left out")
 		}
 		raw = chat.Drop(raw, func(key string) bool { return key == "id" })
 	}
 	e.written[k] = true
 	e.write(raw, k)
+}
+
+// brokenCall returns the rule by which a call cannot be sent as it is.
+func (it *item) brokenCall() string {
+	if it.odd() {
+		return "R6"
+	}
+	return "R1" // nobody answers a call of its kind
+}
+
+// brokenID returns the rule by which the id of an item cannot stay.
+func (it *item) brokenID() string {
+	switch {
+	case it.oddID():
+		return "R4"
+	case it.twice:
+		return "R5"
+	}
+	return "R3" // its reasoning is gone
 }
 
 // odd reports whether a call cannot be sent as it is.
@@ -200,13 +233,13 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	want, called := e.wants[it.call]
 	switch {
 	case called && (!it.answers(want) || it.call != chat.CallID(false, it.call)) || !called && e.body.elsewhere == "":
-		e.fix("output written in the form of its call")
+		e.fix("R2", "output written in the form of its call")
 		return false
 	case replaced && !it.isText():
-		e.fix("output that is no text left as it is")
+		e.fix("R0", "output that is no text left as it is")
 		replaced = false
 	case !replaced && it.mustSay() && it.content.Empty():
-		e.fix("missing output written as an empty text")
+		e.fix("R0", "missing output written as an empty text")
 		replaced = true
 	}
 	raw := e.body.Messages[r.from].Of(e.body.Data)
@@ -214,7 +247,7 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 		raw = chat.Set(raw, "output", outputOf(it.kind, text, false))
 	}
 	if it.oddID() || it.twice {
-		e.fix("id of an item left out")
+		e.fix(it.brokenID(), "id of an item left out")
 		raw = chat.Drop(raw, func(key string) bool { return key == "id" })
 	}
 	e.write(raw, r.from)

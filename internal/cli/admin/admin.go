@@ -14,7 +14,7 @@ import (
 // Commands returns the commands about the program, its settings, its store and what uses it,
 // and those that check and measure.
 func Commands(j *job.Job) []*cobra.Command {
-	return []*cobra.Command{newDemo(j), newSetup(j), newDoctor(j), newStore(j), newConfig(j), newValidate(j), newBench(j), NewVersion(j)}
+	return []*cobra.Command{newDemo(j), newSetup(j), newDoctor(j), newStore(j), newConfig(j), newValidate(j), newRepair(j), newBench(j), NewVersion(j)}
 }
 
 // Descriptions returns the commands that describe texts and documents.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/transcript"
@@ -103,10 +104,17 @@ func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, err
 	if err != nil {
 		return nil, err
 	}
-	if len(violations) > 0 {
+	if violations = Standing(violations); len(violations) > 0 {
 		return nil, &api.InvalidError{Format: f.Name(), Violations: violations}
 	}
 	return out, nil
+}
+
+// Standing returns the violations that stay when the client goes on with a conversation. One
+// that ends in a reply is sent with what the user says next, so that no model is asked to
+// continue a reply.
+func Standing(violations []transcript.Violation) []transcript.Violation {
+	return slices.DeleteFunc(slices.Clone(violations), func(v transcript.Violation) bool { return v.Rule == "A12" })
 }
 
 // Pick returns the named format, or that of the data.

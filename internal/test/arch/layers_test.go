@@ -66,7 +66,7 @@ var layers = []layer{
 		"internal/test/clitest",
 	}},
 	{name: "command line", packages: []string{"internal/cli"}},
-	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/test/arch", "internal/test/e2e"}},
+	{name: "program", packages: []string{"cmd/*", "bench/*", "internal/test/arch", "internal/test/e2e", "internal/test/judged"}},
 }
 
 func TestLayers(t *testing.T) {

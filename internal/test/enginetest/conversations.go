@@ -24,6 +24,7 @@ var conversations = []check{
 	{"A session is removed and restored, or purged for good", sessionsGo},
 	{"Messages are appended byte for byte, where they belong", appended},
 	{"A conversation goes out in the format of another provider, valid", converted},
+	{"A request that a provider refuses is mended, or refused with the rule", repaired},
 	{"Every block is recalled byte for byte", recalled},
 	{"Blocks are found by words", found},
 	{"A dry run writes nothing", dryRuns},
@@ -53,6 +54,27 @@ func (w *world) export(session transcript.SessionID) []byte {
 func (w *world) list(session transcript.SessionID) *carrel.MessagesResult {
 	w.Helper()
 	return try(w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: session})).must(w)
+}
+
+func repaired(w *world) {
+	request := func(fields string) []byte {
+		return []byte(`{"model": "claude-opus-5-5", ` + fields + `"messages": [
+ {"role": "user", "content": "Look."},
+ {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "ls", "input": {}}]},
+ {"role": "user", "content": "Go on."}
+]}`)
+	}
+	res := try(w.Repair(w.ctx(), w.in, &carrel.RepairRequest{Name: "cut.json", Provider: "anthropic", Data: request("")})).must(w)
+	w.holds(!res.Intact && res.File == "cut.json" && res.Format == "anthropic" && res.Bytes == len(res.Data), "%+v", res)
+	w.same("repairs", res.Repairs, []transcript.Fix{{Rule: "A2", Message: 2, What: "made up a result for an unanswered call"}})
+	again := try(w.Repair(w.ctx(), w.in, &carrel.RepairRequest{Data: res.Data})).must(w)
+	w.holds(again.Intact && bytes.Equal(again.Data, res.Data) && len(again.Repairs) == 0, "mended again: %+v", again)
+	err := try(w.Repair(w.ctx(), w.in, &carrel.RepairRequest{Data: request(`"temperature": 1, `)})).err
+	w.fails("a temperature", err, carrel.ErrInvalid)
+	e, ok := errors.AsType[*carrel.InvalidError](err)
+	w.holds(ok && len(e.Violations) == 1 && e.Violations[0].Rule == "A13", "%v", err)
+	w.fails("no request", try(w.Repair(w.ctx(), w.in, &carrel.RepairRequest{Data: []byte("no")})).err, carrel.ErrFormat)
+	w.listed()
 }
 
 // listed checks which sessions are listed, and returns the list.

@@ -41,6 +41,7 @@ type Jobs interface {
 	Undo(ctx, scope, *api.UndoRequest) (*api.UndoResult, error)
 	Mark(ctx, scope, *api.MarkRequest) (*api.MarkResult, error)
 	Export(ctx, scope, *api.ExportRequest) (*api.ExportResult, error)
+	Repair(ctx, scope, *api.RepairRequest) (*api.RepairResult, error)
 	Recall(ctx, scope, *api.RecallRequest) (*api.RecallResult, error)
 	Why(ctx, scope, *api.BlockRequest) (*api.WhyResult, error)
 	Search(ctx, scope, *api.SearchRequest) (*api.List[api.Found], error)

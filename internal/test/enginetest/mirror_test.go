@@ -148,6 +148,10 @@ func (m *mirror) Export(x ctx, s scope, r *api.ExportRequest) (*api.ExportResult
 	return both(m, "Export", Jobs.Export, x, s, r)
 }
 
+func (m *mirror) Repair(x ctx, s scope, r *api.RepairRequest) (*api.RepairResult, error) {
+	return both(m, "Repair", Jobs.Repair, x, s, r)
+}
+
 func (m *mirror) Recall(x ctx, s scope, r *api.RecallRequest) (*api.RecallResult, error) {
 	return both(m, "Recall", Jobs.Recall, x, s, r)
 }

@@ -30,17 +30,25 @@ type body struct {
 	messages []message
 }
 
+// exactly decodes a JSON value. Its numbers stay as they are written, however large.
+func exactly(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("data behind the value")
+	}
+	return nil
+}
+
 // decode returns a body whose form is sound, or says where it is not. Optional are the
 // fields of model and max_tokens that may be missing.
 func decode(data []byte, optional ...string) (*body, *Refusal) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	var value any
-	if err := dec.Decode(&value); err != nil {
+	if err := exactly(data, &value); err != nil {
 		return nil, malformed("The request body is not valid JSON: %v", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, malformed("The request body is not valid JSON: data behind the object")
 	}
 	all, ok := value.(object)
 	if !ok {
@@ -228,6 +236,9 @@ func checkForm(path, role string, block object) *Refusal {
 	}
 	if role != home {
 		return malformed("%s: `%s` blocks can only be in `%s` messages", path, kind(block), home)
+	}
+	if isThinking(block) && sealOf(block) == "" {
+		return refuse("A8", "%s.%s.signature: Field required", path, kind(block))
 	}
 	for _, f := range fields {
 		if _, ok := block[f].(string); !ok {

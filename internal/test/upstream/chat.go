@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -9,26 +8,61 @@ import (
 // JudgeChat returns why a server of Chat Completions would refuse a request, nil if it would
 // not. Calls at the very end may wait for their results.
 func JudgeChat(request []byte) *Refusal {
+	messages, r := chatMessages(request)
+	if r != nil {
+		return r
+	}
+	return checkChatCalls(messages)
+}
+
+// chatMessages returns the messages of a request, each of a sound form.
+func chatMessages(request []byte) ([]object, *Refusal) {
 	var all object
-	if err := json.Unmarshal(request, &all); err != nil {
-		return malformedChat("the body is not a JSON object: %v", err)
+	if err := exactly(request, &all); err != nil {
+		return nil, malformedChat("the body is not a JSON object: %v", err)
 	}
 	list, ok := all["messages"].([]any)
 	if !ok || len(list) == 0 {
-		return malformedChat("messages: expected an array with at least one message")
+		return nil, malformedChat("messages: expected an array with at least one message")
 	}
 	messages := make([]object, len(list))
 	for i, v := range list {
 		m, ok := v.(object)
 		if !ok {
-			return malformedChat("messages[%d]: expected an object", i)
+			return nil, malformedChat("messages[%d]: expected an object", i)
 		}
 		if r := checkChatMessage(fmt.Sprintf("messages[%d]", i), m); r != nil {
-			return r
+			return nil, r
 		}
 		messages[i] = m
 	}
-	return checkChatCalls(messages)
+	return messages, nil
+}
+
+// checkChatOrder is rule O6, which is of exports alone: no service asks for an order of
+// results, but what is exported has them in the order of their calls.
+func checkChatOrder(request []byte) *Refusal {
+	messages, r := chatMessages(request)
+	if r != nil {
+		return r
+	}
+	var open []string // ids that wait, in the order of the calls
+	for i, m := range messages {
+		if text(m, "role") != "tool" {
+			open = nil
+			calls, _ := m["tool_calls"].([]any)
+			for _, v := range calls {
+				open = append(open, text(v.(object), "id")) // O3 has looked
+			}
+			continue
+		}
+		id := text(m, "tool_call_id")
+		if len(open) == 0 || open[0] != id {
+			return refuse("O6", "messages[%d]: the result of %s comes before that of %v", i, id, open)
+		}
+		open = open[1:]
+	}
+	return nil
 }
 
 func malformedChat(format string, args ...any) *Refusal { return refuse("O0", format, args...) }
@@ -113,21 +147,18 @@ func checkChatCallForm(path string, m object) *Refusal {
 	return nil
 }
 
-// checkChatCalls is rules O4 to O6: results stand directly behind their calls, one for each,
-// in the order of the calls.
+// checkChatCalls is rules O4, O5 and O7: results stand directly behind their calls, one for
+// each.
 func checkChatCalls(messages []object) *Refusal {
 	var open []string // ids that wait, in the order of the calls
 	for i, m := range messages {
 		if text(m, "role") == "tool" {
 			id := text(m, "tool_call_id")
 			at := slices.Index(open, id)
-			switch {
-			case at < 0:
+			if at < 0 {
 				return refuse("O5", "messages[%d]: messages with role 'tool' must be a response to a preceding message with 'tool_calls'", i)
-			case at > 0:
-				return refuse("O6", "messages[%d]: the result of %s comes before that of %s", i, id, open[0])
 			}
-			open = open[1:]
+			open = slices.Delete(open, at, at+1)
 			continue
 		}
 		if len(open) > 0 {

@@ -174,7 +174,7 @@ func TestBrokenRequestsAreRefused(t *testing.T) {
 		{"five marks, one in a result", request(newest, list(asks, calls, user(`{"type":"tool_result","tool_use_id":"c1","content":[`+marked+`]}`, marked, marked, marked, marked))), "A11", "Found 5"},
 		{"an hour behind five minutes", request(newest, user(hour), `"system":[`+marked+`]`), "A11", "messages.0.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after"},
 		{"a mark on an empty text", request(newest, user(`{"type":"text","text":"","cache_control":{"type":"ephemeral"}}`)), "A11", "cache_control cannot be set for empty text blocks"},
-		{"a mark on thinking", request(newest, list(asks, assistant(`{"type":"thinking","thinking":"","signature":"","cache_control":{"type":"ephemeral"}}`), asks)), "A11", "Extra inputs are not permitted"},
+		{"a mark on thinking", request(newest, list(asks, assistant(`{"type":"thinking","thinking":"","signature":"s","cache_control":{"type":"ephemeral"}}`), asks)), "A11", "Extra inputs are not permitted"},
 		{"a reply that was begun", request(middle, list(asks, says)), "A12", "does not support assistant message prefill"},
 		{"a temperature", request(middle, asks, `"temperature":1`), "A13", "`temperature` is deprecated"},
 		{"top_p", request(newest, asks, `"top_p":0.9`), "A13", "`top_p`"},

@@ -54,7 +54,8 @@
 //	A5   all results of a reply stand in one message
 //	A6   calls and results of server tools stand in one reply
 //	A7   the thinking of the latest reply is as it was given
-//	A8   with a thinking budget, an unfinished turn begins with its thinking
+//	A8   thinking has a signature; with a thinking budget, an unfinished turn begins with
+//	     its thinking
 //	A9   thinking is bound to what it followed (models with preserved thinking)
 //	A10  no text and no message is empty, except a reply at the end and a system
 //	     message that is there for its settings (output_config)
@@ -81,7 +82,7 @@
 //	O3  a call has an id, a name, and its arguments as a text
 //	O4  each call is answered, before anybody else speaks
 //	O5  no result without its call directly before
-//	O6  results stand in the order of their calls
+//	O6  results stand in the order of their calls (asked of exports alone, see [Judge])
 //	O7  no call id twice in one reply
 //
 // [JudgeResponses] judges requests of the Responses API:

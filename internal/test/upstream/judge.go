@@ -23,9 +23,20 @@ func JudgeMessages(request []byte) *Refusal {
 }
 
 // goOn adds the message with which a client continues a conversation that ends in a reply.
+// A reply that says nothing it leaves out, and one that the service paused it sends again.
 func (b *body) goOn() {
-	last := b.messages[len(b.messages)-1]
-	if last.role != roleAssistant {
+	n := len(b.messages)
+	last := b.messages[n-1]
+	switch {
+	case last.role != roleAssistant:
+		return
+	case len(last.content) == 0 && n > 1 && calls(b.messages[n-2]):
+		return // its calls have no results
+	case len(last.content) == 0 && n > 1:
+		b.messages = b.messages[:n-1]
+		b.goOn()
+		return
+	case len(last.content) > 0 && isServerCall(last.content[len(last.content)-1]) && !calls(last):
 		return
 	}
 	next := message{role: roleUser}
@@ -38,6 +49,11 @@ func (b *body) goOn() {
 		next.content = []object{{"type": "text", "text": "Go on."}}
 	}
 	b.messages = append(b.messages, next)
+}
+
+// calls reports whether a message has a call of the client's tools.
+func calls(m message) bool {
+	return slices.ContainsFunc(m.content, func(block object) bool { return kind(block) == "tool_use" })
 }
 
 // modelOrNewest returns the entry of the table for a model, and for an unknown one what
@@ -200,7 +216,10 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 func judge(format string, data []byte) *Refusal {
 	switch format {
 	case "openai":
-		return JudgeChat(data)
+		if r := JudgeChat(data); r != nil {
+			return r
+		}
+		return checkChatOrder(data)
 	case "responses":
 		return JudgeResponses(data)
 	case "gemini":

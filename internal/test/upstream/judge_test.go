@@ -60,7 +60,7 @@ func TestChatRequestsAreJudged(t *testing.T) {
 		{"a result that is missing", []string{chatAsks, chatCalls, one}, "O4"},
 		{"a result without a call", []string{chatAsks, one}, "O5"},
 		{"a second result", []string{chatAsks, chatCalls, one, two, two}, "O5"},
-		{"results in another order", []string{chatAsks, chatCalls, two, one}, "O6"},
+		{"results in another order", []string{chatAsks, chatCalls, two, one}, ""},
 		{"an id twice", []string{chatAsks, strings.ReplaceAll(chatCalls, `"id":"b"`, `"id":"a"`), one, one}, "O7"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,6 +69,17 @@ func TestChatRequestsAreJudged(t *testing.T) {
 				t.Errorf("JudgeChat: %v, want rule %q", r, tt.rule)
 			}
 		})
+	}
+}
+
+// No service asks for it, but what is exported has results in the order of their calls.
+func TestExportsHaveResultsInOrder(t *testing.T) {
+	for rule, body := range map[string][]byte{
+		"": chat(chatAsks, chatCalls, one, two, chatAsks), "O6": chat(chatAsks, chatCalls, two, one, chatAsks), "O4": chat(chatAsks, chatCalls, two, chatAsks),
+	} {
+		if got := ruleOf(upstream.Judge("none", nil, "openai", body)); got != rule {
+			t.Errorf("Judge of %s: rule %q, want %q", body, got, rule)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,14 +48,14 @@ type responsesBody struct {
 }
 
 func responsesOf(request []byte) (*responsesBody, *Refusal) {
-	if err := json.Unmarshal(request, new(any)); err != nil {
+	if err := exactly(request, new(any)); err != nil {
 		return nil, refuse("R0", "We could not parse the JSON body of your request: %v", err)
 	}
 	b := &responsesBody{frame: object{}}
 	var input any
-	if json.Unmarshal(request, &b.frame) == nil {
+	if exactly(request, &b.frame) == nil {
 		input = b.frame["input"]
-	} else if err := json.Unmarshal(request, &input); err != nil {
+	} else if err := exactly(request, &input); err != nil {
 		return nil, refuse("R0", "We could not parse the JSON body of your request: %v", err)
 	}
 	delete(b.frame, "input")
@@ -288,7 +287,7 @@ func keptReasoning(was, is *responsesBody) *Refusal {
 		switch {
 		case kind(it) == "reasoning":
 			needed = id
-		case !byModel(it):
+		case !byModel(it), kind(it) == "compaction":
 			needed = ""
 		case needed != "" && id != "" && there[id] && !there[needed]:
 			return refuse("R8", "Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", id, kind(it), needed)

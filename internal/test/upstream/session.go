@@ -35,7 +35,7 @@ func Resumed(file []byte) ([]byte, error) {
 	var leaf *row
 	for line := range bytes.Lines(file) {
 		var r row
-		if json.Unmarshal(line, &r) != nil || r.UUID == "" {
+		if exactly(line, &r) != nil || r.UUID == "" {
 			continue // a torn line, or a row beside the conversation
 		}
 		if _, again := rows[r.UUID]; again {

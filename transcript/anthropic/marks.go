@@ -1,0 +1,82 @@
+package anthropic
+
+import (
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/chat"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// eachMark calls see for each cache mark, in the order in which the provider reads them:
+// those of tools, of system text, of messages, and of the request. The holder is nil for
+// what is no block; i is the index of its message and k that of its block, or -1.
+func (b *body) eachMark(see func(m *mark, holder *block, i, k int)) {
+	for t := range b.marks {
+		see(&b.marks[t], nil, -1, -1)
+	}
+	look := func(holder *block, i, k int) {
+		if holder.mark != nil {
+			see(holder.mark, holder, i, k)
+		}
+	}
+	for k := range b.system.blocks {
+		look(&b.system.blocks[k], -1, k)
+	}
+	for i := range b.messages {
+		for k := range b.messages[i].blocks {
+			outer := &b.messages[i].blocks[k]
+			for n := range outer.content.blocks {
+				look(&outer.content.blocks[n], i, k)
+			}
+			look(outer, i, k)
+		}
+	}
+	if b.whole != nil {
+		see(b.whole, nil, -1, -1)
+	}
+}
+
+// mayBeMarked reports whether a block can have a cache mark.
+func (k *block) mayBeMarked() bool { return !k.thought() && (k.kind != "text" || k.text != "") }
+
+// Tidy implements [transcript.Tidier]: it takes cache marks out of a request by which it
+// would be refused, those on thinking and on empty text, those of an hour behind one of five
+// minutes, and the first in messages of more than there may be. The mark of the request
+// stays.
+func (format) Tidy(data []byte) ([]byte, []transcript.Fix, error) {
+	b, err := parse("", data)
+	if err != nil {
+		return nil, nil, err
+	}
+	type placed struct {
+		*mark
+		message int
+	}
+	var kept, gone []placed
+	short, first, room := false, 0, maxMarks
+	b.eachMark(func(m *mark, holder *block, i, _ int) {
+		switch {
+		case m == b.whole:
+			room--
+			return
+		case holder != nil && !holder.mayBeMarked(), m.hour && short:
+			gone = append(gone, placed{m, i})
+			return
+		}
+		short = short || !m.hour
+		if kept = append(kept, placed{m, i}); i < 0 {
+			first = len(kept)
+		}
+	})
+	for len(kept) > room {
+		at := min(first, len(kept)-1)
+		gone, kept = append(gone, kept[at]), slices.Delete(kept, at, at+1)
+	}
+	var cuts []transcript.Cut
+	var fixes []transcript.Fix
+	for _, m := range gone {
+		cuts = append(cuts, chat.Dropping(m.Of(data), m.Start, func(key string) bool { return key == "cache_control" })...)
+		fixes = append(fixes, transcript.Fix{Rule: "A11", Message: m.message, What: "cache mark left out"})
+	}
+	return transcript.Splice(data, cuts...), fixes, nil
+}
