@@ -12,8 +12,8 @@ type Fix struct {
 	What    string `json:"what"`
 }
 
-// RuleIDs are the ids of the rules by which a provider refuses what [RuleIDs.Repair] mends.
-type RuleIDs struct {
+// Pairing has the ids of the rules of calls and results by which a provider refuses what [Pairing.Repair] mends.
+type Pairing struct {
 	Twice      string // a call with the id of another
 	Apart      string // a result that does not stand behind its call
 	Second     string // a second result for a call
@@ -33,8 +33,8 @@ const Opening = Mark + ": earlier messages left the window]"
 // end in a reply that the model does not continue.
 const GoOn = Mark + ": go on from here]"
 
-// Repair does the same as [RuleIDs.Repair] for a provider whose rules have no ids.
-func Repair(entries []Entry) ([]Entry, []Fix) { return RuleIDs{}.Repair(entries) }
+// Repair does the same as [Pairing.Repair] for a provider whose rules have no ids.
+func Repair(entries []Entry) ([]Entry, []Fix) { return Pairing{}.Repair(entries) }
 
 // Repair returns entries in which every call is answered by exactly one result
 // that follows it directly, in this order:
@@ -49,7 +49,7 @@ func Repair(entries []Entry) ([]Entry, []Fix) { return RuleIDs{}.Repair(entries)
 //
 // Entries that need none of this are returned as they are, so that a valid
 // conversation costs nothing and keeps its bytes.
-func (rules RuleIDs) Repair(entries []Entry) ([]Entry, []Fix) {
+func (rules Pairing) Repair(entries []Entry) ([]Entry, []Fix) {
 	if wellFormed(entries) {
 		return entries, nil
 	}
@@ -95,7 +95,7 @@ type resultAt struct {
 }
 
 type repair struct {
-	rules   RuleIDs
+	rules   Pairing
 	entries []Entry
 	seen    map[string]int        // how often an id was called
 	results map[string][]resultAt // results by call id, in order

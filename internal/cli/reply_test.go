@@ -40,7 +40,7 @@ type twin struct {
 var notTwins = map[string]string{
 	"append":         "no command does it",
 	"find-session":   "every command that takes a session does it, and none prints it",
-	"repair":         "the document lists repairs, and the request goes to a file",
+	"repair":         "the command asks no server",
 	"whoami":         "it is about a credential",
 	"events":         "it is a stream",
 	"handoff":        "the document is the packet, in a form of others'",

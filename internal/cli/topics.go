@@ -35,6 +35,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
                with previous_response_id, conversation or an item_reference is
                kept and not paged: a part of its history is at the provider's.
   gemini       bodies of requests to the Gemini API, and lists of its contents
+  sweagent     trajectories of SWE-agent (*.traj): the history in them
+  openhands    events of OpenHands, as a list or under "history"
   pager        history files of the context pager
 
 An untouched conversation leaves in its own format byte for byte as it came.

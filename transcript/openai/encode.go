@@ -64,7 +64,7 @@ type encoder struct {
 }
 
 // rules are those of the provider for calls and results.
-var rules = transcript.RuleIDs{Twice: "X8", Apart: "X4", Second: "X1", Unanswered: "X1", Orphan: "X1"}
+var rules = transcript.Pairing{Twice: "X8", Apart: "X4", Second: "X1", Unanswered: "X1", Orphan: "X1"}
 
 func (e *encoder) fix(rule, what string) {
 	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})

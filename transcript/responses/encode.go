@@ -56,7 +56,7 @@ type encoder struct {
 }
 
 // rules are those of the provider for calls and outputs.
-var rules = transcript.RuleIDs{Twice: "R7", Apart: "R2", Second: "R2", Unanswered: "R1", Orphan: "R2"}
+var rules = transcript.Pairing{Twice: "R7", Apart: "R2", Second: "R2", Unanswered: "R1", Orphan: "R2"}
 
 func (e *encoder) fix(rule, what string) {
 	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})

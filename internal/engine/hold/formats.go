@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/opencode"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 	"github.com/carrel-dev/carrel/transcript/responses"
+	"github.com/carrel-dev/carrel/transcript/trajectory"
 )
 
 // formats are those that the engine reads and writes, in the order in which
@@ -24,6 +25,7 @@ import (
 var formats = []transcript.Format{
 	claudecode.Format, codex.Format, geminicli.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format,
 	responses.Format,
+	trajectory.SWEAgent, trajectory.OpenHands,
 }
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and
@@ -43,6 +45,8 @@ func ListKey(format string) string {
 		return "input"
 	case "gemini":
 		return "contents"
+	case "sweagent":
+		return "history"
 	}
 	return "messages"
 }

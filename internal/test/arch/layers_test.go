@@ -35,7 +35,7 @@ var layers = []layer{
 		"transcript/anthropic", "transcript/claudecode", "transcript/formattest", "transcript/gemini", "transcript/openai", "transcript/opencode", "transcript/pagerjson", "transcript/responses",
 		"contract", "governance", "limn/conform", "manifest", "tool",
 	}},
-	{name: "files of those", packages: []string{"transcript/codex", "transcript/geminicli"}},
+	{name: "files of those", packages: []string{"transcript/codex", "transcript/geminicli", "transcript/trajectory"}},
 	{name: "reading", packages: []string{"facts", "outcome", "secret", "retrieval", "intent"}},
 	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch", "internal/weave"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},

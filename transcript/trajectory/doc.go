@@ -1,0 +1,34 @@
+// Package trajectory reads and writes the files in which agents of research record what they
+// did: trajectories of SWE-agent and events of OpenHands.
+//
+// # SWE-agent
+//
+// [SWEAgent] is an object with the lists trajectory and history (files *.traj). The history
+// is the conversation that the model saw: messages of the Chat Completions API with a few
+// fields more, of which tool_call_ids of a result says which call it answers. A file without
+// a history is read from its trajectory: each step is a reply with the thought and a call of
+// the tool "action", and the observation is its result. Source: the documentation of
+// SWE-agent 1.1, "Output files", and the types History and TrajectoryStep in its
+// sweagent/types.py.
+//
+// # OpenHands
+//
+// [OpenHands] is a list of events, or an object with such a list under history. An action of
+// the agent other than a message is a call, by the name and id in its tool_call_metadata, or
+// by its own name and the id of the event; an observation is the result of the action that
+// is its cause. Actions in a row are one reply. What the environment and the user interface
+// noted (changes of state, recalls, condensations, empty actions) is kept, and not a part of the
+// conversation. Source: the documentation of OpenHands 0.5x, "Trajectories", and the
+// serialization in its openhands/events.
+//
+// # What is written
+//
+// An intact window is the input, byte for byte. In a changed one everything around the list
+// and each element that did not change keep their bytes; the trajectory of SWE-agent stays as
+// it is, though what it repeats of the history may have left. Sessions of other formats are
+// written as a list alone, with what Chat Completions can carry: see package openai, whose
+// repairs and losses are those of this package, too.
+//
+// No service takes these files. Validate checks the conversation by the rules of package
+// openai, so that it can be sent on.
+package trajectory

@@ -1,0 +1,147 @@
+package trajectory
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/test/fakesession"
+	"github.com/carrel-dev/carrel/transcript"
+	"github.com/carrel-dev/carrel/transcript/anthropic"
+	"github.com/carrel-dev/carrel/transcript/formattest"
+	"github.com/carrel-dev/carrel/transcript/openai"
+	"github.com/carrel-dev/carrel/transcript/responses"
+)
+
+// samples returns the files in testdata whose names match.
+func samples(tb testing.TB, pattern string) map[string][]byte {
+	tb.Helper()
+	names, err := filepath.Glob("testdata/" + pattern)
+	if err != nil || len(names) == 0 {
+		tb.Fatal(names, err)
+	}
+	all := make(map[string][]byte)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all[filepath.Base(name)] = data
+		all["crlf "+filepath.Base(name)] = []byte(strings.ReplaceAll(string(data), "\n", "\r\n"))
+	}
+	return all
+}
+
+func TestSWEAgent(t *testing.T)  { formattest.Run(t, SWEAgent, samples(t, "mill.traj")) }
+func TestOpenHands(t *testing.T) { formattest.Run(t, OpenHands, samples(t, "*.json")) }
+
+func FuzzSWEAgent(f *testing.F)  { formattest.Fuzz(f, SWEAgent, samples(f, "*.traj")) }
+func FuzzOpenHands(f *testing.F) { formattest.Fuzz(f, OpenHands, samples(f, "*.json")) }
+
+// Conversations go from these formats into others, and back.
+func TestOtherFormats(t *testing.T) {
+	for own, pattern := range map[transcript.Format]string{SWEAgent: "mill.traj", OpenHands: "*.json"} {
+		for _, tt := range []struct {
+			format transcript.Format
+			sample []byte
+		}{
+			{openai.Format, fakesession.Chat(3, 3)},
+			{anthropic.Format, fakesession.Messages(3, 3)},
+			{responses.Format, fakesession.Responses(3, 3)},
+		} {
+			t.Run(own.Name()+" from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, own, tt.sample) })
+			for name, data := range samples(t, pattern) {
+				t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, own, tt.format, data) })
+			}
+		}
+	}
+}
+
+// told returns what is in a session, a line for each message.
+func told(s *transcript.Session) (list []string) {
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		what := string(m.Role) + ": " + m.Text()
+		for _, c := range m.Calls() {
+			what += " " + c.ID + "=" + c.Name + string(c.Input)
+		}
+		for _, r := range m.Results() {
+			what += r.CallID + "=" + r.Text()
+		}
+		list = append(list, what)
+	}
+	return list
+}
+
+func TestWhatIsRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		format transcript.Format
+		want   []string
+	}{
+		"mill.traj": {SWEAgent, []string{
+			"system: You mend the mill.", "user: Why does the mill stop?\nFind out.", `assistant: Let me look. call_1=bash{"command": "ls -a"}`,
+			"tool: call_1=mill.go\nwheel.go", `assistant:  call_2=bash{"command": "cat mill.go", "n": 1e400}`, "tool: call_2=package mill",
+			"assistant: The wheel is iced.", "user: Then thaw it.",
+		}},
+		"steps.traj": {SWEAgent, []string{
+			`assistant: Let me look. step_1=action{"command":"ls"}`, "tool: step_1=mill.go", "assistant: Nothing to do.",
+			`assistant:  step_3=action{"command":"submit"}`, "tool: step_3=done",
+		}},
+		"events.json": {OpenHands, []string{
+			"system: You mend the mill.", "user: Why does the mill stop?",
+			`assistant: Let me look. call_a=execute_bash{"command": "ls", "is_input": "false", "limit": 123456789012345678901234567890} call_b=str_replace_editor{"path": "/mill/wheel.go"}`,
+			"tool: call_a=mill.go\nwheel.go", "tool: call_b=package mill", `assistant:  event_8=edit{"path": "/mill/wheel.go"}`, "tool: event_8=[edited]",
+			"assistant: The wheel is thawed.",
+		}},
+	} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := formattest.Decode(t, tt.format, string(data))
+		if diff := cmp.Diff(tt.want, told(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if !tt.format.Sniff(data) || !tt.format.Sniff(data[:len(data)*3/4]) {
+			t.Errorf("%s is not known by its beginning", name)
+		}
+		if enc := formattest.Encode(t, tt.format, transcript.Whole(s)); string(enc.Data) != string(data) {
+			t.Errorf("%s: an intact window is not the input", name)
+		}
+	}
+}
+
+// The two are not taken for one another, nor for a request.
+func TestSniffTellsApart(t *testing.T) {
+	traj, events := samples(t, "mill.traj")["mill.traj"], samples(t, "*.json")["events.json"]
+	for _, tt := range []struct {
+		format transcript.Format
+		data   []byte
+	}{
+		{OpenHands, traj},
+		{SWEAgent, events},
+		{openai.Format, traj},
+		{openai.Format, events},
+		{anthropic.Format, traj},
+		{responses.Format, events},
+		{SWEAgent, fakesession.Chat(1, 1)},
+		{OpenHands, fakesession.Messages(1, 1)},
+		{OpenHands, []byte(`[{"role":"user","content":"x"}]`)},
+	} {
+		if tt.format.Sniff(tt.data) {
+			t.Errorf("%s takes %.60s for its own", tt.format.Name(), tt.data)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	formattest.Refuses(t, SWEAgent, []formattest.Refusal{
+		{Name: "no object", In: "3", Says: "neither an object nor a list"},
+		{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"},
+		{Name: "cut off", In: `{"history": [{"role": "user"`, Says: "x.json:1"},
+	})
+	formattest.Refuses(t, OpenHands, []formattest.Refusal{{Name: "no list", In: `{"info": {}}`, Says: "no list of messages"}})
+}
