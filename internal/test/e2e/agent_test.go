@@ -1,50 +1,49 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
 
-// carrelProgram is the program that the plug-in calls and that serves, once TestMain
-// has built it.
+// carrelProgram is the program that the plug-in calls and that serves, once buildCarrel has
+// built it.
 var carrelProgram string
 
 func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	status := m.Run()
+	if carrelProgram != "" {
+		if err := os.RemoveAll(filepath.Dir(carrelProgram)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
 	os.Exit(status)
 }
 
-// run runs the tests, with a carrel to call if there is anything that calls it.
-func run(m *testing.M) (status int, err error) {
-	programs := []string{claudeProgram, codexProgram, geminiProgram, openCodeProgram, generatorProgram, validatorProgram, browserProgram}
-	if !slices.ContainsFunc(programs, func(name string) bool { return os.Getenv(name) != "" }) {
-		return m.Run(), nil
-	}
-	dir, err := os.MkdirTemp("", "carrel-e2e-")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	carrelProgram = filepath.Join(dir, "carrel")
-	build := exec.Command("go", "build", "-o", carrelProgram, root+"/cmd/carrel")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return 1, fmt.Errorf("build carrel: %w", err)
-	}
-	return m.Run(), nil
+var built sync.Once
+
+// buildCarrel builds the program, once.
+func buildCarrel(t *testing.T) {
+	t.Helper()
+	built.Do(func() {
+		dir, err := os.MkdirTemp("", "carrel-e2e-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		carrelProgram = filepath.Join(dir, "carrel")
+		build := exec.Command("go", "build", "-o", carrelProgram, root+"/cmd/carrel")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build carrel: %v\n%s", err, out)
+		}
+	})
 }
 
 // root is the root of the repository, which is the plug-in's marketplace.

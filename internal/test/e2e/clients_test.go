@@ -130,6 +130,7 @@ func (c client) agent(t *testing.T, o *upstream.Options) *agent {
 	if program == "" {
 		t.Skipf("%s is not set: no %s to test with", c.variable, c.name)
 	}
+	buildCarrel(t)
 	o.Key = []byte("e2e")
 	fake := upstream.New(o)
 	server := httptest.NewServer(fake)

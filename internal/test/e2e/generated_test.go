@@ -82,6 +82,7 @@ type server struct {
 // newServer starts a server over a store of its own, with more arguments.
 func newServer(t *testing.T, args ...string) *server {
 	t.Helper()
+	buildCarrel(t)
 	dir := t.TempDir()
 	s := &server{t: t, env: append(
 		os.Environ(),
