@@ -36,7 +36,7 @@ func newCutter(t *testing.T, address string) (*cutter, string) {
 	t.Helper()
 	dir := strings.TrimSuffix(strings.SplitAfter(address, "host=")[1], "&")
 	dir = strings.ReplaceAll(dir, "%2F", "/")
-	between, err := os.MkdirTemp("", "cut") // a socket has a short path
+	between, err := os.MkdirTemp("", "cut") //nolint:usetesting // a socket has a short path
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ var built sync.Once
 func buildCarrel(t *testing.T) {
 	t.Helper()
 	built.Do(func() {
-		dir, err := os.MkdirTemp("", "carrel-e2e-")
+		dir, err := os.MkdirTemp("", "carrel-e2e-") //nolint:usetesting // it is for all tests
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ package postgres
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,8 @@ const (
 )
 
 // A T is a test, of package testing or of a property.
+//
+//nolint:interfacebloat // it is what both have
 type T interface {
 	Helper()
 	Cleanup(f func())
@@ -170,7 +173,7 @@ func (c *Cluster) SQL(t T, database, statements string) string {
 	if strings.Contains(database, "://") {
 		database = nameOf(t, database)
 	}
-	cmd := exec.Command(filepath.Join(c.bin, "psql"), "-XAtqv", "ON_ERROR_STOP=1", "-h", c.dir, "-U", superuser, "-d", database)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, "psql"), "-XAtqv", "ON_ERROR_STOP=1", "-h", c.dir, "-U", superuser, "-d", database)
 	cmd.Stdin = strings.NewReader(statements)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	var out, said bytes.Buffer
@@ -268,7 +271,7 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 }
 
 func (c *Cluster) commandOf(program string, args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+	cmd := exec.CommandContext(context.Background(), program, args...)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=" + c.dir}
 	become(cmd, c.as)
