@@ -30,11 +30,7 @@ func openStore(t *testing.T, address string) *database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	storetest.CloseAfter(t, s)
 	return s
 }
 

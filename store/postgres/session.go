@@ -56,8 +56,13 @@ func read[T any](ctx context.Context, s *database, scope governance.Scope, f fun
 
 // list yields what f reads of a scope when the iteration begins.
 func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(t *tx) (*[]T, error)) iter.Seq2[T, error] {
+	return yielding(func() ([]T, error) { return read(ctx, s, scope, f) })
+}
+
+// yielding yields what is read when the iteration begins.
+func yielding[T any](read func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		all, err := read(ctx, s, scope, f)
+		all, err := read()
 		if err != nil {
 			yield(*new(T), err)
 			return
@@ -136,18 +141,7 @@ func ofSession[T any](ctx context.Context, s *database, scope governance.Scope, 
 
 // listOf yields what ofSession reads when the iteration begins.
 func listOf[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, add func(t *tx, all *[]T)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		all, err := ofSession(ctx, s, scope, id, add)
-		if err != nil {
-			yield(*new(T), err)
-			return
-		}
-		for _, value := range all {
-			if !yield(value, nil) {
-				return
-			}
-		}
-	}
+	return yielding(func() ([]T, error) { return ofSession(ctx, s, scope, id, add) })
 }
 
 // Blocks implements [store.Sessions].

@@ -47,11 +47,7 @@ func openAt(t testing.TB, path string) store.Database {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	storetest.CloseAfter(t, s)
 	return s
 }
 

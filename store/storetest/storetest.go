@@ -35,6 +35,19 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
+// CloseAfter closes a store when a test, or a property, ends.
+func CloseAfter(t interface {
+	Cleanup(f func())
+	Error(args ...any)
+}, s store.Admin,
+) {
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 type check struct {
 	name string
 	run  func(t *testing.T, s store.Store)

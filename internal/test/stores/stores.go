@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 	driver "github.com/carrel-dev/carrel/store/postgres"
 	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/store/storetest"
 )
 
 // variable says which driver the tests of whatever works on any store use.
@@ -67,18 +68,15 @@ func PostgresAt(t postgres.T, address string) store.Database {
 	return closing(t)(driver.Open(context.Background(), address, nil))
 }
 
-// closing returns a function that closes a store when the test ends, if it was opened.
+// closing returns a function that returns a store, if it was opened, which is closed when the
+// test ends.
 func closing(t postgres.T) func(store.Database, error) store.Database {
 	return func(s store.Database, err error) store.Database {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		storetest.CloseAfter(t, s)
 		return s
 	}
 }
