@@ -140,13 +140,14 @@ const (
 		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND a.attname = 'scope' AND NOT a.attisdropped
 		ORDER BY c.relname`
 
-	// The setting that is not set is an error, and so is one that is empty.
+	// A setting that is not set is an error, and so is one that is empty. The subquery is
+	// evaluated once for a statement, and not for each row.
 	createWall = `
 		ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 		ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
-		CREATE POLICY own_scope ON %[1]s
-			USING (scope = substr(decode(current_setting('carrel.scope'), 'hex'), 2 + get_byte(decode(current_setting('carrel.scope'), 'hex'), 0)))
-			WITH CHECK (scope = substr(decode(current_setting('carrel.scope'), 'hex'), 2 + get_byte(decode(current_setting('carrel.scope'), 'hex'), 0)))`
+		CREATE POLICY own_scope ON %[1]s USING (scope = (` + scopeOfSetting + `)) WITH CHECK (scope = (` + scopeOfSetting + `))`
+	scopeOfSetting = `
+		SELECT substr(decode(s, 'hex'), 2 + get_byte(decode(s, 'hex'), 0)) FROM (SELECT current_setting('carrel.scope') AS s) AS setting`
 )
 
 // A walled is a table that has a scope, with what row-level security there is for it.

@@ -60,7 +60,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -105,6 +104,7 @@ type database struct {
 	address  string // without a password
 	patience time.Duration
 	version  string // of the server
+	byKey    bool   // the server can be told to read by keys
 	steps    []migration
 
 	known  sync.Map // scopes whose names are written, of type [governance.Scope]
@@ -148,16 +148,8 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	case !strings.Contains(address, "pool_max_conns="):
 		config.MaxConns = DefaultConns
 	}
-	params := config.ConnConfig.RuntimeParams
-	for name, value := range map[string]string{
-		"application_name":                    "carrel",
-		"lock_timeout":                        strconv.FormatInt(o.Patience.Milliseconds(), 10),
-		"idle_in_transaction_session_timeout": "60000", // of a node that stands still, and holds a lock
-		"default_transaction_isolation":       "read committed",
-	} {
-		if _, given := params[name]; !given {
-			params[name] = value
-		}
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "carrel"
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, s.explain(err)
@@ -191,7 +183,6 @@ func (s *database) Close() error {
 func (s *database) Ready(ctx context.Context) error {
 	return s.transact(ctx, anyScope, reading, func(t *tx) error {
 		var standby string
-		t.row(`SELECT current_setting('transaction_read_only')`, nil, &standby) // of a transaction that only reads
 		t.row(`SELECT CASE WHEN pg_is_in_recovery() THEN 'on' ELSE current_setting('default_transaction_read_only') END`, nil, &standby)
 		if err := t.flush(); err != nil {
 			return err

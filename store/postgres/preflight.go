@@ -30,7 +30,7 @@ const selectFacts = `
 	SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
 		current_setting('fsync', true), current_setting('full_page_writes', true),
 		current_setting('synchronous_commit', true), current_setting('in_hot_standby', true),
-		rolname::text, rolsuper, rolbypassrls
+		rolname::text, rolsuper, rolbypassrls, current_setting('enable_seqscan', true) IS NOT NULL
 	FROM pg_roles WHERE rolname = current_user`
 
 // oldest has the first release of each version that row-level security can be trusted in:
@@ -45,7 +45,7 @@ const oldestVersion = 14
 func (s *database) preflight(ctx context.Context) error {
 	var f facts
 	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
-		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.standby, &f.role, &f.super, &f.bypass)
+		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.standby, &f.role, &f.super, &f.bypass, &s.byKey)
 		return t.flush()
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +21,7 @@ type mode string
 // The modes of transactions.
 const (
 	reading mode = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-	writing mode = `BEGIN`
+	writing mode = `BEGIN ISOLATION LEVEL READ COMMITTED`
 )
 
 // A place is the scope that a transaction is in, or nil if it is in none.
@@ -31,9 +32,30 @@ var anyScope place
 
 func in(scope governance.Scope) place { return &scope }
 
-// setScope says for the rest of a transaction which scope it is in; the policies of the
-// tables read it.
-const setScope = `SELECT set_config('carrel.scope', $1, true)`
+// What a transaction sets for itself and for nothing behind it, so that connections may be
+// anybody's in between. The policies of the tables read the scope; who stands still in the
+// middle gives its locks up after a minute.
+const (
+	setWaits = `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '60000', true)`
+
+	// All tables are read by their keys. A planner that knows them as empty, from before they
+	// were filled, would rather read the whole of them.
+	setByKey = `, set_config('enable_seqscan', 'off', true)`
+	setScope = `, set_config('carrel.scope', $2, true)`
+)
+
+// begin adds the beginning of a transaction.
+func (t *tx) begin(at place, how mode) {
+	sql, values := setWaits, []any{strconv.FormatInt(t.s.patience.Milliseconds(), 10)}
+	if t.s.byKey {
+		sql += setByKey
+	}
+	if at != nil {
+		sql, values = sql+setScope, append(values, setting(*at))
+	}
+	t.do("", string(how))
+	t.do("", sql, values...)
+}
 
 // setting returns a scope as the policies read it. The byte before it tells an empty name from
 // a setting that is not set.
@@ -176,10 +198,7 @@ func (s *database) attempt(ctx context.Context, at place, how mode, again bool, 
 	}
 	defer release(c)
 	t := &tx{ctx: ctx, s: s, conn: c.Conn(), again: again}
-	t.do("", string(how))
-	if at != nil {
-		t.do("", setScope, setting(*at))
-	}
+	t.begin(at, how)
 	if err := f(t); errors.Is(err, errMade) {
 		return false, nil // release rolls back
 	} else if err != nil {
