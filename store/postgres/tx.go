@@ -38,9 +38,10 @@ func in(scope governance.Scope) place { return &scope }
 const (
 	setWaits = `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '60000', true)`
 
-	// All tables are read by their keys. A planner that knows them as empty, from before they
-	// were filled, would rather read the whole of them.
-	setByKey = `, set_config('enable_seqscan', 'off', true)`
+	// All tables are read by their keys, and what is read first in the order of a key. A
+	// planner that knows them as empty, from before they were filled, would rather read the
+	// whole of them, or all of a word and sort it.
+	setByKey = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 	setScope = `, set_config('carrel.scope', $2, true)`
 )
 
