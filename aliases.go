@@ -19,6 +19,8 @@ type (
 	AssembleResult       = api.AssembleResult
 	Attempt              = api.Attempt
 	BeginRequest         = api.BeginRequest
+	CallAccount          = api.CallAccount
+	CallSegment          = api.CallSegment
 	BeginResult          = api.BeginResult
 	BlockInfo            = api.BlockInfo
 	BlockRequest         = api.BlockRequest

@@ -17,6 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -487,5 +488,75 @@ func TestNewEpochIsRefused(t *testing.T) {
 		if got := b.rewrites(heads[i].Session); len(got) > 0 {
 			t.Errorf("session %s has %d heads, want none", heads[i].Session, len(got))
 		}
+	}
+}
+
+// A manifest of a call is sealed with its intent, says what came of it, and is verified: also
+// what it refers to.
+func TestManifestsOfCalls(t *testing.T) {
+	b := newBookkeeper(t)
+	chain := func(s string) digest.Digest { return digest.Of([]byte(s)) }
+	begin := func(sent string, segments ...carrel.CallSegment) (string, error) {
+		req := &carrel.BeginRequest{Session: "an-1", Sealed: &carrel.CallAccount{}}
+		req.Dialect, req.Managed, req.Epoch, req.Sent = "anthropic", true, 2, chain(sent)
+		req.Sealed.Segments = append([]carrel.CallSegment{{Kind: manifest.KindFrame, Bytes: 10, Commit: chain("frame")}}, segments...)
+		for i := range req.Sealed.Segments {
+			req.SentBytes += req.Sealed.Segments[i].Bytes
+		}
+		if sent == "short" {
+			req.SentBytes--
+		}
+		res, err := b.Begin(t.Context(), scope, req)
+		if err != nil {
+			return "", err
+		}
+		return res.Call, nil
+	}
+	must := func(call string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return call
+	}
+	segment := func(end, before string) carrel.CallSegment {
+		return carrel.CallSegment{Kind: manifest.KindMessage, Bytes: 20, Chain: chain(end), Before: before, Commit: chain(end)}
+	}
+	first := must(begin("one", segment("one", "")))
+	b.end(&carrel.EndRequest{Call: first, State: store.CallDone, CallOutcome: carrel.CallOutcome{Status: 200, Usage: carrel.Usage{Input: 7}}})
+	second := must(begin("two", segment("one", first), segment("two", "")))
+	other := must(begin("two", segment("half", first), segment("two", "")))
+	lost := must(begin("two", segment("one", "call_0000000000000000"), segment("two", "")))
+	differs := must(begin("three", segment("two", "")))
+	for id, want := range map[string]error{first: nil, second: nil, other: carrel.ErrIntegrity, lost: store.ErrNotFound, differs: carrel.ErrIntegrity} {
+		if _, err := b.VerifyManifest(t.Context(), scope, &carrel.IDRequest{ID: id}); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", id, err, want)
+		}
+	}
+	m, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: first})
+	if err != nil || m.Session != "an-1" || len(m.Made) != 1 || !strings.Contains(string(m.Made[0].Data), `"input":7`) {
+		t.Fatalf("%v: %+v", err, m)
+	}
+	sealed, err := m.Sealed()
+	if err != nil || sealed.Manifest().Header.Policy != "epochs/2" {
+		t.Fatalf("%v: %+v", err, sealed.Manifest().Header)
+	}
+	if again, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: m.ID}); err != nil || again.Seal != m.Seal {
+		t.Errorf("by its own id it is %v, %v", again, err)
+	}
+	if calls := b.list(&carrel.CallsRequest{}); calls[len(calls)-1].Manifest != m.ID || calls[len(calls)-1].Seal != m.Seal {
+		t.Errorf("the list says %+v", calls[len(calls)-1])
+	}
+	if d, err := b.DiffManifests(t.Context(), scope, &carrel.DiffRequest{ID: first, Other: second}); err != nil || d == nil {
+		t.Errorf("no difference: %v", err)
+	}
+	if _, err := carrel.VerifyDocument(bytes.Replace(m.Document, []byte("epochs/2"), []byte("epochs/3"), 1)); !errors.Is(err, carrel.ErrIntegrity) {
+		t.Errorf("a document that was changed: %v", err)
+	}
+	if _, err := begin("short", segment("short", "")); !errors.Is(err, carrel.ErrRequest) {
+		t.Errorf("segments that do not tile what is sent: %v", err)
+	}
+	if _, err := b.Replay(t.Context(), scope, &carrel.IDRequest{ID: first}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("there is no text to replay: %v", err)
 	}
 }

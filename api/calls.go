@@ -5,6 +5,7 @@ import (
 
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/token"
 	"github.com/carrel-dev/carrel/transcript"
@@ -30,6 +31,8 @@ type CallIntent struct {
 	Follows   string        `json:"follows,omitempty"`  // the call whose answer this one goes on with, after results of that tool
 	Compacts  bool          `json:"compacts,omitempty"` // the client asks for a summary of the conversation, to go on with that
 	Thread    digest.Digest `json:"thread,omitzero"`    // of a conversation that began with such a summary
+	Manifest  string        `json:"manifest,omitempty"` // id of the sealed account of what is sent, if there is one
+	Seal      digest.Digest `json:"seal,omitzero"`      // its seal
 	Gaps      int           `json:"gaps,omitempty"`     // intents and outcomes that could not be recorded since the last call that was
 	Estimate  token.Count   `json:"estimate,omitempty"` // tokens that are sent, as counted here
 }
@@ -94,6 +97,25 @@ type BeginRequest struct {
 	Call    string               `json:"call,omitempty"`    // its id; one is made if it is empty
 	Session transcript.SessionID `json:"session,omitempty"` // may be one that is not stored yet
 	CallIntent
+
+	// Sealed, if it has segments, is what is sent: a manifest is made of it and sealed with
+	// the intent.
+	Sealed *CallAccount `json:"sealed,omitempty"`
+}
+
+// A CallAccount says what a body that is sent consists of, by lengths and commitments. It
+// holds no text.
+type CallAccount struct {
+	Segments []CallSegment `json:"segments"` // which tile the body
+}
+
+// A CallSegment is a stretch of a body.
+type CallSegment struct {
+	Kind   manifest.Kind `json:"kind"`             // frame, message, or stub: what Carrel put in place of messages
+	Bytes  int           `json:"bytes"`            // at least 1
+	Commit digest.Digest `json:"commit"`           // see [manifest.CommitSegment]; the salt is the chain before it, of a frame zero
+	Chain  digest.Digest `json:"chain,omitzero"`   // of the messages that are sent up to its end; of a frame zero
+	Before string        `json:"before,omitempty"` // id of the call before, which was sent the same messages up to that chain
 }
 
 // A BeginResult names a call that has begun.

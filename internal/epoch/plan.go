@@ -21,12 +21,15 @@ type Plan struct {
 
 	dialect wire.Dialect
 	head    *entry
+	size    int             // bytes of the head, with marks
+	chains  []digest.Digest // of what is sent up to each message, if something goes otherwise than it came
 	alone   []replaced
 }
 
 // Some messages, mostly one, go as their own rewrite says.
 type replaced struct {
 	message, n int
+	size       int // bytes, with marks
 	*entry
 }
 
@@ -51,6 +54,7 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 	}
 	for m := range p.pieces(q) {
 		p.Sent = wire.Extend(q.Dialect, p.Sent, m.id)
+		p.chains = append(p.chains, p.Sent)
 	}
 	return p
 }
@@ -84,7 +88,7 @@ func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 			behind++
 		}
 		if e != nil {
-			list = append(list, replaced{i, n, e})
+			list = append(list, replaced{i, n, 0, e})
 		}
 		i += n - 1
 	}
@@ -130,6 +134,52 @@ func (e *entry) each(at int, yield func(piece) bool) bool {
 	return true
 }
 
+// A Part is a stretch of what is sent: a message, or what stands in place of some.
+type Part struct {
+	Start, End int           // in the body, as the edits that the plan noted make it
+	Chain      digest.Digest // of what is sent up to its end
+	Made       bool          // it is Carrel's
+}
+
+// Parts returns what is sent, in order, once [Plan.Edit] has noted the changes. It is nil if
+// the messages are one text.
+func (p *Plan) Parts(q *wire.Request) (parts []Part) {
+	d := q.Doc
+	if d.Kind(q.List) != rawjson.Array {
+		return nil
+	}
+	parts = make([]Part, 0, len(q.Messages)+1)
+	shift := 0 // by which what comes stands further behind
+	sent := 0  // messages
+	put := func(from, to, size int, e *entry) {
+		start := d.Span(q.Messages[from].Node).Start
+		end := d.Span(q.Messages[to].Node).End
+		sent += len(e.sent)
+		parts = append(parts, Part{start + shift, start + shift + size, p.chains[sent-1], true})
+		shift += size - (end - start)
+	}
+	if p.head != nil {
+		put(0, p.Head-1, p.size, p.head)
+	}
+	next := 0
+	for i := p.Head; i < len(q.Messages); i++ {
+		if next < len(p.alone) && p.alone[next].message == i {
+			r := &p.alone[next]
+			put(i, i+r.n-1, r.size, r.entry)
+			i += r.n - 1
+			next++
+			continue
+		}
+		span := d.Span(q.Messages[i].Node)
+		part := Part{span.Start + shift, span.End + shift, q.Messages[i].Chain, false}
+		if sent++; p.chains != nil {
+			part.Chain = p.chains[sent-1]
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
 // List returns what is sent in place of the first n messages, as a JSON list. It is as long as
 // the head at least.
 func (p *Plan) List(q *wire.Request, n int) []byte {
@@ -171,9 +221,12 @@ func (p *Plan) Edit(q *wire.Request) {
 				d.Drop(q.Messages[i].Node)
 			}
 		}
-		put(0, p.head.marked(last))
+		text := p.head.marked(last)
+		p.size = len(text)
+		put(0, text)
 	}
-	for _, r := range p.alone {
+	for k := range p.alone {
+		r := &p.alone[k]
 		var own []mark
 		for i := r.message; i < r.message+r.n; i++ {
 			for m := range marks(q, i) {
@@ -186,7 +239,9 @@ func (p *Plan) Edit(q *wire.Request) {
 				d.Drop(q.Messages[i].Node)
 			}
 		}
-		put(r.message, r.marked(own))
+		text := r.marked(own)
+		r.size = len(text)
+		put(r.message, text)
 	}
 }
 

@@ -161,6 +161,9 @@ func (c *call) finish(out *outcome) (told bool) {
 			if c.rounds != nil && c.rounds.first != nil {
 				answer = c.rounds.first // what was prepared is what the first round is of
 			}
+			c.mu.Lock()
+			c.prepared.last = lastSent{c.id, c.intent.Sent}
+			c.mu.Unlock()
 			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, answer)
 		}
 		told = c.end(c.ctx, out)

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carrel-dev/carrel/internal/epoch"
+	"github.com/carrel-dev/carrel/internal/rawjson"
+	"github.com/carrel-dev/carrel/internal/wire"
 )
 
 // BenchmarkOverhead sends the same call to a provider and through the proxy, in
@@ -32,6 +36,27 @@ func BenchmarkEvents(b *testing.B) {
 	event := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a few words that a model says\"}}\n\n"
 	parts := append(slices.Repeat([]string{event}, events), claudeStop)
 	compare(b, streams(parts...), claudeBody, events)
+}
+
+// BenchmarkAccount makes the account of a request of about 200,000 tokens, of which all but
+// two messages were sent before.
+func BenchmarkAccount(b *testing.B) {
+	message := `{"role":"user","content":"` + strings.Repeat("word ", 350) + `"}`
+	body := []byte(`{"model":"m","messages":[` + strings.Repeat(message+",", 400) + message + `]}`)
+	doc, q := new(rawjson.Document), new(wire.Request)
+	if err := doc.Read(body); err != nil {
+		b.Fatal(err)
+	}
+	if err := q.Read(wire.Anthropic, wire.KindCall, nil, doc); err != nil {
+		b.Fatal(err)
+	}
+	plan := epoch.NewBook(wire.Anthropic).Plan(q)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if a := accountOf(plan.Parts(q), body, lastSent{"call_0123456789abcdef", q.Messages[398].Chain}); len(a.Segments) != 5 {
+			b.Fatalf("%+v", a)
+		}
+	}
 }
 
 // compare asks a provider and a proxy before it in turn, and reports the difference for

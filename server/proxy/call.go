@@ -43,7 +43,8 @@ type call struct {
 	own      time.Duration // that the proxy itself took
 	rounds   *rounds       // if what is sent has a tool of Carrel's, from when the answer began
 
-	reckoning *reckoning // of what managing would have done, or nil
+	reckoning *reckoning       // of what managing would have done, or nil
+	sealed    *api.CallAccount // of what is sent, until the intent is recorded
 
 	mu     sync.Mutex
 	id     string // in the record
@@ -109,6 +110,7 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	began := p.opts.Now()
 	c.understand(r, kind)
 	c.prepare(r.Context())
+	c.account()
 	if !c.begin(r.Context()) {
 		p.count(c, &outcome{state: store.CallFailed})
 		if c.ctx.Err() == nil {

@@ -144,7 +144,7 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	if err := m.load(ctx, t); err != nil {
 		return nil, err
 	}
-	p := &Prepared{State: t, Recall: m.offers(t, q)}
+	p := &Prepared{State: t, Recall: m.offers(t, q), before: t.before}
 	if err := m.settle(ctx, t); err != nil {
 		m.failed(ctx, t, "keep what was sent", err)
 	}
@@ -198,7 +198,13 @@ func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
 			p.Reason = cmp.Or(p.Reason, "recall offered")
 		}
 	}
-	p.Body = bytes.Join(q.Doc.Segments(), nil)
+	p.Body, p.parts = bytes.Join(q.Doc.Segments(), nil), plan.Parts(q)
+	if added := len(recallTools[q.Dialect]) + len(","); p.Recall && q.Doc.Span(q.Tools).Start < q.Doc.Span(q.List).Start {
+		for i := range p.parts {
+			p.parts[i].Start += added
+			p.parts[i].End += added
+		}
+	}
 	p.Reason = cmp.Or(p.Reason, "same epoch")
 	m.count(&m.status.Changed)
 }
@@ -291,6 +297,9 @@ func (m *Epochs) Done(q *wire.Request, p *Prepared, answer *wire.Answer) {
 		t.gauge.Learn(p.size, answer.Usage.Prompt())
 	}
 	t.calls++
+	if p.last.call != "" && p.Body != nil {
+		t.before = p.last
+	}
 	t.last = m.o.Now()
 	if t.recall == unknown {
 		t.recall = offerOf(p.Recall)

@@ -39,6 +39,7 @@ type thread struct {
 	calls   int
 	last    time.Time        // of the last answer
 	sent    []digest.Digest  // chains of the last calls
+	before  lastSent         // the last call that was managed
 	owed    []carrel.Rewrite // what the store has to learn before the next call, as it may have something else
 	recall  offer            // whether ToolRecall is among the tools
 	failed  token.Count      // how large what is sent was when no head could be made

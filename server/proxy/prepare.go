@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/epoch"
 	"github.com/carrel-dev/carrel/internal/weave"
 	"github.com/carrel-dev/carrel/internal/wire"
 	"github.com/carrel-dev/carrel/token"
@@ -39,7 +40,10 @@ type Prepared struct {
 	Recall bool          // the tool [ToolRecall] is among the tools of Body
 	State  any           // the Manager's own
 
-	size token.Count // a bound of what is sent, of [Epochs]
+	size   token.Count  // a bound of what is sent, of [Epochs]
+	parts  []epoch.Part // of Body
+	before lastSent     // in the same conversation
+	last   lastSent     // what was sent last for this call, once it was
 }
 
 // A Recaller is a [Manager] that adds the tool [ToolRecall] to what is sent. The proxy answers

@@ -198,7 +198,7 @@ func (s *rounds) send(results []string) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.turn(&q, len(body)); err != nil {
+	if err := s.turn(&q, body); err != nil {
 		return nil, err
 	}
 	r := s.request.Clone(s.ctx)
@@ -239,8 +239,8 @@ func appended(doc *rawjson.Document, q *wire.Request, d wire.Dialect, body []byt
 	return body, read()
 }
 
-// turn ends the newest round on the record, and begins the next, of a request of so many bytes.
-func (s *rounds) turn(q *wire.Request, size int) error {
+// turn ends the newest round on the record, and begins the next, of a request with a body.
+func (s *rounds) turn(q *wire.Request, body []byte) error {
 	c := s.call
 	if !s.closed {
 		out := &outcome{state: store.CallDone, status: s.status, bytes: s.came, first: s.began, answer: *s.tap.End(false)}
@@ -263,7 +263,9 @@ func (s *rounds) turn(q *wire.Request, size int) error {
 	if in.Follows == "" {
 		in.Follows = before
 	}
-	in.Reason, in.Bytes, in.SentBytes, in.Messages, in.Sent = "recall", 0, size, len(q.Messages), q.Messages[len(q.Messages)-1].Chain
+	last := lastSent{before, in.Sent}
+	in.Reason, in.Bytes, in.SentBytes, in.Messages, in.Sent = "recall", 0, len(body), len(q.Messages), q.Messages[len(q.Messages)-1].Chain
+	c.sealed = accountOf(partsOf(q), body, last)
 	if !c.begin(s.ctx) {
 		return errUnrecorded
 	}

@@ -17,9 +17,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 	"github.com/carrel-dev/carrel/internal/wire"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/token"
@@ -283,6 +287,7 @@ func (c *recalling) check(a *answered) {
 		if !recorded.Recall || recorded.State != store.CallDone || (recorded.Follows != "") != (i > 0) || int(recorded.Usage.Output) != r.Usage.Output || int(recorded.Usage.Prompt()) != r.Usage.Total() {
 			c.t.Fatalf("round %d is recorded as %+v, the provider counted %+v", i, recorded, r.Usage)
 		}
+		c.sealed(recorded, r.Body)
 		began := strings.HasPrefix(recorded.Reason, "new epoch")
 		if r.Prefix.Broke != "" && !began || len(r.Dropped) > 0 {
 			c.t.Fatalf("round %d breaks what was sent before: %+v, %v\n%s", i, r.Prefix, r.Dropped, r.Body)
@@ -299,6 +304,64 @@ func (c *recalling) check(a *answered) {
 	}
 	if a != nil && (a.prompt != prompt || a.output != output || a.id == "") {
 		c.t.Fatalf("the client is told of %d tokens in and %d out in %q, the provider counted %d and %d in %d rounds", a.prompt, a.output, a.id, prompt, output, len(now))
+	}
+}
+
+// sealed checks the manifest of a call against what the provider got.
+func (c *recalling) sealed(call *api.Call, body []byte) {
+	c.t.Helper()
+	m, err := c.engine.Manifest(c.t.Context(), governance.DefaultScope, &carrel.IDRequest{ID: call.ID})
+	if err != nil || m.ID != call.Manifest || m.Seal != call.Seal || len(m.Made) != 1 {
+		c.t.Fatalf("%v: call %+v has the manifest %+v", err, call, m)
+	}
+	verified, err := c.engine.VerifyManifest(c.t.Context(), governance.DefaultScope, &carrel.IDRequest{ID: m.ID})
+	if err != nil || !verified.Output {
+		c.t.Fatalf("%v: %+v", err, verified)
+	}
+	if _, err := carrel.VerifyDocument(m.Document); err != nil {
+		c.t.Fatal(err)
+	}
+	sealed, err := m.Sealed()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	doc, q := new(rawjson.Document), new(wire.Request)
+	if err := doc.Read(body); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := q.Read(c.dialect, wire.KindCall, nil, doc); err != nil {
+		c.t.Fatal(err)
+	}
+	var before digest.Digest
+	for _, it := range sealed.Manifest().Items {
+		s, ok := it.(*manifest.Segment)
+		if !ok {
+			continue
+		}
+		if s.Kind == manifest.KindFrame {
+			if got := manifest.CommitSegment(digest.Salt{}, body[s.Start:s.Start+s.Bytes]); got != s.Commit {
+				c.t.Fatalf("what is around the messages is not what was sealed: %+v", s)
+			}
+			continue
+		}
+		at := slices.IndexFunc(q.Messages, func(m wire.Message) bool { return m.Chain.String() == s.Ref })
+		if at < 0 {
+			c.t.Fatalf("no message has the chain of %+v", s)
+		}
+		end := doc.Span(q.Messages[at].Node).End
+		if at+1 < len(q.Messages) {
+			end = doc.Span(q.Messages[at+1].Node).Start
+		}
+		if s.Start+s.Bytes != end {
+			c.t.Fatalf("segment %+v ends at %d", s, end)
+		}
+		if commit := manifest.CommitSegment(digest.Salt(before), body[s.Start:end]); s.Cell == "sent" && commit != s.Commit {
+			c.t.Fatalf("the bytes of %+v are not those that were sealed", s)
+		}
+		before = q.Messages[at].Chain
+	}
+	if before != call.Sent {
+		c.t.Fatal("the manifest does not end with what was sent")
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *call) begin(ctx context.Context) bool {
 		return true
 	}
 	in := c.intent
-	in.Gaps = int(p.untold.Swap(0))
+	in.Gaps, in.Sealed = int(p.untold.Swap(0)), c.sealed
 	err := p.commit(ctx, func(ctx context.Context) error {
 		begun, err := p.opts.Recorder.Begin(ctx, p.opts.Scope, &in)
 		if err == nil {
@@ -73,6 +73,7 @@ func (c *call) begin(ctx context.Context) bool {
 		}
 		return err
 	})
+	c.sealed = nil
 	if err == nil {
 		c.reckoning = p.opts.Would.begin(c)
 		return true

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
 	"github.com/carrel-dev/carrel/internal/engine/record"
@@ -40,15 +41,19 @@ func (e *Calls) Begin(ctx context.Context, scope governance.Scope, req *api.Begi
 	if err := checkWords(map[string]string{"dialect": req.Dialect, "model": req.Model, "reason": req.Reason, "client": req.Client}); err != nil {
 		return nil, err
 	}
-	intent, err := json.Marshal(&req.CallIntent)
-	if err != nil {
-		return nil, err
-	}
-	c := store.Call{ID: req.Call, Session: req.Session, State: store.CallIntent, Begun: e.Now(), Intent: intent}
+	c := store.Call{ID: req.Call, Session: req.Session, State: store.CallIntent, Begun: e.Now()}
 	if c.ID == "" {
 		if c.ID, err = e.newID(); err != nil {
 			return nil, err
 		}
+	}
+	in := &record.StoredIntent{CallIntent: req.CallIntent}
+	in.Manifest, in.Seal = "", digest.Digest{} // they are made here
+	if err := e.SealCall(scope, &c, in, req.Sealed); err != nil {
+		return nil, err
+	}
+	if c.Intent, err = json.Marshal(in); err != nil {
+		return nil, err
 	}
 	if err := e.Store.Record(ctx, scope, []store.Call{c}); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
@@ -53,12 +54,31 @@ func (e *Contexts) Manifest(ctx context.Context, scope governance.Scope, req *ap
 	if err != nil {
 		return nil, err
 	}
+	m = new(*m)
 	res := &api.ManifestResult{Manifest: *m, Document: m.Body}
 	res.Body = nil
 	return res, nil
 }
 
+// manifest returns the manifest that an id or the beginning of one names: of a context, or of
+// a call to a model, which may be named by the id of the call.
 func (e *Contexts) manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
+	m, sealed, err := e.ofContext(ctx, scope, id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return m, sealed, err
+	}
+	c, missing := e.SealedCall(ctx, scope, id)
+	switch {
+	case missing == nil:
+		return c.Manifest(), c.Sealed, nil
+	case errors.Is(missing, store.ErrNotFound) && record.CallManifest(id) == "":
+		return nil, nil, err
+	}
+	return nil, nil, api.About(api.SubjectManifest, missing)
+}
+
+// ofContext returns the manifest of an assembled context.
+func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
 	id, err := e.manifestID(ctx, scope, id)
 	if err != nil {
 		return nil, nil, err
@@ -135,11 +155,48 @@ func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, r
 		return nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, m.ID, err)
 	}
 	res := &api.VerifyResult{Manifest: m.ID, Seal: m.Seal.String(), Redacted: sealed.Redacted()}
+	if c, err := e.SealedCall(ctx, scope, m.ID); !errors.Is(err, store.ErrNotFound) {
+		return res, errors.Join(err, e.verifyCall(ctx, scope, c, res))
+	}
 	_, err = e.rebuild(ctx, scope, sealed, res)
 	if errors.Is(err, api.ErrGone) {
 		err = nil
 	}
 	return res, err
+}
+
+// verifyCall checks a manifest of a call against its record: as many bytes and the same
+// messages were sent, and what it refers to was sent by the call that it names. What that is
+// nobody can check here, as no text of it is kept.
+func (e *Contexts) verifyCall(ctx context.Context, scope governance.Scope, c *record.SealedCall, res *api.VerifyResult) error {
+	if c == nil {
+		return nil
+	}
+	if chain, n := c.Ends(); n != c.Intent.SentBytes || !chain.Equal(c.Intent.Sent) {
+		return fmt.Errorf("%w: manifest %s is not of what the record of call %s says", api.ErrIntegrity, res.Manifest, c.Call.ID)
+	}
+	for i, it := range c.Sealed.Manifest().Items {
+		s, ok := it.(*manifest.Segment)
+		if !ok {
+			continue
+		}
+		res.Segments++
+		if record.CallManifest(s.Cell) == "" {
+			continue
+		}
+		before, err := e.SealedCall(ctx, scope, s.Cell)
+		if err != nil {
+			return fmt.Errorf("segment %d was sent by %s before: %w", i+1, s.Cell, err)
+		}
+		if err := before.Sealed.Verify(); err != nil {
+			return fmt.Errorf("%w: manifest of %s, which segment %d refers to: %w", api.ErrIntegrity, s.Cell, i+1, err)
+		}
+		if chain, _ := before.Ends(); chain.String() != s.Ref {
+			return fmt.Errorf("%w: segment %d is not what %s sent", api.ErrIntegrity, i+1, s.Cell)
+		}
+	}
+	res.Output = true
+	return nil
 }
 
 // VerifyDocument checks the document of a manifest that was exported, without
@@ -164,7 +221,7 @@ func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.
 	id := req.ID
 	defer base.During("replay manifest "+id, &err)
 
-	_, sealed, err := e.manifest(ctx, scope, id)
+	_, sealed, err := e.ofContext(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}

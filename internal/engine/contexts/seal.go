@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/store"
@@ -130,10 +130,10 @@ func (e *Contexts) header(u *store.Update, src *source, chosen *selection, deman
 		return manifest.Header{}, err
 	}
 	h := manifest.Header{
-		ID: "m_" + id, Scope: nameFor("scope", cmp.Or(string(src.scope), "none")), Actor: nameFor("actor", string(e.Opts.Actor)),
-		Created: e.Now(), Session: transcript.SessionID(nameFor("session", string(src.req.Session))),
+		ID: "m_" + id, Scope: record.NameFor("scope", cmp.Or(string(src.scope), "none")), Actor: record.NameFor("actor", string(e.Opts.Actor)),
+		Created: e.Now(), Session: transcript.SessionID(record.NameFor("session", string(src.req.Session))),
 		Version: int64(chosen.version), Policy: e.PolicyName, Format: src.formatName(),
-		Encoding: nameFor("encoding", src.meter.Counter.Encoding()), Budget: src.req.Budget, Reserve: src.req.Reserve,
+		Encoding: record.NameFor("encoding", src.meter.Counter.Encoding()), Budget: src.req.Budget, Reserve: src.req.Reserve,
 		Demand: demand, Semantic: chosen.semantic, SemanticCalls: chosen.calls, Candidates: chosen.candidates,
 	}
 	if src.held != nil {
@@ -148,20 +148,4 @@ func (e *Contexts) header(u *store.Update, src *source, chosen *selection, deman
 		h.Query = string(c.ID)
 	}
 	return h, nil
-}
-
-// nameFor returns a text as a name for a manifest. One that has characters which
-// no name has, such as the id of a session that comes from the name of a file,
-// gets a mark before it and dashes in their places.
-func nameFor(mark, text string) string {
-	if text == "" || manifest.ValidName(text) {
-		return text
-	}
-	name := mark + ":" + strings.Map(func(r rune) rune {
-		if manifest.ValidName("a" + string(r)) {
-			return r
-		}
-		return '-'
-	}, text)
-	return name[:min(len(name), manifest.MaxName)]
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/llm"
@@ -341,7 +342,7 @@ func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selec
 	if embedder := e.CatalogOf(scope).Embedder; embedder != nil && query != "" && len(pages) > 0 {
 		likeness, err := embed(ctx, embedder, query, pages)
 		if err == nil {
-			s.semantic = nameFor("embedder", cmp.Or(embedder.Name(), "unnamed"))
+			s.semantic = record.NameFor("embedder", cmp.Or(embedder.Name(), "unnamed"))
 			return likeness, nil
 		}
 		if ctx.Err() != nil {
