@@ -19,9 +19,10 @@ type ImportRequest struct {
 	// new: what is missing leaves the conversation.
 	Rewind bool `json:"rewind,omitempty"`
 
-	// Compaction is the message that the client's own compaction left in the conversation, as
-	// it stands in Data: a JSON object. What is stored of the session and lacks it becomes an
-	// earlier window. It is for formats whose data has one window: requests to models.
+	// Compaction is the SHA-256, in hexadecimal digits, of the message that the client's own
+	// compaction left in the conversation, as it stands in Data. What is stored of the session
+	// and lacks that message becomes an earlier window. It is for formats whose data has one
+	// window: requests to models.
 	Compaction string `json:"compaction,omitempty"`
 
 	// Anew takes in a conversation that was purged, as if it had never been there. It

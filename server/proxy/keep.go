@@ -149,7 +149,7 @@ func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	} else {
 		in.Data, err = epoch.NewBook(req.Dialect).Whole(req, len(req.Messages))
 	}
-	in.Compaction = string(left(req, in.Data))
+	in.Compaction = left(req, in.Data)
 	return in, err
 }
 

@@ -28,7 +28,7 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	if err != nil {
 		return err
 	}
-	in, err := m.Import(ctx, m.o.Scope, &carrel.ImportRequest{Name: t.name, Format: t.format, Data: data, Rewind: true, Compaction: string(left(q, data))})
+	in, err := m.Import(ctx, m.o.Scope, &carrel.ImportRequest{Name: t.name, Format: t.format, Data: data, Rewind: true, Compaction: left(q, data)})
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	defer t.storing.Unlock()
 	req := &carrel.NewEpochRequest{
 		Name: t.name, Format: t.format, Data: data, Window: m.o.Window, Chain: q.Messages[n-1].Chain, Epoch: t.book.Epoch() + 1,
-		Compaction: string(left(q, data)),
+		Compaction: left(q, data),
 		Target:     carrel.Target{Tokens: t.room(limits, z)},
 	}
 	res, err := m.o.Engine.NewEpoch(ctx, m.o.Scope, req)

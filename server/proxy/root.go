@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/internal/wire"
@@ -85,20 +86,20 @@ func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {
 	return found
 }
 
-// left returns the message that a compaction left in a conversation, as it stands in the data
-// that is stored, or nothing.
-func left(req *wire.Request, data []byte) []byte {
+// left returns the digest of the message that a compaction left in a conversation, as it stands
+// in the data that is stored, or nothing.
+func left(req *wire.Request, data []byte) string {
 	if req.Summary() < 0 {
-		return nil
+		return ""
 	}
 	var doc rawjson.Document
 	var stored wire.Request
 	if doc.Read(data) != nil || stored.Read(req.Dialect, req.Kind, nil, &doc) != nil {
-		return nil
+		return ""
 	}
 	i := stored.Summary()
 	if i < 0 {
-		return nil
+		return ""
 	}
-	return doc.Raw(stored.Messages[i].Node)
+	return digest.Of(doc.Raw(stored.Messages[i].Node)).String()
 }

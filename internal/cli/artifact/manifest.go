@@ -28,7 +28,10 @@ It holds no text: that stays in the store and can be purged, while the account
 stays as it was sealed. A seal says that a document is unchanged since the seal
 was written down: keep it elsewhere to show later that nobody exchanged both.
 
-A manifest is named by its id, by the beginning of it, or as @last.`,
+A manifest is named by its id, by the beginning of it, or as @last. A call to a model
+that "carrel proxy" managed has one, too, of what was sent: name it by the id of the
+call, see "carrel calls". Its segments tile the body that was sent; what the call before
+was sent already is one of them, with the id of that call.`,
 		Example: `  carrel manifest show @last
   carrel manifest diff m_3fa91c m_40bb12
   carrel manifest replay @last | cmp - context.txt`,
@@ -93,7 +96,8 @@ func newManifestVerify(j *job.Job) *cobra.Command {
 		Short: "Check that a manifest is as it was sealed",
 		Long: `Verify checks a manifest of the store: its seal, each segment against its
 commitment, and the context as a whole. What was purged cannot be checked and is
-counted. Of a FILE that "carrel manifest export" wrote, or - for standard input,
+counted. A manifest of a call, which has no text in the store, is checked against the
+record of the call and against the manifest that it refers to. Of a FILE that "carrel manifest export" wrote, or - for standard input,
 it checks form and seal, without a store. What does not hold is exit code 6.`,
 		Example: `  carrel manifest verify @last
   carrel manifest verify account.json`,

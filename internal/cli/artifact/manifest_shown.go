@@ -93,11 +93,14 @@ func printManifest(p *out.Page, s *page, all bool) {
 		{"scope", h.Scope},
 		{"by", h.Actor},
 		{"format", fmt.Sprintf("%s, %s bytes", s.Format, p.Number(int64(s.bytes)))},
-		{"tokens", took},
-		{"tier", string(s.Tier)},
-		{"candidates", fmt.Sprintf("%s, %d scored by %s", p.Number(int64(h.Candidates)), h.SemanticCalls, cmp.Or(h.Semantic, "nothing"))},
-		{"policy", h.Policy},
 	}
+	if h.Budget > 0 { // and else it is of a call
+		rows = append(
+			rows, []any{"tokens", took}, []any{"tier", string(s.Tier)},
+			[]any{"candidates", fmt.Sprintf("%s, %d scored by %s", p.Number(int64(h.Candidates)), h.SemanticCalls, cmp.Or(h.Semantic, "nothing"))},
+		)
+	}
+	rows = append(rows, []any{"policy", h.Policy})
 	if s.Session != "" {
 		rows = append(rows, []any{"session", string(s.Session)})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/engine/hold"
 	"github.com/carrel-dev/carrel/transcript"
@@ -18,7 +19,7 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	windows := append(slices.Clone(known.Earlier), known.Messages)
 	n := len(windows)
 	for i, w := range slices.Backward(windows) {
-		if slices.ContainsFunc(w, func(m transcript.Message) bool { return bytes.Contains(known.Raw(&m), []byte(req.Compaction)) }) {
+		if slices.ContainsFunc(w, func(m transcript.Message) bool { return digest.Of(known.Raw(&m)).String() == req.Compaction }) {
 			n = i
 			break
 		}
