@@ -52,7 +52,7 @@ type Options struct {
 
 	// Would reckons what managing would have done for calls that no Manager is asked about,
 	// beside them. Without one nothing is reckoned. It is for one Proxy.
-	Would *Would
+	Would *Reckoner
 
 	// MaxBody is how many bytes of a request are read, packed and unpacked. A larger one
 	// passes unread. The default is [DefaultMaxBody].

@@ -15,11 +15,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Would reckons what managing would have sent for calls that go as they came, by the same
+// A Reckoner reckons what managing would have sent for calls that go as they came, by the same
 // law, see [Epochs] and package epoch. It works beside the calls, in their order, and keeps
 // sizes and digests. No call waits for it: one whose answer ends before it was reckoned, and
 // one for which there is no room in the queue, has no estimate.
-type Would struct {
+type Reckoner struct {
 	law *Epochs // for its options and its decisions; it keeps no threads
 
 	threads map[digest.Digest]*shade // of the goroutine that works
@@ -66,17 +66,17 @@ type task struct {
 	counted token.Count // what the provider says that the prompt took; 0 if it does not say
 }
 
-// NewWould returns what reckons by the law that [NewEpochs] would manage by with the same
+// NewReckoner returns what reckons by the law that [NewEpochs] would manage by with the same
 // options. The engine is asked for calls alone.
-func NewWould(o *EpochOptions) *Would {
-	w := &Would{law: NewEpochs(o), threads: make(map[digest.Digest]*shade)}
+func NewReckoner(o *EpochOptions) *Reckoner {
+	w := &Reckoner{law: NewEpochs(o), threads: make(map[digest.Digest]*shade)}
 	w.idle = sync.NewCond(&w.mu)
 	return w
 }
 
 // begin takes a call whose request is read and whose intent is recorded. It returns nil if
 // there is nothing to reckon or no room.
-func (w *Would) begin(c *call) *reckoning {
+func (w *Reckoner) begin(c *call) *reckoning {
 	if w == nil || c.parts == nil || c.proxy.opts.Manager != nil && !c.intent.Holdout || passes(&c.parts.req) != "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (w *Would) begin(c *call) *reckoning {
 }
 
 // push adds a task. The lock is held.
-func (w *Would) push(t task) {
+func (w *Reckoner) push(t task) {
 	w.queue = append(w.queue, t)
 	if !w.working {
 		w.working = true
@@ -103,7 +103,7 @@ func (w *Would) push(t task) {
 }
 
 // end returns what was reckoned for a call, and nil if nothing was yet.
-func (w *Would) end(r *reckoning, answer *wire.Answer) *api.CallWould {
+func (w *Reckoner) end(r *reckoning, answer *wire.Answer) *api.CallWould {
 	t := task{reckoning: r, ended: true}
 	if answer.Used {
 		t.counted = answer.Usage.Prompt()
@@ -126,7 +126,7 @@ func (w *Would) end(r *reckoning, answer *wire.Answer) *api.CallWould {
 }
 
 // work does what waits, and ends when nothing does.
-func (w *Would) work() {
+func (w *Reckoner) work() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.queue) > 0 {
@@ -143,7 +143,7 @@ func (w *Would) work() {
 	w.idle.Broadcast()
 }
 
-func (w *Would) do(t *task) {
+func (w *Reckoner) do(t *task) {
 	if t.ended {
 		if s := w.threads[t.key]; s != nil {
 			s.learn(t, w)
@@ -164,7 +164,7 @@ func (w *Would) do(t *task) {
 }
 
 // reckon says what would be sent for a request, and why.
-func (w *Would) reckon(s *shade, q *wire.Request) (image epoch.Image, reason string) {
+func (w *Reckoner) reckon(s *shade, q *wire.Request) (image epoch.Image, reason string) {
 	image = s.shadow.Of(q)
 	if image.Head.Epoch > 0 || image.All < image.Came {
 		reason = "same epoch"
@@ -186,7 +186,7 @@ func (w *Would) reckon(s *shade, q *wire.Request) (image epoch.Image, reason str
 }
 
 // learn takes what came of a call.
-func (s *shade) learn(t *task, w *Would) {
+func (s *shade) learn(t *task, w *Reckoner) {
 	if t.image != nil {
 		s.gauge.Learn(t.image.Came, t.counted)
 	}
@@ -195,7 +195,7 @@ func (s *shade) learn(t *task, w *Would) {
 }
 
 // shade returns what is known of the conversation of a request.
-func (w *Would) shade(q *wire.Request, key digest.Digest, session transcript.SessionID) *shade {
+func (w *Reckoner) shade(q *wire.Request, key digest.Digest, session transcript.SessionID) *shade {
 	s := w.threads[key]
 	if s == nil {
 		for other := range w.threads {
@@ -223,7 +223,7 @@ func (w *Would) shade(q *wire.Request, key digest.Digest, session transcript.Ses
 }
 
 // recall reads from the record of the last call what was reckoned for it, and when it was.
-func (w *Would) recall(s *shade, session transcript.SessionID) (head epoch.Imagined) {
+func (w *Reckoner) recall(s *shade, session transcript.SessionID) (head epoch.Imagined) {
 	o := &w.law.o
 	if o.Engine == nil || session == "" {
 		return head
@@ -248,7 +248,7 @@ func (w *Would) recall(s *shade, session transcript.SessionID) (head epoch.Imagi
 }
 
 // missing returns for how many calls nothing was reckoned in time.
-func (w *Would) missing() int64 {
+func (w *Reckoner) missing() int64 {
 	if w == nil {
 		return 0
 	}
@@ -256,7 +256,7 @@ func (w *Would) missing() int64 {
 }
 
 // close drops what waits, and waits for what is under way, unless ctx ends before.
-func (w *Would) close(ctx context.Context) {
+func (w *Reckoner) close(ctx context.Context) {
 	if w == nil {
 		return
 	}
