@@ -86,7 +86,7 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		}
 		return
 	}
-	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "would", "read", "output", "why"}}
+	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "read", "output", "would", "why"}}
 	for i := range calls {
 		c := &calls[i]
 		state := string(c.State)
@@ -96,12 +96,12 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		if c.State != store.CallDone && c.Status >= 400 {
 			state = fmt.Sprintf("%s %d", state, c.Status)
 		}
-		would, why := "", c.Reason
+		would, why := any(""), c.Reason
 		if w := c.Would; w != nil {
-			would, why = out.Thousands(w.Tokens), strings.TrimPrefix(c.Reason+"; would be: "+w.Reason, "; ")
+			would, why = w.Tokens, strings.TrimPrefix(c.Reason+"; would: "+w.Reason, "; ")
 		}
 		t.Add(c.ID, p.When(c.Begun, now), c.Session, c.Model, state, c.Epoch, c.Bytes, c.SentBytes,
-			c.Usage.Prompt(), would, out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, why)
+			c.Usage.Prompt(), out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, would, why)
 	}
 	p.Table(t)
 }
@@ -193,7 +193,7 @@ func printWould(p *out.Page, w *api.WouldTally) {
 	if w.Calls == 0 {
 		return
 	}
-	p.Line("%s as they came had %s tokens in their prompts; managed, they might have had %s%s", out.Count(w.Calls, "call"), out.Thousands(w.Came), out.Thousands(w.Tokens), notReckoned(w))
+	p.Line("%s went as they came, with %s tokens in prompts; managed, it might have been %s%s", out.Count(w.Calls, "call"), out.Thousands(w.Came), out.Thousands(w.Tokens), notReckoned(w))
 	if m := w.Managed; m != nil {
 		p.Line("%s cost %v; %s", out.Count(w.Sessions, "conversation"), w.Cost, managedWords(m))
 	}

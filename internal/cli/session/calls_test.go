@@ -21,17 +21,17 @@ func TestCallsArePrinted(t *testing.T) {
 		},
 		{
 			ID: "call_1", State: store.CallDone, Begun: at.Add(-30 * time.Minute), Ended: at,
-			CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "observe"}, CallOutcome: carrel.CallOutcome{Status: 200, Usage: usage},
+			CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "holdout"}, CallOutcome: carrel.CallOutcome{Status: 200, Usage: usage, Would: &api.CallWould{Tokens: 2000, Epoch: 1, Reason: "same epoch"}},
 		},
 	}
 	for _, tt := range []clitest.Printing{
 		{
 			Name: "calls", Print: func(p *out.Page) { printCalls(p, calls, at) },
-			Pipe: "call_2\t2026-02-03T12:00:00Z\ts\tm\toverloaded 429\t1\t9000\t4000\t0\t0%\t0\thead\n" +
-				"call_1\t2026-02-03T11:30:00Z\t\tm\tdone\t0\t90\t90\t4000\t73%\t20\tobserve\n",
-			TTY: "call    begun   session  model  state           epoch   came   sent  prompt  read  output  why\n" +
-				"call_2  0 min   s        m      overloaded 429      1  9,000  4,000       0  0%         0  head\n" +
-				"call_1  30 min           m      done                0     90     90   4,000  73%       20  observe\n",
+			Pipe: "call_2\t2026-02-03T12:00:00Z\ts\tm\toverloaded 429\t1\t9000\t4000\t0\t0%\t0\t\thead\n" +
+				"call_1\t2026-02-03T11:30:00Z\t\tm\tdone\t0\t90\t90\t4000\t73%\t20\t2000\tholdout; would: same epoch\n",
+			TTY: "call    begun   session  model  state           epoch   came   sent  prompt  read  output  would  why\n" +
+				"call_2  0 min   s        m      overloaded 429      1  9,000  4,000       0  0%         0         head\n" +
+				"call_1  30 min           m      done                0     90     90   4,000  73%       20  2,000  holdout; wo…\n",
 		},
 		{Name: "no calls", Print: func(p *out.Page) { printCalls(p, nil, at) }, TTY: "no calls are recorded\n"},
 		{Name: "a report of none", Print: func(p *out.Page) { printCallReport(p, &carrel.ReportResult{Gaps: 2}) }, TTY: "of   sessions  calls  managed  refused  failed  unknown  epochs  came  sent  prompt  read  written  uncached  output\n" +
@@ -46,20 +46,26 @@ func TestCallsArePrinted(t *testing.T) {
 				printCallReport(p, &carrel.ReportResult{
 					First: at, Last: at.Add(time.Hour), Total: all, Managed: managed, Holdout: held,
 					Reasons: []api.ReasonTally{{Reason: "holdout", Calls: 3}, {Managed: true, Reason: "head", Calls: 2}},
+					Would: api.WouldTally{
+						Sessions: 2, Calls: 1, Missing: 1, Came: 9000, Tokens: 5000, Results: 1, Cost: 30_000_000,
+						Managed: &carrel.ManagedCost{Least: 20_000_000, Most: 25_000_000, Epochs: 1},
+					},
 				})
 			},
 			Pipe: "managed\t1\t3\t2\t1\t1\t0\t1\t9090\t4090\t4000\t2900\t1000\t100\t20\n" +
 				"held out\t2\t2\t0\t0\t0\t1\t0\t0\t0\t9000\t0\t0\t9000\t0\n" +
 				"others\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
 				"all\t3\t5\t2\t1\t1\t1\t1\t9090\t4090\t13000\t2900\t1000\t9100\t20\n" +
-				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\ncost\t$0.0123\t1\n",
+				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\ncost\t$0.0123\t1\nwould\t2\t1\t1\t9000\t5000\t$0.0300\t$0.0200\t$0.0250\n",
 			TTY: "of        sessions  calls  managed  refused  failed  unknown  epochs   came   sent  prompt   read  written  uncached  output\n" +
 				"managed          1      3        2        1       1        0       1  9,090  4,090   4,000  2,900    1,000       100      20\n" +
 				"held out         2      2        0        0       0        1       0      0      0   9,000      0        0     9,000       0\n" +
 				"all              3      5        2        1       1        1       1  9,090  4,090  13,000  2,900    1,000     9,100      20\n" +
 				"\ncalls              why\n    3  as it came  holdout\n    2  managed     head\n\n" +
 				"read from caches: 22% of the prompts; tokens of prompts per conversation: 4,000 of 1 managed, 4,500 of 2 held out\n" +
-				"$0.0123 at list prices, without 1 call of models that have none\nfrom 2026-02-03 12:00 to 2026-02-03 13:00\n",
+				"$0.0123 at list prices, without 1 call of models that have none\n" +
+				"1 call went as they came, with 9,000 tokens in prompts; managed, it might have been 5,000 (not reckoned of 1 other call)\n" +
+				"2 conversations cost $0.0300; managed, it might have been $0.0200 to $0.0250, with 1 epoch: an estimate and no promise, see carrel cost --help\nfrom 2026-02-03 12:00 to 2026-02-03 13:00\n",
 		},
 	} {
 		tt.Test(t)
