@@ -7,7 +7,7 @@ import "github.com/carrel-dev/carrel/token"
 // of the last call tells by how much. The zero value takes counts as they are.
 type Gauge struct {
 	bound   token.Count // of what was sent last
-	counted token.Count // what the provider counted of that
+	counted token.Count // what the provider counted of that, and a tenth, as what comes may be of another kind
 }
 
 // leastShare is the part of a bound that is the least a provider is believed to count: a
@@ -17,23 +17,18 @@ const leastShare = 5
 // Learn takes what a provider counted of a prompt that has a bound.
 func (g *Gauge) Learn(bound, counted token.Count) {
 	if bound > 0 && counted > 0 {
-		g.bound, g.counted = bound, max(counted, bound/leastShare)
+		g.bound, g.counted = bound, max(counted+counted/10, bound/leastShare)
 	}
 }
 
-// spare is what something would count that is as large as what was measured last, and of
-// another kind: a tenth more.
-func (g *Gauge) spare() token.Count { return g.counted + g.counted/10 }
-
 // Read returns what a provider will count of something with a bound: of as much as was
-// measured last, which is the beginning of it, what was counted, and of the rest the bound;
-// of less in that proportion, with a tenth to spare.
+// measured last, in that proportion; of the rest, the bound.
 func (g *Gauge) Read(bound token.Count) token.Count {
 	known := min(bound, g.bound)
 	if known <= 0 {
 		return bound
 	}
-	return min(scaled(known, g.spare(), g.bound), g.counted) + bound - known
+	return scaled(known, g.counted, g.bound) + bound - known
 }
 
 // Bound returns the largest bound of which Read returns no more than counted.
@@ -44,7 +39,7 @@ func (g *Gauge) Bound(counted token.Count) token.Count {
 	if counted >= g.counted {
 		return g.bound + counted - g.counted
 	}
-	return scaled(counted, g.bound, g.spare())
+	return scaled(counted, g.bound, g.counted)
 }
 
 // scaled returns n times a share, rounded down. Counts of prompts are far below 2^31.
