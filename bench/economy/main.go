@@ -54,8 +54,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +77,7 @@ func main() {
 	flag.IntVar(&b.law.payback, "payback", 10, "`percent` of the expected calls within which managed must get back what it costs to make a warm window smaller; 0: it does not")
 	flag.IntVar(&b.chains, "chains", 2, "`number` of chains of each project and size")
 	flag.IntVar(&b.prefix, "prefix", 200_000, "`tokens` of a conversation, the newest, that an account is made of")
+	flag.IntVar(&b.half, "half", 0, "1 or 2: take one `half` of the conversations, by the hash of their names, to choose by one and report the other")
 	flag.StringVar(&b.exams, "exam", "", "`list` of exams, such as bench/exam/testdata/own.json: how many of their strings windows have at their cuts")
 	flag.BoolVar(&b.each, "each", false, "print a line for each session, too")
 	flag.Parse()
@@ -96,6 +99,7 @@ type bench struct {
 	windows, exams string
 	law            law
 	chains, prefix int
+	half           int
 	each           bool
 }
 
@@ -112,6 +116,9 @@ func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if b.half > 0 {
+		all = slices.DeleteFunc(all, func(c *conversation) bool { return halfOf(c.ID) != b.half })
+	}
 	if len(all) == 0 {
 		return false, errors.New("no conversation has a call of a model whose price is known")
 	}
@@ -119,6 +126,13 @@ func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
 		c.prefix = b.prefix
 	}
 	return b.report(out, all, windows), nil
+}
+
+// halfOf returns the half that a conversation is of, 1 or 2.
+func halfOf(id string) int {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, id) // it never fails
+	return int(h.Sum64()>>7&1) + 1
 }
 
 func sizes(list string) (windows []token.Count, err error) {
