@@ -125,10 +125,10 @@ func chatField(path []byte) field {
 
 func responseField(path []byte) field {
 	switch string(path) {
-	case "type":
-		return fieldType
 	case "model":
 		return fieldModel
+	case "type":
+		return fieldType
 	case "id":
 		return fieldID
 	case "status", "incomplete_details.reason":
