@@ -65,14 +65,10 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 // whereGit returns the directory in which the last git of a command line runs, or an empty
 // text for that in which the line begins.
 func whereGit(l *shell.Line) string {
-	dir, at := l.Dir, l.Dir
+	at := l.Dir
 	for i := range l.Commands {
-		c := &l.Commands[i]
-		switch words := c.Operands(); {
-		case c.Name == "git":
-			at = dir
-		case c.Name == "cd" && len(words) == 1 && !c.Inner:
-			dir = words[0]
+		if c := &l.Commands[i]; c.Name == "git" {
+			at = c.Dir
 		}
 	}
 	return at

@@ -104,6 +104,7 @@ func TestUnits(t *testing.T) {
 		{"arguments that are long", new(talk).call("brew", `{"a":"`+strings.Repeat("a", 120)+`","b":"`+strings.Repeat("b", 121)+`","c":"one\ntwo"}`, ""), "step • brew " + strings.Repeat("a", 120) + "\n>argument " + strings.Repeat("b", 121) + "\n>argument one\n>argument two"},
 		{"a tool that failed", new(talk).ended("brew", `{}`, "no water", true), "step • brew / → failed: no water"},
 		{"an output", new(talk).call("brew", `{}`, "one\n{\n10% \r50%\r99% done\r\nend\nOutput:\n"+strings.Repeat("7", 80)+"\n     3→numbered\n<system-reminder>"), "step • brew\n>output one\n>output 99% done\n>output end\n>output numbered"},
+		{"an output of values that are no objects", new(talk).call("brew", `{}`, "\"a text between marks, and long enough that it could be an object\"\n12345678901234567890123456789012345678901234567890 cups\n{not an object, though it begins as one does, and long enough for it}"), "step • brew\n>output \"a text between marks, and long enough that it could be an object\"\n>output 12345678901234567890123456789012345678901234567890 cups\n>output {not an object, though it begins as one does, and long enough for it}"},
 		{"an output that says what its call says", new(talk).call("brew", `{"kind":"green tea"}`, "green tea\nready"), "step • brew green tea\n>output ready"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -332,13 +332,8 @@ func (t *tracker) rename(from, to string) (folder bool) {
 
 // effects notes the files of the project that a command line wrote, renamed or deleted.
 func (t *tracker) effects(l *shell.Line) {
-	dir := ""
 	for i := range l.Commands {
 		c := &l.Commands[i]
-		words := c.Operands()
-		if c.Name == "cd" && len(words) == 1 && !c.Inner {
-			dir = words[0]
-		}
 		for _, e := range c.Effects {
 			switch e.Act {
 			case shell.Write, shell.Append, shell.Edit, shell.Rename:
@@ -354,8 +349,8 @@ func (t *tracker) effects(l *shell.Line) {
 			}
 		}
 		if c.Name == "rm" {
-			for _, w := range words { // a pattern has no effect with a path
-				t.forget(t.short(path.Join(dir, w)))
+			for _, w := range c.Operands() { // a pattern has no effect with a path
+				t.forget(t.short(path.Join(c.Dir, w)))
 			}
 		}
 	}

@@ -56,6 +56,7 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 			"changed, not committed:\n  bulb.txt\n  lamp.go\n  list.txt\nfailed, not run again since: echo z > no.txt\n  → failed\nlast command: ls > list.txt; rm old.txt",
 		},
 		{"files that are gone", new(talk).many(1, func(t *talk, _ int) { change(t, "a/one.go"); change(t, "two.go"); change(t, "ab.go") }).bash("rm -r a two.go", ""), "changed, not committed:\n  ab.go\nlast command: rm -r a two.go\n  → passed"},
+		{"files that a pattern deleted elsewhere", new(talk).many(1, func(t *talk, _ int) { change(t, "r1.txt"); change(t, "a/r2.txt") }).bash("(cd a && ls); rm r?.txt", ""), "changed, not committed:\n  a/r2.txt\nlast command: (cd a && ls); rm r?.txt\n  → passed"},
 		{"files that a pattern deleted", new(talk).many(1, func(t *talk, _ int) { change(t, "r1.txt"); change(t, "r22.txt"); change(t, "a/r2.txt") }).bash("rm r?.txt; cd a && rm r?.txt", ""), "changed, not committed:\n  r22.txt\nlast command: rm r?.txt; cd a && rm r?.txt\n  → passed"},
 		{"a file of another name", new(talk).many(1, func(t *talk, _ int) { change(t, "one.go") }).bash("mv one.go two.go", ""), "changed, not committed:\n  two.go\nlast command: mv one.go two.go\n  → passed"},
 		{"a folder of another name", new(talk).many(1, func(t *talk, _ int) { change(t, "a/one.go"); change(t, "two.go") }).bash("mv a b", ""), "changed, not committed:\n  b/one.go\n  two.go\nlast command: mv a b\n  → passed"},
@@ -92,6 +93,15 @@ func TestStateIsWhatHoldsAtTheEnd(t *testing.T) {
 		{"a merge that is given up", new(talk).bash("git merge --abort", ""), "last command: git merge --abort\n  → passed"},
 		{"a commit that failed", new(talk).ended("Bash", `{"command":"git commit -qm x"}`, "Exit code 1\nhook failed", true), "last command: git commit -qm x\n  → hook failed"},
 		{"a failure of long ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(41, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
+		{"a failure of forty calls ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(39, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "failed, not run again since: make x\n  → no bulb\nlast command: ./run\n  → passed"},
+		{"a failure of forty-one calls ago", new(talk).ended("Bash", `{"command":"make x"}`, "Exit code 2\nno bulb", true).many(40, func(t *talk, _ int) { t.bash("ls", "x") }).bash("./run", ""), "last command: ./run\n  → passed"},
+		{"a merge that failed", new(talk).ended("Bash", `{"command":"git merge red"}`, "Exit code 1\nmerge: red - not something we can merge", true), "last command: git merge red\n  → merge: red - not something we can merge"},
+		{"a merge that tells of other versions", new(talk).bash("git merge red", "lamp 1.0..1a2b3c4d\n lamp.go | 1 +"), "git: last commit Merge, not pushed\nlast command: git merge red\n  → passed"},
+		{"a branch behind other commands", new(talk).bash("mkdir lamps && git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
+		{"a branch behind a folder of a subshell", new(talk).bash("(cd lamps) && git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
+		{"six commits", new(talk).many(7, func(t *talk, i int) {
+			t.bash("git commit -qam x", commit("main", fmt.Sprintf("1a2b3c%d", i), fmt.Sprintf("mend %d", i)))
+		}).bash("make", ""), "git: branch main, last commit 1a2b3c6 mend 6, not pushed\n  before: 1a2b3c5 mend 5\n  before: 1a2b3c4 mend 4\n  before: 1a2b3c3 mend 3\n  before: 1a2b3c2 mend 2\n  before: 1a2b3c1 mend 1\nlast command: make\n  → passed"},
 		{"a branch alone", new(talk).bash("git checkout -b red", "Switched to a new branch 'red'").bash("make", ""), "git: branch red, no commit here\nlast command: make\n  → passed"},
 		{
 			"places, the last first", new(talk).bash("cd /a && git checkout -b one", "Switched to a new branch 'one'").bash("cd /b && git checkout -b two", "Switched to a new branch 'two'").bash("make", ""),

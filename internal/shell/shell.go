@@ -87,6 +87,10 @@ type Command struct {
 	// Remote is whether it runs on another machine, whose files are no concern here.
 	Remote bool
 
+	// Dir is the directory that it runs in, as in [Effect.Path]. It is empty where the line
+	// begins, and where only the shell knows it.
+	Dir string
+
 	// Effects are what it does to files, in the order of its words.
 	Effects []Effect
 

@@ -50,7 +50,7 @@ func (w *walker) add(c Command) {
 	if w.far {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
 	}
-	c.Inner = w.inner > 0
+	c.Inner, c.Dir = w.inner > 0, w.here.dir
 	c.Counts = c.Counts && !c.Inner && !w.ended
 	w.out = append(w.out, c)
 }
