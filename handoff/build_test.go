@@ -194,6 +194,41 @@ func TestCheckAgainstARecord(t *testing.T) {
 	}
 }
 
+// Each thing that is not certain asks for what was not done, and it is named.
+func TestDoubtAsksForBoundaries(t *testing.T) {
+	for _, tt := range []struct {
+		want  string
+		doubt func(p *Packet)
+	}{
+		{"there are inferred claims", func(p *Packet) { p.Inferred = []Claim{{"The pump leaks", "the floor is wet"}} }},
+		{"there are open questions", func(p *Packet) { p.Questions = []Question{{"Is it dry?", "nobody looked"}} }},
+		{"there are unresolved slots", func(p *Packet) { p.Intent.Slots = []string{"when"} }},
+		{"there are sources that were not verified", func(p *Packet) { p.Sources = []Source{{"a.go", "file", Referenced, "named"}} }},
+		{"the notes have doubts", func(p *Packet) { p.Notes = "It is unclear whether it holds." }},
+	} {
+		p := Build(&Input{})
+		p.Inferred, p.Questions, p.Intent.Slots, p.Sources, p.Notes = nil, nil, nil, nil, ""
+		p.Boundaries = nil
+		if found := findings(Check(p, nil)); strings.Contains(found, tt.want) {
+			t.Errorf("without a doubt: %s", found)
+		}
+		tt.doubt(p)
+		if found := findings(Check(p, nil)); !strings.Contains(found, "is empty, and "+tt.want) {
+			t.Errorf("findings:\n%s\nwant that %s", found, tt.want)
+		}
+	}
+}
+
+// A file that is left out is left out once, however often it is on record.
+func TestAFileIsLeftOutOnce(t *testing.T) {
+	p := Build(&Input{Artifacts: []Deliverable{{"b.go", "file", "", "created"}}})
+	made := Deliverable{"a.go", "file", "", "created"}
+	found := findings(Check(p, &Evidence{Artifacts: []Deliverable{made, {"b.go", "file", "", "created"}, made}}))
+	if n := strings.Count(found, "was produced, and is left out"); n != 1 {
+		t.Errorf("%d findings of one file:\n%s", n, found)
+	}
+}
+
 // loose generates texts that may say nothing, often the same.
 var loose = rapid.OneOf(
 	rapid.SampledFrom([]string{

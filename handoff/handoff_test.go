@@ -31,6 +31,7 @@ func TestFilename(t *testing.T) {
 		{"what looks like a longer number is no date", "2026-03-021", "s", "", "x", "handoff_undated_x.md"},
 		{"diacritics, whole and by themselves", "2026-03-02", "s", "Möbius", "cafe\u0301 ñandú", "mobius_handoff_2026_03_02_cafe_nandu.md"},
 		{"nothing leads out of the folder", "2026-03-02", "s", "../../etc", "a/../b\x00c", "etc_handoff_2026_03_02_a_b_c.md"},
+		{"all digits stay", "2026-03-02", "s", "", "v0.9.10 az", "handoff_2026_03_02_v0_9_10_az.md"},
 		{"other scripts are not letters here", "2026-03-02", "日本", "", "日本", "handoff_2026_03_02_session.md"},
 		{"a long name is cut", "2026-03-02", "s", "", strings.Repeat("ab ", 40), "handoff_2026_03_02_" + strings.Repeat("ab_", 19) + "ab.md"},
 	} {

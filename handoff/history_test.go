@@ -117,6 +117,7 @@ func TestShortDecisionsSayWhatTheyAnswer(t *testing.T) {
 		{"yes", "Two ways.\nShall I keep the name?", "Yes.", transcript.KindAssistant, "Yes. (to the agent's words: Shall I keep the name?)"},
 		{"three words", "Shall I?", "Yes, do so.", transcript.KindAssistant, "Yes, do so. (to the agent's words: Shall I?)"},
 		{"four words", "Shall I?", "Yes, please do so.", transcript.KindAssistant, "Yes, please do so."},
+		{"behind a call", "Shall I?", "Yes.", transcript.KindTool, "Yes. (to the agent's words: Shall I?)"},
 		{"behind nothing", "", "Yes.", transcript.KindAssistant, "Yes."},
 		{"behind another word of the user's", "Shall I?", "Yes.", transcript.KindUser, "Yes."},
 	} {
@@ -126,6 +127,20 @@ func TestShortDecisionsSayWhatTheyAnswer(t *testing.T) {
 		h.Facts = []facts.Fact{{Kind: facts.FactDecision, Block: 2, Role: transcript.RoleUser, Text: tt.text}}
 		if d := h.Input().Decisions; len(d) != 1 || d[0].Text != tt.want {
 			t.Errorf("%s: %+v, want %q", tt.name, d, tt.want)
+		}
+	}
+}
+
+// A correction says where it is: in the window, or where a compaction took it out of.
+func TestCorrectionsSayWhereTheyAre(t *testing.T) {
+	for earlier, want := range map[bool]string{
+		false: "It stands until the user says otherwise. It is block cccccccc, which never leaves the window.",
+		true:  "It stands until the user says otherwise. It is block cccccccc, which the agent's own compaction took out of the window.",
+	} {
+		h := history()
+		h.Known[2].Earlier = earlier
+		if c := h.Input().Corrections; len(c) != 1 || c[0].Meaning != want {
+			t.Errorf("taken out %v: got %+v, want %q", earlier, c, want)
 		}
 	}
 }

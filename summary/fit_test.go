@@ -218,3 +218,15 @@ func BenchmarkFit(b *testing.B) {
 		}
 	})
 }
+
+// What is exactly as long as the limit is left as it is; with one less something goes.
+func TestFitAtItsLimit(t *testing.T) {
+	s := &Summary{Intent: "Build it", Errors: []Error{{Error: "Dark", Status: statusResolved, Source: "11111111"}}, Next: []Item{{Text: "First"}, {Text: "Second"}}}
+	whole, _, _ := s.Fit(nil)
+	for limit, want := range map[token.Count]bool{characters(whole): true, characters(whole) - 1: false} {
+		text, left, ok := s.Fit(&FitOptions{Size: characters, Limit: limit})
+		if !ok || (text == whole) != want || (len(left) == 0) != want || characters(text) > limit {
+			t.Errorf("with a limit of %d, of %d: %q, %d entries left out, %v", limit, len(whole), text, len(left), ok)
+		}
+	}
+}

@@ -32,6 +32,11 @@ func TestNumbersOfTheSource(t *testing.T) {
 		{"another product", "3 x 14.5 each", "43.6", "", "", false},
 		{"one of a list without blanks", "rows 1024,2048", "2048", "", "", true},
 		{"a longer number", "port 84430", "8443", "", "", false},
+		{"one that goes on with a nine", "port 84439", "8443", "", "", false},
+		{"one behind a nine", "port 98443", "8443", "", "", false},
+		{"more zeros behind the point", "it took 1.50 s", "1.5", "s", "", true},
+		{"fewer zeros behind the point", "it took 1.5 s", "1.50", "s", "", true},
+		{"a zero behind the point", "it took 35.0 s", "35", "s", "", true},
 	} {
 		o := newOrigin(&Original{Text: tt.source})
 		if got := o.hasNumber(tt.n, tt.of, tt.behind, nil); got != tt.want {

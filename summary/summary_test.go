@@ -193,6 +193,9 @@ Half way
 			Blockers:  []Item{{Text: "Wait for C"}},
 			Next:      []Item{{Text: "One"}, {Text: "Two"}},
 		}},
+		{"reasons of decisions", "## Decisions Made\n- **Use A** because it is known\n- **Use B**: because it is small\n- **Use C** - it is red", Summary{
+			Decisions: []Decision{{Decision: "Use A", Rationale: "it is known"}, {Decision: "Use B", Rationale: "because it is small"}, {Decision: "Use C", Rationale: "it is red"}},
+		}},
 		{"the template's bullets", `### 2. Files Modified:
 * path/x.ts: Added function X, modified class Y
 - **src/y.ts** — rewrote it
@@ -495,6 +498,19 @@ func TestSplitChanges(t *testing.T) {
 	} {
 		if got := strings.Join(splitChanges(text), "|"); got != want {
 			t.Errorf("%q is parted into %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Steps are numbered, and nothing else is.
+func TestOnlyStepsAreNumbered(t *testing.T) {
+	two := []Item{{Text: "First"}, {Text: "Second"}}
+	text := (&Summary{Intent: "Build it", Next: two, Blockers: two, Context: two}).Markdown()
+	for section, want := range map[string]string{
+		"## Next Steps\n\n": "1. First\n2. Second\n", "## Technical Context\n\n": "- First\n- Second\n", "## Blockers / Open Questions\n\n": "- First\n- Second\n",
+	} {
+		if !strings.Contains(text, section+want) {
+			t.Errorf("the section %q is not %q in\n%s", section, want, text)
 		}
 	}
 }

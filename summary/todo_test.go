@@ -30,6 +30,11 @@ func TestTodoListKeepsItsText(t *testing.T) {
 			`{"todos":"none","plan":[{"step":"Parser","status":"in_progress"}]}`,
 			`{"todos":"none","plan":[{"step":"Parser","status":"completed"}]}`,
 		},
+		{
+			"a list behind another list",
+			`{"tags":[{"content":"Parser","status":"in_progress"}],"todos":[{"content":"Parser","status":"in_progress"}]}`,
+			`{"tags":[{"content":"Parser","status":"in_progress"}],"todos":[{"content":"Parser","status":"completed"}]}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := ParseTodos([]byte(tt.in))
