@@ -156,13 +156,13 @@ func (t *trial) record(ctx context.Context, p *pkg, tests []*single) ([]*single,
 			mu.Lock()
 			defer mu.Unlock()
 			s.took, s.lasted, s.reaches = r.took, r.lasted, r.reaches
-			if !r.passed {
-				fmt.Fprintf(os.Stderr, "mutate: %s of %s fails without a mutant, or takes more than %v, so it notices none:\n%s\n", s.pattern, p.ImportPath, t.limit, r.out)
-				return nil
-			}
-			if own := s.parts(r.out); own != nil && s.took >= slow {
+			switch own := s.parts(r.out); {
+			case own != nil && s.took >= slow:
 				parts = append(parts, own...)
-			} else {
+			case !r.passed:
+				tail := r.out[max(0, len(r.out)-2000):]
+				fmt.Fprintf(os.Stderr, "mutate: %s of %s fails without a mutant, or takes more than %v, so it notices none:\n%s\n", s.pattern, p.ImportPath, t.limit, tail)
+			default:
 				p.tests = append(p.tests, s)
 			}
 			return nil
