@@ -1,6 +1,8 @@
 package out
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/carrel-dev/carrel/transcript"
@@ -102,5 +104,18 @@ func TestAmong(t *testing.T) {
 		if got := Among(words); got != want {
 			t.Errorf("Among(%q) = %q, want %q", words, got, want)
 		}
+	}
+}
+
+// A screen says that it has written all that it was given, however long what it shows is.
+func TestScreenWritesAll(t *testing.T) {
+	var b strings.Builder
+	for _, said := range []string{"lit", "\x1b[31m", ""} {
+		if n, err := io.WriteString(Guard(&b), said); n != len(said) || err != nil {
+			t.Errorf("%q: %d bytes written, %v", said, n, err)
+		}
+	}
+	if got, want := b.String(), `lit\x1b[31m`; got != want {
+		t.Errorf("the screen shows %q, want %q", got, want)
 	}
 }
