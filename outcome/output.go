@@ -45,6 +45,9 @@ const (
 func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	o := output{failed: r.Error, numbered: true, known: r.Passed}
 	whole := r.Text()
+	if rest, ok := o.script(whole); ok {
+		whole, o.numbered = rest, false
+	}
 	if rest, ok := o.json(whole); ok {
 		whole, o.numbered = rest, false
 	}
@@ -75,10 +78,26 @@ func flags(name string) bool {
 	return text.HasWord("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
 }
 
-// json takes an output out of the JSON that some clients put around it:
-// {"output":"…","metadata":{"exit_code":1}}.
+// script takes what a program printed out of what Codex says of it, whose model calls tools
+// in programs.
+func (o *output) script(whole string) (string, bool) {
+	rest, failed := strings.CutPrefix(whole, "Script failed\nWall time ")
+	if !failed {
+		var completed bool
+		if rest, completed = strings.CutPrefix(whole, "Script completed\nWall time "); !completed {
+			return "", false
+		}
+	}
+	_, rest, found := strings.Cut(rest, "\nOutput:\n")
+	o.failed = o.failed || found && failed
+	return strings.TrimPrefix(strings.TrimLeft(rest, "\n"), "Script error:\n"), found
+}
+
+// json takes an output out of the JSON that some clients put around it, such as
+// {"output":"…","metadata":{"exit_code":1}}; a program of Codex may print {"chunk_id":…}.
 func (o *output) json(whole string) (string, bool) {
-	if !strings.HasPrefix(whole, "{") || !strings.Contains(whole[:min(len(whole), 20)], `"output"`) || !gjson.Valid(whole) {
+	begin := whole[:min(len(whole), 20)]
+	if !strings.HasPrefix(whole, "{") || !strings.Contains(begin, `"output"`) && !strings.HasPrefix(whole, `{"chunk_id"`) || !gjson.Valid(whole) {
 		return "", false
 	}
 	v := gjson.Parse(whole)
@@ -276,10 +295,22 @@ func (o *output) head() {
 		o.lines = slices.DeleteFunc(o.lines[1:], func(l line) bool { return l.text == "Output:" && l.number <= 1 })
 		return
 	}
-	if !strings.HasPrefix(o.lines[0].text, "Chunk ID:") && !strings.HasPrefix(o.lines[0].text, "Exit code:") && !strings.HasPrefix(o.lines[0].text, "Wall time:") {
+	if strings.HasPrefix(o.lines[0].text, "apply_patch verification failed:") { // Codex
+		o.failed = true
 		return
 	}
-	for i, l := range o.lines[:min(len(o.lines), maxHead)] { // Codex, Cursor
+	if o.codex() && len(o.lines) > 0 && strings.HasPrefix(o.lines[0].text, "Exit code: ") {
+		o.codex() // of a patch, which a command handed over
+	}
+}
+
+// codex takes off what Codex and Cursor write before an output, and reports whether there was
+// that.
+func (o *output) codex() bool {
+	if !slices.ContainsFunc([]string{"Chunk ID:", "Exit code:", "Wall time:", "Process exited with code "}, func(head string) bool { return strings.HasPrefix(o.lines[0].text, head) }) {
+		return false
+	}
+	for i, l := range o.lines[:min(len(o.lines), maxHead)] {
 		if n, ok := number(l.text, "Process exited with code "); ok {
 			o.ended(n)
 		}
@@ -289,9 +320,10 @@ func (o *output) head() {
 		o.running = o.running || strings.HasPrefix(l.text, "Process running with session ID")
 		if l.text == "Output:" || l.text == "Command output:" {
 			o.lines = o.lines[i+1:]
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // foot takes off what clients write behind an output.

@@ -13,7 +13,8 @@ var machineHeads = [...]string{
 	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",
 	"[Request interrupted", "Caveat: The messages below",
 	// Codex
-	"<environment_context>", "<user_instructions>", "<turn_aborted>",
+	"<environment_context>", "<user_instructions>", "<turn_aborted>", "<subagent_notification>", "<user_shell_command>",
+	"<codex_internal_context", "<skill>", "<permissions instructions>", "<image_resize_notice>",
 	// Gemini CLI
 	"<session_context>", "<state_snapshot>", "System: Please continue.", "System: Potential loop detected.",
 	// OpenCode
@@ -30,6 +31,8 @@ var speechlessHeads = [...]string{
 	// Claude Code
 	"This session is being continued from a previous conversation", "Operation stopped by hook",
 	"Base directory for this skill:", "Stop hook feedback:",
+	// Codex
+	"# AGENTS.md instructions for ", "Another language model started to solve this problem and produced a summary",
 }
 
 // asideTags are around what a client puts into a message of a person.
@@ -62,6 +65,8 @@ var summaryLines = [...]string{
 	"The messages after this summary are the most recent messages",
 	"Continue the conversation from where it left off",
 	"Please continue the conversation from where we left",
+	// Codex
+	"Another language model started to solve this problem and produced a summary",
 }
 
 // Words returns what a person said in a message of a user: without what clients added,

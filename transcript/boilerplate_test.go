@@ -24,6 +24,10 @@ func TestWords(t *testing.T) {
 		{"a file that OpenCode attached", "Called the Read tool with the following input: {\"filePath\":\"/srv/a.txt\"}\n<path>/srv/a.txt</path>", ""},
 		{"a compaction of OpenCode", "What did we do so far?", ""},
 		{"OpenCode goes on", "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.", ""},
+		{"the instructions of a project, for Codex", "# AGENTS.md instructions for /srv/lamp\n\n<INSTRUCTIONS>\nSay please.\n\n</INSTRUCTIONS>\n<environment_context>\n</environment_context>", ""},
+		{"the surroundings, for Codex", "<environment_context>\n  <cwd>/srv/lamp</cwd>\n</environment_context>", ""},
+		{"an interruption of Codex", "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>", ""},
+		{"the end of a sub-agent of Codex", "<subagent_notification>\n{\"status\":{\"completed\":\"C.\"}}\n</subagent_notification>", ""},
 		{"words about a command", "What does /compact do?", "What does /compact do?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -34,12 +38,13 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The words around a summary are those of Claude Code 2.1.197 and 2.1.330.
+// The words around a summary are those of Claude Code 2.1.197 and 2.1.330, and of Codex 0.169.0.
 func TestSummaryWords(t *testing.T) {
 	const said = "Summary:\n1. Primary Request and Intent:\n   Fix the linker.\n\n2. Pending Tasks:\n   - Continue with the tests."
 	for name, text := range map[string]string{
 		"2.1.197": "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n" + said +
 			"\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you generated), read the full transcript at: /home/me/x.jsonl\nContinue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break never happened.",
+		"0.169.0": "Another language model started to solve this problem and produced a summary of its thinking process. You also have access to the state of the tools that were used by that language model. Use this to build on the work that has already been done and avoid duplicating work. Here is the summary produced by the other language model, use the information in this summary to assist with your own analysis:\n" + said,
 		"2.1.330": "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n<system-reminder>\n<tools-used-before-summary>Bash</tools-used-before-summary>\n</system-reminder>\n\n" + said +
 			"\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you generated), read the full transcript at: /home/me/x.jsonl\nContinue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break never happened.\n\nThe messages after this summary are the most recent messages from before compaction, kept verbatim. The summary was written without seeing them, so something it says has not happened yet may already have happened in them.",
 	} {

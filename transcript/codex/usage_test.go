@@ -56,7 +56,8 @@ func TestReceipts(t *testing.T) {
 			"a call after a compaction, with another model",
 			meta + turn + rowAt(4, "token_usage_record", record("s", "r1", 100, 70, 20, 5)) + rowAt(6, "compacted", `{"message":"x"}`) + rowAt(6, "turn_context", `{"model":"n"}`) +
 				rowAt(7, "response_item", said) + rowAt(8, "token_usage_record", record("s", "r2", 9, 0, 0, 1)),
-			[]transcript.Receipt{one, {ID: "r2", Begun: when(1), Ended: when(8), Model: "n", Uncached: 9, Output: 1, Compacted: true}}, 9,
+			[]transcript.Receipt{one, {ID: "r2", Begun: when(1), Ended: when(8), Model: "n", Uncached: 9, Output: 1, Compacted: true}},
+			9,
 		},
 		{"a call of the session before a fork", meta + turn + rowAt(2, "token_usage_record", record("before", "r0", 50, 0, 0, 5)) + rowAt(4, "token_usage_record", record("s", "r1", 100, 70, 20, 5)), []transcript.Receipt{one}, 100},
 		{
@@ -65,11 +66,13 @@ func TestReceipts(t *testing.T) {
 			[]transcript.Receipt{
 				{Begun: when(1), Ended: when(4), Model: "m", Uncached: 30, Read: 70, Output: 5, After: -1},
 				{Begun: when(1), Ended: when(6), Model: "m", Uncached: 30, Output: 1},
-			}, 30,
+			},
+			30,
 		},
 		{
 			"a sub-agent", side + turn + rowAt(4, "token_usage_record", record("s", "r1", 100, 70, 20, 5)),
-			[]transcript.Receipt{{ID: "r1", Begun: when(1), Ended: when(4), Model: "m", Uncached: 10, Read: 70, Write5m: 20, Output: 5, After: -1, Side: true}}, 100,
+			[]transcript.Receipt{{ID: "r1", Begun: when(1), Ended: when(4), Model: "m", Uncached: 10, Read: 70, Write5m: 20, Output: 5, After: -1, Side: true}},
+			100,
 		},
 		{"more read than sent", meta + turn + rowAt(4, "token_usage_record", record("s", "r1", 10, 70, 20, -5)), []transcript.Receipt{{ID: "r1", Begun: when(1), Ended: when(4), Model: "m", Read: 10, After: -1}}, 10},
 		{"nothing", meta + turn + rowAt(4, "event_msg", `{"type":"token_count","info":null}`), nil, 0},

@@ -153,3 +153,35 @@ func TestCodexGoesOnFromAnExport(t *testing.T) {
 		t.Errorf("the last request, of session %s and step %s, has %d bytes, and had %d:\n%.2000s", last.Session, last.Step, len(last.Body), before, last.Body)
 	}
 }
+
+// When Codex has compacted a conversation by itself, the agent that goes on is told what must
+// survive, and what the summary left out can be recalled.
+func TestCodexIsToldAfterItsCompaction(t *testing.T) {
+	c := trusting()
+	a := c.agent(t, &upstream.Options{Script: []upstream.Step{
+		step("look", c.run("echo 'the wick is 7 mm'; echo 'FAIL: lamp.c:12'; exit 4")),
+		{Name: "full", Reply: upstream.Reply{Blocks: []upstream.Block{c.run("seq 1 400")}, InputTokens: 900_000}},
+		step("on", c.run("seq 7 8")),
+		step("end", upstream.Text("It is eight.")),
+	}})
+	a.write(filepath.Join(a.work, "AGENTS.md"), []byte("Say please.\n"))
+	a.carrel("setup", "codex", "--mode", "hooks", "--yes")
+	args := append([]string{"-c", "model_auto_compact_token_limit=800000"}, c.args...)
+	if said := a.call(a.program, append(args, "Mend the lamp, heron: never touch the moths.")...); !strings.Contains(said, "It is eight.") {
+		t.Errorf("the agent said:\n%s", said)
+	}
+	a.nothingRefused()
+	if n := len(a.fake.OfKind(upstream.KindCompaction)); n != 1 {
+		t.Fatalf("%d compactions, want one", n)
+	}
+	end := a.last(upstream.KindMain)
+	for _, want := range []string{"Carrel has on record of this session", "never touch the moths"} {
+		if !end.Contains(want) {
+			t.Errorf("after the compaction the agent is not told %q:\n%q", want, end.Texts())
+		}
+	}
+	a.carrel("import", "--all")
+	if found := a.call(carrelProgram, "messages", "@last"); !strings.Contains(found, "Mend the lamp, heron") || strings.Contains(strings.SplitN(found, "\n", 2)[0], "AGENTS.md") {
+		t.Errorf("the messages are\n%s", found)
+	}
+}
