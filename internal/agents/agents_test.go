@@ -272,8 +272,43 @@ func TestReadFork(t *testing.T) {
 	if got := lines(rollout(t, home, three, "../"+one, upTo, "e")); got != "3 e" {
 		t.Errorf("a thread that is a path: %q", got)
 	}
-	self := size(rollout(t, home, three, three, 100, "e"))
-	if _, err := ReadFile(rollout(t, home, three, three, self, "e")); err == nil {
+	// A thread that was rewound goes on in a file of its own, and a second time in a third one.
+	begun := rollout(t, home, one, "", 0, "a", "b", "c")
+	rewound := func(segment string, bytes int, rows ...string) string {
+		path := rollout(t, home, three, one, bytes, rows...)
+		to := strings.TrimSuffix(begun, ".jsonl") + "_" + segment + ".jsonl"
+		if err := os.Rename(path, to); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	first := rewound(two, size(begun)-2, "x", "y")
+	if got := lines(first); got != "3 1 a b x y" {
+		t.Errorf("rewound: %q", got)
+	}
+	second := rewound(three, size(first)-2, "z")
+	if got := lines(second); got != "3 3 1 a b x z" {
+		t.Errorf("rewound again: %q", got)
+	}
+	list, err := Codex.Sessions(filepath.Join(home, "sessions"))
+	if err != nil || len(list) != 2 || list[0].Name != second { // the other is of thread two
+		t.Errorf("sessions %+v, %v", list, err)
+	}
+	if got := RolloutOf(home, one); got != second {
+		t.Errorf("the newest file is %s", got)
+	}
+}
+
+// What stands before a session ends, even where files say that it does not.
+func TestReadForkInACircle(t *testing.T) {
+	const one, two = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002"
+	home := t.TempDir()
+	n, err := os.ReadFile(rollout(t, home, one, two, 100, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rollout(t, home, one, two, len(n), "a")
+	if _, err := ReadFile(rollout(t, home, two, one, len(n), "a")); err == nil {
 		t.Error("a session stands before itself")
 	}
 }

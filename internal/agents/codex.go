@@ -2,6 +2,7 @@ package agents
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carrel-dev/carrel/transcript/codex"
@@ -15,8 +16,11 @@ var Codex = &Agent{
 		home, err := CodexHome(env)
 		return []string{filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions")}, err
 	},
-	Sessions: func(path string) ([]Source, error) { return Files(path, isRollout, everyFolder) },
-	NewFile:  newRollout,
+	Sessions: func(path string) ([]Source, error) {
+		list, err := Files(path, isRollout, everyFolder)
+		return newest(list), err
+	},
+	NewFile: newRollout,
 }
 
 // CodexHome returns the folder of Codex.
@@ -24,6 +28,39 @@ func CodexHome(env Getenv) (string, error) { return dirOf(env, "CODEX_HOME", ".c
 
 // isRollout reports whether a file is a session of Codex, by its name.
 func isRollout(name string) bool { return codex.SessionOf(strings.TrimSuffix(name, packed)) != "" }
+
+// newest returns, of the files of one thread, the last by its name: a thread that was rewound goes
+// on in a file of its own.
+func newest(list []Source) []Source {
+	last := make(map[string]string) // names of files by thread
+	thread := func(s Source) string { return codex.SessionOf(strings.TrimSuffix(s.Name, packed)) }
+	for _, s := range list {
+		last[thread(s)] = max(last[thread(s)], filepath.Base(s.Name))
+	}
+	return slices.DeleteFunc(list, func(s Source) bool { return last[thread(s)] != filepath.Base(s.Name) })
+}
+
+// RolloutOf returns the path of the newest file of a thread in a folder of Codex, or "".
+func RolloutOf(home, thread string) string {
+	if found := rollouts(filepath.Join(home, "sessions", "*", "*", "*"), thread); len(found) > 0 {
+		return found[len(found)-1]
+	}
+	return ""
+}
+
+// rollouts returns the files of a thread in folders with a pattern, in the order of their names.
+func rollouts(folders, thread string) []string {
+	if thread == "" || strings.ContainsAny(thread, `/\*?[`) {
+		return nil
+	}
+	found, err := filepath.Glob(filepath.Join(folders, "rollout-*-"+thread+"*.jsonl*"))
+	if err != nil {
+		return nil
+	}
+	found = slices.DeleteFunc(found, func(path string) bool { return codex.SessionOf(strings.TrimSuffix(path, packed)) != thread })
+	slices.SortFunc(found, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
+	return found
+}
 
 // newRollout begins a session where Codex looks for one: unless the user names a place, below
 // the day in its own folder.

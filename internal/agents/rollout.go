@@ -7,20 +7,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/carrel-dev/carrel/transcript/codex"
 )
 
 // mostForks is how many sessions may stand one before the other.
 const mostForks = 32
 
 // ReadFile returns the content of a file of conversations. What zstd has compressed is
-// unpacked, see [Unpacked]. The file of a fork of Codex has only what is new in it, and says
-// which part of which file stands before: that is put in, behind the first row, if the file is
-// there.
+// unpacked, see [Unpacked]. The file of a fork of Codex, or of a thread that was rewound, has
+// only what is new in it, and says which part of which file stands before: that is put in,
+// behind the first row, if the file is there.
 func ReadFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -52,10 +50,25 @@ func entire(f *os.File, size int64) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data), int64(len(data)), err
 }
 
-// A base is what stands before the rows of a fork: so many bytes of the file of a thread.
+// A base is what stands before the rows of a fork, or of a thread that was rewound: so many
+// bytes of a file of a thread, up to the row with a number.
 type base struct {
-	thread string
-	bytes  int64
+	thread  string
+	bytes   int64
+	ordinal int64
+}
+
+// of returns the bytes of a file that the base is, or nil if the file is not the one.
+func (b *base) of(data []byte) []byte {
+	if b.bytes <= 0 || b.bytes > int64(len(data)) || data[b.bytes-1] != '\n' {
+		return nil
+	}
+	data = data[:b.bytes]
+	last := data[bytes.LastIndexByte(data[:len(data)-1], '\n')+1:]
+	if n := gjson.GetBytes(last, "ordinal"); b.ordinal > 0 && n.Exists() && n.Int() != b.ordinal-1 {
+		return nil
+	}
+	return data
 }
 
 // baseOf returns the base of a file, or nil, and the size of the first row.
@@ -68,7 +81,7 @@ func baseOf(data []byte) (*base, int) {
 	if !b.IsObject() {
 		return nil, end
 	}
-	return &base{b.Get("thread_id").Str, b.Get("end_byte_offset").Int()}, end
+	return &base{b.Get("thread_id").Str, b.Get("end_byte_offset").Int(), b.Get("end_ordinal_exclusive").Int()}, end
 }
 
 // withBase returns the content of a file with what stands before it. Where that is not there, or
@@ -81,21 +94,11 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 	if most == 0 {
 		return nil, fmt.Errorf("%s: more than %d sessions stand one before the other", path, mostForks)
 	}
-	before := fileOf(path, b.thread)
-	if before == "" {
-		return data, nil
+	before, whole, err := b.find(path)
+	if err != nil || whole == nil {
+		return data, err
 	}
-	whole, err := os.ReadFile(before)
-	if err == nil {
-		whole, err = Unpacked(before, whole)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if b.bytes <= 0 || b.bytes > int64(len(whole)) || whole[b.bytes-1] != '\n' {
-		return data, nil
-	}
-	if whole, err = withBase(before, whole[:b.bytes], most-1); err != nil {
+	if whole, err = withBase(before, whole, most-1); err != nil {
 		return nil, err
 	}
 	if len(whole) > mostUnpacked {
@@ -104,28 +107,34 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 	return bytes.Join([][]byte{data[:first], whole, data[first:]}, nil), nil
 }
 
-// fileOf returns the path of the file of a thread, or "", from that of another one: it is in the
-// same folder, or where the same Codex keeps it.
-func fileOf(path, thread string) string {
-	if strings.ContainsAny(thread, `/\*?[`) || thread == "" {
-		return ""
-	}
-	here := filepath.Dir(path)
-	patterns := []string{here}
-	for dir := here; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+// find returns the file in which the base of another one is, and the base, or nothing. It is in
+// the same folder, or where the same Codex keeps it; a thread may have more than one, of which
+// the newest counts that it fits.
+func (b *base) find(path string) (string, []byte, error) {
+	folders := []string{filepath.Dir(path)}
+	for dir := folders[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if name := filepath.Base(dir); name == "sessions" || name == "archived_sessions" {
 			home := filepath.Dir(dir)
-			patterns = append(patterns, filepath.Join(home, "sessions", "*", "*", "*"), filepath.Join(home, "archived_sessions"))
+			folders = append(folders, filepath.Join(home, "sessions", "*", "*", "*"), filepath.Join(home, "archived_sessions"))
 			break
 		}
 	}
-	for _, p := range patterns {
-		for _, end := range [...]string{"", packed} {
-			found, err := filepath.Glob(filepath.Join(p, "rollout-*-"+thread+".jsonl"+end))
-			if err == nil && len(found) > 0 && codex.SessionOf(strings.TrimSuffix(found[0], packed)) == thread {
-				return found[0]
+	for _, f := range folders {
+		for _, file := range slices.Backward(rollouts(f, b.thread)) {
+			if file == path {
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err == nil {
+				data, err = Unpacked(file, data)
+			}
+			if err != nil {
+				return "", nil, err
+			}
+			if data = b.of(data); data != nil {
+				return file, data, nil
 			}
 		}
 	}
-	return ""
+	return "", nil, nil
 }

@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/carrel-dev/carrel/internal/agents"
@@ -34,10 +33,6 @@ func codex(getenv func(string) string, meta Meta) *Said {
 		if err != nil {
 			return ""
 		}
-		found, err := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl"))
-		if err != nil || len(found) != 1 {
-			return ""
-		}
-		return found[0]
+		return agents.RolloutOf(home, id)
 	}}
 }

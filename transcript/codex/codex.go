@@ -108,7 +108,8 @@ func SubAgent(session, thread string) transcript.SessionID {
 	return transcript.SessionID(session + "/agent-" + thread)
 }
 
-// SessionOf returns the id that the agent gives in the name of a file, or "".
+// SessionOf returns the id that the agent gives in the name of a file, or "". A thread that was
+// rewound goes on in a file of its own, whose name has a further id behind that of the thread.
 func SessionOf(path string) string {
 	if m := fileName.Get().FindStringSubmatch(filepath.Base(path)); m != nil {
 		return m[1]
@@ -116,7 +117,7 @@ func SessionOf(path string) string {
 	return ""
 }
 
-var fileName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
+var fileName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_[0-9a-f-]{36})?\.jsonl$`)
 
 // messages returns the messages of items, each with the rows that it is in and the first id
 // that one of its items has.
