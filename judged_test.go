@@ -36,7 +36,7 @@ func TestEveryExportIsJudged(t *testing.T) {
 	for seed := range uint64(20) {
 		for name, data := range map[string][]byte{
 			"claudecode": fakesession.ClaudeCode(seed, 6), "anthropic": fakesession.Messages(seed, 6), "openai": fakesession.Chat(seed, 6),
-			"responses": fakesession.Responses(seed, 6),
+			"responses": fakesession.Responses(seed, 6), "gemini": fakesession.Gemini(seed, 6), "geminicli": fakesession.GeminiCLI(seed, 6),
 		} {
 			name = fmt.Sprintf("%s-%d", name, seed)
 			conversations[name], targets[name] = data, percents[seed%4:][:1]
@@ -77,7 +77,7 @@ func judged(t *testing.T, name string, data []byte, strategy carrel.Strategy, pe
 	if err != nil {
 		return 0 // it does not fit, or its summary answers too little: the window is as it was
 	}
-	for _, to := range []string{"claudecode", "anthropic", "openai", "responses", "gemini"} {
+	for _, to := range []string{"claudecode", "anthropic", "openai", "responses", "gemini", "geminicli"} {
 		out, err := e.Export(t.Context(), scope, &carrel.ExportRequest{Session: in.Session, To: to})
 		if err != nil {
 			t.Errorf("%s %s %d%%: export to %s: %v", name, strategy, percent, to, err)

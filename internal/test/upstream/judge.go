@@ -195,7 +195,7 @@ func prefixes(b *body) map[string]prefix {
 }
 
 // Judge returns why a provider would refuse an export in the format to ("anthropic",
-// "openai", "responses", "gemini" or "claudecode"), or which part of it is not as it was in the original, which is
+// "openai", "responses", "gemini", "geminicli" or "claudecode"), or which part of it is not as it was in the original, which is
 // in the format from. It returns nil where a provider takes it, and where it refuses the
 // original by the same rule.
 func Judge(from string, original []byte, to string, export []byte) *Refusal {
@@ -224,6 +224,12 @@ func judge(format string, data []byte) *Refusal {
 		return JudgeResponses(data)
 	case "gemini":
 		return JudgeGemini(data)
+	case "geminicli":
+		request, err := ResumedGemini(data)
+		if err != nil {
+			return refuse("G0", "chat file: %v", err)
+		}
+		return JudgeGemini(request)
 	case "claudecode", "anthropic":
 		request, r := messagesOf(format, data)
 		if r != nil {
