@@ -159,3 +159,13 @@ func TestGeminiIsServedBySetupAndLeftAsItWas(t *testing.T) {
 		}
 	}
 }
+
+// Gemini CLI takes the extension as it is.
+func TestGeminiTakesTheExtension(t *testing.T) {
+	a := geminiCLI.agent(t, &upstream.Options{})
+	dir, err := filepath.Abs(filepath.Join(root, "plugin", "gemini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.call(a.program, "extensions", "validate", dir)
+}
