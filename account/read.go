@@ -230,7 +230,7 @@ func (r *reader) call(c transcript.ToolCall) {
 
 // said returns what a result says, without what agents put into it for the model.
 func said(res transcript.ToolResult) string {
-	s := res.Text()
+	s, _ := tool.Printed(res.Text())
 	for {
 		from := strings.Index(s, "<system-reminder>")
 		if from < 0 {

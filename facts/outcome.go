@@ -8,6 +8,7 @@ import (
 
 	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/text"
+	"github.com/carrel-dev/carrel/tool"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -56,6 +57,11 @@ func output(text string) string {
 			return "Exit code " + code.String() + "\n" + v.Get("output").String()
 		}
 		return v.Get("output").String()
+	}
+	if printed, status := tool.Printed(text); status != "" && status != "0" {
+		return "Exit code " + status + printed
+	} else if printed != text {
+		return strings.TrimPrefix(printed, "\n")
 	}
 	return text
 }

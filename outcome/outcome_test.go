@@ -199,7 +199,7 @@ func TestClients(t *testing.T) {
 		{"Gemini", run("run_shell_command"), false, "Command: ./lamp\nDirectory: (root)\nOutput: off\nError: (none)\nExit Code: 1\nSignal: (none)", Failed, "off"},
 		{"Gemini 0.61, a status of 0", run("run_shell_command"), false, "<untrusted_context>\nOutput: total 12\n-rw-r--r-- 1 ann ann 11 a.txt\nalpha\nProcess Group PGID: 22876\n</untrusted_context>", Passed, ""},
 		{"Gemini 0.61, another status", run("run_shell_command"), false, "<untrusted_context>\nOutput: off\nExit Code: 3\nProcess Group PGID: 22881\n</untrusted_context>", Failed, "off"},
-		{"Gemini 0.61, nothing and a status", run("run_shell_command"), false, "<untrusted_context>\nOutput: (empty)\nExit Code: 3\nProcess Group PGID: 22881\n</untrusted_context>", Failed, "(empty)"},
+		{"Gemini 0.61, nothing and a status", run("run_shell_command"), false, "<untrusted_context>\nOutput: (empty)\nExit Code: 3\nProcess Group PGID: 22881\n</untrusted_context>", Failed, ""},
 		{"Gemini 0.61, ended by a signal", run("run_shell_command"), false, "<untrusted_context>\nOutput: on\nSignal: 9\nProcess Group PGID: 22881\n</untrusted_context>", Unknown, ""},
 		{"Gemini 0.61, a file that was made", call("write_file", map[string]any{"file_path": "b.txt", "content": "hello\n"}), false, "Successfully created and wrote to new file: /srv/pool/b.txt. Here is the updated code:\nhello\n", Passed, ""},
 		{"Gemini 0.61, a file that was changed", call("replace", map[string]any{"file_path": "b.txt", "old_string": "world", "new_string": "moon"}), false, "Successfully modified file: /srv/pool/b.txt (1 replacements). Here is the updated code:\nhello\nmoon\n", Passed, ""},

@@ -379,6 +379,9 @@ func (o *output) labels() {
 	for _, label := range [...]string{"Output: ", "Stdout: "} {
 		o.lines[0].text = strings.TrimPrefix(o.lines[0].text, label)
 	}
+	if o.lines[0].text == "(empty)" {
+		o.lines = o.lines[1:]
+	}
 }
 
 // number returns the number behind a prefix, if it ends the line or a sign follows it.

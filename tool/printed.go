@@ -1,0 +1,42 @@
+package tool
+
+import "strings"
+
+// What Gemini CLI puts around what comes from outside.
+const (
+	untrusted    = "<untrusted_context>\n"
+	untrustedEnd = "\n</untrusted_context>"
+)
+
+// Printed returns what a tool printed, without what Gemini CLI puts around that and behind it,
+// and the status that it names there, which is "" if it names none. Each line has the number
+// that it had. Any other text is returned as it is.
+func Printed(result string) (printed, status string) {
+	rest, ok := strings.CutPrefix(result, untrusted)
+	if !ok || !strings.HasSuffix(rest, untrustedEnd) {
+		return result, ""
+	}
+	rest = strings.TrimSuffix(rest, untrustedEnd)
+	if rest, ok = strings.CutPrefix(rest, "Output: "); !ok { // not of a shell
+		return "\n" + strings.TrimSuffix(result[len(untrusted):], untrustedEnd), ""
+	}
+	for {
+		at := strings.LastIndexByte(rest, '\n')
+		name, value, found := strings.Cut(rest[at+1:], ": ")
+		switch {
+		case at < 0 || !found:
+		case name == "Exit Code":
+			status = value
+			rest = rest[:at]
+			continue
+		case name == "Process Group PGID" || name == "Background PIDs" || name == "Signal" || name == "Error":
+			rest = rest[:at]
+			continue
+		}
+		break
+	}
+	if rest == "(empty)" {
+		rest = ""
+	}
+	return "\n" + rest, status
+}
