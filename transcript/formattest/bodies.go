@@ -187,7 +187,9 @@ func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data 
 // turn, after a comma: a reply with a call and its result, which is a JSON string.
 type Large struct {
 	Format transcript.Format
+	Head   string // what stands before the list, with a comma behind it, or empty
 	List   string
+	First  string // the first message; the default is that of a request
 	Turn   func(id string, result []byte) string
 }
 
@@ -196,7 +198,11 @@ type Large struct {
 func (l Large) body() []byte {
 	result := rawjson.AppendString(nil, strings.Repeat("\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", name, err)\n\t}\n", 32))
 	var b strings.Builder
-	fmt.Fprintf(&b, `{%q: [{"role": "user", "content": "go"}`, l.List)
+	first := l.First
+	if first == "" {
+		first = `{"role": "user", "content": "go"}`
+	}
+	fmt.Fprintf(&b, `{%s%q: [%s`, l.Head, l.List, first)
 	for i := 0; b.Len() < 5<<20; i++ {
 		b.WriteString(l.Turn(fmt.Sprintf("call_%d", i), result))
 	}
