@@ -37,6 +37,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
   gemini       bodies of requests to the Gemini API, and lists of its contents
   sweagent     trajectories of SWE-agent (*.traj): the history in them
   openhands    events of OpenHands, as a list or under "history"
+  markdown     Markdown for people: what was said, how calls ended, stubs with their
+               ids, and a table of what is not in the window
   pager        history files of the context pager
 
 An untouched conversation leaves in its own format byte for byte as it came.

@@ -13,6 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/codex"
 	"github.com/carrel-dev/carrel/transcript/gemini"
 	"github.com/carrel-dev/carrel/transcript/geminicli"
+	"github.com/carrel-dev/carrel/transcript/markdown"
 	"github.com/carrel-dev/carrel/transcript/openai"
 	"github.com/carrel-dev/carrel/transcript/opencode"
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
@@ -24,8 +25,7 @@ import (
 // they are tried.
 var formats = []transcript.Format{
 	claudecode.Format, codex.Format, geminicli.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format,
-	responses.Format,
-	trajectory.SWEAgent, trajectory.OpenHands,
+	responses.Format, trajectory.SWEAgent, trajectory.OpenHands, markdown.Format,
 }
 
 // Formats returns the names of the formats that carrel.Engine.Import reads and
