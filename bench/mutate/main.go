@@ -13,14 +13,14 @@
 //
 // The code is not touched. The tests of a package are compiled once, with all mutants: an
 // environment variable tells the binary which of them to run with. Each test is run once
-// alone, without a mutant, to know how long it takes and which mutants it comes to; so is each
-// part of a test that takes seconds. A mutant is tested by the tests that come to it, until one
-// fails or takes much longer than it did: those of its own package first, then those of one
-// above it in the tree, such as the engine, then those of others that import it, but for benches,
-// and of the command line at last. Of a package the fastest are first, and slow tests are
-// behind those of all packages. The tests of one mutant end when they have taken as much of the
-// processor as -most says; a line of one that lived tells how many were left. A package without tests has
-// those of the nearest above it for its own.
+// alone, without a mutant, to know how long it takes and which mutants it comes to; so is
+// each part of a test that takes seconds. A mutant is tested by the tests that come to it,
+// until one fails or takes much longer than it did: those of its own package first, then
+// those of one above it in the tree, such as the engine, then those of others that import it,
+// but for benches, and of the command line at last. Of a package the fastest are first, and
+// slow tests are behind those of all packages. The tests of one mutant end when they have
+// taken as much of the processor as -most says; a line of one that lived tells how many were
+// left. A package without tests has those of the nearest above it for its own.
 //
 // With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
 // one promise, and names the command that must fail: a property, the demonstration, or a
