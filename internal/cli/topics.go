@@ -24,7 +24,8 @@ const topicFormats = `Formats that import finds out by itself, and that export w
   claudecode   session files of Claude Code (*.jsonl), with forks, sub-agents
                and compactions. Also known as claude. An export is a new session
                for "claude --resume": see "carrel export --help".
-  codex        session files of Codex (rollout-*.jsonl), with compactions
+  codex        session files of Codex (rollout-*.jsonl, .zst too), with forks, sub-agents
+               and compactions. An export is for "codex resume".
   opencode     sessions that OpenCode exports and imports, which import --all reads out
                of its database; with compactions and reverts
   geminicli    chat files of Gemini CLI (session-*.jsonl, and *.json of older

@@ -5,9 +5,9 @@ import (
 )
 
 const topicHooks = `An agent runs "carrel hook CLIENT EVENT" when something happens, with the event as
-JSON on standard input. "carrel setup claude" writes that into the settings of Claude
-Code, ` + admin.LowestClaude + ` or newer; the plug-in in the folder plugin of the repository brings it
-along.
+JSON on standard input. "carrel setup CLIENT" writes that into the settings of an agent:
+Claude Code, ` + admin.LowestClaude + ` or newer, or Codex. For Claude Code the plug-in in the folder
+plugin of the repository brings it along.
 
   PostToolUse        a result of more than 25,000 bytes goes into the stash, and a
                      pointer takes its place before the model sees it: how to get
@@ -19,6 +19,9 @@ along.
                      import what is new in the conversation; Stop, which the
                      agent waits for, only below 1 MiB
 
+Codex is not told anything at PreCompact. A result is shortened there for a command that
+has ended and a tool of an MCP server, and not within a program of the model's.
+
 What an agent sends becomes smaller in three ways: a hook shortens a large result
 before the model sees it; the agent's own compaction makes a summary, for which a
 hook says what to keep; or the session is exported, and the agent resumes the copy.
@@ -28,8 +31,8 @@ the window that Carrel holds. The tool status and "carrel context" tell both siz
 Each hook notes in which session its client is, in the folder run/clients beside the
 store's default place. So the tools of "carrel mcp" are about the session of the agent
 that calls them, also after /clear, a resume or a fork, and with several agents in one
-folder. A client without hooks is known if it is Claude Code, by the call in its
-transcript. Where the session cannot be known, the tools ask for it. On systems other
+folder. A client without hooks is known if it is Codex, which says its session with each
+call, or Claude Code, by the call in its transcript. Where the session cannot be known, the tools ask for it. On systems other
 than Linux and macOS, hooks cannot note it.
 
 A hook never blocks. If anything is wrong, it prints nothing, the agent goes on as

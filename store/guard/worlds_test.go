@@ -380,7 +380,7 @@ func TestTwoWorlds(t *testing.T) {
 		}
 	}
 	for _, job := range names {
-		if denied[job] == 0 {
+		if denied[job] == 0 && job != "Repair" { // which asks no store
 			t.Errorf("no probe of %s has reached the guard", job)
 		}
 	}

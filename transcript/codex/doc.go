@@ -11,6 +11,14 @@
 // what cannot be read and a torn last line keep their bytes and are no part of the
 // conversation.
 //
+// A sub-agent is a session in that of the agent that asked it ([SubAgent]). A fork, and a
+// thread that was rewound, have only what is new in their files, and say what stands before;
+// who reads the file puts that behind its first row (package internal/agents). Where it is
+// missing, there is a warning.
+//
+// A token_usage_record says what one call took; where a file has none, the token_count of each
+// call does. A file that only grew is read from its last message on.
+//
 // # What is written
 //
 // A changed window keeps the row of each item that did not change, and the rows that are
@@ -23,6 +31,9 @@
 // and one row for each item. A session of package responses keeps the bytes of its items,
 // and its reasoning. Codex 0.169.0 resumes such a file, and a changed one of its own: what it
 // sends has every item of it.
+//
+// A window that begins a new session (As) has its id in the first row, which says that the
+// session parts from none; rows about the session that it parted from are left out.
 //
 // # What is checked
 //

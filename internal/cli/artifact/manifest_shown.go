@@ -94,7 +94,7 @@ func printManifest(p *out.Page, s *page, all bool) {
 		{"by", h.Actor},
 		{"format", fmt.Sprintf("%s, %s bytes", s.Format, p.Number(int64(s.bytes)))},
 	}
-	if h.Budget > 0 { // and else it is of a call
+	if s.Budget > 0 { // and else it is of a call
 		rows = append(
 			rows, []any{"tokens", took}, []any{"tier", string(s.Tier)},
 			[]any{"candidates", fmt.Sprintf("%s, %d scored by %s", p.Number(int64(h.Candidates)), h.SemanticCalls, cmp.Or(h.Semantic, "nothing"))},

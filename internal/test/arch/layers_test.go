@@ -38,7 +38,6 @@ var layers = []layer{
 	{name: "files of those", packages: []string{"transcript/codex", "transcript/geminicli", "transcript/trajectory"}},
 	{name: "reading", packages: []string{"facts", "outcome", "secret", "retrieval", "intent"}},
 	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch", "internal/weave"}},
-	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch"}},
 	{name: "for people", packages: []string{"transcript/markdown"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
 	{name: "decorators", packages: []string{"store/memory", "store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
