@@ -223,7 +223,7 @@ func (e *encoder) made(raw []byte, k int) error {
 // what it says. No two are alike.
 func (e *encoder) name(id string, raw []byte) string {
 	if id == "" || e.used[id] {
-		for n := 0; ; n++ {
+		for n := len(e.used); ; n++ {
 			h := sha256.Sum256(strconv.AppendInt(append(raw[:len(raw):len(raw)], id...), int64(n), 10))
 			if id := hex.EncodeToString(h[:16]); !e.used[id] {
 				e.used[id] = true
