@@ -16,7 +16,10 @@ import (
 	"strconv"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	engine "modernc.org/sqlite" // the driver, too
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // openCodeSessions returns the sessions of the databases of OpenCode at a path: of those in a
@@ -70,7 +73,9 @@ func openCodeTables(path string) (*sql.DB, error) {
 // tabled calls f in one read of a database of OpenCode.
 func tabled(path string, f func(ctx context.Context, tx *sql.Tx) error) (err error) {
 	defer func() {
-		if err != nil {
+		if e, ok := errors.AsType[*engine.Error](err); ok && (e.Code()&0xff == codes.SQLITE_NOTADB || e.Code()&0xff == codes.SQLITE_CORRUPT) {
+			err = &transcript.SyntaxError{Name: path, Text: "no database that can be read: " + e.Error()}
+		} else if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}()

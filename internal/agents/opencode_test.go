@@ -177,6 +177,17 @@ func TestOpenCodeDatabase(t *testing.T) {
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("reading has made a log")
 	}
+	for _, name := range []string{path, path + "#" + id} {
+		if found, ok, err := Held(name); err != nil || !ok || len(found) != 1 || found[0].Name != path+"#"+id {
+			t.Errorf("%s holds %+v, %t, %v", name, found, ok, err)
+		}
+	}
+	if _, ok, err := Held(path + "#ses_none"); !ok || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session that is not there: %t, %v", ok, err)
+	}
+	if _, ok, _ := Held(filepath.Join(dir, "x.json")); ok {
+		t.Error("a file of one session holds several")
+	}
 	r, n, err := Open(path + "#" + id)
 	if err != nil || n != int64(len(export)) {
 		t.Fatalf("%d bytes, %v", n, err)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -59,6 +61,25 @@ func Ends(name string, most int64) ([]byte, bool, error) {
 	}
 	data, err := readOpenCode(path, id, most)
 	return data, true, err
+}
+
+// Held returns the sessions in a file in which an agent keeps several, or the one of them that a
+// name stands for. It reports false for any other file.
+func Held(name string) (list []Source, ok bool, err error) {
+	path, _, one := place(name)
+	if !one {
+		if path, ok = isOpenCode(name); !ok || path != name {
+			return nil, false, nil
+		}
+	}
+	list, err = listOpenCode(path)
+	if one {
+		list = slices.DeleteFunc(list, func(s Source) bool { return s.Name != name })
+		if err == nil && len(list) == 0 {
+			err = fmt.Errorf("%s: there is no such session: %w", name, fs.ErrNotExist)
+		}
+	}
+	return list, true, err
 }
 
 // IsPlace reports whether a name is that of a session in a database.

@@ -18,6 +18,10 @@ type File struct {
 func (j *Job) Files(paths []string) ([]File, error) {
 	var files []File
 	for _, p := range paths {
+		if held, ok, err := agents.Held(j.Path(p)); ok {
+			files = append(files, j.heldIn(p, held, err)...)
+			continue
+		}
 		fi, err := os.Stat(j.Path(p))
 		if p == "-" || err != nil || !fi.IsDir() {
 			files = append(files, File{agents.Source{Name: p}, true}) // what is wrong is reported when it is read
@@ -37,6 +41,19 @@ func (j *Job) Files(paths []string) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// heldIn returns the sessions of a file in which an agent keeps several, under the name by which
+// the user names it. What is wrong is reported when it is read.
+func (j *Job) heldIn(name string, held []agents.Source, err error) (files []File) {
+	if err != nil {
+		return []File{{agents.Source{Name: name, Read: func() ([]byte, error) { return nil, err }, Changed: j.Clock()()}, true}}
+	}
+	for _, s := range held {
+		s.Name = name + strings.TrimPrefix(s.Name, j.Path(name))
+		files = append(files, File{s, true})
+	}
+	return files
 }
 
 // ReadFile returns the content of a file, or of what an agent keeps in one.
