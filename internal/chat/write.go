@@ -83,6 +83,22 @@ func Arguments(input []byte) (raw []byte, ok bool) {
 	return append(rawjson.AppendString([]byte(`{"_raw": `), string(input)), '}'), false
 }
 
+// Listing returns a body that has nothing but a list of values, made at once.
+func Listing(key string, values [][]byte) []byte {
+	n := len(key) + len(`{"":[]}`)
+	for _, v := range values {
+		n += len(v) + 1
+	}
+	b := append(make([]byte, 0, n), `{"`+key+`":[`...)
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, "]}"...)
+}
+
 // Place says of things that were mended in entries where those were written: at has the
 // index of the first piece of each entry.
 func Place(fixes []transcript.Fix, at []int) {

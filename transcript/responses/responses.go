@@ -1,9 +1,6 @@
 package responses
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/carrel-dev/carrel/internal/chat"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
@@ -74,9 +71,7 @@ func (f format) Piece(items [][]byte) []transcript.Message {
 }
 
 // Body returns the body of a request that has these items and nothing else.
-func Body(items [][]byte) []byte {
-	return slices.Concat([]byte(`{"input":[`), bytes.Join(items, []byte(",")), []byte("]}"))
-}
+func Body(items [][]byte) []byte { return chat.Listing("input", items) }
 
 // Messages returns the messages of a list of items, each with the indexes of its own.
 func Messages(items [][]byte) ([]transcript.Message, error) {

@@ -1,7 +1,6 @@
 package trajectory
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -125,7 +124,7 @@ func (f *format) parse(name string, data []byte) (*file, error) {
 
 // body returns the conversation as a request.
 func (in *file) body() []byte {
-	return slices.Concat([]byte(`{"messages":[`), bytes.Join(in.inner, []byte(",")), []byte("]}"))
+	return chat.Listing("messages", in.inner)
 }
 
 // Decode implements [transcript.Format].
