@@ -299,7 +299,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	var all []string
-	for _, what := range strings.Split("abcdefghijklmn", "") {
+	for what := range strings.SplitSeq("abcdefghijklmn", "") {
 		all = append(all, "- Mend lamp "+what)
 	}
 	if got := written(new(talk).user("Go.").reply("# Next steps\n"+strings.Join(all, "\n")).extract(nil), FactPlan); len(got) != 12 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-
 	"strings"
 
 	"github.com/carrel-dev/carrel"

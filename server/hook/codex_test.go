@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,9 +95,7 @@ func TestCodexEvents(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := &engine{}
 			members := object{"session_id": codexThread, "transcript_path": path, "turn_id": "t", "model": "m"}
-			for k, v := range tt.members {
-				members[k] = v
-			}
+			maps.Copy(members, tt.members)
 			out, session := askCodex(t, e, tt.event, c.input(t, tt.event, members), hook.Options{})
 			if diff := cmp.Diff(tt.imports, e.imports); diff != "" {
 				t.Errorf("imported (-want +got):\n%s", diff)

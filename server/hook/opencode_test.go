@@ -15,7 +15,7 @@ import (
 
 // askOpenCode returns what a hook of OpenCode prints, and in which session it says that the
 // client is. What goes wrong is noted.
-func askOpenCode(t testing.TB, e *engine, home, event string, input any, o hook.Options) (out, session string, notes []error) {
+func askOpenCode(t testing.TB, e *engine, home, event string, input any, o hook.Options) (out, session string) {
 	t.Helper()
 	raw, ok := input.(string)
 	if !ok {
@@ -30,13 +30,13 @@ func askOpenCode(t testing.TB, e *engine, home, event string, input any, o hook.
 		session = e.Format + " " + string(e.Session) + " in " + e.Transcript
 		return nil
 	}
-	o.Note = func(err error) { notes = append(notes, err) }
+	o.Note = func(err error) { t.Log(err) }
 	var b bytes.Buffer
 	d := hook.Dialects(func(name string) string { return map[string]string{"XDG_DATA_HOME": home}[name] })["opencode"]
 	if err := hook.Run(t.Context(), d, event, strings.NewReader(raw), &b, &o); err != nil {
-		notes = append(notes, err)
+		t.Log(err) // and OpenCode hears nothing of it
 	}
-	return b.String(), session, notes
+	return b.String(), session
 }
 
 // Each event has its answer, and says in which session OpenCode is.
@@ -61,7 +61,7 @@ func TestOpenCodeEvents(t *testing.T) {
 		{"session.other", in, "", 0},
 	} {
 		e := &engine{}
-		out, session, _ := askOpenCode(t, e, home, tt.event, tt.input, hook.Options{Large: 200})
+		out, session := askOpenCode(t, e, home, tt.event, tt.input, hook.Options{Large: 200})
 		if tt.want == "" && out != "" || !strings.Contains(out, tt.want) || e.opened != tt.opened {
 			t.Errorf("%s with %v: %q, want %q; the store was opened %d times", tt.event, tt.input, out, tt.want, e.opened)
 		}
@@ -117,7 +117,7 @@ func FuzzOpenCode(f *testing.F) {
 	f.Add("tool.execute.after", `{"texts":[7,null,"\ud800"],"file":{"path":"/","size":9}}`)
 	f.Add("session.start", `{}`)
 	f.Fuzz(func(t *testing.T, event, input string) {
-		out, _, _ := askOpenCode(t, &engine{}, "/nowhere", event, input, hook.Options{Large: 32})
+		out, _ := askOpenCode(t, &engine{}, "/nowhere", event, input, hook.Options{Large: 32})
 		if out != "" && !json.Valid([]byte(out)) {
 			t.Errorf("printed %s", out)
 		}

@@ -186,7 +186,7 @@ func TestAnAnswerBeforeTheEndOfTheRequest(t *testing.T) {
 	}))
 	body, rest := io.Pipe()
 	defer func() { _ = body.Close() }()
-	r, err := http.NewRequestWithContext(t.Context(), "PUT", s.url+"/v1/files", io.MultiReader(strings.NewReader("first, "), body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.url+"/v1/files", io.MultiReader(strings.NewReader("first, "), body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (w *Reckoner) reckon(s *shade, q *wire.Request) (image epoch.Image, reason 
 	}
 	limits, why := w.law.decide(&s.thread, q, image.Size)
 	if why != "" && (!q.Compacts || why == epoch.Budget) {
-		s.shadow.Cut(q, &image, s.thread.room(limits, image.Size))
+		s.shadow.Cut(q, &image, s.room(limits, image.Size))
 		results := image.Results
 		image = s.shadow.Of(q)
 		image.Results, reason = results, "new epoch: "+string(why)

@@ -87,9 +87,9 @@ func (e *encoder) carrying(p *part, is callee, key string) []byte {
 	if is.name != p.name {
 		value = chat.Set(value, "name", rawjson.AppendString(nil, is.name))
 	}
-	switch {
-	case is.id == p.id:
-	case is.id == "":
+	switch is.id {
+	case p.id:
+	case "":
 		value = chat.Drop(value, func(key string) bool { return key == "id" })
 	default:
 		value = chat.Set(value, "id", rawjson.AppendString(nil, is.id))

@@ -234,7 +234,7 @@ func (f *file) change(raw []byte, o *object, n int) {
 
 // learn takes what is said of the session.
 func (f *file) learn(a *about) {
-	for _, p := range [][2]*string{{&f.about.id, &a.id}, {&f.hash, &a.hash}, {&f.begun, &a.begun}} {
+	for _, p := range [][2]*string{{&f.id, &a.id}, {&f.hash, &a.hash}, {&f.begun, &a.begun}} {
 		if *p[0] == "" {
 			*p[0] = *p[1]
 		}

@@ -68,16 +68,14 @@ func partsOf(raw []byte) []part {
 	parts := make([]part, 0, len(spans))
 	for _, s := range spans {
 		p := part{raw: s.Of(raw)}
-		switch rawjson.Kind(p.raw[0]) {
-		case rawjson.Object:
-			p.look()
-		case rawjson.String:
-			if string(p.raw) == `""` {
-				continue
-			}
-			p.raw = slices.Concat([]byte(`{"text":`), p.raw, []byte("}"))
-		default:
+		kind := rawjson.Kind(p.raw[0])
+		if kind != rawjson.Object && kind != rawjson.String || string(p.raw) == `""` {
 			continue // nothing that the client reads
+		}
+		if kind == rawjson.Object {
+			p.look()
+		} else {
+			p.raw = slices.Concat([]byte(`{"text":`), p.raw, []byte("}"))
 		}
 		parts = append(parts, p)
 	}

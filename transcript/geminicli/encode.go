@@ -224,7 +224,7 @@ func (e *encoder) made(raw []byte, k int) error {
 func (e *encoder) name(id string, raw []byte) string {
 	if id == "" || e.used[id] {
 		for n := len(e.used); ; n++ {
-			h := sha256.Sum256(strconv.AppendInt(append(raw[:len(raw):len(raw)], id...), int64(n), 10))
+			h := sha256.Sum256(strconv.AppendInt(append(slices.Clip(raw), id...), int64(n), 10))
 			if id := hex.EncodeToString(h[:16]); !e.used[id] {
 				e.used[id] = true
 				return id

@@ -98,26 +98,26 @@ type reader struct {
 // read reads the lines of a document. If a fence has no end it returns the line on which it
 // begins.
 func (r *reader) read(data []byte) (line int, ok bool) {
-	at, begun, close := 0, 0, ""
+	at, begun, fence := 0, 0, ""
 	var said []string
 	for raw := range strings.Lines(string(data)) {
 		text := strings.TrimRight(raw, "\r\n")
 		line++
 		switch marks := opening.Get().FindStringSubmatch(text); {
-		case close != "" && text == close:
+		case fence != "" && text == fence:
 			r.say(strings.Join(said, "\n"))
-			close, said = "", nil
-		case close != "":
+			fence, said = "", nil
+		case fence != "":
 			said = append(said, text)
 		case marks != nil:
-			close, begun = marks[1], line
+			fence, begun = marks[1], line
 		default:
 			r.line(text, data, at)
 		}
 		at += len(raw)
 	}
 	r.cut(data, len(data))
-	return begun, close == ""
+	return begun, fence == ""
 }
 
 // cut ends the item that is being read.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carrel-dev/carrel/internal/lazy"
 	"github.com/carrel-dev/carrel/internal/rawjson"
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -49,7 +50,13 @@ type form map[string]rawjson.Kind
 var (
 	tokens  = form{"tokens.input": '0', "tokens.output": '0', "tokens.reasoning": '0', "tokens.cache.read": '0', "tokens.cache.write": '0', "cost": '0'}
 	session = form{"id": '"', "slug": '"', "projectID": '"', "directory": '"', "title": '"', "version": '"', "time.created": '0', "time.updated": '0'}
-	forms   = map[string]form{
+	forms   = lazy.Value[map[string]form]{Make: makeForms}
+	states  = lazy.Value[map[string]form]{Make: makeStates}
+)
+
+// makeForms returns the members of messages, by their roles, and of parts, by their kinds.
+func makeForms() map[string]form {
+	return map[string]form{
 		"user":        {"id": '"', "sessionID": '"', "time.created": '0', "agent": '"', "model.providerID": '"', "model.modelID": '"'},
 		"assistant":   {"id": '"', "sessionID": '"', "time.created": '0', "parentID": '"', "modelID": '"', "providerID": '"', "mode": '"', "agent": '"', "path.cwd": '"', "path.root": '"'},
 		"text":        {"text": '"'},
@@ -65,13 +72,17 @@ var (
 		"snapshot":    {"snapshot": '"'},
 		"patch":       {"hash": '"', "files": '['},
 	}
-	states = map[string]form{
+}
+
+// makeStates returns the members of the states of calls.
+func makeStates() map[string]form {
+	return map[string]form{
 		"pending":   {"raw": '"'},
 		"running":   {"time.start": '0'},
 		"completed": {"output": '"', "title": '"', "metadata": '{', "time.start": '0', "time.end": '0'},
 		"error":     {"error": '"', "time.start": '0', "time.end": '0'},
 	}
-)
+}
 
 // need reports what an object lacks (N0).
 func (c *checker) need(o object, field string, f form) {
@@ -105,7 +116,7 @@ func (c *checker) once(field, id string) {
 
 func (c *checker) message(m *message) {
 	field := fmt.Sprintf("messages.%d", c.at)
-	c.need(m.info, field+".info", forms[m.role])
+	c.need(m.info, field+".info", forms.Get()[m.role])
 	if m.role == "assistant" {
 		c.need(m.info, field+".info", tokens)
 	}
@@ -120,7 +131,7 @@ func (c *checker) message(m *message) {
 	for k := range m.parts {
 		p := &m.parts[k]
 		at := fmt.Sprintf("%s.parts.%d", field, k)
-		f, known := forms[p.kind]
+		f, known := forms.Get()[p.kind]
 		switch {
 		case !known:
 			c.report("N0", at+".type", "a part of type %q is not known", p.kind)
@@ -129,7 +140,7 @@ func (c *checker) message(m *message) {
 		case p.kind == "compaction" && p.object["auto"].kind != rawjson.True && p.object["auto"].kind != rawjson.False:
 			c.report("N0", at+".auto", "auto is missing or of another type")
 		case p.kind == "tool":
-			if state, known := states[p.state.text(c.Data, "status")]; known {
+			if state, known := states.Get()[p.state.text(c.Data, "status")]; known {
 				c.need(p.state, at+".state", state)
 			} else {
 				c.report("N0", at+".state.status", "the status is not known")

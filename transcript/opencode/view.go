@@ -240,8 +240,8 @@ func (d *document) compaction(m *message) (tail string, ok bool) {
 
 // ordered puts the newest compaction and its summary before what it kept.
 func (d *document) ordered(list []int) []int {
-	for at := len(list) - 1; at >= 0; at-- {
-		m := &d.msgs[list[at]]
+	for at, l := range slices.Backward(list) {
+		m := &d.msgs[l]
 		tail, _ := d.compaction(m)
 		if m.role != "user" || tail == "" {
 			continue

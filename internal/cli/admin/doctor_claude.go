@@ -57,7 +57,7 @@ func (in *installed) read(path string, hooks map[string]string) error {
 		return err
 	}
 	t := &settingsText{name: path, data: data}
-	if _, err := t.root(); err != nil {
+	if err := t.isObject(); err != nil {
 		return err
 	}
 	found, err := claudeHooks().programs(t)

@@ -125,12 +125,12 @@ func (d *doctor) codexTrusts(path string) bool {
 	if toml.Unmarshal(data, &settings) != nil {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		real = path
+		resolved = path
 	}
 	for key, s := range settings.Hooks.State {
-		if s.Trusted != "" && (strings.HasPrefix(key, path+":") || strings.HasPrefix(key, real+":")) {
+		if s.Trusted != "" && (strings.HasPrefix(key, path+":") || strings.HasPrefix(key, resolved+":")) {
 			return true
 		}
 	}

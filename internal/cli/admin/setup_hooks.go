@@ -146,7 +146,7 @@ func (h *hookTable) addEvent(t *settingsText, e *hookEvent, program string) erro
 	if list != nil {
 		return t.insert(list, 2, "", group)
 	}
-	if _, err := t.root(); err != nil {
+	if err := t.isObject(); err != nil {
 		return err
 	}
 	return t.set([]string{"hooks"}, e.name, []hookGroup{group})

@@ -215,13 +215,13 @@ func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawj
 	return []rawjson.Span{cut}
 }
 
-// root returns the object that the text is.
-func (t *settingsText) root() (*node, error) {
+// isObject fails if the text is no object.
+func (t *settingsText) isObject() error {
 	root, err := t.at()
 	if err == nil && root.kind != rawjson.Object {
-		return nil, t.fail(root.span.Start, "the settings are no object")
+		return t.fail(root.span.Start, "the settings are no object")
 	}
-	return root, err
+	return err
 }
 
 // cutMember takes a member out of an object, and the object out of that above it if

@@ -40,7 +40,7 @@ func urlPart(url, upstream string, path ...string) setupPart {
 			return out.Hinted(t.fail(n.span.Start, "%s is there already", placeOf(path)),
 				"take it out, and name what it says as proxy.upstream."+upstream+" in Carrel's own settings: carrel help config")
 		}
-		if _, err := t.root(); err != nil {
+		if err := t.isObject(); err != nil {
 			return err
 		}
 		return t.set(dir, key, url)

@@ -48,7 +48,7 @@ func (e *serverEntry) add(t *settingsText, program string) error {
 			return err
 		}
 	}
-	if _, err := t.root(); err != nil {
+	if err := t.isObject(); err != nil {
 		return err
 	}
 	return t.set([]string{e.under}, serverName, server)

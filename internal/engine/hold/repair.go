@@ -66,7 +66,7 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 			return f, nil
 		case provider != f.Name():
 		case err != nil || like.Name() == provider || onlySpeaks(like, data):
-			return f, nil
+			return f, nil //nolint:nilerr // who names a provider needs no detection
 		}
 	}
 	switch {
