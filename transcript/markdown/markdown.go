@@ -98,26 +98,26 @@ type reader struct {
 // read reads the lines of a document. If a fence has no end it returns the line on which it
 // begins.
 func (r *reader) read(data []byte) (line int, ok bool) {
-	at, begun, fence := 0, 0, ""
+	at, begun, end := 0, 0, ""
 	var said []string
 	for raw := range strings.Lines(string(data)) {
 		text := strings.TrimRight(raw, "\r\n")
 		line++
 		switch marks := opening.Get().FindStringSubmatch(text); {
-		case fence != "" && text == fence:
+		case end != "" && text == end:
 			r.say(strings.Join(said, "\n"))
-			fence, said = "", nil
-		case fence != "":
+			end, said = "", nil
+		case end != "":
 			said = append(said, text)
 		case marks != nil:
-			fence, begun = marks[1], line
+			end, begun = marks[1], line
 		default:
 			r.line(text, data, at)
 		}
 		at += len(raw)
 	}
 	r.cut(data, len(data))
-	return begun, fence == ""
+	return begun, end == ""
 }
 
 // cut ends the item that is being read.

@@ -65,8 +65,10 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 		case provider == "" && err == nil && like.Name() == f.Name():
 			return f, nil
 		case provider != f.Name():
-		case err != nil || like.Name() == provider || onlySpeaks(like, data):
-			return f, nil //nolint:nilerr // who names a provider needs no detection
+		case err != nil: // it looks like nothing, and its decoder tells why
+			return f, nil //nolint:nilerr // Decode has a better one
+		case like.Name() == provider, onlySpeaks(like, data):
+			return f, nil
 		}
 	}
 	switch {
