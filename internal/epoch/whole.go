@@ -13,7 +13,23 @@ import (
 // client does not have is in it. Marks and the billing line are
 // left out, and a list of one plain text is that text. So the beginning of a conversation
 // has the same bytes in each call.
-func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
+func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) { return b.whole(q, n, rawjson.NoNode) }
+
+// WholeUnasked returns a request for a summary as a conversation to be stored, see
+// [Book.Whole]: without the question, and with the results that stand in its message.
+func (b *Book) WholeUnasked(q *wire.Request) ([]byte, error) {
+	last, ask := len(q.Messages)-1, q.Compaction()
+	blocks := 0
+	for range q.Doc.Children(q.Content(last)) {
+		blocks++
+	}
+	if blocks > 1 && ask != rawjson.NoNode {
+		return b.whole(q, last+1, ask)
+	}
+	return b.whole(q, last, rawjson.NoNode)
+}
+
+func (b *Book) whole(q *wire.Request, n int, ask rawjson.Node) ([]byte, error) {
 	alone := b.apart(q, 0)
 	d := new(rawjson.Document)
 	if err := d.Read(q.Doc.Raw(rawjson.Root)); err != nil {
@@ -39,13 +55,17 @@ func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) {
 			d.Drop(m.Node)
 			continue
 		}
-		if in {
+		if in && (ask == rawjson.NoNode || i < n-1) {
 			d.Replace(m.Node, alone[0].text)
 			continue
 		}
 		content := own.Content(i)
 		var blocks []rawjson.Node
 		for block := range d.Children(content) {
+			if ask != rawjson.NoNode && i == n-1 && d.Member(block, "text") == ask {
+				d.Drop(block)
+				continue
+			}
 			unmark(d, block)
 			blocks = append(blocks, block)
 		}

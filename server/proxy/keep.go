@@ -75,10 +75,19 @@ func (k *keeper) sessions() int {
 	return len(k.known)
 }
 
+// wholeOf returns a request as a conversation to be stored. What the client asks for to compact
+// it is no part of it.
+func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
+	if req.Compacts {
+		return b.WholeUnasked(req)
+	}
+	return b.Whole(req, len(req.Messages))
+}
+
 // worth reports whether a request is a conversation that goes on: a single message is a
-// question beside one, and what the client asks for to compact is no part of it.
+// question beside one.
 func worth(req *wire.Request) bool {
-	if req.Side || req.Remote || req.Compacts || req.Kind != wire.KindCall {
+	if req.Side || req.Remote || req.Kind != wire.KindCall {
 		return false
 	}
 	said := 0
@@ -87,7 +96,7 @@ func worth(req *wire.Request) bool {
 			said++
 		}
 	}
-	return said > 1
+	return said > 1 && (!req.Compacts || said > 2)
 }
 
 // said is what a call said, with the memory that it is in.
@@ -147,7 +156,7 @@ func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	if teller, ok := m.(Teller); ok && s.managed {
 		in.Data, err = teller.Whole(req)
 	} else {
-		in.Data, err = epoch.NewBook(req.Dialect).Whole(req, len(req.Messages))
+		in.Data, err = wholeOf(epoch.NewBook(req.Dialect), req)
 	}
 	in.Compaction = left(req, in.Data)
 	return in, err

@@ -24,7 +24,7 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	if node == rawjson.NoNode || last < 1 {
 		return nil
 	}
-	data, err := t.book.Whole(q, last)
+	data, err := t.book.WholeUnasked(q)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	t := m.thread(q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.book.Whole(q, len(q.Messages))
+	return wholeOf(t.book, q)
 }
 
 // Import implements [Importer]: it stores a conversation, and not while a head is made of it,
