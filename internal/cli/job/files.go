@@ -18,7 +18,8 @@ type Output struct {
 	File  string // "" and "-" are standard output
 	Force bool   // a file that is there is replaced
 
-	Begins bool // a new session, so that it may be where an agent keeps its own
+	Begins bool   // a new session, so that it may be where an agent keeps its own
+	Folder string // of the file, which is made if it is not there, or ""
 }
 
 // TakesOutput gives a command the flags for a file to write.
@@ -46,7 +47,7 @@ func (j *Job) checkFiles(cmd *cobra.Command) (err error) {
 	anew, _ := cmd.Flags().GetBool("as-new-session")
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := f.Annotations[fileFlag]; ok && err == nil {
-			err = j.Free(Output{f.Value.String(), force, anew})
+			err = j.Free(Output{File: f.Value.String(), Force: force, Begins: anew})
 		}
 	})
 	return err
@@ -121,6 +122,11 @@ func (j *Job) Write(o Output, data []byte) error {
 	}
 	if err := j.Free(o); err != nil {
 		return err
+	}
+	if o.Folder != "" {
+		if err := os.MkdirAll(j.Path(o.Folder), 0o700); err != nil {
+			return err
+		}
 	}
 	return j.Place(o.File, data, o.Force)
 }

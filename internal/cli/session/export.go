@@ -65,11 +65,6 @@ file.`,
 					return err
 				}
 				if !dry {
-					if anew && begun.Folder != "" {
-						if err := os.MkdirAll(begun.Folder, 0o700); err != nil {
-							return err
-						}
-					}
 					if err := saveExport(j, res, to); err != nil {
 						return err
 					}
@@ -124,7 +119,7 @@ func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Ex
 	if err != nil {
 		return nil, out.Usagef("--as-new-session: %w", err)
 	}
-	to.File, to.Begins, req.As = begun.Path, true, transcript.SessionID(begun.ID)
+	to.File, to.Begins, to.Folder, req.As = begun.Path, true, begun.Folder, transcript.SessionID(begun.ID)
 	return begun, nil
 }
 
