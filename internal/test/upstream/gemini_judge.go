@@ -131,35 +131,43 @@ func checkGeminiParts(i int, c geminiContent) *Refusal {
 		return refuse("G6", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
 	}
 	for k, p := range c.parts {
-		keys := data(p)
-		if len(keys) != 1 {
-			return refuse("G6", "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field", i, k)
+		if r := checkGeminiPart(i, k, c.role, p); r != nil {
+			return r
 		}
-		said, _ := p["text"].(string)
-		thinks := keys[0] == "text" && (p["thought"] == true || said == "" && signature(p) != "")
-		if keys[0] == "text" && said == "" && signature(p) == "" {
-			return refuse("G6", "Unable to submit request because it has an empty text parameter. Add a value to the parameter and try again.")
-		}
-		if !isSignature(signature(p)) {
-			return refuse("G8", "Invalid value at 'contents[%d].parts[%d].thought_signature' (TYPE_BYTES), Base64 decoding failed for %q", i, k, signature(p))
-		}
-		calls := keys[0] == "functionCall" || keys[0] == "function_call"
-		answers := keys[0] == "functionResponse" || keys[0] == "function_response"
-		if (calls || thinks) != (c.role == "model") && (calls || thinks) || answers && c.role == "model" {
-			return refuse("G9", "contents[%d].parts[%d] is not of role %s", i, k, c.role)
-		}
-		one, what := calling(p), "args"
-		if answers {
-			one, what = responding(p), "response"
-		}
-		if (calls || answers) && text(one, "name") == "" {
-			return refuse("G7", "* GenerateContentRequest.contents[%d].parts[%d].%s.name: Name cannot be empty.", i, k, keys[0])
-		}
-		_, isObject := one[what].(object)
-		_, has := one[what]
-		if (calls && has || answers) && !isObject {
-			return refuse("G7", "Invalid value at 'contents[%d].parts[%d].%s.%s'", i, k, keys[0], what)
-		}
+	}
+	return nil
+}
+
+// checkGeminiPart is these rules for one part.
+func checkGeminiPart(i, k int, role string, p object) *Refusal {
+	keys := data(p)
+	if len(keys) != 1 {
+		return refuse("G6", "* GenerateContentRequest.contents[%d].parts[%d].data: required oneof field 'data' must have one initialized field", i, k)
+	}
+	said, _ := p["text"].(string)
+	thinks := keys[0] == "text" && (p["thought"] == true || said == "" && signature(p) != "")
+	if keys[0] == "text" && said == "" && signature(p) == "" {
+		return refuse("G6", "Unable to submit request because it has an empty text parameter. Add a value to the parameter and try again.")
+	}
+	if !isSignature(signature(p)) {
+		return refuse("G8", "Invalid value at 'contents[%d].parts[%d].thought_signature' (TYPE_BYTES), Base64 decoding failed for %q", i, k, signature(p))
+	}
+	calls := keys[0] == "functionCall" || keys[0] == "function_call"
+	answers := keys[0] == "functionResponse" || keys[0] == "function_response"
+	if (calls || thinks) != (role == "model") && (calls || thinks) || answers && role == "model" {
+		return refuse("G9", "contents[%d].parts[%d] is not of role %s", i, k, role)
+	}
+	one, what := calling(p), "args"
+	if answers {
+		one, what = responding(p), "response"
+	}
+	if (calls || answers) && text(one, "name") == "" {
+		return refuse("G7", "* GenerateContentRequest.contents[%d].parts[%d].%s.name: Name cannot be empty.", i, k, keys[0])
+	}
+	_, isObject := one[what].(object)
+	_, has := one[what]
+	if (calls && has || answers) && !isObject {
+		return refuse("G7", "Invalid value at 'contents[%d].parts[%d].%s.%s'", i, k, keys[0], what)
 	}
 	return nil
 }
