@@ -9,10 +9,10 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             136_600,
-	"lines of tests":                           87_200,
-	"exported names and methods":               1_885,
-	"pairs of places that share six lines":     26,
+	"lines of code, without tests":             153_000,
+	"lines of tests":                           96_100,
+	"exported names and methods":               1_945,
+	"pairs of places that share six lines":     56,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
 	"functions of more than 80 lines":          0,
