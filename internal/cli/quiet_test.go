@@ -14,7 +14,7 @@ import (
 func TestReadingMakesNoStore(t *testing.T) {
 	makes := map[string]bool{
 		"import": true, "put": true, "commit": true, "store": true, "stash": true, "handoff": true, "demo": true,
-		"assemble": true, "contract init": true, "token create": true,
+		"assemble": true, "contract init": true, "credential create": true,
 	}
 	names := strings.NewReplacer("{", "", "}", "")
 	ran := 0
