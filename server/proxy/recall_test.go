@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,15 +59,18 @@ type recalling struct {
 	calls    int
 	observes bool // nothing is managed
 	budget   token.Count
-	now      time.Time
-	seen     int // requests of the provider that were checked
+	clock    atomic.Int64 // nanoseconds
+	seen     int          // requests of the provider that were checked
 }
+
+// now tells the time, to goroutines of the proxy as well.
+func (c *recalling) now() time.Time { return time.Unix(0, c.clock.Load()).UTC() }
 
 func newRecalling(t fataler, dialect wire.Dialect, stream bool, budget token.Count) *recalling {
 	t.Helper()
 	c := &recalling{t: t, dialect: dialect, stream: stream, budget: budget, wanted: make(map[string]string), texts: make(map[string]string)}
-	c.now = time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC)
-	now := func() time.Time { return c.now }
+	c.clock.Store(time.Date(2026, 5, 1, 9, 0, 0, 0, time.UTC).UnixNano())
+	now := c.now
 	var err error
 	if c.engine, err = carrel.New(memory.New(), &carrel.Options{Now: now}); err != nil {
 		t.Fatal(err)
@@ -97,10 +102,10 @@ func (c *recalling) start(recall bool) {
 	if c.down != nil {
 		c.stop()
 	}
-	c.manager = NewEpochs(&EpochOptions{Engine: c.engine, Recall: recall, Window: 200_000, Budget: c.budget, Now: func() time.Time { return c.now }, Limit: time.Minute, HeadLimit: time.Minute, Large: 1 << 20})
+	c.manager = NewEpochs(&EpochOptions{Engine: c.engine, Recall: recall, Window: 200_000, Budget: c.budget, Now: c.now, Limit: time.Minute, HeadLimit: time.Minute, Large: 1 << 20})
 	o := &Options{
 		Upstreams: Upstreams{c.up.URL, c.up.URL + "/v1"}, Recorder: c.engine, Wait: time.Minute, Importer: c.manager,
-		Prepare: c.manager.Bound(), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return c.now },
+		Prepare: c.manager.Bound(), Logger: slog.New(slog.DiscardHandler), Now: c.now,
 	}
 	if !c.observes {
 		o.Manager = c.manager
@@ -524,6 +529,14 @@ func streamed(t fataler, d wire.Dialect, got []byte) map[string]any {
 // and finds what it was sent before, and what is recalled is as it was: in all dialects,
 // streamed or not, and after a restart.
 func TestRecallInThePath(t *testing.T) {
+	if raceDetector { // it takes ten times as long
+		checks := flag.Lookup("rapid.checks")
+		before := checks.Value.String()
+		if err := checks.Value.Set("10"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Value.Set(before) }() // it was that
+	}
 	for _, dialect := range []wire.Dialect{wire.Anthropic, wire.Chat, wire.Responses} {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, stream %t", dialect, stream), func(t *testing.T) {
@@ -537,7 +550,7 @@ func TestRecallInThePath(t *testing.T) {
 							c.script = append(c.script, c.reply(rt, false))
 						}
 						c.script = append(c.script, c.reply(rt, true))
-						c.now = c.now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 90}).Draw(rt, "minutes")) * time.Minute)
+						c.clock.Add(int64(time.Duration(rapid.SampledFrom([]int{1, 1, 90}).Draw(rt, "minutes")) * time.Minute))
 						if rapid.IntRange(0, 3).Draw(rt, "restart") == 0 {
 							c.start(rapid.Bool().Draw(rt, "recall"))
 							if n == 0 {
