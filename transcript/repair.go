@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -19,6 +20,7 @@ type Pairing struct {
 	Second     string // a second result for a call
 	Unanswered string // a call without a result
 	Orphan     string // a result without a call
+	Served     string // a call of the provider's own tool without its result in the same reply, or such a result without its call
 }
 
 // Interrupted is the text of a result that [Repair] makes up for a call that
@@ -45,18 +47,77 @@ func Repair(entries []Entry) ([]Entry, []Fix) { return Pairing{}.Repair(entries)
 //  3. a second result for a call becomes a quotation in a user's text;
 //  4. a call that was never answered gets the result [Interrupted], unless it
 //     is in the last message, where it is still pending;
-//  5. a result without a call becomes a quotation, too.
+//  5. a result without a call becomes a quotation, too;
+//  6. a call of one of the provider's own tools whose result is not in the same reply
+//     becomes a quotation in that reply, unless the reply is the last, and so does such a
+//     result without its call.
 //
 // Entries that need none of this are returned as they are, so that a valid
 // conversation costs nothing and keeps its bytes.
 func (rules Pairing) Repair(entries []Entry) ([]Entry, []Fix) {
+	entries, fixes := rules.served(entries)
 	if wellFormed(entries) {
-		return entries, nil
+		return entries, fixes
 	}
 	r := repair{rules: rules, seen: make(map[string]int), results: make(map[string][]resultAt)}
+	r.fixes = fixes
 	r.rename(entries)
 	r.collect()
 	return r.assemble()
+}
+
+// served returns entries in which calls and results of the provider's own tools stand
+// together in one reply, which may be several entries. Others become text.
+func (rules Pairing) served(entries []Entry) ([]Entry, []Fix) {
+	type place struct{ entry, part int }
+	var alone []place
+	calls := make(map[string]place) // of this reply, without a result
+	settle := func() {
+		for _, at := range calls {
+			alone = append(alone, at)
+		}
+		clear(calls)
+	}
+	for i := range entries {
+		if entries[i].Role != RoleAssistant {
+			settle()
+		}
+		for k, p := range entries[i].Parts {
+			o, ok := p.(Opaque)
+			if !ok {
+				continue
+			}
+			switch call, result := o.Served(); {
+			case call != "":
+				calls[call] = place{i, k}
+			case result != "":
+				if _, ok := calls[result]; !ok {
+					alone = append(alone, place{i, k})
+				}
+				delete(calls, result)
+			}
+		}
+	}
+	if len(alone) == 0 {
+		return entries, nil // what is open now is pending
+	}
+	slices.SortFunc(alone, func(a, b place) int { return cmp.Or(a.entry-b.entry, a.part-b.part) })
+	entries = slices.Clone(entries)
+	fixes := make([]Fix, len(alone))
+	for n, at := range alone {
+		e := &entries[at.entry]
+		if n == 0 || alone[n-1].entry != at.entry {
+			e.Source, e.Items, e.Parts = nil, nil, slices.Clone(e.Parts)
+		}
+		o := e.Parts[at.part].(Opaque)
+		lacks := "its call"
+		if call, _ := o.Served(); call != "" {
+			lacks = "its result"
+		}
+		e.Parts[at.part] = Text(Mark + ": " + o.Type + " without " + lacks + "]\n" + Quote(string(o.Raw)))
+		fixes[n] = Fix{Rule: rules.Served, Message: at.entry, What: o.Type + " without " + lacks + " became text"}
+	}
+	return entries, fixes
 }
 
 // wellFormed reports whether each call is answered once, directly behind it.

@@ -3,6 +3,8 @@ package transcript
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A SessionID names one conversation: the provider's own id if it has one.
@@ -133,6 +135,18 @@ type Media struct {
 type Opaque struct {
 	Type string
 	Raw  json.RawMessage
+}
+
+// Served returns the id of a call that the provider answers itself, in the same reply, or
+// the id of the call that o answers. Both are empty in other parts.
+func (o Opaque) Served() (call, result string) {
+	switch {
+	case o.Type == "server_tool_use" || o.Type == "mcp_tool_use":
+		call = gjson.GetBytes(o.Raw, "id").String()
+	case strings.HasSuffix(o.Type, "_tool_result"):
+		result = gjson.GetBytes(o.Raw, "tool_use_id").String()
+	}
+	return call, result
 }
 
 func (Text) part()       {}

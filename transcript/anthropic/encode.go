@@ -63,7 +63,7 @@ type encoder struct {
 }
 
 // rules are those of the provider for calls and results.
-var rules = transcript.Pairing{Twice: "A16", Apart: "A2", Second: "A3", Unanswered: "A2", Orphan: "A3"}
+var rules = transcript.Pairing{Twice: "A16", Apart: "A2", Second: "A3", Unanswered: "A2", Orphan: "A3", Served: "A6"}
 
 func (e *encoder) fix(rule, what string) {
 	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})

@@ -704,3 +704,32 @@ func TestKeptResultBringsItsCall(t *testing.T) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
 }
+
+// A file lost the row with what the provider's own tool had answered: the reply stays whole,
+// in front of the results of its other calls.
+func TestALostResultOfAServersTool(t *testing.T) {
+	var f file
+	f.row("user", "u1", "", `"go"`, "")
+	f.row("assistant", "a1", "u1", `m1 {"type":"server_tool_use","id":"w1","name":"web_search","input":{"query":"mill"}},`+use("t1"), "")
+	f.row("user", "r1", "a1", res("t1"), "")
+	f.row("assistant", "a2", "r1", `m2 {"type":"text","text":"done"}`, "")
+	s, err := format{}.Decode("s.jsonl", []byte(f.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := transcript.Whole(s)
+	w.As = "12345678-0000-4000-8000-000000000000"
+	out, err := format{}.Encode(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]transcript.Fix{{Rule: "A6", Message: 1, What: "server_tool_use without its result became text"}}, out.Repairs); diff != "" {
+		t.Errorf("repairs (-want +got):\n%s", diff)
+	}
+	if broken, err := (format{}).Validate(out.Data); err != nil || len(broken) > 0 {
+		t.Errorf("what was mended is refused: %v %v\n%s", broken, err, out.Data)
+	}
+	if !strings.Contains(string(out.Data), `\"query\":\"mill\"`) {
+		t.Errorf("the call is lost:\n%s", out.Data)
+	}
+}

@@ -22,7 +22,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if w.Session.Format == f.Name() && w.Intact() {
 		return &transcript.Encoded{Data: w.Session.Bytes(), Session: w.Session.ID}, nil
 	}
-	entries, fixes := transcript.Repair(open(w.Entries, w.Session.Format == f.Name()))
+	entries, fixes := rules.Repair(open(w.Entries, w.Session.Format == f.Name()))
 	if w.Session.Format == f.Name() && w.Unchanged() && len(fixes) == 0 {
 		return &transcript.Encoded{Data: renew(w.Session, string(w.As)), Session: w.As}, nil
 	}
@@ -36,6 +36,9 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	e.flush()
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: transcript.SessionID(e.session), Losses: e.losses, Repairs: fixes}, nil
 }
+
+// The rules by which Claude Code's provider refuses what is repaired.
+var rules = transcript.Pairing{Twice: "A16", Apart: "X1", Second: "X1", Unanswered: "X1", Orphan: "X1", Served: "A6"}
 
 // open makes the first message a user's. One of another format that has nothing to be
 // written is not the first.
@@ -90,7 +93,7 @@ type encoder struct {
 
 // A pending row waits for its place in its reply.
 type pending struct {
-	item int // of the session; a made row is behind all of those
+	item int // of the session; rows of a made reply are before all of those, made results behind
 	raw  []byte
 }
 
@@ -231,8 +234,8 @@ func dropElement(parts []gjson.Result, k int) transcript.Cut {
 	return transcript.Cut{From: from, To: to}
 }
 
-// flush writes the queued rows: kept rows in the order of the file, made rows
-// behind them.
+// flush writes the queued rows: those of a made reply, kept rows in the order of the
+// file, made results.
 func (e *encoder) flush() {
 	slices.SortStableFunc(e.reply, func(a, b pending) int { return cmp.Compare(a.item, b.item) })
 	for _, p := range e.reply {
@@ -301,7 +304,11 @@ func (e *encoder) make(kind string, message any) {
 		UserType: "external", Cwd: e.frame["cwd"], Version: e.frame["version"], Branch: e.frame["gitBranch"],
 		Type: kind, Message: message, Timestamp: e.nextStamp(),
 	}
-	e.reply = append(e.reply, pending{len(e.from.Items), marshal(row)})
+	at := len(e.from.Items)
+	if kind == "assistant" {
+		at = -1
+	}
+	e.reply = append(e.reply, pending{at, marshal(row)})
 }
 
 // nextStamp returns the time of a made row: that of the row before it, or, in

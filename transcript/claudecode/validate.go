@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/carrel-dev/carrel/transcript"
 )
@@ -68,7 +65,7 @@ func check(msgs []transcript.Message) []transcript.Violation {
 }
 
 // checkServerTools is rule A6: calls and results of the provider's own tools stand in one
-// reply. At the end a call may wait.
+// reply. In the last reply a call may wait.
 func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) {
 	waits := make(map[string]int) // messages of calls, by id
 	report := func(i int, format string, args ...any) {
@@ -86,30 +83,20 @@ func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) 
 		}
 		for _, p := range msgs[i].Parts {
 			o, _ := p.(transcript.Opaque)
-			switch id := gjson.GetBytes(o.Raw, "tool_use_id").String(); {
-			case o.Type == "server_tool_use" || o.Type == "mcp_tool_use":
-				waits[gjson.GetBytes(o.Raw, "id").String()] = i
-			case strings.HasSuffix(o.Type, "_tool_result"):
-				if _, ok := waits[id]; !ok {
-					report(i, "server tool result %s has no call before it", id)
-				}
-				delete(waits, id)
+			call, result := o.Served()
+			if call != "" {
+				waits[call] = i
 			}
+			if result == "" {
+				continue
+			}
+			if _, ok := waits[result]; !ok {
+				report(i, "server tool result %s has no call before it", result)
+			}
+			delete(waits, result)
 		}
 	}
-	if n := len(msgs); n > 0 && !paused(&msgs[n-1]) {
-		settle()
-	}
 	return found
-}
-
-// paused reports whether a reply ends in a call of a server's tool, so that it is sent again.
-func paused(m *transcript.Message) bool {
-	if len(m.Parts) == 0 || len(m.Calls()) > 0 {
-		return false
-	}
-	o, _ := m.Parts[len(m.Parts)-1].(transcript.Opaque)
-	return strings.HasSuffix(o.Type, "_tool_use")
 }
 
 func without(ids []string, id string) []string {
