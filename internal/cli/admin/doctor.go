@@ -63,11 +63,11 @@ and removes beside the store. If something fails, the exit code is 1.`,
 func (d *doctor) checks() []func(context.Context) doctorCheck {
 	all := []func(context.Context) doctorCheck{d.program, d.settings, d.store, d.client, d.hooks, d.server, d.proxy, d.transcripts}
 	for _, c := range clients() {
-		if c.check == nil {
+		if c.doctor == nil {
 			continue
 		}
 		all = append(all, func(ctx context.Context) doctorCheck {
-			if found := c.check(ctx, d); found != nil {
+			if found := c.doctor.check(ctx, d, c); found != nil {
 				return *found
 			}
 			return doctorCheck{}

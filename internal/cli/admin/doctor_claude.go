@@ -96,26 +96,26 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	if len(in.programs) > 0 {
 		program, from = in.programs[0], "in the settings"
 	}
-	if c := other(program); c != nil {
+	if c := other(program, "claude"); c != nil {
 		c.Name = "hooks"
 		return *c
 	}
-	out, err := answer(ctx, &question{line: `{"source":"startup"}`, last: true}, program, "hook", "claude", "SessionStart")
-	if err != nil || !json.Valid([]byte(out)) {
-		return doctorCheck{"hooks", stateFail, fmt.Sprintf("%s does not answer: %v", program, err), "carrel setup claude writes where it is now"}
+	if c := mute(ctx, program, "claude", "SessionStart", `{"source":"startup"}`); c != nil {
+		c.Name = "hooks"
+		return *c
 	}
 	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
 }
 
-// other returns what there is to say of a program that settings name if it is not
-// this one. It is not run: a project's settings may name anything.
-func other(program string) *doctorCheck {
+// other returns what is wrong with a program that the settings of a client name if it is
+// not this one. It is not run: a project's settings may name anything.
+func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
-		return &doctorCheck{State: stateFail, Detail: program + " is not there", Advice: "carrel setup claude writes where it is now"}
+		return &doctorCheck{State: stateFail, Detail: program + " is not there", Advice: "carrel setup " + client + " writes where it is now"}
 	}
 	if self, err := os.Executable(); err != nil || !sameFile(found, self) {
-		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this, and was not tried", Advice: "carrel setup claude writes this one"}
+		return &doctorCheck{State: stateWarn, Detail: found + " is another program than this, and was not tried", Advice: "carrel setup " + client + " writes this one"}
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 	}
 	if in.server != "" {
 		program = in.server
-		if c := other(program); c != nil {
+		if c := other(program, "claude"); c != nil {
 			c.Name = "server"
 			return *c
 		}

@@ -50,14 +50,14 @@ func TestShakeHands(t *testing.T) {
 func TestDoctorRunsNoOtherProgram(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := fakeProgram(t, "touch "+ran+"\n")
-	c := other(program)
+	c := other(program, "claude")
 	if c == nil || c.State != stateWarn || !strings.Contains(c.Detail, "was not tried") {
 		t.Errorf("check %+v", c)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("it was run")
 	}
-	if c := other(program + "-gone"); c == nil || c.State != stateFail {
+	if c := other(program+"-gone", "claude"); c == nil || c.State != stateFail {
 		t.Errorf("what is not there: %+v", c)
 	}
 }

@@ -30,9 +30,9 @@ type client struct {
 	// ready returns why the client cannot use Carrel as it is, or nil.
 	ready func(ctx context.Context, j *job.Job) error
 
-	// check says how Carrel stands with the client, or nil where that is nothing to tell: there
-	// is no such client on the machine. It is nil if other checks of the doctor say it.
-	check func(ctx context.Context, d *doctor) *doctorCheck
+	// doctor is how the doctor examines the client. It is nil if the doctor has checks of its
+	// own for it.
+	doctor *agentDoctor
 
 	// after is what the person has to do when the settings are written with a mode, or "".
 	after func(mode string) string

@@ -53,7 +53,7 @@ https://chatgpt.com/backend-api/codex. A project cannot choose a provider.`,
 			}
 			return ""
 		},
-		check: checkCodex,
+		doctor: codexDoctor(),
 	}
 }
 

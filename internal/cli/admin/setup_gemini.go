@@ -25,7 +25,21 @@ the hooks.`,
 		cannot: map[string]string{
 			modeProxy: `the proxy does not speak the Gemini API, so it could neither manage nor record the calls of Gemini CLI; hooks shorten large results: --mode hooks`,
 		},
-		check: checkGemini,
+		doctor: &agentDoctor{
+			agent: agents.Gemini, calls: "hooks",
+			homes: func(j *job.Job) ([]string, error) {
+				home, err := agents.GeminiHome(j.Getenv)
+				return []string{home}, err
+			},
+			programs: func(j *job.Job, scope string) (map[string]string, string, error) {
+				dir, err := geminiFolder(j, scope)
+				if err != nil {
+					return nil, "", err
+				}
+				return hooksIn(geminiHooks(), filepath.Join(dir, "settings.json"))
+			},
+			events: geminiHooks().names(), event: "BeforeAgent", input: `{"prompt":"x"}`,
+		},
 		pieces: func(w *writing) ([]piece, error) {
 			dir, err := geminiFolder(w.j, w.scope)
 			settings := filepath.Join(dir, "settings.json")

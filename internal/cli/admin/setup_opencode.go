@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 
+	"github.com/carrel-dev/carrel/internal/agents"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/rawjson"
@@ -43,7 +44,34 @@ whenever OpenCode does. Other providers of OpenCode stay as they are.`,
 				url("anthropic", proxy.PathAnthropic), url("openai", proxy.PathOpenAI),
 			}, nil
 		},
-		check: checkOpenCode,
+		doctor: openCodeDoctor(),
+	}
+}
+
+func openCodeDoctor() *agentDoctor {
+	return &agentDoctor{
+		agent: agents.OpenCode, calls: "plug-in",
+		homes: func(j *job.Job) ([]string, error) {
+			settings, err := openCodePath(j, "user")
+			if err != nil {
+				return nil, err
+			}
+			folders, err := agents.OpenCode.Folders(j.Getenv)
+			return append(folders, filepath.Dir(settings)), err
+		},
+		programs: func(j *job.Job, scope string) (map[string]string, string, error) {
+			settings, err := openCodePath(j, scope)
+			if err != nil {
+				return nil, "", err
+			}
+			path := openCodePluginPath(settings, scope)
+			data, err := readIfThere(path)
+			if err != nil || pluginProgram(data) == "" {
+				return nil, path, err
+			}
+			return map[string]string{"session.start": pluginProgram(data)}, path, nil
+		},
+		event: "session.start", input: `{}`,
 	}
 }
 

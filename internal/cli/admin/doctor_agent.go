@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/carrel-dev/carrel/internal/agents"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+)
+
+// An agentDoctor is how the doctor examines a client whose sessions are an agent's.
+type agentDoctor struct {
+	agent *agents.Agent
+	calls string // what the client calls Carrel by, such as "hooks"
+
+	// homes returns the paths of which one is there if the client is used.
+	homes func(j *job.Job) ([]string, error)
+
+	// programs returns the programs that the settings of a scope have the client call, by
+	// event, and the path of these settings. It is empty if they name none.
+	programs func(j *job.Job, scope string) (byEvent map[string]string, path string, err error)
+	events   []string // for which there is to be a program
+
+	event, input string // the call by which a program is tried
+
+	// waits says why the client does not call the programs yet, or nil.
+	waits func(j *job.Job, path string) *doctorCheck
+}
+
+// check says how Carrel stands with a client: what setup has written, whether the programs
+// answer that the client calls, and how many sessions there are. It is nil if the client is
+// not on this machine.
+func (a *agentDoctor) check(ctx context.Context, d *doctor, c *client) *doctorCheck {
+	homes, err := a.homes(d.j)
+	if err != nil {
+		return nil
+	}
+	if _, err := exec.LookPath(c.name); err != nil && !slices.ContainsFunc(homes, there) {
+		return nil
+	}
+	modes, err := d.installed(c)
+	if err != nil {
+		return &doctorCheck{c.name, stateFail, err.Error(), "repair the file: the client cannot read it either"}
+	}
+	sessions, err := a.sessions(d.j)
+	switch {
+	case err != nil:
+		return &doctorCheck{c.name, stateFail, err.Error(), "let this user read it"}
+	case len(modes) == 0:
+		return &doctorCheck{c.name, stateWarn, fmt.Sprintf("%s has neither %s nor server of Carrel", c.title, a.calls), "carrel setup " + c.name + " writes them"}
+	}
+	for _, scope := range c.scopes {
+		if wrong := a.tried(ctx, d.j, c.name, scope); wrong != nil {
+			wrong.Name = c.name
+			return wrong
+		}
+	}
+	slices.Sort(modes)
+	return &doctorCheck{Name: c.name, State: stateOK, Detail: fmt.Sprintf("%s; %s", out.Among(modes), out.Count(len(sessions), "session"))}
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// sessions returns the sessions that the agent keeps.
+func (a *agentDoctor) sessions(j *job.Job) (all []agents.Source, err error) {
+	folders, err := a.agent.Folders(j.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		found, err := a.agent.Sessions(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// tried calls a program that the settings of a scope name, and returns what is wrong with it,
+// or nil.
+func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope string) *doctorCheck {
+	programs, path, err := a.programs(j, scope)
+	if err != nil {
+		return &doctorCheck{State: stateFail, Detail: err.Error(), Advice: "let this user read it"}
+	}
+	if len(programs) == 0 {
+		return nil
+	}
+	for _, event := range a.events {
+		if programs[event] == "" {
+			return &doctorCheck{State: stateWarn, Detail: "no hook for " + event, Advice: "carrel setup " + client + " writes it"}
+		}
+	}
+	program := programs[a.event]
+	if c := other(program, client); c != nil {
+		return c
+	}
+	if c := mute(ctx, program, client, a.event, a.input); c != nil {
+		return c
+	}
+	if a.waits == nil {
+		return nil
+	}
+	return a.waits(j, path)
+}
+
+// mute returns what is wrong with a program that does not answer the call of a hook, or nil.
+func mute(ctx context.Context, program, client, event, input string) *doctorCheck {
+	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
+	if err == nil && json.Valid([]byte(said)) {
+		return nil
+	}
+	reason := "its answer is not JSON"
+	if err != nil {
+		reason = err.Error()
+	}
+	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: "carrel setup " + client + " writes where it is now"}
+}
+
+// hooksIn returns the programs that a file with hooks names, by event. Where it cannot be
+// read, the doctor has said so already.
+func hooksIn(h *hookTable, path string) (map[string]string, string, error) {
+	data, err := readIfThere(path)
+	if err != nil || data == nil {
+		return nil, path, nil //nolint:nilerr // see above
+	}
+	programs, err := h.programs(&settingsText{name: path, data: data})
+	if err != nil {
+		return nil, path, nil //nolint:nilerr // see above
+	}
+	return programs, path, nil
+}
+
+// names returns the names of the events.
+func (h *hookTable) names() []string {
+	names := make([]string, len(h.events))
+	for i := range h.events {
+		names[i] = h.events[i].name
+	}
+	return names
+}
