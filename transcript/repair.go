@@ -49,8 +49,8 @@ func Repair(entries []Entry) ([]Entry, []Fix) { return Pairing{}.Repair(entries)
 //     is in the last message, where it is still pending;
 //  5. a result without a call becomes a quotation, too;
 //  6. a call of one of the provider's own tools whose result is not in the same reply
-//     becomes a quotation in that reply, unless the reply is the last, and so does such a
-//     result without its call.
+//     becomes a quotation in that reply, unless the conversation ends in it (see
+//     [Message.Paused]), and so does such a result without its call.
 //
 // Entries that need none of this are returned as they are, so that a valid
 // conversation costs nothing and keeps its bytes.
@@ -98,8 +98,11 @@ func (rules Pairing) served(entries []Entry) ([]Entry, []Fix) {
 			}
 		}
 	}
+	if n := len(entries); n > 0 && !entries[n-1].Paused() {
+		settle()
+	}
 	if len(alone) == 0 {
-		return entries, nil // what is open now is pending
+		return entries, nil
 	}
 	slices.SortFunc(alone, func(a, b place) int { return cmp.Or(a.entry-b.entry, a.part-b.part) })
 	entries = slices.Clone(entries)

@@ -137,6 +137,17 @@ type Opaque struct {
 	Raw  json.RawMessage
 }
 
+// Paused reports whether m is a reply that ends in a call of the provider's own tool: the
+// provider goes on with it when it is sent again.
+func (m *Message) Paused() bool {
+	if m.Role != RoleAssistant || len(m.Parts) == 0 {
+		return false
+	}
+	o, _ := m.Parts[len(m.Parts)-1].(Opaque)
+	call, _ := o.Served()
+	return call != ""
+}
+
 // Served returns the id of a call that the provider answers itself, in the same reply, or
 // the id of the call that o answers. Both are empty in other parts.
 func (o Opaque) Served() (call, result string) {

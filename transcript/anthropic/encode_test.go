@@ -309,13 +309,14 @@ func TestEncodeClaudeCode(t *testing.T) {
 			transcript.Thinking{Text: "hm", Signature: "s"},
 			transcript.Thinking{Signature: "d", Redacted: true},
 			transcript.Opaque{Type: "server_tool_use", Raw: []byte(`{"type":"server_tool_use","id":"s"}`)},
+			transcript.Opaque{Type: "web_search_tool_result", Raw: []byte(`{"type":"web_search_tool_result","tool_use_id":"s"}`)},
 			transcript.Text("y"),
 		}},
 		{Role: transcript.RoleAssistant, Parts: []transcript.Part{transcript.Thinking{Text: "unsigned"}, transcript.Thinking{Text: "hm", Signature: "s"}, transcript.Text("z")}},
 	}}
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	want := `{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}, ` +
-		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}, {"type":"server_tool_use","id":"s"}, {"type": "text", "text": "y"}]}, ` +
+		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}, {"type":"server_tool_use","id":"s"}, {"type":"web_search_tool_result","tool_use_id":"s"}, {"type": "text", "text": "y"}]}, ` +
 		`{"role": "assistant", "content": [{"type": "text", "text": "z"}]}]}`
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)

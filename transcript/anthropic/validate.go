@@ -34,7 +34,7 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	if c.reply < len(b.messages)-1 { // else its calls are pending
 		c.settle()
 	}
-	if n := len(b.messages); n > 0 && b.messages[n-1].role != "assistant" { // else the reply may go on
+	if n := len(b.messages); n > 0 && !b.messages[n-1].paused() {
 		c.settleServed()
 	}
 	c.cacheMarks()
@@ -115,6 +115,12 @@ func isServerTool(kind string) bool {
 // calls reports whether a message has a call of the client's tools.
 func (m *message) calls() bool {
 	return slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_use" })
+}
+
+// paused reports whether a reply ends in a call of a server's tool, so that it is sent again.
+func (m *message) paused() bool {
+	n := len(m.blocks)
+	return m.role == "assistant" && n > 0 && m.blocks[n-1].kind != "tool_use" && strings.HasSuffix(m.blocks[n-1].kind, "_tool_use")
 }
 
 // thinkingFirst checks that a turn which waits for the model begins with thinking. A turn

@@ -65,7 +65,7 @@ func check(msgs []transcript.Message) []transcript.Violation {
 }
 
 // checkServerTools is rule A6: calls and results of the provider's own tools stand in one
-// reply. In the last reply a call may wait.
+// reply. A conversation may end in a call.
 func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) {
 	waits := make(map[string]int) // messages of calls, by id
 	report := func(i int, format string, args ...any) {
@@ -95,6 +95,9 @@ func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) 
 			}
 			delete(waits, result)
 		}
+	}
+	if n := len(msgs); n > 0 && !msgs[n-1].Paused() {
+		settle()
 	}
 	return found
 }

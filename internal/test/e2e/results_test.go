@@ -92,7 +92,7 @@ func checkNumbered(t *testing.T, r *upstream.Request, lines []string, first, las
 }
 
 // Claude Code lets no hook replace what a command printed that failed; the same command
-// behind a pipe does not fail. What the model then sees is the example of README.md.
+// behind a pipe does not fail. What the model then sees is the example of doc/guide/claude-code.md.
 func TestClaudeCodeKeepsTheResultOfACommandThatFails(t *testing.T) {
 	const ending = "make: *** [Makefile:12: build] Error 1"
 	a := newAgent(
@@ -119,18 +119,18 @@ func TestClaudeCodeKeepsTheResultOfACommandThatFails(t *testing.T) {
 	checkExample(t, requests[2].Results()[0].Text)
 }
 
-// checkExample checks that the example of README.md is a result, cut short: each of its
+// checkExample checks that the example of doc/guide/claude-code.md is a result, cut short: each of its
 // lines stands there, in order. The id is another one each time, and with the tokens
 // that it takes, how much is left out differs a little.
 func checkExample(t *testing.T, result string) {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	guide, err := os.ReadFile(filepath.Join(root, "doc", "guide", "claude-code.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	example := regexp.MustCompile("(?s)```\n(\\[carrel: stashed .*?)```\n").FindSubmatch(readme)
+	example := regexp.MustCompile("(?s)```\n(\\[carrel: stashed .*?)```\n").FindSubmatch(guide)
 	if example == nil {
-		t.Fatal("README.md has no example")
+		t.Fatal("doc/guide/claude-code.md has no example")
 	}
 	varies := regexp.MustCompile(`\b[0-9a-f]{16}\b|\d+ bytes of lines \d+ to \d+`)
 	seen := strings.Split(varies.ReplaceAllString(result, "*"), "\n")
@@ -140,7 +140,7 @@ func checkExample(t *testing.T, result string) {
 		}
 		at := slices.Index(seen, strings.TrimSuffix(line, "\n"))
 		if at < 0 {
-			t.Fatalf("README.md has the line %q, which the model does not see", line)
+			t.Fatalf("doc/guide/claude-code.md has the line %q, which the model does not see", line)
 		}
 		seen = seen[at+1:]
 	}
