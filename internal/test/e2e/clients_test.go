@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -111,9 +112,12 @@ var openCode = client{
   }}
 }
 `, base))
+		// It asks for a package of its plug-ins at each start, and a minute long if nobody answers.
+		empty := httptest.NewServer(http.NotFoundHandler())
+		a.t.Cleanup(empty.Close)
 		a.env = append(
 			a.env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-			"npm_config_registry=http://127.0.0.1:1/", "OPENAI_BASE_URL="+base+"/v1",
+			"npm_config_registry="+empty.URL+"/", "OPENAI_BASE_URL="+base+"/v1",
 		)
 	},
 	args: []string{"run"},
