@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/internal/cli/admin"
+	"github.com/carrel-dev/carrel/doc/topic"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
@@ -176,7 +176,7 @@ func TestRehearsalWritesNothing(t *testing.T) {
 func TestHelpShowsSettings(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
-	_, rest, _ := strings.Cut(admin.TopicConfig, "with examples:\n\n")
+	_, rest, _ := strings.Cut(topic.Text("config"), "with examples:\n\n")
 	example, _, _ := strings.Cut(rest, "\n\nPaths are")
 	file := clitest.WriteFile(t, env, "help.toml", example)
 	got := run(0, "config", "show", "--origin", "-c", file)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/carrel-dev/carrel/doc/topic"
 	"github.com/carrel-dev/carrel/internal/config"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
@@ -112,7 +113,7 @@ func TestRetentionOnTerminal(t *testing.T) {
 // The topic has all strategies in their order, and so has the help of compress.
 func TestStrategiesAreExplained(t *testing.T) {
 	var got []string
-	for line := range strings.Lines(topicSummaries) {
+	for line := range strings.Lines(topic.Text("summaries")) {
 		if words := strings.Fields(line); strings.HasPrefix(line, "  ") && slices.Contains(config.StrategyWords(), words[0]) {
 			got = append(got, words[0])
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/carrel-dev/carrel/internal/cli/admin"
+	"github.com/carrel-dev/carrel/doc/topic"
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
@@ -118,13 +118,13 @@ func roff(cmd *cobra.Command, name string) []byte {
 		fmt.Fprintf(&b, ".BR %s (1)\n", escape(strings.ReplaceAll(cmd.Parent().CommandPath(), " ", "-")))
 	} else {
 		section("TOOLS THAT SHARE A LANGUAGE")
-		verbatim(&b, topicTools)
+		verbatim(&b, topic.Text("tools"))
 		section("EXIT STATUS")
-		verbatim(&b, topicExitCodes)
+		verbatim(&b, topic.Text("exit-codes"))
 		section("ENVIRONMENT")
-		verbatim(&b, topicEnv)
+		verbatim(&b, topic.Text("env"))
 		section("FILES")
-		verbatim(&b, admin.TopicConfig)
+		verbatim(&b, topic.Text("config"))
 	}
 	return b.Bytes()
 }
