@@ -90,6 +90,8 @@ var common = lazy.Value[map[string]string]{Make: func() map[string]string {
 		"project": "folder of the project", "window": "tokens of the window", "figures": "what the window is measured by",
 		"decision": "the decision", "strategy": "how the window is made smaller", "budget": "tokens at most", "manifest": "id of the manifest",
 		"artifact": "the artifact", "artifacts": "artifacts", "summary": "the summary", "probes": "probes", "evaluator": "name of the evaluator", "role": "role",
+		"system": "the system text of a session that begins", "approve": "approve it, or else reject it", "other": "id of the manifest to compare with",
+		"since": "the last that is known, behind which to begin", "domain": "the field of the work", "word": "an id, the beginning of one, or @last",
 	}
 }}
 

@@ -45,6 +45,7 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 		Tags:        []string{tagOf(op.Path)},
 		Responses:   map[string]*huma.Response{"200": s.result(res), "default": s.failure()},
 	}
+	s.schemas.requests = append(s.schemas.requests, req)
 	for _, f := range p.path {
 		d.Parameters = append(d.Parameters, &huma.Param{Name: f.name, In: "path", Required: true, Description: describe(&f), Schema: s.schemas.parameter(&f)})
 	}

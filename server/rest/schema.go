@@ -34,6 +34,8 @@ import (
 type registry struct {
 	schemas map[string]*huma.Schema
 	types   map[string]reflect.Type
+
+	requests []reflect.Type // of all operations; those with a part in the path are no schema
 }
 
 func newRegistry() *registry {
