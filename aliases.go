@@ -5,8 +5,8 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 )
 
-// The requests and results of the engine's jobs are those of package api, which every
-// surface speaks.
+// The requests and results of jobs are declared in package api, which every
+// surface uses.
 type (
 	AcceptRequest        = api.AcceptRequest
 	AcceptResult         = api.AcceptResult
@@ -159,13 +159,14 @@ type (
 	WordRequest          = api.WordRequest
 )
 
-// A List is a list, or a page of one.
+// A List is a list or one page of it.
 type List[T any] = api.List[T]
 
-// Items returns the entries of a list, or the error in place of it.
+// Items returns the entries of l, or err if it is not nil. It wraps the two
+// results of a job.
 func Items[T any](l *List[T], err error) ([]T, error) { return api.Items(l, err) }
 
-// The strategies, see package api.
+// The strategies of compression; see package api.
 const (
 	StrategyAnchored     = api.StrategyAnchored
 	StrategyHybrid       = api.StrategyHybrid
@@ -193,8 +194,8 @@ const (
 // Strategies returns all strategies, the default first.
 func Strategies() []Strategy { return api.Strategies() }
 
-// The reasons for which the engine refuses a job, see package api. What does not exist is
-// [store.ErrNotFound].
+// Errors with which a job is refused; see package api. A thing that does not
+// exist is [store.ErrNotFound].
 var (
 	ErrBudget    = api.ErrBudget
 	ErrInvalid   = api.ErrInvalid
@@ -208,5 +209,6 @@ var (
 	ErrShorter   = api.ErrShorter
 )
 
-// SealedOf reads and verifies the document of a manifest, or returns the error in place of it.
+// SealedOf reads and verifies the document of r. If err is not nil, it
+// returns err. It wraps the two results of [Engine.Manifest].
 func SealedOf(r *ManifestResult, err error) (*manifest.Sealed, error) { return api.SealedOf(r, err) }

@@ -6,74 +6,74 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Get returns an artifact and its content. One that has a source is fetched
-// again first if the source has changed; if it is gone there, or cannot be
-// fetched, that is the error, wrapping those of package artifact. What was
-// purged is [ErrGone]; what is held, refuted or removed is returned, with that
-// status.
+// Get returns an artifact and its content. If the artifact has a source and
+// the source has changed, Get fetches it again first; it fails with an error
+// of package artifact if the source is gone or cannot be read. A purged
+// artifact is [ErrGone]. An artifact that is held, refuted or removed is
+// returned with that status.
 func (e *Engine) Get(ctx context.Context, scope governance.Scope, req *GetRequest) (*GetResult, error) {
 	return e.artifacts.Get(ctx, scope, req)
 }
 
-// Artifacts returns the artifacts of a scope, newest first. What has expired is
-// among them, and says so.
+// Artifacts returns the artifacts of a scope, newest first. Expired artifacts
+// are included and marked.
 func (e *Engine) Artifacts(ctx context.Context, scope governance.Scope, req *ArtifactsRequest) (*List[Artifact], error) {
 	return e.artifacts.Artifacts(ctx, scope, req)
 }
 
-// Remove takes artifacts out: they enter no context any more. Their content is
-// kept, and [Engine.Restore] brings them back.
+// Remove takes artifacts out of use: no context includes them. Their content
+// is kept; [Engine.Restore] brings them back.
 func (e *Engine) Remove(ctx context.Context, scope governance.Scope, req *IDsRequest) (*RemovalResult, error) {
 	return e.artifacts.Remove(ctx, scope, req)
 }
 
-// Restore brings back what was removed or refuted. A memory that the gate held is held
-// again, and one that a person rejected is rejected: neither enters a context by this.
+// Restore brings back artifacts that were removed or refuted. A memory goes
+// back to the status that it had: one that the gate held is held again, one
+// that a person rejected is rejected again.
 func (e *Engine) Restore(ctx context.Context, scope governance.Scope, req *IDsRequest) (*RemovalResult, error) {
 	return e.artifacts.Restore(ctx, scope, req)
 }
 
-// Refute recalls what turned out to be wrong, with everything that was made
-// from it: none of it enters a context any more. The result lists the contexts
-// that had used any of it. [Engine.Restore] takes it back.
+// Refute marks artifacts as wrong, and with them everything derived from
+// them: no context includes any of it. The result lists the contexts that
+// used it. [Engine.Restore] undoes it.
 func (e *Engine) Refute(ctx context.Context, scope governance.Scope, req *RefuteRequest) (*RemovalResult, error) {
 	return e.artifacts.Refute(ctx, scope, req)
 }
 
-// Purge erases artifacts: their content, what is said about them, every version
-// of it, and whatever was made from it: the pieces of contexts, and memories.
-// What stays are ids, commitments and the log, so that manifests still verify;
-// [Engine.Get] and [Engine.Replay] then say that it is gone. Nothing brings it
-// back.
+// Purge erases artifacts for good: their content, metadata and versions, and
+// everything derived from them, such as pieces of contexts and memories. IDs,
+// commitments and the log stay, so that manifests still verify; [Engine.Get]
+// and [Engine.Replay] then fail with [ErrGone].
 func (e *Engine) Purge(ctx context.Context, scope governance.Scope, req *IDsRequest) (*RemovalResult, error) {
 	return e.artifacts.Purge(ctx, scope, req)
 }
 
-// PinArtifact puts an artifact into every context of its scope, or no longer.
+// PinArtifact pins or unpins an artifact. A pinned artifact goes into every
+// context of its scope.
 func (e *Engine) PinArtifact(ctx context.Context, scope governance.Scope, req *PinArtifactRequest) (*Artifact, error) {
 	return e.artifacts.PinArtifact(ctx, scope, req)
 }
 
-// Stash keeps the output of a tool outside of the window and returns a pointer
-// to put in its place: a line that says how to get all of it, head and tail, and
-// the lines between them that are most likely to be needed in the session. Equal
-// outputs of a scope are kept once: then the result is the one that is there, and
-// for an equal history the pointer is the same. It fails with [ErrPolicy] if the
-// output looks as if it held a credential. When it returns without an error, the
-// output is in the store for good.
+// Stash stores the output of a tool and returns a pointer for the window: a
+// text with the head and the tail of the output, the lines between them that
+// the session most likely needs, and the command that returns the whole
+// output. Equal outputs of a scope are stored once; equal outputs and
+// histories give equal pointers. It fails with [ErrPolicy] if the output
+// looks as if it held a credential. When it returns without an error, the
+// output is stored durably.
 func (e *Engine) Stash(ctx context.Context, scope governance.Scope, req *StashRequest) (*StashResult, error) {
 	return e.artifacts.Stash(ctx, scope, req)
 }
 
-// CollectStash purges what is in the stash and has expired, and what was made
-// from it. A dry run only tells what it would purge.
+// CollectStash purges expired artifacts of the stash and everything derived
+// from them. A dry run only lists them.
 func (e *Engine) CollectStash(ctx context.Context, scope governance.Scope, req *CollectRequest) (*RemovalResult, error) {
 	return e.artifacts.CollectStash(ctx, scope, req)
 }
 
-// Put takes artifacts in: all of them, or none. It fails with [ErrPolicy] if
-// one looks as if it held a credential, or names a source that may not be
-// fetched from.
+// Put stores artifacts, all or none. It fails with [ErrPolicy] if one looks
+// as if it held a credential or names a source that may not be fetched from.
 func (e *Engine) Put(ctx context.Context, scope governance.Scope, req *PutRequest) (*List[Artifact], error) {
 	return e.artifacts.Put(ctx, scope, req)
 }

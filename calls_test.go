@@ -84,7 +84,7 @@ func TestCallsAreKept(t *testing.T) {
 	begun := b.now
 	outcome := carrel.CallOutcome{
 		Status: 200, Usage: carrel.Usage{Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6},
-		Stop: "end_turn", Reply: "msg_1", Would: &api.CallWould{Tokens: 90, Epoch: 1, Reason: "same epoch", Head: digest.Of([]byte("h")), Made: 40}, Received: 70, First: begun.Add(time.Second + 999*time.Microsecond).In(time.FixedZone("", 3600)),
+		Stop: "end_turn", Reply: "msg_1", Would: &api.UnmanagedEstimate{Tokens: 90, Epoch: 1, Reason: "same epoch", Head: digest.Of([]byte("h")), Made: 40}, Received: 70, First: begun.Add(time.Second + 999*time.Microsecond).In(time.FixedZone("", 3600)),
 	}
 	b.turn(func() { b.now = b.now.Add(time.Minute) })
 	b.end(&carrel.EndRequest{Call: first, State: store.CallDone, CallOutcome: outcome})

@@ -1,50 +1,69 @@
-// Package carrel is the context engine for agents of language models: it
-// decides what stays in the context window, what becomes a stub that can be
-// recalled, and what leaves. It never breaks a request, never loses a byte,
-// never drops anything silently, and can say afterwards why.
+// Package carrel is the context engine for agents of language models. It
+// decides which blocks of a conversation stay in the context window, which
+// become stubs that can be recalled, and which leave. Every result is valid
+// for its provider, every byte stays recallable, and every decision is
+// recorded.
+//
+// To make a conversation fit a budget, in memory and without a store:
+//
+//	t, err := carrel.Trim(ctx, data, &carrel.CompressRequest{
+//		Target: carrel.Target{Tokens: 40_000},
+//	}, nil)
+//
+// To keep conversations, decisions and artifacts, open a store and an engine:
+//
+//	s, err := sqlite.Open(ctx, path, nil)
+//	...
+//	e, err := carrel.New(s, nil)
 //
 // # Jobs
 //
-// An [Engine] works on a [store.Store]. [Engine.Import] takes a conversation
-// in, [Engine.Compress] makes it fit a budget, [Engine.Export] writes what is
-// in the window in a provider's format, valid and otherwise byte for byte what
-// came in. [Engine.Recall] returns the original bytes of any block,
-// [Engine.Search] finds blocks, [Engine.Why] says why a block is where it is,
-// and [Engine.Undo] restores the window that was there before.
+// An [Engine] works on a [store.Store]. [Engine.Import] stores a
+// conversation, [Engine.Compress] makes its window fit a budget, and
+// [Engine.Export] writes the window in a provider's format; untouched parts
+// are byte for byte as imported. [Engine.Recall] returns the original bytes
+// of any block, [Engine.Search] finds blocks, [Engine.Why] explains where a
+// block is, and [Engine.Undo] restores the window before the last operation.
 //
-// Each session has a contract, a program that says what became of its blocks, and,
-// with [Engine.AmendContract], what was decided, asked and corrected, and which rules
-// bind the engine: a pass after which the contract would fail is refused.
-// [Engine.Handoff] makes a packet that carries a session to another agent, and
-// [Engine.Accept] begins one with it.
+// Each session has a contract: a program that records the states of its
+// blocks and, with [Engine.AmendContract], decisions, questions, corrections
+// and the rules that the engine must keep. The engine refuses a pass after
+// which the contract would fail. [Engine.Handoff] makes a packet that carries
+// a session to another agent, and [Engine.Accept] begins a session with it.
 //
-// [Engine.Put] takes in artifacts, which are pieces of context from outside of
-// the conversations, and [Engine.Assemble] makes a context of them for a
-// question, within a budget. Its manifest accounts for every byte and for
-// everything left out: [Engine.Manifest], [Engine.Replay], [Engine.VerifyManifest].
-// [Engine.Commit] is the gate for what an agent wants remembered, [Engine.Decide]
-// a person's word about what the gate held. [Engine.Refute] recalls what turned
-// out to be wrong, [Engine.Purge] erases.
+// [Engine.Put] stores artifacts, which are pieces of context from outside of
+// conversations, and [Engine.Assemble] makes a context from them for a query,
+// within a budget. The manifest of a context accounts for every byte and for
+// everything left out: [Engine.Manifest], [Engine.Replay],
+// [Engine.VerifyManifest]. [Engine.Commit] is the gate for memories that an
+// agent proposes; [Engine.Decide] records a person's decision about a memory
+// that the gate held. [Engine.Refute] marks artifacts as wrong,
+// [Engine.Purge] erases them.
 //
-// Who stands between a client and a provider records with [Engine.Begin] and [Engine.End]
-// what was sent and what came of it, and keeps with [Engine.NewEpoch] and
-// [Engine.KeepRewrite] what was sent in place of what the client sent. [Engine.Report] and
-// [Engine.Calls] tell of it.
+// A proxy between a client and a provider records each call with
+// [Engine.Begin] and [Engine.End], and stores with [Engine.NewEpoch] and
+// [Engine.KeepRewrite] what it sends in place of the client's messages.
+// [Engine.Report] and [Engine.Calls] return these records.
 //
-// Each job reads what it needs at a revision, asks the pure packages below
-// (transcript, pager, facts, intent, retrieval, contract, handoff, triage, assembly,
-// manifest),
-// and writes one [store.Change] or [store.Update]. If somebody else wrote in
-// between, it reads again, three times at most. A job that fails has changed
-// nothing.
+// Each job reads what it needs at a revision, asks the pure packages
+// (transcript, pager, facts, intent, retrieval, contract, handoff, triage,
+// assembly, manifest), and writes one [store.Change] or [store.Update]. If
+// the revision changed in between, it reads again, three times at most. A job
+// that fails has changed nothing.
 //
 // # Without a model
 //
-// Nothing here needs a model or a network; [Options] takes an embedder, and
-// sources that artifacts are fetched from again. Equal conversations, artifacts,
-// requests, times and options give equal plans, stubs, exports and contexts. The
-// clock says how old an artifact is and whether it has expired, and what is
-// recorded; nothing else depends on it. The random source is for ids and salts.
+// No job needs a model or a network. [Options] takes an embedder, a generator
+// and sources from which artifacts are fetched again. Equal conversations,
+// artifacts, requests, times and options give equal plans, stubs, exports and
+// contexts. The clock decides only the age and the expiry of artifacts and
+// the times in records; the random source only makes ids and salts.
+//
+// # Compatibility
+//
+// The API may change before version 1.0; CHANGELOG.md lists each change. A
+// store that an earlier version wrote is migrated when it is opened. Manifests
+// and packets name the version of their format.
 package carrel
 
 import (
@@ -84,8 +103,8 @@ type Engine struct {
 	audit     *audit.Audit
 }
 
-// New returns an engine over s. The engine does not own s: close the store
-// after the last job has returned.
+// New returns an engine over s. The engine does not own s: the caller closes
+// it after the last job has returned. opts may be nil.
 func New(s store.Store, opts *Options) (*Engine, error) {
 	if s == nil {
 		return nil, errors.New("carrel: no store")
@@ -120,18 +139,18 @@ func furnish(b *base.Base, shared *stacks.Shared, memory *hold.Memory) *Engine {
 	return e
 }
 
-// As returns an engine that acts for another actor, and sees what s lets it see: a
-// view of the same store, such as one that guards it. Both engines share what is
-// kept in memory, which is of one scope each, and read only after the store has
-// said what the scope is at.
+// As returns an engine that acts for another actor on s, a view of the same
+// store such as one of package guard. Both engines share their caches. A
+// cache entry belongs to one scope and is used only after s has returned the
+// revision of that scope.
 func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	b := &base.Base{Store: s, Opts: e.base.Opts}
 	b.Opts.Actor = actor
 	return furnish(b, e.shared, e.memory)
 }
 
-// WithProgress returns a context in which jobs tell f how far they are, in place of
-// [Options.Progress]. f must be safe for concurrent use.
+// WithProgress returns a context in which jobs report their progress to f
+// instead of [Options.Progress]. Jobs may call f concurrently.
 func WithProgress(ctx context.Context, f func(job string, done, total int)) context.Context {
 	return api.WithProgress(ctx, f)
 }

@@ -7,48 +7,48 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// AmendContract adds to the contract of a session. The contract is run as it is
-// afterwards, and if it does not hold, nothing is added: with a decision that
-// contradicts another, unless the request says what is to become of it, a rule
-// that fails, a contract that is closed, the error is an [ErrPolicy].
+// AmendContract adds to the contract of a session and runs it. If the
+// contract then fails, nothing is added and the error is an [ErrPolicy]: a
+// decision contradicts another and the request has no Resolution, a rule
+// fails, or the contract is closed.
 func (e *Engine) AmendContract(ctx context.Context, scope governance.Scope, req *AmendContractRequest) (*AmendContractResult, error) {
 	return e.contracts.AmendContract(ctx, scope, req)
 }
 
-// CheckContract runs the contract of a session and reports what of it does not
-// hold. A session without a contract has one that is empty and holds.
+// CheckContract runs the contract of a session and reports the statements
+// that fail. A session without a contract has an empty one, which holds.
 func (e *Engine) CheckContract(ctx context.Context, scope governance.Scope, req *SessionRequest) (*contract.Report, error) {
 	return e.contracts.CheckContract(ctx, scope, req)
 }
 
-// Contract returns the contract of a session: one Liminate statement a line.
+// Contract returns the contract of a session, one Liminate statement a line.
 func (e *Engine) Contract(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ContractResult, error) {
 	return e.contracts.Contract(ctx, scope, req)
 }
 
 // Handoff makes a packet that carries a session to another agent, from its
-// conversation, its contract and its journal. What was read or run stands apart
-// from what somebody said, what the user decided from what the agent did, and
-// what is not known is called unknown. A session that began with a packet hands on
-// what that had.
+// conversation, contract and journal. The packet separates tool results from
+// statements, and the user's decisions from the agent's actions; unknown
+// facts are called unknown. A session that began with a packet passes that
+// packet's entries on.
 //
-// The packet is held against the rules of honesty and what is on record; if it goes
-// against one, there is no packet and the error is an [ErrPolicy].
+// The packet is checked against the rules of honesty and the record of the
+// session. If a check fails, the error is an [ErrPolicy].
 func (e *Engine) Handoff(ctx context.Context, scope governance.Scope, req *HandoffRequest) (*HandoffResult, error) {
 	return e.handoffs.Handoff(ctx, scope, req)
 }
 
-// CheckHandoff holds a packet against the rules of honesty, and, if a session is
-// named, against what is on record of it.
+// CheckHandoff checks a packet against the rules of honesty and, if the
+// request names a session, against the record of that session.
 func (e *Engine) CheckHandoff(ctx context.Context, scope governance.Scope, req *CheckHandoffRequest) (*HandoffResult, error) {
 	return e.handoffs.CheckHandoff(ctx, scope, req)
 }
 
-// Accept begins a session with a packet: its conversation is one message of the
-// user's, the packet as it is, which no pass takes out of the window, and its
-// contract inherits the packet's decisions, corrections, questions and what was
-// verified. What the rules of honesty have against the packet is in the result;
-// it is for the reader to judge.
+// Accept begins a session with a packet. Its conversation is one user
+// message, the packet, which no pass takes out of the window; its contract
+// inherits the packet's decisions, corrections, questions and verified
+// claims. The result lists violations of the rules of honesty; they are no
+// error.
 func (e *Engine) Accept(ctx context.Context, scope governance.Scope, req *AcceptRequest) (*AcceptResult, error) {
 	return e.handoffs.Accept(ctx, scope, req)
 }

@@ -181,8 +181,8 @@ func TestCostCountsOnce(t *testing.T) {
 // prompt but the first, behind one new window.
 func TestReportSaysWhatManagingWould(t *testing.T) {
 	b := newBookkeeper(t)
-	would := func(tokens token.Count, epoch int, reason string) *api.CallWould {
-		return &api.CallWould{Tokens: tokens, Frame: 5000, Epoch: epoch, Reason: reason}
+	would := func(tokens token.Count, epoch int, reason string) *api.UnmanagedEstimate {
+		return &api.UnmanagedEstimate{Tokens: tokens, Frame: 5000, Epoch: epoch, Reason: reason}
 	}
 	b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheWrite5m: 40_000}, Would: would(40_000, 0, "nothing to change")})
 	b.proxied("o", carrel.CallIntent{}, carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 40_000}, Would: would(20_000, 1, "new epoch: budget")})

@@ -20,39 +20,39 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Options adjusts an [Engine]. The zero value of every field is a sensible
-// default, so a nil *Options is too.
+// Options adjusts an [Engine]. The zero value of every field selects a
+// default, and so does a nil *Options.
 type Options struct {
 	// Weights are the weights of the retention score. The default is
 	// [pager.DefaultWeights].
 	Weights pager.Weights
 
-	// Cuts are the scores at which directives change. The default is
+	// Cuts are the scores that separate the directives. The default is
 	// [pager.DefaultCuts].
 	Cuts pager.Cuts
 
-	// Tools says what the tools of agents do, which rules go by. The default is
-	// the built-in table of package tool.
+	// Tools describes the tools of agents to the rules. The default is the
+	// built-in table of package tool.
 	Tools *tool.Table
 
-	// KeepLast is how many of the newest blocks never leave the window. The
-	// default is 5; a negative number means none.
+	// KeepLast is the number of newest blocks that never leave the window.
+	// The default is 5; a negative number means none.
 	KeepLast int
 
-	// Strategy is how a window is made smaller. The default is
+	// Strategy is the strategy of compression. The default is
 	// [StrategyAccount].
 	Strategy Strategy
 
-	// Model says how likely it is that a name or a line is needed again. The default
-	// is [facts.DefaultModel].
+	// Model estimates the probability that a name or a line is needed again.
+	// The default is [facts.DefaultModel].
 	Model *facts.Model
 
-	// Prior says what of an account a reader must know, whatever is needed again. The
+	// Prior weights the units of an account independently of later need. The
 	// default is [account.DefaultPrior].
 	Prior *account.Prior
 
-	// Trigger says how full a window may become, what a pass brings it to, and below
-	// which size no discard and no automatic pass goes. The zero value has the
+	// Trigger sets when a pass is due, the target of a pass, and the floor
+	// below which no discard and no automatic pass goes. Zero fields have the
 	// defaults of [pager.Trigger].
 	Trigger pager.Trigger
 
@@ -68,73 +68,75 @@ type Options struct {
 	// [economy.Published].
 	Prices *economy.Table
 
-	// Triage is what decides which artifacts are worth a place. The default is
+	// Triage is the policy that selects artifacts. The default is
 	// [triage.DefaultPolicy].
 	Triage *triage.Policy
 
-	// Ladder says at which demand a context is degraded. The default is
-	// [tier.DefaultLadder].
+	// Ladder maps demand to tiers. The default is [tier.DefaultLadder].
 	Ladder tier.Ladder
 
-	// Confidence is what an evaluator must have in a memory. The default is
-	// [assembly.DefaultThreshold].
+	// Confidence is the least confidence with which the gate accepts a
+	// memory. The default is [assembly.DefaultThreshold].
 	Confidence ratio.Ratio
 
-	// Redact takes addresses of e-mail and numbers of telephones out of every artifact,
-	// output in the stash and memory before it is kept, see [secret.RedactPersonal].
+	// Redact removes e-mail addresses and telephone numbers from every
+	// artifact, stashed output and memory before it is stored; see
+	// [secret.RedactPersonal].
 	Redact bool
 
-	// Sources is where artifacts are fetched from again. By default nothing is:
-	// an artifact with a source that cannot be asked enters no context.
+	// Sources fetches artifacts again. By default nothing is fetched, and an
+	// artifact with a source enters no context.
 	Sources artifact.Source
 
-	// Embedder says what texts mean. By default they are compared by words and
-	// pieces of words, and nothing leaves the machine.
+	// Embedder computes embeddings for semantic similarity. By default texts
+	// are compared by words and parts of words, and nothing leaves the
+	// machine.
 	Embedder llm.Embedder
 
-	// Generator writes drafts of summaries and answers probes. By default programs
-	// do.
+	// Generator is a model that drafts summaries and answers probes. By
+	// default programs do both.
 	Generator llm.Generator
 
-	// Patience is how long the generator may take for a draft, or for the answers
-	// to probes. The default is two minutes.
+	// Patience is the time limit of one request to Generator. The default is
+	// two minutes.
 	Patience time.Duration
 
-	// Page is how many tokens of one artifact a context takes. Of a larger one it
-	// has the passages that have most to do with the question. The default is
-	// [DefaultPage]; a negative number means no limit. Pinned artifacts are always whole.
+	// Page is the most tokens that a context takes of one artifact. Of a
+	// larger artifact it takes the passages most relevant to the query. The
+	// default is [DefaultPage]; a negative number means no limit. Pinned
+	// artifacts are always taken whole.
 	Page token.Count
 
-	// Resident is how many bytes of artifacts are kept in memory. The default is
-	// 256 MiB.
+	// Resident is the most bytes of artifacts that are cached in memory. The
+	// default is 256 MiB.
 	Resident int64
 
-	// Snapshots is what the paths of files begin with, one for each scope with very many
-	// artifacts, that spare a process that starts the reading of all of their records.
-	// They hold no text, and any of them may be removed at any time. The default keeps
-	// none.
+	// Snapshots is the path prefix of snapshot files, one for each large
+	// scope. A starting process reads a snapshot instead of all records of
+	// the scope. The files hold no text and may be deleted at any time. By
+	// default none are written.
 	Snapshots string
 
-	// Actor is who does the jobs, for the journal. The default is
+	// Actor is recorded in the journal as the author of jobs. The default is
 	// [governance.ActorUser].
 	Actor governance.Actor
 
-	// Now tells the time, for what is recorded, and for the age and the expiry of
-	// artifacts. The default is time.Now.
+	// Now returns the current time, for records and for the age and the
+	// expiry of artifacts. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is where ids and salts of commitments come from. Nothing is decided by
-	// it; the id of an artifact stands in its fence. The default is crypto/rand.
+	// Rand is the source of ids and salts. The default is crypto/rand.
 	Rand io.Reader
 
-	// Progress is told how far a long job is, in steps of its own, now and
-	// then. It must be safe for concurrent use. The default tells nobody.
+	// Progress is called during long jobs with the job's name and the steps
+	// done and in total. It must be safe for concurrent use. The default does
+	// nothing.
 	Progress func(job string, done, total int)
 
-	// Logger receives a line for each job that wrote. The default discards
+	// Logger receives one line for each job that wrote. The default discards
 	// them.
 	Logger *slog.Logger
 }
 
-// DefaultPage is how many tokens of one artifact a context takes by default.
+// DefaultPage is the default of [Options.Page].
 const DefaultPage = base.DefaultPage

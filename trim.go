@@ -7,26 +7,26 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
-// A Trimmed is a conversation that was made to fit a budget.
+// A Trimmed is a conversation that fits a budget.
 type Trimmed struct {
-	// Data is the conversation in the format that it came in, valid for its provider. It
-	// is the caller's own.
+	// Data is the conversation in its original format, valid for its
+	// provider. The caller owns it.
 	Data []byte
 
-	// Result says what was done.
+	// Result describes the compression.
 	Result *CompressResult
 
 	engine *Engine
 }
 
-// Trim makes a conversation, or a request to a provider, fit a budget, in memory and
-// without a store. The format of data is detected; req.Session is not used.
-// [Trimmed.Recall] gives back any block, by the ids that stand in Data and in the decisions
-// of the result. opts may be nil.
+// Trim makes a conversation, or a request to a provider, fit a budget, in
+// memory and without a store. It detects the format of data and ignores
+// req.Session. opts may be nil. [Trimmed.Recall] returns any block by an id
+// that appears in Data or in the decisions of the result.
 //
-// A conversation that fits comes back byte for byte. Trim fails with an [ErrBudget] if
-// what the rules hold does not fit, with an [ErrFormat] or a
-// [*transcript.SyntaxError] if data is no conversation.
+// A conversation that fits is returned byte for byte. Trim fails with an
+// [ErrBudget] if the blocks that rules keep do not fit, and with an
+// [ErrFormat] or a [*transcript.SyntaxError] if data cannot be read.
 func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options) (*Trimmed, error) {
 	e, err := New(memory.New(), opts)
 	if err != nil {
@@ -50,8 +50,8 @@ func Trim(ctx context.Context, data []byte, req *CompressRequest, opts *Options)
 	return t, nil
 }
 
-// Recall returns a block that left the window as a model reads it: what was said, called
-// and returned, whole.
+// Recall returns the whole text of a block that left the window: messages,
+// calls and results as a model reads them.
 func (t *Trimmed) Recall(ctx context.Context, id string) ([]byte, error) {
 	res, err := t.engine.Recall(ctx, governance.DefaultScope, &RecallRequest{Block: id, Text: true})
 	if err != nil {

@@ -6,78 +6,85 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Brief returns in few words what of a session must survive a compaction. It is made of
-// the account of all its windows, see package account: what persons said, what they
-// corrected, what is pinned and ruled, how the work stands, what was decided, which of the
-// agent's sentences are worth most, what is open, which files were changed, and of commands
-// that are attempts at the same thing the newest and how it ended. Texts are the
-// conversation's own; each names the block that has all of it. What a compaction by
-// the agent took out of the conversation is in it, too. For a restart it has nothing that
-// the summary says with which the window begins. It changes nothing.
+// Brief returns a short text about a session that must survive a compaction.
+// It is made from the account of all windows of the session, see package
+// account: users' messages and corrections, pins and rules, the state of the
+// work, decisions, the most valuable sentences of the agent, open points,
+// changed files, and the last command of each group of attempts with its
+// outcome. Entries quote the conversation and name the block that has the
+// whole text. Blocks that the agent compacted are included. A brief for a
+// restart omits whatever the summary at the beginning of the window says.
+// Brief changes nothing.
 //
-// Of each kind what is newest comes first, and no kind crowds out another. What there
-// is no room for is counted.
+// In each kind of entry the newest comes first, and every kind has its share
+// of the budget. The result counts the entries that do not fit.
 func (e *Engine) Brief(ctx context.Context, scope governance.Scope, req *BriefRequest) (*BriefResult, error) {
 	return e.windows.Brief(ctx, scope, req)
 }
 
-// Compress cuts what is in the window of a session until it fits a budget. A
-// window that fits is left alone, unless somebody asks for a larger budget than that
-// of the last pass: then what passes took out comes back, as far as it fits. What was
-// discarded, paged by hand or compacted by the agent's client, does not.
+// Compress cuts the window of a session to a budget. A window that fits is
+// left alone, unless the request has a larger budget than the last pass: then
+// blocks that passes took out come back as far as they fit. Blocks that were
+// discarded, paged by hand, or compacted by the agent's client do not.
 //
 // # Strategies
 //
-// Anchored, hybrid, regenerative and opaque put a summary in place
-// of older blocks, all but the last few. It is made from the blocks that are new
-// since the last compression, by a program or, if the options have a generator, by
-// a model, and merged with what there was; regenerative makes it from all.
-// What is still too large then leaves by rule and score, along the sequence that
-// package pager describes, or, in a sliding window, oldest first. Account, which is the
-// default, importance, pager and window do only that, each in its way.
+// Account is the default. It, importance, pager and window only take blocks
+// out: account, importance and pager by rule and score, window the oldest
+// first.
 //
-// Anchored writes an account, and of its summary the id by which all of it is recalled. If
-// that does not answer the probes, it puts the summary itself into the window, and keeps
-// lines beside it.
+// Anchored, hybrid, regenerative and opaque replace all but the last few
+// blocks by a summary. A program, or a model if the options have a generator,
+// makes it from the blocks that are new since the last compression and merges
+// it with the earlier summary; regenerative makes it from all blocks. If the
+// window is still too large, blocks leave by rule and score, in the sequence
+// that package pager describes.
 //
-// Account has a model's text, too, if the options have a generator: where it passes the
-// checks, it takes the place of the agent's sentences, and all else of the account stays. If
-// it does not, the account is as without a model.
+// Anchored writes an account and the id by which the summary is recalled. If
+// this window does not answer the probes, it puts the summary itself into the
+// window and keeps lines beside it.
+//
+// With a generator, account also asks a model for a text. If that text passes
+// the checks, it replaces the agent's sentences in the account; otherwise the
+// account is the same as without a model.
 //
 // # Probes
 //
-// A window with a new summary is accepted if it answers probes that were
-// generated from the originals; see package probe. If it does not, a summary with
-// more detail is tried, then one that covers fewer blocks, then a sliding window.
-// If none of it is accepted, the error is an [ErrProbes]. An opaque summary is
-// graded, too, but refused only where the request says how much it must answer.
+// A window with a new summary must answer probes that were generated from the
+// original blocks; see package probe. If it does not, Compress tries a more
+// detailed summary, then one that covers fewer blocks, then a sliding window.
+// If none is accepted, the error is an [ErrProbes]. An opaque summary is
+// graded, but refused only if the request has a ProbeMin.
 //
-// Besides its window, the new summary alone must be accepted by the judgement that
-// [Judgement] describes, so that [Engine.CheckSummary] accepts what was accepted here.
+// The new summary alone must also pass [Judgement], which
+// [Engine.CheckSummary] uses too.
 //
 // # Writing
 //
-// The result is checked by the rules of the session's provider before anything is
-// written, and written whole: the new places of the blocks, their stubs, the
-// summary, the journal and the contract. Every byte stays in the store.
+// Compress validates the result by the rules of the session's provider before
+// it writes, and writes everything at once: the states of the blocks, their
+// stubs, the summary, the journal and the contract. All bytes stay in the
+// store.
 //
-// It fails with [ErrBudget] if what rules hold does not fit, and says how small the window
-// can become, which a request for the smallest makes; with [ErrInvalid] if
-// the provider would refuse the result, and with [ErrPolicy] if the strategy is
-// opaque and the session is critical. Then nothing has changed.
+// Compress fails with [ErrBudget], which has the smallest possible size, if
+// the blocks that rules keep do not fit; a request with Smallest asks for
+// that size. It fails with [ErrInvalid] if the provider would refuse the
+// result, and with [ErrPolicy] if the strategy is opaque and the session is
+// critical. An error leaves the session unchanged.
 func (e *Engine) Compress(ctx context.Context, scope governance.Scope, req *CompressRequest) (*CompressResult, error) {
 	return e.windows.Compress(ctx, scope, req)
 }
 
-// Discard takes blocks out of the window of a session. They can be recalled and
-// the discard undone. Blocks that are named go all or not at all: if a rule keeps
-// one of them, if one is not in the window, or if the window would fall below its
-// floor, the error is an [ErrPolicy] with a [*pager.DiscardError] that lists every
-// block that is refused. An automatic discard takes blocks in the order of
-// [pager.PlanDiscard] until the window is near its target.
+// Discard takes blocks out of the window of a session. They stay recallable,
+// and [Engine.Undo] brings them back. Named blocks leave all or not at all:
+// if a rule keeps one, if one is not in the window, or if the window would
+// fall below its floor, the error is an [ErrPolicy] with a
+// [*pager.DiscardError] that lists the refused blocks. An automatic discard
+// takes blocks in the order of [pager.PlanDiscard] until the window is near
+// its target.
 //
-// The result is checked by the rules of the session's provider, and is an
-// [ErrInvalid] if they would refuse it. After an error nothing has changed.
+// If the session's provider would refuse the result, the error is an
+// [ErrInvalid]. An error leaves the session unchanged.
 func (e *Engine) Discard(ctx context.Context, scope governance.Scope, req *DiscardRequest) (*DiscardResult, error) {
 	return e.windows.Discard(ctx, scope, req)
 }
@@ -87,110 +94,112 @@ func (e *Engine) Messages(ctx context.Context, scope governance.Scope, req *Mess
 	return e.windows.Messages(ctx, scope, req)
 }
 
-// Context says what fills the window of a session. A capacity of 0 is that of
-// the engine's options.
+// Context returns the sizes of the parts of a session's window. A capacity of
+// 0 means the default of the engine's options.
 func (e *Engine) Context(ctx context.Context, scope governance.Scope, req *ContextRequest) (*ContextResult, error) {
 	return e.windows.Context(ctx, scope, req)
 }
 
-// Mark marks a session as critical, or lifts the mark: in a critical one nothing
-// stands for blocks that nobody can read and check, so that [StrategyOpaque] is
-// refused.
+// Mark marks a session as critical or removes the mark. [StrategyOpaque] is
+// refused for a critical session, because its summaries cannot be read and
+// checked.
 func (e *Engine) Mark(ctx context.Context, scope governance.Scope, req *MarkRequest) (*MarkResult, error) {
 	return e.windows.Mark(ctx, scope, req)
 }
 
-// Page puts stubs of one line in place of blocks, whatever their scores, as a pass that
-// can be undone. Blocks go all or not at all: if one of them is under a hard rule or not
-// in the window, or if its stub would be no shorter, the error is an [ErrPolicy] with a
-// [*pager.DiscardError] that lists every block that is refused. A block that is a stub
-// already stays as it is. Page asks for no floor, and no later pass brings back what it
-// took out; [Engine.Recall] and [Engine.Undo] do.
+// Page replaces blocks by stubs of one line, whatever their scores;
+// [Engine.Undo] takes it back. Blocks are paged all or none: if a hard rule
+// keeps one, if one is not in the window, or if a stub would not be shorter,
+// the error is an [ErrPolicy] with a [*pager.DiscardError] that lists the
+// refused blocks. A block that is a stub already stays one. Page ignores the
+// floor, and no later pass brings its blocks back; [Engine.Recall] and
+// [Engine.Undo] do.
 //
-// The result is checked by the rules of the session's provider, and is an
-// [ErrInvalid] if they would refuse it. After an error nothing has changed.
+// If the session's provider would refuse the result, the error is an
+// [ErrInvalid]. An error leaves the session unchanged.
 func (e *Engine) Page(ctx context.Context, scope governance.Scope, req *PageRequest) (*PageResult, error) {
 	return e.windows.Page(ctx, scope, req)
 }
 
-// Pin puts blocks under the hard rule [pager.RulePin], or lifts it. A block
-// that is not whole in the window is not brought back by a pin: it stays as it
-// is from then on. Nor is one of an earlier window: there a pin says what a brief and a
-// packet must name. Blocks of one session change together.
+// Pin puts blocks under the hard rule [pager.RulePin], or removes it. A
+// pinned block keeps its present state: a pin does not bring a block back
+// into the window. A pinned block of an earlier window is named in every
+// brief and packet. The blocks must be of one session and change together.
 func (e *Engine) Pin(ctx context.Context, scope governance.Scope, req *PinRequest) (*PinResult, error) {
 	return e.windows.Pin(ctx, scope, req)
 }
 
-// Probes generates probes from the originals of a session.
+// Probes generates probes from the original blocks of a session.
 func (e *Engine) Probes(ctx context.Context, scope governance.Scope, req *ProbesRequest) (*ProbesResult, error) {
 	return e.windows.Probes(ctx, scope, req)
 }
 
-// RunProbes asks probes of what is in the window of a session, or of a text. It
-// changes nothing.
+// RunProbes checks which probes the window of a session, or a text, answers.
+// It changes nothing.
 func (e *Engine) RunProbes(ctx context.Context, scope governance.Scope, req *RunProbesRequest) (*RunProbesResult, error) {
 	return e.windows.RunProbes(ctx, scope, req)
 }
 
-// ProbeReport returns the rounds of compression of a session, and how the share of
-// answered probes drifted.
+// ProbeReport returns the compressions of a session with their probe results
+// and the drift of the score.
 func (e *Engine) ProbeReport(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProbeReport, error) {
 	return e.windows.ProbeReport(ctx, scope, req)
 }
 
-// Cost says what conversations cost: one, or all of the scope. It goes by what the client
-// recorded of what the provider charged for each call, and by the prices of
-// [Options.Prices], and finds where a call could have read more from the provider's cache
-// than it did. A session in a format that does not record that is an [ErrRequest] if it is
-// asked for, and is otherwise listed apart. What managing the windows had changed is
-// arithmetic over the same figures and no promise.
+// Cost returns the cost of one conversation or of all conversations of the
+// scope, from the usage that clients recorded for each call and the prices of
+// [Options.Prices]. It finds calls that could have read more from the
+// provider's cache. If the request names a session whose format records no
+// usage, the error is an [ErrRequest]; in a list such sessions are listed
+// separately. The estimate of managed cost is arithmetic over the same
+// figures, no promise.
 func (e *Engine) Cost(ctx context.Context, scope governance.Scope, req *CostRequest) (*CostResult, error) {
 	return e.windows.Cost(ctx, scope, req)
 }
 
-// Stats estimates what the tasks of a session cost, from the conversation alone:
-// each reply of the model is a call that read all that was said before, as it was
-// imported, and what a provider caches is counted like the rest. A call before a
-// compaction by the client read its own window.
+// Stats estimates the tokens that each task of a session cost. It assumes
+// that each reply of the model is a call that read everything before it, as
+// imported; cached tokens count like others. Calls before a compaction by the
+// client read their own window.
 func (e *Engine) Stats(ctx context.Context, scope governance.Scope, req *SessionRequest) (*StatsResult, error) {
 	return e.windows.Stats(ctx, scope, req)
 }
 
-// Summary returns what stands in the window of a session for its older blocks.
-// A session that has none is [store.ErrNotFound].
+// Summary returns the summary in the window of a session. It fails with
+// [store.ErrNotFound] if there is none.
 func (e *Engine) Summary(ctx context.Context, scope governance.Scope, req *SessionRequest) (*SummaryResult, error) {
 	return e.windows.Summary(ctx, scope, req)
 }
 
-// CheckSummary says whether a summary could stand for the blocks of a session, by
-// the judgement that [Judgement] describes. It changes nothing.
+// CheckSummary checks whether a summary may replace the blocks of a session,
+// as [Judgement] describes. It changes nothing.
 func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *CheckSummaryRequest) (*CheckSummaryResult, error) {
 	return e.windows.CheckSummary(ctx, scope, req)
 }
 
-// State returns the state of compression of a session.
+// State returns the compression state of a session.
 func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProtocolState, error) {
 	return e.windows.State(ctx, scope, req)
 }
 
-// Trigger says whether a session is due for a pass. It changes nothing.
+// Trigger reports whether a pass over a session is due. It changes nothing.
 func (e *Engine) Trigger(ctx context.Context, scope governance.Scope, req *TriggerRequest) (*TriggerResult, error) {
 	return e.windows.Trigger(ctx, scope, req)
 }
 
-// Undo takes back the last operation of a session that is not undone: the
-// window is then what it was before, exactly, and so are the pins. Another
-// operation can only be named if it is that one. An import is not undone: it
-// took nothing away.
+// Undo takes back the last operation of a session that is not undone yet, and
+// restores window and pins exactly. The request may name an operation only if
+// it is that one. Imports cannot be undone.
 func (e *Engine) Undo(ctx context.Context, scope governance.Scope, req *UndoRequest) (*UndoResult, error) {
 	return e.windows.Undo(ctx, scope, req)
 }
 
-// Why tells of every decision about a block, with the rule or the inputs of
-// the score, and what rule and score it has now; and of its names and lines how
-// likely the agent needs them again, by what, and whether they are in the window. If
-// the last pass made an account, it tells the same of the units of the block, with what
-// they cost and what brings back those that are not there.
+// Why returns the decisions about a block, each with its rule or the inputs
+// of its score, the rule and the score of now, and for the block's names and
+// lines the probability that the agent needs them again, with the reasons,
+// and whether they are in the window. If the last pass made an account, it
+// returns the same for the units of the block, with their cost and the
+// smallest target that includes a missing unit.
 func (e *Engine) Why(ctx context.Context, scope governance.Scope, req *BlockRequest) (*WhyResult, error) {
 	return e.windows.Why(ctx, scope, req)
 }

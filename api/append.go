@@ -8,23 +8,25 @@ import (
 
 // An AppendRequest adds messages to the end of a session.
 type AppendRequest struct {
-	// Session is the session, which begins with these messages if it is not there
-	// yet: a name of 1 to 128 letters, digits and . _ : - that does not begin with
-	// one of those.
+	// Session is the session to add to; if it does not exist, it begins with
+	// these messages. It is a name of 1 to 128 letters, digits and . _ : -
+	// and does not begin with one of those four.
 	Session transcript.SessionID `json:"session"`
 
-	// Messages are as the format of the session has them, and are kept byte for
-	// byte.
+	// Messages are messages in the format of the session. They are kept byte
+	// for byte.
 	Messages []json.RawMessage `json:"messages"`
 
-	// At is how many messages the session must have, so that what is sent twice is
-	// not added twice. By default it is not asked.
+	// At is the number of messages that the session must have now, so that a
+	// repeated request adds nothing twice. nil means that the number is not
+	// checked.
 	At *int `json:"at,omitempty"`
 
-	// Format, Model and System are those of a session that begins: "openai", the
-	// default, "anthropic", "responses", whose messages are items, or "gemini", whose
-	// messages are contents; the name of the model; for all but openai the system text,
-	// which is no message there. A session that is there keeps its own.
+	// Format, Model and System describe a new session; an existing session
+	// keeps its own. Format is "openai" (the default), "anthropic",
+	// "responses" (messages are items) or "gemini" (messages are contents).
+	// Model is the name of the model. System is the system text, for all
+	// formats but openai, where it is a message.
 	Format string `json:"format,omitempty"`
 	Model  string `json:"model,omitempty"`
 	System string `json:"system,omitempty"`

@@ -5,40 +5,41 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Purpose says what a brief is for. It is sent as its text.
+// A Purpose is the use of a brief. It is sent as its text.
 type Purpose string
 
-// A BriefRequest asks what of a session must survive.
+// A BriefRequest asks for a brief of a session.
 type BriefRequest struct {
 	Session transcript.SessionID `json:"session"`
 	Tokens  token.Count          `json:"tokens,omitempty"` // BriefTokens by default
 	For     Purpose              `json:"for,omitempty"`    // PurposeRestart by default
 }
 
-// A BriefResult is what of a session must survive.
+// A BriefResult is a brief: the text about a session that must survive a
+// compaction.
 type BriefResult struct {
 	Session transcript.SessionID `json:"session"`
 	For     Purpose              `json:"for"`
-	Text    string               `json:"text"` // empty if there is nothing to say
+	Text    string               `json:"text"` // empty if there are no entries
 	Tokens  token.Count          `json:"tokens"`
 	Entries int                  `json:"entries"`
-	Left    int                  `json:"left"` // entries for which there was no room
+	Left    int                  `json:"left"` // number of entries that did not fit
 }
 
 // The purposes.
 const (
-	// PurposeCompaction is to tell whoever summarizes a session what to keep.
+	// PurposeCompaction is a brief for the model that summarizes the session.
 	PurposeCompaction Purpose = "compaction"
 
-	// PurposeRestart is to tell an agent that begins with a summary, or goes on
-	// after a while, how things stand.
+	// PurposeRestart is a brief for an agent that starts from a summary or
+	// continues after a pause.
 	PurposeRestart Purpose = "restart"
 )
 
 const (
-	// BriefTokens is how large a brief is by default.
+	// BriefTokens is the default size of a brief, in tokens.
 	BriefTokens token.Count = 2000
 
-	// LeastBriefTokens is the smallest size that may be asked for.
+	// LeastBriefTokens is the smallest size of a brief that may be requested.
 	LeastBriefTokens token.Count = 200
 )

@@ -8,60 +8,61 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A CommitRequest says what came of a context: how good it was, and perhaps
-// what should be remembered from it.
+// A CommitRequest has the outcome of a context, and optionally a memory
+// proposed from it.
 type CommitRequest struct {
-	// Manifest is the id of the context's manifest, or the beginning of it. It
-	// may be empty for a memory that came from no context.
+	// Manifest is the id of the context's manifest, or a prefix of it. It is
+	// empty for a memory that came from no context.
 	Manifest string `json:"manifest,omitempty"`
 
-	// Text is the memory that is proposed, or empty.
+	// Text is the proposed memory, or empty.
 	Text    string         `json:"text,omitempty"`
 	Title   string         `json:"title,omitempty"`
 	Subject string         `json:"subject,omitempty"`
 	TTL     *time.Duration `json:"ttl,omitempty"`
 
-	// From has more artifacts from which the memory was made. Those of the
-	// context are known.
+	// From lists artifacts, beyond those of the context, from which the
+	// memory was made.
 	From []store.ArtifactID `json:"from,omitempty"`
 
-	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
-	// [secret.RedactPersonal]; the gate and the verdict are about the text as it came. The engine's options can ask for it always.
+	// Redact removes e-mail addresses and telephone numbers from the stored
+	// text, see [secret.RedactPersonal]. The gate and the verdict refer to
+	// the text in the request. The engine's options can redact always.
 	Redact bool `json:"redact,omitempty"`
 
-	// Verdict is what an evaluator outside says. Without one, nothing is
-	// committed. Its Content, Scope and Policy are what it is bound to: see
+	// Verdict is the judgment of an external evaluator. Without one, no
+	// memory is accepted. Its Content, Scope and Policy bind it; see
 	// carrel.Engine.Bind.
 	Verdict *assembly.Verdict `json:"verdict,omitempty"`
 }
 
-// A CommitResult says what the gate decided.
+// A CommitResult is the decision of the gate.
 type CommitResult struct {
 	Outcome    assembly.GateOutcome `json:"outcome"`
 	Reasons    []assembly.Reason    `json:"reasons"`
 	Confidence ratio.Ratio          `json:"confidence"`
 	Manifest   string               `json:"manifest,omitempty"`
-	Review     bool                 `json:"review"`             // a person should look
-	Artifact   *Artifact            `json:"artifact,omitempty"` // the memory, committed or held
+	Review     bool                 `json:"review"`             // a person should review it
+	Artifact   *Artifact            `json:"artifact,omitempty"` // the memory, accepted or held
 }
 
-// A ReviewEntry is a memory that waits for a person.
+// A ReviewEntry is a memory that waits for a person's decision.
 type ReviewEntry struct {
 	Artifact
 	Text       string            `json:"text"`
-	Reason     string            `json:"reason,omitempty"` // that a person gave
+	Reason     string            `json:"reason,omitempty"` // given by the person
 	Reasons    []assembly.Reason `json:"reasons"`
 	Evaluator  string            `json:"evaluator,omitempty"`
 	Confidence ratio.Ratio       `json:"confidence"`
 	Manifest   string            `json:"manifest,omitempty"`
-	From       []Artifact        `json:"from"` // what it was made from, as far as it is still there
+	From       []Artifact        `json:"from"` // artifacts that it was made from and that still exist
 }
 
-// A DecideRequest is what a person decides about a memory that the gate held.
+// A DecideRequest is a person's decision about a memory that the gate held.
 type DecideRequest struct {
 	ID      string `json:"id"`
 	Approve bool   `json:"approve"`
-	Text    string `json:"text,omitempty"`   // replaces what was proposed
-	By      string `json:"by,omitempty"`     // who decides; the engine's actor by default
-	Reason  string `json:"reason,omitempty"` // why, for whoever asks later
+	Text    string `json:"text,omitempty"`   // replaces the proposed text
+	By      string `json:"by,omitempty"`     // who decides; by default the engine's actor
+	Reason  string `json:"reason,omitempty"` // recorded with the decision
 }

@@ -14,78 +14,81 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Strategy says how a window is made smaller. It is stored as its text.
+// A Strategy is a way to make a window smaller. It is stored as its text.
 type Strategy string
 
-// A CompressRequest says how small a session's window is to become.
+// A CompressRequest asks for a smaller window of a session.
 type CompressRequest struct {
 	Session transcript.SessionID `json:"session"`
 
-	// Target is the size that is asked for. The default is half of the context window of the
-	// session's model, and with [StrategyOpaque] a twentieth of what was imported.
+	// Target is the requested size of the window. The default is half of the
+	// context window of the session's model; with [StrategyOpaque], a
+	// twentieth of the imported size.
 	Target Target `json:"target,omitzero"`
 
-	// Smallest asks for the smallest window that the strategy can make, in place of a
-	// target: what [pager.FloorError.Need] says of a target that is too small. A strategy that
-	// makes a summary has none.
+	// Smallest requests the smallest window that the strategy can make, in
+	// place of Target: [pager.FloorError.Need] of a target that is too small.
+	// Strategies with a summary do not support it.
 	Smallest bool `json:"smallest,omitempty"`
 
-	// Strategy is how. The default is that of the engine's options.
+	// Strategy is the strategy to use. The default is that of the engine's
+	// options.
 	Strategy Strategy `json:"strategy,omitempty"`
 
-	// ProbeMin is the share of probes that the result must answer, besides all
-	// critical ones; 0 accepts whatever comes. The default is
-	// that of [probe.DefaultPolicy] where a summary is made. With it, results of the other strategies must
-	// answer, too.
+	// ProbeMin is the share of probes that the result must answer, besides
+	// all critical ones; 0 accepts every result. The default for strategies
+	// with a summary is that of [probe.DefaultPolicy]; other strategies ask
+	// probes only if ProbeMin is set.
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 
-	// Window is the context window, in tokens. The default is that of the
-	// engine's options.
+	// Window is the size of the context window, in tokens. The default is
+	// that of the engine's options.
 	Window token.Count `json:"window,omitempty"`
 
-	// Auto marks a pass that nobody asked for: it goes no lower than the floor,
-	// see [pager.Floor].
+	// Auto marks a pass that no person asked for: it does not go below the
+	// floor, see [pager.Floor].
 	Auto bool `json:"auto,omitempty"`
 
-	// Intent has words for what the agent is about to do, or intents as JSON, see
-	// [intent.Parse], of which the keywords count. The default is those keywords of
-	// what a person asked for last that the session has fewest of.
+	// Intent describes the agent's next step: words, or intents as JSON, see
+	// [intent.Parse], whose keywords count. The default is the keywords of
+	// the user's last message that are rarest in the session.
 	Intent []string `json:"intent,omitempty"`
 
-	// Todos is a list of things to do, as [summary.ParseTodos] reads it. What the new
-	// summary says is done is completed in it, and is among the summary's decisions.
+	// Todos is a list of tasks as [summary.ParseTodos] reads it. Tasks that
+	// the new summary reports as done are completed in it and listed among
+	// the summary's decisions.
 	Todos json.RawMessage `json:"todos,omitempty"`
 
 	KeepLast int  `json:"keep_last,omitempty"` // as in [Options]
-	DryRun   bool `json:"dry_run,omitempty"`   // plan and check, write nothing
+	DryRun   bool `json:"dry_run,omitempty"`   // plan and check, but write nothing
 }
 
-// A CompressResult says what a pass did, or would do.
+// A CompressResult describes a pass that was done or, in a dry run, planned.
 type CompressResult struct {
 	Session   transcript.SessionID  `json:"session"`
 	Op        string                `json:"op,omitempty"` // empty if nothing was written
-	Strategy  Strategy              `json:"strategy"`     // that was accepted in the end
+	Strategy  Strategy              `json:"strategy"`     // that was accepted
 	Budget    token.Count           `json:"budget"`
-	Share     ratio.Ratio           `json:"share,omitempty"`  // where one was asked for: the budget is this share of Leaves, and Stays
-	Leaves    token.Count           `json:"leaves,omitempty"` // tokens of the conversation, as imported
-	Stays     token.Count           `json:"stays,omitempty"`  // tokens of system text, tools and framing beside it
+	Share     ratio.Ratio           `json:"share,omitempty"`  // with a share as target: the budget is this share of Leaves, plus Stays
+	Leaves    token.Count           `json:"leaves,omitempty"` // tokens of the imported conversation
+	Stays     token.Count           `json:"stays,omitempty"`  // tokens of system text, tools and framing
 	Figures   pager.Figures         `json:"figures"`
-	Imported  token.Count           `json:"imported"`       // tokens of all blocks, as they came in
-	Before    token.Count           `json:"before"`         // tokens of the window
-	After     token.Count           `json:"after"`          // tokens of the window
-	Sent      token.Count           `json:"sent,omitempty"` // see [ContextResult]; it stays as it is
+	Imported  token.Count           `json:"imported"`       // imported tokens of all blocks
+	Before    token.Count           `json:"before"`         // tokens of the window before
+	After     token.Count           `json:"after"`          // tokens of the window after
+	Sent      token.Count           `json:"sent,omitempty"` // see [ContextResult]; a pass does not change it
 	Ratio     ratio.Ratio           `json:"ratio"`          // 1 − after/before
 	Intent    []string              `json:"intent"`
-	Blocks    Tally                 `json:"blocks"` // by state, after the pass
-	Tokens    Tally                 `json:"tokens"` // as imported, by state after the pass; they sum to Imported
+	Blocks    Tally                 `json:"blocks"` // number of blocks by state, after the pass
+	Tokens    Tally                 `json:"tokens"` // imported tokens by state, after the pass; they sum to Imported
 	Changed   int                   `json:"changed"`
-	Provider  string                `json:"provider"`           // whose rules the result was checked by
-	Summary   *SummaryInfo          `json:"summary,omitempty"`  // what stands in the window for older blocks
-	Probes    *probe.Report         `json:"probes,omitempty"`   // of what was accepted
+	Provider  string                `json:"provider"`           // provider whose rules the result was checked by
+	Summary   *SummaryInfo          `json:"summary,omitempty"`  // the summary in the window
+	Probes    *probe.Report         `json:"probes,omitempty"`   // of the accepted result
 	Attempts  []Attempt             `json:"attempts,omitempty"` // in order; the last was accepted
 	Warnings  []string              `json:"warnings,omitempty"`
-	Todos     []Todo                `json:"todos,omitempty"`     // of the request's list, as they are now
-	TodoList  []byte                `json:"todo_list,omitempty"` // that list, byte for byte but for statuses
+	Todos     []Todo                `json:"todos,omitempty"`     // the request's tasks with their new statuses
+	TodoList  []byte                `json:"todo_list,omitempty"` // the request's list; only statuses differ
 	Decisions []pager.BlockDecision `json:"decisions"`
 }
 
@@ -93,41 +96,41 @@ type CompressResult struct {
 type Todo struct {
 	Content   string `json:"content"`
 	Status    string `json:"status"`
-	Completed bool   `json:"completed,omitempty"` // by this compression
+	Completed bool   `json:"completed,omitempty"` // completed by this compression
 }
 
-// An Attempt is one way in which a compression was tried.
+// An Attempt is one attempt of a compression.
 type Attempt struct {
 	Strategy Strategy    `json:"strategy"`
-	Model    string      `json:"model,omitempty"`     // that wrote the summary; empty for a program
-	Account  bool        `json:"account,omitempty"`   // of anchored: an account is in the window; without Detail, of the summary only its id
-	Detail   ratio.Ratio `json:"detail,omitempty"`    // share of the budget that the summary might take
-	KeepLast int         `json:"keep_last"`           // newest blocks that no summary covers
-	Summary  token.Count `json:"summary,omitempty"`   // that it took
+	Model    string      `json:"model,omitempty"`     // model that wrote the summary; empty for a program
+	Account  bool        `json:"account,omitempty"`   // only of anchored: the window has an account; without Detail, only the summary's id
+	Detail   ratio.Ratio `json:"detail,omitempty"`    // share of the budget for the summary
+	KeepLast int         `json:"keep_last"`           // number of newest blocks that no summary covers
+	Summary  token.Count `json:"summary,omitempty"`   // tokens of the summary
 	After    token.Count `json:"after,omitempty"`     // tokens of the window
-	Passed   int         `json:"passed"`              // probes
-	Probes   int         `json:"probes"`              // probes
-	Score    ratio.Ratio `json:"score"`               // Passed of Probes
+	Passed   int         `json:"passed"`              // number of answered probes
+	Probes   int         `json:"probes"`              // number of probes
+	Score    ratio.Ratio `json:"score"`               // Passed / Probes
 	Accepted bool        `json:"accepted"`            //
-	Reasons  []string    `json:"reasons,omitempty"`   // why it was not
-	RedFlags []string    `json:"red_flags,omitempty"` // of the skill's list
+	Reasons  []string    `json:"reasons,omitempty"`   // why the attempt was rejected
+	RedFlags []string    `json:"red_flags,omitempty"` // red flags of the compression skill
 
-	// Judged is the judgement of the new summary alone; nil if none was made or nothing
-	// is asked. It must accept the summary, besides what the window must answer.
+	// Judged is the judgment of the new summary alone, which must accept it
+	// too; nil if none was made.
 	Judged *Judged `json:"judged,omitempty"`
 }
 
-// Judged is a [Judgement] in short.
+// Judged is a short form of [Judgement].
 type Judged struct {
-	Passed   int               `json:"passed"` // probes
+	Passed   int               `json:"passed"` // number of answered probes
 	Probes   int               `json:"probes"`
-	Score    ratio.Ratio       `json:"score"`    // Passed of Probes
-	Problems int               `json:"problems"` // of the summary
+	Score    ratio.Ratio       `json:"score"`    // Passed / Probes
+	Problems int               `json:"problems"` // number of problems of the summary
 	Verdict  *probe.Acceptance `json:"verdict"`
 }
 
-// A ProbesError is an [ErrProbes] with all that was tried, and the report of the
-// last.
+// A ProbesError is an [ErrProbes] with all attempts and the probe report of
+// the last.
 type ProbesError struct {
 	Attempts []Attempt
 	Report   *probe.Report
@@ -145,17 +148,17 @@ func (e *ProbesError) Error() string {
 // Is makes errors.Is(e, ErrProbes) true.
 func (e *ProbesError) Is(target error) bool { return target == ErrProbes }
 
-// The strategies. The first four put a summary in place of older blocks; see
+// The strategies. The first four replace older blocks by a summary; see
 // carrel.Engine.Compress.
 const (
-	StrategyAnchored     Strategy = "anchored"     // a merged summary, one recall away; an account that answers the probes
-	StrategyHybrid       Strategy = "hybrid"       // a merged summary; of the blocks, the newest
-	StrategyRegenerative Strategy = "regenerative" // a summary written anew; of the blocks, the newest
-	StrategyOpaque       Strategy = "opaque"       // a dense line of names; of the blocks, the last few
-	StrategyWindow       Strategy = "window"       // no new summary; the newest blocks
-	StrategyImportance   Strategy = "importance"   // no new summary; the lines that are most likely needed
-	StrategyAccount      Strategy = "account"      // no new summary; an account of what was said and done
-	StrategyPager        Strategy = "pager"        // no new summary; blocks by rule and by the pager's score
+	StrategyAnchored     Strategy = "anchored"     // an account, and a merged summary that is recalled by id
+	StrategyHybrid       Strategy = "hybrid"       // a merged summary and the newest blocks
+	StrategyRegenerative Strategy = "regenerative" // a summary of all older blocks, written anew, and the newest blocks
+	StrategyOpaque       Strategy = "opaque"       // one dense line of names and the last few blocks
+	StrategyWindow       Strategy = "window"       // the newest blocks, no summary
+	StrategyImportance   Strategy = "importance"   // the lines that are most likely needed again, no summary
+	StrategyAccount      Strategy = "account"      // an account of the conversation, no summary
+	StrategyPager        Strategy = "pager"        // blocks by rule and retention score, no summary
 )
 
 // Strategies returns all strategies, the default first.
@@ -163,6 +166,6 @@ func Strategies() []Strategy {
 	return []Strategy{StrategyAccount, StrategyImportance, StrategyAnchored, StrategyHybrid, StrategyRegenerative, StrategyOpaque, StrategyWindow, StrategyPager}
 }
 
-// ErrProbes means that nothing that was tried answers enough of what the
-// original answers. The error is a [*ProbesError].
+// ErrProbes means that no attempt answers enough of the probes. The error is
+// a [*ProbesError].
 var ErrProbes = errors.New("the result does not answer the probes")

@@ -7,49 +7,49 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A CostRequest asks what conversations cost.
+// A CostRequest asks for the cost of conversations.
 type CostRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // all of the scope by default
-	Since   time.Time            `json:"since,omitzero"`    // only calls that were answered since then
+	Session transcript.SessionID `json:"session,omitempty"` // empty: all sessions of the scope
+	Since   time.Time            `json:"since,omitzero"`    // only calls answered at this time or later
 }
 
-// A CostResult says what conversations cost, by what the provider charged for each of their
-// calls as the client recorded it or as the proxy saw it, and why what had been kept in its
-// cache was not read. Money is in billionths of a US dollar, at the list prices of the models.
+// A CostResult has the cost of conversations, from the usage of each call as
+// the client or the proxy recorded it, and the reasons for cache misses.
+// Money is in billionths of a US dollar, at the list prices of the models.
 type CostResult struct {
-	Sessions  []SessionCost          `json:"sessions"`          // with calls, the dearest first
-	Total     economy.Bill           `json:"bill"`              // of all of them; breaks are listed where one session is asked for
-	Managed   *ManagedCost           `json:"managed,omitempty"` // what managing their windows had changed; nil if no call has a price
-	Unmetered []transcript.SessionID `json:"unmetered"`         // sessions whose format does not say what was charged
+	Sessions  []SessionCost          `json:"sessions"`          // sessions with calls, the most expensive first
+	Total     economy.Bill           `json:"bill"`              // of all sessions; breaks are listed only if the request names a session
+	Managed   *ManagedCost           `json:"managed,omitempty"` // estimated cost with managed windows; nil if no call has a price
+	Unmetered []transcript.SessionID `json:"unmetered"`         // sessions whose format does not record usage
 	Unseen    int                    `json:"unseen"`            // sub-agents whose calls are in no session
-	Twice     int                    `json:"twice"`             // calls that a session file and the proxy recorded: they count once, as the proxy saw them
-	Compacted int                    `json:"compacted"`         // compactions by the client: the call that wrote the summary is not recorded
+	Twice     int                    `json:"twice"`             // calls that both a session file and the proxy recorded; the proxy's record counts
+	Compacted int                    `json:"compacted"`         // compactions by the client, whose own calls are not recorded
 }
 
-// A SessionCost says what a session cost.
+// A SessionCost is the cost of a session.
 type SessionCost struct {
-	Session  transcript.SessionID `json:"session"` // empty for calls beside conversations, such as for titles; may not be stored
+	Session  transcript.SessionID `json:"session"` // need not be stored; empty for calls outside of conversations, such as for titles
 	Title    string               `json:"title,omitempty"`
 	Project  string               `json:"project,omitempty"`
-	Model    string               `json:"model,omitempty"` // that answered last
+	Model    string               `json:"model,omitempty"` // model of the last answer
 	Calls    int                  `json:"calls"`
-	Side     int                  `json:"side"`    // of them, those of sub-agents
-	Proxied  int                  `json:"proxied"` // of them, those that came through the proxy
+	Side     int                  `json:"side"`    // part of the calls made by sub-agents
+	Proxied  int                  `json:"proxied"` // part of the calls recorded by the proxy
 	Spend    economy.Spend        `json:"spend"`
 	Total    economy.Money        `json:"total"`
-	Breaks   int                  `json:"breaks"`         // calls that could have read more from the cache than they did
-	Extra    economy.Money        `json:"extra"`          // what breaks cost above reading
-	Unpriced int                  `json:"unpriced"`       // calls whose prices are not known
-	First    time.Time            `json:"first,omitzero"` // when the first of its calls was answered
-	Last     time.Time            `json:"last,omitzero"`  // when the last one was
+	Breaks   int                  `json:"breaks"`         // calls that could have read more from the cache
+	Extra    economy.Money        `json:"extra"`          // cost of the breaks above the price of cache reads
+	Unpriced int                  `json:"unpriced"`       // calls without a known price
+	First    time.Time            `json:"first,omitzero"` // when the first call was answered
+	Last     time.Time            `json:"last,omitzero"`  // when the last call was answered
 }
 
-// A ManagedCost says what the calls with prices had cost with windows that are made smaller
-// when that has to be or pays: from the least to the most that the assumptions give. Calls
-// that were managed are in both as they are.
+// A ManagedCost estimates the cost of the calls with prices if their windows
+// had been managed, as a range over the assumptions. Calls that were managed
+// count unchanged.
 type ManagedCost struct {
 	Least  economy.Money `json:"least"`
 	Most   economy.Money `json:"most"`
-	Epochs int           `json:"epochs"` // how often a window had been made smaller
+	Epochs int           `json:"epochs"` // number of times that a window would have been made smaller
 	Basis  string        `json:"basis"`  // the assumptions
 }

@@ -5,17 +5,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SessionRemoval says what became of a session that was removed, restored or purged.
+// A SessionRemoval describes the removal, restoration or purge of a session.
 type SessionRemoval struct {
 	Session  transcript.SessionID   `json:"session"`
-	Op       string                 `json:"op"`                // in its journal; of a purge, the receipt
-	Status   store.Status           `json:"status"`            // that it has now
-	Derived  []transcript.SessionID `json:"derived,omitempty"` // sessions purged with it, which began with a packet of it
-	Heirs    []transcript.SessionID `json:"heirs,omitempty"`   // sessions whose contract inherited from its contract; they stay as they are
+	Op       string                 `json:"op"`                // entry in its journal; of a purge, the receipt
+	Status   store.Status           `json:"status"`            // new status
+	Derived  []transcript.SessionID `json:"derived,omitempty"` // sessions that began with a packet of it and were purged with it
+	Heirs    []transcript.SessionID `json:"heirs,omitempty"`   // sessions whose contract inherited from its contract; they are unchanged
 	Memories []store.ArtifactID     `json:"memories,omitempty"`
-	Cells    int                    `json:"cells,omitempty"` // that were erased; their commitments stay
+	Cells    int                    `json:"cells,omitempty"` // number of erased cells; their commitments stay
 
-	// Manifests are of the contexts that its window was in, newest first. They stay, and
-	// verify; what was in them of the session is gone.
+	// Manifests lists the manifests of contexts that held its window, newest
+	// first. They stay and verify; the session's parts of these contexts are
+	// gone.
 	Manifests []string `json:"manifests,omitempty"`
 }

@@ -2,10 +2,10 @@ package api
 
 import "io"
 
-// A FollowRequest is the file of a conversation to which its client adds.
+// A FollowRequest is a conversation file that its client appends to.
 type FollowRequest struct {
-	Name   string      // of the file; without its extension it is the session, for what is remembered of it
-	Format string      // of the file
-	File   io.ReaderAt // is not read after the call
-	Size   int64       // bytes that the file has
+	Name   string      // of the file; without its extension, the key of the session for later calls
+	Format string      // format of the file
+	File   io.ReaderAt // not read after the call
+	Size   int64       // size of the file in bytes
 }

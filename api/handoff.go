@@ -5,32 +5,32 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A HandoffRequest says which session is handed over, and to whom. What is empty
-// is taken from what is on record.
+// A HandoffRequest names a session and its recipient. Empty fields are filled
+// from the record of the session.
 type HandoffRequest struct {
 	Session transcript.SessionID `json:"session"`
-	For     string               `json:"for,omitempty"`   // who is to go on
-	By      string               `json:"by,omitempty"`    // the actor by default
-	Next    string               `json:"next,omitempty"`  // the recommended next action
-	Notes   string               `json:"notes,omitempty"` // for who goes on
+	For     string               `json:"for,omitempty"`   // recipient
+	By      string               `json:"by,omitempty"`    // sender; by default the actor
+	Next    string               `json:"next,omitempty"`  // recommended next action
+	Notes   string               `json:"notes,omitempty"` // notes for the recipient
 	Domain  string               `json:"domain,omitempty"`
-	Title   string               `json:"title,omitempty"`  // of the file, besides its date
-	Strict  bool                 `json:"strict,omitempty"` // only the keys of the published schema; see [handoff.Packet.Published]
+	Title   string               `json:"title,omitempty"`  // part of the file name, after the date
+	Strict  bool                 `json:"strict,omitempty"` // only keys of the published schema; see [handoff.Packet.Published]
 }
 
-// A HandoffResult is a packet, and what the rules of honesty say of it.
+// A HandoffResult is a packet and the findings of the rules of honesty.
 type HandoffResult struct {
 	Session  transcript.SessionID `json:"session"`
-	File     string               `json:"file,omitempty"` // as which the packet is kept, in Markdown; of a packet that was made
+	File     string               `json:"file,omitempty"` // name for the Markdown file of a new packet
 	Packet   *handoff.Packet      `json:"packet"`
-	LeftOut  []string             `json:"left_out,omitempty"` // keys of the packet that a strict one lacks
-	Findings []handoff.Finding    `json:"findings,omitempty"` // none of them an error
+	LeftOut  []string             `json:"left_out,omitempty"` // keys that a strict packet lacks
+	Findings []handoff.Finding    `json:"findings,omitempty"` // they are no errors
 }
 
-// A CheckHandoffRequest is a packet in Markdown or JSON, and the session that it
-// claims to be of, or none.
+// A CheckHandoffRequest is a packet in Markdown or JSON, and optionally the
+// session that it describes.
 type CheckHandoffRequest struct {
-	Name    string               `json:"name,omitempty"` // of the file, for errors
+	Name    string               `json:"name,omitempty"` // name of the file, for errors
 	Data    []byte               `json:"data"`
 	Session transcript.SessionID `json:"session,omitempty"`
 }
@@ -39,16 +39,16 @@ type CheckHandoffRequest struct {
 type AcceptRequest struct {
 	Name   string `json:"name,omitempty"` // of the file, for errors
 	Data   []byte `json:"data"`
-	Format string `json:"format,omitempty"` // of the new conversation; "openai" by default
+	Format string `json:"format,omitempty"` // format of the new conversation; "openai" by default
 	DryRun bool   `json:"dry_run,omitempty"`
 }
 
-// An AcceptResult says which session a packet began.
+// An AcceptResult names the session that a packet began.
 type AcceptResult struct {
 	Session  transcript.SessionID `json:"session"`
-	File     string               `json:"file"` // as which the conversation goes on with the session when it is imported
+	File     string               `json:"file"` // name under which an import of the conversation continues the session
 	Packet   *handoff.Packet      `json:"packet"`
 	Findings []handoff.Finding    `json:"findings,omitempty"`
-	Contract int                  `json:"contract"` // statements of the new contract
+	Contract int                  `json:"contract"` // number of statements of the new contract
 	Op       string               `json:"op,omitempty"`
 }

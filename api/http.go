@@ -2,11 +2,11 @@ package api
 
 // The headers of requests and responses.
 const (
-	HeaderScope       = "Carrel-Scope"    // whose context it is
-	HeaderSession     = "Carrel-Session"  // of MCP: the session that the agent is in
-	HeaderIdempotency = "Idempotency-Key" // the same key means the same write, which is made once
-	HeaderRequest     = "Carrel-Request"  // id of the request, in logs and spans, too
+	HeaderScope       = "Carrel-Scope"    // scope of the request
+	HeaderSession     = "Carrel-Session"  // MCP only: the session of the agent
+	HeaderIdempotency = "Idempotency-Key" // requests with equal keys are one write
+	HeaderRequest     = "Carrel-Request"  // id of the request, also in logs and spans
 )
 
-// Prefix is what all paths of operations begin with.
+// Prefix is the path prefix of all operations.
 const Prefix = "/v1"

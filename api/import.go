@@ -8,29 +8,29 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An ImportRequest is a file with a conversation.
+// An ImportRequest is a conversation in a file's format.
 type ImportRequest struct {
-	Name   string `json:"name,omitempty"`   // of the file; goes into errors
-	Format string `json:"format,omitempty"` // "" or "auto" finds out
-	Data   []byte `json:"data"`             // must not be changed afterwards
+	Name   string `json:"name,omitempty"`   // of the file, for errors
+	Format string `json:"format,omitempty"` // "" or "auto" detects it
+	Data   []byte `json:"data"`             // the caller must not change it afterwards
 	DryRun bool   `json:"dry_run,omitempty"`
 
-	// Rewind takes in a copy that has less of a session than what is known, and nothing
-	// new: what is missing leaves the conversation.
+	// Rewind accepts a shorter copy of a stored session: the missing blocks
+	// leave the conversation.
 	Rewind bool `json:"rewind,omitempty"`
 
-	// Compaction is the SHA-256, in hexadecimal digits, of the message that the client's own
-	// compaction left in the conversation, as it stands in Data. What is stored of the session
-	// and lacks that message becomes an earlier window. It is for formats whose data has one
+	// Compaction is the SHA-256, in hexadecimal digits, of the message that
+	// the client's own compaction left in Data. Stored blocks that precede it
+	// become an earlier window. It is for formats whose data holds one
 	// window: requests to models.
 	Compaction string `json:"compaction,omitempty"`
 
-	// Anew takes in a conversation that was purged, as if it had never been there. It
-	// takes the permission to erase, which is whose decision it was.
+	// Anew imports a purged conversation as a new one. It needs the
+	// permission to erase.
 	Anew bool `json:"anew,omitempty"`
 }
 
-// An ImportResult says what was imported.
+// An ImportResult describes an import.
 type ImportResult struct {
 	Session  transcript.SessionID `json:"session"`
 	Format   string               `json:"format"`
@@ -39,23 +39,23 @@ type ImportResult struct {
 	Encoding string               `json:"encoding"`
 	Messages int                  `json:"messages"`
 	Blocks   int                  `json:"blocks"`
-	Earlier  int                  `json:"earlier,omitempty"` // blocks before a compaction by the client
+	Earlier  int                  `json:"earlier,omitempty"` // blocks of windows before a compaction by the client
 	Tokens   token.Count          `json:"tokens"`
 	Bytes    int                  `json:"bytes"`
-	Added    int                  `json:"added"`   // blocks that were not known
-	Changed  bool                 `json:"changed"` // something was written, or would be
+	Added    int                  `json:"added"`   // new blocks
+	Changed  bool                 `json:"changed"` // something was written or, in a dry run, would be
 	Branches []transcript.Branch  `json:"branches,omitempty"`
 	Warnings []transcript.Warning `json:"warnings,omitempty"`
 	Op       string               `json:"op,omitempty"`
 }
 
-// A ShorterError is an [ErrShorter] with the figures. Messages are counted in all
-// windows.
+// A ShorterError is an [ErrShorter] with the figures. Messages are counted
+// over all windows.
 type ShorterError struct {
 	Session    transcript.SessionID
-	Known, Has int   // messages: that are known, and that the file has
-	KnownBytes int64 // of the input that is stored
-	Bytes      int64 // of the file
+	Known, Has int   // messages in the store, and in the file
+	KnownBytes int64 // size of the stored input
+	Bytes      int64 // size of the file
 }
 
 func (e *ShorterError) Error() string {
@@ -66,6 +66,6 @@ func (e *ShorterError) Error() string {
 // Is makes errors.Is(e, ErrShorter) true.
 func (e *ShorterError) Is(target error) bool { return target == ErrShorter }
 
-// ErrShorter means that a file has less of a session than what is known, and nothing
-// new.
+// ErrShorter means that a file has fewer messages of a session than the
+// store, and nothing new.
 var ErrShorter = errors.New("shorter copy of a known session")

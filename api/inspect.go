@@ -9,21 +9,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SessionInfo is what is known of a session without reading it.
+// A SessionInfo describes a session without its blocks.
 type SessionInfo struct {
 	Session  transcript.SessionID `json:"session"`
-	Status   store.Status         `json:"status,omitempty"` // if it was removed or purged
+	Status   store.Status         `json:"status,omitempty"` // set if it was removed or purged
 	Title    string               `json:"title,omitempty"`
 	Critical bool                 `json:"critical,omitempty"` // see carrel.Engine.Mark
 	Project  string               `json:"project,omitempty"`
-	File     string               `json:"file,omitempty"` // that it was imported from
+	File     string               `json:"file,omitempty"` // file that it was imported from
 	Format   string               `json:"format"`
 	Model    string               `json:"model,omitempty"`
 	Encoding string               `json:"encoding"`
 	Messages int                  `json:"messages"`
 	Blocks   int                  `json:"blocks"`
-	Tokens   token.Count          `json:"tokens"` // as imported
-	Window   token.Count          `json:"window"` // in the window now
+	Tokens   token.Count          `json:"tokens"` // imported tokens
+	Window   token.Count          `json:"window"` // tokens of the present window
 	Bytes    int64                `json:"bytes"`
 	Revision store.Revision       `json:"revision"`
 	Created  time.Time            `json:"created"`
@@ -34,36 +34,37 @@ type SessionInfo struct {
 type BlockInfo struct {
 	ID      transcript.BlockID `json:"id"`
 	ShortID string             `json:"short_id"`
-	Earlier int                `json:"earlier,omitempty"` // number of the earlier window that it is of, from 1; 0: of the present one
-	Turn    int                `json:"turn"`              // in its window
+	Earlier int                `json:"earlier,omitempty"` // number of its earlier window, from 1; 0: the present window
+	Turn    int                `json:"turn"`              // turn in its window
 	Kind    transcript.Kind    `json:"kind"`
 	Tools   []string           `json:"tools,omitempty"`
 	Rule    pager.Rule         `json:"rule,omitempty"`
 	State   store.State        `json:"state"`
 	Form    pager.Form         `json:"form"`
 	Pinned  bool               `json:"pinned,omitempty"`
-	Tokens  token.Count        `json:"est_tokens"` // as imported
-	Window  token.Count        `json:"window"`     // in the window now
+	Tokens  token.Count        `json:"est_tokens"` // imported tokens
+	Window  token.Count        `json:"window"`     // tokens in the present window
 	Preview string             `json:"preview"`
 
-	// Whether and how it may be discarded, see carrel.Engine.Discard.
+	// Discardable reports whether carrel.Engine.Discard may take it out.
 	Discardable bool           `json:"discardable"`
 	Class       pager.Disposal `json:"class,omitempty"`
-	Priority    int            `json:"priority,omitempty"` // 1 goes first
-	Kept        string         `json:"kept,omitempty"`     // why it may not
+	Priority    int            `json:"priority,omitempty"` // order of discard; 1 goes first
+	Kept        string         `json:"kept,omitempty"`     // why it may not be discarded
 }
 
-// A MessagesResult lists the blocks of a session, in order, with what an agent
-// needs to tidy its window. Blocks of earlier windows, which the client compacted, come
-// first; they are cold, and in no figure of the session. SessionInfo.Messages, whose name
-// the list has, is 0; the count is Count.
+// A MessagesResult lists the blocks of a session in order, with the figures
+// that an agent needs to tidy its window. Blocks of earlier windows, which
+// the client compacted, come first; they are cold and count in no figure of
+// the session. SessionInfo.Messages is 0, because the list has that name; the
+// number is Count.
 type MessagesResult struct {
 	SessionInfo
-	Count    int                 `json:"message_count"` // of the session; Messages lists blocks
+	Count    int                 `json:"message_count"` // number of messages; Messages lists blocks
 	Floor    token.Count         `json:"floor_tokens"`
-	Target   token.Count         `json:"target_tokens"` // of a discard: 50 000 or half of the context window, at least the floor
+	Target   token.Count         `json:"target_tokens"` // target of an automatic discard: 50 000 tokens or half of the context window, but at least the floor
 	Total    token.Count         `json:"total_est_tokens"`
-	Earlier  int                 `json:"earlier,omitempty"` // of the blocks, how many are of earlier windows
+	Earlier  int                 `json:"earlier,omitempty"` // number of blocks of earlier windows
 	Sent     token.Count         `json:"sent,omitempty"`    // see [ContextResult]
 	Figures  pager.Figures       `json:"figures"`
 	Messages []BlockInfo         `json:"messages"`
@@ -71,44 +72,45 @@ type MessagesResult struct {
 	Branches []transcript.Branch `json:"branches,omitempty"`
 }
 
-// A ContextResult says what fills the window of a session. The figures are in
-// tokens and sum to Used.
+// A ContextResult has the sizes of the parts of a session's window, in
+// tokens. They sum to Used.
 type ContextResult struct {
 	SessionInfo
-	Capacity  token.Count   `json:"capacity"` // of the model's context window
+	Capacity  token.Count   `json:"capacity"` // size of the model's context window
 	Used      token.Count   `json:"used"`
-	Sent      token.Count   `json:"sent,omitempty"` // in the agent's newest request, as its provider counted them; 0 if that is unknown
-	Effective token.Count   `json:"effective"`      // of the capacity; Level is of this
+	Sent      token.Count   `json:"sent,omitempty"` // tokens of the agent's newest request, as its provider counted them; 0 if unknown
+	Effective token.Count   `json:"effective"`      // usable part of Capacity; Level refers to it
 	Fixed     ContextShare  `json:"fixed"`          // framing and tool definitions
 	System    ContextShare  `json:"system"`         // system text
 	Pinned    ContextShare  `json:"pinned"`         // other blocks under hard rules
-	Summary   ContextShare  `json:"summary"`        // what stands for blocks that it covers and that left
-	Live      ContextShare  `json:"live"`           // other blocks as they came in
-	Stubs     ContextShare  `json:"stubs"`          // what stands for others
-	Cold      ContextShare  `json:"cold"`           // out of the window; Tokens is 0
-	Earlier   ContextShare  `json:"earlier"`        // of windows before a compaction by the client; Tokens is 0
-	Free      token.Count   `json:"free"`           // capacity less used and reserve, at least 0
+	Summary   ContextShare  `json:"summary"`        // the summary of older blocks
+	Live      ContextShare  `json:"live"`           // other whole blocks
+	Stubs     ContextShare  `json:"stubs"`          // stubs of paged blocks
+	Cold      ContextShare  `json:"cold"`           // blocks out of the window; Tokens is 0
+	Earlier   ContextShare  `json:"earlier"`        // blocks of windows before a compaction by the client; Tokens is 0
+	Free      token.Count   `json:"free"`           // Capacity less Used and Reserved, at least 0
 	Reserved  token.Count   `json:"reserved"`       // for the reply
 	Level     string        `json:"level"`          // "ok", "warn", "compress" or "critical"; see Figures
 	Figures   pager.Figures `json:"figures"`
-	Ops       int           `json:"ops"`             // entries in the journal
-	Proxy     *ProxyState   `json:"proxy,omitempty"` // how it goes through a proxy of Carrel; none if it does not
+	Ops       int           `json:"ops"`             // number of journal entries
+	Proxy     *ProxyState   `json:"proxy,omitempty"` // set if the session goes through a proxy of Carrel
 }
 
-// A ProxyState says how a session goes through a proxy of Carrel, by its last call.
+// A ProxyState describes the last call of a session through a proxy of
+// Carrel.
 type ProxyState struct {
-	Session   transcript.SessionID `json:"session"`    // that the proxy stores the conversation as; with managing, its window is what is sent from the next epoch on
-	At        time.Time            `json:"at"`         // when the answer to the last call came
-	Managed   bool                 `json:"managed"`    // what was sent is not what came
-	Epoch     int                  `json:"epoch"`      // of what was sent; 0 is the time before the first head
-	Bytes     int                  `json:"bytes"`      // that came
-	SentBytes int                  `json:"sent_bytes"` // that were sent
-	Tokens    token.Count          `json:"tokens"`     // of the prompt, as the provider counted; 0 if it did not say
+	Session   transcript.SessionID `json:"session"`    // session in which the proxy stores the conversation; if managed, its window is sent from the next epoch on
+	At        time.Time            `json:"at"`         // when the last answer arrived
+	Managed   bool                 `json:"managed"`    // the sent body was not the received one
+	Epoch     int                  `json:"epoch"`      // epoch of the sent messages; 0 before the first head
+	Bytes     int                  `json:"bytes"`      // size of the received body
+	SentBytes int                  `json:"sent_bytes"` // size of the sent body
+	Tokens    token.Count          `json:"tokens"`     // tokens of the prompt, as the provider counted them; 0 if it did not
 }
 
-// A ContextShare is what one kind of content takes.
+// A ContextShare is the size of one kind of content.
 type ContextShare struct {
 	Blocks int         `json:"blocks"`
 	Tokens token.Count `json:"tokens"`    // in the window
-	Stands token.Count `json:"stand_for"` // as they were imported
+	Stands token.Count `json:"stand_for"` // imported tokens
 }

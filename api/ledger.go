@@ -1,11 +1,11 @@
 package api
 
-// A VerifyResult says what of a manifest was checked, and holds.
+// A VerifyResult lists the checks that a manifest passed.
 type VerifyResult struct {
 	Manifest string `json:"manifest"`
 	Seal     string `json:"seal"`
-	Segments int    `json:"segments"` // whose bytes match their commitment
-	Erased   int    `json:"erased"`   // whose bytes were purged, so that nothing can be said about them
-	Redacted int    `json:"redacted"` // items that were taken out of the document
+	Segments int    `json:"segments"` // segments whose bytes match their commitment
+	Erased   int    `json:"erased"`   // segments whose bytes were purged and cannot be checked
+	Redacted int    `json:"redacted"` // items taken out of the document
 	Output   bool   `json:"output"`   // the whole context was rebuilt and matches
 }

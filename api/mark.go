@@ -5,11 +5,11 @@ import "github.com/carrel-dev/carrel/transcript"
 // A MarkRequest marks a session.
 type MarkRequest struct {
 	Session  transcript.SessionID `json:"session"`
-	Critical bool                 `json:"critical"` // or not
+	Critical bool                 `json:"critical"` // false removes the mark
 	DryRun   bool                 `json:"dry_run,omitempty"`
 }
 
-// A MarkResult says how a session is marked.
+// A MarkResult is the new mark of a session.
 type MarkResult struct {
 	Session  transcript.SessionID `json:"session"`
 	Critical bool                 `json:"critical"`

@@ -1,6 +1,6 @@
 package api
 
-// A Tally is a figure for each state of a block.
+// A Tally is a number for each state of a block.
 type Tally struct {
 	Live int64 `json:"live"`
 	Stub int64 `json:"stub"`

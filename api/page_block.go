@@ -5,22 +5,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A PageRequest names blocks that are to be stubs in the window, by their ids or the
-// beginnings of them.
+// A PageRequest names blocks to replace by stubs, by their ids or prefixes of
+// ids.
 type PageRequest struct {
-	Session transcript.SessionID `json:"session,omitempty"` // by default that of the first id that is known
+	Session transcript.SessionID `json:"session,omitempty"` // by default the session of the first known id
 	Blocks  []string             `json:"blocks"`
 	DryRun  bool                 `json:"dry_run,omitempty"`
 }
 
-// A PageResult says which blocks are stubs now, or would be.
+// A PageResult lists the blocks that are stubs now or, in a dry run, would
+// be.
 type PageResult struct {
 	Session  transcript.SessionID `json:"session"`
 	Op       string               `json:"op,omitempty"` // empty if nothing was written
-	Blocks   []PagedBlock         `json:"blocks"`       // as they were named, each once
+	Blocks   []PagedBlock         `json:"blocks"`       // each named block once, in the order of the request
 	Before   token.Count          `json:"before"`       // tokens of the window
 	After    token.Count          `json:"after"`        // tokens of the window
-	Provider string               `json:"provider"`     // whose rules the result was checked by
+	Provider string               `json:"provider"`     // provider whose rules the result was checked by
 }
 
 // A PagedBlock is a block that is a stub in the window.
@@ -29,7 +30,7 @@ type PagedBlock struct {
 	ShortID string             `json:"short_id"`
 	Turn    int                `json:"turn"`
 	Kind    transcript.Kind    `json:"kind"`
-	Changed bool               `json:"changed"` // it was none before
+	Changed bool               `json:"changed"` // it was no stub before
 	Before  token.Count        `json:"before"`  // tokens in the window
 	After   token.Count        `json:"after"`   // tokens in the window
 }

@@ -9,47 +9,47 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A ProbesRequest says what is to be probed.
+// A ProbesRequest selects the blocks that probes are generated from.
 type ProbesRequest struct {
 	Session transcript.SessionID `json:"session"`
 
-	// Blocks is how many blocks the probes are about, from the first. The default
-	// is all of them.
+	// Blocks is the number of blocks, from the first. The default is all.
 	Blocks int `json:"blocks,omitempty"`
 }
 
-// A ProbesResult has the probes about a session.
+// A ProbesResult has probes about a session.
 type ProbesResult struct {
 	Session transcript.SessionID `json:"session"`
 	Blocks  int                  `json:"blocks"`
 	Probes  []probe.Probe        `json:"probes"`
 }
 
-// A RunProbesRequest asks probes of a session's window, or of a text.
+// A RunProbesRequest asks probes of a session's window or of a text.
 type RunProbesRequest struct {
 	Session transcript.SessionID `json:"session,omitempty"`
 
-	// Probes are asked. The default are those that the session's originals give.
+	// Probes are the probes to ask. The default is those generated from the
+	// session.
 	Probes []probe.Probe `json:"probes,omitempty"`
 
-	// Text is asked in place of the window, if it is not nil. It is judged as a
-	// summary of the session, see [Judgement]; with Probes, which need no session, or
-	// with Model it is any text, and only what is asked counts.
+	// Text, if not nil, is asked instead of the window. It is judged as a
+	// summary of the session, see [Judgement]. With Probes, which need no
+	// session, or with Model, it may be any text, and only the answers count.
 	Text *string `json:"text,omitempty"`
 
-	// Model lets the generator of the options answer, from the window alone, and
-	// grades its answers.
+	// Model lets the generator of the options answer from the window alone,
+	// and grades its answers.
 	Model bool `json:"model,omitempty"`
 
 	// ProbeMin is as in [CompressRequest].
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 }
 
-// A RunProbesResult says which probes were answered.
+// A RunProbesResult has the graded answers.
 type RunProbesResult struct {
 	Session transcript.SessionID `json:"session,omitempty"`
 	Model   string               `json:"model,omitempty"`
-	Calls   int                  `json:"calls,omitempty"` // of the model
+	Calls   int                  `json:"calls,omitempty"` // calls of the generator
 	Report  *probe.Report        `json:"report"`
 	Verdict *probe.Acceptance    `json:"verdict"`
 
@@ -57,7 +57,7 @@ type RunProbesResult struct {
 	Problems []summary.Problem `json:"problems,omitempty"`
 }
 
-// A RoundEntry is a round of compression as the journal has it.
+// A RoundEntry is a compression as recorded in the journal.
 type RoundEntry struct {
 	Op     string    `json:"op"`
 	Time   time.Time `json:"time"`
@@ -65,9 +65,9 @@ type RoundEntry struct {
 	Round
 }
 
-// A ProbeReport says how a session fared over its compressions.
+// A ProbeReport has the probe results of a session's compressions.
 type ProbeReport struct {
 	Session transcript.SessionID `json:"session"`
 	Rounds  []RoundEntry         `json:"rounds"` // oldest first
-	Drift   *probe.Drift         `json:"drift"`  // over those that were not undone
+	Drift   *probe.Drift         `json:"drift"`  // over compressions that were not undone
 }

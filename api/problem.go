@@ -18,17 +18,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Kind is a kind of error: how it is called, and its codes. The client of another
-// machine tells kinds apart by their slugs.
+// A Kind is a kind of error: its name and its codes. A remote client tells
+// kinds apart by their slugs.
 type Kind struct {
 	Slug   string
 	Title  string
-	Exit   int   // of the command line
-	Status int   // of HTTP
-	Is     error // what errors.Is finds in an error of this kind, or nil
+	Exit   int   // exit code of the command line
+	Status int   // HTTP status
+	Is     error // sentinel that errors.Is finds in errors of this kind, or nil
 }
 
-// The exit codes of the kinds, which are part of the interface.
+// The exit codes of the kinds. They are part of the interface.
 const (
 	ExitNo        = 1
 	ExitUsage     = 2
@@ -44,7 +44,7 @@ const (
 	ExitInterrupt = 130
 )
 
-// The kinds of errors of the engine and of those who guard it.
+// The kinds of errors of the engine and of its access control.
 var (
 	Unauthenticated  = Kind{"unauthenticated", "a credential is needed", ExitPolicy, http.StatusUnauthorized, ErrUnauthenticated}
 	Denied           = Kind{"denied", "the credential does not allow it", ExitPolicy, http.StatusForbidden, governance.ErrDenied}
@@ -81,15 +81,16 @@ var (
 	Unexpected       = Kind{"unexpected", "unexpected error", ExitBug, http.StatusInternalServerError, nil}
 )
 
-// ErrUnauthenticated means that whoever asks has not said who they are, or cannot
-// prove it.
+// ErrUnauthenticated means that a request has no credential or an invalid
+// one.
 var ErrUnauthenticated = errors.New("no valid credential")
 
-// ErrTooMany means that an actor has as many large jobs done at once as one may.
+// ErrTooMany means that an actor already runs the most large jobs allowed at
+// once.
 var ErrTooMany = errors.New("too many large jobs at once")
 
-// Kinds returns the kinds that have something to find with errors.Is, in an order in
-// which what wraps comes before what is wrapped.
+// Kinds returns the kinds that have a sentinel for errors.Is. A wrapping kind
+// comes before the kind that it wraps.
 func Kinds() []Kind {
 	return []Kind{
 		Unauthenticated, Denied, tooMany, Request, encoding, Ambiguous, budgetKind, Invalid, ProbesFailed, shorter, Refused, forbidden, unavailable,
@@ -98,8 +99,8 @@ func Kinds() []Kind {
 	}
 }
 
-// KindOf returns the kind of an error: the first of [Kinds] that it is, or one of
-// those that are known by their types.
+// KindOf returns the kind of err: the first of [Kinds] that matches, or a
+// kind known by its type.
 func KindOf(err error) Kind {
 	for _, k := range Kinds() {
 		if errors.Is(err, k.Is) {
@@ -121,18 +122,18 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// A Problem is an error for programs to read, see RFC 9457.
+// A Problem is an error in machine-readable form, see RFC 9457.
 type Problem struct {
 	Type       string                 `json:"type"` // TypePrefix and a slug
 	Title      string                 `json:"title"`
-	Status     int                    `json:"status"` // of HTTP; at the command line the exit code
+	Status     int                    `json:"status"` // HTTP status; at the command line, the exit code
 	Detail     string                 `json:"detail"`
-	Hint       string                 `json:"hint,omitempty"`  // what to try next
-	About      Subject                `json:"about,omitempty"` // the thing that it is about
+	Hint       string                 `json:"hint,omitempty"`  // suggested next step
+	About      Subject                `json:"about,omitempty"` // subject of the error
 	Floor      *FloorFigures          `json:"floor,omitempty"`
 	Refused    []pager.Refusal        `json:"refused,omitempty"`  // blocks that may not be discarded
-	Attempts   []Attempt              `json:"attempts,omitempty"` // at a compression
-	Probes     []probe.Result         `json:"probes,omitempty"`   // that the last attempt did not answer
+	Attempts   []Attempt              `json:"attempts,omitempty"` // attempts of a compression
+	Probes     []probe.Result         `json:"probes,omitempty"`   // probes that the last attempt did not answer
 	Violations []transcript.Violation `json:"violations,omitempty"`
 	Conflict   *Contradiction         `json:"conflict,omitempty"` // of decisions
 	Failures   []contract.Failure     `json:"failures,omitempty"` // of a contract
@@ -144,10 +145,10 @@ type Problem struct {
 	Request    string                 `json:"request,omitempty"` // id of the request
 }
 
-// TypePrefix is what the types of problems begin with.
+// TypePrefix is the prefix of Problem.Type.
 const TypePrefix = "carrel:problem/"
 
-// FloorFigures say what holds a budget up.
+// FloorFigures explain why a budget is too small.
 type FloorFigures struct {
 	Budget token.Count     `json:"budget"`
 	Need   token.Count     `json:"need"`
@@ -156,29 +157,29 @@ type FloorFigures struct {
 	Held   []pager.Holding `json:"held"`
 }
 
-// A ShorterCopy says what of a session is known, and what a file has of it.
+// A ShorterCopy compares the stored session with a shorter file.
 type ShorterCopy struct {
 	Session    transcript.SessionID `json:"session"`
-	Known      int                  `json:"known"` // messages
-	Has        int                  `json:"has"`   // messages
+	Known      int                  `json:"known"` // messages in the store
+	Has        int                  `json:"has"`   // messages in the file
 	KnownBytes int64                `json:"known_bytes"`
 	Bytes      int64                `json:"bytes"`
 }
 
-// A RuleSum is what one rule holds.
+// A RuleSum is the size of the blocks that one rule keeps.
 type RuleSum struct {
 	Rule   pager.Rule  `json:"rule"`
 	Blocks int         `json:"blocks"`
 	Tokens token.Count `json:"tokens"`
 }
 
-// A Contradiction is a decision with those that it contradicts.
+// A Contradiction is a decision and the decisions that it contradicts.
 type Contradiction struct {
 	Decision string          `json:"decision"`
 	Others   []Contradicting `json:"conflicts_with"`
 }
 
-// A Contradicting is a decision that another contradicts.
+// A Contradicting is one contradicted decision.
 type Contradicting struct {
 	Decision string        `json:"decision"`
 	List     contract.List `json:"list"`
@@ -186,7 +187,7 @@ type Contradicting struct {
 	Value    string        `json:"value"`
 }
 
-// NewProblem returns an error as a problem, with everything that its types say.
+// NewProblem returns err as a Problem, with the details of its typed errors.
 func NewProblem(err error) *Problem {
 	kind := KindOf(err)
 	p := &Problem{Type: TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: err.Error(), Hint: kind.next(), About: SubjectOf(err)}
@@ -228,7 +229,7 @@ func NewProblem(err error) *Problem {
 	return p
 }
 
-// next returns what to try next, if it is the same whatever the error says.
+// next returns the suggested next step of all errors of a kind, or "".
 func (k Kind) next() string {
 	switch k.Slug {
 	case Unauthenticated.Slug:
@@ -249,8 +250,8 @@ func (k Kind) next() string {
 	return ""
 }
 
-// newFloor sums what holds a budget up by rule, in the order in which the
-// largest block of each comes.
+// newFloor sums the kept blocks by rule, in the order of each rule's largest
+// block.
 func newFloor(e *pager.FloorError) *FloorFigures {
 	f := &FloorFigures{Budget: e.Budget, Need: e.Need, Fixed: e.Fixed, Rules: []RuleSum{}, Held: append([]pager.Holding{}, e.Held...)}
 	at := make(map[pager.Rule]int)

@@ -9,50 +9,51 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A NewArtifact is an artifact that is brought in.
+// A NewArtifact is an artifact to store.
 type NewArtifact struct {
-	// ID is the artifact's. The default is a new one; that of an artifact that
-	// is there replaces it.
+	// ID is the id of the artifact. The default is a new id; the id of an
+	// existing artifact replaces that artifact.
 	ID store.ArtifactID `json:"id,omitempty"`
 
 	Class   provenance.Class `json:"class"`
 	Title   string           `json:"title,omitempty"`
 	Content []byte           `json:"content"`
 
-	// Source says where the content comes from. One that begins with a scheme,
-	// as package artifact describes them, is asked again whenever the artifact
-	// is used; any other is only told.
+	// Source names the origin of the content. A source with a scheme that
+	// package artifact describes is asked again whenever the artifact is
+	// used; any other text is only displayed.
 	Source string `json:"source,omitempty"`
 
-	// Subject is whom or what the content is about.
+	// Subject names the person or thing that the content is about.
 	Subject string `json:"subject,omitempty"`
 
-	// TTL is how long the artifact lives, from Created on. 0 is expired at once;
-	// nil is without end.
+	// TTL is the time to live, counted from Created. 0 has expired at once;
+	// nil never expires.
 	TTL *time.Duration `json:"ttl,omitempty"`
 
-	// Created is since when the content is true. The default is now.
+	// Created is the time from which the content is true. The default is now.
 	Created time.Time `json:"created,omitzero"`
 
-	// VerifiedBy is the person who vouches for a memory. It is required by the
-	// class [provenance.Verified] and refused by every other.
+	// VerifiedBy is the person who verified a memory. The class
+	// [provenance.Verified] requires it; every other class refuses it.
 	VerifiedBy string `json:"verified_by,omitempty"`
 
 	Pinned bool `json:"pinned,omitempty"`
 
-	// From has the artifacts that the content was made from. What is done to
-	// them, it shares: it is refuted and purged with them.
+	// From lists the artifacts that the content was derived from. It is
+	// refuted and purged with them.
 	From []store.ArtifactID `json:"from,omitempty"`
 
-	// AllowSecrets lets content in that looks as if it held a credential.
+	// AllowSecrets allows content that looks as if it held a credential.
 	AllowSecrets bool `json:"allow_secrets,omitempty"`
 
-	// Redact takes addresses of e-mail and numbers of telephones out of what is kept, see
-	// [secret.RedactPersonal]. The engine's options can ask for it always.
+	// Redact removes e-mail addresses and telephone numbers from the stored
+	// content, see [secret.RedactPersonal]. The engine's options can redact
+	// always.
 	Redact bool `json:"redact,omitempty"`
 }
 
-// An Artifact is what there is to know of an artifact, apart from its content.
+// An Artifact is the record of an artifact without its content.
 type Artifact struct {
 	ID         store.ArtifactID `json:"id"`
 	Class      provenance.Class `json:"class"`
@@ -64,10 +65,10 @@ type Artifact struct {
 	Pinned     bool             `json:"pinned,omitempty"`
 	Stash      bool             `json:"stash,omitempty"`
 	Bytes      int64            `json:"bytes"`
-	Tokens     token.Count      `json:"tokens"` // in a context, with its fence
+	Tokens     token.Count      `json:"tokens"` // tokens in a context, including the fence
 	Created    time.Time        `json:"created"`
 	Expires    time.Time        `json:"expires,omitzero"`
 	Expired    bool             `json:"expired,omitempty"`
 	Version    store.Version    `json:"version"`
-	Gate       json.RawMessage  `json:"gate,omitempty"` // what the gate found
+	Gate       json.RawMessage  `json:"gate,omitempty"` // record of the gate
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A RecallRequest names a block by its id or the beginning of it, a session's
-// summary, or an artifact if no block has it.
+// A RecallRequest names a block, a summary or an artifact by its id or a
+// prefix of it. Artifacts are searched last.
 type RecallRequest struct {
 	Block string `json:"block"`
-	Text  bool   `json:"text,omitempty"` // what it says, not the bytes it came in
+	Text  bool   `json:"text,omitempty"` // return the text, not the imported bytes
 	From  int    `json:"from,omitempty"` // first byte of the range
 	To    int    `json:"to,omitempty"`   // byte after the range; 0 is the end
 }
 
-// A RecallResult is a block as it was imported, or an artifact as it is stored.
+// A RecallResult is a block as imported, or an artifact as stored.
 type RecallResult struct {
-	Artifact store.ArtifactID `json:"artifact,omitempty"` // then there is no session and no block
+	Artifact store.ArtifactID `json:"artifact,omitempty"` // set for an artifact; Session and Block are then empty
 	Class    provenance.Class `json:"class,omitempty"`
 
 	Session transcript.SessionID `json:"session"`
@@ -28,7 +28,7 @@ type RecallResult struct {
 	Turn    int                  `json:"turn"`
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
-	Size    int                  `json:"size"`   // bytes of the whole
-	Digest  digest.Digest        `json:"digest"` // of the whole
-	Data    []byte               `json:"data"`   // the range
+	Size    int                  `json:"size"`   // size of the whole in bytes
+	Digest  digest.Digest        `json:"digest"` // digest of the whole
+	Data    []byte               `json:"data"`   // the requested range
 }

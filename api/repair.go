@@ -2,23 +2,23 @@ package api
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A RepairRequest is a request to a model that its provider refuses, or may refuse.
+// A RepairRequest is a request to a model that its provider may refuse.
 type RepairRequest struct {
-	Name     string `json:"name,omitempty"`     // of the file, for errors and what is told of it
-	Provider string `json:"provider,omitempty"` // "anthropic", "openai" or "responses"; by default whose request it looks like
+	Name     string `json:"name,omitempty"`     // of the file, for errors and the result
+	Provider string `json:"provider,omitempty"` // "anthropic", "openai" or "responses"; by default it is detected
 	Data     []byte `json:"data"`
 
-	// WithoutThinking takes all thinking out, also of a request that breaks no rule that can
-	// be checked: one that was refused because of the signature of its thinking.
+	// WithoutThinking removes all thinking, also from a request without
+	// violations. Use it if the provider refused a signature of thinking.
 	WithoutThinking bool `json:"without_thinking,omitempty"`
 }
 
-// A RepairResult is a request as its provider takes it, and each thing that was mended.
+// A RepairResult is a valid request and the list of its repairs.
 type RepairResult struct {
-	File    string           `json:"file,omitempty"` // the name in the request
+	File    string           `json:"file,omitempty"` // Name of the request
 	Format  string           `json:"format"`
 	Data    []byte           `json:"data,omitempty"`
 	Bytes   int              `json:"bytes"`
-	Intact  bool             `json:"intact"` // byte for byte what came
+	Intact  bool             `json:"intact"` // byte for byte as given
 	Repairs []transcript.Fix `json:"repairs"`
 }

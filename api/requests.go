@@ -1,10 +1,16 @@
-// Package api is the vocabulary of Carrel's jobs: their requests and results, the kinds
-// of errors, and problems. The engine, every surface and the client speak it; the command
-// line prints as JSON what HTTP answers.
+// Package api declares the requests and results of Carrel's jobs, the kinds
+// of errors, and problems. The engine, every surface and the client use it;
+// the command line prints as JSON the same results that HTTP returns.
 //
-// Every job of the engine is a method (ctx, scope, *api.XRequest) (*api.XResult, error).
-// A request is owned by its caller and not changed; a result is the caller's own. What
-// has no limit in a request has a default that is told at its field.
+// Every job is a method of carrel.Engine with the signature
+//
+//	func (ctx context.Context, scope governance.Scope, req *api.XRequest) (*api.XResult, error)
+//
+// The caller owns the request, which a job does not change, and the result.
+// Fields document their defaults and units; sizes are in tokens, money in
+// billionths of a US dollar, times in UTC. Requests and results are safe to
+// marshal with encoding/json; their JSON names are those of the HTTP
+// interface.
 package api
 
 import (
@@ -19,8 +25,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// DefaultLimit and MaxLimit are how many entries a page of a list has: by default,
-// and at most.
+// DefaultLimit and MaxLimit are the default and the largest number of entries
+// of a page.
 const (
 	DefaultLimit = 100
 	MaxLimit     = 1000
@@ -28,19 +34,19 @@ const (
 
 // A Cursor asks for a page of a list.
 type Cursor struct {
-	Limit int    `json:"limit,omitempty"` // DefaultLimit by default, MaxLimit at most
-	After string `json:"after,omitempty"` // what the page before gave as next
+	Limit int    `json:"limit,omitempty"` // DefaultLimit by default, at most MaxLimit
+	After string `json:"after,omitempty"` // Next of the previous page
 }
 
-// A List is a list, or a page of one.
+// A List is a list or one page of it.
 type List[T any] struct {
 	Items []T    `json:"items"`
-	Next  string `json:"next,omitempty"` // where the next page begins; empty on the last
+	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last
 }
 
 // The requests of the methods that take plain arguments.
 type (
-	// None is the request of what needs to be told nothing.
+	// None is an empty request.
 	None struct{}
 
 	// A SessionRequest names a session.
@@ -48,7 +54,8 @@ type (
 		Session transcript.SessionID `json:"session"`
 	}
 
-	// A WordRequest asks which session a word names, see carrel.Engine.FindSession.
+	// A WordRequest has a word that names a session, see
+	// carrel.Engine.FindSession.
 	WordRequest struct {
 		Word string `json:"word"`
 	}
@@ -64,31 +71,32 @@ type (
 		Cursor
 	}
 
-	// A ContextRequest asks what is in the window of a session.
+	// A ContextRequest asks for the sizes of the parts of a session's window.
 	ContextRequest struct {
 		Session transcript.SessionID `json:"session"`
-		Window  token.Count          `json:"window,omitempty"` // its size; that of the model by default
+		Window  token.Count          `json:"window,omitempty"` // size of the context window; by default the model's
 	}
 
-	// A JournalRequest asks what happened to a session after a revision.
+	// A JournalRequest asks for the journal of a session after a revision.
 	JournalRequest struct {
 		Session transcript.SessionID `json:"session"`
 		Since   store.Revision       `json:"since,omitempty"`
 		Cursor
 	}
 
-	// A LogRequest asks what happened to the artifacts of a scope after a version.
+	// A LogRequest asks for the events of a scope's artifacts after a
+	// version.
 	LogRequest struct {
 		Since store.Version `json:"since,omitempty"`
 		Cursor
 	}
 
-	// A BlockRequest names a block, by its id or the beginning of it.
+	// A BlockRequest names a block by its id or a prefix of it.
 	BlockRequest struct {
 		Block string `json:"block"`
 	}
 
-	// An IDRequest names an artifact, a manifest or something held for review.
+	// An IDRequest names an artifact, a manifest or a held memory.
 	IDRequest struct {
 		ID string `json:"id"`
 	}
@@ -98,18 +106,18 @@ type (
 		IDs []string `json:"ids"`
 	}
 
-	// A PutRequest takes artifacts in, all or none.
+	// A PutRequest stores artifacts, all or none.
 	PutRequest struct {
 		Artifacts []*NewArtifact `json:"artifacts"`
 	}
 
-	// A PinArtifactRequest pins an artifact, or does so no longer.
+	// A PinArtifactRequest pins or unpins an artifact.
 	PinArtifactRequest struct {
 		ID     string `json:"id"`
 		Pinned bool   `json:"pinned"`
 	}
 
-	// A CollectRequest clears the stash.
+	// A CollectRequest purges expired outputs from the stash.
 	CollectRequest struct {
 		DryRun bool `json:"dry_run,omitempty"`
 	}
@@ -127,7 +135,8 @@ type (
 	}
 )
 
-// The results of the methods that return what is no object, or several things.
+// Results of methods whose plain result would be no JSON object, or several
+// values.
 type (
 	// A SessionResult names a session.
 	SessionResult struct {
@@ -139,49 +148,51 @@ type (
 		Statements []string `json:"statements"`
 	}
 
-	// A ManifestResult has a manifest: what the store knows of it, without its body,
-	// and the sealed document, byte for byte.
+	// A ManifestResult has the record of a manifest and its sealed document,
+	// byte for byte.
 	ManifestResult struct {
 		store.Manifest
 		Document []byte `json:"document"`
 	}
 
-	// A ReplayResult has a context, byte for byte as it was handed out.
+	// A ReplayResult has the exact bytes of a context.
 	ReplayResult struct {
 		Data []byte `json:"data"`
 	}
 
-	// A DiffResult says how two manifests differ.
+	// A DiffResult lists the differences between two manifests.
 	DiffResult = manifest.Delta
 
-	// An Identity says who a credential is for, and what it allows.
+	// An Identity is the actor of a credential and its permissions.
 	Identity struct {
 		Actor       governance.Actor          `json:"actor"`
 		Scopes      []governance.ScopePattern `json:"scopes"`
 		Permissions []governance.Permission   `json:"permissions"`
 		Expires     time.Time                 `json:"expires,omitzero"`
-		Version     string                    `json:"version"` // of the server
-		Policy      string                    `json:"policy"`  // that verdicts are bound to, see Engine.Policy
+		Version     string                    `json:"version"` // version of the server
+		Policy      string                    `json:"policy"`  // policy to which verdicts are bound, see Engine.Policy
 	}
 
-	// An EventsRequest asks for a stream of what happens: to one session, or to all of
-	// a scope and to its artifacts. Since is the id of the last event that is known, and
-	// of one session that is a revision; the header Last-Event-ID outdoes it. Without
-	// either, the stream begins with what happens next.
+	// An EventsRequest asks for a stream of events of one session, or of a
+	// scope with its sessions and artifacts. Since is the id of the last
+	// known event; for one session that is a revision. The header
+	// Last-Event-ID overrides it. Without either, the stream begins with the
+	// next event.
 	EventsRequest struct {
 		Session transcript.SessionID `json:"session,omitempty"`
 		Since   string               `json:"since,omitempty"`
 	}
 
-	// An Event is what happened: an entry of the journal of a session, or of the log of
-	// a scope, which is of no session.
+	// An Event is an entry of a session's journal or, without a session, of a
+	// scope's log.
 	Event struct {
 		Session transcript.SessionID `json:"session,omitempty"`
 		Entry   store.Entry          `json:"entry"`
 	}
 )
 
-// Items returns the entries of a list, or the error in place of it.
+// Items returns the entries of l, or err if it is not nil. It wraps the two
+// results of a job.
 func Items[T any](l *List[T], err error) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -189,10 +200,10 @@ func Items[T any](l *List[T], err error) ([]T, error) {
 	return l.Items, nil
 }
 
-// Paging returns the cursor of the request that it is a part of.
+// Paging returns c. Requests that embed a Cursor inherit it.
 func (c *Cursor) Paging() *Cursor { return c }
 
-// Sealed reads the document and holds its seal against the one that was recorded. It
+// Sealed parses the document and compares its seal with the recorded one. It
 // fails with [ErrIntegrity].
 func (r *ManifestResult) Sealed() (*manifest.Sealed, error) {
 	sealed, err := manifest.Parse(r.Document)
@@ -205,7 +216,7 @@ func (r *ManifestResult) Sealed() (*manifest.Sealed, error) {
 	return sealed, nil
 }
 
-// SealedOf is [ManifestResult.Sealed] of a result, or the error in place of it.
+// SealedOf returns r.Sealed(), or err if it is not nil.
 func SealedOf(r *ManifestResult, err error) (*manifest.Sealed, error) {
 	if err != nil {
 		return nil, err

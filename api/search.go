@@ -10,12 +10,12 @@ import (
 // A SearchRequest looks for blocks by words.
 type SearchRequest struct {
 	Query   string               `json:"query"`
-	Session transcript.SessionID `json:"session,omitempty"` // only in this one
+	Session transcript.SessionID `json:"session,omitempty"` // only in this session
 	Kind    transcript.Kind      `json:"kind,omitempty"`    // only of this kind
 	Limit   int                  `json:"limit,omitempty"`   // 10 by default
 }
 
-// A Found block is one that shares words with a query.
+// A Found is a block that matches a search.
 type Found struct {
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
@@ -25,6 +25,6 @@ type Found struct {
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Score   ratio.Ratio          `json:"score"`
-	Terms   []string             `json:"terms"`   // words of the query that it has in any form
-	Excerpt string               `json:"excerpt"` // around the first of them
+	Terms   []string             `json:"terms"`   // words of the query that the block has, in any inflection
+	Excerpt string               `json:"excerpt"` // text around the first of Terms
 }

@@ -8,59 +8,61 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A StashRequest brings the output of a tool in.
+// A StashRequest stores the output of a tool.
 type StashRequest struct {
 	Content      []byte         `json:"content"`
 	Title        string         `json:"title,omitempty"`  // such as the command
-	Source       string         `json:"source,omitempty"` // where it comes from; only told
+	Source       string         `json:"source,omitempty"` // origin of the output; only displayed
 	TTL          *time.Duration `json:"ttl,omitempty"`    // StashTTL by default
 	AllowSecrets bool           `json:"allow_secrets,omitempty"`
-	Redact       bool           `json:"redact,omitempty"` // as in [PutRequest]: the pointer has the redacted text, too
+	Redact       bool           `json:"redact,omitempty"` // as in [PutRequest]; the pointer has the redacted text too
 
-	// Session is the conversation that the output is for: what it speaks of says
-	// which lines are likely to be needed. By default the output alone does.
+	// Session is the conversation that the output is for; it decides which
+	// lines of the output are likely needed. Without it, the output alone
+	// decides.
 	Session transcript.SessionID `json:"session,omitempty"`
 
-	// History are parts of such a conversation, in order and in Format, in place of a
-	// session that is stored. A part that cannot be read counts as nothing.
+	// History is the conversation, in parts in order and in Format, if it is
+	// not stored as a Session. Unreadable parts are ignored.
 	History [][]byte `json:"history,omitempty"`
-	Format  string   `json:"format,omitempty"` // of History
+	Format  string   `json:"format,omitempty"` // format of History
 
-	// Tool is what printed the output, and Input what it was called with.
+	// Tool is the name of the tool that printed the output, and Input its
+	// arguments.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 
-	// FirstLine is the number that the first line of the output has in its file, if
-	// the output is a part of a file: then each line in the pointer has its number in
-	// the file in front, and a tab between. Without it no number is added, except in
-	// front of the lines that are picked from the middle.
+	// FirstLine is the line number in its file of the first line of the
+	// output, if the output is a part of a file. Each line in the pointer is
+	// then prefixed with its number and a tab. If it is 0, only lines picked
+	// from the middle have numbers.
 	FirstLine int `json:"first_line,omitempty"`
 
-	// Tokens is how large the pointer may be, [StashTokens] by default. An output
-	// that fits stands in it whole.
+	// Tokens is the most tokens of the pointer, by default [StashTokens]. An
+	// output that fits is returned whole.
 	Tokens token.Count `json:"tokens,omitempty"`
 
-	// Known asks for the pointer to an output that is in the stash already, and is
-	// a [store.ErrNotFound] if it is not. Nothing is kept then.
+	// Known asks for the pointer of a stashed output and stores nothing. It
+	// fails with [store.ErrNotFound] if the output is not in the stash.
 	Known bool `json:"known,omitempty"`
 }
 
-// A StashResult is the pointer to what is in the stash.
+// A StashResult is the pointer to a stashed output.
 type StashResult struct {
 	Artifact
-	Pointer string      `json:"pointer"` // to put into the window in place of the output
+	Pointer string      `json:"pointer"` // text for the window in place of the output
 	Tokens  token.Count `json:"pointer_tokens"`
-	Known   bool        `json:"known"` // the same bytes were there already
+	Known   bool        `json:"known"` // the same bytes were stored before
 }
 
-// StashTTL is how long what is in the stash lives by default.
+// StashTTL is the default time to live of a stashed output.
 const StashTTL = 7 * 24 * time.Hour
 
 const (
-	// StashTokens is how large the pointer to what is in the stash is by default.
+	// StashTokens is the default size of a pointer.
 	StashTokens token.Count = 1500
 
-	// LeastStashTokens is the smallest size that may be asked for: below it there is
-	// no room for more than the words that say where the rest is.
+	// LeastStashTokens is the smallest size of a pointer that may be
+	// requested. Below it there is no room for lines of the output.
 	LeastStashTokens token.Count = 400
 )

@@ -11,28 +11,29 @@ import (
 type SummaryResult struct {
 	Session transcript.SessionID `json:"session"`
 	SummaryInfo
-	Text    string           `json:"text"`    // as it stands in the window
-	Summary *summary.Summary `json:"summary"` // the whole
+	Text    string           `json:"text"`    // as in the window
+	Summary *summary.Summary `json:"summary"` // the whole summary
 }
 
-// A CheckSummaryRequest is a summary that somebody wrote of a session.
+// A CheckSummaryRequest is a summary of a session from any author.
 type CheckSummaryRequest struct {
 	Session transcript.SessionID `json:"session"`
 	Data    []byte               `json:"data"` // JSON or Markdown, see [summary.Parse]
 
-	// Blocks is how many blocks of the session it covers, from the first. The
-	// default is what it says itself, or else all of them.
+	// Blocks is the number of blocks that it covers, from the first. The
+	// default is the number in the summary, or else all.
 	Blocks int `json:"blocks,omitempty"`
 
 	// ProbeMin is as in [CompressRequest].
 	ProbeMin *ratio.Ratio `json:"probe_min,omitempty"`
 }
 
-// A CheckSummaryResult says whether a summary can stand for what it is of.
+// A CheckSummaryResult says whether a summary may replace the blocks that it
+// covers.
 type CheckSummaryResult struct {
 	Session transcript.SessionID `json:"session"`
 	Judgement
-	Summary *summary.Summary `json:"summary,omitempty"` // as it was read
+	Summary *summary.Summary `json:"summary,omitempty"` // the parsed summary
 }
 
 // A ProtocolState is the state of compression of a session, in the form of the
@@ -41,13 +42,13 @@ type ProtocolState struct {
 	Compression CompressionState `json:"compression_state"`
 }
 
-// A CompressionState is what there is to know of a session's compressions.
+// A CompressionState is the state of a session's compressions.
 type CompressionState struct {
 	Session    transcript.SessionID `json:"session"`
 	Summary    *summary.Summary     `json:"summary"` // nil if there is none
 	Count      int                  `json:"compression_count"`
 	At         string               `json:"last_compressed_at,omitempty"` // RFC 3339
-	ProbeScore ratio.Ratio          `json:"probe_score"`                  // of the last
-	Tokens     token.Count          `json:"tokens"`                       // as imported
-	Window     token.Count          `json:"window"`                       // in the window now
+	ProbeScore ratio.Ratio          `json:"probe_score"`                  // of the last compression
+	Tokens     token.Count          `json:"tokens"`                       // imported tokens
+	Window     token.Count          `json:"window"`                       // tokens of the present window
 }

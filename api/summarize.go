@@ -8,22 +8,22 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SummaryInfo says what stands in the window for older blocks.
+// A SummaryInfo describes the summary in the window.
 type SummaryInfo struct {
-	ID     transcript.BlockID `json:"id"`     // by which the whole of it is recalled
-	Covers int                `json:"covers"` // how many blocks, from the first
-	Fresh  int                `json:"fresh"`  // of them, how many were new
+	ID     transcript.BlockID `json:"id"`     // id by which the whole summary is recalled
+	Covers int                `json:"covers"` // number of blocks that it covers, from the first
+	Fresh  int                `json:"fresh"`  // number of those that were new
 	Tokens token.Count        `json:"tokens"` // in the window
 	Count  int                `json:"compression_count"`
 	Depth  int                `json:"depth"`
 	Model  string             `json:"model,omitempty"`
-	Merged bool               `json:"merged"`          // with a summary that was there
-	Edits  []summary.Edit     `json:"edits,omitempty"` // what the merge changed of that
-	Left   []summary.Elision  `json:"left,omitempty"`  // what only a recall shows
+	Merged bool               `json:"merged"`          // it was merged with an earlier summary
+	Edits  []summary.Edit     `json:"edits,omitempty"` // changes of the merge to the earlier summary
+	Left   []summary.Elision  `json:"left,omitempty"`  // parts that only a recall returns
 }
 
-// A Round is what the journal keeps of how a new summary came to be. It holds no
-// text of the conversation.
+// A Round is the journal's record of how a summary was made. It holds no text
+// of the conversation.
 type Round struct {
 	Strategy Strategy          `json:"strategy"`
 	Model    string            `json:"model,omitempty"`
@@ -39,8 +39,8 @@ type Round struct {
 	Left     []summary.Elision `json:"left,omitempty"`
 }
 
-// A ProbeRound is a report without texts: the ids of the probes, by what answered
-// them.
+// A ProbeRound is a probe report without texts: the ids of the probes, by the
+// answering source.
 type ProbeRound struct {
 	probe.Tally
 	Score    ratio.Ratio       `json:"score"`

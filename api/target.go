@@ -10,17 +10,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Target is how large a window may become: a number of tokens for the whole window, or a
-// share of the conversation as it was imported, beside which system text and tools stay.
-// The zero Target asks for nothing. As text, and so in JSON, it is "40000" or "25%"; in
-// JSON a number of tokens may be a number.
+// A Target is the requested size of a window: a number of tokens for the
+// whole window, or a share of the imported conversation, to which system text
+// and tools are added. The zero Target means the default. As text and in JSON
+// it is "40000" or "25%"; in JSON a number of tokens may also be a number.
 type Target struct {
 	Tokens token.Count
-	Share  ratio.Ratio // where Tokens is 0
+	Share  ratio.Ratio // used if Tokens is 0
 }
 
-// ParseTarget reads a number of tokens, such as "40000" or "40,000", or a share, such as
-// "25%" or "2.5%".
+// ParseTarget parses a number of tokens, such as "40000" or "40,000", or a
+// share, such as "25%" or "2.5%".
 func ParseTarget(text string) (Target, error) {
 	if strings.HasSuffix(text, "%") {
 		share, err := ratio.Parse(text)
@@ -43,7 +43,7 @@ func (t Target) String() string {
 	return strconv.Itoa(int(t.Tokens))
 }
 
-// MarshalJSON writes tokens as a number and a share as a text in percent.
+// MarshalJSON encodes tokens as a number and a share as a text in percent.
 func (t Target) MarshalJSON() ([]byte, error) {
 	if t.Share != 0 {
 		return json.Marshal(t.String())
@@ -51,7 +51,7 @@ func (t Target) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Tokens)
 }
 
-// UnmarshalJSON reads a number of tokens, or the text of a target.
+// UnmarshalJSON decodes a number of tokens or the text of a target.
 func (t *Target) UnmarshalJSON(data []byte) (err error) {
 	var text string
 	if json.Unmarshal(data, &text) == nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// A TriageRequest asks which artifacts of a scope are worth a place.
+// A TriageRequest asks for the scores of a scope's artifacts.
 type TriageRequest struct {
 	Query string `json:"query"`
 }
 
-// A TriageResult is what became of the artifacts of a scope.
+// A TriageResult has the scores of a scope's artifacts.
 type TriageResult struct {
-	Candidates    int           `json:"candidates"` // live, expired or refuted; not those removed or held
-	Pinned        int           `json:"pinned"`     // in any case, and not scored
-	Tally         triage.Tally  `json:"tally"`      // of pass one
+	Candidates    int           `json:"candidates"` // live, expired or refuted artifacts; removed and held ones do not count
+	Pinned        int           `json:"pinned"`     // pinned artifacts, which are not scored
+	Tally         triage.Tally  `json:"tally"`      // of the first pass
 	Tags          triage.Tags   `json:"tags"`       // of both passes
-	Semantic      string        `json:"semantic"`   // what scored semantics
+	Semantic      string        `json:"semantic"`   // name of the semantic scorer
 	SemanticCalls int           `json:"semantic_calls"`
-	Warning       string        `json:"warning,omitempty"` // why an embedder was not used
+	Warning       string        `json:"warning,omitempty"` // why the embedder was not used
 	Scored        []ScoredEntry `json:"scored"`            // best first
 }
 
@@ -31,8 +31,8 @@ type ScoredEntry struct {
 	Recency    ratio.Ratio           `json:"recency"`
 	Provenance ratio.Ratio           `json:"provenance"`
 	Semantics  ratio.Ratio           `json:"semantics"`
-	First      ratio.Ratio           `json:"first"`         // score of pass one
-	Hit        int                   `json:"hit,omitempty"` // place among the lexical hits, from 1
+	First      ratio.Ratio           `json:"first"`         // score of the first pass
+	Hit        int                   `json:"hit,omitempty"` // rank among the lexical hits, from 1
 	Fetch      manifest.FetchOutcome `json:"fetch,omitempty"`
 	Problem    string                `json:"problem,omitempty"` // why it cannot be used
 }

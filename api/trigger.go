@@ -17,11 +17,11 @@ type TriggerRequest struct {
 	// Trigger says when a pass is due. The default is that of the engine's options.
 	Trigger *pager.Trigger `json:"trigger,omitempty"`
 
-	Retry bool `json:"retry,omitempty"` // the last compression was not accepted
+	Retry bool `json:"retry,omitempty"` // the last compression was rejected
 }
 
-// A TriggerResult says whether a session is due for a pass, and what it was
-// judged by.
+// A TriggerResult says whether a pass is due, with the figures that decide
+// it.
 type TriggerResult struct {
 	pager.Advice
 
@@ -29,9 +29,9 @@ type TriggerResult struct {
 	Figures    pager.Figures        `json:"figures"`
 	Used       token.Count          `json:"used"` // tokens in the window
 	Window     token.Count          `json:"window"`
-	Effective  token.Count          `json:"effective"` // of the window
-	Messages   int                  `json:"messages"`  // in the window; a stub is one
+	Effective  token.Count          `json:"effective"` // usable tokens of the window
+	Messages   int                  `json:"messages"`  // messages in the window; a stub counts as one
 	Cycles     int                  `json:"cycles"`    // compressions that were not undone
 	Iterations int                  `json:"iterations"`
-	Pending    bool                 `json:"pending"` // a call is not answered yet
+	Pending    bool                 `json:"pending"` // a call has no result yet
 }

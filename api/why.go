@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A WhyResult says why a block is where it is.
+// A WhyResult explains the present place of a block.
 type WhyResult struct {
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
@@ -20,21 +20,21 @@ type WhyResult struct {
 	Preview string               `json:"preview"`
 	State   store.State          `json:"state"`
 	Form    pager.Form           `json:"form"`
-	Off     bool                 `json:"off,omitempty"`     // left the conversation by an import
+	Off     bool                 `json:"off,omitempty"`     // an import dropped it from the conversation
 	Earlier int                  `json:"earlier,omitempty"` // as in a [BlockInfo]
-	Tokens  token.Count          `json:"tokens"`            // as imported
-	Window  token.Count          `json:"window"`            // in the window now
+	Tokens  token.Count          `json:"tokens"`            // imported tokens
+	Window  token.Count          `json:"window"`            // tokens in the present window
 	Stub    *pager.Stub          `json:"stub,omitempty"`
 	Now     *pager.BlockDecision `json:"now,omitempty"` // rule, signals and score as of now
 	Weights pager.Weights        `json:"weights"`
 	Cuts    pager.Cuts           `json:"cuts"`
 	Intent  []string             `json:"intent,omitempty"`
 	Account *WhyAccount          `json:"account,omitempty"` // if the last pass made an account
-	Need    *WhyNeed             `json:"need,omitempty"`    // what of it is likely to be needed again, as of now
+	Need    *WhyNeed             `json:"need,omitempty"`    // likelihood of later need, as of now
 	History []WhyEntry           `json:"history"`           // oldest first
 }
 
-// A WhyEntry is what the journal says about a block.
+// A WhyEntry is a journal entry about a block.
 type WhyEntry struct {
 	Op       string               `json:"op"`
 	Kind     string               `json:"kind"` // "import", "compacted", "back", "page", "page-by-hand", "discard", "pin", "unpin", "undo"
@@ -43,5 +43,5 @@ type WhyEntry struct {
 	Budget   token.Count          `json:"budget,omitempty"`
 	Decision *pager.BlockDecision `json:"decision,omitempty"`
 	Pinned   *bool                `json:"pinned,omitempty"` // set or lifted by this entry
-	Reason   string               `json:"reason,omitempty"` // if it is not the decision
+	Reason   string               `json:"reason,omitempty"` // set if Decision is not the reason
 }

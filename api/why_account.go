@@ -7,32 +7,34 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A WhyAccount says what the account of a session has of a block, and why, as of now.
-// Worths are for each byte, with the heads that a unit needs and beside what was taken
-// before it; 1 is the mean of the session.
+// A WhyAccount lists the units that the account of a session has of a block,
+// with reasons, as of now. A worth is per byte, including the heads that the
+// unit needs, after the units chosen before it; 1 is the mean of the session.
 type WhyAccount struct {
-	Floor ratio.Ratio `json:"floor"` // worth of the first unit of the session for which the last budget has no room; 0: it has room for all
-	Total int         `json:"total"` // units of the block
-	Kept  int         `json:"kept"`  // of these, those in the window
-	Units []WhyUnit   `json:"units"` // ten at most that are in the window, and then ten at most that are not; of both, the worthiest first
+	Floor ratio.Ratio `json:"floor"` // worth of the first unit of the session that does not fit the last budget; 0: all fit
+	Total int         `json:"total"` // number of units of the block
+	Kept  int         `json:"kept"`  // number of units in the window
+	Units []WhyUnit   `json:"units"` // up to ten units in the window, then up to ten others, each the worthiest first
 }
 
 // A WhyUnit is a unit of a block: see package account.
 type WhyUnit struct {
 	Text   string      `json:"text"`
 	Kind   string      `json:"kind"`   // see [account.Features]
-	Tokens token.Count `json:"tokens"` // that it costs
-	Worth  ratio.Ratio `json:"worth"`  // 0 also where a rule or the end of the conversation keeps it
+	Tokens token.Count `json:"tokens"` // its cost in tokens
+	Worth  ratio.Ratio `json:"worth"`  // 0 also for a unit that a rule or the end of the conversation keeps
 	Kept   bool        `json:"kept"`   // it is in the window
 
-	// In is the block that says it in its place, which is worth more: it has a later copy of the
-	// same lines of a file, or the same text.
+	// In is the block whose copy of the text is kept in its place: a later
+	// copy of the same lines of a file, or the same text.
 	In transcript.BlockID `json:"in,omitempty"`
 
-	// Target is the smallest target of a compression that brings it back, a few tokens more
-	// or less; 0 if it is there, or if only a recall shows it.
+	// Target is the smallest target of a compression that includes the unit,
+	// give or take a few tokens; 0 if it is in the window or only a recall
+	// returns it.
 	Target token.Count `json:"target,omitempty"`
 
-	// Because has what speaks for and against its being something that a reader must know.
+	// Because lists the contributions to the unit's probability of being
+	// needed.
 	Because []facts.Contribution `json:"because"`
 }

@@ -6,18 +6,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A WhyNeed says what of a block is likely to be needed again, as of now, and what
-// became of its calls.
+// A WhyNeed lists the names and lines of a block that are likely needed
+// again, as of now, and its superseded calls.
 type WhyNeed struct {
-	Names []WhyName `json:"names"` // the likeliest first, ten at most
-	Lines []WhyLine `json:"lines"` // the likeliest first, ten at most
-	Calls []WhyCall `json:"calls"` // whose results later ones have overtaken
+	Names []WhyName `json:"names"` // the most likely first, at most ten
+	Lines []WhyLine `json:"lines"` // the most likely first, at most ten
+	Calls []WhyCall `json:"calls"` // calls whose results later calls supersede
 }
 
-// A WhyName is an identifier that a block has.
+// A WhyName is an identifier in a block.
 type WhyName struct {
 	Name    string               `json:"name"`
-	Chance  ratio.Ratio          `json:"chance"` // that the agent uses it in its next calls
+	Chance  ratio.Ratio          `json:"chance"` // probability that the agent uses it in its next calls
 	Kept    bool                 `json:"kept"`   // it is in the window
 	Because []facts.Contribution `json:"because"`
 }
@@ -25,16 +25,16 @@ type WhyName struct {
 // A WhyLine is a line of a block that may be copied.
 type WhyLine struct {
 	Text    string               `json:"text"`
-	Chance  ratio.Ratio          `json:"chance"` // that the agent copies it in its next calls
+	Chance  ratio.Ratio          `json:"chance"` // probability that the agent copies it in its next calls
 	Kept    bool                 `json:"kept"`   // it is in the window
 	Because []facts.Contribution `json:"because"`
 }
 
-// A WhyCall is a call of a block that a later one has overtaken.
+// A WhyCall is a call that a later one supersedes.
 type WhyCall struct {
 	CallID string             `json:"call_id"`
 	State  facts.Validity     `json:"state"`
 	By     transcript.BlockID `json:"by"`
 	About  string             `json:"about"`          // the file, the command or the entry
-	Part   bool               `json:"part,omitempty"` // only part of it is overtaken
+	Part   bool               `json:"part,omitempty"` // only part of the result is superseded
 }

@@ -54,8 +54,8 @@ type reckoning struct {
 	session transcript.SessionID
 
 	mu    sync.Mutex
-	image *epoch.Image   // when it is done
-	would *api.CallWould // as far as it is known without the answer
+	image *epoch.Image           // when it is done
+	would *api.UnmanagedEstimate // as far as it is known without the answer
 }
 
 // A task is a step of a reckoning: of a call that begins, or of its end.
@@ -103,7 +103,7 @@ func (w *Reckoner) push(t task) {
 }
 
 // end returns what was reckoned for a call, and nil if nothing was yet.
-func (w *Reckoner) end(r *reckoning, answer *wire.Answer) *api.CallWould {
+func (w *Reckoner) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimate {
 	t := task{reckoning: r, ended: true}
 	if answer.Used {
 		t.counted = answer.Usage.Prompt()
@@ -157,7 +157,7 @@ func (w *Reckoner) do(t *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.image = &image
-	t.would = &api.CallWould{
+	t.would = &api.UnmanagedEstimate{
 		Tokens: s.gauge.Read(image.All), Frame: s.gauge.Read(image.Frame), Epoch: image.Head.Epoch, Reason: reason, Results: image.Results,
 		Head: image.Head.Chain, Made: image.Head.Tokens,
 	}

@@ -189,7 +189,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 }
 
 // printWould says what managing would have done where it did not.
-func printWould(p *out.Page, w *api.WouldTally) {
+func printWould(p *out.Page, w *api.UnmanagedTally) {
 	if w.Calls == 0 {
 		return
 	}
@@ -200,7 +200,7 @@ func printWould(p *out.Page, w *api.WouldTally) {
 }
 
 // notReckoned says of how many calls nothing was reckoned.
-func notReckoned(w *api.WouldTally) string {
+func notReckoned(w *api.UnmanagedTally) string {
 	if w.Missing == 0 {
 		return ""
 	}

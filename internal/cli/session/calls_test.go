@@ -21,7 +21,7 @@ func TestCallsArePrinted(t *testing.T) {
 		},
 		{
 			ID: "call_1", State: store.CallDone, Begun: at.Add(-30 * time.Minute), Ended: at,
-			CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "holdout"}, CallOutcome: carrel.CallOutcome{Status: 200, Usage: usage, Would: &api.CallWould{Tokens: 2000, Epoch: 1, Reason: "same epoch"}},
+			CallIntent: carrel.CallIntent{Model: "m", Bytes: 90, SentBytes: 90, Reason: "holdout"}, CallOutcome: carrel.CallOutcome{Status: 200, Usage: usage, Would: &api.UnmanagedEstimate{Tokens: 2000, Epoch: 1, Reason: "same epoch"}},
 		},
 	}
 	for _, tt := range []clitest.Printing{
@@ -46,7 +46,7 @@ func TestCallsArePrinted(t *testing.T) {
 				printCallReport(p, &carrel.ReportResult{
 					First: at, Last: at.Add(time.Hour), Total: all, Managed: managed, Holdout: held,
 					Reasons: []api.ReasonTally{{Reason: "holdout", Calls: 3}, {Managed: true, Reason: "head", Calls: 2}},
-					Would: api.WouldTally{
+					Would: api.UnmanagedTally{
 						Sessions: 2, Calls: 1, Missing: 1, Came: 9000, Tokens: 5000, Results: 1, Cost: 30_000_000,
 						Managed: &carrel.ManagedCost{Least: 20_000_000, Most: 25_000_000, Epochs: 1},
 					},

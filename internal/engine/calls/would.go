@@ -10,7 +10,7 @@ import (
 // A wouldTally adds up what managing would have done.
 type wouldTally struct {
 	engine   *Calls
-	tally    api.WouldTally
+	tally    api.UnmanagedTally
 	forecast record.Forecast
 	priced   bool
 }
@@ -45,7 +45,7 @@ func (w *wouldTally) add(calls []api.Call) {
 	w.forecast.Add(invoices, w.engine.Capacity(model))
 }
 
-func (w *wouldTally) done() api.WouldTally {
+func (w *wouldTally) done() api.UnmanagedTally {
 	if w.priced {
 		w.tally.Managed = w.forecast.Cost()
 	}
