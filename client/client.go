@@ -1,36 +1,36 @@
-// Package client does the engine's jobs on a server: it has the methods of
-// [carrel.Engine], with the same arguments, results and errors.
+// Package client does the engine's jobs on a server: a [Client] has the
+// methods of [carrel.Engine], with the same arguments, results and errors.
 //
 //	c, err := client.New("http://127.0.0.1:8787", &client.Options{Credential: credential})
 //	...
 //	res, err := c.Compress(ctx, scope, &api.CompressRequest{Session: id, Target: api.Target{Tokens: 60000}})
-//	if floor, ok := api.Floor(err); ok {
+//	if floor, ok := api.FloorOf(err); ok {
 //		fmt.Println("the least is", floor.Need)
 //	}
 //
-// What goes where in a request is in the table of operations that server and
-// client share, so that no method here says it again.
+// # Requests
 //
-// # What is sent, and where
+// The client sends the credential only to its server: it follows no redirects
+// and uses no proxy from the environment. It sends messages byte for byte. It
+// reads lists page by page, to the end or to the limit of the request.
 //
-// A credential goes to the server that it was given for and nowhere else: no redirect is
-// followed and no proxy is taken from the environment. Messages are sent byte for
-// byte. Lists that come in pages are read to the end, or to the limit that was asked
-// for.
+// # Retries
 //
-// # Trying again
-//
-// What the server was too busy for, and what was lost with a connection, is sent
-// again, a bounded number of times, with pauses that double. Every write has a key of
-// its own, so that it is made once, however often it is sent.
+// A request is sent again if the server is busy or the connection is lost: at
+// most [Options.Retries] times, with pauses that double. Every write has an
+// idempotency key, so the server makes it once.
 //
 // # Errors and concurrency
 //
-// What a server says about a job that it did not do is an [*Error]. It is what the
-// engine's error is: errors.Is finds [store.ErrNotFound], [carrel.ErrPolicy] and so
-// on, and the figures are there. A server that cannot be reached is an
-// [ErrUnreachable]. A Client is safe for concurrent use. If a context has
-// [carrel.WithProgress], the server tells how far a job is.
+// An error reply of the server is an [*Error]. It wraps the engine's errors:
+// errors.Is finds [store.ErrNotFound], [carrel.ErrPolicy] and so on, and
+// errors.As finds typed errors with their figures. If the server cannot be
+// reached, the error is an [ErrUnreachable]. A Client is safe for concurrent
+// use. If a context has [carrel.WithProgress], the server's progress is
+// reported to it.
+//
+// The package follows the API of the same version of the server; it may
+// change before version 1.0.
 package client
 
 import (
@@ -43,43 +43,45 @@ import (
 	"github.com/carrel-dev/carrel/internal/httpjson"
 )
 
-// Options adjusts a [Client]. The zero value of every field is a sensible default,
-// so a nil *Options is too.
+// Options adjusts a [Client]. The zero value of every field selects a
+// default, and so does a nil *Options.
 type Options struct {
-	// Credential says who asks. The default is nobody, whom servers refuse.
+	// Credential is sent with every request. By default none is sent, and
+	// servers refuse the request.
 	Credential string
 
-	// HTTPClient sends the requests. Its redirect policy and its cookies are not used.
-	// The default keeps as many connections open as it needs and uses no proxy.
+	// HTTPClient sends the requests. Its redirect policy and cookies are
+	// ignored. The default uses no proxy.
 	HTTPClient *http.Client
 
-	// Retries is how often a request is sent again. The default is 3; NoRetries is
-	// never.
+	// Retries is the number of times that a request is sent again. The
+	// default is 3; [NoRetries] is none.
 	Retries int
 
-	// UserAgent says what program asks. The default is "carrel-client".
+	// UserAgent is the name of the calling program. The default is
+	// "carrel-client".
 	UserAgent string
 
 	// MaxReply is the largest reply that is read, in bytes. The default is 256 MiB.
 	MaxReply int64
 }
 
-// NoRetries is the [Options.Retries] that sends each request once.
+// NoRetries is the value of [Options.Retries] that sends each request once.
 const NoRetries = -1
 
-// A Client does jobs on a server.
+// A Client does jobs on a server. It is safe for concurrent use.
 type Client struct {
-	base string // ends in the prefix of all paths
+	base string // with the path prefix of all operations
 	opts Options
 	http http.Client
 
-	// What tests replace.
+	// Tests replace these.
 	tries httpjson.Tries
 	key   func() string
 }
 
-// New returns a client of the server at a URL, such as "http://127.0.0.1:8787". It
-// does not ask the server for anything yet.
+// New returns a client of the server at url, such as "http://127.0.0.1:8787".
+// It sends no request. opts may be nil.
 func New(url string, opts *Options) (*Client, error) {
 	base, err := httpjson.ParseBase(url)
 	if err != nil {
@@ -97,7 +99,7 @@ func New(url string, opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// complete returns o with its defaults filled in, or why it makes no sense.
+// complete returns o with defaults, or an error if a value is invalid.
 func (o *Options) complete() (Options, error) {
 	var c Options
 	if o != nil {
@@ -115,7 +117,7 @@ func (o *Options) complete() (Options, error) {
 		c.UserAgent = "carrel-client"
 	}
 	if httpjson.CheckKey(c.Credential) != nil {
-		return Options{}, errors.New("credential has a character that cannot be sent") // and is not shown
+		return Options{}, errors.New("credential has a character that cannot be sent") // never shown
 	}
 	return c, nil
 }

@@ -16,30 +16,29 @@ import (
 )
 
 var (
-	// ErrUnreachable means that there was no reply, or not all of it. A write may
-	// have been made all the same.
+	// ErrUnreachable means that no complete reply arrived. The server may
+	// have made a write nevertheless.
 	ErrUnreachable = errors.New("server cannot be reached")
 
-	// ErrReply means that a reply is nothing that a server of Carrel would say, or is
-	// too large.
+	// ErrReply means that a reply is too large or not from a Carrel server.
 	ErrReply = errors.New("reply cannot be used")
 
 	errNoJSON = errors.New("is not JSON")
 )
 
-// An Error is what a server says about a job that it did not do. It wraps what the
-// engine's error is, as far as it can be told from the problem: the sentinel, and
-// those of [*pager.FloorError], [*pager.DiscardError], [*carrel.InvalidError],
-// [*carrel.ProbesError], [*contract.ConflictError], [*contract.RunError] and
-// [*transcript.SyntaxError] that there are figures of.
+// An Error is an error reply of the server. It wraps the sentinel of the
+// engine's error and, where the problem has their figures, a
+// [*pager.FloorError], [*pager.DiscardError], [*carrel.InvalidError],
+// [*carrel.ProbesError], [*contract.ConflictError], [*contract.RunError] or
+// [*transcript.SyntaxError].
 type Error struct {
-	// Problem is what the server said, see RFC 9457.
+	// Problem is the body of the reply, see RFC 9457.
 	Problem api.Problem
 
 	causes []error
 }
 
-// Error returns what the engine's error says.
+// Error returns the text of the engine's error.
 func (e *Error) Error() string {
 	if e.Problem.Detail != "" {
 		return e.Problem.Detail
@@ -47,10 +46,10 @@ func (e *Error) Error() string {
 	return e.Problem.Title
 }
 
-// Unwrap returns what the error is.
+// Unwrap returns the engine's errors.
 func (e *Error) Unwrap() []error { return e.causes }
 
-// errorOf returns the error of a reply.
+// errorOf returns the error of an error reply.
 func errorOf(resp *http.Response, body io.Reader) error {
 	if resp.StatusCode/100 == 3 {
 		return fmt.Errorf("%w: status %d, and redirects are not followed", ErrReply, resp.StatusCode)
@@ -59,7 +58,8 @@ func errorOf(resp *http.Response, body io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(body, most))
 	var p api.Problem
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Status != resp.StatusCode {
-		// It is not by a server of Carrel, and what it says may be anything.
+		// The reply is not from a Carrel server, and its body may be
+		// anything.
 		p = api.Problem{Type: "about:blank", Title: strings.ToLower(http.StatusText(resp.StatusCode)), Status: resp.StatusCode}
 		p.Detail = strings.TrimSpace(fmt.Sprintf("the server answers with status %d %s", p.Status, p.Title))
 	}
@@ -87,8 +87,8 @@ func newError(p *api.Problem) *Error {
 	return e
 }
 
-// sentinel returns what errors.Is is to find, or nil for input, which has errors of its
-// own: see figures.
+// sentinel returns the sentinel for errors.Is, or nil for input errors, which
+// are typed: see figures.
 func sentinel(p *api.Problem) error {
 	slug, _ := strings.CutPrefix(p.Type, api.TypePrefix)
 	for _, k := range api.Kinds() {
@@ -99,7 +99,7 @@ func sentinel(p *api.Problem) error {
 	return nil
 }
 
-// figures returns the engine's errors that have the figures of a problem.
+// figures returns the typed errors for which a problem has figures.
 func figures(p *api.Problem) []error {
 	var list []error
 	if f := p.Floor; f != nil {
@@ -129,8 +129,7 @@ func figures(p *api.Problem) []error {
 	return list
 }
 
-// reportOf returns the report of the last attempt, with the results that a problem
-// has: those of the probes that were not answered.
+// reportOf returns the report of the last attempt with its unanswered probes.
 func reportOf(p *api.Problem) *probe.Report {
 	last := p.Attempts[len(p.Attempts)-1]
 	return &probe.Report{Tally: probe.Tally{Total: last.Probes, Passed: last.Passed}, Score: last.Score, Results: p.Probes}

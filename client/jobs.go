@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Each method does the engine's job of its name on the server.
+// Each method does the engine's job of the same name on the server.
 
 // Sessions does [carrel.Engine.Sessions].
 func (c *Client) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (*api.List[api.SessionInfo], error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// A paging is a request for a list that comes in pages.
+// A paging is a request for a list with pages.
 type paging[Req any] interface {
 	*Req
 	Paging() *api.Cursor
 }
 
-// listAll reads the pages of a list to the end, or to the limit of the request.
+// listAll reads all pages of a list, or up to the limit of the request.
 func listAll[Req any, T any, P paging[Req]](ctx context.Context, c *Client, scope governance.Scope, op *ops.Op[Req, api.List[T]], req P) (*api.List[T], error) {
 	return pages(*req.Paging(), func(at api.Cursor) (*api.List[T], error) {
 		page := *req
@@ -24,8 +24,8 @@ func listAll[Req any, T any, P paging[Req]](ctx context.Context, c *Client, scop
 	})
 }
 
-// messages reads the pages of a session, or returns nil if they are of several
-// revisions.
+// messages reads all pages of a session, or returns nil if the session
+// changed between pages.
 func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.MessagesRequest) (*api.MessagesResult, error) {
 	var res *api.MessagesResult
 	changed := false
@@ -47,7 +47,7 @@ func (c *Client) messages(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// pages reads the pages of a list behind a cursor, to the end or to its limit.
+// pages reads the pages after a cursor, to the end or to its limit.
 func pages[T any](at api.Cursor, read func(at api.Cursor) (*api.List[T], error)) (*api.List[T], error) {
 	all := &api.List[T]{Items: []T{}}
 	limit := at.Limit

@@ -16,18 +16,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// A message is a request of an operation as it is sent, apart from its header.
+// A message is an encoded request without its header.
 type message struct {
 	op    *ops.Operation
 	scope string
-	key   string // of a write: the same however often it is sent
+	key   string // idempotency key of a write
 	path  string // with the query
 	body  []byte // nil if there is none
 	kind  string // media type of the body
 }
 
-// newMessage spells a request out: what the path names goes there, the rest into
-// the query or the body.
+// newMessage encodes a request: the fields that the path names go there, the
+// others into the query or the body.
 func newMessage(op *ops.Operation, req any) (*message, error) {
 	fields := fieldsOf(reflect.ValueOf(req).Elem())
 	path, rest, err := expand(op.Path, fields)
@@ -50,20 +50,20 @@ func newMessage(op *ops.Operation, req any) (*message, error) {
 	return m, err
 }
 
-// A field is one of a request, under its name in JSON.
+// A field is a field of a request with its JSON name.
 type field struct {
 	name  string
 	value reflect.Value
-	omit  bool // where JSON has no word of it
+	omit  bool // omitempty omits it
 }
 
-// fieldsOf returns the fields of a struct, in their order.
+// fieldsOf returns the fields of a struct in order.
 func fieldsOf(v reflect.Value) []field {
 	var fields []field
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
-			continue // fields of what is embedded come by themselves
+			continue // promoted fields are listed themselves
 		}
 		if name == "" {
 			name = f.Name
@@ -75,7 +75,7 @@ func fieldsOf(v reflect.Value) []field {
 	return fields
 }
 
-// isEmpty reports whether omitempty leaves a value out.
+// isEmpty reports whether omitempty omits a value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() { //nolint:exhaustive // structs are never empty
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -87,7 +87,8 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// expand puts fields where a path has their names in braces, and returns the others.
+// expand replaces the names in braces in a path by fields, and returns the
+// other fields.
 func expand(path string, fields []field) (string, []field, error) {
 	var rest []field
 	for _, f := range fields {
@@ -108,8 +109,8 @@ func expand(path string, fields []field) (string, []field, error) {
 	return path, rest, nil
 }
 
-// segment returns a text as a segment of a path. "." and ".." would be taken for a
-// way to go.
+// segment escapes a text as a path segment. "." and ".." are escaped because
+// they would change the path.
 func segment(text string) string {
 	if text == "." || text == ".." {
 		return strings.ReplaceAll(text, ".", "%2E")
@@ -117,7 +118,7 @@ func segment(text string) string {
 	return url.PathEscape(text)
 }
 
-// queryOf returns fields as a query. Those with several values are repeated.
+// queryOf encodes fields as a query; a list repeats its key.
 func queryOf(fields []field) (string, error) {
 	q := make(url.Values)
 	for _, f := range fields {
@@ -142,12 +143,12 @@ func queryOf(fields []field) (string, error) {
 	return q.Encode(), nil
 }
 
-// plain returns a value that has the same text everywhere.
+// plain returns the text of a scalar.
 func plain(v reflect.Value) (string, error) {
 	if t, ok := reflect.TypeAssert[time.Time](v); ok {
 		return t.UTC().Format(time.RFC3339Nano), nil
 	}
-	switch v.Kind() { //nolint:exhaustive // of what is no text, number or truth value the table has none
+	switch v.Kind() { //nolint:exhaustive // the table has only texts, numbers and booleans
 	case reflect.String:
 		return v.String(), nil
 	case reflect.Bool:
@@ -159,8 +160,8 @@ func plain(v reflect.Value) (string, error) {
 	}
 }
 
-// bodyOf returns fields as a JSON object. JSON among them stands there byte for
-// byte, which package json would not leave alone.
+// bodyOf encodes fields as a JSON object. It copies raw JSON byte for byte,
+// which encoding/json would compact.
 func bodyOf(fields []field) ([]byte, error) {
 	b := bytes.NewBufferString("{")
 	for _, f := range fields {
@@ -197,14 +198,14 @@ func writeValue(b *bytes.Buffer, v reflect.Value) error {
 		return nil
 	}
 	if v.Kind() == reflect.Slice && v.IsNil() {
-		v = reflect.MakeSlice(v.Type(), 0, 0) // a list that is not there is an empty one, not null
+		v = reflect.MakeSlice(v.Type(), 0, 0) // a nil list is sent as [], not null
 	}
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v.Interface()); err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // the end of the line
+	b.Truncate(b.Len() - 1) // the final line feed
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// do does one operation.
+// do runs one operation.
 func do[Req, Res any](ctx context.Context, c *Client, scope governance.Scope, op *ops.Op[Req, Res], req *Req) (_ *Res, err error) {
 	defer during(op.Name, &err)
 
@@ -47,15 +47,15 @@ func do[Req, Res any](ctx context.Context, c *Client, scope governance.Scope, op
 	return res, nil
 }
 
-// The pauses before a request is sent again, and the longest that a server may ask
-// for.
+// The first and the longest pause before a retry, and the longest pause that
+// a server may ask for.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 10 * time.Second
 )
 
-// send sends a request, again if need be, and returns the document of the reply. That a
-// write is made once is for its key to see to.
+// send sends a request, with retries, and returns the body of the reply. The
+// idempotency key keeps a repeated write from being made twice.
 func (c *Client) send(ctx context.Context, m *message) (data []byte, err error) {
 	err = c.tries.Do(ctx, func() error {
 		data, err = c.try(ctx, m)
@@ -92,7 +92,7 @@ func (c *Client) try(ctx context.Context, m *message) ([]byte, error) {
 
 const eventStream = "text/event-stream"
 
-// request returns a request of package http.
+// request returns the http.Request of m.
 func (c *Client) request(ctx context.Context, m *message) (*http.Request, error) {
 	var body io.Reader
 	if m.body != nil {
@@ -100,7 +100,7 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	}
 	req, err := http.NewRequestWithContext(ctx, m.op.Method, c.base+m.path, body)
 	if err != nil {
-		return nil, errors.New("URL cannot be used") // not reached: both parts are URLs; the cause might show content
+		return nil, errors.New("URL cannot be used") // unreachable, because both parts are URLs; the cause might show content
 	}
 	req.Header.Set("Accept", "application/json")
 	if api.ProgressFrom(ctx) != nil {
@@ -123,21 +123,21 @@ func (c *Client) request(ctx context.Context, m *message) (*http.Request, error)
 	return req, nil
 }
 
-// passing returns the error of a reply that is none of success as one that may pass, if
-// it is one.
+// passing marks the error of an error reply as temporary if a retry may
+// succeed.
 func passing(err error, after time.Duration) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Problem.Status != http.StatusServiceUnavailable && e.Problem.Status != http.StatusTooManyRequests {
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return err // it would take as long again
+		return err // a retry would take as long
 	}
 	return &httpjson.AgainError{Err: err, After: after}
 }
 
-// lost says why there is no reply, or only a part of it. The URL is not in it: it may
-// have words of a query.
+// lost returns the error of a missing or partial reply, without the URL,
+// which may hold words of a query.
 func lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -159,8 +159,7 @@ func lost(ctx context.Context, err error) error {
 	return out
 }
 
-// follow reads a stream of events: how far the job is, and at last its result or why
-// there is none.
+// follow reads a stream of events: progress, then the result or an error.
 func follow(ctx context.Context, body io.Reader) ([]byte, error) {
 	var result []byte
 	var done bool
@@ -187,12 +186,12 @@ func follow(ctx context.Context, body io.Reader) ([]byte, error) {
 	case done:
 		return result, err
 	case err == nil:
-		err = io.ErrUnexpectedEOF // it ended without either
+		err = io.ErrUnexpectedEOF // the stream ended without result or error
 	}
 	return nil, lost(ctx, err)
 }
 
-// during adds the name of a job to an error that the server has not named already.
+// during prefixes an error with the name of the job, unless the server did.
 func during(op string, errp *error) {
 	if _, said := errors.AsType[*Error](*errp); *errp != nil && !said {
 		*errp = fmt.Errorf("%s: %w", strings.ReplaceAll(op, "-", " "), *errp)

@@ -17,28 +17,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Identity says who a credential is for and what it allows, the version of the server,
-// and the policy that verdicts are bound to, as [carrel.Engine.Policy] returns it.
+// An Identity is the actor of a credential, its permissions, the version of
+// the server, and the policy to which verdicts are bound, see
+// [carrel.Engine.Policy].
 type Identity = api.Identity
 
-// Whoami asks the server who the client's credential is for.
+// Whoami returns the identity of the client's credential.
 func (c *Client) Whoami(ctx context.Context) (*Identity, error) {
 	return do(ctx, c, "", &ops.Whoami, nil)
 }
 
-// An Event is what happened: an entry of the journal of a session, or of the log of a
-// scope, which is of no session.
+// An Event is an entry of a session's journal or, without a session, of a
+// scope's log.
 type Event struct {
 	api.Event
 
-	ID string // by which a stream is resumed behind it
+	ID string // a stream resumes after the event with this id
 }
 
-// Events yields what happens, as it happens, to one session, or to all of a scope and
-// to its artifacts if session is empty. It begins behind the event whose id since is,
-// or now if that is empty. It ends with an error: that of ctx once it is done, or an
-// [ErrUnreachable] when the server stops or the connection is lost, from where the
-// caller may go on with the id of the last event.
+// Events yields the events of one session as they happen or, if session is
+// empty, those of a scope with its sessions and artifacts. It begins after
+// the event with the id since; if since is empty, it begins now. It ends with
+// an error: that of ctx, or an [ErrUnreachable] when the server stops or the
+// connection is lost; the caller may then continue with the id of the last
+// event.
 func (c *Client) Events(ctx context.Context, scope governance.Scope, session transcript.SessionID, since string) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		err := c.listen(ctx, scope, &api.EventsRequest{Session: session, Since: since}, func(e *Event) bool { return yield(e, nil) })
@@ -48,8 +50,8 @@ func (c *Client) Events(ctx context.Context, scope governance.Scope, session tra
 	}
 }
 
-// listen hands over events until there are no more, which is an error, or they are no
-// longer wanted.
+// listen yields events until the stream ends, which is an error, or the
+// consumer stops.
 func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.EventsRequest, wanted func(*Event) bool) error {
 	m, err := newMessage(&ops.Events.Operation, req)
 	if err != nil {
@@ -96,7 +98,7 @@ func (c *Client) listen(ctx context.Context, scope governance.Scope, req *api.Ev
 	return final(lost(ctx, err))
 }
 
-// final returns an error as one after which nothing is sent again.
+// final marks an error so that the request is not sent again.
 func final(err error) error {
 	if again, ok := errors.AsType[*httpjson.AgainError](err); ok {
 		return again.Err
