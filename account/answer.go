@@ -4,13 +4,14 @@ import "strings"
 
 // Lengths in bytes.
 const (
-	mostAnswer = 160 // a person's words that only answer
-	mostAsked  = 420 // the agent's words that stand with an answer
-	enough     = 60  // of a question that says enough without the sentence before it
+	mostAnswer = 160 // longest reply of a user that may only answer
+	mostAsked  = 420 // longest text of the agent that is kept with an answer
+	enough     = 60  // a question of this length is clear without the sentence before it
 )
 
-// bind binds the short answers of persons to what the agent said before them: the options
-// that an answer names by a letter or a number, or the question that the agent ended with.
+// bind connects short answers of the user with the agent's text before them:
+// the options that an answer names by letter or number, or the agent's final
+// question.
 func (r *reader) bind() {
 	from, to := int32(-1), int32(-1) // sentences of the agent's last reply
 	for i := range r.units {
@@ -31,8 +32,8 @@ func (r *reader) bind() {
 	}
 }
 
-// asked returns the sentences of a reply that an answer says nothing without: the first of
-// them, and how many they are.
+// asked returns the index of the first sentence of a reply that answer refers
+// to, and the number of such sentences.
 func (r *reader) asked(answer string, from, to int32) (first, n int32) {
 	size := func(from, to int32) (n int) {
 		for i := from; i < to; i++ {
@@ -64,19 +65,20 @@ func (r *reader) asked(answer string, from, to int32) (first, n int32) {
 	return last, 1
 }
 
-// agrees reports whether an answer begins with yes or no, or with words that stand for them.
+// agrees reports whether answer begins with yes, no or an equivalent.
 func agrees(answer string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(answer), " ")
 	return answers[strings.Trim(word, ".,!;:")]
 }
 
-// answers are the words that such an answer begins with.
+// answers are the words for which agrees returns true.
 var answers = map[string]bool{
 	"yes": true, "no": true, "ok": true, "okay": true, "fine": true, "good": true, "agreed": true, "do": true, "right": true, "correct": true, "yep": true, "yeah": true,
 	"nope": true, "please": true, "sure": true, "exactly": true, "go": true, "as": true, "then": true, "not": true, "both": true, "neither": true, "done": true,
 }
 
-// picks returns the letters and digits by which an answer names options: b, (b), option 2.
+// picks returns the letters and digits of the options that an answer names:
+// b, (b), option 2.
 func picks(answer string) []byte {
 	var marks []byte
 	low := strings.ToLower(strings.TrimSpace(answer))
@@ -96,8 +98,8 @@ func picks(answer string) []byte {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// offersOne reports whether a sentence offers one of some options: it has its letter or digit
-// in parentheses, or begins with it.
+// offersOne reports whether a sentence states one of the options: it begins
+// with its letter or digit, or has it in parentheses.
 func offersOne(sentence string, marks []byte) bool {
 	low := strings.TrimLeft(strings.ToLower(sentence), " *-")
 	for _, m := range marks {

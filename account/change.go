@@ -15,11 +15,12 @@ import (
 // parsed returns the arguments of a call.
 func parsed(c transcript.ToolCall) gjson.Result { return gjson.ParseBytes(c.Input) }
 
-// mostSaid is how many lines a file may have that is written whole and still counts as a
-// change, line by line.
+// mostSaid is the largest number of lines of a wholly written file that still
+// counts as a change, line by line.
 const mostSaid = 12
 
-// edit adds a call that changes files: which, what failed, and the lines that differ.
+// edit adds a call that changes files: the files, errors, and the lines that
+// differ.
 func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	changes := changesOf(c, in)
 	words := []string{bullet + c.Name}
@@ -49,19 +50,20 @@ func (r *reader) edit(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	}
 }
 
-// A change is what a call does to a part of a file, or to all of it.
+// A change is a replacement of a part of a file or of a whole file.
 type change struct {
 	path, old, now string
 	whole          bool
 }
 
-// A version is what a file was when it was read or written as a whole, and what changed since.
+// A version is the text of a file when it was last read or written whole, and
+// the changes since.
 type version struct {
-	read  string // as a tool returned it, with line numbers where it gives them
+	read  string // as the tool returned it, perhaps with line numbers
 	since []change
 }
 
-// text returns the file, or an empty text if it is not known.
+// text returns the file with its changes, or "" if the text is unknown.
 func (v *version) text() string {
 	if v == nil {
 		return ""
@@ -81,7 +83,7 @@ func (v *version) text() string {
 	return s
 }
 
-// note notes what a change makes of a file.
+// note records a change of a file.
 func (r *reader) note(ch *change) {
 	switch v := r.versions[ch.path]; {
 	case ch.whole:
@@ -136,7 +138,7 @@ func changesOf(c transcript.ToolCall, in gjson.Result) []change {
 	return all
 }
 
-// field returns the first of some fields that is a text and not empty.
+// field returns the first of the named fields that is a nonempty text.
 func field(in gjson.Result, keys ...string) string {
 	for _, k := range keys {
 		if v := in.Get(k); v.Type == gjson.String && v.Str != "" {
@@ -146,8 +148,8 @@ func field(in gjson.Result, keys ...string) string {
 	return ""
 }
 
-// hunks adds the lines that differ: those that are taken away below a minus, those that
-// are put there below a plus.
+// hunks adds the lines that differ: removed lines below a minus, added lines
+// below a plus.
 func (r *reader) hunks(ch *change, head int32) {
 	old, now := linesOf(ch.old), linesOf(ch.now)
 	differ := differences(old, now)
@@ -188,12 +190,12 @@ func linesOf(s string) []string {
 // A hunk is a run of lines that differ.
 type hunk struct{ old, now []string }
 
-// mostCompared bounds the pairs of lines that are compared. Of texts that have
-// more, only the lines at the beginning and at the end are found to be equal.
+// mostCompared bounds the pairs of lines that are compared. In larger texts
+// only equal lines at both ends are recognized.
 const mostCompared = 1 << 18
 
-// differences returns the runs of lines in which two texts differ: what is left of each
-// beside a longest common subsequence.
+// differences returns the runs of lines outside of a longest common
+// subsequence.
 func differences(old, now []string) []hunk {
 	old, now = withoutEnds(old, now)
 	if len(old) == 0 && len(now) == 0 {
@@ -227,7 +229,7 @@ func differences(old, now []string) []hunk {
 	return all
 }
 
-// withoutEnds returns two lists without what both begin and end with.
+// withoutEnds returns two lists without their common prefix and suffix.
 func withoutEnds(old, now []string) (was, is []string) {
 	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
 		old, now = old[1:], now[1:]
@@ -238,8 +240,8 @@ func withoutEnds(old, now []string) (was, is []string) {
 	return old, now
 }
 
-// commonBehind returns, for each two places, how many lines the rests of two lists have in
-// common, in their order.
+// commonBehind returns for each pair of positions the length of the longest
+// common subsequence of the two rests.
 func commonBehind(old, now []string) [][]int32 {
 	common := make([][]int32, len(old)+1)
 	for i := range common {

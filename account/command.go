@@ -60,8 +60,9 @@ func (r *reader) command(c transcript.ToolCall, res transcript.ToolResult) {
 	r.output(kind, printed, head, u.Failed, but)
 }
 
-// complaints returns the numbers of lines that speak of what went wrong. In the output of
-// what passed they say nothing that is so, such as what a test of an error logs.
+// complaints returns the numbers of lines that report problems. Callers
+// ignore them in the output of commands that passed, such as errors logged by
+// a test.
 func complaints(output string) []int {
 	var all []int
 	n := 0
@@ -74,8 +75,8 @@ func complaints(output string) []int {
 	return all
 }
 
-// limits adds the numbers that a command was given beside its line, such as how long it may
-// take.
+// limits adds the numeric arguments of a command call beside its line, such
+// as a timeout.
 func (r *reader) limits(c transcript.ToolCall, head int32) {
 	var all []string
 	parsed(c).ForEach(func(key, v gjson.Result) bool {
@@ -89,8 +90,8 @@ func (r *reader) limits(c transcript.ToolCall, head int32) {
 	}
 }
 
-// middle returns a command line without the middle of one that is long: at its end stands
-// where its output goes.
+// middle shortens the middle of a long command line; its end, which names the
+// output, is kept.
 func middle(line string) string {
 	if len(line) <= mostCommand {
 		return line
@@ -98,8 +99,8 @@ func middle(line string) string {
 	return text.Head(line, mostCommand*3/4) + " … " + text.Tail(line, mostCommand/4)
 }
 
-// shown returns the one file that a command line shows, or the last if all are written for
-// people, or an empty text.
+// shown returns the file that a command line shows: the only one, or the last
+// if all are written for people; otherwise "".
 func shown(l *shell.Line) string {
 	path := ""
 	for i := range l.Commands {
@@ -121,7 +122,7 @@ func shown(l *shell.Line) string {
 	return path
 }
 
-// line returns what a command line runs; of one that is no line of a shell, nothing.
+// line returns the parsed shell line, or nil if whole is none.
 func (r *reader) line(whole string) *shell.Line {
 	l, known := r.lines[whole]
 	if !known {
@@ -134,8 +135,8 @@ func (r *reader) line(whole string) *shell.Line {
 	return l
 }
 
-// inProject returns a command line without what changes to the folder of the project, and
-// with the paths of the project as they are from there.
+// inProject returns a command line without the change to the project's
+// folder, and with paths relative to it.
 func (r *reader) inProject(line string) string {
 	line = strings.TrimSpace(line)
 	if r.root == "" {
@@ -147,7 +148,7 @@ func (r *reader) inProject(line string) string {
 	return r.short(line)
 }
 
-// shows reports whether a command line only shows what is there.
+// shows reports whether a command line only displays things.
 func shows(l *shell.Line) bool {
 	for i := range l.Commands {
 		if c := &l.Commands[i]; !c.Looks() && !c.Silent() {

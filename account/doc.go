@@ -1,5 +1,5 @@
-// Package account writes what stands in an agent's window for work that was paged: an
-// account of it, which a model can work from.
+// Package account writes an account: the text that replaces paged work in an
+// agent's window, and from which a model can continue.
 //
 //	units, state := account.Read(messages, blocks, options)
 //	worth := account.NewWorth(units, pieces, need, nil)
@@ -8,36 +8,40 @@
 //
 // # Units
 //
-// A conversation is read as units: a sentence of a person or of the agent, an entry of a
-// list, a call, the outcome of a command, a line of an output, a line that an edit takes
-// away or puts there, a line of a file. A unit is a quotation or a computed fact of one
-// block. It is whole or absent. A unit that says nothing without another (a line without
-// the command that printed it) has that as its head, and is never without it.
-// A short answer of a person comes with what it answers.
+// Read divides a conversation into units: a sentence, an entry of a list, a
+// call, the outcome of a command, a line of output, a line that an edit
+// removes or adds, a line of a file. A unit quotes one block or states a
+// computed fact about it. It is kept whole or left out. A unit that is
+// meaningless without another, such as a line without the command that
+// printed it, has that other unit as its head and is kept only with it. A
+// user's short answer is kept only with the question.
 //
 // # Form
 //
-// What a block leaves is a text in the voice of who spoke: the words of a person are the
-// user's, and what the agent said, did and saw is the agent's, so no output of a tool is
-// ever in the user's voice. Calls are lines that begin with a bullet, commands stand below
-// a "$", and their outcomes behind an arrow. What tools gave is indented. Lines that an
-// edit takes away stand below a "-", those that it puts there below a "+". Where something
-// is left out there is an ellipsis in a line of prose, and at the end of the block its
-// id, by which the original is recalled; a block of which nothing is missing has none.
-// What holds at the end (tasks, branch, files, the last command) is the [State].
+// The text of a block has the role of its speaker: only the user's words are
+// in user messages; the agent's words, calls and tool results are in
+// assistant messages. Calls are lines that begin with a bullet, commands
+// stand below a "$", outcomes after an arrow. Tool results are indented.
+// Lines that an edit removes stand below a "-", added lines below a "+". An
+// ellipsis marks a gap in prose. A block with gaps ends with its id, by which
+// the original is recalled. The [State] holds the facts at the end of the
+// conversation: tasks, branch, files, the last command.
 //
 // # Choice
 //
-// Each unit has a worth for each byte: how likely it has something that a reader must
-// know, by what can be seen of it ([Prior]), and how likely the agent needs its names and
-// lines again (package facts). A name, a line and a sentence are paid for once. Units are
-// taken in the order of that worth, which does not depend on the budget, up to the first
-// that does not fit: whatever a plan keeps, a plan with a larger budget keeps, too. The
-// newest blocks are kept as they are, as far as an eighth of what is spent has room, and a part of it goes to the calls and ids of
-// blocks of which there is nothing else.
+// Each unit has a worth per byte. It combines the probability that a reader
+// must know the unit, estimated from its features ([Prior]), with the
+// probability that the agent needs its names and lines again (package facts).
+// Repeated names, lines and sentences count once. Units are taken in the
+// order of worth until one does not fit. The order does not depend on the
+// budget, so a plan with a larger budget keeps everything that a smaller plan
+// keeps. Up to an eighth of the spent tokens keeps the newest blocks whole,
+// and a smaller part names the calls and ids of blocks that are otherwise
+// absent.
 //
 // # Determinism
 //
-// All of it is a function of its arguments, in integers, linear in the size of the
-// conversation but for a sort, and safe for concurrent use.
+// All functions depend only on their arguments, use integers, and are safe
+// for concurrent use. Their time is linear in the size of the conversation,
+// apart from a sort.
 package account

@@ -15,14 +15,15 @@ func newPlan(r *Request) *Plan {
 	}
 }
 
-// date notes that a unit is there from now on.
+// date records the budget from which on a unit is kept.
 func (p *planning) date(i int, rate int64) {
 	if p.p.From[i] == 0 {
 		p.p.From[i], p.p.Rate[i] = p.top, rate
 	}
 }
 
-// reach notes that no plan has fewer tokens: whatever is there, is there from then on.
+// reach records that no plan is smaller: the units so far are kept from this
+// budget on.
 func (p *planning) reach(least token.Count) {
 	p.top = max(p.top, least)
 	for i, from := range p.p.From {
@@ -32,9 +33,9 @@ func (p *planning) reach(least token.Count) {
 	}
 }
 
-// In returns the index of the unit that says what unit i does and that a plan has in its
-// place: a later copy of the same lines of a file, or a unit with the same text. If there
-// is none, it returns -1.
+// In returns the index of the unit that the plan keeps in place of unit i: a
+// later copy of the same lines of a file, or a unit with the same text. It
+// returns -1 if there is none.
 func (p *Plan) In(r *Request, i int) int {
 	if later := r.Units[i].Later; later > 0 && !r.Blocks[r.Units[later].Block].Absent {
 		return int(later)
@@ -47,7 +48,7 @@ func (p *Plan) In(r *Request, i int) int {
 	return -1
 }
 
-// Mean returns what all units of a conversation are worth for each byte.
+// Mean returns the mean worth per byte of all units.
 func (w *Worth) Mean(units []Unit) int64 {
 	var sum, bytes int64
 	for _, g := range w.gains {
@@ -60,9 +61,9 @@ func (w *Worth) Mean(units []Unit) int64 {
 	return max(sum/max(bytes, 1), 1)
 }
 
-// Explain returns what the features of a unit add to the logarithm of what it has for each
-// byte that a reader must know, what adds or takes most first. What adds nothing is left
-// out.
+// Explain returns the contributions of a unit's features to the logarithm of
+// its density of needed facts, the largest absolute value first. Zero
+// contributions are omitted.
 func (p *Prior) Explain(s *Sight) []facts.Contribution {
 	var list []facts.Contribution
 	for i, f := range Features() {

@@ -8,13 +8,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A Feature is something that can be seen of a unit. It has one of a few bins.
+// A Feature is an observable property of a unit with a few bins as values.
 type Feature struct {
 	Name string
 	Bins []string
 }
 
-// features is how many there are.
+// features is the number of features.
 const features = 17
 
 // Features returns the features of units, in the order of a [Sight].
@@ -22,29 +22,29 @@ func Features() []Feature {
 	yes := []string{"no", "yes"}
 	return []Feature{
 		{"kind", []string{"words", "sentence", "report", "look", "run", "edit", "step", "argument", "change", "written", "span", "output", "sign"}},
-		{"failed", yes}, // of a call; of what it gave, twice
-		{"binds", []string{"no", "yes", "guide", "rule"}}, // whether it states an obligation: in any text, in a file for people, as an entry of a list of rules
-		{"decides", yes}, // it says why, or what follows
+		{"failed", yes}, // of a call; of its results, twice
+		{"binds", []string{"no", "yes", "guide", "rule"}}, // the unit states an obligation: in any text, in a file for people, as an entry of a list of rules
+		{"decides", yes}, // the unit gives a reason or a consequence
 		{"place", []string{"first", "middle", "last", "only"}},
 		{"form", []string{"plain", "heading", "code", "item"}},
-		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // calls after it; a person's words and the answers to them do not age
+		{"calls", []string{"<3", "<8", "<20", "<50", "<100", "more", "person", "reply"}}, // number of later calls; users' words and the replies to them do not age
 		{"turns", []string{"0", "1", "2-3", "more", "person", "reply"}},
 		{"words", []string{"other", "task", "short", "long", "newest"}},
-		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that it is of
+		{"size", []string{"<300", "<1500", "<6000", "more"}}, // of the text that contains the unit
 		{"ends", []string{"no", "badly", "well", "both"}},
 		{"number", yes},
 		{"length", []string{"<30", "<60", "<100", "<180", "more", "person"}},
 		{"need", []string{"none", "<30%", "<100%", "<300%", "<1000%", "more"}},
-		{"again", []string{"no", "later"}},                                        // the same text stands in a later unit
-		{"figure", []string{"no", "printed", "listed", "said"}},                   // a number, in few lines that were printed, in many, or in a sentence of the agent
-		{"says", []string{"other", "next", "found", "reply", "question", "talk"}}, // a sentence of the agent: what it does next, anything else, what it answers a person, what it asks, or what it answers where there are no commands
+		{"again", []string{"no", "later"}},                                        // a later unit has the same text
+		{"figure", []string{"no", "printed", "listed", "said"}},                   // a number: in few printed lines, in many, or in a sentence of the agent
+		{"says", []string{"other", "next", "found", "reply", "question", "talk"}}, // of an agent's sentence: its next step, a finding or other, a reply to the user, a question, or a reply in a conversation without commands
 	}
 }
 
 // A Sight has the bin of each feature of a unit.
 type Sight [features]uint8
 
-// What words say of a sentence.
+// Meanings that words give to a sentence.
 const (
 	binds uint8 = 1 << iota
 	decides
@@ -52,8 +52,8 @@ const (
 	well
 )
 
-// telling are words by which a reader sees what a sentence is for.
-var telling = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
+// cueWords maps words to the meaning of the sentence that has them.
+var cueWords = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	m := make(map[string]uint8)
 	for what, words := range map[uint8]string{
 		binds:   "must never always only don't shall should required require requires instead prefer avoid important note ensure without",
@@ -69,9 +69,9 @@ var telling = lazy.Value[map[string]uint8]{Make: func() map[string]uint8 {
 	return m
 }}
 
-// says returns what the words of a text say.
+// says returns the meanings of the words in s.
 func says(s string) uint8 {
-	words := telling.Get()
+	words := cueWords.Get()
 	var r uint8
 	var buf [16]byte
 	n := 0
@@ -97,8 +97,8 @@ func says(s string) uint8 {
 	return r
 }
 
-// see returns the features of a unit. need is what is likely needed of it for each byte, in
-// percent of the mean.
+// see returns the features of a unit. need is its expected need per byte, in
+// percent of the mean; again reports whether a later unit has the same text.
 func see(u *Unit, need int64, again bool) Sight {
 	said := says(u.Text)
 	s := Sight{
@@ -154,14 +154,15 @@ func wordsBin(u *Unit) uint8 {
 	return 3
 }
 
-// shortWords is how many bytes a person says, rather than pastes.
+// shortWords is the longest user message, in bytes, that counts as typed
+// rather than pasted.
 const shortWords = 600
 
-// wholeWords is the longest message of a person, in bytes, that is one unit: an order keeps
-// all of its conditions, or is absent.
+// wholeWords is the longest user message, in bytes, that is one unit, so that
+// an order keeps all of its conditions.
 const wholeWords = 1200
 
-// figureBin returns where a number of a unit comes from.
+// figureBin returns the bin of the feature "figure".
 func figureBin(u *Unit) uint8 {
 	switch {
 	case !strings.ContainsAny(u.Text, "0123456789"):
@@ -176,7 +177,7 @@ func figureBin(u *Unit) uint8 {
 	return 0
 }
 
-// bindsBin returns whether a unit says what must be.
+// bindsBin returns the bin of the feature "binds".
 func bindsBin(u *Unit, said uint8) uint8 {
 	switch {
 	case u.Rule:
@@ -189,7 +190,7 @@ func bindsBin(u *Unit, said uint8) uint8 {
 	return 1
 }
 
-// saysBin returns what a sentence of the agent is for.
+// saysBin returns the bin of the feature "says".
 func saysBin(u *Unit) uint8 {
 	switch {
 	case u.Kind != Sentence:
@@ -210,8 +211,8 @@ func saysBin(u *Unit) uint8 {
 	return 2
 }
 
-// age returns the bin of how long ago a unit was, or that of a person's, or behind it that of
-// a reply.
+// age returns the bin of the unit's age, person for a user's words, and
+// person+1 for a reply.
 func age(u *Unit, age, person uint8) uint8 {
 	switch {
 	case u.Kind == Words:

@@ -9,10 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// fields adds the values of a JSON document, those of one object in a line or more behind
-// the place of the object in the document. The first of these lines, which is likely to say
-// what the object is, is the head of the others. It returns the index of the last unit,
-// which is last if there is none.
+// fields adds the values of a JSON document, one or more lines for each
+// object with the path of the object. The first line, which likely names the
+// object, is the head of the others. It returns the index of the last unit,
+// or last if there is none.
 func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 	line, above := "", u.Head
 	flush := func() {
@@ -44,7 +44,7 @@ func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 			return true
 		}
 		if v.Raw == "null" || v.Raw == `""` || v.Raw == "[]" {
-			return true // it says nothing
+			return true // empty
 		}
 		said := text.Clip(text.Fold(v.String()), mostUnit)
 		if doc.IsObject() {
@@ -63,7 +63,7 @@ func (r *reader) fields(u Unit, doc gjson.Result, at string, last int) int {
 	return last
 }
 
-// How long a line is at least that is read as JSON, and how much of it is in one unit.
+// The shortest line that is read as JSON, and the size of a unit of it.
 const (
 	leastJSON  = 160
 	mostFields = 140

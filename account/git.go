@@ -12,15 +12,15 @@ import (
 
 // A Place is a working tree.
 type Place struct {
-	Dir     string // in which commands ran, or empty
+	Dir     string // directory of the commands, or empty
 	Branch  string
-	Commit  string   // hash and subject of the last commit that was made here, or empty
-	Pushed  bool     // since then
-	Before  []string // commits that were made here before, the last at the end
+	Commit  string   // hash and subject of the last commit made here, or empty
+	Pushed  bool     // Commit was pushed
+	Before  []string // earlier commits made here, the newest last
 	touched int
 }
 
-// git notes where work stands.
+// git records the state of the working tree from a command.
 func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 	if o.Commit == nil && o.Verdict != outcome.Failed {
 		o.Commit = quietCommit(line, t.line(line), output)
@@ -55,15 +55,15 @@ func (t *tracker) git(line string, o *outcome.Outcome, output string) {
 		if o.Commit.Branch != "" {
 			p.Branch = o.Commit.Branch
 		}
-		if !merge { // which leaves what was changed here as it is
+		if !merge { // a merge keeps other changes
 			t.loose = nil
 		}
 	}
 	p.Pushed = p.Pushed || o.Pushed
 }
 
-// whereGit returns the directory in which the last git of a command line runs, or an empty
-// text for that in which the line begins.
+// whereGit returns the directory of the last git command in l, or "" for the
+// directory in which the line begins.
 func whereGit(l *shell.Line) string {
 	at := l.Dir
 	for i := range l.Commands {
@@ -74,8 +74,8 @@ func whereGit(l *shell.Line) string {
 	return at
 }
 
-// quietCommit returns the last commit that a command line made without a word, with the hash
-// if a later command of the line told it.
+// quietCommit returns the last commit that a command line made without
+// output, with its hash if a later command of the line prints it.
 func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	subject := ""
 	for i := range l.Commands {
@@ -91,8 +91,8 @@ func quietCommit(whole string, l *shell.Line, output string) *outcome.Commit {
 	return &outcome.Commit{Subject: subject, Hash: hashBeside(subject, output)}
 }
 
-// messageOf returns the message that the arguments of a commit give, or what follows the
-// line if it is read from there.
+// messageOf returns the message of a commit command: from its arguments, or
+// from the text after the line if it is read from there.
 func messageOf(whole string, args []string) (message string) {
 	for k, a := range args {
 		if long, ok := strings.CutPrefix(a, "--message="); ok {
@@ -106,10 +106,10 @@ func messageOf(whole string, args []string) (message string) {
 	return message
 }
 
-// hashBeside returns the hash that stands before a subject in the output of git log, or
-// above it in that of git show.
+// hashBeside returns the hash before subject in the output of git log, or
+// above it in the output of git show.
 func hashBeside(subject, output string) (hash string) {
-	shown := "" // the hash above the message
+	shown := "" // the last hash above a message
 	for line := range strings.Lines(output) {
 		if h, ok := strings.CutPrefix(strings.TrimSpace(line), "commit "); ok && outcome.IsHash(h) {
 			shown = h[:7]
@@ -124,8 +124,9 @@ func hashBeside(subject, output string) (hash string) {
 	return hash
 }
 
-// mergeCommit returns the commit that a merge of a command line ended with, with the hash if
-// the output tells it. A merge that changed nothing, or was left half done, has none.
+// mergeCommit returns the merge commit that a command line made, with the
+// hash if the output has it. A merge that changed nothing or was not finished
+// has none.
 func mergeCommit(l *shell.Line, output string) *outcome.Commit {
 	commit := (*outcome.Commit)(nil)
 	for i := range l.Commands {
@@ -156,7 +157,7 @@ func mergeCommit(l *shell.Line, output string) *outcome.Commit {
 	return commit
 }
 
-// String says in one line where work in a working tree stands.
+// String returns one line about the state of the working tree.
 func (p *Place) String() string {
 	line := "git"
 	if p.Dir != "" {

@@ -7,49 +7,49 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Request is all that a plan depends on.
+// A Request has all inputs of a plan.
 type Request struct {
 	Units  []Unit
 	Worth  *Worth
 	Blocks []Block
-	Budget token.Count // of all blocks
-	Beside string      // what stands beside the account: its names and lines are there already
+	Budget token.Count // for all blocks
+	Beside string      // text beside the account; its names and lines need not be repeated
 
-	// Count returns the tokens of a unit, with the line feed behind it. It must be a
-	// function of its argument.
+	// Count returns the tokens of a unit including its line feed. It must be
+	// deterministic.
 	Count func(unit int) token.Count
 }
 
-// A Block is what a plan has to know of a block besides its units.
+// A Block describes a block to the planner.
 type Block struct {
-	Tokens token.Count // as it is
-	Frame  token.Count // of a text in its place, besides units and the id: framing
-	Mark   token.Count // of the id, which stands there while a unit is missing
-	Fixed  bool        // it stays as it is
-	Traced bool        // its id is there at least
-	Urgent bool        // what a person says in it comes before anything else
-	Absent bool        // it is not in the window, and stays away
-	Cut    bool        // it is no longer as it was, and does not become so again
-	Told   bool        // a text beside the account says what its sentences do: they stay away
+	Tokens token.Count // tokens of the original block
+	Frame  token.Count // tokens of the framing of a text in its place
+	Mark   token.Count // tokens of the id, which is present while a unit is missing
+	Fixed  bool        // stays whole
+	Traced bool        // at least its id stays
+	Urgent bool        // the user's words in it are kept first
+	Absent bool        // stays out of the window
+	Cut    bool        // is already cut and cannot be whole again
+	Told   bool        // a text beside the account replaces its sentences
 }
 
-// A Plan says what an account has.
+// A Plan is the selection of units and blocks for a budget.
 type Plan struct {
-	Kept   []bool      // of each unit
-	Whole  []bool      // of each block: it stands as it is, and none of its units is kept
-	Opened []bool      // of each block: a text stands in its place
+	Kept   []bool      // by unit
+	Whole  []bool      // by block: it stands whole, and none of its units is kept
+	Opened []bool      // by block: a text stands in its place
 	Tokens token.Count // of all blocks
 
-	// From has for each unit the smallest budget whose plan has it, alone or in a block that
-	// stands as it is; 0 if this plan has not. Rate has what it was worth for each byte when
-	// it was taken, beside what was there before it.
+	// From has for each unit the smallest budget whose plan includes it,
+	// alone or in a whole block; 0 if this plan does not. Rate has the unit's
+	// worth per byte at the time it was taken.
 	From []token.Count
 	Rate []int64
 
 	planning *planning
 }
 
-// A TooSmallError says that what stays whatever happens does not fit a budget.
+// A TooSmallError means that the fixed parts, Need tokens, do not fit Budget.
 type TooSmallError struct{ Need, Budget token.Count }
 
 func (e *TooSmallError) Error() string {
@@ -57,15 +57,16 @@ func (e *TooSmallError) Error() string {
 }
 
 const (
-	idShare    = 24  // a part of what is spent goes to the calls and ids of blocks of which the window has nothing else
-	tailShare  = 8   // an eighth of what is spent goes to the newest blocks as they are, as far as they fit
-	mostUrgent = 600 // bytes of what a person says in an urgent block come first
+	idShare    = 24  // the largest part for calls and ids of otherwise absent blocks is 1/24
+	tailShare  = 8   // the largest part for newest blocks kept whole is 1/8
+	mostUrgent = 600 // bytes of a user's words in an urgent block that are kept first
 )
 
-// Make returns the plan for a budget: see the package comment. Beside fixed blocks and
-// the ids of traced ones it takes what persons say in urgent blocks, the newest first, and
-// then unit by unit what is worth most for its bytes, up to the first step that does not
-// fit. It fails with a [*TooSmallError] if fixed blocks and ids do not fit.
+// Make returns the plan for a budget, as the package comment describes. It
+// keeps the fixed blocks, the ids of traced blocks, the users' words in
+// urgent blocks, newest first, and then the units with the most worth per
+// byte, up to the first that does not fit. It fails with a [*TooSmallError]
+// if the fixed blocks and ids do not fit.
 func Make(r *Request) (*Plan, error) {
 	p := newPlanning(r)
 	p.begin()
@@ -78,7 +79,7 @@ func Make(r *Request) (*Plan, error) {
 	return p.p, nil
 }
 
-// Extend makes p the plan for a larger budget, as [Make] would.
+// Extend turns p into the plan that [Make] returns for a larger budget.
 func (p *Plan) Extend(budget token.Count) {
 	p.planning.Budget = budget
 	if p.planning.urgent() {
@@ -86,24 +87,24 @@ func (p *Plan) Extend(budget token.Count) {
 	}
 }
 
-// A planning is in the middle of a plan.
+// A planning is the state of a plan while it is made.
 type planning struct {
 	Request
 	p      *Plan
-	there  []bool      // names and lines that are in the window
-	said   []bool      // texts that are
+	there  []bool      // names and lines in the window
+	said   []bool      // texts in the window
 	of     [][2]int    // units of each block
-	kin    []int64     // of each unit: how many of those that it is the head of are kept
-	left   []int       // how many of them are not kept
-	tail   int         // blocks from here on stand as they are
-	top    token.Count // the most that was there so far
+	kin    []int64     // by unit: number of kept units below it
+	left   []int       // number of its units that are not kept
+	tail   int         // first block of the newest ones that stand whole
+	top    token.Count // largest size so far
 	onTail token.Count
-	named  int // blocks from here on have their ids in the window
+	named  int // first block from which on ids are in the window
 	onIDs  token.Count
 	spent  token.Count
 	offers offers
-	steps  []int32 // of the last step, to use again
-	opens  []int   // blocks that it opened
+	steps  []int32 // of the last step, reused
+	opens  []int   // blocks opened by the last step
 }
 
 func newPlanning(r *Request) *planning {
@@ -122,7 +123,7 @@ func newPlanning(r *Request) *planning {
 	return p
 }
 
-// begin sets the plan to what is there whatever happens.
+// begin sets the plan to its fixed parts.
 func (p *planning) begin() {
 	p.Worth.each(p.Beside, func(_, thing int32) { p.there[thing] = true })
 	for i := range p.Blocks {
@@ -136,7 +137,7 @@ func (p *planning) begin() {
 	}
 }
 
-// keepWhole keeps a block as it is.
+// keepWhole keeps a block whole.
 func (p *planning) keepWhole(i int) {
 	p.p.Whole[i] = true
 	p.p.Tokens += p.Blocks[i].Tokens
@@ -147,7 +148,7 @@ func (p *planning) keepWhole(i int) {
 	}
 }
 
-// mark marks what a unit says as being there.
+// mark marks the names, lines and text of a unit as present.
 func (p *planning) mark(i int) {
 	p.said[p.Worth.texts[i]] = true
 	for _, t := range p.Worth.things.of(i) {
@@ -168,14 +169,14 @@ func (p *planning) opening(i int) token.Count { return p.Blocks[i].Frame + p.Blo
 func (p *planning) ready(i int) bool {
 	b := p.Units[i].Block
 	if later := p.Units[i].Later; later > 0 && !p.Blocks[p.Units[later].Block].Absent {
-		return false // the later copy is there to take
+		return false // the later copy can be taken
 	}
 	told := p.Blocks[b].Told && p.Units[i].Kind == Sentence
 	return !p.p.Kept[i] && !p.p.Whole[b] && !p.Blocks[b].Absent && !told
 }
 
-// urgent keeps what persons say in urgent blocks, and reports whether there is room for
-// more.
+// urgent keeps the users' words in urgent blocks and reports whether there is
+// room for more.
 func (p *planning) urgent() bool {
 	for b, block := range slices.Backward(p.Blocks) {
 		if !block.Urgent {
@@ -198,7 +199,8 @@ func (p *planning) urgent() bool {
 	return true
 }
 
-// gain returns what a unit adds, less the more of its kind are there below the same head.
+// gain returns the worth that a unit adds. It falls with the number of kept
+// units of the same kind and head.
 func (p *planning) gain(i int) int64 {
 	var sum int64
 	for _, t := range p.Worth.things.of(i) {
@@ -215,16 +217,18 @@ func (p *planning) gain(i int) int64 {
 	return sum
 }
 
-// fewKin is the number of units of one head, by kind, after which one more is worth half: a
-// reader needs a few lines of a long output. Units of kinds with 0 keep their worth.
+// fewKin has for each kind the number of units of one head after which the
+// worth of the next is halved, because a reader needs only a few lines of a
+// long output. 0 means no limit.
 var fewKin = [kinds]int64{Argument: 8, Written: 8, Output: 8, Span: 80}
 
-// frame is what the text in place of a block takes besides its units, in bytes, when units
+// frame is the size of the framing of a block's text, in bytes, when units
 // are compared.
 const frame = 30
 
-// step returns the units that are kept with a unit: itself, the heads that it needs, and for
-// a short answer what it answers. It is good until the next call.
+// step returns the units that must be kept with unit i: itself, its heads,
+// and for a short answer its question. The result is valid until the next
+// call.
 func (p *planning) step(i int) []int32 {
 	all := p.with(p.steps[:0], int32(i))
 	u := &p.Units[i]
@@ -237,7 +241,7 @@ func (p *planning) step(i int) []int32 {
 	return all
 }
 
-// with adds a unit and the heads that it needs to a step, but for those that it has.
+// with adds a unit and its heads to a step, without duplicates.
 func (p *planning) with(step []int32, i int32) []int32 {
 	for k := i; k >= 0 && !p.p.Kept[k] && !slices.Contains(step, k); k = p.Units[k].Head {
 		step = append(step, k)
@@ -245,7 +249,7 @@ func (p *planning) with(step []int32, i int32) []int32 {
 	return step
 }
 
-// rate returns what a unit is worth for each byte, with those that are kept with it.
+// rate returns the worth per byte of a unit together with its step.
 func (p *planning) rate(i int) int64 {
 	gain, bytes, last := int64(0), int64(0), int32(-1)
 	for _, k := range p.step(i) {
@@ -259,7 +263,7 @@ func (p *planning) rate(i int) int64 {
 	return gain / max(bytes, 1)
 }
 
-// take keeps a unit with those that are kept with it, and reports whether they fit.
+// take keeps a unit and its step, and reports whether they fit.
 func (p *planning) take(i int) bool {
 	rate, step := p.rate(i), slices.Clone(p.step(i))
 	need, opens := token.Count(0), p.opens[:0]
@@ -296,7 +300,7 @@ func (p *planning) take(i int) bool {
 		}
 	}
 	for _, k := range step {
-		for _, kid := range p.Worth.kids.of(int(k)) { // they are cheaper now
+		for _, kid := range p.Worth.kids.of(int(k)) { // they cost less now
 			p.offer(int(kid))
 		}
 	}
@@ -308,12 +312,12 @@ func (p *planning) take(i int) bool {
 	return true
 }
 
-// Offers are the units that are worth something, as a heap: the unit that was worth most
-// for each byte when it was last looked at comes first, of equal ones the newest.
+// Offers is a heap of units by their last computed worth per byte; of equals
+// the newest is first.
 type offers struct {
 	heap []int32
-	rate []int64 // of each unit
-	at   []int32 // where each unit stands in the heap plus one, or 0
+	rate []int64 // by unit
+	at   []int32 // by unit: its index in the heap plus one, or 0
 }
 
 func (o *offers) before(a, b int32) bool {
@@ -323,12 +327,12 @@ func (o *offers) before(a, b int32) bool {
 	return a > b
 }
 
-// put sets the unit at a place of the heap.
+// put puts a unit at index k of the heap.
 func (o *offers) put(k int, unit int32) {
 	o.heap[k], o.at[unit] = unit, int32(k+1)
 }
 
-// set changes what a unit is worth, or adds it.
+// set changes the rate of a unit, or adds the unit.
 func (o *offers) set(unit int32, rate int64) {
 	o.rate[unit] = rate
 	k := int(o.at[unit]) - 1
@@ -343,7 +347,8 @@ func (o *offers) set(unit int32, rate int64) {
 	o.sink(k, unit)
 }
 
-// sink puts a unit at a place of the heap, or as far below as it belongs.
+// sink puts a unit at index k of the heap or as far below as its rate
+// requires.
 func (o *offers) sink(k int, unit int32) {
 	for {
 		kid := 2*k + 1
@@ -359,7 +364,7 @@ func (o *offers) sink(k int, unit int32) {
 	o.put(k, unit)
 }
 
-// pop takes the first unit out.
+// pop removes the first unit.
 func (o *offers) pop() {
 	last := o.heap[len(o.heap)-1]
 	o.at[o.heap[0]] = 0
@@ -369,13 +374,14 @@ func (o *offers) pop() {
 	}
 }
 
-// shell reports whether a unit says nothing alone: it comes with one that it is the head of.
+// shell reports whether a unit is meaningless alone and needs one of the
+// units below it.
 func (p *planning) shell(i int) bool {
 	u := &p.Units[i]
 	return u.Opens || u.Title && len(p.Worth.kids.of(i)) > 0
 }
 
-// offer offers a unit for what it is worth now.
+// offer adds a unit to the heap with its present rate.
 func (p *planning) offer(i int) {
 	if p.offers.rate == nil || !p.ready(i) {
 		return
@@ -385,9 +391,9 @@ func (p *planning) offer(i int) {
 	}
 }
 
-// run takes steps until one does not fit. A unit is worth less and less as others that say
-// the same are kept, and more only where one that it needs is, which offers it again. So
-// the best offer that is worth what it was is the best.
+// run takes steps until one does not fit. The rate of a unit falls as related
+// units are kept, and rises only when a head of it is kept, which offers it
+// again. So the first unit of the heap whose rate is unchanged is the best.
 func (p *planning) run() {
 	o := &p.offers
 	if o.rate == nil {
@@ -427,7 +433,8 @@ func (p *planning) run() {
 	}
 }
 
-// lengthensTail reports whether the newest block that is not whole is to stand as it is.
+// lengthensTail reports whether the newest block that is not whole should be
+// kept whole.
 func (p *planning) lengthensTail() bool {
 	for p.tail > 0 && (p.p.Whole[p.tail-1] || p.Blocks[p.tail-1].Absent) {
 		p.tail--
@@ -439,8 +446,8 @@ func (p *planning) lengthensTail() bool {
 	return !b.Cut && p.onTail+b.Tokens <= p.spent/tailShare
 }
 
-// names reports whether a call of a block that the window has nothing of is to stand there
-// with its id.
+// names reports whether the call and the id of an otherwise absent block
+// should be kept.
 func (p *planning) names() bool {
 	for p.named > 0 && p.call(p.named-1) < 0 {
 		p.named--
@@ -448,7 +455,7 @@ func (p *planning) names() bool {
 	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent/idShare
 }
 
-// call returns the first call of a block that the window has nothing of, or -1.
+// call returns the first call of an absent block, or -1.
 func (p *planning) call(b int) int {
 	if p.p.Whole[b] || p.p.Opened[b] || p.Blocks[b].Absent {
 		return -1
@@ -469,7 +476,7 @@ func (p *planning) name() bool {
 	return fits
 }
 
-// lengthenTail has the newest block that is not whole stand as it is, and reports whether
+// lengthenTail keeps the newest block that is not whole, and reports whether
 // it fits.
 func (p *planning) lengthenTail() bool {
 	i := p.tail - 1

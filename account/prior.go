@@ -9,31 +9,32 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A Prior says how much of what a reader must know a unit has for each byte, by its
-// features: the sum of the weights of its bins is the natural logarithm of that, in
-// thousandths. It is a Poisson regression over bins, in integers, so that all processors
-// compute the same.
+// A Prior estimates from a unit's features its density of facts that a reader
+// must know. The natural logarithm of the density is the sum of the weights
+// of the unit's bins, in thousandths (a Poisson regression). It computes in
+// integers, so that all processors give equal results.
 type Prior struct{ weights [features][]int }
 
 //go:embed weights.txt
 var weights string
 
-// DefaultPrior returns the prior that Carrel comes with. doc/design/account.md says how its
-// weights were found. It must not be changed.
+// DefaultPrior returns the built-in prior. doc/design/account.md describes
+// how its weights were fitted. Callers must not change it.
 func DefaultPrior() *Prior { return builtin.Get() }
 
 var builtin = lazy.Value[*Prior]{Make: func() *Prior {
 	p, err := ParsePrior(weights)
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // a test parses it
 	}
 	return p
 }}
 
-// heaviest is the largest weight.
+// heaviest is the largest absolute weight.
 const heaviest = 16_000
 
-// NewPrior returns a prior with some weights, by feature and bin, as [Features] has them.
+// NewPrior returns a prior with the given weights, by feature and bin in the
+// order of [Features]. It fails if a number or a size is out of range.
 func NewPrior(weights [][]int) (*Prior, error) {
 	p := &Prior{}
 	all := Features()
@@ -54,7 +55,7 @@ func NewPrior(weights [][]int) (*Prior, error) {
 	return p, nil
 }
 
-// ParsePrior reads a prior as [Prior.String] writes it. The error names the line.
+// ParsePrior parses the text of [Prior.String]. An error names the line.
 func ParsePrior(text string) (*Prior, error) {
 	all := Features()
 	weights := make([][]int, len(all))
@@ -83,7 +84,7 @@ func ParsePrior(text string) (*Prior, error) {
 	return NewPrior(weights)
 }
 
-// String returns the prior as [ParsePrior] reads it.
+// String returns the prior in the form that [ParsePrior] reads.
 func (p *Prior) String() string {
 	var b strings.Builder
 	for i, f := range Features() {
@@ -96,7 +97,7 @@ func (p *Prior) String() string {
 	return b.String()
 }
 
-// density returns what a unit has for each byte, times unitDensity.
+// density returns the density per byte, times unitDensity.
 func (p *Prior) density(s *Sight) int64 {
 	z := 0
 	for i, b := range s {
@@ -105,11 +106,11 @@ func (p *Prior) density(s *Sight) int64 {
 	return exp(z)
 }
 
-// unitDensity is what exp returns for 0.
+// unitDensity is exp(0).
 const unitDensity = 1 << 20
 
-// exp returns the exponential function of z in thousandths, times unitDensity, between the
-// points of a table in a straight line. z is taken to be from -10 to 10.
+// exp returns e^(z/1000) times unitDensity, by linear interpolation of a
+// table. z is clamped to -10 to 10, in thousandths.
 func exp(z int) int64 {
 	z = min(max(z+curveEnd, 0), 2*curveEnd-1)
 	k, rest := z/curveStep, int64(z%curveStep)
@@ -122,13 +123,13 @@ const (
 	curveEnd  = 10_000
 )
 
-// curve has exp(k/4)·unitDensity for k from -40 to 40. It is made of products of integers,
-// which are right to a millionth.
+// curve has exp(k/4)·unitDensity for k from -40 to 40, computed with integers
+// to a relative error of a millionth.
 var curve = lazy.Value[[]int64]{Make: func() []int64 {
 	const quarter, one = 1_284_025_417, 1_000_000_000 // exp(1/4) in billionths
 	c := make([]int64, 2*curveEnd/curveStep+1)
 	mid := len(c) / 2
-	up := int64(unitDensity) << 10 // with ten bits more, against rounding
+	up := int64(unitDensity) << 10 // ten more bits against rounding
 	down := up
 	c[mid] = unitDensity
 	for k := 1; k <= mid; k++ {
@@ -139,7 +140,8 @@ var curve = lazy.Value[[]int64]{Make: func() []int64 {
 	return c
 }}
 
-// Weight returns the weight of a bin of a feature, or 0 if there is none of that name.
+// Weight returns the weight of the named bin of a feature, or 0 if there is
+// no such bin.
 func (p *Prior) Weight(feature, bin string) int {
 	for i, f := range Features() {
 		for k, name := range f.Bins {

@@ -10,28 +10,28 @@ import (
 // A passage is a sentence, an entry of a list, or some lines of code.
 type passage struct {
 	text  string
-	same  bool // it goes on in the line of the one before
+	same  bool // continues the line of the passage before
 	title bool
 	code  bool
 }
 
 // Lengths in bytes.
 const (
-	longLine     = 200 // from which on a line is split into sentences
-	leastLine    = 40  // that a sentence has before the line is split behind it
-	mostUnit     = 420 // of a unit, about
-	mostCode     = 160 // of lines of code that are one unit
-	leastOutput  = 3   // of a line of an output, or of a file, that says something
-	mostArgument = 120 // of an argument that stands in the line of its call
-	mostCommand  = 300 // of the first line of a command
+	longLine     = 200 // a longer line is split into sentences
+	leastLine    = 40  // least bytes of a sentence before a split
+	mostUnit     = 420 // size of a unit, approximately
+	mostCode     = 160 // size of a unit of code
+	leastOutput  = 3   // shortest line of an output or a file that becomes a unit
+	mostArgument = 120 // longest argument on the line of its call
+	mostCommand  = 300 // of its first line
 )
 
-// passages splits prose. Empty lines, and those that fence code, are left out.
+// passages splits prose into passages, without empty lines and code fences.
 func passages(prose string) []passage {
 	var out []passage
 	var code []string
 	size, fenced := 0, false
-	goesOn := false // an entry of a list
+	goesOn := false // continues an entry of a list
 	flush := func() {
 		if len(code) > 0 {
 			out = append(out, passage{text: strings.Join(code, "\n"), code: true})

@@ -17,13 +17,14 @@ import (
 
 // Options adjusts [Read]. The zero value is the default.
 type Options struct {
-	Tools    *tool.Table    // what tools do
-	Outcomes *outcome.Table // how commands end
-	Project  string         // folder of the project, or empty: the one that most paths are below
+	Tools    *tool.Table    // descriptions of tools
+	Outcomes *outcome.Table // rules for the outcome of commands
+	Project  string         // folder of the project; empty: the folder that most paths share
 }
 
-// Read returns the units of a conversation, in the order of its blocks, and what holds at
-// its end. Blocks with system text have no units.
+// Read returns the units of a conversation in block order, and the state at
+// its end. blocks are the blocks of msgs. Blocks with system text have no
+// units.
 func Read(msgs []transcript.Message, blocks []transcript.Block, o *Options) ([]Unit, *State) {
 	r := newReader(msgs, o)
 	t := newTracker(r)
@@ -51,11 +52,11 @@ type reader struct {
 	Options
 	msgs     []transcript.Message
 	results  map[string]transcript.ToolResult // of the block
-	ended    map[string]outcome.Outcome       // the same, once asked for
-	root     string                           // what paths of the project begin with, or empty
-	lines    map[string]*shell.Line           // that commands were, once read
-	versions map[string]*version              // of files, by their paths
-	copies   map[string]int32                 // of each part of a file, the last unit that has it
+	ended    map[string]outcome.Outcome       // outcomes of results, computed on demand
+	root     string                           // path prefix of the project, or empty
+	lines    map[string]*shell.Line           // parsed command lines
+	versions map[string]*version              // of files, by path
+	copies   map[string]int32                 // last unit of each part of a file
 	at       int32                            // block
 	units    []Unit
 }
@@ -74,7 +75,8 @@ func newReader(msgs []transcript.Message, o *Options) *reader {
 	return r
 }
 
-// date notes for each unit how much came after it, and what a person said first.
+// date sets for each unit the numbers of later calls and turns, and marks the
+// user's first message.
 func (r *reader) date() {
 	task := int32(-1)
 	for i := range r.units {
@@ -84,8 +86,8 @@ func (r *reader) date() {
 	}
 	talk := !slices.ContainsFunc(r.units, func(u Unit) bool { return u.Kind == Run })
 	calls, turns := int32(0), int32(0)
-	reply := int32(-1) // block
-	spoke := false     // a person, in the unit behind
+	reply := int32(-1) // index of a block
+	spoke := false     // the unit before was a user's
 	for i := len(r.units) - 1; i >= 0; i-- {
 		u := &r.units[i]
 		u.Calls, u.Turns, u.Talk = calls, turns, talk
@@ -111,10 +113,10 @@ func asking(sentence string) bool {
 	return strings.HasSuffix(strings.TrimRight(sentence, "*_ "), "?")
 }
 
-// add adds a unit of the block that is read, and returns its index.
+// add adds a unit of the current block and returns its index.
 func (r *reader) add(u Unit) int32 {
 	u.Block = r.at
-	if len(r.units) == cap(r.units) { // a quarter more at a time would be copied four times
+	if len(r.units) == cap(r.units) { // append would grow it by a quarter and copy it four times
 		r.units = slices.Grow(r.units, max(len(r.units), 64))
 	}
 	r.units = append(r.units, u)
@@ -152,23 +154,24 @@ func (r *reader) block(i int32, b *transcript.Block) {
 	}
 }
 
-// How lines of an account begin.
+// Prefixes of the lines of an account.
 const (
 	bullet = "• "  // a call
-	indent = "  "  // what a call was given, and what it gave
+	indent = "  "  // arguments and results of a call
 	dollar = "$\n" // a command
 	arrow  = "→ "  // an outcome
 )
 
-// prose adds the sentences of a text. Those below a heading have it as their head. What a
-// person says shortly is one unit: it costs little, and half of it may say something else.
+// prose adds the sentences of a text. A heading is the head of the sentences
+// below it. A short message of the user is one unit, because half of it may
+// mean something else.
 func (r *reader) prose(kind Kind, prose string, head int32) {
 	if bare := strings.TrimSpace(prose); kind == Words && bare != "" && len(bare) < wholeWords {
 		r.add(Unit{Kind: kind, Text: bare, Head: head, First: true, Last: true, Size: size(prose)})
 		return
 	}
 	all := passages(prose)
-	above, list := head, int32(-1) // heading, and the line that ends with a colon above a list or code
+	above, list := head, int32(-1) // index of the heading, and of the line with a colon above a list or code
 	for n, p := range all {
 		if !listed(&p) {
 			list = -1
@@ -206,7 +209,7 @@ func entry(line string) bool {
 
 func size(s string) int32 { return int32(min(len(s), 1<<30)) }
 
-// indented returns lines, each behind an indentation.
+// indented indents lines.
 func indented(lines string) string { return indent + strings.ReplaceAll(lines, "\n", "\n"+indent) }
 
 // call adds a call with its result.
@@ -228,7 +231,8 @@ func (r *reader) call(c transcript.ToolCall) {
 	}
 }
 
-// said returns what a result says, without what agents put into it for the model.
+// said returns the text of a result without text that agents add for the
+// model.
 func said(res transcript.ToolResult) string {
 	s, _ := tool.Printed(res.Text())
 	for {
@@ -244,13 +248,13 @@ func said(res transcript.ToolResult) string {
 	}
 }
 
-// asks reports whether a call asks the person a question.
+// asks reports whether a call asks the user a question.
 func asks(c transcript.ToolCall) bool {
 	name := tool.Fold(c.Name)
 	return strings.HasPrefix(name, "ask") || name == "requestuserinput"
 }
 
-// question adds a question to the person, and the answer, which is the person's.
+// question adds a question to the user and the user's answer.
 func (r *reader) question(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	head := r.add(Unit{Kind: Step, Head: -1, Text: bullet + c.Name, Failed: res.Error})
 	list := in.Get("questions").Array()
@@ -303,7 +307,7 @@ func (r *reader) outcome(c transcript.ToolCall) outcome.Outcome {
 	return o
 }
 
-// failure returns what a line of a call says of its result that is an error.
+// failure returns the text for a result that is an error.
 func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) string {
 	if !res.Error {
 		return ""
@@ -314,17 +318,17 @@ func (r *reader) failure(c transcript.ToolCall, res transcript.ToolResult) strin
 	return "\n" + arrow + "failed"
 }
 
-// output adds the lines of a result that say something, but for some of them by number. The
-// names of the columns of a table are the head of its rows.
+// output adds the meaningful lines of a result, without the lines whose
+// numbers are in but. A table's header line is the head of its rows.
 func (r *reader) output(kind Kind, result string, head int32, failed bool, but []int) {
 	last, n, said := -1, 0, r.units[head].Text
 	u := Unit{Kind: kind, Head: head, First: true, Failed: failed, Size: size(result)}
-	var before []string // cells of the line before, or of the names of columns
+	var before []string // cells of the line before, or of the header
 	table := false
 	for line := range strings.SplitSeq(result, "\n") {
 		n++
 		if end := strings.LastIndexByte(strings.TrimRight(line, "\r"), '\r'); end >= 0 {
-			line = line[end+1:] // what a terminal shows in the end
+			line = line[end+1:] // keep the text that a terminal shows
 		}
 		_, line = numbered(line)
 		line = strings.TrimSpace(line)
@@ -355,7 +359,7 @@ func (r *reader) output(kind Kind, result string, head int32, failed bool, but [
 	}
 }
 
-// wrapper reports whether a line is one that agents put around outputs.
+// wrapper reports whether a line is a tag that agents put around outputs.
 func wrapper(line string) bool {
 	for _, head := range [...]string{
 		"Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code ", "Shell cwd was reset", "Output:", "<system-reminder>", "</system-reminder>",
@@ -367,7 +371,8 @@ func wrapper(line string) bool {
 	return false
 }
 
-// plan adds a call that records what is to be done. Its entries are in the state.
+// plan adds a call that records the agent's tasks. The tasks are in the
+// state.
 func (r *reader) plan(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	words := []string{bullet + c.Name}
 	for _, key := range [...]string{"taskId", "status", "subject", "explanation"} {
@@ -378,14 +383,14 @@ func (r *reader) plan(c transcript.ToolCall, in gjson.Result, res transcript.Too
 	head := r.add(Unit{Kind: Step, Head: -1, Text: strings.Join(words, " "), Failed: res.Error})
 	if v := in.Get("plan"); v.Type == gjson.String {
 		r.prose(Sentence, v.Str, head)
-		r.prose(Words, said(res), head) // what the person said of it
+		r.prose(Words, said(res), head) // the user's comment
 	}
 	if v := in.Get("description"); v.Type == gjson.String {
 		r.prose(Argument, v.Str, head)
 	}
 }
 
-// other adds a call of a tool of which nothing is known but its arguments.
+// other adds a call of an unknown tool.
 func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.ToolResult) {
 	line := bullet + c.Name
 	var long []string
@@ -419,22 +424,22 @@ func (r *reader) other(c transcript.ToolCall, in gjson.Result, res transcript.To
 	}
 }
 
-// report adds what a sub-agent reported, or what a page says, behind a line that keeps it
-// apart from what the call was given.
+// report adds the report of a sub-agent or the text of a page, below a line
+// that separates it from the arguments.
 func (r *reader) report(said string, head int32) {
 	if strings.TrimSpace(said) != "" {
 		r.prose(Report, said, r.add(Unit{Kind: Sign, Head: head, Text: arrow + "reported:"}))
 	}
 }
 
-// delegates reports whether a call has another agent do something.
+// delegates reports whether a call starts another agent.
 func delegates(c transcript.ToolCall) bool {
 	name := tool.Fold(c.Name)
 	return strings.Contains(name, "agent") || strings.HasPrefix(name, "task") || name == "delegate"
 }
 
-// rootOf returns the folder that at least four fifths of the absolute paths of calls are
-// below: the deepest of three to five segments. Without one it is empty.
+// rootOf returns the deepest folder of three to five segments that contains
+// at least four fifths of the absolute paths in calls, or "".
 func rootOf(msgs []transcript.Message) string {
 	count := make(map[string]int)
 	all := 0
@@ -458,14 +463,14 @@ func rootOf(msgs []transcript.Message) string {
 	}
 	best := ""
 	for p, n := range count {
-		if 5*n >= 4*all && len(p) > len(best) { // of two that hold so many, one is below the other
+		if 5*n >= 4*all && len(p) > len(best) { // of two such folders one contains the other
 			best = p
 		}
 	}
 	return best
 }
 
-// short returns a text with paths of the project as they are from its folder.
+// short returns a text with the project's paths relative to its folder.
 func (r *reader) short(s string) string {
 	if r.root == "" {
 		return s

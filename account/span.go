@@ -6,14 +6,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// How much a span has at most: what belongs together and is longer is more than one.
+// Limits of a span; longer statements are several spans.
 const (
 	mostSpanLines = 4
 	mostSpan      = 200 // bytes
 )
 
-// file adds a file, or a part of one: prose with its headings, anything else as spans. Of what
-// stands in a later copy of the same file, only that copy is there.
+// file adds a file or a part of one: prose with its headings, other files as
+// spans. Lines that a later copy of the same file repeats are kept only
+// there.
 func (r *reader) file(kind Kind, path, body string, head int32) {
 	from := len(r.units)
 	if forPeople(path) {
@@ -39,8 +40,8 @@ func (r *reader) file(kind Kind, path, body string, head int32) {
 	}
 }
 
-// guide marks the units of a file that is written for people, and of these the rules: the
-// entries of its lists, if its name or the heading above says that it has rules.
+// guide marks the units of a file written for people, and the rules in it:
+// entries of lists, if the file's name or the heading says that it has rules.
 func guide(units []Unit, path string) {
 	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
 	all := ruleFiles[name[:strings.LastIndexByte(name, '.')]]
@@ -55,7 +56,7 @@ func guide(units []Unit, path string) {
 	}
 }
 
-// ruleFiles are the names, without endings, of files whose lists are rules.
+// ruleFiles are names, without extensions, of files whose lists are rules.
 var ruleFiles = map[string]bool{"agents": true, "claude": true, "gemini": true, "contributing": true, "rules": true, "conventions": true, "copilot-instructions": true}
 
 // forPeople reports whether a file is written for people.
@@ -64,10 +65,10 @@ func forPeople(path string) bool {
 	return i >= 0 && proseFiles[strings.ToLower(path[i:])]
 }
 
-// proseFiles are the endings of files that are written for people.
+// proseFiles are the extensions of files written for people.
 var proseFiles = map[string]bool{".md": true, ".mdx": true, ".markdown": true, ".txt": true, ".rst": true, ".adoc": true}
 
-// withoutPlace returns a span without the number of its first line, and that number.
+// withoutPlace splits a span into the number of its first line and its text.
 func withoutPlace(s string) (number, said string) {
 	bare := strings.TrimLeft(s, " ")
 	if n := text.Digits(bare); n > 0 && strings.HasPrefix(bare[n:], ": ") {
@@ -76,7 +77,8 @@ func withoutPlace(s string) (number, said string) {
 	return "", bare
 }
 
-// noise reports whether a line is data that nobody reads: long, and of few letters.
+// noise reports whether a line is data that no one reads: long and with few
+// letters.
 func noise(line string) bool {
 	if len(line) < leastNoise {
 		return false
@@ -90,11 +92,12 @@ func noise(line string) bool {
 	return 3*letters < len(line)
 }
 
-// leastNoise is how long such a line is at least.
+// leastNoise is the shortest length of such a line.
 const leastNoise = 80
 
-// spans adds the lines of a file as spans: a statement, with the comment above it. Each
-// begins with the number of its first line, where a tool said it.
+// spans adds the lines of a file as spans: statements with the comments above
+// them. A span begins with the number of its first line if the tool printed
+// it.
 func (r *reader) spans(kind Kind, file string, head int32) {
 	s := &spanner{r: r, unit: Unit{Kind: kind, Head: head, First: true, Size: size(file)}, last: -1}
 	for line := range strings.SplitSeq(file, "\n") {
@@ -129,7 +132,7 @@ func (s *spanner) line(number, line string) {
 	}
 	if len(s.lines) == 0 {
 		if len(bare) < leastOutput {
-			return // it ends what came before
+			return // an empty line ends a span
 		}
 		s.number = number
 	}
@@ -138,15 +141,15 @@ func (s *spanner) line(number, line string) {
 	s.open += strings.Count(bare, "(") + strings.Count(bare, "[") - strings.Count(bare, ")") - strings.Count(bare, "]")
 }
 
-// goesOn reports whether a line belongs to the lines before it: the brackets of their
-// statement are open, or they are a comment.
+// goesOn reports whether a line continues the span: brackets are open, or it
+// follows a comment.
 func (s *spanner) goesOn(line string) bool {
 	last := s.lines[len(s.lines)-1]
 	return depth(line) >= depth(s.lines[0]) && (s.open > 0 || comment(last))
 }
 
-// comment reports whether a line is a comment, in the languages that mark one at its
-// beginning.
+// comment reports whether a line is a comment of one of the languages that
+// mark comments at the beginning.
 func comment(line string) bool {
 	bare := strings.TrimLeft(line, " \t")
 	for _, sign := range [...]string{"//", "#", "/*", "* ", "--"} {
@@ -157,7 +160,7 @@ func comment(line string) bool {
 	return false
 }
 
-// depth is how far a line is indented, in bytes.
+// depth returns the indentation of a line in bytes.
 func depth(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // flush adds the span.
@@ -188,8 +191,8 @@ func (s *spanner) flush() {
 	s.unit.First = false
 }
 
-// numbered returns a line that a tool put a number before, and the number, or the line as
-// it is.
+// numbered splits a line into the number that a tool put before it and the
+// rest; without a number, the first result is "".
 func numbered(line string) (number, bare string) {
 	rest := strings.TrimLeft(line, " ")
 	if n := text.Digits(rest); n > 0 {

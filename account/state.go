@@ -17,24 +17,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A State is what holds at the end of a conversation, as far as calls and their results
-// say so. What something later overtook is not in it.
+// A State holds the facts at the end of a conversation that calls and their
+// results show and that nothing later changed.
 type State struct {
-	Folder  string // of the project, which paths are written from, or empty
-	Order   string // what a person said last, if it is not the task and calls came after it
-	Said    string // what the agent said last, if it is after Order
+	Folder  string // folder of the project, to which paths are relative, or empty
+	Order   string // the user's last message, if it is not the task and calls followed
+	Said    string // the agent's last message, if it is after Order
 	Tasks   []Task
 	Places  []Place
-	Changed []string // files that were changed, the last at the end, from the folder of the project
-	Loose   []string // of these, those that no commit came after
-	Agents  []string // sub-agents that run, as they were described
-	Last    Ran      // the last command that did more than show something, or failed
-	Failing []Ran    // commands that failed and neither ran again since nor what may mend them, the last at the end
-	Runs    []Ran    // of commands that are attempts at the same thing, the newest, the last at the end, and a failure until one is known to have ended; none that only shows something
-	Blocks  []int    // that it is from, ascending
+	Changed []string // changed files, the last changed at the end
+	Loose   []string // changed files without a later commit
+	Agents  []string // descriptions of running sub-agents
+	Last    Ran      // the last command that failed or did more than show something
+	Failing []Ran    // failed commands that neither ran again nor were followed by a likely fix, the newest last
+	Runs    []Ran    // the newest command of each group of attempts, the newest last; a failure is replaced only by a command that ended
+	Blocks  []int    // blocks that the state comes from, ascending
 }
 
-// A Task is an entry of the agent's list of things to do.
+// A Task is an entry of the agent's task list.
 type Task struct{ ID, Subject, Status string }
 
 // A Ran is a command with its outcome.
@@ -43,56 +43,56 @@ type Ran struct {
 	Block            int
 }
 
-// How much a state lists, and how long its entries are.
+// Limits of a state.
 const (
 	mostFiles   = 25
 	mostFailing = 3
 	mostPlaces  = 4
 	mostCommits = 5
-	mostAgo     = 40 // calls after which a failure is no news
+	mostAgo     = 40 // calls after which a failure is left out
 	mostLine    = 160
 	mostOrder   = 240
 
-	leastCalls = 3      // that come after an order which the state repeats,
-	leastBytes = 60_000 // in a conversation whose units have so many bytes
+	leastCalls = 3      // calls after an order before the state repeats it,
+	leastBytes = 60_000 // in a conversation with so many bytes of units
 )
 
-// newTracker returns a tracker that reads with a reader.
+// newTracker returns a tracker that uses r.
 func newTracker(r *reader) *tracker {
 	return &tracker{reader: r, tasks: make(map[string]*Task), places: make(map[string]*Place), running: make(map[string]string), from: make(map[int]bool)}
 }
 
-// A tracker goes over a conversation and keeps what holds.
+// A tracker collects the state while it passes over a conversation.
 type tracker struct {
 	*reader
-	here    int // block
+	here    int // current block
 	order   []string
 	tasks   map[string]*Task
 	places  map[string]*Place
 	files   []string
 	loose   []string
-	running map[string]string // what a sub-agent was to do, by its id
-	newest  string            // what a person said last
-	said    string            // what the agent said since
-	calls   int               // since then
-	orders  int               // that a person gave
-	made    int               // calls so far
+	running map[string]string // tasks of running sub-agents, by id
+	newest  string            // the user's last message
+	said    string            // the agent's last message since
+	calls   int               // calls since then
+	orders  int               // user messages
+	made    int               // calls in total
 	last    Ran
 	failing []failing
-	runs    []failing // whether they failed or not
+	runs    []failing // runs, failed or not
 	from    map[int]bool
 }
 
-// A failing command, or one that did not fail, and what it ran.
+// A failing is a command with its parsed line; it may also have passed.
 type failing struct {
 	ran           Ran
 	keys, options []string
 	failed        bool
-	call          int // how many calls came before it
+	call          int // number of calls before it
 }
 
-// alike reports whether two command lines run something of which one may mend the other:
-// make lint, and make lint-fix. A path and one below it are two things.
+// alike reports whether a command of b may fix a failure of a, as make
+// lint-fix does for make lint. A path and a path below it are different.
 func alike(a, b []string) bool {
 	begins := func(x, y string) bool {
 		rest, found := strings.CutPrefix(x, y)
@@ -108,8 +108,7 @@ func alike(a, b []string) bool {
 	return false
 }
 
-// again reports whether a command line runs what another ran, with the same options or with
-// fewer: what else was asked for then may not have been looked at now.
+// again reports whether now repeats then with the same options or fewer.
 func again(now, then failing) bool {
 	return slices.ContainsFunc(now.keys, func(k string) bool { return slices.Contains(then.keys, k) }) &&
 		!slices.ContainsFunc(now.options, func(o string) bool { return !slices.Contains(then.options, o) })
@@ -129,7 +128,7 @@ func (t *tracker) block(i int, b *transcript.Block) {
 	}
 }
 
-// speaks notes what a message says.
+// speaks records a message.
 func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	said := m.Text()
 	switch {
@@ -146,7 +145,7 @@ func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	}
 }
 
-// notice takes the sub-agents that a message says have ended off the list.
+// notice removes sub-agents from the list that a message reports as ended.
 func (t *tracker) notice(said string) {
 	for id := range t.running {
 		if strings.Contains(said, id) {
@@ -177,7 +176,7 @@ func (t *tracker) call(c transcript.ToolCall, in gjson.Result, r transcript.Tool
 	}
 }
 
-// started notes a command that has no result yet.
+// started records a command without a result.
 func (t *tracker) started(c transcript.ToolCall) {
 	whole := tool.Line(c)
 	if keys := programs(t.line(whole)); len(keys) > 0 {
@@ -186,7 +185,7 @@ func (t *tracker) started(c transcript.ToolCall) {
 	}
 }
 
-// after returns the word behind a mark in a text.
+// after returns the word after mark in s.
 func after(s, mark string) string {
 	_, rest, found := strings.Cut(s, mark)
 	if !found {
@@ -239,7 +238,7 @@ func (t *tracker) task(id, subject, status string) {
 	}
 }
 
-// change notes that a file was changed.
+// change records a changed file.
 func (t *tracker) change(path string) {
 	if path == "" || len(path) > mostLine {
 		return
@@ -288,8 +287,8 @@ func (t *tracker) command(c transcript.ToolCall) {
 	}
 }
 
-// options returns the names of the options of a command line's programs, but for those that
-// only say how much is printed.
+// options returns the options of the programs of a command line, except those
+// that only set how much is printed.
 func options(l *shell.Line) []string {
 	var all []string
 	for i := range l.Commands {
@@ -306,8 +305,8 @@ func options(l *shell.Line) []string {
 	return all
 }
 
-// forget takes a file, or the files of a folder or a pattern, off the list of those that were
-// changed.
+// forget removes a file, or the files of a folder or a pattern, from the
+// changed files.
 func (t *tracker) forget(name string) {
 	gone := func(f string) bool {
 		fits, err := path.Match(name, f)
@@ -316,8 +315,8 @@ func (t *tracker) forget(name string) {
 	t.files, t.loose = slices.DeleteFunc(t.files, gone), slices.DeleteFunc(t.loose, gone)
 }
 
-// rename gives the files of a folder their new names, and takes a file of the old name off
-// the list. It reports whether there was such a folder.
+// rename renames changed files of a folder, and removes a file with the old
+// name. It reports whether there was such a folder.
 func (t *tracker) rename(from, to string) (folder bool) {
 	for _, list := range [...][]string{t.files, t.loose} {
 		for i, f := range list {
@@ -330,7 +329,8 @@ func (t *tracker) rename(from, to string) (folder bool) {
 	return folder
 }
 
-// effects notes the files of the project that a command line wrote, renamed or deleted.
+// effects records the files of the project that a command line wrote, renamed
+// or deleted.
 func (t *tracker) effects(l *shell.Line) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -349,15 +349,15 @@ func (t *tracker) effects(l *shell.Line) {
 			}
 		}
 		if c.Name == "rm" {
-			for _, w := range c.Operands() { // a pattern has no effect with a path
+			for _, w := range c.Operands() { // patterns are not matched against a path
 				t.forget(t.short(path.Join(c.Dir, w)))
 			}
 		}
 	}
 }
 
-// programs returns what makes two command lines attempts at the same thing: the programs
-// that they run, each with its first word that is no option.
+// programs returns the key by which command lines count as attempts at the
+// same thing: the programs, each with its first argument that is no option.
 func programs(l *shell.Line) []string {
 	var all []string
 	for i := range l.Commands {
@@ -380,7 +380,7 @@ func (t *tracker) bytes() int {
 	return n
 }
 
-// lastSentence returns the last sentence of what the agent said.
+// lastSentence returns the last sentence of said.
 func lastSentence(said string) string {
 	all := passages(said)
 	if len(all) == 0 {
@@ -393,7 +393,7 @@ func (t *tracker) state() *State {
 	s := &State{Folder: strings.TrimSuffix(t.root, "/"), Changed: t.files, Loose: t.loose, Last: t.last}
 	if bytes := t.bytes(); t.calls >= leastCalls && bytes >= leastBytes {
 		s.Said = lastSentence(t.said)
-		if t.orders > 1 { // the first stands at the beginning
+		if t.orders > 1 { // the first one stands at the beginning of the window
 			s.Order = text.Clip(text.Fold(t.newest), mostOrder)
 		}
 	}
@@ -425,8 +425,8 @@ func (t *tracker) state() *State {
 	return s
 }
 
-// Text returns a state in lines, or an empty text if there is nothing to say. Files that
-// were changed stand in lines of their own, the last at the end.
+// Text returns the state in lines, or "" if it is empty. Changed files have
+// lines of their own, the last changed at the end.
 func (s *State) Text() string {
 	var b strings.Builder
 	say := func(title, what string) {

@@ -2,8 +2,8 @@ package account
 
 import "strings"
 
-// cells returns the cells of a line of a table, which stand apart by bars, tabs, semicolons
-// or two spaces, or nil if it has fewer than three.
+// cells splits a line of a table at bars, tabs, semicolons or two spaces. It
+// returns nil if there are fewer than three cells.
 func cells(line string) []string {
 	sep := "  "
 	for _, s := range [...]string{"|", "\t", ";"} {
@@ -43,7 +43,7 @@ func number(cell string) bool {
 	return digits > 0
 }
 
-// names reports whether cells name the columns of a row below them.
+// names reports whether head has the column names of row.
 func names(head, row []string) bool {
 	if len(head) == 0 || len(head) != len(row) {
 		return false
@@ -58,7 +58,7 @@ func names(head, row []string) bool {
 	return numbers
 }
 
-// rule reports whether a line is drawn: it has neither letters nor digits.
+// rule reports whether a line is a drawn rule without letters and digits.
 func rule(line string) bool {
 	return !strings.ContainsFunc(line, func(c rune) bool { return c >= 0x80 || c == '_' || alnum(byte(c)) })
 }

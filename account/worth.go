@@ -8,31 +8,32 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 )
 
-// A Worth says what units are worth: what they have that a reader must know, and which
-// names and lines they have that the agent is likely to need.
+// Worth has the worth of units: the needed facts that they hold, and the
+// names and lines that the agent likely needs.
 type Worth struct {
 	// Sights has the features of each unit.
 	Sights []Sight
 
-	prior  []int64 // of each unit
-	things lists   // of each unit: indexes of gains
-	gains  []int64 // what each name and each line is worth, once
-	texts  []int32 // of each unit: the same for units that say the same
-	kids   lists   // of each unit: those that it is the head of, the last first
+	prior  []int64 // by unit
+	things lists   // by unit: indexes of gains
+	gains  []int64 // worth of each name and line, counted once
+	texts  []int32 // by unit: equal for units with the same text
+	kids   lists   // by unit: the units below it, the last first
 	index  *index
 }
 
-// What all priors together are worth against all names, and all lines, of which package
-// facts says that together they are worth 1<<40, in thousandths. doc/design/account.md has
-// the frontier on which they lie.
+// The total worth of all priors, in thousandths of the total worth of all
+// names or all lines, which package facts sets to 1<<40.
+// doc/design/account.md has the measurements.
 const (
 	namesWorth = 710
 	linesWorth = 480
 	together   = 1 << 40
 )
 
-// NewWorth says what units are worth, given what the pieces of the conversation say and
-// what of it is likely to be needed. A nil prior is [DefaultPrior].
+// NewWorth returns the worth of units. pieces are the parsed blocks of the
+// conversation, need is the expected need of their names and lines. A nil p
+// is [DefaultPrior].
 func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *Worth {
 	if p == nil {
 		p = DefaultPrior()
@@ -77,15 +78,15 @@ func NewWorth(units []Unit, pieces []facts.Piece, need *facts.Need, p *Prior) *W
 	return w
 }
 
-// Lists are short lists of indexes, one for each unit, in one piece of memory.
+// Lists are short lists of indexes, one per unit, in one allocation.
 type lists struct {
 	all  []int32
-	from []int32 // of each unit, where its list begins, and where the last one ends
+	from []int32 // by unit: start of its list; the last entry is the end
 }
 
 func (l *lists) of(i int) []int32 { return l.all[l.from[i]:l.from[i+1]] }
 
-// kidsOf returns the units that each unit is the head of, or that answer it.
+// kidsOf returns for each unit the units below it and its answers.
 func kidsOf(units []Unit) lists {
 	l := lists{from: make([]int32, len(units)+1)}
 	each := func(f func(head int32, i int)) {
@@ -112,13 +113,13 @@ func kidsOf(units []Unit) lists {
 	return l
 }
 
-// cost returns the bytes that a unit takes, with what separates it from others.
+// cost returns the bytes of a unit with its separator.
 func cost(u *Unit) int64 { return int64(len(u.Text)) + 1 }
 
-// An index has the names and lines that are worth something, by their keys.
+// An index maps the keys of names and lines with a worth to gains.
 type index struct{ names, lines map[uint64]int32 }
 
-// newIndex notes what names and lines are worth.
+// newIndex records the worth of names and lines.
 func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 	copies := int32(0)
 	for i := range need.Lines {
@@ -149,15 +150,15 @@ func newIndex(w *Worth, pieces []facts.Piece, need *facts.Need) *index {
 	return x
 }
 
-// mostJoined is about how many bytes of units are scanned at a time: a scan of each would
-// cost more than what it finds.
+// mostJoined is about the number of bytes of units that are scanned together;
+// a scan per unit would be slower.
 const mostJoined = 16 << 10
 
-// find notes which names and lines of the index units have. Units are joined and scanned
-// many at a time.
+// find records the names and lines of each unit. It joins and scans many
+// units at a time.
 func (w *Worth) find(units []Unit) {
 	var b strings.Builder
-	var ends []int32 // of the units that are joined
+	var ends []int32 // ends of the joined units
 	w.things.from = make([]int32, 1, len(units)+1)
 	for from := 0; from < len(units); from += len(ends) {
 		ends = ends[:0]
@@ -190,8 +191,8 @@ func (w *Worth) find(units []Unit) {
 	}
 }
 
-// each calls f with the place and the index of each name and line that is worth something in
-// a text.
+// each calls f with the position and the index of each name and line of text
+// that has a worth.
 func (w *Worth) each(text string, f func(at, thing int32)) {
 	s := facts.NewScan(text)
 	for k := range s.Lines {

@@ -6,13 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Text returns what stands in place of a block: those of its units that are kept, in their
-// order, and the id of the block at the end if anything is missing. Whatever units quote
-// is protected as by [transcript.Quote].
+// Text returns the text in place of a block: its kept units in order, and the
+// id at the end if a unit is missing. Quoted text is escaped as by
+// [transcript.Quote].
 func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	var b strings.Builder
 	missing, gap := false, false
-	head := int32(-1) // of the unit that was written last
+	head := int32(-1) // head of the unit that was written last
 	for i := range units {
 		u := &units[i]
 		if !kept[i] {
@@ -43,10 +43,11 @@ func Text(units []Unit, kept []bool, id transcript.BlockID) string {
 	return b.String()
 }
 
-// ellipsis stands below a line of code that the next one does not follow.
+// ellipsis marks a gap below a line of code.
 const ellipsis = "\n…"
 
-// code reports whether a unit is of a text without numbers, in which a gap must be marked.
+// code reports whether a unit is of a text without line numbers, so that gaps
+// must be marked.
 func (u *Unit) code() bool {
 	switch u.Kind {
 	case Change, Written:
@@ -59,8 +60,8 @@ func (u *Unit) code() bool {
 	return false
 }
 
-// Quotation returns what a unit takes in a window at most: its text as it stands there, with
-// a mark of a gap where there may be one.
+// Quotation returns the longest text that the unit takes in a window: its
+// text, with the mark of a gap where one may occur.
 func (u *Unit) Quotation() string {
 	s := transcript.Quote(u.Text)
 	if u.code() {
@@ -69,10 +70,10 @@ func (u *Unit) Quotation() string {
 	return s + "\n"
 }
 
-// Mark returns how an account names a block that is not all there.
+// Mark returns the mark with which an account names an incomplete block.
 func Mark(id transcript.BlockID) string { return "[" + id.Short() + "]" }
 
-// Role returns in whose voice what stands in place of a block is.
+// Role returns the role of the text in place of a block.
 func Role(b *transcript.Block) transcript.Role {
 	switch b.Kind {
 	case transcript.KindAssistant, transcript.KindTool:
