@@ -1,62 +1,62 @@
-// Package facts extracts from a conversation what a program can recognize and an
-// agent may have to know or repeat exactly.
+// Package facts extracts from a conversation the facts that a program can
+// recognize and that an agent may have to know or repeat exactly.
 //
-// [Each] finds identifiers in a text: paths, files, URLs, hashes, ids, versions,
-// symbols, numbers and quantities. [Extract] finds
-// facts in a conversation: what was wanted and corrected, which files were read,
-// changed and how, which commands ran and how they ended, what was decided and
-// why, what failed and what resolved it, what is open, planned and done, and by
-// which call. [NewGraph] connects what calls are about: where a file, a command, an
-// error, an entry of a list of things to do or an identifier came from, what used
-// it, and which call was superseded by which later one.
+//	found := facts.Extract(messages, blocks, nil)
+//	graph := facts.NewGraph(messages, blocks, nil)
+//	need := facts.Estimate(facts.History(messages, blocks, nil), nil)
 //
-// # What facts say
+// [Each] finds identifiers in a text: paths, files, URLs, hashes, ids,
+// versions, symbols, numbers and quantities. [Extract] finds facts in a
+// conversation, with the calls that they come from: tasks and corrections,
+// files read and changed, commands and their outcomes, decisions and reasons,
+// failures and their fixes, open questions, plans and progress. [NewGraph]
+// connects files, commands, errors, to-dos and identifiers with the calls
+// that use them, and records which later call superseded a call.
 //
-// Texts are verbatim: pieces of the conversation on one line, without marks of
-// Markdown before a line or in bold, cut off with an ellipsis where they are
-// long. Two are composed of words that are in the conversation: the description
-// of a change, and the fields of a result in JSON. The package does not know
-// what a text means. It goes by the arguments and results of calls, by how
-// programs report, and in prose by English words; a fact of prose that is left
-// out is no mistake, one that says what was not meant is.
+// # Texts of facts
+//
+// Texts are verbatim: one line of the conversation without marks of Markdown,
+// shortened with an ellipsis. Two are composed of words of the conversation:
+// the description of a change, and the fields of a JSON result. The package
+// does not understand meaning. It uses the arguments and results of calls,
+// the formats in which programs report, and in prose English words. In prose
+// it prefers missing a fact to inventing one.
 //
 // # How identifiers are found
 //
-// A text is cut into runs of the bytes that URLs are made of, those into runs of
-// letters, digits and _ . / - @, and each of these is the largest that it can be:
-// a path rather than a file, a date rather than three numbers, a version or a
-// quantity rather than a number, a hash or an id rather than a symbol. An escape
-// such as \n in JSON separates; a sequence that colors a terminal is skipped. A
-// plain word is no identifier, whatever it means: a reader of another language or
-// of another trade would not know it for one either.
+// A text is cut into runs of the bytes of URLs, and those into runs of
+// letters, digits and _ . / - @. Each identifier is as large as possible: a
+// path rather than a file, a date rather than three numbers, a version or a
+// quantity rather than a number, a hash or an id rather than a symbol. An
+// escape such as \n in JSON separates; terminal color codes are skipped. A
+// plain word is no identifier.
 //
-// How well this does is measured: testdata/labeled has texts of all kinds with all
-// that is to be found in them, and the test of the package fails where less than
-// 98 of 100 finds are right.
+// The test of the package measures the quality with the labeled texts in
+// testdata/labeled. It fails if less than 98 of 100 finds are right.
 //
-// # What supersedes what
+// # Superseded calls
 //
-// Most of a long conversation is what tools returned, and much of that has been
-// overtaken: a file was read and then edited, or read again; a test failed and
-// passes by now; a list of things to do was stated ten times. [Graph.Call] says so
-// of a call, and names the later call that is the reason, so that what drops it
-// can explain why. It is careful: a call that failed supersedes nothing, a part of
-// a file does not cover all of it, and what a pipe leaves of a file is not known.
-// The rules are with [Graph].
+// Most of a long conversation is tool results, and later calls make many of
+// them obsolete: a file is read and then edited, a failing test passes, a
+// task list is written ten times. [Graph.Call] says so of a call and names
+// the later call. It is careful: a failed call supersedes nothing, a part of
+// a file does not cover the whole, and the output of a pipe proves nothing
+// about a file. The rules are with [Graph].
 //
-// # What is needed again
+// # Expected need
 //
-// [NewScan] finds the lines and the identifiers of a text, once, when it arrives.
-// [History] puts the scans of a conversation in order and says where each is from, and
-// [Estimate] turns that into the [Chance] that the agent uses a name or copies a line in
-// what it does next, by a [Model]: integer weights of features that can be seen, such as
-// how many calls ago something was seen, whether the agent worked with it, and what
-// became of its file. doc/design/need.md has the features and how the weights were found;
-// [Model.ExplainName] and [Model.ExplainLine] say which of them decided.
+// [NewScan] finds the lines and the identifiers of a text once, when the text
+// arrives. [History] orders the scans of a conversation and records their
+// sources. [Estimate] computes with a [Model] the [Chance] that the agent
+// uses a name or copies a line in its next calls: integer weights of
+// observable features, such as the number of calls since a name was last
+// seen. doc/design/need.md describes the features and how the weights were
+// fitted; [Model.ExplainName] and [Model.ExplainLine] return the
+// contributions of the features.
 //
 // # Cost and determinism
 //
-// All of it is one pass over the bytes, linear in their number, and depends on
-// nothing else: equal conversations have equal facts, in equal order, and equal
-// graphs. It calls no model and reads no clock. Lengths are in runes.
+// All functions take one pass over the bytes and depend only on their
+// arguments: equal conversations give equal facts and graphs, in equal order.
+// No function calls a model or reads a clock. Lengths are in runes.
 package facts

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A Contribution is what one feature adds to a chance.
+// A Contribution is the weight that one feature adds to a chance.
 type Contribution struct {
 	Feature string `json:"feature"` // see [FeaturesOfNames] and [FeaturesOfLines]
 	Bin     string `json:"bin"`
 	Weight  int    `json:"weight"` // in thousandths of a unit of log odds
 }
 
-// ExplainName returns what the features of a name add to its chance, what adds or
-// takes most first. What adds nothing is left out.
+// ExplainName returns the contributions of a name's features, the largest
+// absolute value first. Zero contributions are omitted.
 func (m *Model) ExplainName(f NameFeatures) []Contribution {
 	return m.Names.explain(f[:], FeaturesOfNames())
 }
 
-// ExplainLine returns what the features of a line add to its chance, what adds or
-// takes most first. What adds nothing is left out.
+// ExplainLine returns the contributions of a line's features, the largest
+// absolute value first. Zero contributions are omitted.
 func (m *Model) ExplainLine(f LineFeatures) []Contribution {
 	return m.Lines.explain(f[:], FeaturesOfLines())
 }

@@ -14,40 +14,39 @@ import (
 
 // Options adjusts [Extract]. The zero value is the default.
 type Options struct {
-	// Tools says which tools edit, read, plan and run commands. The default is
-	// the built-in table.
+	// Tools describes tools: which edit, read, plan and run commands. The
+	// default is the built-in table.
 	Tools *tool.Table
 
-	// First is the index of the first block whose facts are wanted. The blocks
-	// before it are read all the same: what they left open may have been settled
-	// since.
+	// First is the index of the first block whose facts are returned. Earlier
+	// blocks are read too, because later ones may settle their open facts.
 	First int
 
-	// Project is the directory that paths are made relative to, or empty.
+	// Project is the directory to which paths are made relative, or empty.
 	Project string
 
-	// Correction reports whether a person's words correct what was done or set a
+	// Correction reports whether a user's text corrects something or sets a
 	// standing order. Without it there are no facts of kind correction.
 	Correction func(text string) bool
 
-	// Quotes asks for facts of kind quote: every quoted string of what was said,
-	// of the arguments of calls and of their results, where it is first. There may
-	// be many. A quoted string stands between backticks, double quotes, single
-	// quotes or „these“ and “these”, on one line, and has 3 to 80 characters.
+	// Quotes requests facts of kind quote: the first occurrence of every
+	// quoted string in messages, arguments and results. There may be many. A
+	// quoted string stands between backticks, double quotes, single quotes or
+	// „these“ and “these”, on one line, and has 3 to 80 characters.
 	Quotes bool
 }
 
-// Extract returns the facts of a conversation in the order of their blocks. The
-// messages and blocks are all those of the session.
+// Extract returns the facts of a conversation in block order. msgs and blocks
+// are all those of the session.
 //
-// Of the facts, those are returned that the blocks from o.First on have, and
-// those of older blocks that became what they are there: an error that was
-// resolved, a question that was answered. So a later call returns what an
-// earlier one with the same First did, and more, or newer states of it.
+// It returns the facts of the blocks from opts.First on, and older facts that
+// these blocks changed: a resolved error, an answered question. So a later
+// call with the same First returns the same facts, perhaps in newer states,
+// and more.
 //
-// It is one pass over the text, and a function of its arguments alone. What
-// marks a decision, a question or progress in prose are English words; changes,
-// commands, errors, lists of things to do and references need none.
+// Extract takes one pass and depends only on its arguments. Decisions,
+// questions and progress are recognized by English words; changes, commands,
+// errors, task lists and references do not depend on the language.
 func Extract(msgs []transcript.Message, blocks []transcript.Block, opts *Options) []Fact {
 	x := extractor{msgs: msgs, blocks: blocks, said: make(map[string]bool), errors: make(map[string]int), edited: make(map[string]int)}
 	if opts != nil {

@@ -2,28 +2,28 @@ package facts
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A FactKind says what a fact is about. It is stored as its text.
+// A FactKind is the kind of a fact. It is stored as its text.
 type FactKind string
 
 // The kinds of facts.
 const (
-	FactTask       FactKind = "task"       // a person says what is wanted
-	FactCorrection FactKind = "correction" // a person corrects, or sets a standing order
-	FactChange     FactKind = "change"     // a file was created, modified, moved or deleted
-	FactRead       FactKind = "read"       // a file, a search or a page was read
-	FactCommand    FactKind = "command"    // a command was run
-	FactDecision   FactKind = "decision"   // something was decided
-	FactError      FactKind = "error"      // something failed
-	FactQuestion   FactKind = "question"   // something is open, or keeps the work from going on
-	FactTodo       FactKind = "todo"       // an entry of a list of things to do, as it stands
-	FactPlan       FactKind = "plan"       // a step that was announced
-	FactProgress   FactKind = "progress"   // what a reply says has been done or is the case
+	FactTask       FactKind = "task"       // a user's task
+	FactCorrection FactKind = "correction" // a user's correction or standing order
+	FactChange     FactKind = "change"     // a created, modified, moved or deleted file
+	FactRead       FactKind = "read"       // a file, a search or a page that was read
+	FactCommand    FactKind = "command"    // a command that was run
+	FactDecision   FactKind = "decision"   // a decision
+	FactError      FactKind = "error"      // a failure
+	FactQuestion   FactKind = "question"   // an open question or an obstacle
+	FactTodo       FactKind = "todo"       // an entry of a task list in its newest state
+	FactPlan       FactKind = "plan"       // an announced step
+	FactProgress   FactKind = "progress"   // a result that a reply reports
 	FactReference  FactKind = "reference"  // a URL, a commit, an id or a figure that was used
-	FactQuote      FactKind = "quote"      // a string in quotes, if [Options.Quotes] asks for them
+	FactQuote      FactKind = "quote"      // a quoted string, with [Options.Quotes]
 )
 
-// A FactStatus says what is known of how a fact stands. It is stored as its
-// text, and empty where there is nothing to know.
+// A FactStatus is the state of a fact. It is stored as its text; it is empty
+// if the kind has no states.
 type FactStatus string
 
 // The statuses.
@@ -45,30 +45,31 @@ const (
 	StatusCompleted FactStatus = "completed"   // todo
 )
 
-// A Fact is something that was said or done in a conversation, as far as a
-// program can tell. Its texts are one line each, verbatim but for white space and
-// marks of Markdown, and bounded; see the package comment for what is composed.
+// A Fact is a statement or an action in a conversation that a program
+// recognized. Its texts are one line each and bounded, and verbatim but for
+// white space and marks of Markdown; the package comment lists the composed
+// ones.
 type Fact struct {
 	Kind   FactKind
 	Status FactStatus
-	Role   transcript.Role // who said or did it
-	Block  int             // index of the block that has it
-	CallID string          // id of the call that it is of, or empty if it was said
-	Exit   string          // code that a command ended with, or empty if its output has none
+	Role   transcript.Role // author of the statement or action
+	Block  int             // index of its block
+	CallID string          // id of its call; empty for a statement
+	Exit   string          // exit code of a command; empty if the output has none
 
-	// Subject is what it is about: the path of a change, the path or query of a
-	// read, the line of a command, or the tool and its arguments, what failed, the
-	// question that a decision answers, the wording of a to-do, the reference
-	// itself. It is empty where there is only Text.
+	// Subject is the thing that the fact is about: the path of a change, the
+	// path or query of a read, the line of a command, the tool with its
+	// arguments, the failed thing, the question of a decision, the wording of
+	// a to-do, the reference. It is empty if there is only Text.
 	Subject string
 
-	// Text is what carries it: what was changed, the sentence that decides, the
-	// line that reports the error, what a command printed that tells most, the
-	// words around a reference.
+	// Text is the content: the change, the sentence with the decision, the
+	// line that reports the error, the most informative line of a command's
+	// output, the words around a reference.
 	Text string
 
-	// Why is the reason of a decision, what resolved an error, or the answer to a
-	// question.
+	// Why is the reason of a decision, the fix of an error, or the answer to
+	// a question.
 	Why string
 
 	// Names are the identifiers in Subject, Text and Why, each once, in order.

@@ -13,15 +13,16 @@ const (
 	lineFeatures = 23
 )
 
-// NameFeatures are what [Estimate] goes by for a name: of each feature of
-// [FeaturesOfNames], the index of its bin.
+// NameFeatures has the bin of each feature of a name, in the order of
+// [FeaturesOfNames].
 type NameFeatures [nameFeatures]uint8
 
-// LineFeatures are what [Estimate] goes by for a line: of each feature of
-// [FeaturesOfLines], the index of its bin.
+// LineFeatures has the bin of each feature of a line, in the order of
+// [FeaturesOfLines].
 type LineFeatures [lineFeatures]uint8
 
-// A Feature is something that is known of a name or a line, in one of several bins.
+// A Feature is an observable property of a name or a line, with a few bins as
+// values.
 type Feature struct {
 	Name string
 	Bins []string
@@ -39,8 +40,8 @@ var (
 	}
 )
 
-// FeaturesOfNames returns the features of names. Ages are in tokens, to the end of
-// the conversation. What each of them means is in doc/design/need.md.
+// FeaturesOfNames returns the features of names, which doc/design/need.md
+// describes. Ages are in tokens, up to the end of the conversation.
 func FeaturesOfNames() []Feature {
 	return []Feature{
 		{"kind", []string{"url", "email", "path", "file", "kebab", "symbol", "number", "hash", "id", "version", "quantity", "word"}},
@@ -69,8 +70,8 @@ func FeaturesOfNames() []Feature {
 	}
 }
 
-// FeaturesOfLines returns the features of lines. What each of them means is in
-// doc/design/need.md.
+// FeaturesOfLines returns the features of lines, which doc/design/need.md
+// describes.
 func FeaturesOfLines() []Feature {
 	return []Feature{
 		{"source", origins},

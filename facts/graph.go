@@ -2,36 +2,37 @@ package facts
 
 import "github.com/carrel-dev/carrel/transcript"
 
-// A Position is a place in a conversation: a block and, where CallID is not empty, one
-// call in it, with its arguments and its result.
+// A Position is a block of a conversation or, if CallID is not empty, one
+// call in it with its result.
 type Position struct {
 	Block  int    // index
-	CallID string // or empty: it was said
+	CallID string // empty for a message
 }
 
-// A Validity says what became of a call by the end of a conversation. It is stored
-// as its text.
+// A Validity says whether the result of a call still holds at the end of a
+// conversation. It is stored as its text.
 type Validity string
 
 // The states.
 const (
-	StateCurrent    Validity = "current"    // nothing has superseded it
-	StateStale      Validity = "stale"      // what it read or wrote was written since
-	StateRedundant  Validity = "redundant"  // the same was read or run again since
-	StateResolved   Validity = "resolved"   // it failed, and the same has succeeded since
-	StateSuperseded Validity = "superseded" // the list of things to do that it states was stated anew
+	StateCurrent    Validity = "current"    // nothing superseded it
+	StateStale      Validity = "stale"      // its file was written later
+	StateRedundant  Validity = "redundant"  // the same was read or run again later
+	StateResolved   Validity = "resolved"   // it failed, and the same succeeded later
+	StateSuperseded Validity = "superseded" // its task list was stated anew
 )
 
-// A CallStanding is what became of a call, and by which later one.
+// A CallStanding is the validity of a call, with the later call that
+// superseded it.
 type CallStanding struct {
 	State Validity
-	By    Position // the call that superseded it, zero if it is current
-	About string   // the file, the command or the entry that both are about, empty if it is current
-	Part  bool     // only a part is superseded: of the file was written, or of several files or commands one
+	By    Position // the superseding call; zero if the call is current
+	About string   // the file, command or to-do of both calls; empty if the call is current
+	Part  bool     // only a part is superseded: some lines of the file, or one of several files or commands
 }
 
-// A NodeKind says what a thing in a [Graph] is. It is stored as its text: file, command,
-// error, todo or name.
+// A NodeKind is the kind of a thing in a [Graph]. It is stored as its text:
+// file, command, error, todo or name.
 type NodeKind string
 
 // The kinds of things.
@@ -40,11 +41,11 @@ const (
 	NodeCommand NodeKind = "command" // by its line
 	nodeError   NodeKind = "error"   // by the line that reports it
 	nodeTodo    NodeKind = "todo"    // by its wording
-	nodeName    NodeKind = "name"    // an identifier that was used in the arguments of a call
+	nodeName    NodeKind = "name"    // an identifier in the arguments of a call
 )
 
-// An Act is what a call does with a thing. It is stored as its text: read, write, run,
-// fail, resolve, state or name.
+// An Act is the way in which a call uses a thing. It is stored as its text:
+// read, write, run, fail, resolve, state or name.
 type Act string
 
 // The acts.
@@ -53,7 +54,7 @@ const (
 	ActWrite   Act = "write"   // a file: created, changed, moved or deleted
 	ActRun     Act = "run"     // a command
 	ActFail    Act = "fail"    // with an error
-	actResolve Act = "resolve" // an error: the same succeeds
+	actResolve Act = "resolve" // an error, by a success of the same
 	actState   Act = "state"   // an entry of a list of things to do
 	actName    Act = "name"    // an identifier, in the arguments
 )
@@ -65,43 +66,43 @@ type Use struct {
 	Act Act
 }
 
-// A Node is a thing, where it came from, what used it and how it stands.
+// A Node is a thing in a conversation, with its origin, its uses and its
+// state.
 type Node struct {
 	Kind   NodeKind
 	Name   string
 	Form   Kind       // of an identifier
-	Status FactStatus // of a command, an error and an entry, and of a file how it was written last, or empty
-	From   Position   // where it is first: in what a person or a tool said, or else in the call that made it up
-	Uses   []Use      // in order, each call once for each act
+	Status FactStatus // of a command, an error or a to-do; of a file, that of its last write; or empty
+	From   Position   // first occurrence: in a message or a result, or else in the call that introduced it
+	Uses   []Use      // in order, each pair of call and act once
 }
 
-// A Graph says of the things in a conversation where they came from, which calls
-// used them, and of each call whether a later one has superseded what it says.
-// Only calls that have a result and did not fail supersede others, and only
-// earlier ones; the first that does is the one that is named.
+// A Graph records for the things in a conversation their origins and the
+// calls that use them, and for each call whether a later call superseded its
+// result. Only a call with a result that did not fail supersedes others, and
+// only earlier ones; the first such call is named.
 //
-//   - A write of a file makes its earlier reads and writes stale. Unless all of the
-//     file was written, moved or deleted, it does so in part.
-//   - A read makes an earlier one of the same file redundant if it covers the same
-//     lines or all of the file, unless the file was written between them: then the
-//     earlier one is stale already. A tool that answers that nothing has changed
-//     makes nothing redundant.
-//   - A command line makes an earlier one redundant if it is the same, in the same
-//     directory, but for white space, comments before it and 2>&1. One that made a
-//     commit is never redundant. A call of a tool that only looks, by the table of
-//     tools or by its name, does so if its arguments are the same.
-//   - What failed is resolved when the same succeeds: a read or an edit of the file,
-//     a command with the same words, whatever its options are, all tests if it was
-//     some of them, or another call of a tool that nobody knows.
-//   - A list of things to do supersedes the earlier ones of the tools that state all
-//     of it. The update of one entry supersedes the earlier updates of that entry.
+//   - A write of a file makes its earlier reads and writes stale, in part unless
+//     the whole file was written, moved or deleted.
+//   - A read makes an earlier read of the same file redundant if it covers the same
+//     lines, unless the file was written between them: then the earlier read is
+//     stale. A tool that answers "unchanged" makes nothing redundant.
+//   - A command line makes an equal earlier one in the same directory redundant;
+//     white space, comments before it and 2>&1 are ignored. A line that made a
+//     commit is never redundant. A call of a read-only tool does the same if its
+//     arguments are equal.
+//   - A failure is resolved when the same succeeds: a read or an edit of the file,
+//     a command with the same words and any options, all tests if some failed, or
+//     another call of an unknown tool.
+//   - A task list supersedes the earlier lists of the tools that state the whole
+//     list. The update of one entry supersedes earlier updates of that entry.
 //
-// The same file has one node, whether its path is absolute or relative to the
-// project. Without a project, a relative path with a slash is the one absolute
-// path that ends in it.
+// A file has one node for its absolute path and its path relative to the
+// project. Without a project, a relative path with a slash is the only
+// absolute path that ends in it.
 //
-// A graph depends on the conversation alone, and what is added at the end changes
-// a standing only from current to another.
+// A graph depends on the conversation alone. Appending to the conversation
+// changes a standing only from current to another.
 type Graph struct {
 	nodes []Node
 	index map[nodeKey]int
@@ -121,8 +122,8 @@ type deed struct {
 	several  bool // it is about more than one thing
 }
 
-// NewGraph returns the graph of a conversation. Of the options, those of tools and
-// of the project count. It is one pass over the text.
+// NewGraph returns the graph of a conversation, in one pass. It uses
+// opts.Tools and opts.Project.
 func NewGraph(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *Graph {
 	w := newWeaver(msgs, blocks, opts)
 	for i := range blocks {
@@ -131,12 +132,12 @@ func NewGraph(msgs []transcript.Message, blocks []transcript.Block, opts *Option
 	return w.g
 }
 
-// Nodes returns all things, in the order in which the conversation uses them. It
-// is the graph's own list.
+// Nodes returns all things in the order of their first use. The graph owns
+// the list.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
-// Call returns the standing of a call. One that is not in the conversation, and
-// one whose id another call has, too, is current.
+// Call returns the standing of a call. A call that is missing or whose id is
+// not unique is current.
 func (g *Graph) Call(id string) CallStanding {
 	if i, ok := g.byID[id]; ok && i >= 0 {
 		return g.calls[i].standing

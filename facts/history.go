@@ -35,17 +35,17 @@ const (
 // arguments reports whether a text is what the assistant calls a tool with.
 func (s source) arguments() bool { return s >= sourceEdit && s <= sourceArguments }
 
-// A Piece is a text of a conversation: what a message says, the arguments of a call
-// or its result. Of arguments the text has the leaves, each from a line of its own
-// on.
+// A Piece is one text of a conversation: the text of a message, the arguments
+// of a call, or its result. The text of arguments has their values, each
+// starting a line.
 type Piece struct {
 	*Scan
 
 	Block   int    // index of the block
 	Message int    // index of the message
 	Part    int    // index of the part in the message
-	Call    string // id of the call, of arguments and results
-	Path    string // the file that the call reads or changes, by its last two segments
+	Call    string // id of the call; empty for messages
+	Path    string // last two segments of the file that the call reads or changes
 
 	source source
 	taken  []stretch // of a change, the texts that it takes away
@@ -66,21 +66,21 @@ func (p *Piece) takes(l *Line) bool {
 
 // HistoryOptions adjusts [History]. The zero value is the default.
 type HistoryOptions struct {
-	// Tools says which tools edit, read, plan and run commands. The default is the
-	// built-in table.
+	// Tools describes tools: which edit, read, plan and run commands. The
+	// default is the built-in table.
 	Tools *tool.Table
 
-	// Scan returns the scan of a text that a part of a message says. Whoever keeps
-	// scans looks them up here. The default is [NewScan].
+	// Scan returns the scan of a part of a message. A caller with a cache
+	// looks it up there. The default is [NewScan].
 	Scan func(message, part int, text string) *Scan
 
-	// Person reports whether a user's block has a person's words. The default is
-	// that all have.
+	// Person reports whether a user's block has a person's words. By default
+	// all have.
 	Person func(block int) bool
 }
 
-// History returns the pieces of a conversation, by block and in order. System text
-// is not among them: it stays whatever happens.
+// History returns the pieces of a conversation in order, without system text,
+// which stays in any case.
 func History(msgs []transcript.Message, blocks []transcript.Block, opts *HistoryOptions) []Piece {
 	h := history{msgs: msgs, calls: make(map[string]call)}
 	if opts != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A Kind says what an identifier looks like. It is stored as its text.
+// A Kind is the form of an identifier. It is stored as its text.
 type Kind string
 
 // The kinds of identifiers.
@@ -24,26 +24,26 @@ const (
 	KindQuantity Kind = "quantity" // a number with its unit or currency: 120ms, 3.5 GB, 45 %, $7,136
 	KindNumber   Kind = "number"   // three digits or more without a unit
 
-	// kindWord is no name, but an agent may repeat it like one: words that prose joins,
-	// such as up-to-date, pairs of files, classes of style sheets, brands. Only marks of
-	// a [Scan] have it.
+	// kindWord is no name, but an agent may repeat it exactly: compounds such
+	// as up-to-date, pairs of files, CSS classes, brands. Only marks of a
+	// [Scan] have it.
 	kindWord Kind = "word"
 )
 
-// An Identifier is one word of a text that is likely to be a name or a figure.
+// An Identifier is a word of a text that is likely a name or a figure.
 type Identifier struct {
 	Text string
 	Kind Kind
 }
 
-// Each calls f for every identifier of text and its offset, in order, repetitions
-// included. Identifiers do not overlap, and their strings share memory with text.
+// Each calls f for every identifier of text with its byte offset, in order,
+// including repetitions. Identifiers do not overlap; their strings share
+// memory with text.
 //
-// Each looks at bytes, never at meaning. What is plain to a reader as the way
-// people write, and no name, is left out: ordinals, the time of a timestamp (its
-// date is found), numbers of lines before a listing, formats such as %02d, codes
-// of colors for terminals, words such as end-to-end, and calls such as
-// console.log.
+// Each looks at bytes, not at meaning. It omits forms of writing that are no
+// names: ordinals, the time of a timestamp (its date is found), line numbers
+// of listings, formats such as %02d, terminal colors, words such as
+// end-to-end, and calls such as console.log.
 func Each(text string, f func(id Identifier, at int)) { identifiers(text, false, f) }
 
 // identifiers does what Each does. With words it reports those of kindWord, too.

@@ -9,22 +9,22 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A Model says what each bin of each feature adds to the chance of being needed. It
-// is a logistic one: the weights of a thing's bins and the bias are summed, and the
-// sum is turned into a chance. Weights are in thousandths of a unit of log odds, in
-// integers, so that all processors compute the same.
+// A Model computes the chance of being needed by logistic regression: it sums
+// the bias and the weight of each feature's bin and applies the logistic
+// function. Weights are integers in thousandths of a unit of log odds, so
+// that all processors compute the same.
 //
-// What a name or a line is worth is its chance as a share of what all names, or all
-// lines, have together: a window that keeps all likely names and all likely lines
-// has kept all. So what is worth most is what most of the expected need is for.
+// The worth of a name or a line is its chance as a share of the total chance
+// of all names, or of all lines.
 type Model struct {
 	Names, Lines Card
 
-	// Copy is what all lines together are worth against all names, in thousandths.
+	// Copy is the total worth of all lines, in thousandths of the total worth
+	// of all names.
 	Copy int
 }
 
-// A Card has the weights of the bins of features.
+// A Card has the weights of one kind of thing, by feature and bin.
 type Card struct {
 	Bias    int
 	Weights [][]int // by feature and bin
@@ -33,8 +33,8 @@ type Card struct {
 //go:embed weights.txt
 var weights string
 
-// DefaultModel returns the model that Carrel comes with. doc/design/need.md says how
-// its weights were found. It must not be changed.
+// DefaultModel returns the built-in model. doc/design/need.md describes how
+// its weights were fitted. Callers must not change it.
 func DefaultModel() *Model { return builtin.Get() }
 
 var builtin = lazy.Value[*Model]{Make: func() *Model {
@@ -45,7 +45,7 @@ var builtin = lazy.Value[*Model]{Make: func() *Model {
 	return m
 }}
 
-// ParseModel reads a model as [Model.String] writes it. The error names the line.
+// ParseModel parses the text of [Model.String]. An error names the line.
 func ParseModel(text string) (*Model, error) {
 	m := &Model{Names: newCard(FeaturesOfNames()), Lines: newCard(FeaturesOfLines())}
 	seen := make(map[string]bool)
@@ -138,7 +138,7 @@ func newCard(features []Feature) Card {
 	return c
 }
 
-// String returns the model as [ParseModel] reads it.
+// String returns the model in the form that [ParseModel] reads.
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "copy %d\n", m.Copy)

@@ -1,12 +1,11 @@
 package facts
 
-// A Need is what [Estimate] says about the pieces of a conversation: how likely it
-// is that the agent will use a name or a line again, and what it is worth to have it
-// in the window.
+// A Need is the result of [Estimate]: for each name and line of a
+// conversation the chance that the agent uses it again, and its worth.
 type Need struct {
 	Names []NameNeed   // each identifier once, in the order of their first marks
-	Lines [][]LineNeed // of each piece, beside its lines
-	Marks [][]int32    // of each piece, beside its marks: indexes of Names
+	Lines [][]LineNeed // by piece, parallel to its lines
+	Marks [][]int32    // by piece, parallel to its marks: indexes of Names
 }
 
 // A NameNeed is an identifier of a conversation.
@@ -18,8 +17,8 @@ type NameNeed struct {
 
 // A LineNeed is a line of a conversation.
 type LineNeed struct {
-	// Copy is the same for lines that are the same when they are copied, counted from
-	// 1 on in the order of their first. It is 0 for a line that says too little to be
+	// Copy is equal for lines with the same text when copied, counted from 1
+	// in the order of their first. It is 0 for a line that is too short to be
 	// copied.
 	Copy int32
 
@@ -31,9 +30,10 @@ type LineNeed struct {
 // A Chance is a probability in billionths.
 type Chance int64
 
-// Estimate says how likely what the pieces of a conversation have is needed by what
-// the agent does next. A nil model is [DefaultModel]. It is linear in the number of
-// marks, lines and words, and a function of its arguments alone, in integers.
+// Estimate returns the chances that the agent's next calls need the names and
+// lines of pieces. A nil m is [DefaultModel]. It is linear in the number of
+// marks, lines and words, computes in integers, and depends only on its
+// arguments.
 func Estimate(pieces []Piece, m *Model) *Need {
 	if m == nil {
 		m = DefaultModel()

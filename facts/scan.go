@@ -9,17 +9,16 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A Scan is what a text has that an agent may need again: its lines, and the
-// identifiers and words joined like them. It depends on the text alone and is not
-// changed once it is made, so a text is scanned once, when it arrives, and the scan may
-// be shared.
+// A Scan has the parts of a text that an agent may need again: its lines,
+// identifiers and compounds. It depends on the text alone, is immutable, and
+// may be shared.
 type Scan struct {
 	Text  string
-	Lines []Line // that are not blank, in order
+	Lines []Line // nonblank lines, in order
 	Marks []Mark // in order
 
-	// Skipped is how many bytes were not looked at, in the middle of a text that is
-	// longer than a mebibyte.
+	// Skipped is the number of bytes in the middle of a text of more than a
+	// mebibyte that were not scanned.
 	Skipped int
 
 	words []uint16 // of the lines, in order
@@ -28,17 +27,16 @@ type Scan struct {
 
 // A Line is a line of a text. Offsets are in bytes of the text.
 type Line struct {
-	// From and To bound what is repeated of the line: what is between the blanks
-	// around it, without the number that an editor or a tool puts before it.
+	// From and To bound the line's content: without surrounding blanks and
+	// without the line number of an editor or a tool.
 	From, To int32
 
-	// First and End bound its marks.
+	// First and End are the range of its marks.
 	First, End int32
 
-	// Key is the same for lines that say the same but for blanks, numbers of lines
-	// and the place that a search puts before them. It is 0 for a line that says too
-	// little to be copied as a whole: of fewer than 20 bytes or of one word, or of
-	// more than 400 bytes.
+	// Key is equal for lines that differ only in blanks, line numbers and the
+	// location that a search prints. It is 0 for a line that is not copied as
+	// a whole: less than 20 bytes or two words, or more than 400 bytes.
 	Key uint64
 
 	words, wordsEnd int32 // its words
@@ -47,17 +45,17 @@ type Line struct {
 	fails           bool  // it speaks of an error
 }
 
-// A Mark is an identifier where it stands in a text, or words that prose joins and that
-// an agent may repeat like one, such as up-to-date. Offsets are in bytes of the text.
+// A Mark is one occurrence of an identifier in a text, or of a compound that
+// an agent may repeat, such as up-to-date. Offsets are in bytes.
 type Mark struct {
-	// Key is the same for the same identifier. A path is known by its last two
-	// segments, as it is named from here or from there.
+	// Key is equal for equal identifiers. Paths are compared by their last
+	// two segments.
 	Key uint64
 
 	From, To int32 // of the identifier
 
-	// Left and Right bound the identifier with the nearest word on each side of it in
-	// its line, which is the least that says what it is.
+	// Left and Right bound the identifier with the nearest word on each side
+	// in its line: the shortest meaningful excerpt.
 	Left, Right int32
 
 	kind  Kind
@@ -76,8 +74,8 @@ const (
 // the first half of that and at the last.
 const mostScanned = 1 << 20
 
-// NewScan scans a text, in one pass. Of a text of more than a mebibyte it
-// looks at the beginning and the end, see [Scan.Skipped].
+// NewScan scans a text in one pass. Of a text of more than a mebibyte it
+// scans the beginning and the end, see [Scan.Skipped].
 func NewScan(text string) *Scan {
 	s := &Scan{Text: text}
 	head, tail := scanned(text)
