@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Bound returns a Counter that gives the count of c times a factor in percent,
-// rounded up. Its encoding is that of c with the factor behind it: with 135
-// percent, "o200k_base" becomes "o200k_base*1.35". A bound is never below the
-// count that it is made from, so a percent under 100 is taken as 100.
+// Bound returns a Counter that multiplies the count of c by percent/100 and
+// rounds up. Its encoding is that of c with the factor appended: with 135
+// percent, "o200k_base" becomes "o200k_base*1.35". A percent below 100 is
+// taken as 100.
 func Bound(c Counter, percent int) Counter {
 	return bound{c, max(percent, 100)}
 }

@@ -1,10 +1,10 @@
 package token
 
-// A Kind says what a text is, for an estimate. Kinds are stored as their text.
+// A Kind is the kind of a text for an estimate. It is stored as its text.
 type Kind string
 
-// The kinds. Any other is treated as prose, which errs on the low side for
-// code and JSON.
+// The kinds. Any other is treated as prose, which is too low for code and
+// JSON.
 const (
 	KindProse Kind = "prose"
 	KindCode  Kind = "code"

@@ -1,8 +1,8 @@
 package token
 
-// A Framing says how many tokens a provider adds to the texts of a request. The
-// tokens of the texts themselves, names and arguments of calls included, are
-// for a [Counter].
+// A Framing has the tokens that a provider adds to the texts of a request.
+// The texts themselves, including names and arguments of calls, are counted
+// by a [Counter].
 type Framing struct {
 	Request Count // once, with the opening of the reply
 	Tools   Count // once, if the request defines tools; their definitions are extra
@@ -12,13 +12,13 @@ type Framing struct {
 }
 
 // FramingOf returns the framing of a provider, "openai" or "anthropic". For
-// any other it is the greatest of the known ones.
+// any other it returns the largest known values.
 //
-// For OpenAI, 3 tokens around each message, 1 for its role and 3 for the
-// opening of the reply are the figures that the OpenAI cookbook publishes. The
-// rest is published by nobody; it is set high, so that what fits a budget here
-// fits the model. Anthropic's documentation puts the text that it adds for
-// tools at some hundreds of tokens, depending on the model.
+// For OpenAI, the OpenAI cookbook publishes 3 tokens around each message, 1
+// for its role and 3 for the opening of the reply. The other figures are not
+// published; they are set high, so that a request that fits a budget here
+// fits the model. Anthropic's documentation states some hundreds of tokens
+// for tools, depending on the model.
 func FramingOf(provider string) Framing {
 	if provider == "openai" {
 		return Framing{Request: 3, Tools: 32, Message: 4, Call: 16, Result: 16}
@@ -26,6 +26,7 @@ func FramingOf(provider string) Framing {
 	return Framing{Request: 16, Tools: 1_024, Message: 8, Call: 32, Result: 32}
 }
 
-// ImageBound is the most that an image costs a model that scales images down
-// to about 1.2 megapixels, in tokens. It stands for an image of unknown size.
+// ImageBound is the largest cost of an image, in tokens, for a model that
+// scales images down to about 1.2 megapixels. It is used for images of
+// unknown size.
 const ImageBound Count = 1_600

@@ -8,21 +8,23 @@ import (
 
 // The factors of [ForModel], in percent of an o200k_base count.
 //
-// That of older Claude models is learned from what was charged for 34 sessions of Claude
-// Code, of two projects, with Claude Opus, Sonnet and Haiku 4.5 and 4.6: 843 requests,
-// each against the messages that it added to the one before, with the framing of
-// [FramingOf]. The sessions need 0.84 to 1.28 times the o200k_base count (median 1.16);
-// the factor is the greatest need and five percent more, 1.34, rounded up. It is 5 to
-// 59 percent above what was charged (median 16). The factor learned from one project
-// alone, 1.34, holds for all 15 sessions of the other; that learned from the other, 1.27,
-// holds for 18 of the 19 sessions of the first and is 1 percent too low for one. What
-// clients send without writing it down is in no count: 22 requests that were charged more
-// than twice their bound were left out. The program is bench/bounds.
+// The factor of older Claude models was fitted to the charges of 34 sessions
+// of Claude Code, of two projects, with Claude Opus, Sonnet and Haiku 4.5 and
+// 4.6: 843 requests, each compared with the messages that it added to the one
+// before, with the framing of [FramingOf]. The sessions need 0.84 to 1.28
+// times the o200k_base count (median 1.16); the factor is the largest need
+// plus five percent, 1.34, rounded up. It is 5 to 59 percent above the charge
+// (median 16). Cross-check: the factor fitted to one project, 1.34, holds for
+// all 15 sessions of the other; the factor fitted to the other, 1.27, holds
+// for 18 of the 19 sessions of the first and is 1 percent too low for one.
+// Text that clients send but do not record is not counted: 22 requests that
+// were charged more than twice their bound were left out. The program is
+// bench/bounds.
 //
-// Newer Claude models count up to 1.35 times as many tokens, as their documentation says,
-// and there is nothing yet to learn from: their factor is that times 1.20, rounded up,
-// which covers the median need but not the greatest. Gemini and models that are not known
-// have the factor of older Claude models.
+// Newer Claude models count up to 1.35 times as many tokens, according to
+// their documentation; without data, their factor is 1.35 times 1.20, rounded
+// up, which covers the median need but not the largest. Gemini and unknown
+// models have the factor of older Claude models.
 const (
 	factorCommon = 135 // Claude before the change, Gemini, unknown models
 	factorClaude = 165 // Claude since the change, and what is not known to be older
@@ -89,17 +91,17 @@ var families = lazy.Value[[]family]{Make: func() []family {
 	}
 }}
 
-// ForModel returns the Counter for a model, by the name that its provider
-// gives it: exact for OpenAI models whose encoding is public, an upper bound
-// for Claude, Gemini and models that are not known. The name may have the
-// dress that gateways put around it, as in "openai/gpt-4o", "ft:gpt-4o:acme",
+// ForModel returns the Counter for a model, by the provider's name for it:
+// exact for OpenAI models with a public encoding, an upper bound for Claude,
+// Gemini and unknown models. It accepts the prefixes and suffixes of
+// gateways, as in "openai/gpt-4o", "ft:gpt-4o:acme",
 // "us.anthropic.claude-3-haiku" or "claude-opus-4-1[1m]".
 func ForModel(model string) Counter { return familyOf(model).counter }
 
-// ContextWindow returns the context window of a model, in tokens, the reply
-// included. Where a provider sells more than one window under one name, it is
-// the smaller; a name that ends in "[1m]" asks for a million. For a model that
-// is not known it is 200,000.
+// ContextWindow returns the context window of a model, in tokens, including
+// the reply. If a provider offers several windows under one name, it returns
+// the smallest; a name with the suffix "[1m]" has a million. An unknown model
+// has 200,000.
 func ContextWindow(model string) Count {
 	if strings.HasSuffix(strings.ToLower(model), "[1m]") {
 		return 1_000_000
@@ -119,8 +121,8 @@ func familyOf(model string) family {
 	return all[len(all)-1] // unreachable: the empty prefix fits
 }
 
-// BareName returns the name of a model in lower case and without the dress of gateways: the
-// folders, regions and marks of fine-tuning that they put before it.
+// BareName returns the name of a model in lower case without the prefixes and
+// suffixes of gateways: folders, regions, and marks of fine-tuning.
 func BareName(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]

@@ -2,10 +2,9 @@ package token
 
 import "strings"
 
-// A Tally counts a text that grows by one part after the other. What lies before the last
-// seam (see [Seam]) is a number that is added; only the rest is counted again with each
-// part. The counts are those of the Counter for the whole text. A Tally belongs to one
-// goroutine.
+// A Tally counts a text that grows part by part. It counts only the text
+// after the last seam (see [Seam]) again. Its counts equal those of the
+// Counter for the whole text. It is not safe for concurrent use.
 type Tally struct {
 	counter Counter
 	bounds  []bound // of counter, the inner one first
@@ -13,8 +12,9 @@ type Tally struct {
 	rest    string  // from there on
 }
 
-// NewTally returns a Tally of the empty text. It adds where c is an exact Counter or a
-// [Bound] of one; with any other it counts the whole text each time.
+// NewTally returns a Tally of the empty text. It is incremental if c is an
+// exact Counter or a [Bound] of one; otherwise it counts the whole text each
+// time.
 func NewTally(c Counter) *Tally {
 	t := &Tally{counter: c}
 	for b, ok := c.(bound); ok; b, ok = t.counter.(bound) {
@@ -24,8 +24,8 @@ func NewTally(c Counter) *Tally {
 	return t
 }
 
-// With returns the tokens of the text with one more part at its end, which it does not
-// keep.
+// With returns the tokens of the text with part appended, without appending
+// it.
 func (t *Tally) With(part string) Count {
 	n := t.sum + t.counter.Count(t.rest+part)
 	for _, b := range t.bounds {
@@ -34,7 +34,7 @@ func (t *Tally) With(part string) Count {
 	return n
 }
 
-// Add puts a part at the end of the text.
+// Add appends part to the text.
 func (t *Tally) Add(part string) {
 	t.rest += part
 	if _, ok := t.counter.(*exact); !ok {

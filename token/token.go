@@ -1,43 +1,44 @@
-// Package token counts the tokens of a text, and says how many a model can
-// take.
+// Package token counts the tokens of texts and knows the context windows of
+// models.
 //
 // The unit of every number is the token of the model in question, as [Count].
-// A [Counter] turns text into a Count, and names what it counted with, so that
-// a figure in a record can be checked later: [Encoding] takes every name that
-// [Counter.Encoding] gives.
+// A [Counter] turns text into a Count, and names its encoding, so that a
+// recorded figure can be checked later: [Encoding] accepts every name that
+// [Counter.Encoding] returns.
 //
 // # Three kinds of count
 //
-// Exact: the encodings o200k_base and cl100k_base of OpenAI models are public.
-// Counts equal those of tiktoken for ordinary text. Special tokens such as
-// <|endoftext|> have no special meaning in the text of a message, so they
-// count as the characters that they are. cl100k_base ends with the rule of
-// its first release, as the npm package tiktoken has it; the newest release in Python
-// sees one token less where a text ends in a line break and blanks. Letters and
-// numbers are those of Unicode 16, as in that package.
+// Exact: the encodings o200k_base and cl100k_base of OpenAI models are
+// public. Counts equal those of tiktoken for ordinary text. Special tokens
+// such as <|endoftext|> have no special meaning in the text of a message, so
+// they count as the characters that they are. cl100k_base ends with the rule
+// of its first release, as the npm package tiktoken has it; the newest
+// release in Python sees one token less where a text ends in a line break and
+// blanks. Letters and numbers are those of Unicode 16, as in that package.
 //
 // Bounds: where a tokenizer is not public, [ForModel] gives an o200k_base
-// count times a factor, as "o200k_base*1.35". The factor is a calibration, not
-// a proof: ordinary prose, code and JSON stay below it. A caller who sees what
-// the provider charges can make a better one with [Bound].
+// count times a factor, as "o200k_base*1.35". The factor is a calibration,
+// not a proof: ordinary prose, code and JSON stay below it. A caller who
+// knows the provider's charges can make a better one with [Bound].
 //
 // Estimates: [Estimate] divides the number of characters by a constant. It
 // loads no tables and is the cheapest.
 //
 // # Seams
 //
-// Exact counts add up where the left text ends in a line feed and the right one
-// begins with neither white space nor a slash, as [Seam] says: no piece of either
-// encoding reaches across it. At any other seam the sum of the parts may differ
-// from the count of the whole. Bounds round up, so their sum may be larger.
+// Exact counts add up where the left text ends in a line feed and the right
+// one begins with neither white space nor a slash, as [Seam] says: no piece
+// of either encoding reaches across it. At any other seam the sum of the
+// parts may differ from the count of the whole. Bounds round up, so their sum
+// may be larger.
 //
 // # Cost
 //
 // The tables of an encoding are loaded by the first count that needs them,
-// within tens of milliseconds; making a Counter costs nothing. The time to count
-// grows in proportion to the text, whatever the text is: what comes from a network
-// may be counted. A count allocates no memory. Where a text is not UTF-8, each byte that is wrong counts as
-// the replacement character U+FFFD, which is what a provider would see.
+// within tens of milliseconds; making a Counter costs nothing. The time is
+// linear in the length of every text, so untrusted text may be counted. A
+// count allocates no memory. In a text that is not UTF-8, each invalid byte
+// counts as the replacement character U+FFFD, as it does at the provider.
 //
 // # Determinism and concurrency
 //
@@ -59,22 +60,22 @@ type Counter interface {
 	// Count returns the number of tokens of text, 0 for the empty text.
 	Count(text string) Count
 
-	// Encoding names what the Counter counts with, such as "o200k_base". The
+	// Encoding returns the name of the encoding, such as "o200k_base". The
 	// function [Encoding] turns the name into an equal Counter.
 	Encoding() string
 }
 
-// ErrEncoding means that a name is not that of an encoding.
+// ErrEncoding means that a name is not the name of an encoding.
 var ErrEncoding = errors.New("unknown encoding")
 
-// Encoding returns the Counter of a name:
+// Encoding returns the Counter with a name:
 //
 //	o200k_base, o200k      exact, for OpenAI models since GPT-4o
 //	cl100k_base, cl100k    exact, for GPT-4 and GPT-3.5
 //	estimate               a quarter of the number of characters, rounded up
 //	o200k_base*1.35        any of these times a factor, as [Bound]
 //
-// It loads no tables; the first count does. For another name it fails with
+// It loads no tables; the first count does. For any other name it fails with
 // [ErrEncoding].
 func Encoding(name string) (Counter, error) {
 	switch name {
