@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// An Analysis is what [Similar] has to know of a text. It is made once and
-// compared with many queries. It does not change, and may be shared.
+// An Analysis is a text prepared for [Similar]. It is immutable and may be
+// shared.
 type Analysis struct {
 	stems  []stemCount // by hash
 	length int         // in words
@@ -24,8 +24,8 @@ type stemCount struct {
 	count int
 }
 
-// Analyze returns the analysis of a text. It takes about 16 bytes for each
-// different word, and 2 KB.
+// Analyze prepares a text for [Similar]. An Analysis takes about 16 bytes for
+// each distinct word plus 2 KB.
 func Analyze(doc string) *Analysis {
 	a := &Analysis{vector: newVector(doc)}
 	counts := make(map[string]int)
@@ -58,17 +58,17 @@ func hashOf(stem string) uint64 {
 	return h
 }
 
-// Similar returns, for each text in turn, how much it is like the query, from 0 to 1,
-// without any model:
+// Similar returns the similarity of each text to the query, from 0 to 1,
+// without a model:
 //
 //	0.7 · coverage + 0.3 · max(0, cosine)
 //
-// The coverage is the score of the text by [Rank] as a share of what a text would score
-// that had every word of the query without end. The cosine is that of vectors of pieces
-// of words: the letters of each word, three to five at a time, so that the forms of a
-// word are neighbors, and so are its misspellings. A text that shares no word with the
-// query can have 0.3 at most. By the coverage, a result depends on the texts that it is
-// taken among.
+// The coverage is the text's score by [Rank] divided by the largest possible
+// score, that of a text with every word of the query arbitrarily often. The
+// cosine compares vectors of letter n-grams: three to five letters of each
+// word, so that inflections and misspellings are similar. A text that shares
+// no word with the query has at most 0.3. The coverage, and so the result,
+// depends on the other texts in docs.
 func Similar(query string, docs []*Analysis) []ratio.Ratio {
 	t, stems := newTally(query, len(docs))
 	hashes := make([]uint64, len(t.terms))
@@ -92,9 +92,9 @@ func Similar(query string, docs []*Analysis) []ratio.Ratio {
 	return scores
 }
 
-// The weights of [Similar]. They were chosen beforehand and not fitted to
-// anything: whole words say more than their pieces, which are there for other
-// forms and for slips.
+// The weights of [Similar]. They were chosen, not fitted: whole words are
+// stronger evidence than n-grams, which serve for inflections and
+// misspellings.
 const (
 	wordWeight  = 7 * ratio.One / 10
 	pieceWeight = 3 * ratio.One / 10

@@ -9,10 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Best is a document that an index found.
+// A Best is a document found in an index.
 type Best struct {
 	ID    int64
-	Score ratio.Ratio // by BM25: any number from 0 up
+	Score ratio.Ratio // by BM25, from 0 up without a bound
 	at    scored
 }
 
@@ -23,32 +23,31 @@ type scored struct {
 	place uint32
 }
 
-// Has reports whether the document has word i of those that the views are of, which are
-// the ones that it was found in.
+// Has reports whether the document has the word of views[i]. views are those
+// that the document was found in.
 func (d *Best) Has(views []postings.View, i int) bool {
 	l := views[d.at.view].Lists[i]
 	return l != nil && l.Count(d.at.place) > 0
 }
 
-// RankIDF is the weight that [Rank] gives a word that some of the documents have:
-// ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
+// RankIDF is the weight in [Rank] of a word that having of docs documents
+// have: ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
 func RankIDF(docs, having int) float64 {
 	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
 }
 
-// FindBest returns the k documents of some indexes that have the highest scores for the
-// words that the views are of, best first, by BM25:
+// FindBest returns the k documents with the highest BM25 scores, best first.
+// A view lists the documents of one index that have one word:
 //
 //	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
-// The views are of one scope, and no document is in two of them. The figures behind idf
-// and avg are those of all views together: a weight is of how many documents there are, and
-// how many have the word, and is above 0. Ties go to the smaller id.
+// All views are of one scope, and no document is in two indexes. idf and avg
+// are computed over all views together. Ties go to the smaller id.
 //
-// A search goes over the documents in stretches in which no word has more than one block
-// of postings. It passes over a stretch unread if the largest counts and the smallest
-// lengths in the blocks could not give any of its documents a place among the best. What
-// it reads takes a few nanoseconds for each posting.
+// The search passes over the documents in stretches with at most one block of
+// postings per word. It skips a stretch if the largest counts and the
+// smallest lengths in its blocks cannot place any of its documents among the
+// best. It takes a few nanoseconds for each posting that it reads.
 func FindBest(views []postings.View, k int, idf func(docs, having int) float64) []Best {
 	if len(views) == 0 || k <= 0 {
 		return nil

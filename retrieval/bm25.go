@@ -1,21 +1,21 @@
-// Package retrieval ranks texts by what they share with a query.
+// Package retrieval ranks texts by their similarity to a query.
 //
-// It does no I/O.
+//	hits := retrieval.Rank("rotate api keys", docs)
 //
-//   - [Rank] orders by the words that a text shares with the query, by BM25.
-//   - [Similar] says on a fixed scale how much of the query a text has, by words and by
-//     pieces of words, without a dictionary or a model.
-//   - [CosineFloats] compares vectors that an embedder made, by meaning.
+//   - [Rank] orders texts by the words that they share with the query, by BM25.
+//   - [Similar] rates on a fixed scale how similar texts are to a query, by words
+//     and letter n-grams, without a dictionary or a model.
+//   - [CosineFloats] compares embeddings.
+//   - [FindBest] finds the best of very many texts in an index, by BM25.
+//   - [Dialog] ranks the turns of a dialog, in which an answer follows its question.
 //
-// [FindBest] finds the best of very many texts by BM25, in an index of them.
-//
-// [Dialog] ranks what was said in a dialog, where an answer stands behind its question.
+// The package does no I/O.
 //
 // # Determinism
 //
-// Scores are whole millionths and cosines are computed in integers, so that
-// scores and orders are the same on every processor. Orders are total: ties go
-// by id or index, never by chance.
+// Scores are integers in millionths, and cosines are computed in integers, so
+// that scores and orders are equal on every processor. Ties are broken by id
+// or index.
 package retrieval
 
 import (
@@ -29,32 +29,33 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Document is a candidate.
+// A Document is a text to rank.
 type Document struct {
-	ID   string // ties are broken by it
+	ID   string // breaks ties
 	Text string
 }
 
 // A Hit is a document with its score.
 type Hit struct {
-	Index int         // in the documents given
-	Score ratio.Ratio // of a bag of words: any number from 0 up
-	Terms []string    // words of the query that it has, in the query's order
+	Index int         // index in docs
+	Score ratio.Ratio // from 0 up without a bound
+	Terms []string    // words of the query that the document has, in the query's order
 }
 
-// Parameters of BM25 as its authors give them as usual (Robertson and
-// Zaragoza, "The Probabilistic Relevance Framework", section 3.6).
+// The usual parameters of BM25 (Robertson and Zaragoza, "The Probabilistic
+// Relevance Framework", section 3.6).
 const (
 	k1 = 1.2
 	b  = 0.75
 )
 
 // Rank returns the documents that share a word with the query, best first, by
-// BM25 with the idf of the documents given:
+// BM25 over the given documents:
 //
 //	sum over words: ln(1+(N-n+½)/(n+½)) · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
-// Words are stemmed as English. A word of the query counts once. Ties go by id.
+// Words are stemmed as English. A repeated word of the query counts once.
+// Ties go to the smaller id.
 func Rank(query string, docs []Document) []Hit {
 	t := count(query, docs)
 	var hits []Hit
@@ -190,8 +191,8 @@ func Terms(query string) []string {
 	return terms
 }
 
-// TermsAndStems returns the words of a query in lower case, of those with one stem the
-// first, with their stems.
+// TermsAndStems returns the words of a query in lower case and their stems,
+// one word for each stem.
 func TermsAndStems(query string) (terms, stems []string) {
 	for _, w := range Terms(query) {
 		if s := text.Stem(w); !slices.Contains(stems, s) {
@@ -201,7 +202,7 @@ func TermsAndStems(query string) (terms, stems []string) {
 	return terms, stems
 }
 
-// Stems returns the stems of the words of a text, each once, in order.
+// Stems returns the distinct stems of a text's words, in order.
 func Stems(said string) []string {
 	var stems []string
 	seen := make(map[string]bool)
@@ -214,9 +215,8 @@ func Stems(said string) []string {
 	return stems
 }
 
-// Keys returns the stems of a query that are worth looking up: all but those of
-// function words, which nearly every text has. A query of nothing else keeps
-// them.
+// Keys returns the stems of a query without those of function words, which
+// nearly every text has. A query of only function words keeps them.
 func Keys(query string) []string {
 	stems := Stems(query)
 	keys := slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return functionWords.Get()[s] })

@@ -8,15 +8,16 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Turn is what one speaker says in a dialog.
+// A Turn is one utterance in a dialog.
 type Turn struct {
-	Session int    // that the turn is of: turns of different sessions are no neighbors
-	Date    string // of the session, as it is written
+	Session int    // session of the turn; turns of different sessions are not neighbors
+	Date    string // of the session, as written
 	Speaker string
 	Text    string
 }
 
-// String returns the turn as a line, "[date] speaker: text", without what it lacks.
+// String returns the turn as a line, "[date] speaker: text", without empty
+// parts.
 func (t *Turn) String() string {
 	s := t.Text
 	if t.Speaker != "" {
@@ -33,8 +34,8 @@ func (t *Turn) String() string {
 // figures were chosen by hand and are not fitted to anything.
 var near = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
 
-// A Dialog is turns in their order, analyzed for [Dialog.Rank]. It does not
-// change, and may be shared.
+// A Dialog is a list of turns, analyzed for [Dialog.Rank]. It is immutable
+// and may be shared.
 type Dialog struct {
 	turns []Turn
 	said  *occurrences    // words of the texts
@@ -42,7 +43,7 @@ type Dialog struct {
 	names map[string]bool // stems of the names of speakers
 }
 
-// NewDialog analyzes turns. The slice must not be changed afterwards.
+// NewDialog analyzes turns. The caller must not change the slice afterwards.
 func NewDialog(turns []Turn) *Dialog {
 	d := &Dialog{turns: turns, said: newOccurrences(len(turns)), frame: newOccurrences(len(turns)), names: make(map[string]bool)}
 	stems := make(map[string]string) // of the words so far
@@ -57,19 +58,18 @@ func NewDialog(turns []Turn) *Dialog {
 	return d
 }
 
-// Rank returns the turns that may have to do with a query, best first. The score of
-// a turn is the sum of
+// Rank returns the turns that are relevant to a query, best first. The score
+// of a turn is the sum of
 //
-//   - what it says: the score of its text by [Rank], for the words of the query that
-//     are not function words;
-//   - what is said around it: 0.45 of that of the turns next to it in its session,
-//     and 0.2 of that of the turns next to those;
-//   - who says it and when: the score of speaker and date by [Rank].
+//   - its own text's score by [Rank], for the words of the query that are not
+//     function words;
+//   - its neighbors' scores: 0.45 of those next to it in its session, and 0.2 of
+//     those two turns away;
+//   - the score by [Rank] of its speaker and date.
 //
-// The name of a speaker counts where that speaker speaks, not where others call it.
-// Forms of a verb or a noun that no rule of spelling makes, such as "taught", count
-// as the word that they are of. Ties go to the earlier turn, and turns that score
-// nothing are left out.
+// A speaker's name counts only in turns of that speaker, not where others
+// mention it. Irregular forms such as "taught" count as their base word. Ties
+// go to the earlier turn; turns with a score of 0 are omitted.
 func (d *Dialog) Rank(query string) []Hit {
 	terms := contentTerms(query)
 	said, frame := d.said.tally(terms, d.names), d.frame.tally(terms, nil)

@@ -5,8 +5,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// CountStems returns how often a text has words of each stem. The map has the stems of
-// words that are known, and gets those of the others.
+// CountStems returns the number of words of each stem in a text. known is a
+// cache from words to stems, to which it adds.
 func CountStems(said string, known map[string]string) map[string]uint32 {
 	counts := make(map[string]uint32)
 	for w, n := range postings.Counts(text.Words(said)) { // in any order: numbers are added

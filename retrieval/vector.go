@@ -17,7 +17,7 @@ type vector struct {
 	buckets [buckets]int32
 }
 
-// The pieces are of so many letters, boundary marks included.
+// Lengths of the n-grams in letters, including boundary marks.
 const (
 	minGram = 3
 	maxGram = 5
@@ -117,16 +117,17 @@ const maxDimensions = 1 << 17
 const floatBits = 22
 
 // CosineFloats returns the cosine of the angle between two vectors of an
-// embedder, to the nearest millionth. It is 0 if either has only zeros, or if
-// they cannot be compared: their lengths differ or are above 131,072,
-// or a component is no finite number.
+// embedder, to the nearest millionth. It is 0 if a vector is zero or the
+// vectors cannot be compared: their lengths differ or exceed 131,072, or a
+// component is not finite.
 //
-// Floating-point sums depend on the processor, so there are none. Each vector
-// is multiplied by the power of two that brings its largest component into
-// [2²¹, 2²²), which is exact; each component is rounded to an integer, halves
-// away from zero, which is exact by definition; and all that follows is integer
-// arithmetic in 64 and 128 bits. The rounding moves a component by at most
-// 2⁻²² of the largest one, and the cosine by about a millionth at most.
+// Floating-point sums depend on the processor, so the sums are in integers.
+// Each vector is multiplied by the power of two that brings its largest
+// component into [2²¹, 2²²), which is exact; each component is rounded to an
+// integer, halves away from zero, which is exact by definition; and all that
+// follows is integer arithmetic in 64 and 128 bits. The rounding moves a
+// component by at most 2⁻²² of the largest one, and the cosine by about a
+// millionth at most.
 func CosineFloats(a, b []float32) ratio.Ratio {
 	if len(a) != len(b) || len(a) > maxDimensions {
 		return 0
