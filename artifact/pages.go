@@ -15,14 +15,13 @@ type Key struct {
 
 // A Page is one version of an artifact, in memory.
 type Page[T any] struct {
-	Version int64 // of the artifact, in the store
-	Size    int64 // bytes that Value takes, about
-	Value   T     // shared by all who hold the page: it must not be changed
+	Version int64 // version of the artifact in the store
+	Size    int64 // approximate size of Value in bytes
+	Value   T     // shared by all users of the page; must not be changed
 }
 
-// Pages is a resident set: the pages that are in memory, over whatever holds
-// the rest. It keeps those that were used most recently, up to a number of
-// bytes. It is safe for concurrent use.
+// Pages is the set of resident pages. It keeps the most recently used pages
+// up to a number of bytes. It is safe for concurrent use.
 type Pages[T any] struct {
 	limit int64 // bytes
 
@@ -46,26 +45,26 @@ type resident[T any] struct {
 // a limit on bytes limits the number of pages, too.
 func (r *resident[T]) size() int64 { return max(1, r.page.Size) }
 
-// Stats says how a resident set is doing.
+// Stats are counters of a resident set.
 type Stats struct {
 	Hits      int64 // calls of Get that found the page
-	Faults    int64 // calls of Get that did not
-	Evictions int64 // pages that made room for others
+	Faults    int64 // calls of Get that did not find it
+	Evictions int64 // pages evicted to make room
 	Pages     int   // resident now
-	Pinned    int   // of these, pinned
-	Bytes     int64 // of all; a page of size 0 counts for one
-	Limit     int64 // bytes
+	Pinned    int   // part of Pages that is pinned
+	Bytes     int64 // size of all pages; a page of size 0 counts as 1
+	Limit     int64 // in bytes
 }
 
-// NewPages returns an empty set for at most limit bytes. With a
-// limit of 0 or less nothing is ever resident.
+// NewPages returns an empty set of at most limit bytes. With a limit of 0 or
+// less it keeps no pages.
 func NewPages[T any](limit int64) *Pages[T] {
 	return &Pages[T]{limit: max(0, limit), pages: make(map[Key]*list.Element), pins: make(map[Key]int)}
 }
 
-// Get returns a page if it is resident at that version, and makes it the most
-// recently used. Anything else is a fault. A page of another version is
-// dropped: it is not what the store holds.
+// Get returns the page of k if it is resident at version, and marks it most
+// recently used. Otherwise it is a fault; a page of another version is
+// dropped because it is outdated.
 func (p *Pages[T]) Get(k Key, version int64) (Page[T], bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,13 +84,12 @@ func (p *Pages[T]) Get(k Key, version int64) (Page[T], bool) {
 	return r.page, true
 }
 
-// Put makes a page resident and the most recently used, in place of any other
-// version of it. Pages that are not pinned make room, those used least
-// recently first.
+// Put makes a page resident and most recently used, and replaces any other
+// version. The least recently used pages that are not pinned make room.
 //
-// A page is not kept if it is larger than the limit, nor if all that is not
-// pinned would not make room enough; nothing is evicted then. The page of a
-// pinned key is kept even so, unless it alone is larger than the limit.
+// A page that is larger than the limit, or larger than the space without
+// pinned pages, is not kept, and nothing is evicted. The page of a pinned key
+// is kept unless it alone exceeds the limit.
 func (p *Pages[T]) Put(k Key, pg Page[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,9 +109,8 @@ func (p *Pages[T]) Put(k Key, pg Page[T]) {
 	}
 }
 
-// Pin keeps the page of k from being evicted, now or once it is resident. Pins
-// are counted: each Pin needs an Unpin. A pin does not keep a page from being
-// dropped.
+// Pin prevents the eviction of the page of k, which need not be resident yet.
+// Pins are counted: each Pin needs an Unpin. Dropping ignores pins.
 func (p *Pages[T]) Pin(k Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,8 +120,8 @@ func (p *Pages[T]) Pin(k Key) {
 	}
 }
 
-// Unpin takes back one Pin. Without one it does nothing. If pinned pages have
-// gone over the limit, those that are not pinned any more leave now.
+// Unpin removes one pin; without a pin it does nothing. If pinned pages have
+// exceeded the limit, unpinned pages are evicted now.
 func (p *Pages[T]) Unpin(k Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,8 +138,7 @@ func (p *Pages[T]) Unpin(k Key) {
 	}
 }
 
-// Drop removes a page, pinned or not. The pins of k stay, for the next page
-// that is put there.
+// Drop removes a page, pinned or not. The pins of k stay for its next page.
 func (p *Pages[T]) Drop(k Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +160,7 @@ func (p *Pages[T]) DropScope(scope governance.Scope) {
 	}
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the present counters.
 func (p *Pages[T]) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Ref says where an artifact can be fetched from again: a scheme, a colon,
-// and what the source of that scheme makes of the rest.
+// A Ref names the origin of an artifact: a scheme, a colon, and a rest that
+// the source of the scheme interprets.
 //
 //	file:docs/policy.md
 //	file:docs/policy.md#L10-L20
@@ -22,8 +22,8 @@ type Ref string
 const maxRef = 4096
 
 // ParseRef checks a ref: a scheme of letters, digits, "+", "-" and "." that
-// begins with a letter, a colon, and at least one character more; valid UTF-8
-// without control characters, 4096 bytes at most.
+// begins with a letter, a colon, and at least one more character; valid UTF-8
+// without control characters, at most 4096 bytes.
 func ParseRef(s string) (Ref, error) {
 	r := Ref(s)
 	shown, _, _ := strings.Cut(s, "?") // a query may hold a secret
@@ -45,7 +45,7 @@ func ParseRef(s string) (Ref, error) {
 // control reports whether r is a control character of ASCII or Latin-1.
 func control(r rune) bool { return r < ' ' || 0x7f <= r && r <= 0x9f }
 
-// Scheme returns what is before the first colon, in lower case, or "" if that
+// Scheme returns the text before the first colon in lower case, or "" if that
 // is not a scheme.
 func (r Ref) Scheme() string {
 	s, _, ok := strings.Cut(string(r), ":")
@@ -62,15 +62,15 @@ func (r Ref) Scheme() string {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// Rest returns what is after the first colon.
+// Rest returns the text after the first colon.
 func (r Ref) Rest() string {
 	_, rest, _ := strings.Cut(string(r), ":")
 	return rest
 }
 
-// Split parts a ref from the lines that it ends in: "#L10-L20", "#L10-20" or
-// "#L10". Any other ending belongs to the ref, which is then returned as it is,
-// with all of its lines.
+// Split separates a ref from its line range: "#L10-L20", "#L10-20" or "#L10"
+// at its end. A ref with any other ending is returned unchanged, with all
+// lines.
 func (r Ref) Split() (Ref, Lines) {
 	i := strings.LastIndex(string(r), "#L")
 	if i < 0 {
@@ -101,13 +101,13 @@ func line(s string) int {
 	return n
 }
 
-// Lines is a range of the lines of a text, both ends included. The first line
-// is 1. The zero value stands for all of them.
+// Lines is a range of lines, both ends included, counted from 1. The zero
+// value is the whole text.
 type Lines struct {
 	First, Last int
 }
 
-// String returns the range as a ref ends in it, or "" for all lines.
+// String returns the range in the form of a ref, or "" for all lines.
 func (l Lines) String() string {
 	switch {
 	case l == Lines{}:
@@ -118,9 +118,9 @@ func (l Lines) String() string {
 	return fmt.Sprintf("#L%d-L%d", l.First, l.Last)
 }
 
-// Cut returns the lines of content that l is about, with their line ends, as a
-// part of content. A range that goes beyond the end takes what there is. A text
-// without even the first line is [ErrGone].
+// Cut returns the lines of content in the range, with their line ends; it
+// shares memory with content. A range beyond the end is cut there. If content
+// does not have the first line, it fails with [ErrGone].
 //
 // A line ends with a line feed or with the text, so "a\nb" and "a\nb\n" have
 // two lines and "" has none.

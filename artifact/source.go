@@ -5,54 +5,53 @@ import (
 	"errors"
 )
 
-// The ways in which a fetch fails. Every error of a [Source] wraps one of them
-// and says what it is about and, if something is forbidden, how to allow it.
+// Errors of a fetch. Every error of a [Source] wraps one of them and names
+// the artifact; an ErrForbidden says how to allow it.
 var (
-	// ErrGone means that the source no longer has the artifact, for good.
+	// ErrGone means that the source no longer has the artifact.
 	ErrGone = errors.New("no longer there")
 
-	// ErrForbidden means that policy does not let the artifact be fetched.
+	// ErrForbidden means that a policy forbids the fetch.
 	ErrForbidden = errors.New("not allowed")
 
-	// ErrOffline is an ErrForbidden: nothing may connect.
+	// ErrOffline is an ErrForbidden: all connections are forbidden.
 	ErrOffline error = offlineError{}
 
-	// ErrUnavailable means that the source cannot be reached now. Trying again
-	// may help.
+	// ErrUnavailable means that the source cannot be reached now. A retry may
+	// succeed.
 	ErrUnavailable = errors.New("cannot be reached now")
 )
 
-// A Source fetches an artifact again from where it came from. It is safe for
+// A Source fetches artifacts from their origin. It must be safe for
 // concurrent use.
 type Source interface {
-	// Fetch returns what ref refers to now. If the caller holds something it
-	// says so by have, which may be nil; a source that finds the same answers
-	// Unchanged, without the content. The error is one of ErrGone, ErrForbidden
-	// and ErrUnavailable, wrapped.
+	// Fetch returns the present content of ref. have describes the caller's
+	// copy and may be nil; if the content is the same, the source returns
+	// Unchanged without content. An error wraps ErrGone, ErrForbidden or
+	// ErrUnavailable.
 	Fetch(ctx context.Context, ref Ref, have *Have) (*Fetched, error)
 }
 
-// A SourceFunc is a function as a [Source].
+// A SourceFunc is a function that implements [Source].
 type SourceFunc func(ctx context.Context, ref Ref, have *Have) (*Fetched, error)
 
-// Fetch implements [Source].
+// Fetch calls f.
 func (f SourceFunc) Fetch(ctx context.Context, ref Ref, have *Have) (*Fetched, error) {
 	return f(ctx, ref, have)
 }
 
-// Have is what somebody who fetches holds already. A field that is not set is
-// not known.
+// Have describes the caller's copy. Empty fields are unknown.
 type Have struct {
 	ETag     string // as the last fetch returned it
 	Modified string // as the last fetch returned it
 
-	// Same reports whether content is what the caller holds. It is usually a
-	// comparison of hashes.
+	// Same reports whether content equals the caller's copy, usually by
+	// comparing hashes.
 	Same func(content []byte) bool
 }
 
-// Holds reports whether content is what the caller holds. It is false for a nil
-// h, and when the caller cannot tell.
+// Holds reports whether content equals the caller's copy. It is false for a
+// nil h or a nil Same.
 func (h *Have) Holds(content []byte) bool {
 	return h != nil && h.Same != nil && h.Same(content)
 }
@@ -60,9 +59,9 @@ func (h *Have) Holds(content []byte) bool {
 // Fetched is the answer of a [Source].
 type Fetched struct {
 	Content   []byte
-	ETag      string // to hand back as Have.ETag; empty if the source has none
-	Modified  string // to hand back as Have.Modified; empty if the source has none
-	Unchanged bool   // the caller has it already; Content is nil
+	ETag      string // for Have.ETag of the next fetch; empty if the source has none
+	Modified  string // for Have.Modified of the next fetch; empty if the source has none
+	Unchanged bool   // the caller's copy is current; Content is nil
 }
 
 type offlineError struct{}
