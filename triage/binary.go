@@ -9,8 +9,9 @@ import (
 // groupWords is the number of words that a group is written as.
 const groupWords = numPlanes + 1 + noClass + 2
 
-// AppendBinary appends the table, as [Table.UnmarshalBinary] reads it: words of 8 bytes,
-// little-endian, some 18 bytes a row. The form is that of this version of the package.
+// AppendBinary appends the encoding of the table that [Table.UnmarshalBinary]
+// reads: words of 8 bytes, little-endian, about 18 bytes a row. Only the same
+// version of the package can read it.
 func (t *Table) AppendBinary(b []byte) ([]byte, error) {
 	word := binary.LittleEndian.AppendUint64
 	b = word(b, uint64(t.rows)) //nolint:gosec // it is a length
@@ -35,8 +36,9 @@ func (t *Table) AppendBinary(b []byte) ([]byte, error) {
 
 var errBinary = errors.New("not a table of this version")
 
-// UnmarshalBinary replaces the table by what [Table.AppendBinary] wrote. It keeps no part of
-// data, of which it checks the size and no value.
+// UnmarshalBinary replaces the table by the one that [Table.AppendBinary]
+// encoded. It keeps no reference to data. It checks the size of data, not the
+// values.
 func (t *Table) UnmarshalBinary(data []byte) error {
 	if len(data) < 8 {
 		return errBinary

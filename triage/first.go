@@ -9,9 +9,9 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// First is the result of pass one.
+// First is the result of the first pass.
 type First struct {
-	Admitted []Candidate // by Fused, best first; then by First; then the lower row
+	Admitted []Candidate // ordered by Fused, then by First, best first; then the lower row
 	Tally    Tally
 
 	deep int // number of Admitted that pass two scores
@@ -21,19 +21,20 @@ type First struct {
 	list []admission
 }
 
-// A Candidate is a row that pass one has admitted, with what it was judged by.
+// A Candidate is a row that the first pass admitted, with the figures of its
+// score.
 type Candidate struct {
 	Row        int
 	Class      provenance.Class
 	Recency    ratio.Ratio // R
 	Provenance ratio.Ratio // P
-	First      ratio.Ratio // score of pass one
-	Hit        int         // rank among the hits that could enter, from 1; 0 if it is none
-	Fused      ratio.Ratio // reciprocal ranks by First among the admitted and by Hit, summed
+	First      ratio.Ratio // score of the first pass
+	Hit        int         // rank among the hits that may enter, from 1; 0 for no hit
+	Fused      ratio.Ratio // sum of the reciprocal ranks by First and by Hit
 }
 
-// Reason returns what became of a row of the table, or "absent" if there
-// was no such row. It takes the same time for every row.
+// Reason returns the outcome for a row, or "absent" if the table has no such
+// row. It takes constant time.
 func (f *First) Reason(row int) Reason {
 	if row >= 0 && row < f.rows {
 		for c := range absent {
@@ -45,9 +46,9 @@ func (f *First) Reason(row int) Reason {
 	return reasonAbsent
 }
 
-// Bits says which rows have a reason: bit i of byte j, counted from the least
-// significant, is for row 8j+i. Absent rows have no bits. What it returns belongs to f and
-// must not be changed.
+// Bits returns the set of rows with a reason: bit i of byte j, counted from
+// the least significant, is row 8j+i. Absent rows have no bits. f owns the
+// result; callers must not change it.
 func (f *First) Bits(reason Reason) []byte {
 	if c := slices.Index(reasons[:absent], reason); c >= 0 {
 		return f.scan.sets[c][:(f.rows+7)/8]
@@ -55,24 +56,23 @@ func (f *First) Bits(reason Reason) []byte {
 	return nil
 }
 
-// Shortlist returns the candidates that pass two scores, in the order of
+// Shortlist returns the candidates for the second pass, in the order of
 // Admitted.
 func (f *First) Shortlist() []Candidate { return f.Admitted[:f.deep:f.deep] }
 
-// First makes pass one over a table at a time. The hits are the rows with the
-// best lexical evidence, best first. Rows among them that may not enter or do
-// not exist are passed over, as are those that come twice and those after the
-// p.Admit best.
+// First makes the first pass over t at the time now. hits are the rows with
+// the best lexical matches, best first. Hits that may not enter, do not
+// exist, come twice, or come after the best p.Admit are ignored.
 //
-// Three fifths of the places, rounded up, go to the rows with the best scores.
-// The others go to the best hits that have no place yet, and what the hits
-// leave, to scores again. The admitted are then put in the order of their
+// Three fifths of the places, rounded up, go to the rows with the best
+// scores. The rest goes to the best other hits, and the places that hits
+// leave go to scores again. The admitted rows are then ordered by their
 // reciprocal ranks by score and by hit.
 //
-// Beyond what the places cost, First takes about a nanosecond and six bits of
-// memory a row. It uses the memory of reuse, an earlier result that nobody needs
-// any more, if that is not nil: then it allocates nothing, as long as the table does
-// not grow.
+// Apart from the admitted rows, First takes about a nanosecond and six bits
+// of memory a row. If reuse is not nil, it uses the memory of that earlier
+// result, which becomes invalid; then it allocates nothing as long as the
+// table does not grow.
 func (p *Policy) First(t *Table, now time.Time, hits []int, reuse *First) *First {
 	f := reuse
 	if f == nil {

@@ -14,34 +14,34 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Policy is everything that decides. Start from [DefaultPolicy], change what
-// should differ, and call [Policy.Validate].
+// A Policy has all parameters of triage. Start from [DefaultPolicy], change
+// fields, and call [Policy.Validate].
 type Policy struct {
 	Classes map[provenance.Class]Scoring // one for each class
 	Curve   Curve
-	Trust   ratio.Ratio // a class that ranks below does not enter, unless promoted
-	Admit   int         // rows that pass one lets through, at most
-	Deep    int         // rows among them that pass two scores, at most
-	Red     ratio.Ratio // tagged red from this score on
-	Yellow  ratio.Ratio // tagged yellow from this score on, and green below
-	Floor   ratio.Ratio // tagged green with less similarity than this, whatever the score
+	Trust   ratio.Ratio // least rank of a class whose rows enter, unless promoted
+	Admit   int         // most rows that the first pass admits
+	Deep    int         // most of those rows that the second pass scores
+	Red     ratio.Ratio // least score of a red tag
+	Yellow  ratio.Ratio // least score of a yellow tag; below it is green
+	Floor   ratio.Ratio // least similarity; a row below it is green whatever its score
 }
 
-// A Scoring says how the artifacts of one class are scored. The three weights sum
-// to 1.
+// A Scoring has the parameters for artifacts of one class. The three weights
+// sum to 1.
 type Scoring struct {
 	Recency    ratio.Ratio // weight of R
 	Provenance ratio.Ratio // weight of P
 	Semantic   ratio.Ratio // weight of S
-	Rank       ratio.Ratio // P itself, from 0 to 1
+	Rank       ratio.Ratio // P, from 0 to 1
 	HalfLife   time.Duration
 }
 
 const day = 24 * time.Hour
 
-// DefaultPolicy returns a new policy with the weights of the source for
-// verified memories, retrieved chunks, tool output and scratchpads, and our own
-// for the classes that it does not know. Scratchpads rank below its trust.
+// DefaultPolicy returns a new policy with the source's weights for verified
+// memories, retrieved chunks, tool output and scratchpads, and Carrel's own
+// for the other classes. Scratchpads rank below Trust.
 func DefaultPolicy() *Policy {
 	return &Policy{
 		Classes: map[provenance.Class]Scoring{
@@ -63,8 +63,8 @@ func DefaultPolicy() *Policy {
 	}
 }
 
-// Validate returns an error that names what is wrong with the policy, or nil. An unsound policy gives scores without meaning; it
-// never lets a dead row in.
+// Validate returns an error that names an invalid field, or nil. An invalid
+// policy gives meaningless scores, but never admits a dead row.
 func (p *Policy) Validate() error {
 	if err := p.unsound(); err != nil {
 		return fmt.Errorf("unsound triage policy: %w", err)
@@ -137,7 +137,8 @@ func (p *Policy) Version() string {
 	return "triage/1-" + digest.Of([]byte(b.String())).Short()
 }
 
-// Tags counts artifacts by their tags. What is not scored and not dead has none.
+// Tags counts artifacts by tag. An artifact that is neither scored nor dead
+// has no tag.
 type Tags struct {
 	Red    int `json:"red"`
 	Yellow int `json:"yellow"`
@@ -145,7 +146,7 @@ type Tags struct {
 	Black  int `json:"black"`
 }
 
-// Add counts n artifacts more with a tag.
+// Add adds n artifacts with a tag.
 func (t *Tags) Add(tag manifest.Tag, n int) {
 	switch tag {
 	case manifest.TagRed:

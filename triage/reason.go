@@ -1,16 +1,17 @@
 package triage
 
-// A Reason says what pass one made of a row. It is stored as its text.
+// A Reason is the outcome of the first pass for a row. It is stored as its
+// text.
 type Reason string
 
-// The reasons. Where several hold for a row, the last of them is given: what is
-// absent and expired is absent.
+// The reasons. If several apply to a row, the last of them is given: a row
+// that is absent and expired is absent.
 const (
 	reasonAdmitted   Reason = "admitted"   // goes on to pass two
 	reasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
-	ReasonCrowded    Reason = "crowded"    // could enter, but others are better
-	ReasonDistrusted Reason = "distrusted" // its class ranks below the trust of the policy
-	ReasonExpired    Reason = "expired"    // past its time
+	ReasonCrowded    Reason = "crowded"    // could enter, but others score better
+	ReasonDistrusted Reason = "distrusted" // its class ranks below Policy.Trust
+	ReasonExpired    Reason = "expired"    // past its expiry
 	ReasonRefuted    Reason = "refuted"    // known to be wrong
 	reasonAbsent     Reason = "absent"     // no candidate, or no row
 )

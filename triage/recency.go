@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Curve says how recency falls with age. It is stored as its text.
+// A Curve is a function of recency over age. It is stored as its text.
 type Curve string
 
 // The curves. Recency is 1 at age 0 in both.

@@ -21,13 +21,12 @@ type Scored struct {
 // errSemantic means that the similarities given are not one for each row.
 var errSemantic = errors.New("not one similarity for each row")
 
-// Second makes pass two over the shortlist of pass one, and returns it by
+// Second makes the second pass over the shortlist of f and returns it by
 // score, best first, then the lower row.
 //
-// It calls semantic once, with the rows of [First.Shortlist] in that order, or
-// not at all if there are none; no other row needs an embedding. Similarities
-// below 0 count as 0, those above 1 as 1. It fails as semantic does,
-// and if the similarities are not one for each row.
+// It calls semantic once with the rows of [First.Shortlist] in that order, or
+// not at all if there are none. Similarities are clamped to 0 to 1. It fails
+// if semantic fails or does not return one similarity for each row.
 func (p *Policy) Second(f *First, semantic func(rows []int) ([]ratio.Ratio, error)) ([]Scored, error) {
 	list := f.Shortlist()
 	if len(list) == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/provenance"
 )
 
-// A Row is what pass one has to know of an artifact.
+// A Row has the fields of an artifact that the first pass uses.
 type Row struct {
 	Class   provenance.Class
 	Created time.Time
@@ -14,23 +14,23 @@ type Row struct {
 	Flags   Flags
 }
 
-// Flags are what is known of an artifact for certain.
+// Flags are known facts about an artifact.
 type Flags uint8
 
 // The flags.
 const (
 	Refuted  Flags = 1 << iota // dead, whatever its age
-	Absent                     // no candidate at all: tombstoned, purged, held or rejected
+	Absent                     // no candidate: removed, purged, held or rejected
 	Promoted                   // pinned or promoted: enters whatever the rank of its class
 )
 
-// A Table holds rows by columns, 18 bytes a row, so that a pass over a million
-// of them reads nothing that it does not need. Rows are numbered from 0. The
-// zero value is empty and ready to use.
+// A Table holds rows as columns, 18 bytes a row, so that a pass over a
+// million rows reads only the columns that it needs. Rows are numbered from
+// 0. The zero value is empty and ready to use.
 //
-// What decides about a row but for its times is in groups of 64 rows, as bits of words, so
-// that a pass asks a question of 64 rows at a time (as the bit-sliced indexes of O'Neil and
-// Quass, Improved query performance with variant indexes, SIGMOD 1997).
+// All properties but the times are bits in groups of 64 rows, so that a pass
+// tests 64 rows at a time (the bit-sliced indexes of O'Neil and Quass,
+// Improved query performance with variant indexes, SIGMOD 1997).
 type Table struct {
 	rows    int
 	created []int64 // milliseconds since 1970; as long as groups has place
@@ -88,8 +88,8 @@ const horizon = 1 << 60
 // millis returns t in milliseconds since 1970.
 func millis(t time.Time) int64 { return min(max(t.UnixMilli(), -horizon), horizon) }
 
-// A kind is a class, flags, and whether the row expires, in 7 bits: the rank of the
-// class in the lower three, the flags above them.
+// A kind is a class, flags, and whether the row expires, in 7 bits: the class
+// in the lower three, the flags above.
 const (
 	classBits = 3
 	noClass   = 1<<classBits - 1 // stands for classes that do not exist
@@ -118,7 +118,7 @@ func (t *Table) kind(i int) (kind uint8) {
 // Len returns the number of rows.
 func (t *Table) Len() int { return t.rows }
 
-// Append adds a row and returns its number. A row whose class does not exist is
+// Append adds a row and returns its number. A row with an unknown class is
 // never admitted.
 func (t *Table) Append(r Row) int {
 	i := t.rows
