@@ -9,42 +9,42 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Passage is a line of a block, or a part of one, that a window may keep in place
-// of the whole block.
+// A Passage is a line of a block, or a part of a line, that a window may keep
+// in place of the whole block.
 type Passage struct {
-	Bytes int     // that it takes, with what separates it from others
-	Names []int32 // identifiers that it has, by index
-	Copy  int32   // the same for lines that say the same, from 1 on; 0 for none
-	Worth int64   // of having the line, once for each Copy
-	Line  int32   // index of the passage that has this one in it; its own for a line
+	Bytes int     // size with its separator
+	Names []int32 // indexes of its identifiers
+	Copy  int32   // equal for lines with the same text, from 1 on; 0 for none
+	Worth int64   // worth of the line, counted once for each Copy
+	Line  int32   // index of the line that contains it; its own index for a line
 }
 
-// A Reading is what a plan may keep of a block.
+// A Reading has the parts of a block that a plan may keep.
 type Reading struct {
-	Head     int       // bytes of what a stub says besides its passages
-	Passages []Passage // in the order of the text; a part of a line stands behind it
+	Head     int       // size of the head of its stub, in bytes
+	Passages []Passage // in text order; a part stands behind its line
 }
 
-// A CoverRequest is all that a plan of lines depends on.
+// A CoverRequest has all inputs of a plan of lines.
 type CoverRequest struct {
 	Request
 
-	Readings []Reading // of each block
-	Names    []int64   // what each identifier is worth
+	Readings []Reading // by block
+	Names    []int64   // worth of each identifier
 
-	// Count returns the tokens of a passage of a block, with what separates it, or
-	// of the head of its stub if the passage is [HeadPassage] or [ShortPassage]. It must
-	// be a function of its arguments, and a short head no longer than a head.
+	// Count returns the tokens of a passage with its separator, or of the
+	// head of the stub if passage is [HeadPassage] or [ShortPassage]. It must
+	// be deterministic, and a short head must not be longer than a head.
 	Count func(block, passage int) token.Count
 }
 
-// What is no passage, and counted like one.
+// Heads, which are counted like passages.
 const (
 	HeadPassage  = -1 // the head of a stub
-	ShortPassage = -2 // a head with the id alone
+	ShortPassage = -2 // a head with only the id
 )
 
-// Shares of a budget. A share that one part has no use for goes to the others.
+// Shares of a budget. Unused parts of a share go to the others.
 const (
 	headShare = 8  // an eighth goes to heads, before there is one for each block
 	saidShare = 4  // a fourth to what a person said and hard rules hold, whole
@@ -53,28 +53,31 @@ const (
 	little    = 8  // all while little is spent: an eighth of the history. What is spent above goes to heads, then to whole blocks
 )
 
-// Cover returns the plan that keeps lines: for the budget, as much as it can of what
-// the agent is likely to need again.
+// Cover returns the plan of lines: it keeps in the budget as much as possible
+// of the text that the agent is likely to need again.
 //
-// What rules hold without any exception stays whole: system text, compactions by the
-// provider, pins, calls that have no answer yet. Of all else each block has a stub, a head with its id first and
-// passages behind it, until all of it is there and the block stays whole.
+// Blocks under an absolute rule stay whole: system text, compactions by the
+// provider, pins, calls without a result. Every other block has a stub, a
+// head with its id first and passages behind it, until all of it is kept and
+// the block stays whole.
 //
-// A block under a rule has a short head from the beginning. Three queues take turns. One
-// has the heads, those of blocks under rules first. One has the blocks from which
-// nothing should be missing, line by line: those under hard rules, strongest first, and
-// then all others, newest first; a long text that a person pasted does not keep out what
-// they said after it. The third has all passages, and gives the one whose identifiers
-// and line are worth most for its bytes: what a passage has that the window has already
-// is worth nothing, so what is said twice is kept once.
+// A block under a rule has a short head from the beginning. Three queues take
+// turns. The first has the heads, those of blocks under rules first. The
+// second has the blocks that should be complete, line by line: those under
+// hard rules, strongest first, then all others, newest first; a long text
+// that a user pasted does not displace the user's later messages. The third
+// has all passages, and yields the one whose identifiers and line are worth
+// most per byte; identifiers and lines that the window already has are worth
+// nothing.
 //
-// The order in which they are taken does not depend on the budget, and a plan takes
-// them up to the first that does not fit. So whatever a plan keeps, every plan with a
-// larger budget keeps, too. What is not in the window by the request does not come
-// back, and what is cut does not become whole: who wants that says that it is whole.
+// The order does not depend on the budget, and a plan takes steps up to the
+// first that does not fit. So a plan with a larger budget keeps everything
+// that a smaller plan keeps. Blocks that the request marks as absent do not
+// return, and cut blocks do not become whole; a caller who wants that marks
+// them as whole.
 //
-// It fails with a [*FloorError] if what must stay and a head for each block under a
-// rule do not fit.
+// It fails with a [*FloorError] if the absolute blocks and a head for each
+// block under a rule do not fit.
 func Cover(r *CoverRequest) (*Plan, error) {
 	p := NewPlan(&r.Request)
 	if p.Before <= r.Budget {
@@ -146,8 +149,8 @@ func newCovering(r *CoverRequest, p *Plan) *covering {
 	return c
 }
 
-// Absolute reports whether r keeps a block as it is whatever the budget: system text,
-// compactions by the provider, pins, and calls that are not answered yet.
+// Absolute reports whether r keeps a block whole whatever the budget: system
+// text, compactions by the provider, pins, and calls without a result.
 func (r Rule) Absolute() bool {
 	return r == RuleSystem || r == ruleCompaction || r == RulePin || r == rulePending
 }

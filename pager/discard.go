@@ -15,11 +15,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Disposal says what a block is to somebody who makes room. It is stored as
-// its text.
+// A Disposal is the reason for which a block may be discarded. It is stored
+// as its text.
 type Disposal string
 
-// The disposals (order of seed 003, and behind it the rest).
+// The disposals in the order of discard (the order of seed 003, then the
+// rest).
 const (
 	disposeRead     Disposal = "read"     // what reading tools brought in, of files that were examined
 	disposeOneOff   Disposal = "one-off"  // commands with a one-time purpose, see [OneOff]
@@ -46,8 +47,8 @@ var disposals = []struct {
 	{disposeReply, "older reply"},
 }
 
-// Priority returns the place of d in the order in which blocks go: 1 goes
-// first. It is 0 if d is empty.
+// Priority returns the position of d in the order of discard, from 1; 0 if d
+// is empty.
 func (d Disposal) Priority() int {
 	for i := range disposals {
 		if disposals[i].disposal == d {
@@ -65,19 +66,19 @@ func (d Disposal) words() string {
 	return ""
 }
 
-// A Standing is how a block stands to a discard.
+// A Standing describes a block to a discard.
 type Standing struct {
 	ID       transcript.BlockID
 	Turn     int
-	Form     Form     // how much of it is in the window now
-	Rule     Rule     // that keeps it, or none
-	Disposal Disposal // empty for what is never discarded, such as system text
-	Stale    bool     // what it read was edited or read again since
+	Form     Form     // form of the block in the window
+	Rule     Rule     // rule that keeps it, or empty
+	Disposal Disposal // empty for a block that is never discarded, such as system text
+	Stale    bool     // its file was edited or read again later
 
 	Tokens token.Count // in the window
 
-	// Thinking is what of Tokens is lost if anything before the block leaves:
-	// signed thinking behind a changed byte is invalid. It is 0 for a block
+	// Thinking is the part of Tokens that is lost if an earlier block leaves,
+	// because signed thinking behind a change is invalid. It is 0 for a block
 	// under a hard rule, which stays whole.
 	Thinking token.Count
 }
@@ -283,48 +284,50 @@ func (s *surveyor) done(b *transcript.Block, c transcript.ToolCall) bool {
 	return false
 }
 
-// A DiscardRequest is all that a discard depends on. With Auto, blocks are
-// chosen by their order; otherwise they are those in IDs.
+// A DiscardRequest has all inputs of a discard. With Auto, PlanDiscard
+// chooses the blocks; otherwise they are those in IDs.
 type DiscardRequest struct {
 	Blocks []Standing // by turn
 	Fixed  token.Count
-	Floor  token.Count // that the window does not fall below
+	Floor  token.Count // least size of the window
 
 	IDs    []transcript.BlockID
 	Auto   bool
-	Target token.Count // of an automatic discard
+	Target token.Count // target of an automatic discard
 }
 
-// A Discard is a block that leaves the window, and why it may.
+// A Discard is a block that leaves the window, and the reason why it may.
 type Discard struct {
 	Block    transcript.BlockID `json:"block"`
 	Turn     int                `json:"turn"`
 	Class    Disposal           `json:"class"`
-	Priority int                `json:"priority"` // 1 goes first
+	Priority int                `json:"priority"` // position in the order of discard, from 1
 	Reason   string             `json:"reason"`
-	Tokens   token.Count        `json:"tokens"` // that it took
+	Tokens   token.Count        `json:"tokens"` // tokens that it had in the window
 }
 
-// A DiscardPlan is what a discard would do. Making it changes nothing.
+// A DiscardPlan is the planned result of a discard. Making it changes
+// nothing.
 type DiscardPlan struct {
 	Before   token.Count // of the window
 	After    token.Count // of the window
 	Target   token.Count // of an automatic discard
 	Floor    token.Count
-	Discards []Discard // in the order in which they go, or were named
+	Discards []Discard // in the order in which they leave or were named
 
-	// Thinking is how much thinking leaves with them, and Bare has the blocks
-	// that lose it: those behind the first block that leaves.
+	// Thinking is the size of the thinking that leaves with them, and Bare
+	// lists the blocks that lose it: those behind the first block that
+	// leaves.
 	Thinking token.Count
 	Bare     []transcript.BlockID
 }
 
-// A DiscardError says why a discard, or the paging of blocks that were named, is refused.
-// Nothing of it is done then.
+// A DiscardError says why a discard, or the paging of named blocks, was
+// refused. Nothing was changed.
 type DiscardError struct {
 	Refused []Refusal // in the order in which they were named
-	Named   int       // how many blocks were
-	Paging  bool      // they were to be paged, and not discarded
+	Named   int       // number of named blocks
+	Paging  bool      // the blocks were to be paged, not discarded
 	Before  token.Count
 	Floor   token.Count
 	Target  token.Count // of an automatic discard, if it is below the floor
@@ -332,7 +335,7 @@ type DiscardError struct {
 
 // A Refusal says why a block may not be discarded, or paged.
 type Refusal struct {
-	Block  string `json:"block"` // its id, or how it was named if that is none
+	Block  string `json:"block"` // its id, or the name in the request if no block has it
 	Rule   Rule   `json:"rule,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -356,16 +359,15 @@ func (e *DiscardError) Error() string {
 	return fmt.Sprintf("%d of %d blocks may not be %s: %s", len(e.Refused), e.Named, done, strings.Join(parts, "; "))
 }
 
-// PlanDiscard returns what a discard would do. Blocks that were named go all or
-// not at all: it fails with a [*DiscardError] if a rule keeps one of them, if
-// one is not in the window or named twice, or if the rest would be below the
-// floor.
+// PlanDiscard returns the plan of a discard. Named blocks leave all or not at
+// all: it fails with a [*DiscardError] if a rule keeps one, if one is not in
+// the window or is named twice, or if the window would fall below the floor.
 //
-// An automatic discard takes one block after the other until the window is no
-// larger than its target, and none that would take it below the floor: by
-// [Disposal], in which reads that are stale go first; then the older ones, the
-// larger and those with the lower id. If that does not suffice, it takes what
-// may go. It fails with a [*DiscardError] if its target is below the floor.
+// An automatic discard takes blocks until the window is no larger than its
+// target, and skips blocks that would take it below the floor. The order is
+// by [Disposal], stale reads first; then older blocks, larger ones, and lower
+// ids. If the target cannot be reached, it takes every block that may leave.
+// It fails with a [*DiscardError] if the target is below the floor.
 func PlanDiscard(r *DiscardRequest) (*DiscardPlan, error) {
 	d := newDiscarding(r)
 	if r.Auto {

@@ -1,32 +1,32 @@
-// Package pager decides what of a session stays in the context window.
+// Package pager decides which parts of a session stay in the context window.
 //
-// Rules come first: [Rules] names the blocks that come before any score. Then there
-// are two ways to a [Plan]. [Cover] keeps lines: it fills the budget with those parts of
-// all blocks that are worth most for their bytes, given what names and lines are worth.
-// [Make] keeps blocks: each gets a retention score and the score a [Directive], to
-// retain the block, page it out behind a stub, or evict it. The package decides; it moves
-// nothing. Carrying out a plan is the work of package carrel.
+// [Rules] returns the rules that outrank scores. There are two ways to make a
+// [Plan]. [Cover] keeps lines: it fills the budget with the parts of all
+// blocks that are worth most per byte, given the worth of names and lines.
+// [Make] keeps blocks: each gets a retention score and the score a
+// [Directive], to retain the block, page it out behind a stub, or evict it.
+// The package only makes plans; package carrel carries them out.
 //
 // # Forms
 //
 // A block is cut in steps, and each step is a [Form]: whole; without its
-// thinking; with its calls but each result in one line; a few lines; one line;
-// gone. Hard rules keep a block whole, those that are not [Rule.Absolute] in a plan of
-// [Cover] as far as its part of the budget goes. Soft rules keep at least one line of it.
+// thinking; with its calls but each result in one line; a few lines; one
+// line; gone. Hard rules keep a block whole; in a plan of [Cover], a block
+// under a rule that is not [Rule.Absolute] is cut if it exceeds its share of
+// the budget. Soft rules keep at least one line of it.
 //
 // # One sequence of steps
 //
 // All steps stand in one sequence that does not depend on the budget, and a
-// plan takes them from the first on until what is left fits. So a smaller
-// budget takes a longer beginning of the same sequence: whatever a plan keeps,
-// every plan with a larger budget keeps, too. A window that fits is left
-// alone, so a plan of a planned window changes nothing.
+// plan takes them in order until the rest fits. So a plan with a larger
+// budget keeps everything that a smaller plan keeps. A window that fits is
+// left alone, so a plan of a planned window changes nothing.
 //
 // # Discards and triggers
 //
-// An agent that tidies its own window names blocks, or leaves the choice to
-// [PlanDiscard]; [Standings] says what each block is to it and what keeps it. A
-// [Trigger] says when a window is so full that something must be done.
+// An agent that tidies its own window names blocks, or lets [PlanDiscard]
+// choose; [Standings] returns for each block whether and why it may leave. A
+// [Trigger] decides when a window is so full that a pass is due.
 //
 // # Determinism
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 )
 
-// Mentions knows in which blocks of a session each identifier is, so that a stub
-// can carry those that the rest of the conversation may need.
+// Mentions knows in which blocks of a session each identifier occurs, so that
+// a stub can name those that the rest of the conversation may need.
 type Mentions struct {
 	blocks [][]mention // of each block, in the order of its text
 }
@@ -26,7 +26,8 @@ type occurrences struct {
 	last   int // index of the last block that has it
 }
 
-// NewMentions returns the identifiers of a session, given what each block says.
+// NewMentions returns the identifiers of a session. texts has the text of
+// each block.
 func NewMentions(texts []string) *Mentions {
 	n := &Mentions{blocks: make([][]mention, len(texts))}
 	seen := make(map[string]*occurrences)
@@ -80,8 +81,8 @@ func (m *mention) score(i int) int {
 	return score
 }
 
-// Of returns at most limit identifiers that block i mentions first between two
-// offsets of its text, best first.
+// Of returns the identifiers that block i mentions first in text[from:to] of
+// its text, best first, at most limit.
 func (n *Mentions) Of(i, from, to, limit int) []string {
 	type scored struct {
 		text  string

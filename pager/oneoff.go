@@ -9,11 +9,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// OneOff reports whether a command line only looks at something, or only runs
-// checks: find, rg, git status, go test. Its output served its purpose once it
-// was read. Each command of a list or a pipe must be of this kind, whatever
-// folder it changes to and whatever variables it sets; a line that writes a
-// file, and one that cannot be read, is not.
+// OneOff reports whether a command line only looks at something or runs
+// checks: find, rg, git status, go test. Its output is useless once it was
+// read. Every command of a list or pipe must be of this kind; changes of
+// directory and variables are ignored. A line that writes a file or cannot be
+// parsed is not one-off.
 func OneOff(line string) bool {
 	l, err := shell.Parse(line)
 	return err == nil && oneOff(l)

@@ -7,11 +7,11 @@ import (
 	"github.com/carrel-dev/carrel/facts"
 )
 
-// Passages are the lines of a conversation, and parts of them, as a plan of lines chooses
-// among them.
+// Passages are the lines of a conversation and parts of them, from which a
+// plan of lines chooses.
 type Passages struct {
-	Readings []Reading // of each block
-	Names    []int64   // what each name is worth
+	Readings []Reading // by block
+	Names    []int64   // worth of each name
 
 	pieces []facts.Piece
 	need   *facts.Need
@@ -25,15 +25,16 @@ type span struct {
 	line     int // index of the line in the piece
 }
 
-// A part of a line is offered if it saves so many bytes, and its name has so much of
-// a chance.
+// The least saving in bytes and the least chance of its name for which a part
+// of a line is offered.
 const (
 	partSaves  = 8
 	partChance = 1_000_000 // of a billion
 )
 
-// NewPassages reads the pieces of so many blocks, of which need says what is likely to be
-// needed again. Only pieces of messages behind one, which is -1 for all, have passages.
+// NewPassages returns the passages of pieces, for the number of blocks given.
+// need has the expected need of the pieces. Pieces of messages up to index
+// behind have no passages; -1 means that all have.
 func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Passages {
 	p := &Passages{
 		Readings: make([]Reading, blocks), Names: make([]int64, len(need.Names)),
@@ -99,8 +100,9 @@ func (p *Passages) Text(block, passage int) string {
 	return p.pieces[s.piece].Text[s.from:s.to]
 }
 
-// Lines returns passages of a block, each line in a line of its own behind a line end;
-// parts of the same line stand in one, with an ellipsis between them.
+// Lines returns the picked passages of a block, each line on a line of its
+// own after a line feed; parts of one line share a line, with an ellipsis
+// between them.
 func (p *Passages) Lines(block int, picks []int32) string {
 	var b strings.Builder
 	last := span{line: -1}

@@ -16,11 +16,11 @@ import (
 // A Form says how much of a block is in the window. It is stored as its text.
 type Form string
 
-// The forms, from all to nothing.
+// The forms, from everything to nothing.
 const (
-	Whole Form = "whole" // bytes untouched
-	Bare  Form = "bare"  // without thinking; the rest is untouched
-	Calls Form = "calls" // calls as they are, each result in one line
+	Whole Form = "whole" // unchanged bytes
+	Bare  Form = "bare"  // without thinking, otherwise unchanged
+	Calls Form = "calls" // unchanged calls, each result in one line
 	Lines Form = "lines" // the lines most likely to be needed
 	Line  Form = "line"  // one line
 	Gone  Form = "gone"  // nothing
@@ -34,68 +34,68 @@ func (f Form) rank() int {
 // full reports whether nothing but thinking is missing.
 func (f Form) full() bool { return f == Whole || f == Bare }
 
-// A Candidate is a block as a pass sees it.
+// A Candidate describes a block to a pass.
 type Candidate struct {
 	ID       transcript.BlockID
 	Turn     int
 	Rule     Rule
 	Signals  Signals
-	Form     Form // how much of it is in the window now
+	Form     Form // form in the window now
 	Thinking bool // it has thinking
 	Results  bool // it has tool results
 }
 
-// A Request is all that a plan depends on.
+// A Request has all inputs of a plan.
 type Request struct {
 	Blocks []Candidate // by turn
 
-	// Size returns the tokens of a block in a form. It must be a function of
-	// its arguments. It is asked for each block's present form, and for others
-	// only when a step needs them.
+	// Size returns the tokens of a block in a form. It must be deterministic.
+	// It is called for each block's present form, and for others only when a
+	// step needs them.
 	Size func(block int, f Form) token.Count
 
-	Fixed   token.Count // in every window: framing, tools
+	Fixed   token.Count // size of framing and tools, which are in every window
 	Budget  token.Count // for the whole window
 	Weights Weights     // the default is DefaultWeights
 	Cuts    Cuts        // the default is DefaultCuts
 }
 
-// A BlockDecision says what a pass does with a block, and why.
+// A BlockDecision is the decision of a pass about a block, with its reasons.
 type BlockDecision struct {
 	Block     transcript.BlockID `json:"block"`
 	Turn      int                `json:"turn"`
 	Rule      Rule               `json:"rule,omitempty"`
 	Signals   Signals            `json:"signals"`
 	Score     ratio.Ratio        `json:"score"`
-	Directive Directive          `json:"directive"` // by score alone
+	Directive Directive          `json:"directive"` // by the score alone
 	From      Form               `json:"from"`
 	To        Form               `json:"to"`
 	Before    token.Count        `json:"before"` // tokens in the window
 	After     token.Count        `json:"after"`  // tokens in the window
 	Step      Stage              `json:"step,omitempty"`
-	Lines     int                `json:"lines,omitempty"` // of [Cover]: passages in the stub
-	Recut     bool               `json:"recut,omitempty"` // a stub in place of another of the same form
+	Lines     int                `json:"lines,omitempty"` // of [Cover]: number of passages in the stub
+	Recut     bool               `json:"recut,omitempty"` // one stub replaces another of the same form
 }
 
 // Changed reports whether the decision changes the window.
 func (d *BlockDecision) Changed() bool { return d.From != d.To || d.Recut }
 
-// A Plan is what a pass would do. Making it changes nothing.
+// A Plan is the planned result of a pass. Making it changes nothing.
 type Plan struct {
 	Budget    token.Count
 	Before    token.Count     // of the window
 	After     token.Count     // of the window, at most Budget
 	Decisions []BlockDecision // one for each block, by turn
 
-	// Picks has, of a plan of [Cover], the passages of each block that its stub
-	// has, in the order of the text. It is nil in a plan that changes nothing.
+	// Picks has for a plan of [Cover] the passages in each block's stub, in
+	// text order. It is nil in a plan that changes nothing.
 	Picks [][]int32
 
-	// Short says beside Picks which stubs have a short head.
+	// Short, parallel to Picks, marks stubs with a short head.
 	Short []bool
 }
 
-// Changes returns how many blocks the plan changes.
+// Changes returns the number of blocks that the plan changes.
 func (p *Plan) Changes() int {
 	n := 0
 	for i := range p.Decisions {
@@ -106,22 +106,23 @@ func (p *Plan) Changes() int {
 	return n
 }
 
-// ErrFloor means that what rules hold in the window does not fit the budget.
+// ErrFloor means that the blocks that rules keep in the window do not fit the
+// budget.
 var ErrFloor = errors.New("budget is below what rules hold in the window")
 
 // A FloorError is an [ErrFloor] with the figures.
 type FloorError struct {
 	Budget token.Count
-	Need   token.Count // the least that the window can be cut to
-	Fixed  token.Count // of that, framing and tools
-	Held   []Holding   // of that, blocks, largest first
+	Need   token.Count // smallest possible window
+	Fixed  token.Count // part of Need for framing and tools
+	Held   []Holding   // kept blocks in Need, largest first
 }
 
-// A Holding is a block that a rule holds in the window.
+// A Holding is a block that a rule keeps in the window.
 type Holding struct {
 	Block  transcript.BlockID `json:"block"`
 	Rule   Rule               `json:"rule"`
-	Tokens token.Count        `json:"tokens"` // the least that it can be cut to
+	Tokens token.Count        `json:"tokens"` // smallest possible size of the block
 }
 
 func (e *FloorError) Error() string {
@@ -143,13 +144,13 @@ func (e *FloorError) Error() string {
 // Is makes errors.Is(e, ErrFloor) true.
 func (e *FloorError) Is(target error) bool { return target == ErrFloor }
 
-// A Stage names the part of a sequence that a step belongs to, or what else changed a
-// block. It is stored as its text.
+// A Stage names the part of a sequence that a step belongs to, or another
+// cause of a change. It is stored as its text.
 type Stage string
 
 // The stages, in the order in which they are taken.
 const (
-	StageThinking    Stage = "thinking"     // thinking goes, of all blocks at once
+	StageThinking    Stage = "thinking"     // thinking leaves, of all blocks at once
 	stagePageCalls   Stage = "page-calls"   // blocks below the retain cut: results
 	stagePage        Stage = "page"         // blocks below the retain cut: one line
 	stageEvict       Stage = "evict"        // stubs of blocks below the evict cut leave
@@ -161,7 +162,7 @@ const (
 	stageSoftLines   Stage = "soft-lines"   // blocks under soft rules: some lines
 	stageSoft        Stage = "soft"         // blocks under soft rules: one line
 	StageCover       Stage = "cover"        // of [Cover]: the passages most likely to be needed
-	StageAccount     Stage = "account"      // an account of what was said and done, by what a reader must know
+	StageAccount     Stage = "account"      // an account of the conversation; see package account
 	StageByHand      Stage = "by-hand"      // a caller named the block
 	StageReturn      Stage = "return"       // back in the window, as the budget is larger
 )
@@ -210,9 +211,9 @@ func Make(r *Request) (*Plan, error) {
 	})
 }
 
-// Slide returns the plan of a sliding window: blocks without a rule leave, the
-// oldest first, until what is left fits. Rules hold as in [Make], and what is
-// said there of budgets is true here.
+// Slide returns the plan of a sliding window: blocks without a rule leave,
+// the oldest first, until the rest fits. Rules and errors are those of
+// [Make].
 func Slide(r *Request) (*Plan, error) {
 	return take(r, slide, func(a, b *BlockDecision) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Block, b.Block))
@@ -253,8 +254,8 @@ func take(r *Request, sequence []stage, before func(a, b *BlockDecision) int) (*
 	return p, nil
 }
 
-// NewPlan returns the plan that leaves the window as it is, with what each block costs, its
-// score, and what the pager would decide by that.
+// NewPlan returns the plan that leaves the window unchanged, with the cost,
+// the score and the directive of each block.
 func NewPlan(r *Request) *Plan {
 	w, cuts := cmp.Or(r.Weights, DefaultWeights), cmp.Or(r.Cuts, DefaultCuts)
 	p := &Plan{Budget: r.Budget, Before: r.Fixed, Decisions: make([]BlockDecision, len(r.Blocks))}

@@ -12,35 +12,36 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Parts of a pointer: what is left of its size has the lines between head and tail.
-// Programs report at their end, so the tail is the larger.
+// Shares of a pointer's size; the rest is for lines between head and tail.
+// The tail is the larger, because programs report results at the end.
 const (
 	headPart = 5
 	tailPart = 4
 )
 
-// A PointerRequest is what a pointer is made from.
+// A PointerRequest has the inputs of a pointer.
 type PointerRequest struct {
-	ID    string // by which the text is recalled
+	ID    string // id by which the text is recalled
 	Text  string
 	Limit token.Count
 
-	Numbered bool // each line is shown behind its number
+	Numbered bool // show the number of each line
 	First    int  // number of the first line, from 1
 
-	Before []transcript.Message // the history that says what is likely to be needed
-	Tool   string               // that said the text, or empty
-	Input  json.RawMessage      // what it was called with
+	Before []transcript.Message // the history from which the expected need is estimated
+	Tool   string               // tool that returned the text, or empty
+	Input  json.RawMessage      // arguments of the call
 
 	Count  func(text string) token.Count
 	Pieces func([]transcript.Message, []transcript.Block) []facts.Piece
 	Model  *facts.Model
 }
 
-// Pointer returns what stands in the window for what is in the stash: how to get
-// all of it, its head and its tail, and of what is between them the lines that are
-// most likely to be needed. A text that fits has nothing left out. A line of the text
-// that looks like one of ours is indented: see [transcript.Escape].
+// Pointer returns the text that replaces a stashed output in the window: the
+// command that recalls the output, its head and tail, and the lines between
+// them that are most likely needed. An output that fits is whole. A line of
+// the output that looks like one of Carrel's is indented: see
+// [transcript.Escape].
 func Pointer(r *PointerRequest) string {
 	p := &pointing{r}
 	mark := stashMark(p.ID, p.Text)
@@ -68,8 +69,8 @@ func Pointer(r *PointerRequest) string {
 // pointer.
 const headTail = 600
 
-// ShortPointer returns the pointer that a context carries, which has many pieces: head and
-// tail alone.
+// ShortPointer returns the pointer for a context with many pieces: only head
+// and tail.
 func ShortPointer(id, content string) string {
 	mark := stashMark(id, content)
 	if len(content) <= 2*headTail {

@@ -47,9 +47,10 @@ var rules = [...]struct {
 	{RuleRecent, false, "among the last blocks"},
 }
 
-// Hard reports whether r keeps a block from leaving the window. [Make] and [Slide] leave
-// it as it is; [Cover] has it whole before anything else, and cuts it at the line only
-// where it does not fit its part of the budget, unless r is [Rule.Absolute].
+// Hard reports whether r keeps a block in the window. [Make] and [Slide]
+// leave the block unchanged. [Cover] takes it whole before anything else, and
+// cuts it to lines only if it exceeds its share of the budget and r is not
+// [Rule.Absolute].
 func (r Rule) Hard() bool {
 	for i := range rules {
 		if rules[i].rule == r {
@@ -59,7 +60,8 @@ func (r Rule) Hard() bool {
 	return false
 }
 
-// Keeps says in a phrase why a rule keeps a block from being discarded.
+// Keeps returns a phrase that says why the rule keeps a block from being
+// discarded.
 func (r Rule) Keeps() string {
 	for i := range rules {
 		if rules[i].rule == r {
@@ -74,24 +76,25 @@ func (r Rule) soft() bool { return r != "" && !r.Hard() }
 
 // RuleOptions adjusts [Rules]. The zero value is the default.
 type RuleOptions struct {
-	// Last is how many of the newest blocks are under [RuleRecent]. The default
-	// is 5; a negative number means none.
+	// Last is the number of newest blocks under [RuleRecent]. The default is
+	// 5; a negative number means none.
 	Last int
 
-	// Pinned has the blocks under [RulePin].
+	// Pinned lists the blocks under [RulePin].
 	Pinned map[transcript.BlockID]bool
 
-	// Corrections has blocks that are known to record a correction, besides those
-	// in which one is found. They are under [RuleCorrection].
+	// Corrections lists blocks that record a correction, in addition to those
+	// that are detected. They are under [RuleCorrection].
 	Corrections map[transcript.BlockID]bool
 
-	// Tools says which tools edit and plan. The default is the built-in table.
+	// Tools describes tools: which edit and plan. The default is the built-in
+	// table.
 	Tools *tool.Table
 }
 
-// Rules returns the strongest rule for each block, or none. The newest answer
-// is the last reply after the newest user message; what the assistant did in
-// between is for the score to judge.
+// Rules returns the strongest rule for each block, or an empty one. The
+// newest answer is the last reply after the newest user message; the
+// assistant's blocks between them are left to the score.
 func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptions) []Rule {
 	o := RuleOptions{}
 	if opts != nil {
@@ -153,8 +156,8 @@ func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptio
 	return rules
 }
 
-// Instructs reports whether a user's block holds a person's words, and not
-// what a program said in the user's name.
+// Instructs reports whether a user's block holds a person's words rather than
+// a program's text.
 func Instructs(msgs []transcript.Message, b *transcript.Block) bool {
 	m := &msgs[b.Messages[0]]
 	text := strings.TrimSpace(m.Text())
@@ -170,9 +173,9 @@ func hasMedia(m *transcript.Message) bool {
 	return false
 }
 
-// Compaction reports whether a block has what the provider itself put in place of older
-// messages. Only the provider can read it, nothing else may stand for it, and it reads
-// nothing that stands before it.
+// Compaction reports whether a block is a compaction by the provider. Only
+// the provider can read it, so it cannot be replaced, and the provider
+// ignores everything before it.
 func Compaction(msgs []transcript.Message, b *transcript.Block) bool {
 	for _, i := range b.Messages {
 		for _, p := range msgs[i].Parts {

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Weights says how much each signal counts.
+// Weights are the weights of the signals.
 type Weights struct {
 	Relevance ratio.Ratio `json:"relevance"` // alpha of the formula
 	Recency   ratio.Ratio `json:"recency"`   // beta of the formula
@@ -15,20 +15,19 @@ type Weights struct {
 // DefaultWeights are those of the formula's source: 0.7 and 0.3.
 var DefaultWeights = Weights{Relevance: 700_000, Recency: 300_000}
 
-// Signals are the measurements that a score is made from.
+// Signals are the inputs of a score.
 type Signals struct {
-	Hits  int `json:"hits"`  // terms of the intent found in the block
-	Terms int `json:"terms"` // terms of the intent
+	Hits  int `json:"hits"`  // number of the intent's terms in the block
+	Terms int `json:"terms"` // number of the intent's terms
 	Age   int `json:"age"`   // turns since the block was written, at least 0
 
-	// What corrections of the user's ask for, while they stand (session
-	// contracts, "Corrections"; the amounts are ours).
-	Prior  bool `json:"prior,omitempty"`  // it carries facts of an earlier session, and those are to be consulted
-	Source bool `json:"source,omitempty"` // it shows a source, and claims are to be checked against sources
+	// Bonuses for standing corrections of the user (session contracts,
+	// "Corrections"; the amounts are Carrel's).
+	Prior  bool `json:"prior,omitempty"`  // it has facts of an earlier session, and a correction asks to consult them
+	Source bool `json:"source,omitempty"` // it shows a source, and a correction asks to check claims against sources
 }
 
-// Relevance is the share of the intent's terms found in the block, or 0 if the
-// intent has none.
+// Relevance is Hits/Terms, or 0 if the intent has no terms.
 func (s Signals) Relevance() ratio.Ratio { return ratio.Of(s.Hits, s.Terms) }
 
 // Recency is 1/(1+ln(1+age)): 1 in the current turn, 0.29 ten turns later,
@@ -60,8 +59,8 @@ func score(w Weights, s Signals) ratio.Ratio {
 	return score
 }
 
-// A Directive is what a pass would do with a block by its score alone. It is
-// stored as its text.
+// A Directive is the decision about a block by its score alone. It is stored
+// as its text.
 type Directive string
 
 // The directives.
@@ -71,16 +70,17 @@ const (
 	Evict  Directive = "evict"  // leaves the window
 )
 
-// Cuts are the scores at which directives change.
+// Cuts are the scores that separate the directives.
 type Cuts struct {
-	Retain ratio.Ratio `json:"retain"` // retained from here on
-	Evict  ratio.Ratio `json:"evict"`  // evicted below
+	Retain ratio.Ratio `json:"retain"` // least score of retain
+	Evict  ratio.Ratio `json:"evict"`  // least score of page; below it is evict
 }
 
 // DefaultCuts are those of the formula's source: 0.55 and 0.20.
 var DefaultCuts = Cuts{Retain: 550_000, Evict: 200_000}
 
-// Directive returns what a score means. A cut belongs to the gentler side.
+// Directive returns the directive for a score. A score equal to a cut has the
+// gentler directive.
 func (c Cuts) Directive(score ratio.Ratio) Directive {
 	switch {
 	case score >= c.Retain:

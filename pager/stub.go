@@ -17,25 +17,25 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A View is a block with what a stub of it is made from.
+// A View is a block with the inputs of its stubs.
 type View struct {
 	Block    *transcript.Block
 	Messages []transcript.Message // of the session
 	Tokens   token.Count          // of the whole block
 
-	// Names returns at most n identifiers that the rest of the conversation
-	// may need, best first, of those that the block's text has first between
-	// the bytes from and to.
+	// Names returns identifiers that the rest of the conversation may need,
+	// best first, at most n, among those that the block's text has first
+	// between the bytes from and to.
 	Names func(from, to, n int) []string
 }
 
-// A Stub is what stands in the window for what was cut from a block. The text in place
-// of a block begins with a line of Carrel's own, its head, and whatever it repeats in
-// further lines is quoted: see [transcript.Quote].
+// A Stub is the text in the window in place of the cut parts of a block. It
+// begins with a line of Carrel's own, its head; quoted lines behind it are
+// escaped: see [transcript.Quote].
 type Stub struct {
 	Text    string            `json:"text,omitempty"`    // in place of the block
-	Agent   bool              `json:"agent,omitempty"`   // Text is in the agent's voice, and not in the user's
-	Results map[string]string `json:"results,omitempty"` // in place of results, by call id
+	Agent   bool              `json:"agent,omitempty"`   // Text is in an assistant message rather than a user message
+	Results map[string]string `json:"results,omitempty"` // texts in place of results, by call id
 }
 
 // Sizes of stubs.
@@ -49,8 +49,8 @@ const (
 	linesShare   = 4   // a block cut to lines keeps a fourth of its bytes at most
 )
 
-// Stub returns what stands for the block in a form. Forms whole, bare and gone
-// have none.
+// Stub returns the stub of the block in a form. The forms whole, bare and
+// gone have none.
 func (v *View) Stub(f Form) Stub {
 	switch f {
 	case Calls:
@@ -64,8 +64,8 @@ func (v *View) Stub(f Form) Stub {
 	return Stub{}
 }
 
-// Entries returns what is in the window of a block in a form, given its stub.
-// The messages are those of the session.
+// Entries returns the messages of a block in a form, given its stub. msgs are
+// those of the session.
 func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) []transcript.Entry {
 	switch f {
 	case Gone:
@@ -101,7 +101,7 @@ func (s *Stub) entries(id transcript.BlockID) []transcript.Entry {
 	return []transcript.Entry{e}
 }
 
-// Same reports whether two stubs say the same.
+// Same reports whether two stubs are equal.
 func (s *Stub) Same(o *Stub) bool {
 	return s.Text == o.Text && s.Agent == o.Agent && maps.Equal(s.Results, o.Results)
 }
@@ -178,8 +178,8 @@ func size(r transcript.ToolResult) int {
 	return n
 }
 
-// Head returns the first line of a stub that passages of the block stand behind: its
-// id, what it was, the files or commands that its calls name, and what failed.
+// Head returns the first line of a stub with passages: the block's id and
+// kind, the files or commands of its calls, and failures.
 func (v *View) Head() string {
 	if v.Block.Kind == transcript.KindTool {
 		if failed := v.failed(); failed != "" {
@@ -207,7 +207,7 @@ func (v *View) failed() string {
 	return ""
 }
 
-// ShortHead returns a head that has the id alone.
+// ShortHead returns a head with only the id.
 func (v *View) ShortHead() string { return fmt.Sprintf(transcript.Mark+" %s]", v.Block.ID.Short()) }
 
 // calls names the calls of a block: of each tool what its first few calls work on.
@@ -273,8 +273,8 @@ func join(head, excerpt string, names []string) string {
 	return b.String()
 }
 
-// Describe returns what a block is and how it begins, each in one line of
-// bounded length. For calls that is the argument that tells most about each.
+// Describe returns the kind of a block and its beginning, each in one line of
+// bounded length. The beginning of a call is its most informative argument.
 func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt string) {
 	m := &msgs[b.Messages[0]]
 	switch b.Kind {

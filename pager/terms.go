@@ -10,10 +10,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Terms is a set of terms to look for, without duplicates.
+// Terms is a set of search terms.
 type Terms []string
 
-// NewIntent returns the terms of some texts: runs of ASCII letters, digits and
+// NewIntent returns the terms of texts: runs of ASCII letters, digits and
 // underscores in lower case, without stop words and single letters.
 func NewIntent(texts ...string) Terms {
 	var in Terms
@@ -29,9 +29,9 @@ func NewIntent(texts ...string) Terms {
 	return in
 }
 
-// Focus returns at most n of the terms: those that the fewest of the texts
-// have, but at least one; ties in the order of in. A term that every text has
-// says nothing, and one that none has cannot hit.
+// Focus returns the n rarest terms in texts, at least in one of them; ties in
+// the order of in. A term in every text does not discriminate, and one in
+// none cannot match.
 func (in Terms) Focus(texts []string, n int) Terms {
 	count := make(map[string]int, len(in))
 	for _, k := range in.found(texts) {
@@ -42,7 +42,7 @@ func (in Terms) Focus(texts []string, n int) Terms {
 	return kept[:min(n, len(kept))]
 }
 
-// Hits returns how many terms each text has.
+// Hits returns the number of terms in each text.
 func (in Terms) Hits(texts []string) []int {
 	hits := make([]int, len(texts))
 	for i := range in.found(texts) {

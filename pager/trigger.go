@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Level says how full a window is. It is stored as its text.
+// A Level is the fill level of a window. It is stored as its text.
 type Level string
 
 // The levels, in order.
@@ -22,7 +22,8 @@ const (
 	LevelCritical Level = "critical" // from 90 percent
 )
 
-// An Action is what a [Trigger] calls for. It is stored as its text.
+// An Action is the action that a [Trigger] calls for. It is stored as its
+// text.
 type Action string
 
 // The actions.
@@ -39,37 +40,38 @@ type Profile string
 
 // The profiles.
 const (
-	ProfileWindow Profile = "window" // by how full the window is, the default
+	ProfileWindow Profile = "window" // by the fill level of the window; the default
 	ProfilePager  Profile = "pager"  // by tokens and iterations, as the context pager does
 )
 
-// A Trigger says when a pass is due. The zero value of every field is its
-// default, so a nil *Trigger is one, too.
+// A Trigger sets when a pass is due. The zero value of every field selects
+// its default; a nil *Trigger has all defaults.
 type Trigger struct {
 	Profile Profile `json:"profile,omitempty"`
 
-	// Shares of the effective window: of a warning (60 %), from where on to
-	// compress (70 %), of a critical level (90 %), and what to compress to (50 %,
-	// and never more than Compress).
+	// Shares of the effective window: from Warn (60 %) a warning, from
+	// Compress (70 %) a pass, from Critical (90 %) the critical level. A pass
+	// cuts to Target (50 %, at most Compress).
 	Warn     ratio.Ratio `json:"warn,omitempty"`
 	Compress ratio.Ratio `json:"compress,omitempty"`
 	Critical ratio.Ratio `json:"critical,omitempty"`
 	Target   ratio.Ratio `json:"target,omitempty"`
 
-	// Messages is how many there must be, 10 by default.
+	// Messages is the least number of messages for a pass, 10 by default.
 	Messages int `json:"messages,omitempty"`
 
-	// Cycles is how often a session is compressed at most, 10 by default. After
-	// that a new session serves better than a summary of summaries.
+	// Cycles is the most compressions of a session, 10 by default. After
+	// that, a new session is better than a summary of summaries.
 	Cycles int `json:"cycles,omitempty"`
 
-	// Keep is how many of the newest messages stay as they are, and KeepRetry how
-	// many do after a compression that was not accepted. The defaults are 5 and 10.
+	// Keep is the number of newest messages that stay unchanged, and
+	// KeepRetry that number after a rejected compression. The defaults are 5
+	// and 10.
 	Keep      int `json:"keep,omitempty"`
 	KeepRetry int `json:"keep_retry,omitempty"`
 
-	// Tokens and Iterations are those of [ProfilePager]: it is due above 4 000
-	// tokens, and from 5 iterations on.
+	// Tokens and Iterations are the thresholds of [ProfilePager]: more than 4
+	// 000 tokens, or at least 5 iterations.
 	Tokens     token.Count `json:"tokens,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
 
@@ -77,7 +79,7 @@ type Trigger struct {
 	Floor     token.Count `json:"floor,omitempty"`     // of the window; see [Trigger.Figures]
 }
 
-// Complete returns t with its defaults filled in.
+// Complete returns t with defaults for its zero fields.
 func (t *Trigger) Complete() Trigger {
 	var c Trigger
 	if t != nil {
@@ -100,7 +102,7 @@ func (t *Trigger) Complete() Trigger {
 // errTrigger means that the settings of a trigger make no sense.
 var errTrigger = errors.New("trigger makes no sense")
 
-// Validate returns an error if t makes no sense.
+// Validate returns an error that names an invalid field, or nil.
 func (t *Trigger) Validate() error {
 	c := t.Complete()
 	switch {
@@ -115,27 +117,28 @@ func (t *Trigger) Validate() error {
 	return nil
 }
 
-// Figures are what a window is measured by, in tokens. One function makes them, so that
-// every command and tool says the same.
+// Figures are the thresholds of a window, in tokens. [Trigger.Figures]
+// computes them for all commands and tools.
 type Figures struct {
-	Window    token.Count `json:"window"`    // the context window of the model
-	Effective token.Count `json:"effective"` // of the window; the figures below are of this
-	Warn      token.Count `json:"warn"`      // from here on the level is warn
-	Compress  token.Count `json:"compress"`  // from here on the level is compress
-	Critical  token.Count `json:"critical"`  // from here on the level is critical
-	Target    token.Count `json:"target"`    // what a compression cuts to by default
-	Tidy      token.Count `json:"tidy"`      // what a discard brings the window to by default
-	Floor     token.Count `json:"floor"`     // no discard and no automatic pass goes lower
+	Window    token.Count `json:"window"`    // context window of the model
+	Effective token.Count `json:"effective"` // usable part of Window, to which the thresholds refer
+	Warn      token.Count `json:"warn"`      // least size of level warn
+	Compress  token.Count `json:"compress"`  // least size of level compress
+	Critical  token.Count `json:"critical"`  // least size of level critical
+	Target    token.Count `json:"target"`    // default target of a compression
+	Tidy      token.Count `json:"tidy"`      // default target of a discard
+	Floor     token.Count `json:"floor"`     // least size after a discard or an automatic pass
 }
 
 // tidyTo is the size that an agent tidies its window to (seed 003).
 const tidyTo = 50_000
 
-// Figures returns what a window is measured by. Of the window, an effective size that
-// t gives is of use, as far as there is so much; or else four fifths, which are 160 000
-// tokens of 200 000. The floor is that of t, or else the smaller of 30 000 tokens and
-// three tenths of the window. An agent tidies the window to 50 000 tokens, or to half of
-// it if that is less, and not below the floor. A window of 0 is not known.
+// Figures returns the thresholds for a context window. Effective is
+// t.Effective, at most the window, or by default four fifths of the window
+// (160 000 of 200 000 tokens). Floor is t.Floor, or by default the smaller of
+// 30 000 tokens and three tenths of the window. Tidy is the smaller of 50 000
+// tokens and half of the window, but at least the floor. A window of 0 is
+// unknown.
 func (t *Trigger) Figures(window token.Count) Figures {
 	c := t.Complete()
 	effective := window * 4 / 5
@@ -156,8 +159,9 @@ func (t *Trigger) Figures(window token.Count) Figures {
 	}
 }
 
-// Level says how full an effective window is. An edge belongs to the higher
-// level. A window of no size is critical.
+// Level returns the level of used tokens in an effective window. A value
+// equal to a threshold has the higher level. If effective is 0, the level is
+// critical.
 func (t *Trigger) Level(used, effective token.Count) Level {
 	c := t.Complete()
 	switch {
@@ -178,29 +182,30 @@ func reaches(used, all token.Count, share ratio.Ratio) bool {
 	return uh > ah || uh == ah && ul >= al
 }
 
-// A Load is the state of a session that a trigger looks at.
+// A Load is the state of a session that a trigger judges.
 type Load struct {
 	Used       token.Count // tokens in the window
 	Effective  token.Count // of the window
 	Floor      token.Count // of the window
 	Messages   int         // in the window
-	Cycles     int         // compressions so far
-	Iterations int         // tasks that were given, for [ProfilePager]
-	Pending    bool        // a call is not answered yet
-	Retry      bool        // the last compression was not accepted
+	Cycles     int         // number of compressions so far
+	Iterations int         // number of tasks so far, for [ProfilePager]
+	Pending    bool        // a call has no result yet
+	Retry      bool        // the last compression was rejected
 }
 
-// Advice is what a trigger says of a [Load].
+// Advice is the result of a trigger.
 type Advice struct {
-	Due     bool        `json:"due"` // a pass is
+	Due     bool        `json:"due"` // a pass is due
 	Level   Level       `json:"level"`
 	Action  Action      `json:"action"`
 	Reasons []string    `json:"reasons"`
-	Target  token.Count `json:"target"` // of a pass, at least the floor
-	Keep    int         `json:"keep"`   // newest messages that stay as they are
+	Target  token.Count `json:"target"` // target of the pass, at least the floor
+	Keep    int         `json:"keep"`   // newest messages that stay unchanged
 }
 
-// Due says whether a pass is due, and why. None is while a call is pending.
+// Due decides whether a pass is due, with the reason. It is not while a call
+// has no result.
 func (t *Trigger) Due(l *Load) *Advice {
 	c := t.Complete()
 	v := &Advice{
@@ -272,13 +277,14 @@ func (v *Advice) because(format string, args ...any) {
 	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
 }
 
-// Pending reports whether the last block of a session has a call that is not
-// answered yet.
+// Pending reports whether the last block of a session has a call without a
+// result.
 func Pending(msgs []transcript.Message, blocks []transcript.Block) bool {
 	return len(blocks) > 0 && pending(msgs, &blocks[len(blocks)-1])
 }
 
-// Iterations returns how many messages a person wrote: each is a task.
+// Iterations returns the number of user messages that a person wrote; each is
+// a task.
 func Iterations(msgs []transcript.Message, blocks []transcript.Block) int {
 	n := 0
 	for i := range blocks {
