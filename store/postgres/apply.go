@@ -18,7 +18,7 @@ const (
 
 	beginSession = `INSERT INTO session (scope, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING revision, items, statements`
 	lockSession  = `SELECT revision, items, statements FROM session WHERE scope = $1 AND session_id = $2 FOR UPDATE`
-	selectEntry  = `SELECT count(*) FROM entry WHERE scope = $1 AND session_id = $2 AND revision = $3 AND entry_id = $4`
+	selectEntry  = `SELECT count(*) FROM entry WHERE scope = $1 AND session_id = $2 AND revision = $3 AND mark = $4`
 
 	updateSession = `
 		UPDATE session SET revision = $3, format = $4, model = $5, encoding = $6, about = $7, summary = $8, messages = $9, blocks = $10,
@@ -47,7 +47,7 @@ const (
 
 	insertEntryName = `INSERT INTO entry_name (scope, entry_id) VALUES ($1, $2)`
 	insertEntry     = `
-		INSERT INTO entry (scope, session_id, revision, entry_id, op, actor, time, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+		INSERT INTO entry (scope, session_id, revision, entry_id, op, actor, time, data, mark) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	insertStatements = `
 		INSERT INTO statement (scope, session_id, ord, text)
 		SELECT $1, $2, $3 + n - 1, text FROM unnest($4::bytea[]) WITH ORDINALITY AS c (text, n)`
@@ -134,7 +134,7 @@ func (t *tx) lock(j *change) error {
 	t.row(query, args(raw(j.scope), raw(j.id)), &present, &j.items, &j.statements)
 	made := int64(0)
 	if t.again {
-		t.row(selectEntry, args(raw(j.scope), raw(j.id), j.at+1, raw(j.c.Entry.ID)), &made)
+		t.row(selectEntry, args(raw(j.scope), raw(j.id), j.at+1, t.mark), &made)
 	}
 	if err := t.flush(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (t *tx) applyBlocks(j *change) error {
 func (t *tx) applyJournal(j *change) {
 	e := &j.c.Entry
 	t.do(about("journal entry %s", e.ID), insertEntryName, raw(j.scope), raw(e.ID))
-	t.do(about("journal entry %s", e.ID), insertEntry, raw(j.scope), raw(j.id), j.at+1, raw(e.ID), raw(e.Op), raw(e.Actor), millis(e.Time), []byte(e.Data))
+	t.do(about("journal entry %s", e.ID), insertEntry, raw(j.scope), raw(j.id), j.at+1, raw(e.ID), raw(e.Op), raw(e.Actor), millis(e.Time), []byte(e.Data), t.mark)
 	if len(j.c.Statements) > 0 {
 		t.do("statements", insertStatements, raw(j.scope), raw(j.id), j.statements, raws(j.c.Statements))
 		j.statements += int64(len(j.c.Statements))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,13 @@ type cutter struct {
 
 	before, after atomic.Int64 // how many are to be cut
 	cut           atomic.Int64 // how many were
+
+	// ends reports whether a message to the server is one to cut at; the default is isEnd.
+	ends func(data []byte) bool
+
+	// meanwhile is done when a connection was cut before the end of its transaction and the
+	// store has not noticed, if it is not nil.
+	meanwhile func()
 }
 
 // newCutter returns a cutter before the server of a database, and the address that leads
@@ -41,7 +49,7 @@ func newCutter(t *testing.T, address string) (*cutter, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(between) })
-	c := &cutter{target: dir + "/.s.PGSQL.5432"}
+	c := &cutter{target: dir + "/.s.PGSQL.5432", ends: isEnd}
 	if c.listener, err = net.Listen("unix", between+"/.s.PGSQL.5432"); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +93,12 @@ func (c *cutter) serve(client net.Conn) {
 		for {
 			n, err := client.Read(buf)
 			if n > 0 {
-				if ends := isEnd(buf[:n]); ends && take(&c.before) {
+				if ends := c.ends(buf[:n]); ends && take(&c.before) {
 					c.cut.Add(1)
+					_ = server.Close()
+					if c.meanwhile != nil {
+						c.meanwhile()
+					}
 					_ = client.Close()
 					return
 				} else if ends && take(&c.after) {
@@ -241,6 +253,26 @@ func checkMade(t *testing.T, s *database, name string, want int) {
 	}
 }
 
+// A store is opened though its connection is cut at any message to the server.
+func TestOpenThroughLostConnections(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	openStore(t, address)
+	for at := int64(1); ; at++ {
+		c, through := newCutter(t, address)
+		var messages atomic.Int64
+		c.ends = func([]byte) bool { return messages.Add(1) == at }
+		c.before.Store(1)
+		openThrough(t, through)
+		if c.cut.Load() == 0 { // it was open before
+			if at < 4 {
+				t.Errorf("a store is opened with %d messages", at-1)
+			}
+			return
+		}
+	}
+}
+
 // Without the look at what an earlier attempt has made, a write that was made is refused, or
 // made twice: the test above would notice.
 func TestLostConnectionsBites(t *testing.T) {
@@ -253,6 +285,54 @@ func TestLostConnectionsBites(t *testing.T) {
 	c.after.Store(1)
 	if err := writes["Apply"](t.Context(), s, 0); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a write that was made, done again: %v, want ErrConflict", err)
+	}
+}
+
+// Two nodes make changes for the same revision of a session, or updates, with entries of one
+// id, as those follow from the revision. The first loses its connection before its change is
+// made, and the second makes its own. When the first tries again it finds an entry with the
+// id of its own, and is told that it was too late, not that its change was made.
+func TestLostToAnother(t *testing.T) {
+	t.Parallel()
+	address := postgres.New(t)
+	second := openStore(t, address)
+	c, through := newCutter(t, address)
+	first := openThrough(t, through)
+	for at := range store.Revision(2) { // the first has no row to be locked
+		change := func(cell store.CellID) *store.Change {
+			made := changeOf(string(cell))
+			made.Entry.ID = fmt.Sprintf("op%d", at)
+			return made
+		}
+		c.meanwhile = func() {
+			if _, err := second.Apply(t.Context(), "test", "s", at, change(store.CellID(fmt.Sprintf("second%d", at)))); err != nil {
+				t.Errorf("revision %d: the second: %v", at, err)
+			}
+		}
+		c.before.Store(1)
+		if _, err := first.Apply(t.Context(), "test", "s", at, change(store.CellID(fmt.Sprintf("first%d", at)))); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("revision %d: the first: %v, want ErrConflict", at, err)
+		}
+	}
+	se, err := storetest.ReadSession(t.Context(), second, "test", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"second0", "second1"}; !slices.Equal(se.Statements, want) {
+		t.Errorf("statements %q, want %q", se.Statements, want)
+	}
+
+	c.meanwhile = func() {
+		if _, err := second.Update(t.Context(), "test", &store.Update{Entry: entryOf("up")}); err != nil {
+			t.Errorf("update: the second: %v", err)
+		}
+	}
+	c.before.Store(1)
+	if version, err := first.Update(t.Context(), "test", &store.Update{Entry: entryOf("up")}); err == nil {
+		t.Errorf("update: the first was made as version %d; want an error", version)
+	}
+	if cut := c.cut.Load(); cut != 3 {
+		t.Errorf("%d connections were cut, want 3", cut)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carrel-dev/carrel/store"
 )
@@ -157,21 +156,13 @@ type walled struct {
 	Policies       int
 }
 
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func walls(ctx context.Context, q querier) ([]walled, error) {
-	rows, err := q.Query(ctx, selectWalls)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[walled])
-}
-
 // wall puts row-level security on the tables that have none yet.
 func wall(ctx context.Context, tx pgx.Tx) error {
-	tables, err := walls(ctx, tx)
+	rows, err := tx.Query(ctx, selectWalls)
+	if err != nil {
+		return err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowToStructByPos[walled])
 	if err != nil {
 		return err
 	}
@@ -187,7 +178,12 @@ func wall(ctx context.Context, tx pgx.Tx) error {
 
 // checkWalls reports a table whose rows the role sees whatever their scope.
 func (s *database) checkWalls(ctx context.Context) error {
-	tables, err := walls(ctx, s.pool)
+	var tables []walled
+	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
+		tables = nil
+		t.rows(each(&tables, func(rows pgx.Rows) (walled, error) { return pgx.RowToStructByPos[walled](rows) }), selectWalls)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -204,5 +200,3 @@ func (s *database) checkWalls(ctx context.Context) error {
 	}
 	return nil
 }
-
-var _ querier = (*pgxpool.Pool)(nil)

@@ -17,9 +17,9 @@
 //
 // A transaction that another one is in the way of, or whose connection is lost, is done
 // again for as long as [Options] say. Where the connection was lost at the end, nobody has
-// told whether it was made: done again, it looks first, under the lock, for the entry or
-// the call that it would write. So what was made once is not made twice, and the caller is
-// told what became of it. If all of it fails, the error is [store.ErrBusy] or
+// told whether it was made: done again, it looks first, under the lock, for the entry with
+// its own mark or the call that it would write. So what was made once is not made twice, what
+// another node has made is not taken for it, and the caller is told what became of it. If all of it fails, the error is [store.ErrBusy] or
 // [store.ErrUnreachable].
 //
 // Once the last of a write was sent it is waited for even if its context ends.

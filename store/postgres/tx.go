@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,8 +82,10 @@ type tx struct {
 	steps []step
 
 	// again says that the transaction was done before and nobody has told whether it was
-	// made.
+	// made. If it was, what it wrote has its mark, which all its attempts share and no other
+	// transaction has.
 	again bool
+	mark  []byte
 }
 
 // do adds a statement that returns no rows.
@@ -166,9 +169,10 @@ const (
 // beginning, while others are in its way and while the connection is lost, so that f begins
 // with a clean slate each time.
 func (s *database) transact(ctx context.Context, at place, how mode, f func(t *tx) error) error {
-	again := false
+	again, mark := false, make([]byte, 16)
+	_, _ = rand.Read(mark) // which never fails
 	for waited, pause := time.Duration(0), firstPause; ; waited, pause = waited+pause, min(2*pause, longPause) {
-		unknown, err := s.attempt(ctx, at, how, again, f)
+		unknown, err := s.attempt(ctx, at, how, again, mark, f)
 		if err == nil || ctx.Err() != nil && !unknown {
 			return err
 		}
@@ -189,7 +193,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 }
 
 // attempt does a transaction once. If it fails with unknown set, it may have been made.
-func (s *database) attempt(ctx context.Context, at place, how mode, again bool, f func(t *tx) error) (unknown bool, err error) {
+func (s *database) attempt(ctx context.Context, at place, how mode, again bool, mark []byte, f func(t *tx) error) (unknown bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -198,7 +202,7 @@ func (s *database) attempt(ctx context.Context, at place, how mode, again bool, 
 		return false, err
 	}
 	defer release(c)
-	t := &tx{ctx: ctx, s: s, conn: c.Conn(), again: again}
+	t := &tx{ctx: ctx, s: s, conn: c.Conn(), again: again, mark: mark}
 	t.begin(at, how)
 	if err := f(t); errors.Is(err, errMade) {
 		return false, nil // release rolls back

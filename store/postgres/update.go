@@ -18,13 +18,13 @@ const (
 	nextVersion = `
 		INSERT INTO version (scope, version, seq) VALUES ($1, 1, $2)
 		ON CONFLICT (scope) DO UPDATE SET version = version.version + 1, seq = version.seq + $2 RETURNING version, seq`
-	selectVersionOf = `SELECT version FROM log WHERE scope = $1 AND entry_id = $2`
+	selectVersionOf = `SELECT version FROM log WHERE scope = $1 AND entry_id = $2 AND mark = $3`
 	selectPlaces    = `SELECT artifact_id, seq, version FROM artifact WHERE scope = $1 AND artifact_id = ANY ($2)`
 	selectCellsOf   = `SELECT cell_id FROM cell WHERE scope = $1 AND cell_id = ANY ($2)`
 	selectContents  = `SELECT seq FROM artifact WHERE scope = $1 AND content = ANY ($2)`
 	selectManifestV = `SELECT version FROM manifest WHERE scope = $1 AND manifest_id = $2`
 
-	insertLog = `INSERT INTO log (scope, version, entry_id, op, actor, time, data) VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	insertLog = `INSERT INTO log (scope, version, entry_id, op, actor, time, data, mark) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 	insertArtifact = `
 		INSERT INTO artifact (scope, seq, artifact_id, version, class, status, pinned, content, about, bytes, tokens,
@@ -121,7 +121,7 @@ func (t *tx) update(j *update) error {
 	}
 	e := &j.u.Entry
 	t.do(about("entry %s", e.ID), insertEntryName, raw(j.scope), raw(e.ID))
-	t.do(about("entry %s", e.ID), insertLog, raw(j.scope), j.version, raw(e.ID), raw(e.Op), raw(e.Actor), millis(e.Time), []byte(e.Data))
+	t.do(about("entry %s", e.ID), insertLog, raw(j.scope), j.version, raw(e.ID), raw(e.Op), raw(e.Actor), millis(e.Time), []byte(e.Data), t.mark)
 	t.addCells(j.scope, j.u.Cells)
 	t.addEdges(j.scope, j.u.Edges)
 	for i := range j.u.Artifacts {
@@ -156,7 +156,7 @@ func (t *tx) look(j *update) error {
 	}
 	t.row(nextVersion, args(raw(j.scope), added), &j.version, &seq)
 	if t.again {
-		t.row(selectVersionOf, args(raw(j.scope), raw(j.u.Entry.ID)), &made)
+		t.row(selectVersionOf, args(raw(j.scope), raw(j.u.Entry.ID), t.mark), &made)
 	}
 	j.places, j.versions, j.there = make(map[store.ArtifactID]int64), make(map[store.ArtifactID]int64), make(map[store.CellID]bool)
 	t.rows(func(rows pgx.Rows) error {
