@@ -104,8 +104,10 @@ func New(o *Options) (*Service, error) {
 		return nil, err
 	}
 	mux, turns := http.NewServeMux(), new(auth.Turns)
+	requests, _ := o.Store.(store.Requests) // or it is open here alone
 	mux.Handle("/", rest.New(&rest.Options{
-		Engine: s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits, Turns: turns,
+		Requests: requests,
+		Engine:   s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits, Turns: turns,
 		Logger: o.Logger, Metrics: o.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
 	}))
 	if o.MCP {

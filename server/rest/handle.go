@@ -131,7 +131,7 @@ func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *ca
 	asked := asked{key: key, actor: c.actor(), scope: c.scope}
 	asking := fingerprint(r, body)
 	return func(ctx context.Context) *response {
-		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, rt.deed(ctx, c, r.Header, req, writes))
+		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, rt.s.ledger.over(asked, asking, rt.deed(ctx, c, r.Header, req, writes)))
 	}, release, nil
 }
 
@@ -144,7 +144,7 @@ func isDry(req any) bool {
 // deed returns a write that is made once, and then answered from its outcome.
 func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header, req *Req, writes bool) *deed {
 	return &deed{
-		do: func() (*response, []byte, bool) {
+		do: func(ctx context.Context) (*response, []byte, bool) {
 			res, result := rt.job(ctx, c, header, req, writes)
 			if result == nil {
 				return res, nil, false

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // The kinds of errors that only HTTP has.
@@ -52,6 +53,9 @@ func tooLarge(limit int64) *refusal {
 // problem returns an error as it is told. What nobody expected is logged and not
 // told.
 func (s *server) problem(c *call, err error) *api.Problem {
+	if errors.Is(err, store.ErrRepeated) { // and what came of it will be known in a moment
+		err = &refusal{kind: api.Busy, detail: "another server has just made the write", hint: "ask again"}
+	}
 	var p *api.Problem
 	if e, ok := errors.AsType[*refusal](err); ok {
 		p = &api.Problem{

@@ -12,10 +12,11 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/ops"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // remembered is how long it is known that a write was made for an idempotency key.
-const remembered = 24 * time.Hour
+const remembered = store.RequestTime
 
 // headerReplayed says that a response is to a write that was made before.
 const headerReplayed = "Idempotent-Replayed"
@@ -57,7 +58,7 @@ func newReplays(count int, bytes int64) *replays {
 
 // A deed is a write that is made once.
 type deed struct {
-	do     func() (res *response, outcome []byte, made bool)
+	do     func(ctx context.Context) (res *response, outcome []byte, made bool)
 	again  func(outcome []byte) *response // answers from what the store has
 	refuse func(error) *response
 }
@@ -69,11 +70,9 @@ func (rs *replays) once(ctx context.Context, a asked, asking digest.Digest, now 
 		k, mine := rs.claim(a, asking, now())
 		switch {
 		case mine:
-			return rs.settle(k, d, now)
+			return rs.settle(ctx, k, d, now)
 		case !k.asking.Equal(asking):
-			return d.refuse(&refusal{
-				kind: reused, field: api.HeaderIdempotency, detail: "the key was used for another request", hint: "use a new key for a new request",
-			})
+			return d.refuse(reusedKey())
 		}
 		select {
 		case <-k.done:
@@ -85,6 +84,12 @@ func (rs *replays) once(ctx context.Context, a asked, asking digest.Digest, now 
 			res.set(headerReplayed, "true")
 			return res
 		}
+	}
+}
+
+func reusedKey() *refusal {
+	return &refusal{
+		kind: reused, field: api.HeaderIdempotency, detail: "the key was used for another request", hint: "use a new key for a new request",
 	}
 }
 
@@ -115,9 +120,9 @@ func (rs *replays) claim(a asked, asking digest.Digest, now time.Time) (k *kept,
 
 // settle does a write and remembers that it was made. What was refused has written
 // nothing, so that a second attempt is made.
-func (rs *replays) settle(k *kept, d *deed, now func() time.Time) *response {
+func (rs *replays) settle(ctx context.Context, k *kept, d *deed, now func() time.Time) *response {
 	defer close(k.done)
-	res, outcome, made := d.do()
+	res, outcome, made := d.do(ctx)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if !made {

@@ -25,8 +25,9 @@
 // A write that has begun is finished or refused, whether or not the client still
 // waits; so is one at the time of a shutdown. It is done once for an
 // Idempotency-Key: who asks again with the same key and may still do it gets an answer
-// to the write that was made, as long as the process lives, for 24 hours, and within
-// the bounds of Limits; behind those, the oldest are forgotten. What is kept for a key
+// to the write that was made, for 24 hours: as long as the process lives and within
+// the bounds of Limits, behind which the oldest are forgotten; and from any server over the
+// same store, if the store knows requests (Options.Requests). What is kept for a key
 // has no content: a digest of the request, and of the result ids, names of kinds and
 // figures. The rest of the answer is what the store has now: what was purged since is
 // gone, lists of a compression's decisions are left out. What was refused, and what a
@@ -62,6 +63,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/telemetry"
 	"github.com/carrel-dev/carrel/server/auth"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // Options adjusts the handler. All but Engine have a sensible default.
@@ -74,6 +76,10 @@ type Options struct {
 	// Holds returns why the grant of whoever made a request does not hold any more, or
 	// nil. Streams ask before each event. The default is [auth.Recheck].
 	Holds func(ctx context.Context) error
+
+	// Requests knows which writes other servers over the same store have made for which
+	// keys. By default there are no others.
+	Requests store.Requests
 
 	// Ready fails if the store does not answer. By default it does.
 	Ready func(ctx context.Context) error
@@ -165,6 +171,7 @@ type server struct {
 	jobs     *queue
 	bodies   *queue
 	replays  *replays
+	ledger   *ledger
 	streams  *tally
 	metrics  *metrics
 }
@@ -180,6 +187,7 @@ func newServer(opts *Options) *server {
 		jobs:    newQueue(int64(o.Limits.Jobs), o.Limits.Queue, "jobs"),
 		bodies:  newQueue(o.Limits.Bodies, o.Limits.Queue, "bodies"),
 		replays: newReplays(o.Limits.Replays, o.Limits.ReplayBytes),
+		ledger:  &ledger{o.Requests, o.Now, o.Rand, o.Logger, o.Limits.ReplayBytes / 16},
 		streams: &tally{most: o.Limits.Streams, count: make(map[string]int)},
 		metrics: newMetrics(o.Metrics),
 	}

@@ -22,11 +22,16 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.space(scope)
-	if err := sp.admitUpdate(u); err != nil {
+	request, err := s.claim(ctx, scope)
+	if err == nil {
+		err = sp.admitUpdate(u)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
 	version := sp.update(u)
 	s.scopes[scope] = sp
+	s.record(request)
 	return version, nil
 }
 

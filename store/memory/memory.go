@@ -35,11 +35,13 @@ type database struct {
 	mu     sync.RWMutex
 	scopes map[governance.Scope]*space
 	issued map[string]*store.Credential
+
+	requests map[requestKey]*store.Request
 }
 
 // New returns an empty store.
 func New() store.Database {
-	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential)}
+	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential), requests: make(map[requestKey]*store.Request)}
 }
 
 // A space is all that is in a scope.
@@ -112,6 +114,10 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	if old == nil {
 		old = new(session)
 	}
+	request, err := s.claim(ctx, scope)
+	if err != nil {
+		return 0, fmt.Errorf("session %s: %w", id, err)
+	}
 	if old.head.Revision != at {
 		return 0, fmt.Errorf("session %s: not at revision %d: %w", id, at, store.ErrConflict)
 	}
@@ -120,6 +126,7 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	}
 	sp.write(old, id, c)
 	s.scopes[scope] = sp
+	s.record(request)
 	return at + 1, nil
 }
 

@@ -12,6 +12,13 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
 }
 
+func TestRequests(t *testing.T) {
+	storetest.RunRequests(t, func(*testing.T) func() storetest.SharedStore {
+		s := memory.New().(storetest.SharedStore) //nolint:forcetypeassert // it is one, or the test fails
+		return func() storetest.SharedStore { return s }
+	})
+}
+
 func TestTokens(t *testing.T) {
 	storetest.RunCredentials(t, func(*testing.T) func() store.Credentials {
 		s := memory.New()

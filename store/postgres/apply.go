@@ -136,13 +136,17 @@ func (t *tx) lock(j *change) error {
 	if t.again {
 		t.row(selectEntry, args(raw(j.scope), raw(j.id), j.at+1, t.mark), &made)
 	}
+	repeated := t.claim(j.scope)
 	if err := t.flush(); err != nil {
 		return err
 	}
-	switch {
-	case made > 0:
+	if made > 0 {
 		return errMade
-	case present != int64(j.at) || j.at < 0:
+	}
+	if err := repeated(); err != nil {
+		return err
+	}
+	if present != int64(j.at) || j.at < 0 {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
 	return nil

@@ -59,6 +59,13 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
+func TestRequests(t *testing.T) {
+	storetest.RunRequests(t, func(t *testing.T) func() storetest.SharedStore {
+		address := postgres.New(t)
+		return func() storetest.SharedStore { return openStore(t, address) }
+	})
+}
+
 // The steps to the schema have the names of those of the other driver.
 func TestMigrationsAreTwins(t *testing.T) {
 	files, err := filepath.Glob("../sqlite/migrations/*.sql")

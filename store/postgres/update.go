@@ -158,6 +158,7 @@ func (t *tx) look(j *update) error {
 	if t.again {
 		t.row(selectVersionOf, args(raw(j.scope), raw(j.u.Entry.ID), t.mark), &made)
 	}
+	repeated := t.claim(j.scope)
 	j.places, j.versions, j.there = make(map[store.ArtifactID]int64), make(map[store.ArtifactID]int64), make(map[store.CellID]bool)
 	t.rows(func(rows pgx.Rows) error {
 		var id store.ArtifactID
@@ -182,11 +183,14 @@ func (t *tx) look(j *update) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	switch {
-	case made > 0:
+	if made > 0 {
 		j.version = made
 		return errMade
-	case taken > 0:
+	}
+	if err := repeated(); err != nil {
+		return err
+	}
+	if taken > 0 {
 		return fmt.Errorf("manifest %s: it is there already", j.u.Manifest.ID)
 	}
 	return j.admit(seq - added)

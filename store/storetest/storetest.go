@@ -2,8 +2,9 @@
 //
 // [Run] holds a driver against the contract: its checks are named in the words
 // of package store, one for each sentence, and each gets an empty store of its
-// own. [RunCredentials] does so for the role [store.Credentials]. [Read] returns all that a store holds, so that two can be compared. The
-// checks are deterministic but for the schedule of those that are concurrent.
+// own. [RunCredentials] does so for the role [store.Credentials], [RunRequests] for the role
+// [store.Requests]. [Read] returns all that a store holds, so that two can be compared. The checks
+// are deterministic but for the schedule of those that are concurrent.
 //
 // The package imports testing: it is for tests only.
 package storetest

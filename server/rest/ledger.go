@@ -1,0 +1,106 @@
+package rest
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// settling is how long after the beginning of a write another node may be about to say what
+// came of it.
+const settling = 10 * time.Second
+
+// A ledger knows, through the store, which writes all nodes have made for which keys.
+type ledger struct {
+	store.Requests
+
+	now      func() time.Time
+	rand     io.Reader
+	logger   *slog.Logger
+	maxBytes int64
+}
+
+// over returns a deed that is done once by all nodes that have the store.
+func (l *ledger) over(a asked, asking digest.Digest, d *deed) *deed {
+	if l.Requests == nil || a.scope == "" {
+		return d
+	}
+	shared := *d
+	shared.do = func(ctx context.Context) (*response, []byte, bool) { return l.do(ctx, a, asking, d) }
+	return &shared
+}
+
+func (l *ledger) do(ctx context.Context, a asked, asking digest.Digest, d *deed) (*response, []byte, bool) {
+	var attempt [16]byte
+	if _, err := io.ReadFull(l.rand, attempt[:]); err != nil {
+		return d.refuse(err), nil, false
+	}
+	r := &store.Request{
+		Scope: a.scope, Actor: a.actor, Key: a.key, Attempt: hex.EncodeToString(attempt[:]), Asking: asking, Time: l.now().UTC().Truncate(time.Millisecond),
+	}
+	there, err := l.find(ctx, r)
+	switch {
+	case err != nil:
+		return d.refuse(err), nil, false
+	case there != nil:
+		return l.answer(d, r, there)
+	}
+	res, outcome, made := d.do(store.WithRequest(ctx, r))
+	ctx = context.WithoutCancel(ctx) // the write was made or refused
+	if made {
+		if r.Outcome = outcome; outcome != nil && int64(len(outcome)) <= l.maxBytes {
+			l.note(l.SettleRequest(ctx, r))
+		}
+		return res, outcome, true
+	}
+	switch there, err = l.find(ctx, r); {
+	case err != nil || there == nil:
+		l.note(err)
+	case there.Attempt == r.Attempt: // a part of it was made, and the rest refused
+		l.note(l.DropRequest(ctx, r))
+	default: // another node was faster
+		return l.answer(d, r, there)
+	}
+	return res, outcome, false
+}
+
+// find returns what is known of a request, nil if that is nothing.
+func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, error) {
+	there, err := l.Request(ctx, r.Scope, r.Actor, r.Key)
+	if errors.Is(err, store.ErrNotFound) || err == nil && there.Precedes(r) {
+		return nil, nil
+	}
+	return there, err
+}
+
+// answer answers a request that was made before.
+func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcome []byte, made bool) {
+	switch {
+	case !there.Asking.Equal(r.Asking):
+		return d.refuse(reusedKey()), nil, false
+	case there.Outcome != nil:
+		res = d.again(there.Outcome)
+		res.set(headerReplayed, "true")
+		return res, there.Outcome, true
+	case r.Time.Sub(there.Time) < settling:
+		return d.refuse(store.ErrRepeated), nil, false
+	}
+	return d.refuse(&refusal{
+		kind: api.Gone, detail: "the write was made, and what it returned is not known: the node that made it has ended, or it was too much to keep",
+		hint: "read what is there now",
+	}), nil, false
+}
+
+// note logs that something could not be recorded of a write that was made or refused.
+func (l *ledger) note(err error) {
+	if err != nil {
+		l.logger.Error("request is not settled", slog.String("error", err.Error()))
+	}
+}

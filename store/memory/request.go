@@ -1,0 +1,94 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// The driver has the role, although no other process sees its store: it is the reference.
+var _ store.Requests = (*database)(nil)
+
+type requestKey struct {
+	scope governance.Scope
+	actor governance.Actor
+	key   string
+}
+
+// claim returns the request that a write is made for, or nil, and an error if another attempt
+// has recorded it. It is called with the lock held.
+func (s *database) claim(ctx context.Context, scope governance.Scope) (*store.Request, error) {
+	r := store.RequestFrom(ctx, scope)
+	if r == nil {
+		return nil, nil
+	}
+	if there := s.requests[requestKey{r.Scope, r.Actor, r.Key}]; there != nil && there.Attempt != r.Attempt && !there.Precedes(r) {
+		return nil, store.ErrRepeated
+	}
+	return r, nil
+}
+
+// record records a request, or nil, unless it is recorded. It is called with the lock held.
+func (s *database) record(r *store.Request) *store.Request {
+	if r == nil {
+		return nil
+	}
+	key := requestKey{r.Scope, r.Actor, r.Key}
+	if there := s.requests[key]; there == nil || there.Precedes(r) {
+		s.requests[key] = &store.Request{
+			Scope: r.Scope, Actor: r.Actor, Key: r.Key, Attempt: r.Attempt, Asking: r.Asking, Time: r.Time,
+		}
+	}
+	return s.requests[key]
+}
+
+// Request implements [store.Requests].
+func (s *database) Request(ctx context.Context, scope governance.Scope, actor governance.Actor, key string) (*store.Request, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	there := s.requests[requestKey{scope, actor, key}]
+	if there == nil {
+		return nil, fmt.Errorf("request: %w", store.ErrNotFound)
+	}
+	r := *there
+	r.Outcome = bytes.Clone(r.Outcome)
+	return &r, nil
+}
+
+// SettleRequest implements [store.Requests].
+func (s *database) SettleRequest(ctx context.Context, r *store.Request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there := s.record(r); there.Attempt == r.Attempt {
+		there.Outcome = bytes.Clone(r.Outcome)
+	}
+	for key, old := range s.requests {
+		if key.scope == r.Scope && old.Precedes(r) {
+			delete(s.requests, key)
+		}
+	}
+	return nil
+}
+
+// DropRequest implements [store.Requests].
+func (s *database) DropRequest(ctx context.Context, r *store.Request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := requestKey{r.Scope, r.Actor, r.Key}
+	if there := s.requests[key]; there != nil && there.Attempt == r.Attempt {
+		delete(s.requests, key)
+	}
+	return nil
+}

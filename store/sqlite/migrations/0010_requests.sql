@@ -1,0 +1,2 @@
+-- Nothing. In a database of a server there are the writes that were asked for under a key, for
+-- all nodes. A store in a file is one machine's: its server knows them in memory.

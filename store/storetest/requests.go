@@ -1,0 +1,230 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// A SharedStore is a store with the role [store.Requests].
+type SharedStore interface {
+	store.Store
+	store.Requests
+}
+
+// RunRequests checks the role [store.Requests] of the drivers that have it. Each check asks
+// for two handles of one empty store, as those of two nodes; a driver that has no other
+// returns the same.
+func RunRequests(t *testing.T, open func(t *testing.T) (handle func() SharedStore)) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, a, b SharedStore)
+	}{
+		{"a request is recorded with the first write that is made for it, and read by all", requestIsRecorded},
+		{"a write for a request that another attempt has recorded fails with ErrRepeated and changes nothing", requestIsMadeOnce},
+		{"one of many attempts at a request is made", oneAttemptIsMade},
+		{"a write that is refused records no request", refusedIsNoRequest},
+		{"an outcome is of the attempt that was made", outcomeOfAnAttempt},
+		{"a request that no write has recorded is recorded with its outcome", outcomeAlone},
+		{"a request is known for RequestTime", requestsEnd},
+		{"requests of other scopes, actors and keys are others", requestsAreApart},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			handle := open(t)
+			c.run(t, handle(), handle())
+		})
+	}
+}
+
+// newRequest returns a request for something in the scope of the checks.
+func newRequest(key, attempt string) *store.Request {
+	return &store.Request{
+		Scope: scope, Actor: "ada", Key: key, Attempt: attempt, Asking: digest.Of([]byte(key)), Time: epoch.Truncate(time.Millisecond),
+	}
+}
+
+// checkRequest checks what is known of a request; want is nil if that is nothing.
+func checkRequest(t *testing.T, s SharedStore, of, want *store.Request) {
+	t.Helper()
+	got, err := s.Request(t.Context(), of.Scope, of.Actor, of.Key)
+	if want == nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Request = %+v, %v; want ErrNotFound", got, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("Request: %v", err)
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Request (-want +got):\n%s", diff)
+	}
+}
+
+// applyFor makes a change for a request.
+func applyFor(t *testing.T, s SharedStore, r *store.Request, at store.Revision, entry string) error {
+	t.Helper()
+	_, err := s.Apply(store.WithRequest(t.Context(), r), scope, "s", at, newChange(entry))
+	return err
+}
+
+// updateFor makes an update for a request.
+func updateFor(t *testing.T, s SharedStore, r *store.Request, entry string) error {
+	t.Helper()
+	_, err := s.Update(store.WithRequest(t.Context(), r), scope, &store.Update{Entry: newChange(entry).Entry})
+	return err
+}
+
+func requestIsRecorded(t *testing.T, a, b SharedStore) {
+	one, two := newRequest("one", "x"), newRequest("two", "x")
+	checkRequest(t, a, one, nil)
+	if err := errors.Join(applyFor(t, a, one, 0, "op1"), applyFor(t, a, one, 1, "op2"), updateFor(t, b, two, "up1"), updateFor(t, b, two, "up2")); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []SharedStore{a, b} {
+		checkRequest(t, s, one, one)
+		checkRequest(t, s, two, two)
+	}
+}
+
+func requestIsMadeOnce(t *testing.T, a, b SharedStore) {
+	for _, key := range []string{"applied", "updated"} {
+		if err := applyFor(t, a, newRequest("applied", "x"), 0, "op1"); key == "applied" && err != nil {
+			t.Fatal(err)
+		}
+		if err := updateFor(t, a, newRequest("updated", "x"), "up1"); key == "applied" && err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, a, scope)
+		if err := applyFor(t, b, newRequest(key, "y"), 1, "op2"); !errors.Is(err, store.ErrRepeated) {
+			t.Errorf("Apply for %s: %v, want ErrRepeated", key, err)
+		}
+		if err := applyFor(t, b, newRequest(key, "y"), 7, "op2"); !errors.Is(err, store.ErrRepeated) {
+			t.Errorf("Apply for %s at another revision: %v, want ErrRepeated", key, err)
+		}
+		if err := updateFor(t, b, newRequest(key, "y"), "up2"); !errors.Is(err, store.ErrRepeated) {
+			t.Errorf("Update for %s: %v, want ErrRepeated", key, err)
+		}
+		equal(t, "what is there afterwards", contents(t, b, scope), before)
+	}
+}
+
+func oneAttemptIsMade(t *testing.T, a, b SharedStore) {
+	const attempts = 8
+	errs := make([]error, attempts)
+	id := func(i int) string { return string(rune('a' + i)) }
+	var wg sync.WaitGroup
+	for i := range attempts {
+		wg.Go(func() { errs[i] = updateFor(t, []SharedStore{a, b}[i%2], newRequest("k", id(i)), "up"+id(i)) })
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errs {
+		if err == nil {
+			won++
+			checkRequest(t, a, newRequest("k", ""), newRequest("k", id(i)))
+		} else if !errors.Is(err, store.ErrRepeated) {
+			t.Errorf("attempt %s: %v, want ErrRepeated", id(i), err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d attempts were made, want 1", won)
+	}
+}
+
+func refusedIsNoRequest(t *testing.T, a, b SharedStore) {
+	r := newRequest("k", "x")
+	if err := applyFor(t, a, r, 3, "op1"); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Apply at a revision that there is not: %v, want ErrConflict", err)
+	}
+	checkRequest(t, b, r, nil)
+	if err := applyFor(t, b, newRequest("k", "y"), 0, "op1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func outcomeOfAnAttempt(t *testing.T, a, b SharedStore) {
+	r, other := newRequest("k", "x"), newRequest("k", "y")
+	if err := applyFor(t, a, r, 0, "op1"); err != nil {
+		t.Fatal(err)
+	}
+	r.Outcome, other.Outcome = []byte(`{"a": 1}`), []byte(`{"b": 2}`)
+	for _, settled := range []*store.Request{other, r, other} {
+		if err := b.SettleRequest(t.Context(), settled); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkRequest(t, a, r, r)
+	if err := errors.Join(a.DropRequest(t.Context(), other), a.DropRequest(t.Context(), newRequest("another", "x"))); err != nil {
+		t.Fatal(err)
+	}
+	checkRequest(t, b, r, r)
+	if err := a.DropRequest(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	checkRequest(t, b, r, nil)
+}
+
+func outcomeAlone(t *testing.T, a, b SharedStore) {
+	r := newRequest("k", "x")
+	r.Outcome = []byte("{}")
+	if err := a.SettleRequest(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	checkRequest(t, b, r, r)
+	if err := updateFor(t, b, newRequest("k", "y"), "up1"); !errors.Is(err, store.ErrRepeated) {
+		t.Errorf("Update: %v, want ErrRepeated", err)
+	}
+}
+
+func requestsEnd(t *testing.T, a, b SharedStore) {
+	r := newRequest("k", "x")
+	r.Outcome = []byte("{}")
+	if err := a.SettleRequest(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	later := newRequest("k", "y")
+	later.Time = r.Time.Add(store.RequestTime - time.Millisecond)
+	if err := updateFor(t, b, later, "up1"); !errors.Is(err, store.ErrRepeated) {
+		t.Errorf("Update before the end: %v, want ErrRepeated", err)
+	}
+	later.Time = r.Time.Add(store.RequestTime)
+	if err := updateFor(t, b, later, "up1"); err != nil {
+		t.Errorf("Update at the end: %v", err)
+	}
+	checkRequest(t, a, r, later) // without the outcome of the first
+	another := newRequest("another", "z")
+	another.Time = later.Time.Add(store.RequestTime)
+	if err := a.SettleRequest(t.Context(), another); err != nil {
+		t.Fatal(err)
+	}
+	checkRequest(t, b, later, nil)
+	checkRequest(t, b, another, another)
+}
+
+func requestsAreApart(t *testing.T, a, b SharedStore) {
+	r := newRequest("k", "x")
+	if err := applyFor(t, a, r, 0, "op1"); err != nil {
+		t.Fatal(err)
+	}
+	actor, key, elsewhere := newRequest("k", "y"), newRequest("K", "y"), newRequest("k", "y")
+	actor.Actor, elsewhere.Scope = "bob", "test/other"
+	for i, other := range []*store.Request{actor, key, elsewhere} {
+		checkRequest(t, b, other, nil)
+		if err := applyFor(t, b, other, store.Revision(i+1), string(rune('p'+i))); err != nil {
+			t.Errorf("Apply for %+v: %v", other, err)
+		}
+	}
+	checkRequest(t, b, elsewhere, nil) // the write was in another scope
+	if got, err := b.Scopes(t.Context()); err != nil || len(got) != 1 || got[0] != scope {
+		t.Errorf("Scopes = %v, %v", got, err)
+	}
+}
