@@ -56,3 +56,20 @@ func TestReadyUntilTheStoreIsMoved(t *testing.T) {
 	}
 	check(http.StatusOK, "ready")
 }
+
+// A service that is about to end says so where a balancer asks, and answers everything else.
+func TestNotReadyWhileItDrains(t *testing.T) {
+	s := newStage(t)
+	s.credential("acme")
+	s.service.Drain()
+	if status, body := s.ask("", "", http.MethodGet, "/readyz", nil); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "about to end") {
+		t.Errorf("/readyz: %d %s, want 503", status, body)
+	}
+	if status, body := s.ask("", "", http.MethodGet, "/healthz", nil); status != http.StatusOK {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	status, body := s.ask("acme", "acme", http.MethodPost, "/v1/artifacts", map[string]any{"artifacts": []any{map[string]any{"class": "document", "content": "eA=="}}})
+	if status != http.StatusOK {
+		t.Errorf("a write: %d %s", status, body)
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -82,6 +83,7 @@ type Service struct {
 	handler  http.Handler
 	stopping chan struct{}
 	stop     func()
+	ending   atomic.Bool
 }
 
 // New returns a service.
@@ -185,8 +187,16 @@ func (s *Service) own(ctx context.Context, _ map[string]any) (transcript.Session
 	return "", mcp.ErrUnbound
 }
 
-// ready fails if the store does not answer, or cannot be written and knows it.
+// Drain makes /readyz say from now on that the service is about to end, so that what is before it
+// sends its requests elsewhere. Everything is answered as before.
+func (s *Service) Drain() { s.ending.Store(true) }
+
+// ready fails if the service is about to end, and if the store does not answer, or cannot be
+// written and knows it.
 func (s *Service) ready(ctx context.Context) error {
+	if s.ending.Load() {
+		return rest.ErrEnding
+	}
 	if _, err := s.opts.Store.Version(ctx, governance.DefaultScope); err != nil {
 		return err
 	}

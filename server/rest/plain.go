@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"strings"
@@ -48,9 +49,15 @@ func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ok"}` + "\n")})
 }
 
+// ErrEnding says that a server still answers and is about to end: [Options.Ready] returns it.
+var ErrEnding = errors.New("the server is about to end")
+
 // readyz says whether the store answers and can be written.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
-	if err := s.opts.Ready(r.Context()); err != nil {
+	if err := s.opts.Ready(r.Context()); errors.Is(err, ErrEnding) {
+		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: err.Error(), hint: "ask another"}))
+		return
+	} else if err != nil {
 		s.opts.Logger.Warn("not ready", "error", err.Error())
 		detail, hint := "the store does not answer", "try again"
 		if k := api.KindOf(err); k.Exit == api.ExitStore {

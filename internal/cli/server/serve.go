@@ -45,6 +45,9 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
   curl -H "Authorization: Bearer $CREDENTIAL" http://127.0.0.1:7717/v1/sessions`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fl.drain < 0 {
+				return out.Usagef("--drain: %v is no duration to wait", fl.drain)
+			}
 			ctx := cmd.Context()
 			return j.With(ctx, true, func(a *job.Access) error { return serveHTTP(ctx, j, a, cmd, &fl) })
 		},
@@ -58,6 +61,7 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
 	f.BoolVar(&fl.console, "console", false, "serve people, too: pages at /console/, for which they sign in with a credential")
 	f.BoolVar(&fl.write, "allow-write", false, "let people change something at the console: pins, undoing, reviews")
+	f.DurationVar(&fl.drain, "drain", 0, "before it ends, answer as before for a `duration` such as 10s, and say at /readyz that it is about to end")
 	f.BoolVar(&fl.proxy, "proxy", false, "pass calls to models on, too, at proxy.listen; see carrel proxy")
 	return cmd
 }
@@ -68,6 +72,25 @@ type serveFlags struct {
 	remote, mcp, proxy bool
 	console, write     bool
 	hosts              []string
+	drain              time.Duration
+}
+
+// drained returns a context that ends a duration after ctx, with the same cause. When ctx ends,
+// begin is called.
+func drained(ctx context.Context, d time.Duration, begin func()) (_ context.Context, cancel func()) {
+	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		begin()
+		select {
+		case <-time.After(d):
+			end(context.Cause(ctx))
+		case <-later.Done():
+		}
+	})
+	return later, func() {
+		stop()
+		end(nil)
+	}
 }
 
 // settle puts what the flags say into what the settings say.
@@ -140,11 +163,18 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	j.Note("carrel serves at %s; interrupt it or %q to end", record.URL, fmt.Sprintf("carrel stop %d", record.PID))
+	serving, cancel := drained(ctx, fl.drain, func() {
+		s.Drain()
+		if fl.drain > 0 {
+			j.Note("carrel ends in %v", fl.drain)
+		}
+	})
+	defer cancel()
 	if own == nil {
-		return s.Serve(ctx, l)
+		return s.Serve(serving, l)
 	}
 	j.Note("%s", own.says())
-	return together(ctx, func(ctx context.Context) error { return s.Serve(ctx, l) }, func(ctx context.Context) error {
+	return together(serving, func(ctx context.Context) error { return s.Serve(ctx, l) }, func(ctx context.Context) error {
 		return own.serve(ctx, j, record, set.Grace)
 	})
 }

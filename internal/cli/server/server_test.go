@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carrel-dev/carrel/internal/cli/job"
@@ -74,4 +77,45 @@ func TestCredentialsHaveWords(t *testing.T) {
 	if got, want := until(&store.Credential{Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}), "until 2026-01-02T03:04:05Z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// A server that is to end goes on for as long as it drains, and ends for the same reason.
+func TestDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reason := errors.New("a signal")
+		asked, ask := context.WithCancelCause(t.Context())
+		begun := false
+		serving, cancel := drained(asked, 10*time.Second, func() { begun = true })
+		defer cancel()
+		at := time.Now()
+		synctest.Wait()
+		if begun || serving.Err() != nil {
+			t.Errorf("it drains (%v) or has ended (%v) before it is asked to", begun, serving.Err())
+		}
+		ask(reason)
+		synctest.Wait()
+		if !begun || serving.Err() != nil {
+			t.Errorf("asked to end, it drains (%v), and has ended (%v)", begun, serving.Err())
+		}
+		<-serving.Done()
+		if got := time.Since(at); got != 10*time.Second || !errors.Is(context.Cause(serving), reason) {
+			t.Errorf("it ended after %v for %v", got, context.Cause(serving))
+		}
+	})
+}
+
+// A server that has ended by itself waits for nothing.
+func TestDrainedNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, ask := context.WithCancel(t.Context())
+		serving, cancel := drained(asked, time.Hour, func() {})
+		at := time.Now()
+		ask()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if serving.Err() == nil || time.Since(at) != 0 {
+			t.Errorf("it has ended: %v, after %v", serving.Err(), time.Since(at))
+		}
+	})
 }
