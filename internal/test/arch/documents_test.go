@@ -19,6 +19,7 @@ import (
 var most = map[string]struct{ bytes, lines int }{
 	"README.md":       {9_000, 150},
 	"ARCHITECTURE.md": {12_000, 200},
+	"SECURITY.md":     {3_000, 80},
 }
 
 // Documents are as short as they are to be, and what they link to is there.
@@ -125,4 +126,80 @@ func anchorOf(title string) string {
 		}
 		return -1
 	}, strings.TrimSpace(title))
+}
+
+// proving are the documents that name tests, as `package.Test`; "carrel" is the root package.
+var proving = []string{"doc/invariants.md", "doc/threat-model.md"}
+
+var (
+	namedTest    = regexp.MustCompile("`([a-z0-9_/]+)\\.((?:Test|Fuzz)\\w+)`")
+	declaredTest = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+)
+
+// The tests that documents name are there, and no row of a table of theirs names none.
+func TestDocumentsNameTests(t *testing.T) {
+	documents, tests := readDocuments(t), make(map[string]bool)
+	for _, f := range readTree(t) {
+		if strings.HasSuffix(f.name, "_test.go") {
+			for _, m := range declaredTest.FindAllSubmatch(f.data, -1) {
+				tests[path.Dir(f.name)+"."+string(m[1])] = true
+			}
+		}
+	}
+	for _, name := range proving {
+		for _, v := range checkTests(name, documents[name], tests) {
+			t.Error(v)
+		}
+	}
+}
+
+func TestDocumentsNameTestsBites(t *testing.T) {
+	tests := map[string]bool{"a/b.TestOne": true, "..TestRoot": true}
+	text := "| promise | tests |\n|---|---|\n| one | `a/b.TestOne`, `carrel.TestRoot` |\n| two | `a/b.TestGone` |\n| three | |\n"
+	want := []string{"d.md names a/b.TestGone, which is no test", "d.md: no test for: | three | |"}
+	if diff := cmp.Diff(want, checkTests("d.md", text, tests)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// checkTests returns what is wrong with the tests that a document names.
+func checkTests(name, text string, tests map[string]bool) []string {
+	var wrong []string
+	rows := 0
+	for line := range strings.Lines(text) {
+		found := namedTest.FindAllStringSubmatch(line, -1)
+		for _, m := range found {
+			pkg := m[1]
+			if pkg == "carrel" {
+				pkg = "."
+			}
+			if !tests[pkg+"."+m[2]] {
+				wrong = append(wrong, fmt.Sprintf("%s names %s.%s, which is no test", name, m[1], m[2]))
+			}
+		}
+		switch isRow := strings.HasPrefix(line, "|"); {
+		case !isRow:
+			rows = 0
+		default:
+			if rows++; rows > 2 && found == nil { // below the head
+				wrong = append(wrong, fmt.Sprintf("%s: no test for: %s", name, strings.TrimSpace(line)))
+			}
+		}
+	}
+	if text == "" {
+		wrong = append(wrong, name+" is not there")
+	}
+	return wrong
+}
+
+// The document about threats names the packages that may open connections.
+func TestConnectingPackagesAreNamed(t *testing.T) {
+	text := readDocuments(t)["doc/threat-model.md"]
+	_, part, _ := strings.Cut(text, "## Who opens connections")
+	part, _, _ = strings.Cut(part, "\n## ")
+	for _, p := range connecting {
+		if !strings.Contains(part, "`"+p+"`") {
+			t.Errorf("doc/threat-model.md does not say that %s may open connections", p)
+		}
+	}
 }

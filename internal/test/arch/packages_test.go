@@ -83,7 +83,7 @@ func TestPackagesBites(t *testing.T) {
 }
 
 // connecting are the packages that may open connections, each only where a
-// setting of the user's tells it to. SECURITY.md lists them.
+// setting of the user's tells it to. doc/threat-model.md lists them.
 var connecting = []string{"artifact/origin", "client", "internal/httpjson", "internal/telemetry", "llm/remote", "server/proxy", "store/postgres"}
 
 // answering are the packages that may use the network's packages to answer, or to name
