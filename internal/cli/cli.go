@@ -221,45 +221,12 @@ All commands: "carrel help commands".`,
 		},
 	}
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })
 	j.Register(root.PersistentFlags())
 	root.Flags().BoolVar(&version, "version", false, "say which version of carrel this is")
 	_ = root.RegisterFlagCompletionFunc("profile", j.CompleteProfile) // it fails only for a flag that is not there
 	return root
 }
-
-// usageTemplate is what stands in the help below the description of a command. The flags of
-// every command stand in that of the root alone.
-const usageTemplate = `Usage:
-{{- if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}
-{{- if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}
-{{- $cmds := .Commands}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- if and .HasAvailableSubCommands (not .Groups)}}
-
-Commands:{{range $cmds}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-{{- if .HasHelpSubCommands}}
-
-Topics, each by "{{.CommandPath}} help TOPIC":{{range $cmds}}{{if .IsAdditionalHelpTopicCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-{{- if .HasAvailableSubCommands}}
-
-"{{.CommandPath}} COMMAND --help" says more about a command.{{end}}
-{{- if .HasParent}}
-
-Flags of every command, such as --json, --store and --quiet: "carrel --help"{{end}}
-`
 
 // newRoot returns the root command with all others.
 func newRoot(j *job.Job) *cobra.Command {

@@ -152,7 +152,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 
 // verbatim adds text as it is laid out.
 func verbatim(b *bytes.Buffer, text string) {
-	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(text))
+	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(filled(text)))
 }
 
 // escape makes text safe for roff.

@@ -44,8 +44,8 @@ This page is what %[1]scarrel COMMAND --help%[1]s prints, for every command. It 
 			commandSections(&b, cmd)
 		}
 	}
-	fmt.Fprintf(&b, "\n## Flags of every command\n\n```text\n%s```\n", root.PersistentFlags().FlagUsages())
-	fmt.Fprintf(&b, "\n## Exit codes\n\n```text\n%s\n```\n", commandAt(root, "exit-codes").Long)
+	fmt.Fprintf(&b, "\n## Flags of every command\n\n```text\n%s```\n", root.PersistentFlags().FlagUsagesWrapped(columns))
+	fmt.Fprintf(&b, "\n## Exit codes\n\n```text\n%s\n```\n", filled(commandAt(root, "exit-codes").Long))
 	b.WriteString("\n## Former spellings\n\nThey work, and are in no help.\n\n| former | now |\n|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(former)) {
 		fmt.Fprintf(&b, "| `carrel %s` | `carrel %s` |\n", name, strings.Join(former[name], " "))
@@ -55,12 +55,8 @@ This page is what %[1]scarrel COMMAND --help%[1]s prints, for every command. It 
 
 // commandSections writes a section for a command and for each of those below it.
 func commandSections(b *strings.Builder, cmd *cobra.Command) {
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	usage, _, _ := strings.Cut(cmd.UsageString(), "\nFlags of every command")
-	fmt.Fprintf(b, "\n### %s\n\n```text\n%s\n\n%s\n```\n", cmd.CommandPath(), text, strings.TrimSpace(usage))
+	text, _, _ := strings.Cut(helpText(cmd), "\nFlags of every command, such as")
+	fmt.Fprintf(b, "\n### %s\n\n```text\n%s\n```\n", cmd.CommandPath(), strings.TrimSpace(text))
 	for _, c := range cmd.Commands() {
 		if c.Name() != "help" {
 			commandSections(b, c)

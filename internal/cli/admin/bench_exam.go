@@ -62,8 +62,8 @@ or SESSION.json with a request, in a folder for each method.
 The figures go from 0 to 1, with the interval that holds 95% of 1,000 draws of
 questions:
 
-  strings    of the strings, those in one line of the window or in two that follow
-             each other; lists of single words have none
+  strings    of the strings, those in one line of the window or in two that
+             follow each other; lists of single words have none
   questions  of the questions, those with all of their strings
   used       of the bytes that the windows may have, those that they have
   over       windows with more than that: they count for nothing
@@ -72,7 +72,8 @@ Strings say nothing of order, roles or what is false. To have a model read the
 windows and answer, see "carrel bench exam prepare", and doc/guide/exam.md for all
 of it.`,
 		Example: `  carrel bench exam my-exam.json --data ~/.claude/projects
-  carrel bench exam my-exam.json --methods account,simple-mask-fit,whole --share 20
+  carrel bench exam my-exam.json --share 20 \
+    --methods account,simple-mask-fit,whole
   carrel bench exam my-exam.json --methods all --out windows
   carrel bench exam my-exam.json --windows windows --each`,
 		Args:              cobra.ArbitraryArgs,
@@ -97,6 +98,7 @@ func (b *examBench) takes(cmd *cobra.Command) {
 	b.flags = f
 	f.StringVar(&b.data, "data", "", "`folder` that the paths of conversations are below; that of the exam if not given")
 	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows none are made unless named")
+	f.Lookup("methods").DefValue = "" // it would take more than a line of the help, which says them above
 	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")
 	f.IntVar(&b.share, "share", 10, "`percent` of the bytes of a conversation that its window may have")
 	job.Offer(cmd, "methods", append(exam.MethodNames(nil), "carrel", "baselines", "all")...)

@@ -30,7 +30,8 @@ doc/guide/exam.md has the form of these files.
 
 A window with more bytes than it may have is refused.`,
 		Example: `  carrel bench exam prepare my-exam.json --out run
-  carrel bench exam prepare my-exam.json --methods account,simple-mask-fit --share 5 --out run`,
+  carrel bench exam prepare my-exam.json --share 5 --out run \
+    --methods account,simple-mask-fit`,
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if b.out == "" {

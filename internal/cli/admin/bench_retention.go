@@ -34,7 +34,7 @@ func newBenchRetention(j *job.Job) *cobra.Command {
 	b := &retentionBench{j: j}
 	cmd := &cobra.Command{
 		Use:   "retention [PATH...] [--budgets L] [--strategy L] [--baselines] [--max N] [--svg FILE]",
-		Short: "Measure on your own sessions what of that which was needed later is kept",
+		Short: "Measure how much of what was needed later is kept",
 		Long: `Retention asks the recorded future. Each conversation is cut at about 35, 60 and
 85 percent of its tokens. What came before is compressed to each budget by each
 strategy, and what the agent really used in its next 20 steps is looked for in
@@ -52,25 +52,29 @@ sessions, some are chosen by a hash of the names of their files, the same each t
 
 The figures go from 0 to 1:
 
-  ground    of the names that were needed, those in the window with a word beside
-            them that was beside them before; in bare lists few names have that
+  ground    of the names that were needed, those in the window with a word
+            beside them that was beside them before; in bare lists few names
+            have that
   line      of the whole lines that were copied, those in the window
   stub      of the names, those in the window, or one recall away behind a stub
             that names something which the agent was busy with
-  complete  of the steps of the agent, those with all of their names in the window
-  valid     of the windows, those in which each result has its call, and each call
-            its result
-  used      tokens of the window as a share of the budget; all are held to the same
-            estimate, bytes divided by four
-  over      of the windows, those above the budget, since rules held more: compress
-            refuses such a budget, here the rest is cut as far as it goes
+  complete  of the steps of the agent, those with all of their names in the
+            window
+  valid     of the windows, those in which each result has its call, and each
+            call its result
+  used      tokens of the window as a share of the budget; all are held to the
+            same estimate, bytes divided by four
+  over      of the windows, those above the budget, since rules held more:
+            compress refuses such a budget, here the rest is cut as far as it
+            goes
 
 The intervals of ground and line hold 95% of 1,000 draws of sessions. With
 --baselines there are also simple methods, and oracles, which know what comes.`,
 		Example: `  carrel bench retention
   carrel bench retention ~/.claude/projects/-home-ada-lantern --budgets 10%,25%
   carrel bench retention session.jsonl --strategy importance,window --min 1000
-  carrel bench retention sessions/ --baselines --svg recall.svg --json=budget,method,scores`,
+  carrel bench retention sessions/ --baselines --svg recall.svg \
+    --json=budget,method,scores`,
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return b.run(cmd.Context(), args)

@@ -51,7 +51,8 @@ the exit code is 5.
 Without --budget it is that of the settings ("carrel help config"), or half of
 the context window.`,
 		Example: `  carrel assemble --query "why does the deploy fail" --budget 40000
-  carrel assemble --session @last --budget 100000 --format anthropic -o request.json
+  carrel assemble --session @last --budget 100000 --format anthropic \
+    -o request.json
   carrel assemble --query-file question.txt --budget 8000 --trace --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return fl.run(cmd.Context(), j, req) },

@@ -49,7 +49,8 @@ An evaluator elsewhere writes a --verdict, a JSON object with "evaluator" and
 the manifest's id if there is no text), "scope" and "policy", as "carrel manifest
 show" prints them; "expires", a time, is optional. The gate holds what a verdict
 is not about.`,
-		Example: `  carrel commit @last --text "The staging VPN is profile B." --confidence 0.88 --evaluator rules
+		Example: `  carrel commit @last --text "The staging VPN is profile B." \
+    --confidence 0.88 --evaluator rules
   carrel commit @last --confidence 0.9 --evaluator deploy-test
   carrel commit m_3fa91c --file note.txt --verdict verdict.json`,
 		Args:              cobra.MaximumNArgs(1),

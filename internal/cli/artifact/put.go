@@ -54,7 +54,7 @@ id and allow_secrets; flags stand in for what it leaves out. If a line makes no
 sense, nothing is stored.`,
 		Example: `  carrel put policy.md --type doc --ttl 90d
   carrel put docs/policy.md --type doc --live
-  echo "Deploys need VPN profile B." | carrel put --type memory --verified-by ada
+  echo "Deploys need profile B." | carrel put --type memory --verified-by ada
   carrel put https://docs.example.org/limits --type rag
   carrel put --lines chunks.ndjson --type rag`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -46,7 +46,8 @@ With --file it needs no store: it scores the candidates of a JSON file, an
 object such as
 
     {"now": "2026-01-01T00:00:00Z", "query": "refund limit", "candidates": [
-      {"id": "a", "class": "retrieved", "age": "36h", "ttl": "90d", "text": "…"}]}
+      {"id": "a", "class": "retrieved", "age": "36h", "ttl": "90d",
+       "text": "…"}]}
 
 or its list of candidates alone. Instead of "age" one may have "created", a
 time; "ttl" and "refuted" may be left out. A QUERY wins over the file's.`,

@@ -121,8 +121,10 @@ pass can bring the window into a state in which it fails. A --statement is a lin
 of the language that is judged where it stands.`,
 		Example: `  carrel contract add --decision pin-go-1.26 --question "Which driver?"
   carrel contract add --correction keep-it-short --block 4f0c
-  carrel contract add --source readme=@README.md --verified "needs Go 1.26" --from readme
-  carrel contract add --rule 'require evicted-blocks not includes "block-4f0c21aa0b1c2d3e"'`,
+  carrel contract add --source readme=@README.md --verified "needs Go 1.26" \
+    --from readme
+  carrel contract add \
+    --rule 'require evicted-blocks not includes "block-4f0c21aa0b1c2d3e"'`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

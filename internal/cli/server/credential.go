@@ -93,7 +93,8 @@ Review and erase go with write. A scope may be a pattern: acme/* is all below ac
 		Example: `  carrel credential create
   CREDENTIAL=$(carrel credential create --actor ci --for acme/web --expires 7d)
   carrel credential create --actor dana --allow read,write,review --for 'acme/*'
-  carrel credential create --actor metrics --allow observe --for '*' --expires never`,
+  carrel credential create --actor metrics --allow observe --for '*' \
+    --expires never`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()

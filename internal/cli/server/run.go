@@ -33,8 +33,8 @@ the end a line on standard error says how much that was.
 How agents are told:
 
   claude      ANTHROPIC_BASE_URL
-  codex       a provider of its own in arguments -c, without websockets; with the key
-              or the login that Codex has
+  codex       a provider of its own in arguments -c, without websockets; with
+              the key or the login that Codex has
   opencode    the base URLs of anthropic and openai in OPENCODE_CONFIG_CONTENT
   any other   ANTHROPIC_BASE_URL and OPENAI_BASE_URL
 

@@ -33,9 +33,10 @@ credential, also on this machine: "carrel credential create" makes one.
   /v1/…           the jobs, a route each; /v1/openapi.json describes them
   /v1/events      what happens, as a stream
   /console/       pages for people, with --console
-  /mcp            the Model Context Protocol, for agents; the header Carrel-Session
-                  names the session that an agent is in
-  /healthz        says that the process lives; needs no credential, and so does /readyz
+  /mcp            the Model Context Protocol, for agents; the header
+                  Carrel-Session names the session that an agent is in
+  /healthz        says that the process lives; needs no credential, and so does
+                  /readyz
   /metrics        for Prometheus; wants the permission observe
 
 Several servers, and commands besides them, may work on one store. When it ends, a

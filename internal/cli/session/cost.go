@@ -30,9 +30,10 @@ that could have read more than they did, with the cause and who it was:
   expired     time    the call came after the lifetime of what was kept
   compaction  client  the client compacted its history
   model       client  another model was asked
-  frame       client  tools or system text changed; session files do not record that
-  edited      client  a message that was sent was changed or left out, or a person went
-                      back; session files do not record that
+  frame       client  tools or system text changed; session files do not record
+                      that
+  edited      client  a message that was sent was changed or left out, or a
+                      person went back; session files do not record that
   epoch       carrel  Carrel made the window smaller
   unknown             none of these shows: tools or system text may have changed
                       unrecorded, or the provider forgot it

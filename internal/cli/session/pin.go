@@ -16,7 +16,7 @@ import (
 func newPin(j *job.Job) *cobra.Command {
 	return pinCommand(j, false, &cobra.Command{
 		Use:   "pin ID...",
-		Short: "Keep blocks in the window as they are, or artifacts in every context",
+		Short: "Keep blocks in the window, or artifacts in every context",
 		Long: `Pin puts blocks under a hard rule: no compression touches them. A block that has
 left the window is not brought back by it; see recall and undo. An id that no
 block has may be an artifact's: every context of the scope has it then.`,

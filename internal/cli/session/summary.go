@@ -83,7 +83,8 @@ looks for what that does not say: paths, commands, numbers and names that were
 made up, decisions turned round, changed files that are left out. If there is
 anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
 		Example: `  carrel summary check draft.md
-  carrel compress --in h.json --target 50% --summary | carrel summary check - --source h.json`,
+  carrel compress --in h.json --target 50% --summary |
+    carrel summary check - --source h.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := j.Read(args[0])
