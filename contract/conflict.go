@@ -5,23 +5,23 @@ import (
 	"unicode"
 )
 
-// A Resolution says what is to happen to a decision that contradicts another.
+// A Resolution decides about a decision that contradicts others.
 type Resolution string
 
 // The resolutions.
 const (
-	Refuse   Resolution = ""         // it is an error
-	Override Resolution = "override" // it takes the place of the other, which is recorded
-	Defer    Resolution = "defer"    // it becomes an open question
-	Comply   Resolution = "comply"   // it is dropped
+	Refuse   Resolution = ""         // fail with an error
+	Override Resolution = "override" // replace the contradicted decision, and record that
+	Defer    Resolution = "defer"    // add the new decision as an open question
+	Comply   Resolution = "comply"   // drop the new decision
 )
 
-// A Conflict is a decision that contradicts a new one.
+// A Conflict is a decision that a new one contradicts.
 type Conflict struct {
 	Decision string
 	List     List // [InheritedDecisions] or [TrackedDecisions]
 	Stem     string
-	Value    string // what the decision says of the stem
+	Value    string // value of the stem in the decision
 }
 
 // prefixes are the verbs that decisions begin with.
@@ -95,10 +95,10 @@ func (s *Contract) conflicts(decision string) []Conflict {
 	return conflicts
 }
 
-// AddDecision tracks a decision. If it contradicts inherited or tracked ones, as
-// "use-database-sqlite" does "use-database-postgres", what happens is what r says: with
-// [Refuse] the error is a [*ConflictError]. A decision that was taken already needs no
-// statement.
+// AddDecision tracks a decision. If it contradicts inherited or tracked ones,
+// as "use-database-sqlite" does "use-database-postgres", r decides; with
+// [Refuse] the error is a [*ConflictError]. A decision that is tracked
+// already adds no statement.
 func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
 }

@@ -1,11 +1,11 @@
-// Package contract reads, writes and runs session contracts: what became of each
-// block of a session, and what the session decided, asked, was told and read, as
-// statements of the Liminate language.
+// Package contract reads, writes and runs session contracts. A contract
+// records the state of each block of a session, and the session's decisions,
+// questions, corrections and sources, as statements of the Liminate language.
 //
 // # Statements
 //
-// A contract is a program, one statement a line, to which whoever works on the
-// session appends. These are the forms that this package writes:
+// A contract is a program, one statement a line; work on the session appends
+// statements. This package writes these forms:
 //
 //	remember a list called retained-blocks
 //	add "block-0x04" to paged-blocks
@@ -14,40 +14,40 @@
 //	remember a number called window-tokens with 81234
 //	remember a source called readme with "what it says"
 //
-// and the compositions, handlers and requirements of [Contract.Init], [Contract.Guard],
-// [Contract.Inherit] and [Contract.Verify]. All but remove run in the first release of
-// the language, of 35 words; doc/spec/contract.md says what which release knows.
-// Each list is declared once, before its first use, as a second declaration would
-// empty it.
+// and the compositions, handlers and requirements of [Contract.Init],
+// [Contract.Guard], [Contract.Inherit] and [Contract.Verify]. All but remove
+// run in the first release of the language, of 35 words; doc/spec/contract.md
+// lists the constructs of each release. Each list is declared once, before
+// its first use, because a second declaration would empty it.
 //
 // A block is in at most one list. One that moves is removed from its old list
 // before it is added to the new one, and one that stays needs no statement.
 //
 // # Reading and writing
 //
-// [Replay] leads from the statements to a [Contract]. The methods of a Contract that
-// write, from [Contract.Pass] to [Contract.Close], return statements to append, after
-// they have replayed them. What has no place in a contract is a typed error, and
-// then nothing has happened.
+// [Replay] computes a [Contract] from the statements. The methods of a
+// Contract that write, from [Contract.Pass] to [Contract.Close], return
+// statements to append. Invalid arguments are typed errors, and then the
+// Contract is unchanged.
 //
-// A contract may hold statements that others wrote. They are left alone, provided
-// that they change nothing of what a Contract holds: Replay refuses those that do.
+// A contract may hold foreign statements, provided that they change nothing
+// in a Contract: Replay refuses those that do.
 //
 // # Running
 //
-// [Run] executes a contract in the language and says what of it does not hold: its
-// own requirements, which [Contract.Guard] and [Contract.Inherit] add and anybody may, and
-// rules that need no statement. Guards are handlers, which are run once everything
-// else has been: so they judge what the last statement left, need not be repeated,
-// and cost the same however many passes there were.
+// [Run] executes a contract and reports violations of its requirements, which
+// [Contract.Guard], [Contract.Inherit] and foreign statements add, and of
+// rules that need no statement. Guards are handlers that run after all other
+// statements: they check the final state, and their cost does not grow with
+// the number of passes.
 //
 // The statements of the original context pager, which no release of the
 // language can run, are written by [Legacy] and not read.
 //
 // # Determinism
 //
-// The package does no I/O and reads no clock. Equal arguments give equal bytes.
-// A [Contract] must not be used concurrently.
+// The package does no I/O and reads no clock. Equal arguments give equal
+// bytes. A [Contract] must not be used concurrently.
 package contract
 
 import (
@@ -61,13 +61,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A Bucket is the name of one of the lists that blocks are in.
+// A Bucket is the name of one of the lists of blocks.
 type Bucket string
 
 // The buckets.
 const (
-	Retained Bucket = "retained-blocks" // in the window as they are
-	Paged    Bucket = "paged-blocks"    // a stub stands in their place
+	Retained Bucket = "retained-blocks" // whole in the window
+	Paged    Bucket = "paged-blocks"    // replaced by a stub
 	Evicted  Bucket = "evicted-blocks"  // out of the window
 )
 
@@ -83,13 +83,13 @@ func (b Bucket) index() int { return slices.Index(buckets[:], b) }
 // timeLayout is how times are written: UTC, to the second.
 const timeLayout = "2006-01-02T15:04:05+00:00"
 
-// A Move says where a block belongs.
+// A Move assigns a block to a bucket.
 type Move struct {
 	Block  string
 	Bucket Bucket
 }
 
-// An IDError says why a block's id cannot stand in a contract.
+// An IDError says why a block's id is not allowed in a contract.
 type IDError struct {
 	ID   string
 	Text string // such as "is empty"
@@ -148,8 +148,8 @@ func breaksLine(r rune) bool {
 
 // Legacy returns the text that the original context pager appends in a pass:
 // an add for each block in the given order, then its marker, which is no
-// statement of the language. Nothing is declared and nothing removed. An id that
-// [CheckLegacyID] refuses is an [*IDError], before anything is written.
+// statement of the language. It declares and removes nothing. It fails with
+// an [*IDError] for an id that [CheckLegacyID] refuses.
 func Legacy(decisions []Move, at time.Time) (string, error) {
 	if err := check(decisions); err != nil {
 		return "", err
@@ -166,9 +166,10 @@ func Legacy(decisions []Move, at time.Time) (string, error) {
 	return out.String(), nil
 }
 
-// CheckLegacyID returns the error of [Quote] for an id, or that of the gate of the
-// original context pager: each word of an id begins with "block-" or with a date and
-// the t of a time, or is one of the gate's 35 words.
+// CheckLegacyID returns an error if [Quote] or the gate of the original
+// context pager refuses an id. For the gate, each word of an id must begin
+// with "block-" or with a date and the t of a time, or be one of its 35
+// words.
 func CheckLegacyID(id string) error {
 	if err := checkID(id); err != nil {
 		return err
@@ -241,8 +242,8 @@ func check(decisions []Move) error {
 	return nil
 }
 
-// Before orders ids: shorter ones first, then byte by byte, which is how counted
-// ids come. Where each id is before the next, none occurs twice.
+// Before orders ids by length, then by bytes, which is the order of numbered
+// ids. In a strictly increasing list no id occurs twice.
 func Before(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) < len(b)

@@ -2,17 +2,17 @@ package contract
 
 import "slices"
 
-// A Category is what a correction is about, such as "depth". A correction that is none of
-// the named ones has none.
+// A Category is the subject of a correction, such as "depth". It is empty for
+// a correction without a standard name.
 type Category string
 
-// The corrections that change how a session is paged, see [Effects].
+// The corrections that change paging, see [Effects].
 const (
 	priorContext = "consult-prior-context"
 	sourcesFirst = "verify-against-source-not-memory"
 )
 
-// A Correction is how a user wants the agent to work from now on.
+// A Correction is a user's lasting instruction about the way of working.
 type Correction struct {
 	Name     string
 	Category Category
@@ -47,12 +47,13 @@ var corrections = [...]Correction{
 	{"explain-terms", "accessibility", "Explain each technical term where it occurs first."},
 }
 
-// Corrections returns the named corrections, by category.
+// Corrections returns the standard corrections, by category.
 func Corrections() []Correction { return slices.Clone(corrections[:]) }
 
-// LookUpCorrection returns the named correction that a text names. If there is
-// none, it is a correction without category whose name is the letters and digits of the
-// text in lower case, with hyphens for all else, and whose meaning is the text.
+// LookUpCorrection returns the standard correction that text names. Otherwise
+// it returns a correction without category; its name is text in lower case
+// with hyphens in place of everything but letters and digits, and its meaning
+// is text.
 func LookUpCorrection(text string) Correction {
 	name := slug(text)
 	for _, c := range corrections {
@@ -63,8 +64,8 @@ func LookUpCorrection(text string) Correction {
 	return Correction{Name: name, Meaning: Clean(text)}
 }
 
-// Corrections returns the corrections that are in force: those of earlier
-// sessions, and then those of this one.
+// Corrections returns the corrections in force: those of earlier sessions,
+// then those of this one.
 func (s *Contract) Corrections() []Correction {
 	var active []Correction
 	for _, l := range [...]List{ActiveCorrections, sessionCorrections} {
@@ -75,9 +76,9 @@ func (s *Contract) Corrections() []Correction {
 	return active
 }
 
-// AddCorrection notes a correction by its name, which is made of a text as
-// [LookUpCorrection] does, and the blocks that record it. Those cannot be evicted
-// any more; one that is evicted already is a [*PinError].
+// AddCorrection adds the correction that [LookUpCorrection] returns for text,
+// and the blocks that record it. Those can no longer be evicted; an evicted
+// one is a [*PinError].
 func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error) {
 	for _, id := range blocks {
 		if err := s.checkPin(id); err != nil {
@@ -95,22 +96,21 @@ func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error
 	})
 }
 
-// Effects are what the corrections of a contract mean for paging.
+// Effects are the consequences of a contract's corrections for paging.
 type Effects struct {
-	// AlwaysRetain has the blocks that record a correction, as the contract knows
-	// them.
+	// AlwaysRetain lists the blocks that record a correction.
 	AlwaysRetain []string
 
-	// PriorContext is that what earlier sessions established is wanted: blocks
-	// with such facts that overlap the intent are worth more.
+	// PriorContext asks for facts of earlier sessions: blocks with such facts
+	// that overlap the intent have a bonus.
 	PriorContext bool
 
-	// SourcesFirst is that sources are wanted rather than what is remembered of
-	// them: blocks with sources are worth more.
+	// SourcesFirst asks for sources instead of memory: blocks with sources
+	// have a bonus.
 	SourcesFirst bool
 }
 
-// Effects returns what the corrections that are in force mean for paging.
+// Effects returns the consequences of the corrections in force for paging.
 func (s *Contract) Effects() Effects {
 	return Effects{
 		AlwaysRetain: s.Texts(CorrectionBlocks),

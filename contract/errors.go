@@ -8,25 +8,26 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// ErrClosed is that a contract is closed, so that nothing can be added to it.
+// ErrClosed means that a contract is closed and nothing can be added to it.
 var ErrClosed = errors.New("the contract is closed")
 
-// ErrInitialized is that a contract has the statements of its beginning already.
+// ErrInitialized means that a contract has the statements of [Contract.Init]
+// already.
 var ErrInitialized = errors.New("the contract is initialized already")
 
-// A TextError says why a text cannot stand in a contract.
+// A TextError says why a text is not allowed in a contract.
 type TextError struct {
-	What   string // what it was to be, such as "decision"
+	What   string // role of the text, such as "decision"
 	Text   string
 	Reason string // such as "is empty"
 }
 
 func (e *TextError) Error() string { return fmt.Sprintf("%s %q %s", e.What, e.Text, e.Reason) }
 
-// A PinError says that a block cannot be both pinned and evicted.
+// A PinError means that a block would be both pinned and evicted.
 type PinError struct {
 	Block   string
-	Evicted bool // whether it is evicted and was to be pinned, rather than the other way round
+	Evicted bool // the block is evicted and was to be pinned, not the reverse
 }
 
 func (e *PinError) Error() string {
@@ -36,7 +37,7 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("block %q is pinned and cannot be evicted", e.Block)
 }
 
-// A BudgetError says that a window has more tokens than it may have.
+// A BudgetError means that a window exceeds its budget.
 type BudgetError struct {
 	Tokens, Limit token.Count
 }
@@ -45,7 +46,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("a window of %d tokens is over the budget of %d", e.Tokens, e.Limit)
 }
 
-// A ConflictError says which decisions a new one contradicts.
+// A ConflictError lists the decisions that a new one contradicts.
 type ConflictError struct {
 	Decision  string
 	Conflicts []Conflict // at least one
@@ -59,9 +60,9 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("decision %q conflicts with %s", e.Decision, strings.Join(old, " and "))
 }
 
-// A PayloadError says what is wrong with a payload.
+// A PayloadError describes an invalid payload.
 type PayloadError struct {
-	Field string // such as "sources.0.name", or empty if it is no JSON
+	Field string // such as "sources.0.name"; empty if the payload is not JSON
 	Text  string
 }
 

@@ -18,11 +18,11 @@ var guardLines = [...]string{
 	`  require window-tokens is not above token-budget because "the window has a budget"`,
 }
 
-// Guard adds the guards to a contract that has none: that no pinned block and none
-// that records a correction is evicted, that each block is in one list, and that
-// the window is within its budget. The names that they read are declared first.
-// [Run] holds a contract against the same rules whether or not it is guarded; the
-// guards let other implementations of the language do so.
+// Guard adds the guards to a contract without them: no pinned block and no
+// block that records a correction is evicted, each block is in one list, and
+// the window is within its budget. It declares the names that they read
+// first. [Run] checks the same rules without guards; guards let other
+// implementations of the language check them.
 func (s *Contract) Guard() ([]string, error) {
 	if s.guarded() && !s.Closed() {
 		return nil, nil

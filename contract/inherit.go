@@ -1,13 +1,12 @@
 package contract
 
-// Inherit takes over what an earlier session left: the decisions that still hold,
-// all corrections, questions that were not answered, and claims that were
-// verified. Behind each of them stands a requirement that the list has it, so a
-// contract out of which one was cut does not run. Sources and blocks are not
-// inherited.
+// Inherit adds the state of an earlier session: decisions that still hold,
+// all corrections, unanswered questions, and verified claims. Each is
+// followed by a requirement that the list has it, so that a contract from
+// which one was removed fails. Sources and blocks are not inherited.
 //
-// It is meant for the beginning of a session. If a decision of this session
-// contradicts an inherited one the error is a [*ConflictError].
+// Call it at the beginning of a session. If a decision of this session
+// contradicts an inherited one, the error is a [*ConflictError].
 func (s *Contract) Inherit(parent *Contract) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.inherit(InheritedDecisions, "decision", parent, InheritedDecisions, TrackedDecisions)

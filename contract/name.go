@@ -7,10 +7,10 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// Clean makes a text fit for quotation marks: double ones become single ones, line
-// breaks and control characters spaces, what is no UTF-8 the replacement
-// character, and the spaces at its ends are gone. What is left may be empty, or
-// "none", which a list cannot hold.
+// Clean makes a text fit for quotation marks: double quotes become single
+// ones, line breaks and control characters spaces, and invalid UTF-8 the
+// replacement character; spaces at the ends are removed. The result may be
+// empty, or "none", which a list cannot hold.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

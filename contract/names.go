@@ -2,25 +2,25 @@ package contract
 
 import "slices"
 
-// A List is the name of a list of texts that a session keeps beside its blocks.
+// A List is the name of a list of texts in a contract.
 type List string
 
 // The lists of a session.
 const (
 	TrackedDecisions    List = "tracked-decisions"    // decided in this session
 	overriddenDecisions List = "overridden-decisions" // gave way to another decision in this session
-	OpenQuestions       List = "open-questions"       // asked in this session, and not answered
+	OpenQuestions       List = "open-questions"       // asked in this session and not answered
 	sessionCorrections  List = "session-corrections"  // how the user wants it, said in this session
-	VerifiedClaims      List = "verified-claims"      // found to be so, in this session or an earlier one
+	VerifiedClaims      List = "verified-claims"      // verified in this session or an earlier one
 	precommitVerified   List = "precommit-verified"   // what was checked before a commit
 	InheritedDecisions  List = "inherited-decisions"  // decided in earlier sessions
 	ActiveCorrections   List = "active-corrections"   // corrections of earlier sessions
 	UnresolvedQuestions List = "unresolved-questions" // questions of earlier sessions
 	PinnedBlocks        List = "pinned-blocks"        // blocks that stay in the window
 	CorrectionBlocks    List = "correction-blocks"    // blocks that record a correction
-	GateCommitted       List = "gate-committed"       // contexts and memories that the gate let through, by their ids
-	GateHeld            List = "gate-held"            // those that wait for a person's decision
-	GateRejected        List = "gate-rejected"        // those that a person rejected
+	GateCommitted       List = "gate-committed"       // ids of contexts and memories that the gate accepted
+	GateHeld            List = "gate-held"            // ids that wait for a person's decision
+	GateRejected        List = "gate-rejected"        // ids that a person rejected
 )
 
 // lists has the lists of a session.
@@ -33,7 +33,7 @@ var lists = [...]List{
 // index returns the place of l in lists, or -1.
 func (l List) index() int { return slices.Index(lists[:], l) }
 
-// A SourceState says how far the sources of a session were read.
+// A SourceState says how much of the sources of a session was read.
 type SourceState string
 
 // The states of sources.
@@ -43,7 +43,7 @@ const (
 	Verified  SourceState = "verified"
 )
 
-// A ClaimBasis says what the claims of a session rest on.
+// A ClaimBasis is the basis of a session's claims.
 type ClaimBasis string
 
 // The bases of claims.
@@ -54,7 +54,7 @@ const (
 	BasisVerified  ClaimBasis = "verified"
 )
 
-// The names of single values, and what those of contractState are.
+// Names of single values, and the values of contractState.
 const (
 	sessionID     = "session-id"
 	resumeState   = "resume-state"

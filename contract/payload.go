@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A Payload is what a session begins with. Everything is optional.
+// A Payload has the initial data of a session. Every field is optional.
 type Payload struct {
 	Sources       []PayloadSource `json:"sources,omitempty"`
 	Decisions     []string        `json:"decisions,omitempty"`
@@ -15,15 +15,15 @@ type Payload struct {
 	ResumeState   string          `json:"resume_state,omitempty"`
 }
 
-// A PayloadSource is a text to be remembered by a name.
+// A PayloadSource is a named text.
 type PayloadSource struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// ParsePayload reads a payload from JSON. A key that is not one of the fields, a
-// key that comes twice, and a value of another kind are a [*PayloadError]. Texts
-// are taken as they are: [Contract.Init] makes them fit.
+// ParsePayload parses a payload in JSON. An unknown key, a repeated key, and
+// a value of a wrong type are a [*PayloadError]. Texts are not changed;
+// [Contract.Init] cleans them.
 func ParsePayload(data []byte) (*Payload, error) {
 	p := new(Payload)
 	r := rawjson.NewReader(data)

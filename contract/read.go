@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// What statements do.
+// The effects of statements.
 const (
 	verbDeclare = "declare"
 	verbAdd     = "add"

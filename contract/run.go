@@ -9,36 +9,36 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// A FailureKind says what sort of a [Failure] one is.
+// A FailureKind is the kind of a [Failure].
 type FailureKind string
 
 // The kinds of failures.
 const (
-	FailedGuard     FailureKind = "guard"     // a requirement that is not met, or a prohibition that is violated
-	FailedStatement FailureKind = "statement" // what the language cannot execute
-	FailedPin       FailureKind = "pin"       // a block that must stay in the window is out of it
+	FailedGuard     FailureKind = "guard"     // an unmet requirement or a violated prohibition
+	FailedStatement FailureKind = "statement" // a statement that cannot be executed
+	FailedPin       FailureKind = "pin"       // a block that must stay in the window was evicted
 	FailedBudget    FailureKind = "budget"    // the window is over its budget
 	FailedDecision  FailureKind = "decision"  // two decisions contradict each other
 )
 
-// A Failure is something that a contract does not hold.
+// A Failure is a violated rule of a contract.
 type Failure struct {
-	Line int         `json:"line"` // first is 1
+	Line int         `json:"line"` // from 1
 	Kind FailureKind `json:"kind"`
 	Text string      `json:"text"` // what is wrong, in words
 }
 
 func (f Failure) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Text) }
 
-// A Report is what came of running a contract.
+// A Report is the result of running a contract.
 type Report struct {
 	State      *Contract `json:"-"`          // after the last statement
-	Statements int       `json:"statements"` // how many the language executed
-	Failures   []Failure `json:"failures"`   // by line; none if the contract holds
-	Shown      []string  `json:"shown"`      // what it printed, such as that a source was not read
+	Statements int       `json:"statements"` // number of executed statements
+	Failures   []Failure `json:"failures"`   // by line; empty if the contract holds
+	Shown      []string  `json:"shown"`      // output, for example that a source was not read
 }
 
-// Err returns a [*RunError] if anything failed.
+// Err returns a [*RunError] if there are failures, or nil.
 func (r *Report) Err() error {
 	if len(r.Failures) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (r *Report) Err() error {
 	return &RunError{Failures: r.Failures}
 }
 
-// A RunError says what a contract does not hold.
+// A RunError lists the failures of a contract.
 type RunError struct {
 	Failures []Failure // at least one
 }
@@ -60,22 +60,22 @@ func (e *RunError) Error() string {
 
 // RunOptions adjusts [Run].
 type RunOptions struct {
-	// Packs are added to the session pack.
+	// Packs are loaded in addition to the session pack.
 	Packs []*limn.Pack
 
-	// Today is the date that a contract knows as "today", as yyyy-mm-dd, or empty.
+	// Today is the date of the name "today", as yyyy-mm-dd, or empty.
 	Today string
 }
 
-// Run replays a contract, executes it with the session pack, and holds what it
-// leads to against the rules of contracts: no block that is pinned or records a
-// correction is evicted, the window is within its budget, and no two decisions
-// contradict each other. That a block is in one list only, and that nobody else's
-// statement changes what is ours, replaying has checked.
+// Run replays a contract, executes it with the session pack, and checks the
+// rules of contracts: no block that is pinned or records a correction is
+// evicted, the window is within its budget, and no two decisions contradict
+// each other. Replaying checks that each block is in one list only and that
+// foreign statements change none of Carrel's variables.
 //
-// What cannot be replayed is a [*SyntaxError]; all else that is wrong is in the
-// report. Unlike in the language itself, requirements that are not met and
-// statements that ask for a confirmation are failures.
+// A contract that cannot be replayed is a [*SyntaxError]; all other failures
+// are in the report. Unlike in the language itself, unmet requirements and
+// unconfirmed statements are failures.
 func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
 	all := slices.Collect(lines)
 	state, err := Replay(slices.Values(all))

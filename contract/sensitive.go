@@ -10,8 +10,8 @@ import (
 // A sensitive is a line of a contract that may say something that is not for
 // others.
 type sensitive struct {
-	Line   int    // first is 1
-	Marker string // what stands in it, such as "password"
+	Line   int    // from 1
+	Marker string // the found word, such as "password"
 }
 
 // A marker is words of which a secret is often not far. Hyphens and underscores in
@@ -42,10 +42,10 @@ var markers = [...]marker{
 	{"cvv", true},
 }
 
-// FindSensitive returns the lines of a contract with words like "password" or
-// "api key", each with the first such word. It looks at sources and claims and at
-// everything else, comments too: whoever gives a contract away gives all of it. It
-// finds words about secrets, and not secrets.
+// FindSensitive returns the lines of a contract that contain words like
+// "password" or "api key", each with its first such word. It reads all lines,
+// including comments, because a shared contract shows them all. It finds
+// words about secrets, not secrets.
 func FindSensitive(lines iter.Seq[string]) []sensitive {
 	var found []sensitive
 	n := 0

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// A Source is a text that a session remembers by a name: what it was given to
-// read, or a claim.
+// A Source is a named text that a session remembers: a source or a claim.
 type Source struct {
 	Name  string
 	Text  string
-	Claim bool // whether it is a claim, rather than a source
+	Claim bool // a claim, not a source
 }
 
 // A session is what a contract says beside the blocks.
@@ -53,24 +52,24 @@ func (s *Contract) Texts(l List) []string {
 	return nil
 }
 
-// ResumeState returns where the session is to be resumed, or nothing.
+// ResumeState returns the point at which to resume the session, or "".
 func (s *Contract) ResumeState() string { return s.session.value(resumeState) }
 
-// SourceState returns how far the sources were read, or nothing if that was never
-// said.
+// SourceState returns how much of the sources was read, or "" if it is not
+// recorded.
 func (s *Contract) SourceState() SourceState { return SourceState(s.session.value(sourceState)) }
 
-// ClaimBasis returns what the claims rest on, or nothing if that was never said.
+// ClaimBasis returns the basis of the claims, or "" if it is not recorded.
 func (s *Contract) ClaimBasis() ClaimBasis { return ClaimBasis(s.session.value(claimBasis)) }
 
-// WindowTokens returns how many tokens the window had after the last pass, and
-// how many it might have.
+// WindowTokens returns the tokens of the window after the last pass, and
+// their limit.
 func (s *Contract) WindowTokens() (tokens, limit int64) {
 	return s.session.number(windowTokens), s.session.number(tokenBudget)
 }
 
-// Summary returns the id of the summary that stands in the window, and how many
-// blocks it covers, from the first; nothing if there is none.
+// Summary returns the id of the summary in the window and the number of
+// blocks that it covers, from the first; zero values if there is none.
 func (s *Contract) Summary() (id string, blocks int64) {
 	if id = s.session.value(summaryName); id == noSummary {
 		id = ""
@@ -78,7 +77,7 @@ func (s *Contract) Summary() (id string, blocks int64) {
 	return id, s.session.number(summaryBlocks)
 }
 
-// Sources returns what was remembered as a source or claim, in order.
+// Sources returns the sources and claims, in order.
 func (s *Contract) Sources() []Source { return slices.Clone(s.session.sources) }
 
 // source returns a source or claim by its name.
@@ -96,8 +95,8 @@ func (s *Contract) Initialized() bool { return s.session.value(contractState) !=
 // guarded reports whether the contract has the statements of [Contract.Guard].
 func (s *Contract) guarded() bool { return s.session.value(blockCount) != "" }
 
-// Closed reports whether the contract is closed. Then it may be read, and no
-// statement that changes anything may follow.
+// Closed reports whether the contract is closed: statements that change
+// something are no longer allowed.
 func (s *Contract) Closed() bool { return s.session.closed }
 
 // applySession replays a statement that is not about blocks and the marker.

@@ -11,13 +11,12 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// A Contract is what a contract says: which block is in which list, when the last
-// pass was, and what the session has decided, asked, been told and read. The zero
-// Contract is that of an empty contract.
+// A Contract is the state of a contract: the list of each block, the time of
+// the last pass, and the session's decisions, questions, corrections and
+// sources. The zero Contract is empty.
 //
-// Methods that write return the statements that they add, without line ends. Each
-// was replayed before it is returned, and the Contract is then as it is after them.
-// If there is an error, nothing has changed.
+// Methods that write return the statements to append, without line ends, and
+// apply them to the Contract. After an error the Contract is unchanged.
 type Contract struct {
 	declared [len(buckets)]bool
 	counts   [len(buckets)]int
@@ -26,28 +25,27 @@ type Contract struct {
 	session  session
 }
 
-// A SyntaxError says which line of a contract cannot be replayed, and why.
+// A SyntaxError names the line of a contract that cannot be replayed.
 type SyntaxError struct {
-	Line      int    // first is 1
-	Column    int    // in bytes; first is 1
+	Line      int    // from 1
+	Column    int    // in bytes, from 1
 	Statement string // the whole line
 	Text      string // what is wrong
-	Hint      string // what to do, or empty
+	Hint      string // suggested correction, or empty
 }
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.Text, e.Statement)
 }
 
-// Replay returns the state that the statements of a contract lead to. It skips
-// blank lines and comments, and passes over statements that change nothing of
-// what a Contract holds. Everything else must be in one of the forms that this
-// package writes and must make sense where it stands: a list is declared once
-// and before it is used, a block is in no other list when it is added, what is
-// removed from a list is in it, and nothing is changed once the contract is
-// closed. If not, the error is a [*SyntaxError].
+// Replay returns the state after the statements of a contract. It skips blank
+// lines, comments, and statements that change nothing in a Contract. All
+// others must have a form that this package writes and be valid in their
+// place: a list is declared once, before its use; an added block is in no
+// other list; a removed item is in its list; and nothing changes after the
+// contract is closed. Otherwise the error is a [*SyntaxError].
 //
-// Replay judges no guards and runs nothing: that is for [Run].
+// Replay neither checks guards nor runs statements; [Run] does.
 func Replay(lines iter.Seq[string]) (*Contract, error) {
 	s := new(Contract)
 	n := 0
@@ -61,9 +59,9 @@ func Replay(lines iter.Seq[string]) (*Contract, error) {
 	return s, nil
 }
 
-// Lines cuts the text of a contract into lines where the language does: at line
-// feeds, carriage returns and the eight other line-breaking characters. The
-// break after the last line begins no further one.
+// Lines splits the text of a contract at the language's line ends: line
+// feeds, carriage returns and eight other line-breaking characters. A line
+// end at the end of the text begins no further line.
 func Lines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range limn.Lines(text) {
@@ -74,7 +72,7 @@ func Lines(text string) iter.Seq[string] {
 	}
 }
 
-// Bucket returns the list that a block is in, and reports whether it is in one.
+// Bucket returns the list of a block, and whether it is in one.
 func (s *Contract) Bucket(block string) (Bucket, bool) {
 	b, ok := s.blocks[block]
 	return b, ok

@@ -18,12 +18,11 @@ var templateRest = [...]string{
 	`  show "ok: what is claimed was checked"`,
 }
 
-// Init begins the contract of a session: with states, empty lists,
-// compositions and guards, as far as they are not there, and then what a payload says, which may be nil. Each
-// item of the payload is in the state afterwards, or there is an error. The
-// error is [ErrInitialized] if the contract was begun before, a [*TextError] about
-// an item that cannot be written, or a [*ConflictError] if decisions contradict one
-// another.
+// Init begins the contract of a session: it adds missing states, empty lists,
+// compositions and guards, then the items of p, which may be nil. It fails
+// with [ErrInitialized] if the contract was begun before, with a [*TextError]
+// for an item that cannot be written, and with a [*ConflictError] if
+// decisions contradict each other.
 func (s *Contract) Init(id string, p *Payload) ([]string, error) {
 	if s.Initialized() {
 		return nil, ErrInitialized

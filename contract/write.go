@@ -90,9 +90,9 @@ func bindNumber(name string, n int) string {
 	return "remember a number called " + name + " with " + strconv.Itoa(n)
 }
 
-// AddQuestion adds an open question, unless it is one already, also from an
-// earlier session. A text must be one that [checkID] takes, which [Clean] makes of
-// most others; if not, the error is a [*TextError], here and in what follows.
+// AddQuestion adds an open question, unless it is open already, also from an
+// earlier session. This and the following methods fail with a [*TextError]
+// for a text that [checkID] refuses; [Clean] makes most texts acceptable.
 func (s *Contract) AddQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) { d.question(question) })
 }
@@ -103,8 +103,8 @@ func (d *draft) question(question string) {
 	}
 }
 
-// ResolveQuestion takes an open question away, of this session or an earlier one.
-// If there is no such question the error is a [*TextError].
+// ResolveQuestion removes an open question of this or an earlier session. It
+// fails with a [*TextError] if there is no such question.
 func (s *Contract) ResolveQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		switch {
@@ -118,12 +118,12 @@ func (s *Contract) ResolveQuestion(question string) ([]string, error) {
 	})
 }
 
-// SetSourceState says how far the sources were read.
+// SetSourceState records how much of the sources was read.
 func (s *Contract) SetSourceState(state SourceState) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(sourceState, string(state)) })
 }
 
-// SetClaimBasis says what the claims rest on.
+// SetClaimBasis records the basis of the claims.
 func (s *Contract) SetClaimBasis(basis ClaimBasis) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(claimBasis, string(basis)) })
 }
@@ -139,7 +139,7 @@ func (d *draft) choose(name, word string) {
 	}
 }
 
-// SetResumeState says where the session is to be resumed.
+// SetResumeState records the point at which to resume the session.
 func (s *Contract) SetResumeState(text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.text(resumeState, text) })
 }
@@ -152,15 +152,15 @@ func (d *draft) text(name, text string) {
 	}
 }
 
-// AddSource remembers the text of a source by a name: its letters and digits in lower
-// case, with hyphens for all else, and "source-" before a name that the language or a
-// contract has a meaning for. A name that has another text already, or no letter and no
-// digit, is a [*TextError].
+// AddSource adds the text of a source under a name: the letters and digits of
+// name in lower case, hyphens for everything else, and the prefix "source-"
+// if the language or a contract uses the name. It fails with a [*TextError]
+// for a name with another text, or without letters and digits.
 func (s *Contract) AddSource(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("source", name, text) })
 }
 
-// AddClaim remembers a claim by a name, as AddSource does with a source.
+// AddClaim adds a claim under a name, as AddSource does a source.
 func (s *Contract) AddClaim(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("claim", name, text) })
 }
@@ -183,10 +183,10 @@ func (d *draft) remember(what, name, text string) {
 	}
 }
 
-// Verify notes that a claim was found to be so. With the name of a source, the
-// words of the claim must stand in it, in the same case; the statement that says
-// so is one of the session pack. If they do not, or there is no such source, the
-// error is a [*TextError].
+// Verify adds a verified claim. If source is not empty, the source with that
+// name must contain the words of the claim, in the same case; the statement
+// is one of the session pack. If it does not, or does not exist, the error is
+// a [*TextError].
 func (s *Contract) Verify(claim, source string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.check("claim", claim)
@@ -213,15 +213,14 @@ func (d *draft) cite(claim, source string) {
 	}
 }
 
-// VerifyCommit notes something that was checked before a commit, such as which
-// files it has.
+// VerifyCommit adds a check made before a commit, for example the list of its
+// files.
 func (s *Contract) VerifyCommit(what string) ([]string, error) {
 	return s.edit(func(d *draft) { d.add(precommitVerified, "check", what) })
 }
 
-// Pin says which blocks stay in the window, in place of those that were said
-// before. If one of them is evicted the error is a [*PinError], and if one cannot
-// be written an [*IDError].
+// Pin replaces the pinned blocks. It fails with a [*PinError] if one of them
+// is evicted, and with an [*IDError] for an invalid id.
 func (s *Contract) Pin(blocks []string) ([]string, error) {
 	want := make(map[string]bool, len(blocks))
 	for _, id := range blocks {
@@ -260,8 +259,8 @@ func (s *Contract) Pinned(block string) bool {
 	return s.session.list(PinnedBlocks).has(block) || s.session.list(CorrectionBlocks).has(block)
 }
 
-// Budget says how many tokens the window has, and how many it may have. It is for
-// each pass to say. More than it may have is a [*BudgetError].
+// Budget records the tokens of the window and their limit. Every pass calls
+// it. It fails with a [*BudgetError] if tokens exceeds limit.
 func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	if tokens < 0 || tokens > limit {
 		return nil, &BudgetError{Tokens: tokens, Limit: limit}
@@ -272,9 +271,9 @@ func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	})
 }
 
-// Summarize says which summary stands in the window, and how many blocks it covers,
-// from the first. An empty id says that none does. What is so already needs no
-// statement.
+// Summarize records the summary in the window and the number of blocks that
+// it covers, from the first. An empty id means no summary. Unchanged values
+// add no statement.
 func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
 		return nil, nil
@@ -289,8 +288,8 @@ func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	})
 }
 
-// Gate notes in one of the three lists of the gate what became of a context or a
-// memory, by its id. It is then in none of the others.
+// Gate moves the id of a context or a memory to one of the three lists of the
+// gate.
 func (s *Contract) Gate(id string, to List) ([]string, error) {
 	return s.edit(func(d *draft) {
 		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {
@@ -304,7 +303,7 @@ func (s *Contract) Gate(id string, to List) ([]string, error) {
 	})
 }
 
-// Close ends the contract. No statement that changes anything can follow.
+// Close closes the contract. No later statement may change anything.
 func (s *Contract) Close() ([]string, error) {
 	return s.edit(func(d *draft) { d.bind(contractState, stateClosed) })
 }

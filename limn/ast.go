@@ -1,20 +1,20 @@
 package limn
 
-// A Program is the lines of a source text that hold statements, in order.
-// Comments and blank lines are not kept: what [Program.String] returns is the
-// canonical form of the statements.
+// A Program is the lines of a source text that hold statements, in order. It
+// has no comments and blank lines; [Program.String] returns the statements in
+// canonical form.
 type Program struct {
 	Name  string // of the file, if it has one
 	Lines []*Line
 }
 
-// A Line is a statement where it stands, or what is wrong with it.
+// A Line is a statement with its position, or an error.
 type Line struct {
 	Pos    Pos    // of the first word
-	Source string // as it was written, without line break; of a "when", with its body
+	Source string // source text without line break; of a "when", with its body
 	stmt   stmt
 	Err    *Error // or nil
-	Amber  string // the first condition that mixes "and" with "or", with parentheses; empty if none does
+	Amber  string // the first condition that mixes "and" with "or", with parentheses added; empty if there is none
 }
 
 // A stmt is what a line says: [*about], [*when] or [*sequence].
@@ -30,7 +30,7 @@ type when struct {
 	Inherited bool
 	Cond      condition
 	Unless    condition // or nil
-	From      string    // the agent it was inherited from, or empty
+	From      string    // agent that it was inherited from, or empty
 	Body      []*Line
 }
 
@@ -42,13 +42,13 @@ type sequence struct {
 // An operation is an [action] with what is said about it. Only the action has an effect.
 type operation struct {
 	Pos       Pos
-	Then      bool    // joined to the one before by "then" rather than "and"
+	Then      bool    // joined to the one before by "then" instead of "and"
 	Starting  *moment // or nil
 	Until     *moment // or nil
 	Inherited bool
 	Core      action
 	Because   *quotation // or nil
-	From      string     // the agent it was inherited from, or empty
+	From      string     // agent that it was inherited from, or empty
 }
 
 // A moment is the day that a rule begins or ends with. It is a remark: nothing
@@ -64,17 +64,17 @@ type action interface {
 	check(m *Machine, f *frame) error
 }
 
-// The operations. A Name in them is that of a value.
+// The operations. A Name in them names a value.
 type (
 	// remember binds a name: "remember a D called N" with or from something.
 	// Exactly one of Fields, Values and From is set, or none for an empty list.
 	remember struct {
-		Descriptor []string // the words before "called", without articles; "value", "list" or "record" if there were none
+		Descriptor []string // words before "called", without articles; by default "value", "list" or "record"
 		Name       Name
 		Fields     []assignment // with F as V and …: a record
 		Values     []expr       // with V [and V …]
-		List       bool         // whether Values, or their absence, make a list
-		From       any          // an [action] that has a value or an [expr], from something; or nil
+		List       bool         // Values are the items of a list, which may be empty
+		From       any          // an [action] with a value or an [expr]; or nil
 	}
 
 	// teach binds a name to an operation: "remember how to N from P: stmt".
@@ -197,7 +197,7 @@ type (
 	finish struct{}
 )
 
-// A Name is a word that names a value, where it stands.
+// A Name is a word that names a value, with its position.
 type Name struct {
 	Pos  Pos
 	Text string
@@ -287,11 +287,11 @@ type (
 	// test is a comparison.
 	test struct {
 		Pos     Pos
-		Subject expr // an [currentItem] also where it was left out, in a require-each or a define
+		Subject expr // an [currentItem] if it was omitted, in a require-each or a define
 		Not     bool
 		Op      operator
 		Within  expr // the tolerance of [opWithin]
-		Value   expr // a Word after "is" may turn out to name a predicate
+		Value   expr // a Word after "is" may name a predicate
 	}
 )
 

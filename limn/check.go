@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// A Finding is something about a program that can be seen without running it.
+// A Finding is a remark about a program that needs no run.
 type Finding struct {
 	Pos  Pos
 	Kind FindingKind
 	Text string // what is wrong
-	Hint string // what to do, or empty
+	Hint string // suggested correction, or empty
 }
 
-// A FindingKind is what sort of finding it is: "parse", "unknown", "release",
+// A FindingKind is the kind of a finding: "parse", "unknown", "release",
 // "contradiction" or "amber".
 type FindingKind string
 
-// The kinds of findings. Only those of the first three kinds make a program one
-// that does not do what it says, or that its reader cannot read.
+// The kinds of findings. The first three are errors.
 const (
 	findingParse         FindingKind = "parse"         // no statement of the language
 	findingUnknown       FindingKind = "unknown"       // a name that nothing gives a meaning to
@@ -27,16 +26,17 @@ const (
 	findingAmber         FindingKind = "amber"         // "and" beside "or", which a run asks about
 )
 
-// Warns reports whether a finding may be meant.
+// Warns reports whether a finding is a warning: the program may be as
+// intended.
 func (k FindingKind) Warns() bool { return k == findingContradiction || k == findingAmber }
 
-// Check returns what can be said of a program without running it, in the order of
-// its lines: errors, names that are used before anything can have given them a
-// meaning, rules that contradict one another, and conditions that have to be confirmed. If there is a
-// release, constructs that it does not know are among them.
+// Check returns the findings about a program in the order of its lines:
+// errors, names used before they can have a meaning, contradictory rules, and
+// conditions that need a confirmation. If release is not nil, constructs that
+// it does not know are findings too. packs must be those that the program was
+// parsed with.
 //
-// Whether a value is of the right kind, or a record has a field, only a run tells.
-// Packs are those that the program was parsed with.
+// Types of values and fields of records are checked only by a run.
 func Check(p *Program, packs []*Pack, release *Release) []Finding {
 	var found []Finding
 	for _, l := range p.Lines {
@@ -286,7 +286,8 @@ func (c *nameCheck) value(e expr) {
 	}
 }
 
-// Pack returns the name of the pack whose verb a statement is; empty if it is none.
+// Pack returns the name of the pack that has the statement's verb, or "" if
+// the verb is the language's own.
 func (l *Line) Pack() string {
 	if s, ok := l.stmt.(*sequence); ok {
 		for _, op := range s.Ops {

@@ -9,8 +9,8 @@ import (
 // A contradiction is something about the rules of a program that cannot be meant.
 type contradiction struct {
 	Kind  contradictionKind
-	Lines []*Line // that are involved, in order
-	Text  string  // what is wrong, as a sentence without a full stop
+	Lines []*Line // lines involved, in order
+	Text  string  // a sentence without a full stop
 }
 
 // A contradictionKind is what sort of thing is wrong with rules.

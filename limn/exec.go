@@ -141,7 +141,7 @@ func (m *Machine) do(core action, f *frame) error {
 	return errNothing
 }
 
-// The words of verbs that share a node.
+// Words of verbs that share a node.
 const (
 	verbFilter  = "filter"
 	verbSum     = "sum"

@@ -2,12 +2,12 @@ package limn
 
 import "strings"
 
-// Format returns a program with its statements in their canonical form, and its
-// comments and blank lines where they were. Comments stand at the left, or in a
-// handler where its body does. Of a program with errors it returns none, and the
-// first error.
+// Format returns a program with its statements in canonical form, and its
+// comments and blank lines in their places. Comments are not indented, except
+// in a handler, where they are indented like its body. It fails with the
+// first error of a program with errors.
 //
-// The statements are the same ones as before, and formatting once more changes
+// Formatting does not change the meaning, and formatting again changes
 // nothing.
 func Format(text string, opts *Options) (string, error) {
 	p := Parse("", text, opts)

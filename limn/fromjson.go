@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// FromJSON returns the value that stands for what JSON was decoded to. The fields
-// of objects come in the order of their names. There is none for null, true,
-// false and nested lists.
+// FromJSON converts a decoded JSON value. Fields of objects are ordered by
+// name. It fails for null, true, false and nested lists.
 func FromJSON(v any) (Value, error) {
 	switch v := v.(type) {
 	case string:

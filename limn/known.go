@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Meaning is what a name stands for.
+// A Meaning is the type and value of a name.
 type Meaning struct {
 	Name string
-	Type string // as of a [PackName], or "composition" or "predicate"
-	Text string // the value as it is shown, or the statement that gave the meaning
+	Type string // as in a [PackName], or "composition" or "predicate"
+	Text string // the value as displayed, or the statement that defined it
 }
 
-// Names returns what the names stand for that a machine knows, sorted by name. A
-// live name without a value is not among them.
+// Names returns the meanings of all names that the machine knows, sorted by
+// name. A live name without a value is omitted.
 func (m *Machine) Names() []Meaning {
 	all := make([]Meaning, 0, len(m.symbols)+len(m.predicates))
 	for _, name := range slices.Sorted(maps.Keys(m.symbols)) {
@@ -33,8 +33,8 @@ func (m *Machine) Names() []Meaning {
 	return all
 }
 
-// OpensBlock reports whether a line is the beginning of a handler, so that
-// indented lines belong to it.
+// OpensBlock reports whether a line begins a handler, so that the indented
+// lines after it are its body.
 func OpensBlock(line string) bool {
 	p := &parser{lexer: newLexer(nil), text: line, rest: line}
 	if !p.advance() {

@@ -1,14 +1,20 @@
-// Package limn is the Liminate language: prose of a bounded vocabulary that
-// executes. It lexes, parses, checks, runs and prints programs of the release
-// with 61 reserved words, and can tell what of a program older releases know.
+// Package limn implements the Liminate language: executable prose with a
+// bounded vocabulary. It parses, checks, runs, formats and prints programs of
+// the release with 61 reserved words, and reports constructs that older
+// releases do not know.
+//
+//	program := limn.Parse("rules.limn", text, nil)
+//	machine := limn.NewMachine(nil)
+//	for result := range machine.Run(program) {
+//		fmt.Println(result.Status, result.Output)
+//	}
 //
 // # Programs
 //
-// A program is lines. Each line is a statement, a comment, or blank, which a line of
-// nothing but punctuation is, too; only a "when" is followed by indented lines, which
-// are its body. A line that is wrong does not stop the lines after it: [Parse] returns
-// every line with its statement or its error, and running goes on behind a statement
-// that failed.
+// Each line of a program is a statement, a comment, or blank; a line of only
+// punctuation is blank. A "when" is followed by indented lines, its body. An
+// invalid line does not affect the others: [Parse] returns each line with its
+// statement or its error, and a run continues after a failed statement.
 //
 //	remember a list called paged-blocks
 //	add "block-0x04" to paged-blocks
@@ -16,29 +22,29 @@
 //
 // # Running
 //
-// A [Machine] holds names and their values and executes one statement after the
-// other; each gives a [Result] with a [Status]. Nothing of an operation happens
-// before all of it was checked against the names that there are. Statements of
-// the form "when …" are handlers: [Machine.Listen] runs them on updates of live
-// values. Where updates come from, such as a timer, is not this package's concern.
+// A [Machine] holds names with their values and executes one statement after
+// the other; each gives a [Result] with a [Status]. An operation is checked
+// completely before it changes anything. Statements of the form "when …" are
+// handlers: [Machine.Listen] runs them on updates of live values, which the
+// caller supplies.
 //
 // # Packs
 //
-// A [Pack] adds nouns, verbs and live values to the language. The session pack
-// and the research pack are built in.
+// A [Pack] adds nouns, verbs and live values to the language. The session
+// pack and the research pack are built in.
 //
-// # The published program
+// # Compatibility
 //
-// Statuses, kinds of errors and what statements show are those of the program that
-// its authors publish. doc/spec/limn.md lists what differs on purpose; the cases of
-// package conform hold an implementation to the rest.
+// Statuses, kinds of errors and outputs are those of the program that the
+// language's authors publish. doc/spec/limn.md lists the deliberate
+// differences; the cases of package conform test the rest.
 //
 // # Determinism
 //
-// The package does no I/O, starts no goroutine and reads no clock: the date called
-// "today" is given. Equal programs, packs and updates give equal results.
-// Programs and packs are immutable once made and may be shared; a Machine must not
-// be used concurrently.
+// The package does no I/O, starts no goroutine and reads no clock: the caller
+// supplies the date "today". Equal programs, packs and updates give equal
+// results. Programs and packs are immutable and may be shared; a Machine must
+// not be used concurrently.
 package limn
 
 import (
@@ -46,10 +52,10 @@ import (
 	"fmt"
 )
 
-// A Pos is a place in a program.
+// A Pos is a position in a program.
 type Pos struct {
-	Line   int // first is 1
-	Column int // in bytes; first is 1
+	Line   int // from 1
+	Column int // in bytes, from 1
 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
@@ -68,26 +74,26 @@ const (
 	faultRuntime                   // a statement that went wrong while it ran
 )
 
-// An Error says where and why a statement cannot be executed.
+// An Error is a positioned error of a statement.
 type Error struct {
 	Pos   Pos
 	fault faultKind
 	Text  string // what is wrong, without the position
-	Hint  string // what to do, or empty
+	Hint  string // suggested correction, or empty
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%v: %s", e.Pos, e.Text) }
 
-// A Status says what became of a statement, or what a listening machine did.
+// A Status is the outcome of a statement, or an event of a listening machine.
 type Status string
 
-// The statuses, spelled as other implementations of the language do.
+// The statuses, spelled as in other implementations of the language.
 const (
 	StatusSuccess       Status = "success"
-	StatusAmber         Status = "amber_precedence" // "and" beside "or": to be confirmed
+	StatusAmber         Status = "amber_precedence" // "and" beside "or" needs a confirmation
 	StatusParseError    Status = "error_parse"
 	StatusSemanticError Status = "error_semantic"
-	StatusRuntimeError  Status = "error_runtime" // of listening: handlers in a cycle, a source that failed
+	StatusRuntimeError  Status = "error_runtime" // of listening: handlers form a cycle, or a source failed
 	StatusNotMet        Status = "requirement_not_met"
 	StatusViolated      Status = "prohibition_violated"
 	StatusPackFailure   Status = "pack_verb_failure"
@@ -96,9 +102,9 @@ const (
 	StatusShutdown      Status = "shutdown"
 )
 
-// Failed reports whether a status makes a run exit with 1. Unless strict,
-// requirements that are not met, prohibitions that are violated, and statements
-// that nobody has confirmed do not.
+// Failed reports whether a run with this status exits with 1. Unless strict,
+// unmet requirements, violated prohibitions and unconfirmed statements do not
+// count.
 func (s Status) Failed(strict bool) bool {
 	switch s {
 	case StatusParseError, StatusSemanticError, StatusRuntimeError, StatusPackFailure:

@@ -2,10 +2,10 @@ package limn
 
 import "iter"
 
-// Lines cuts a text into lines where the language does, and yields each with its
-// number; the first is 1. A line ends at a line feed, a carriage return, or both
-// in a row; at VT, FF, FS, GS and RS; and at NEL, U+2028 and U+2029. The break
-// after the last line begins no further one.
+// Lines splits a text at the language's line ends and yields each line with
+// its number from 1. A line ends at a line feed, a carriage return, or both
+// in a row; at VT, FF, FS, GS and RS; and at NEL, U+2028 and U+2029. A line
+// end at the end of the text begins no further line.
 func Lines(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		rest := text

@@ -14,27 +14,27 @@ const tick = "tick"
 // handlers that trigger one another in every order come to an end.
 const maxFirings = 10_000
 
-// Listens reports whether [Machine.Listen] would do anything: there are handlers,
-// and no statement before was refused, unconfirmed, went wrong, or failed as a verb
-// of a pack.
+// Listens reports whether [Machine.Listen] has work to do: there are
+// handlers, and no earlier statement was refused, unconfirmed, failed as a
+// pack verb, or had an error.
 func (m *Machine) Listens() bool { return len(m.handlers) > 0 && !m.blocked }
 
-// Listen runs handlers. First it looks at all of them, then it takes updates one by
-// one, each to its end with all that follows from it, until there are no more, a
-// handler finishes, or nothing can make one fire any more. Without updates, that
-// is nil, it ends after the first look.
+// Listen runs handlers. It evaluates all of them first; then it takes updates
+// one by one, with all consequences of each, until updates end, a handler
+// finishes, or no handler can fire again. With nil updates it ends after the
+// first evaluation.
 //
-// A handler fires when its condition becomes true, and its exception is not: not
-// while it stays true. Each statement of its body gives a result, with status
-// [StatusFired] if it succeeded. What the body changed may make other handlers
-// fire, before anything else happens. One that would fire twice in such a chain is
-// an error instead.
+// A handler fires when its condition becomes true and its exception is false;
+// it does not fire again while the condition stays true. Each statement of
+// its body gives a result, with status [StatusFired] on success. Changes by
+// the body may fire other handlers, which run before the next update. A
+// handler that would fire twice in such a chain is an error.
 //
 // The metadata of the first result, [StatusListening], has the names that are
 // "watching"; that of the last, [StatusShutdown], a "reason": "no_adapters",
-// "adapter_complete" or "finish". Those of firings have a "trigger" with its
-// "source" ("initial", "adapter_update", "cascade" or "decay_tick"), the
-// "handler_index", the "values_changed" and the "new_values", and the number of
+// "adapter_complete" or "finish". A result of a firing has a "trigger" with
+// its "source" ("initial", "adapter_update", "cascade" or "decay_tick"), the
+// "handler_index", the "values_changed", the "new_values", and the index of
 // the "statement" in the body, from 0.
 func (m *Machine) Listen(updates iter.Seq[LiveValue]) iter.Seq[Result] {
 	return func(yield func(Result) bool) {

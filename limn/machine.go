@@ -6,44 +6,44 @@ import (
 )
 
 // Options adjusts [Parse] and a [Machine]. A nil *Options is the language
-// as it is, without packs.
+// without packs.
 type Options struct {
-	// Packs are what is added to the language.
+	// Packs are the loaded packs.
 	Packs []*Pack
 
-	// Today is the date that programs know as "today", as yyyy-mm-dd. If it is
-	// empty, or no date, there is no such name.
+	// Today is the date named "today", as yyyy-mm-dd. If it is empty or
+	// invalid, the name does not exist.
 	Today string
 
-	// Confirm is asked whether a statement is meant as its amber condition, with
-	// parentheses, says. If it is nil such a statement is not executed.
+	// Confirm reports whether a statement means its amber condition as amber
+	// shows it, with parentheses. If Confirm is nil, such statements are not
+	// executed.
 	Confirm func(amber string) bool
 }
 
-// A Result is what became of a statement, or an event of a listening machine.
+// A Result is the outcome of a statement, or an event of a listening machine.
 type Result struct {
 	Status   Status
-	Line     *Line          // nil for events that belong to no line
-	Output   []string       // lines that were shown
-	Message  string         // why it failed, or what is to be confirmed; for people
-	Err      *Error         // of the statuses that are errors
-	Executed bool           // whether the statement ran at all
-	Metadata map[string]any // figures of failed rules, of failed pack verbs, and of firings; nil if there are none
+	Line     *Line          // nil for events without a line
+	Output   []string       // displayed lines
+	Message  string         // reason of a failure or question to confirm; for people
+	Err      *Error         // set for statuses that are errors
+	Executed bool           // the statement ran
+	Metadata map[string]any // figures of failed rules, failed pack verbs and firings, or nil
 }
 
-// A LiveValue is a new value of a live name.
+// A LiveValue is an update of a live name.
 type LiveValue struct {
 	Name  string
 	Value Value
-	Err   error // if it is set, the source of the name has failed and gives nothing any more
+	Err   error // if set, the source of the name has failed and sends no further updates
 }
 
 // A Machine executes statements. Make one with [NewMachine].
 //
-// Whatever a program says, a machine stays bounded: it holds a million items of
-// lists at most, numbers have at most 10,000 digits, compositions call one another
-// to a depth of 100, and a statement that takes millions of steps is given up with
-// an error.
+// Its resources are bounded for every program: lists have at most a million
+// items in total, numbers at most 10,000 digits, compositions nest at most
+// 100 deep, and a statement that needs millions of steps fails.
 type Machine struct {
 	opts Options
 
@@ -67,7 +67,7 @@ type Machine struct {
 	changed   []string // names that were bound or changed, if a handler is running
 }
 
-// NewMachine returns a machine that knows nothing but the live names of its packs,
+// NewMachine returns a machine that knows only the live names of its packs
 // and "today".
 func NewMachine(opts *Options) *Machine {
 	m := &Machine{
@@ -90,9 +90,8 @@ func NewMachine(opts *Options) *Machine {
 	return m
 }
 
-// Run executes the statements of a program and yields a result for each. What it
-// yields first are warnings about requirements and prohibitions that cannot all be
-// kept, if there are any.
+// Run executes the statements of a program and yields a result for each.
+// Warnings about contradictory requirements and prohibitions come first.
 func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if w := warnings(p); len(w) > 0 && !yield(Result{Status: StatusSuccess, Output: w}) {
@@ -106,7 +105,7 @@ func (m *Machine) Run(p *Program) iter.Seq[Result] {
 	}
 }
 
-// Value returns a copy of the value that has a name.
+// Value returns a copy of the value with a name.
 func (m *Machine) Value(name string) (Value, bool) {
 	v, ok := m.value(name)
 	return v.copy(), ok
@@ -121,7 +120,8 @@ func (m *Machine) value(name string) (Value, bool) {
 	return m.current(s), true
 }
 
-// Exec executes the statement of a line. What it did before it failed stays done.
+// Exec executes the statement of a line. A failing statement may have taken
+// effect in part.
 func (m *Machine) Exec(l *Line) Result {
 	r := m.execLine(l)
 	r.Line = l

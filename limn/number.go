@@ -12,8 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// No whole number is longer than this, so that a short program cannot fill the
-// memory with one.
+// The longest whole number, so that a short program cannot exhaust memory.
 const (
 	maxDigits = 10_000
 	maxBits   = 33_220 // as many bits hold maxDigits digits
@@ -161,7 +160,7 @@ func arithmetic(op string, v, w Value) (Value, error) {
 	return whole(n)
 }
 
-// The arithmetic operators, as [binary] has them.
+// The arithmetic operators of [binary].
 const (
 	opPlus    = "plus"
 	opMinus   = "minus"

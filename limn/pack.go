@@ -13,36 +13,36 @@ import (
 )
 
 // A Pack adds to the language: nouns, which are reserved while it is loaded,
-// verbs, and live names whose values come from outside. Make one with [LoadPack].
+// verbs, and live names with values from outside. Make one with [LoadPack].
 type Pack struct {
-	Name         string // its type, if it was not given one
+	Name         string // by default the type
 	Version      string // or empty
 	Type         PackType
 	Nouns        []string
 	Declarations []PackName // live names
 
-	Sequence []LiveValue   // what a pack of type "test" gives
+	Sequence []LiveValue   // values of a pack of type "test"
 	Interval time.Duration // between the ticks of a timer
-	Path     string        // of the file or the directory that a file-watcher watches
-	Limit    int           // how many events a timer or a file-watcher gives; 0 is no limit
+	Path     string        // file or directory that a file-watcher watches
+	Limit    int           // most events of a timer or a file-watcher; 0 is no limit
 
 	verbs []*packVerb
 }
 
-// A PackType says where the values of a pack's live names come from.
+// A PackType is the source of the values of a pack's live names.
 type PackType string
 
 // The types of packs.
 const (
 	PackTest        PackType = "test"         // from the pack itself
 	PackTimer       PackType = "timer"        // the name "tick" counts intervals
-	PackStdin       PackType = "stdin"        // the name "line" has the last line that was read
+	PackStdin       PackType = "stdin"        // the name "line" has the last input line
 	PackFileWatcher PackType = "file-watcher" // see [PackNames]
 )
 
-// PackNames returns the live names that the updates of a type of pack are for.
-// Those of a file-watcher are the text of a file that was created or modified, its
-// path, and, at last, whether it was created, modified or deleted.
+// PackNames returns the live names that a type of pack updates. Those of a
+// file-watcher are the text of a created or modified file, its path, and the
+// event: created, modified or deleted.
 func PackNames(t PackType) []PackName {
 	switch t {
 	case PackTimer:
@@ -56,8 +56,8 @@ func PackNames(t PackType) []PackName {
 	return nil
 }
 
-// A PackName is a live name and the type of its values: "number", "string", "date",
-// "record", "list", or that of a list with what it holds, such as "list_of_strings".
+// A PackName is a live name and the type of its values: "number", "string",
+// "date", "record", "list", or a typed list such as "list_of_strings".
 type PackName struct {
 	Name, Type string
 }
@@ -75,7 +75,7 @@ func (n PackName) holds(v Value) bool {
 type packVerb struct {
 	Pack      string
 	Word      string
-	Slots     []packSlot // at most one positional, and that first
+	Slots     []packSlot // the first may be positional
 	Execution execution
 }
 
@@ -87,10 +87,10 @@ func (v *packVerb) slot(name string) int {
 // A packSlot is a place for a value or a name in a statement of a pack verb.
 type packSlot struct {
 	Name       string
-	Connective string // the word before it; empty in the positional slot
+	Connective string // the word before it; empty for the positional slot
 	Required   bool
-	IsName     bool   // whether it takes the name of something that exists, rather than a value
-	Constraint string // the descriptor that the named thing must have, or empty
+	IsName     bool   // it takes the name of an existing thing instead of a value
+	Constraint string // descriptor that the named thing must have, or empty
 }
 
 // An execution is what a pack verb does: its type and the parameters of that type.
@@ -102,12 +102,12 @@ type execution struct {
 //go:embed packs/*.json
 var packFiles embed.FS
 
-// BuiltinPacks returns the names of the packs that are built in.
+// BuiltinPacks returns the names of the built-in packs.
 func BuiltinPacks() []string { return []string{"session", "research"} }
 
-// BuiltinPack returns a pack that is built in: "session", whose verbs hold claims
-// against sources, or "research", whose verbs hold them against releases and
-// windows. Other names are an error.
+// BuiltinPack returns a built-in pack: "session", whose verbs compare claims
+// with sources, or "research", whose verbs compare claims with releases and
+// windows. It fails for other names.
 func BuiltinPack(name string) (*Pack, error) {
 	load, ok := builtin.Get()[name]
 	if !ok {
@@ -132,8 +132,7 @@ func readPack(name string) (*Pack, error) {
 	return LoadPack(data)
 }
 
-// CheckPacks reports whether packs can be loaded together: no two may have a word
-// or a live name in common.
+// CheckPacks returns an error if two packs share a word or a live name.
 func CheckPacks(packs []*Pack) error {
 	owners := make(map[string]int)
 	for i, p := range packs {

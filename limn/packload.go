@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrPack is what errors about packs wrap. Their text names the field.
+// ErrPack is wrapped by errors about packs. Their text names the field.
 var ErrPack = errors.New("not a pack")
 
 // The bounds of the settings of a pack.
@@ -25,16 +25,16 @@ var packFields = [...]string{
 	"interval_ms", "max_ticks", "path", "poll_interval_ms", "max_events",
 }
 
-// LoadPack reads a pack from JSON. It is strict: fields that packs do not have,
-// values of a wrong type and verbs that could not run are errors, which wrap
-// [ErrPack] and name the field.
+// LoadPack parses a pack in JSON. Unknown fields, values of a wrong type and
+// verbs that cannot run are errors that wrap [ErrPack] and name the field.
 //
-// The executions of verbs, with their parameters, are set_value, append_to_list
-// and set_field (exactly one of target_name and target_slot, exactly one of
-// source_slot and literal_value; the last with field_name), substring_check,
-// compare_values, numeric_extract_compare, range_check and conformance_check.
-// Those that compare fail on every difference, whatever on_mismatch says, once
-// they have written what they found.
+// The executions of verbs, with their parameters, are set_value,
+// append_to_list and set_field (exactly one of target_name and target_slot,
+// exactly one of source_slot and literal_value; set_field also with
+// field_name), substring_check, compare_values, numeric_extract_compare,
+// range_check and conformance_check. The comparing ones fail on every
+// difference, whatever on_mismatch says, after they have written their
+// result.
 func LoadPack(data []byte) (*Pack, error) {
 	v, err := decodePack(data)
 	if err != nil {

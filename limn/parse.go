@@ -8,13 +8,13 @@ import (
 // maxNesting bounds how deep statements and arithmetic may be nested.
 const maxNesting = 100
 
-// Parse reads a program. It always returns one: a line that is wrong has an Err,
-// and the lines after it are read all the same. The name is that of the file, for
-// messages; it may be empty. Of the options only Packs matter here.
+// Parse parses a program. It always returns one: an invalid line has an Err,
+// and the lines after it are parsed. name is the file name for messages; it
+// may be empty. It uses only opts.Packs.
 //
-// A "when" is one line with its body. If anything in the body is wrong, the whole
-// handler is. A line of the body that is indented by a tab, or deeper than those before
-// it, is the last one that belongs to it.
+// A "when" is one line with its body. An error in the body makes the whole
+// handler an error. A line of the body that is indented by a tab, or deeper
+// than those before it, ends the body.
 func Parse(name, text string, opts *Options) *Program {
 	if opts == nil {
 		opts = &Options{}

@@ -2,9 +2,9 @@ package limn
 
 import "strings"
 
-// String returns the canonical form of the statements of a program, one a line.
-// Comments, blank lines and lines with errors are not in it. Parsing it gives the
-// same statements again, and the same text.
+// String returns the statements in canonical form, one a line, without
+// comments, blank lines and lines with errors. Parsing the result gives the
+// same statements and the same text.
 func (p *Program) String() string {
 	var b strings.Builder
 	for _, l := range p.Lines {
@@ -16,7 +16,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// String returns the canonical form of a statement, of a "when" with its body. It
+// String returns the statement in canonical form, a "when" with its body. It
 // is empty for a line with an error.
 func (l *Line) String() string {
 	if l.stmt == nil {

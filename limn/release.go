@@ -7,15 +7,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A Release is a vocabulary that readers of programs may have. Releases are told
-// apart by how many words they reserve.
+// A Release is a version of the vocabulary, named by the number of its
+// reserved words.
 type Release struct {
 	size int
 }
 
-// ReleaseNamed returns the release with 35, 53 or 61 reserved words. The first is
-// that of 0.2.0; the second is the one that learned "because"; the third is what
-// this package speaks.
+// ReleaseNamed returns the release with 35, 53 or 61 reserved words. The
+// first is version 0.2.0, the second added "because", the third is the one
+// that this package implements.
 func ReleaseNamed(name string) (*Release, error) {
 	switch name {
 	case "35":
@@ -28,11 +28,11 @@ func ReleaseNamed(name string) (*Release, error) {
 	return nil, fmt.Errorf("no release is called %q: there are 35, 53 and 61", name)
 }
 
-// String returns the name of a release, for [ReleaseNamed].
+// String returns the name for [ReleaseNamed].
 func (r *Release) String() string { return fmt.Sprint(r.size) }
 
-// Words returns what a release reserves. Before the release with 60 words, which
-// renamed it, "sum" was "combine".
+// Words returns the reserved words of a release. In releases with fewer than
+// 60 words, "sum" is "combine".
 func (r *Release) Words() []string {
 	var words []string
 	for k := kwRemember; k < kwCombine; k++ {
@@ -46,13 +46,13 @@ func (r *Release) Words() []string {
 	return words
 }
 
-// Check returns what a program uses that a reader with the vocabulary of a release
-// does not know, in the order of the program. Lines with errors are passed over.
+// Check returns an error for each construct of a program that the release
+// does not know, in the order of the program. It skips lines with errors.
 //
-// It is about constructs, not only about words: an "unless" is old, but not behind
-// a "require". A word that a newer release reserves is a good name in an older one.
-// The reverse occurs once: "combine", which was given up, is text without quotes in
-// the newest releases only.
+// Check judges constructs, not only words: "unless" is old, but not after
+// "require". A word that only a newer release reserves is a valid name. The
+// one reverse case is "combine", which only the newest releases accept as
+// text without quotes.
 func (r *Release) Check(p *Program) []*Error {
 	a := &audit{release: r}
 	for _, l := range p.Lines {

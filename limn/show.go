@@ -86,8 +86,8 @@ func (m *Machine) emit(v Value) error {
 	return nil
 }
 
-// A list that is shown unasked is cut if it is longer than maxShown: shownEnds
-// items of either end are left.
+// A list that is displayed implicitly is cut if it has more than maxShown
+// items: shownEnds items at each end remain.
 const (
 	maxShown  = 20
 	shownEnds = 10

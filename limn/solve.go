@@ -81,7 +81,7 @@ type formula []clause
 // always is the formula that holds whatever the values are.
 func always() formula { return formula{nil} }
 
-// The bounds of formulas. What would be larger is given up.
+// The bounds of formulas. Larger ones are not decided.
 const (
 	maxClauses  = 64 // of a formula
 	maxLiterals = 64 // of a clause

@@ -27,9 +27,9 @@ const (
 // language has no value for.
 var errValue = errors.New("not a value of the language")
 
-// A Value is a number, a text, a date, a record of those, or a list of things of
-// one kind. Whoever holds a Value may keep it: the machine changes only its own
-// copies. The zero Value is no value at all.
+// A Value is a number, a text, a date, a record of those, or a list of one
+// kind. Values are immutable for their holders: the machine changes only its
+// own copies. The zero Value is no value.
 type Value struct {
 	// v is an int64, a *big.Int beyond those, a float64, a string, a day, a
 	// *record or a *list. All but lists are never changed.
@@ -39,7 +39,7 @@ type Value struct {
 // A day is a date, counted from 1970-01-01.
 type day int
 
-// The dates that can be written with four digits of year.
+// The dates with a four-digit year.
 const (
 	firstDay day = -719162 // 0001-01-01
 	lastDay  day = 2932896 // 9999-12-31
@@ -271,9 +271,10 @@ func (v Value) copy() Value {
 	return v
 }
 
-// Equal reports whether two values are equal. A whole number equals a fraction of
-// the same size, no number equals a text, records are equal if they have the same
-// fields in whatever order, and lists if their items are equal one by one.
+// Equal reports whether two values are equal. A whole number equals a
+// fraction of the same size, and no number equals a text. Records are equal
+// if they have equal fields in any order; lists if their items are pairwise
+// equal.
 func (v Value) Equal(w Value) bool {
 	switch a := v.v.(type) {
 	case string:
@@ -321,8 +322,8 @@ func (v Value) order(w Value) int {
 	return compareNumbers(v, w)
 }
 
-// String returns v as the language shows it. A list of records has one on each
-// line, other lists are on one line.
+// String returns v as the language displays it. A list of records has one
+// record on each line; other lists are on one line.
 func (v Value) String() string {
 	switch x := v.v.(type) {
 	case string:

@@ -5,8 +5,8 @@ import "github.com/carrel-dev/carrel/internal/lazy"
 // A category is the kind of a reserved word.
 type category string
 
-// The categories. A trigger begins an operator of two words, such as "equal to".
-// A tombstone is a word that was renamed and means nothing any more.
+// The categories. A trigger begins an operator of two words, such as "equal
+// to". A tombstone is a former word without a meaning.
 const (
 	catVerb        category = "verb"
 	catConnective  category = "connective"
@@ -17,9 +17,9 @@ const (
 	catTombstone   category = "tombstone"
 )
 
-// Reserved reports whether the language reserves a word, so that nothing can have it as
-// its name: "combine", which was given up, is among those words, and the words of packs
-// are not. Words are in lower case.
+// Reserved reports whether the language reserves a lower-case word, so that
+// it cannot be a name. The former word "combine" is reserved; words of packs
+// are not.
 func Reserved(word string) bool { return keywords.Get()[word] != kwNone }
 
 // A keyword is an index of vocabulary.

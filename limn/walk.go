@@ -96,8 +96,8 @@ func walkExprs(values []expr, visit func(node any) bool) {
 	}
 }
 
-// Body returns the lines of the body of a handler, which begins with "when". It is nil
-// for other statements.
+// Body returns the lines of the body of a handler, or nil for other
+// statements.
 func (l *Line) Body() []*Line {
 	if w, ok := l.stmt.(*when); ok {
 		return w.Body
@@ -105,9 +105,9 @@ func (l *Line) Body() []*Line {
 	return nil
 }
 
-// Writes returns the names whose meaning a statement changes, in the order of the text:
-// those of values, lists, compositions with their parameters, and conditions. What packs
-// write, and the name of the result of "compare", are not among them.
+// Writes returns the names that a statement redefines, in text order: values,
+// lists, compositions with their parameters, and conditions. Names that packs
+// write, and the result of "compare", are omitted.
 func (l *Line) Writes() []Name {
 	var names []Name
 	walk(l.stmt, func(node any) bool {

@@ -2,21 +2,21 @@ package probe
 
 import "github.com/carrel-dev/carrel/ratio"
 
-// A Round is one compression of several, with its grade.
+// A Round is the graded result of one compression.
 type Round struct {
 	Number int     `json:"number"`
 	Report *Report `json:"report"`
 }
 
-// A RoundScore is what a round scored.
+// A RoundScore is the score of a round.
 type RoundScore struct {
 	Number int         `json:"number"`
 	Score  ratio.Ratio `json:"score"`
 	Types  []TypeTally `json:"types"`
 }
 
-// A TypeDrift is how the score of a type changed from the first round that has
-// probes of it to the last one.
+// A TypeDrift is the change of a type's score from the first round with
+// probes of the type to the last.
 type TypeDrift struct {
 	Type   Type        `json:"type"`
 	First  ratio.Ratio `json:"first"`
@@ -24,7 +24,7 @@ type TypeDrift struct {
 	Change ratio.Ratio `json:"change"` // Last − First
 }
 
-// A Drift says how scores changed over rounds.
+// A Drift is the change of scores over rounds.
 type Drift struct {
 	Rounds    []RoundScore `json:"rounds"`
 	First     ratio.Ratio  `json:"first"`
@@ -32,11 +32,11 @@ type Drift struct {
 	Change    ratio.Ratio  `json:"change"` // Last − First
 	Types     []TypeDrift  `json:"types"`
 	Regressed []string     `json:"regressed"` // ids that passed in some round and fail in the last
-	Recovered []string     `json:"recovered"` // ids that failed in the round before the last and pass in it
+	Recovered []string     `json:"recovered"` // ids that failed in the last but one round and pass in the last
 }
 
-// DriftOf compares rounds, oldest first. Rounds without report, and those
-// without probes, do not count. Probes are followed by their ids.
+// DriftOf compares rounds, oldest first. Rounds without a report or without
+// probes are ignored. Probes are matched by id.
 func DriftOf(rounds []Round) *Drift {
 	d := &Drift{Rounds: []RoundScore{}, Types: []TypeDrift{}, Regressed: []string{}, Recovered: []string{}}
 	var reports []*Report

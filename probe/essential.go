@@ -15,15 +15,14 @@ import (
 // essentialKeywords is how many words of an answer are looked for.
 const essentialKeywords = 12
 
-// Essentials returns the probes that any summary must answer, however it is
-// worded: what was wanted first, what a person corrected, ordered or decided,
-// which files were changed, what was decided, what failed, what is open and what
-// comes next. What [Generate] asks besides, such as each command, duration and
-// edited identifier, only a window has that carries them verbatim. Of o, the
-// originals do not count.
+// Essentials returns the probes that every summary must answer, in any
+// wording: the first task, users' corrections, orders and decisions, changed
+// files, decisions, failures, open questions and next steps. [Generate] also
+// asks for details, such as commands, durations and edited identifiers, which
+// only a window with verbatim text has. o.Originals is ignored.
 //
-// The keywords are the words of an answer that tell something, not only the
-// rarest, and an answer needs few of them: see [GradeAuthored].
+// The keywords are all informative words of an answer, not only the rarest,
+// and an answer needs few of them: see [GradeAuthored].
 func Essentials(found []facts.Fact, o *Options) []Probe {
 	var list []candidate
 	seen := make(map[string]bool)
@@ -184,11 +183,11 @@ func akin(a, b string) bool {
 	return len(a) >= 5 && len(b)-len(a) <= 4 && strings.HasPrefix(b, a)
 }
 
-// GradeAuthored grades a summary that a person or a model wrote in words of their own:
-// what it says is wanted, and all that it says, an entry each, the intent among them. A
-// probe passes if one entry has as many of its keywords as it needs, in any form of the
-// words; the first task must be in the intent, if there is one. A path is found where
-// its name stands: that the whole path is there is for others to check.
+// GradeAuthored grades a summary that a person or a model wrote in words of
+// their own. intent is its statement of the task; entries are all its
+// entries, including intent. A probe passes if one entry has the needed
+// number of its keywords in any inflection; the first task must be in intent
+// if intent is not empty. A path counts as found by its file name alone.
 func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
 	said := make([]roots, len(entries))
 	for i, e := range entries {

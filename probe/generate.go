@@ -12,21 +12,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Options bound the number of probes and say where facts are from. The zero value has the
-// defaults; a negative bound allows none.
+// Options sets bounds for probes and the sources of facts. The zero value has
+// the defaults; a negative bound allows no probes.
 type Options struct {
-	PerType  int // ordinary probes of each type: 24
-	Critical int // critical probes of all types: 200
+	PerType  int // ordinary probes of each type; default 24
+	Critical int // critical probes of all types; default 200
 
-	// Ref returns the short id of a block, by its index, which is the Source of its probes.
-	// Nil leaves it empty.
+	// Ref returns the short id of the block with an index, for Probe.Source.
+	// If it is nil, Source is empty.
 	Ref func(block int) string
 
-	// Turn returns the turn of a block, from 1, or 0 if it is not known. Nil is 0 for all.
+	// Turn returns the turn of the block with an index, from 1, or 0 if
+	// unknown. Nil returns 0.
 	Turn func(block int) int
 
-	// Originals are the texts of the original. If there are any, what they do
-	// not answer is not asked: facts may be worded in other ways.
+	// Originals are the texts of the original. If there are any, probes that
+	// they do not answer are dropped, because the wording of a fact may
+	// differ.
 	Originals []string
 }
 
@@ -44,8 +46,8 @@ func (o *Options) turn(f *facts.Fact) int {
 	return o.Turn(f.Block)
 }
 
-// Keywords of one answer, and the stretch of it that they are taken from: its
-// first bytes, since what compresses may clip.
+// The number of keywords of an answer, and the length of the beginning of an
+// answer that they are taken from.
 const (
 	maxKeywords = 5
 	maxNames    = 3
@@ -54,21 +56,20 @@ const (
 )
 
 // Generate returns probes for facts, which must be in the order of the
-// conversation; so are the probes of each type, and types are ordered as
-// [Types] has them.
+// conversation. Probes are ordered by type as in [Types], then like their
+// facts.
 //
-// The first task, the corrections, the paths of changed files, decisions of the
-// user and blockers that the user stated are critical. Where there are more
-// probes than Options allow, those that stay are spread evenly over the
-// conversation and over what they are about, however easy they are. Of plans,
-// the last turn that has one counts, unless the list of things to do came
-// later; of an entry of the list of things to do its
-// last state, of a path that changes often one question for the path and one
-// for each of the latest changes.
+// Critical are the first task, corrections, the paths of changed files, the
+// user's decisions, and blockers that the user stated. If there are more
+// probes than Options allow, the selection is spread evenly over the
+// conversation and over the subjects. Of plans, only the last turn with one
+// counts, unless a task list came later; of a task, its last state; of a path
+// that changes often, one probe for the path and one for each of its latest
+// changes.
 //
-// The keywords of an answer are the identifiers and then the rarest words of
-// its first 240 bytes, five at most. A fact that has none that could tell is
-// not asked for, nor one for which there is no question without its answer.
+// The keywords of an answer are its identifiers, then the rarest words of its
+// first 240 bytes, at most five. A fact without distinctive keywords, or
+// without a question that does not reveal the answer, has no probe.
 func Generate(found []facts.Fact, o *Options) []Probe {
 	g := &generator{count: make(map[string]int), seen: make(map[string]bool)}
 	learned := 0

@@ -8,19 +8,20 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Evidence is where answers may be found.
+// Evidence has the texts in which answers are searched.
 type Evidence struct {
-	Window []string // texts of the window, such as one for each block
-	Recall []string // texts that are one recall away
+	Window []string // texts of the window, for example one for each block
+	Recall []string // texts that one recall returns
 }
 
-// A Location says where the answer to a probe was found. It is stored as its text.
+// A Location says where the answer to a probe was found. It is stored as its
+// text.
 type Location string
 
 // The places.
 const (
-	Window Location = "window" // it passed
-	Recall Location = "recall" // it did not, but one recall answers it
+	Window Location = "window" // the probe passed
+	Recall Location = "recall" // the probe failed, but one recall answers it
 	Lost   Location = "lost"
 )
 
@@ -30,20 +31,20 @@ type Result struct {
 	Place   Location `json:"place"`
 	Found   []string `json:"found"`             // keywords in the best passage
 	Missing []string `json:"missing"`           // the others
-	Passage string   `json:"passage,omitempty"` // that answered, or came nearest; 800 bytes at most
+	Passage string   `json:"passage,omitempty"` // best passage, at most 800 bytes
 }
 
 // A Tally counts probes.
 type Tally struct {
 	Total  int `json:"total"`
-	Passed int `json:"passed"` // by the window
-	Recall int `json:"recall"` // not by the window, but by one recall
+	Passed int `json:"passed"` // answered by the window
+	Recall int `json:"recall"` // not answered by the window, but by one recall
 }
 
 // score returns the share of the probes that passed.
 func (t Tally) score() ratio.Ratio { return ratio.Of(t.Passed, t.Total) }
 
-// Lost returns how many probes nothing answers.
+// Lost returns the number of probes without an answer.
 func (t Tally) Lost() int { return t.Total - t.Passed - t.Recall }
 
 func (t *Tally) count(p Location) {
@@ -66,10 +67,10 @@ type TypeTally struct {
 // A Report is the grade of a window, or of a model's answers.
 type Report struct {
 	Tally
-	Score    ratio.Ratio `json:"score"` // Tally.Score; 0 if there are no probes
+	Score    ratio.Ratio `json:"score"` // Tally.Score; 0 without probes
 	Critical Tally       `json:"critical"`
 	Ordinary Tally       `json:"ordinary"`
-	Types    []TypeTally `json:"types"`   // that there are probes of, as Types orders them
+	Types    []TypeTally `json:"types"`   // types with probes, in the order of Types
 	Results  []Result    `json:"results"` // in the order of the probes
 }
 
@@ -87,9 +88,8 @@ func (r *Report) Failed() []Result {
 	return failed
 }
 
-// Grade looks for the answers of probes in texts. A nil ev has none. Each text
-// is read once, whatever the number of probes. More text never fails a probe
-// that passed.
+// Grade searches the answers of probes in texts. A nil ev has no texts. It
+// reads each text once. More texts never fail a probe that passed.
 func Grade(probes []Probe, ev *Evidence) *Report {
 	if ev == nil {
 		ev = &Evidence{}
@@ -149,10 +149,9 @@ func report(results []Result) *Report {
 	return r
 }
 
-// GradeAnswers grades what a model answered, by the ids of the probes. The
-// words of the question are cut out of an answer that repeats them. An answer
-// that says that it does not know fails, whatever else it says. There is no
-// place but [Window] and [Lost].
+// GradeAnswers grades a model's answers, by the ids of the probes. Words that
+// an answer repeats from the question are ignored. An answer that says that
+// it does not know fails. The only locations are [Window] and [Lost].
 func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 	results := make([]Result, len(probes))
 	for i, p := range probes {

@@ -18,15 +18,15 @@ const (
 	ruleQuestion  = "question"  // the question is none
 )
 
-// A Problem is what is wrong with a probe.
+// A Problem is a defect of a probe.
 type Problem struct {
 	Index int    `json:"index"` // of the probe, from 0
 	Probe string `json:"probe"` // its id, or empty
-	Rule  string `json:"rule"`  // such as "leak": the question has a part of the answer
+	Rule  string `json:"rule"`  // such as "leak": the question reveals a part of the answer
 	Text  string `json:"text"`
 }
 
-// Lint returns what is wrong with probes, in their order.
+// Lint returns the defects of probes, in order.
 func Lint(probes []Probe) []Problem {
 	problems := []Problem{}
 	first := make(map[string]int)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A ParseError says which probe of a list cannot be read.
+// A ParseError names the probe of a list that cannot be parsed.
 type ParseError struct {
-	Index   int    // from 0; -1 if it is the list
-	Field   string // in JSON; empty if it is the whole probe or the list
+	Index   int    // from 0; -1 for the list itself
+	Field   string // JSON name; empty for a whole probe or the list
 	Problem string
 }
 
@@ -28,11 +28,11 @@ func (e *ParseError) Error() string {
 	return b.String() + ": " + e.Problem
 }
 
-// Parse reads a list of probes in JSON, or an object with the list in "probes".
-// It reads what json.Marshal makes of a []Probe and both published forms: one
-// has no id and no need, which are computed; the older one has its keyword in
-// expected_contains, and sometimes no type, which makes it an intent. Other
-// fields are ignored. The error is a [*ParseError].
+// Parse parses a JSON list of probes, or an object with the list in "probes".
+// It reads the output of json.Marshal for a []Probe and both published forms:
+// one has no id and no need, which are computed; the older one has its
+// keyword in expected_contains, and sometimes no type, which makes it an
+// intent. Other fields are ignored. An error is a [*ParseError].
 func Parse(data []byte) ([]Probe, error) {
 	whole := func(problem string) ([]Probe, error) { return nil, &ParseError{-1, "", problem} }
 	if d := bytes.TrimLeft(data, " \t\r\n"); len(d) > 0 && d[0] == '{' {

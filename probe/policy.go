@@ -8,17 +8,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Criteria say when a compression is accepted. Of a field that is 0 the
-// default is used; a negative one asks for nothing.
+// Criteria decide whether a compression is accepted. A field of 0 has its
+// default; a negative one disables the criterion.
 type Criteria struct {
-	Overall  ratio.Ratio // of all probes that must pass: 90%
-	Critical ratio.Ratio // of the critical ones that must pass: 100%
-	Ordinary ratio.Ratio // of the others below which there is a warning: 80%
-	RedFlag  ratio.Ratio // of all probes below which there is a red flag: 70%
-	MaxRatio ratio.Ratio // compression above which there is a red flag: 95%
+	Overall  ratio.Ratio // least share of all probes that pass: 90%
+	Critical ratio.Ratio // least share of critical probes that pass: 100%
+	Ordinary ratio.Ratio // share of ordinary probes below which there is a warning: 80%
+	RedFlag  ratio.Ratio // share of all probes below which there is a red flag: 70%
+	MaxRatio ratio.Ratio // compression ratio above which there is a red flag: 95%
 }
 
-// DefaultPolicy returns the shares of the context-compression skill.
+// DefaultPolicy returns the thresholds of the context-compression skill.
 func DefaultPolicy() Criteria {
 	return Criteria{
 		Overall:  ratio.Of(90, 100),
@@ -40,18 +40,18 @@ func (p *Criteria) orDefault() Criteria {
 	}
 }
 
-// An Acceptance says whether a compression is accepted.
+// An Acceptance is the verdict about a compression.
 type Acceptance struct {
 	Accepted bool     `json:"accepted"`
-	Reasons  []string `json:"reasons"`   // why it is not
-	Warnings []string `json:"warnings"`  // what is short of a target, and still accepted
-	RedFlags []string `json:"red_flags"` // what a person should look at, accepted or not
+	Reasons  []string `json:"reasons"`   // why it is rejected
+	Warnings []string `json:"warnings"`  // accepted figures below a target
+	RedFlags []string `json:"red_flags"` // signs that a person should check, whatever the verdict
 }
 
-// Judge decides by a policy, of which nil is the default, and by the tokens of what a
-// compression was made of and of what it made. A share that is just
-// reached is enough. Where there are no probes there is nothing to refuse, but
-// a warning.
+// Judge decides by p, or by the default policy if p is nil. before and after
+// are the tokens of the compressed blocks and of their replacement. A share
+// equal to a threshold suffices. A report without probes is accepted with a
+// warning.
 func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	q := p.orDefault()
 	v := &Acceptance{Reasons: []string{}, Warnings: []string{}, RedFlags: []string{}}

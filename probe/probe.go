@@ -1,45 +1,45 @@
-// Package probe asks of a compressed context what its original could answer.
+// Package probe tests whether a compressed context still answers questions
+// that its original answers.
 //
-// A [Probe] is a question with the words that its answer must have, generated
-// from facts of the original, before anything was compressed. Grading needs no
-// model: a probe passes if the words of its answer stand together in what is in
-// the window. What is one recall away is counted apart. A question never has
-// the answer in it; [Lint] says where one does.
+// A [Probe] is a question with the keywords of its answer, generated from
+// facts of the original. Grading needs no model: a probe passes if its
+// keywords stand together in the window. Answers that one recall returns are
+// counted separately. A question must not reveal its answer; [Lint] finds
+// those that do.
 //
 // Types of probes, the shares at which a compression is accepted and the red
-// flags are those of the context-compression skill (SkillForge and OrchestKit).
-// Its published checks pass if any one word is found anywhere, and ask for a
-// path by naming it; here neither is enough.
+// flags are those of the context-compression skill (SkillForge and
+// OrchestKit). Its published checks are weaker: they pass if a single word is
+// found anywhere, and their questions name the path that they ask for.
 //
 // # Matching
 //
-// Texts and keywords are compared as words: runs of letters, digits and "_", in
-// lower case, without accents, marks of Markdown, and the s of a plural. Quotes,
-// dashes, spaces and full-width characters count as their plain forms, 1,234 as
-// 1234, 40ms as 40 ms, 90 percent as 90%. A keyword of several words is found
-// where they follow each other; a number only as a whole. A path is found where
-// a path stands that is equal or ends alike: one must be the end of the other,
-// with at least two names. So ./a/b.go, /src/a/b.go and a/b.go agree, and
-// c/b.go and a/b.go do not.
+// Texts and keywords are compared as words: runs of letters, digits and "_",
+// in lower case, without accents, marks of Markdown, and the s of a plural.
+// Quotes, dashes, spaces and full-width characters count as their plain
+// forms, 1,234 as 1234, 40ms as 40 ms, 90 percent as 90%. A keyword of
+// several words is found where they follow each other; a number only as a
+// whole. A path is found where a path stands that is equal or ends alike: one
+// must be the end of the other, with at least two names. So ./a/b.go,
+// /src/a/b.go and a/b.go agree, and c/b.go and a/b.go do not.
 //
-// Keywords stand together if they begin within 400 bytes of one text, be
-// that one line, a few short ones or a stretch of a long one. A line that is the
+// Keywords stand together if they begin within 400 bytes of one text, be that
+// one line, a few short ones or a stretch of a long one. A line that is the
 // question of a probe is no answer, and is not read.
 //
 // # Summaries in other words
 //
-// [Generate] asks what a window has that carries what was said verbatim. Of a
-// summary that somebody wrote less is asked: [Essentials], which [GradeAuthored]
-// grades by the stems of words, entry by entry.
+// The probes of [Generate] need verbatim text in the window. A summary in
+// other words must only answer the [Essentials], which [GradeAuthored] grades
+// by the stems of words, entry by entry.
 //
 // # Determinism
 //
-// Equal facts give equal probes, and equal texts equal grades: the package reads
-// no clock, draws no random number and lets no order of a map show. The keywords
-// of a fact, and so the ids of its probes, depend on it and on the facts before
-// it: what is said later may change which are chosen and how they are asked, but
-// not what they expect. Shares are [ratio.Ratio]. Functions may be called
-// concurrently.
+// Equal facts give equal probes, and equal texts equal grades: the package
+// reads no clock and uses no random numbers. The keywords of a fact, and so
+// the ids of its probes, depend on it and on the facts before it: later text
+// may change the selection and the questions, but not the expected keywords.
+// Shares are [ratio.Ratio]. Functions may be called concurrently.
 package probe
 
 import (
@@ -52,7 +52,7 @@ import (
 // begin.
 const passageBytes = 400
 
-// A Type says what a probe asks for. It is stored as its text.
+// A Type is the subject of a probe. It is stored as its text.
 type Type string
 
 // The ten types.
@@ -76,14 +76,14 @@ func Types() []Type {
 
 // A Probe is a question that a compressed context must answer.
 type Probe struct {
-	ID       string   `json:"id"` // of its type, source and answer; stable
+	ID       string   `json:"id"` // digest of type, source and answer; stable
 	Type     Type     `json:"type"`
 	About    string   `json:"about,omitempty"` // "path", "command", "number", "correction", "reference" …
 	Question string   `json:"question"`
 	Expected []string `json:"expected_keywords"`
-	Need     int      `json:"need"` // how many of Expected an answer must have, together; 0 is Need(len(Expected))
+	Need     int      `json:"need"` // number of Expected keywords that an answer must have together; 0 means Need(len(Expected))
 	Critical bool     `json:"critical"`
-	Source   string   `json:"source_message,omitempty"` // short id of the block that it is from
+	Source   string   `json:"source_message,omitempty"` // short id of its block
 }
 
 // needOf returns how many of n keywords an answer must have: all of one or two,

@@ -1,13 +1,13 @@
 // Package retrieval ranks texts by their similarity to a query.
 //
-//	hits := retrieval.Rank("rotate api keys", docs)
+//		hits := retrieval.Rank("rotate api keys", docs)
 //
-//   - [Rank] orders texts by the words that they share with the query, by BM25.
-//   - [Similar] rates on a fixed scale how similar texts are to a query, by words
-//     and letter n-grams, without a dictionary or a model.
-//   - [CosineFloats] compares embeddings.
-//   - [FindBest] finds the best of very many texts in an index, by BM25.
-//   - [Dialog] ranks the turns of a dialog, in which an answer follows its question.
+//	  - [Rank] orders texts by the words that they share with the query, by BM25.
+//	  - [Similar] rates on a fixed scale how similar texts are to a query, by words
+//	    and letter n-grams, without a dictionary or a model.
+//	  - [CosineFloats] compares embeddings.
+//	  - [FindBest] finds the best of very many texts in an index, by BM25.
+//	  - [Dialog] ranks the turns of a dialog, in which an answer follows its question.
 //
 // The package does no I/O.
 //

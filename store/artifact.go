@@ -16,90 +16,90 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Version counts the updates of a scope. The first makes it 1; a scope that
-// never saw one is at 0.
+// A Version counts the updates of a scope, from 1. A scope without updates
+// has version 0.
 type Version int64
 
-// An ArtifactID names an artifact within its scope. It says nothing about the
-// text.
+// An ArtifactID names an artifact within its scope. It reveals nothing about
+// the text.
 type ArtifactID string
 
-// A Status says whether an artifact may enter a context. Only StatusLive may.
-// It is stored as its text.
+// A Status is the status of an artifact. Only StatusLive artifacts may enter
+// a context. It is stored as its text.
 type Status string
 
 // The statuses of an artifact.
 const (
 	StatusLive       Status = "live"
-	StatusHeld       Status = "held"       // by the gate, until a person decides
-	StatusRejected   Status = "rejected"   // by a person
-	StatusRefuted    Status = "refuted"    // its source, or what it was made from, turned out wrong
+	StatusHeld       Status = "held"       // the gate holds it until a person decides
+	StatusRejected   Status = "rejected"   // a person rejected it
+	StatusRefuted    Status = "refuted"    // it, its source, or an artifact that it was made from is wrong
 	StatusTombstoned Status = "tombstoned" // removed; the text is kept
-	StatusPurged     Status = "purged"     // the text is gone
+	StatusPurged     Status = "purged"     // the text is erased
 )
 
-// An Artifact is what a store knows of a piece of context from outside the
-// conversations. Its text is in the cell Content; title, source and whatever
-// else is said about it are in the cell About.
+// An Artifact is the record of a piece of context from outside the
+// conversations. Its text is in the cell Content; its title, source and other
+// metadata are in the cell About.
 type Artifact struct {
 	ID       ArtifactID
-	Seq      int64   // place in its scope, from 1 in the order of arrival; set by the store
-	Version  Version // of the update that wrote it last; set by the store
+	Seq      int64   // position in its scope, from 1, in the order of arrival; set by the store
+	Version  Version // of the last update that wrote it; set by the store
 	Class    provenance.Class
 	Status   Status
 	Pinned   bool
 	Content  CellID
 	About    CellID
 	Bytes    int64
-	Tokens   token.Count // as it is rendered in a context, by Encoding
+	Tokens   token.Count // tokens of its rendering in a context, by Encoding
 	Encoding string
-	Source   string          // kind of source that it can be fetched from again, or empty
-	Created  time.Time       // since when the text has been true; UTC, whole milliseconds, as all times here
-	Updated  time.Time       // when it was written last
+	Source   string          // kind of the source from which it is fetched again, or empty
+	Created  time.Time       // time from which the text is true; like all times here UTC, in whole milliseconds
+	Updated  time.Time       // time of the last write
 	Expires  time.Time       // zero: never
-	Address  string          // equal for equal texts of a scope; empty once purged
-	Gate     json.RawMessage // what the gate found; holds no text
+	Address  string          // equal for equal texts of a scope; empty after a purge
+	Gate     json.RawMessage // record of the gate; holds no text
 }
 
-// A Write is an artifact as it is from now on.
+// A Write is the new state of an artifact.
 type Write struct {
 	Artifact
 
-	// At is the version of the artifact that this one replaces. 0 means that
-	// the artifact must not exist yet.
+	// At is the version of the artifact that this one replaces; 0 means that
+	// the artifact must not exist.
 	At Version
 }
 
-// An Update is all that one job writes to the artifacts of a scope and to its
+// An Update has all writes of one job to the artifacts of a scope and to its
 // ledger.
 //
-// A cell that is purged keeps its kind and its commitment. An artifact of which
-// it is the content is findable by nothing from then on, unless Index says by
-// what. To purge a cell again is no error.
+// A purged cell keeps its kind and its commitment. An artifact whose content
+// is purged is removed from the index, unless Index has a new entry for it.
+// Purging a cell twice is no error.
 type Update struct {
 	Cells     []Cell
 	Edges     []Edge
 	Artifacts []Write
 	Index     []ArtifactText
-	Purge     []CellID // whose salt and body are erased
+	Purge     []CellID // cells whose salt and body are erased
 	Manifest  *Manifest
 	Outcome   *ContextOutcome
-	Entry     Entry // its Revision becomes the version that the update makes
+	Entry     Entry // its Revision becomes the new version
 }
 
-// An ArtifactText makes an artifact findable by a text. It replaces what the
-// artifact was findable by before; an empty text leaves nothing.
+// An ArtifactText is the index entry of an artifact. It replaces the earlier
+// entry; an empty text removes it.
 type ArtifactText struct {
 	Artifact ArtifactID
 	Text     string
 }
 
-// A Manifest is the account of one assembled context, as a store keeps it. It
-// is written once and never changed, except that items of Body may be redacted.
+// A Manifest is the record of one assembled context. It is immutable, except
+// that items of Body may be redacted.
 type Manifest struct {
 	ID      string               `json:"id"`
 	Version Version              `json:"version"`           // of the update that wrote it; set by the store
-	Session transcript.SessionID `json:"session,omitempty"` // whose window is in it
+	Session transcript.SessionID `json:"session,omitempty"` // session whose window is in the context
 	Created time.Time            `json:"created"`
 	Format  string               `json:"format"`
 	Tier    tier.Tier            `json:"tier"`
@@ -107,11 +107,11 @@ type Manifest struct {
 	Total   token.Count          `json:"total"`
 	Seal    digest.Digest        `json:"seal"`
 	Body    []byte               `json:"body,omitempty"` // the document; holds no text
-	Uses    []ArtifactID         `json:"uses,omitempty"` // whose text is in the context, each once, in order
-	Made    []ContextOutcome     `json:"made,omitempty"` // what came of it, in order; set by the store
+	Uses    []ArtifactID         `json:"uses,omitempty"` // artifacts whose text is in the context, each once, in order
+	Made    []ContextOutcome     `json:"made,omitempty"` // outcomes of the context, in order; set by the store
 }
 
-// A ContextOutcome says what came of a context: a second record beside its manifest.
+// A ContextOutcome is an outcome of a context, recorded beside its manifest.
 type ContextOutcome struct {
 	Manifest string           `json:"manifest"`
 	Version  Version          `json:"version"` // set by the store
@@ -120,54 +120,53 @@ type ContextOutcome struct {
 	Data     json.RawMessage  `json:"data,omitempty"` // holds no text
 }
 
-// A Pick says which artifacts are wanted: one of its fields is set.
+// A Pick selects artifacts by one of its fields.
 type Pick struct {
 	Prefix  string // of the id
 	Address string
 	Status  Status
-	Cells   []CellID // that have one of these as their content
-	Seqs    []int64  // at these places
+	Cells   []CellID // artifacts with one of these cells as content
+	Seqs    []int64  // artifacts at these positions
 }
 
-// Artifacts keeps pieces of context from outside the conversations.
+// Artifacts stores pieces of context from outside the conversations.
 type Artifacts interface {
-	// Update makes an update as a whole or not at all, durably, and returns the
-	// version it made. It fails with ErrConflict unless each artifact that it
-	// writes is at the version it names, and with ErrNotFound if it refers to a
-	// cell, an artifact or a manifest that is not there. It refuses an update
-	// that is not valid, or brings a cell, a manifest or an entry that is there
-	// already.
+	// Update makes an update durably, whole or not at all, and returns the
+	// new version. It fails with ErrConflict unless each artifact that it
+	// writes is at the stated version, and with ErrNotFound if it refers to a
+	// missing cell, artifact or manifest. It refuses an invalid update, and
+	// one with a cell, manifest or entry that exists.
 	Update(ctx context.Context, scope governance.Scope, u *Update) (Version, error)
 
 	// Version returns the version of a scope.
 	Version(ctx context.Context, scope governance.Scope) (Version, error)
 
-	// Artifacts yields the artifacts that were written after a version,
-	// whatever their status, by Seq. After 0 these are all.
+	// Artifacts yields the artifacts written after a version, with every
+	// status, by Seq. After 0 it yields all.
 	Artifacts(ctx context.Context, scope governance.Scope, after Version) iter.Seq2[*Artifact, error]
 
-	// Pick returns the artifacts that fit, by Seq, limit at most. All fit a Pick
-	// of which no field is set.
+	// Pick returns the artifacts that p selects, by Seq, at most limit. A
+	// zero Pick selects all.
 	Pick(ctx context.Context, scope governance.Scope, p *Pick, limit int) ([]Artifact, error)
 
-	// Hits returns the places (Seq) of artifacts whose text has at least one of
-	// the terms, limit at most: those first that have rarer terms, or more of
-	// them, as [FindHits] counts; among equals the newest first. Of a term that
-	// very many have, it considers only the newest. A term stands for its words,
-	// as [Words] yields them, and they are found as whole words.
+	// Hits returns the positions (Seq) of artifacts whose text has at least
+	// one of the terms, at most limit. Artifacts with rarer or more terms
+	// come first, as [FindHits] counts; of equals the newest first. Of a very
+	// frequent term only the newest artifacts are considered. A term is split
+	// into its words, see [Words], which match whole words.
 	Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]int64, error)
 }
 
-// Ledger keeps what was assembled, and what happened to the artifacts.
+// Ledger stores manifests and the log of artifacts.
 type Ledger interface {
-	// Manifest returns a manifest with what came of it, or ErrNotFound.
+	// Manifest returns a manifest with its outcomes, or ErrNotFound.
 	Manifest(ctx context.Context, scope governance.Scope, id string) (*Manifest, error)
 
 	// Manifests yields the manifests of a scope, or of one of its sessions if
 	// session is not empty, newest first and without Body, Uses and Made.
 	Manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID) iter.Seq2[*Manifest, error]
 
-	// Users returns the ids of the manifests that use any of some artifacts,
+	// Users returns the ids of the manifests that use any of the artifacts,
 	// oldest first.
 	Users(ctx context.Context, scope governance.Scope, ids []ArtifactID) ([]string, error)
 
@@ -175,8 +174,8 @@ type Ledger interface {
 	Log(ctx context.Context, scope governance.Scope, after Version) iter.Seq2[*Entry, error]
 }
 
-// Validate reports what is wrong with an update on its own, whatever the store
-// holds. Every driver asks before it writes.
+// Validate returns the first error in an update that can be found without the
+// store. Every driver calls it before it writes.
 func (u *Update) Validate() error {
 	cells := make(map[CellID]bool, len(u.Cells))
 	for i := range u.Cells {

@@ -12,79 +12,79 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Call is what a store knows of one request to a model and its answer. It holds no
-// text, so that it outlives the session it names: ids, figures and digests are all there is.
+// A Call is the record of a request to a model and its answer. It holds only
+// ids, figures and digests, so it can stay when its session is purged.
 type Call struct {
 	ID      string               // such as "call_5c1f09ab7d20e613", unique in a scope
-	Seq     int64                // place in its scope, from 1 in the order in which calls were begun; set by the store
+	Seq     int64                // position in its scope, from 1, in the order of begin times; set by the store
 	Session transcript.SessionID // may be empty, or name a session that is not stored
 	State   CallState
 	Begun   time.Time       // UTC, whole milliseconds
 	Ended   time.Time       // UTC, whole milliseconds; zero while the state is CallIntent
-	Intent  json.RawMessage // what was known before the request was sent; holds no text
-	Outcome json.RawMessage // what came of it; holds no text; none while the state is CallIntent
+	Intent  json.RawMessage // description of the call before it was sent; holds no text
+	Outcome json.RawMessage // outcome of the call; holds no text; nil in the state CallIntent
 }
 
-// A CallState says what is known of the outcome of a call. It is stored as its text.
+// A CallState is the state of a call. It is stored as its text.
 type CallState string
 
-// The states of a call. It begins as an intent and ends in one of the others; one whose
-// outcome is unknown may still end as done or failed, when that becomes known.
+// The states of a call. A call begins as an intent and ends in one of the
+// other states. An unknown call may still end as done or failed.
 const (
-	CallIntent  CallState = "intent"  // it is about to be sent, or was sent
-	CallDone    CallState = "done"    // the answer came, whole
-	CallFailed  CallState = "failed"  // it was refused, or its answer was cut
-	CallUnknown CallState = "unknown" // nobody has said what came of it
+	CallIntent  CallState = "intent"  // about to be sent, or sent
+	CallDone    CallState = "done"    // the whole answer arrived
+	CallFailed  CallState = "failed"  // refused, or the answer was cut
+	CallUnknown CallState = "unknown" // the outcome was never reported
 )
 
-// A CallFilter says which calls are wanted. All fit its zero value.
+// A CallFilter selects calls. Its zero value selects all.
 type CallFilter struct {
-	Session transcript.SessionID // that name this session, unless it is empty
-	Since   time.Time            // that were begun then or later, unless it is zero
-	Open    bool                 // whose state is CallIntent
-	Limit   int                  // how many at most, the latest; 0 or less is all
+	Session transcript.SessionID // calls of this session, unless empty
+	Since   time.Time            // calls begun at this time or later, unless zero
+	Open    bool                 // calls in the state CallIntent
+	Limit   int                  // at most so many, the latest; 0 or less means all
 }
 
-// A Rewrite says what was sent to a model in place of what a client sent. A session has
-// one for each kind and chain: a later one takes its place.
+// A Rewrite is a text that was sent to a model in place of messages of the
+// client. A session has one for each kind and chain; a later one replaces it.
 type Rewrite struct {
-	Chain    digest.Digest // of the client's messages, up to the last that it stands for
+	Chain    digest.Digest // chain over the client's messages, up to the last replaced one
 	Kind     RewriteKind
-	Epoch    int    // in which it was made; 0 is the time before the first head
-	Messages int    // how many messages of the client the chain is of, at least 1
-	Cell     CellID // the bytes that were sent, a cell of kind CellSent
+	Epoch    int    // epoch in which it was made; 0 before the first head
+	Messages int    // number of messages in the chain, at least 1
+	Cell     CellID // cell of kind CellSent with the sent bytes
 }
 
-// A RewriteKind says what a rewrite stands for. It is stored as its text.
+// A RewriteKind is the kind of a rewrite. It is stored as its text.
 type RewriteKind string
 
 // The kinds of rewrites.
 const (
-	RewriteHead    RewriteKind = "head"    // the messages sent in place of all that the chain is of
-	RewriteMessage RewriteKind = "message" // the message sent in place of the last that the chain is of
+	RewriteHead    RewriteKind = "head"    // replaces all messages of the chain
+	RewriteMessage RewriteKind = "message" // replaces the last message of the chain
 )
 
-// Calls keeps the calls to models, and what was sent in place of what a client sent.
+// Calls stores calls to models and rewrites.
 type Calls interface {
-	// Record writes calls, whole or not at all, durably. One whose state is CallIntent
-	// begins, and it fails with ErrConflict if there is one with that id. One with
-	// another state ends: only its id, its state, Ended and Outcome are taken. It fails
-	// with ErrNotFound if no call with that id was begun, and with ErrConflict if it has
-	// ended, unless as CallUnknown with now another state. It refuses calls that are not
-	// valid, and an id that is there twice.
+	// Record writes calls durably, all or none. A call in the state
+	// CallIntent begins; if its id exists, Record fails with ErrConflict. A
+	// call in another state ends: only its id, state, Ended and Outcome are
+	// used. Record then fails with ErrNotFound if no call with that id was
+	// begun, and with ErrConflict if it has ended, except that CallUnknown
+	// may change to another state. It refuses invalid calls and repeated ids.
 	Record(ctx context.Context, scope governance.Scope, calls []Call) error
 
-	// Calls yields the calls that fit a filter by Seq, the last first.
+	// Calls yields the selected calls by Seq, the last first.
 	Calls(ctx context.Context, scope governance.Scope, filter CallFilter) iter.Seq2[*Call, error]
 
-	// Rewrites yields the rewrites of a session by epoch, then by how many messages they
-	// stand for, kind and chain. [Change.Rewrites] brings them. For no session it yields
-	// ErrNotFound.
+	// Rewrites yields the rewrites of a session by epoch, then by number of
+	// messages, kind and chain. [Change.Rewrites] adds them. It yields
+	// ErrNotFound if the session does not exist.
 	Rewrites(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*Rewrite, error]
 }
 
-// ValidateCalls reports what is wrong with calls that are to be recorded, whatever the
-// store holds. Every driver asks before it writes.
+// ValidateCalls returns the first error in calls that can be found without
+// the store. Every driver calls it before it writes.
 func ValidateCalls(calls []Call) error {
 	seen := make(map[string]bool, len(calls))
 	for i := range calls {
@@ -108,12 +108,12 @@ func ValidateCalls(calls []Call) error {
 	return nil
 }
 
-// Ends reports whether a call may end as c says, given its present state.
+// Ends reports whether c is a valid end of a call in the present state.
 func (c *Call) Ends(present CallState) bool {
 	return present == CallIntent || present == CallUnknown && c.State != CallUnknown
 }
 
-// Fits reports whether a call is one of those that are wanted, whatever the limit.
+// Fits reports whether the filter selects c, ignoring the limit.
 func (f *CallFilter) Fits(c *Call) bool {
 	return (f.Session == "" || c.Session == f.Session) && !c.Begun.Before(f.Since) && (!f.Open || c.State == CallIntent)
 }

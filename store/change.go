@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Validate reports what is wrong with a change on its own, whatever the store
-// holds. Every driver asks before it writes.
+// Validate returns the first error in a change that can be found without the
+// store. Every driver calls it before it writes.
 func (c *Change) Validate() error {
 	cells := make(map[CellID]bool, len(c.Cells))
 	kinds := make(map[CellID]CellKind, len(c.Rewrites))
@@ -66,7 +66,7 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	return nil
 }
 
-// Holds reports whether the commitment of a cell is to its body.
+// Holds reports whether the commitment of a cell matches its body.
 func (c *Cell) Holds() bool {
 	return c.Commit.Equal(digest.Commit(c.Salt, string(c.Kind), c.Body))
 }

@@ -9,56 +9,57 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A Credential is what a store knows of a bearer credential: not the credential, only what tells
-// whether somebody has it.
+// A Credential is the record of a bearer credential. It does not hold the
+// credential, only a hash that verifies it.
 type Credential struct {
 	ID          string                    `json:"id"` // such as "tok_5c1f09ab"; part of the credential
-	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole credential and what it allows, under a key that is not in the store; zeros once it is revoked
+	Hash        []byte                    `json:"-"`  // HMAC-SHA-256 of the whole credential and its permissions, under a key that is not in the store; zeros after a revocation
 	Actor       governance.Actor          `json:"actor"`
 	Scopes      []governance.ScopePattern `json:"scopes"`
 	Permissions []governance.Permission   `json:"permissions"`
-	Note        string                    `json:"note,omitempty"` // what it is for
+	Note        string                    `json:"note,omitempty"` // purpose
 	Created     time.Time                 `json:"created"`        // UTC, whole milliseconds, as all times here
 	Expires     time.Time                 `json:"expires,omitzero"`
 	Revoked     time.Time                 `json:"revoked,omitzero"`
 }
 
-// Credentials keeps what is known of bearer credentials. It is no part of [Store]: credentials
-// belong to no scope, they say who may come into which, so that only who owns the
-// store sees this role, and a store that is guarded does not have it.
+// Credentials stores records of bearer credentials. It is not part of
+// [Store], because credentials belong to no scope: only the owner of the
+// store has this role, and a guarded store does not.
 type Credentials interface {
-	// AddCredential adds a credential, durably. It fails with ErrConflict if there is one with
-	// that id, and refuses a credential that is not valid.
+	// AddCredential adds a credential durably. It fails with ErrConflict if
+	// the id exists, and refuses an invalid credential.
 	AddCredential(ctx context.Context, t *Credential) error
 
-	// Credential returns a credential, also one that has expired or was revoked, or
+	// Credential returns a credential, also an expired or revoked one, or
 	// ErrNotFound.
 	Credential(ctx context.Context, id string) (*Credential, error)
 
 	// Credentials returns all credentials by time of creation, then by id.
 	Credentials(ctx context.Context) ([]Credential, error)
 
-	// RevokeCredential says, durably, that a credential is not valid from a time on, and erases
-	// its hash, so that nothing makes it valid again. One that was revoked before keeps
-	// the time of that. It returns ErrNotFound if there is
-	// none, and refuses the zero time, which means never.
+	// RevokeCredential durably ends the validity of a credential at a time
+	// and erases its hash, so that it cannot become valid again. A second
+	// revocation keeps the first time. It returns ErrNotFound if there is
+	// none, and refuses the zero time.
 	RevokeCredential(ctx context.Context, id string, at time.Time) error
 }
 
-// A Database is a store with what only its owner sees.
+// A Database is a store with the roles that only its owner has.
 type Database interface {
 	Store
 	Credentials
 
-	// Ready reports why nothing can be written, if that is known.
+	// Ready returns the reason why the store cannot be written, if one is
+	// known.
 	Ready(ctx context.Context) error
 }
 
-// HashSize is how many bytes the hash of a credential has.
+// HashSize is the size of a credential's hash in bytes.
 const HashSize = 32
 
-// Validate reports what is wrong with a credential on its own. Every driver asks before
-// it writes.
+// Validate returns the first error in a credential. Every driver calls it
+// before it writes.
 func (t *Credential) Validate() error {
 	switch {
 	case t.ID == "":

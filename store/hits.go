@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// FindHits returns what [Artifacts.Hits] does, given how to find the artifacts
-// that have some words. Drivers share it, so that equal stores give equal hits.
+// FindHits implements [Artifacts.Hits] for all drivers, so that equal stores
+// give equal hits.
 //
-// A word that n artifacts have counts 1/n. Of one that more have than a
-// twentieth of the scope, within 200 and 1,000, or than limit if that is more,
-// the newest so many are considered, and they count as if there were no others;
-// then the two rarest such words are looked for together among the newest
-// 100,000 artifacts, so that what has both is not missed.
+// A word of n artifacts weighs 1/n. Of a frequent word, only the newest
+// artifacts are considered: a twentieth of the scope, but at least 200 and at
+// most 1,000, and at least limit; n is then that number. In addition,
+// artifacts with both of the two rarest frequent words are searched among the
+// newest 100,000 artifacts.
 //
-// The last artifact of the scope is at the place last. The function newest
-// returns the places behind after of artifacts that have all of the words: of
-// the newest of them, and most at most, in any order.
+// last is the position of the last artifact of the scope. newest returns the
+// positions of artifacts after position after that have all of the words: the
+// newest ones, at most most, in any order.
 func FindHits(terms []string, limit int, last int64, newest func(words []string, after int64, most int) ([]int64, error)) ([]int64, error) {
 	const unit, together = 1 << 40, 100_000
 	most := max(limit, int(min(max(last/20, 200), 1000)))

@@ -1,39 +1,43 @@
-// Package store is the port to a database: sessions, artifacts and manifests,
-// the cells that hold their text, their journals and contracts, and the finding
-// of blocks and artifacts.
+// Package store is the interface to a database of sessions, artifacts and
+// manifests: the cells with their text, journals, contracts, and the index of
+// blocks and artifacts. Packages store/memory, store/sqlite and
+// store/postgres implement it; package store/storetest tests implementations.
 //
-// # What a store promises
+//	db, err := sqlite.Open(ctx, path, nil)
+//	...
+//	head, err := db.Head(ctx, scope, id)
+//
+// # Guarantees
 //
 // A write is a [Change] at an expected [Revision] of one session. It is made
-// whole or not at all, and it is durable before Apply returns: an acknowledged
-// change survives the death of the process and the loss of power, as far as
-// the disk keeps what it has acknowledged.
+// whole or not at all, and it is durable before Apply returns: it survives
+// the death of the process and the loss of power, as far as the disk keeps
+// acknowledged writes.
 //
-// A store finds; it never ranks, scores or decides. What a store returns in an
-// order, it documents; everything else is a set.
+// A store finds; it does not rank, score or decide. Orders of results are
+// documented; results without a documented order are sets.
 //
-// Text is in cells and nowhere else. Blocks, heads and journal entries refer
-// to cells by id, so that a text can be erased without rewriting them; cells
-// that were derived from others have edges to them. The index that
-// [Finder.Postings] reads is derived, too, and is never read back.
+// Text is stored only in cells. Blocks, heads and journal entries refer to
+// cells by id, so that text can be erased without rewriting them; derived
+// cells have edges to their sources. The index that [Finder.Postings] reads
+// is derived from cells and is not a source.
 //
-// Scope comes first in every call. A store never mixes scopes: what is in
-// another scope does not exist, and is reported like what never existed.
+// Scope is the first argument of every method. A store never mixes scopes: a
+// record in another scope is reported as not existing.
 //
-// Artifacts are written by an [Update], which makes a [Version] of their scope.
-// Updates do not wait for one another: each names the version of what it
-// replaces, and of nothing else.
+// Artifacts are written by an [Update], which makes a new [Version] of their
+// scope. Updates do not conflict unless they replace the same version of an
+// artifact.
 //
-// A [Call] to a model is recorded twice: when it begins, and when it ends. It is of no
-// session's journal and waits for no writer of one, and as it holds no text it stays
-// when a session is purged.
+// A [Call] to a model is recorded when it begins and when it ends. It is not
+// part of a session's journal, does not wait for a session's writers, and
+// stays when a session is purged, because it holds no text.
 //
 // # Errors and concurrency
 //
-// Drivers report the sentinels of this package, wrapped; test with errors.Is.
-// Stores are safe for concurrent use by any number of goroutines. Iterators
-// see the database as it was when the iteration began; an error is the last
-// thing they yield.
+// Drivers wrap the sentinels of this package; test with errors.Is. Stores are
+// safe for concurrent use. An iterator sees the database as it was when the
+// iteration began; an error is the last value that it yields.
 package store
 
 import (
@@ -51,7 +55,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// The conditions that every driver reports.
+// Errors of every driver.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("changed by another writer")
@@ -68,8 +72,8 @@ var (
 	ErrUnreachable = errors.New("its server cannot be reached")
 )
 
-// A GoneError says that a cell was purged, and what is left of it. It is an
-// [ErrGone].
+// A GoneError means that a cell was purged, with the parts that remain. It is
+// an [ErrGone].
 type GoneError struct {
 	Cell   CellID
 	Kind   CellKind
@@ -81,11 +85,12 @@ func (e *GoneError) Error() string { return fmt.Sprintf("cell %s: %v", e.Cell, E
 // Is makes errors.Is(e, ErrGone) true.
 func (e *GoneError) Is(target error) bool { return target == ErrGone }
 
-// A SchemaError says that a store was made by a newer Carrel. Nothing was written to it.
+// A SchemaError means that a newer version of Carrel made the store. Nothing
+// was written to it.
 type SchemaError struct {
-	Path string // of the store, or its address
+	Path string // path or address of the store
 	Have int    // version of its schema
-	Know int    // newest version that this program knows
+	Know int    // newest version that this program supports
 }
 
 func (e *SchemaError) Error() string {
@@ -93,48 +98,48 @@ func (e *SchemaError) Error() string {
 		e.Path, e.Have, e.Know)
 }
 
-// A Revision counts the changes to one session. The first makes it 1.
+// A Revision counts the changes to one session, from 1.
 type Revision int64
 
-// A CellID names one cell. It is random and says nothing about the text.
+// A CellID names one cell. It is random and reveals nothing about the text.
 type CellID string
 
-// A Cell is the one place where a text is stored.
+// A Cell stores one text.
 type Cell struct {
 	ID     CellID
 	Kind   CellKind
-	Salt   digest.Salt   // kept with the body and erased with it
-	Commit digest.Digest // digest.Commit(Salt, Kind, Body); survives the body
+	Salt   digest.Salt   // erased with the body
+	Commit digest.Digest // digest.Commit(Salt, Kind, Body); stays after a purge
 	Body   []byte
 }
 
-// A CellKind says what a cell holds. It is stored as its text.
+// A CellKind is the kind of a cell's content. It is stored as its text.
 type CellKind string
 
 // The kinds of cells.
 const (
 	CellItem    CellKind = "item"    // a piece of an imported file
-	CellStub    CellKind = "stub"    // what stands in place of a block
-	CellSummary CellKind = "summary" // what stands in place of a session's older blocks, as JSON
+	CellStub    CellKind = "stub"    // text in place of a block
+	CellSummary CellKind = "summary" // summary in place of a session's older blocks, as JSON
 	CellAbout   CellKind = "about"   // title and origin of a session or an artifact, as JSON
 	CellText    CellKind = "text"    // content of an artifact
-	CellSegment CellKind = "segment" // a piece of an assembled context, as it was handed out
-	CellQuery   CellKind = "query"   // what an assembled context was asked for
-	CellNames   CellKind = "names"   // hashes of the ids in a file that is followed
-	CellSent    CellKind = "sent"    // what was sent to a model in place of what a client sent
+	CellSegment CellKind = "segment" // a piece of an assembled context
+	CellQuery   CellKind = "query"   // query of an assembled context
+	CellNames   CellKind = "names"   // hashes of the ids in a followed file
+	CellSent    CellKind = "sent"    // text sent to a model in place of a client's messages
 )
 
-// An Edge says that a cell was made from another.
+// An Edge records that a cell was made from another.
 type Edge struct {
 	Derived CellID
 	Source  CellID
 	Rel     string // such as "stub"
 }
 
-// A State says where a block is. It is stored as its text.
+// A State is the place of a block. It is stored as its text.
 type State string
 
-// The states of a block. Only erasure purges.
+// The states of a block. Only an erasure sets StatePurged.
 const (
 	StateLive   State = "live"
 	StateStub   State = "stub"
@@ -142,50 +147,51 @@ const (
 	StatePurged State = "purged"
 )
 
-// A Block is what a store knows of one block. Turn orders the blocks of a
-// session and is unique among those that are not Off.
+// A Block is the record of a block. Turn orders the blocks of a session and
+// is unique among blocks that are not Off.
 type Block struct {
 	ID     transcript.BlockID
 	Turn   int
 	Kind   transcript.Kind
-	Tools  []string    // names of the tools it calls, in order
-	Tokens token.Count // of the whole block, as it was imported
+	Tools  []string    // names of the called tools, in order
+	Tokens token.Count // imported tokens of the whole block
 	State  State
-	Form   string      // how much of it is in the window, in the pager's words
-	Window token.Count // what it takes in the window now
+	Form   string      // form in the window, as package pager names it
+	Window token.Count // tokens in the present window
 	Stub   CellID      // text in its place, or empty
-	Pinned bool        // by a user or an agent
-	Off    bool        // not in the present window: left it, or of an earlier one
-	Cells  []CellID    // the bytes it was read from, in order
+	Pinned bool        // pinned by a user or an agent
+	Off    bool        // not in the present window: dropped by an import, or of an earlier window
+	Cells  []CellID    // imported bytes, in order
 
-	// Earlier is the number of the earlier window that the block is in, the oldest is 1. It
-	// is 0 for one that is in none, and for one that was stored when no number was known.
+	// Earlier is the number of the block's earlier window, from 1 for the
+	// oldest. It is 0 for a block of the present window, and for old records
+	// without a number.
 	Earlier int
 }
 
-// A Head is what is known of a session without reading it.
+// A Head is the summary record of a session.
 type Head struct {
 	ID       transcript.SessionID // set by the store
 	Revision Revision             // set by the store
-	Status   Status               // empty if it is live, or else StatusTombstoned or StatusPurged
+	Status   Status               // empty for a live session, else StatusTombstoned or StatusPurged
 	Format   string
 	Model    string
-	Encoding string // by which tokens were counted
+	Encoding string // encoding of the token counts
 	About    CellID
-	Summary  CellID // what stands in the window for the older blocks, or empty
+	Summary  CellID // summary in the window, or empty
 	Messages int
-	Blocks   int         // in the visible conversation
-	Tokens   token.Count // of all blocks, as imported
-	Window   token.Count // of what is in the window now
-	Bytes    int64       // of the imported input
+	Blocks   int         // number of blocks in the visible conversation
+	Tokens   token.Count // imported tokens of all blocks
+	Window   token.Count // tokens of the present window
+	Bytes    int64       // size of the imported input
 	Created  time.Time   // UTC, whole milliseconds
 	Updated  time.Time   // UTC, whole milliseconds
 }
 
-// An Entry is one line of a session's journal. It holds no text of the
+// An Entry is an entry of a session's journal. It holds no text of the
 // conversation.
 type Entry struct {
-	Revision Revision         `json:"revision"` // set by the store; there is one entry for each
+	Revision Revision         `json:"revision"` // set by the store; each revision has one entry
 	ID       string           `json:"id"`       // such as "op_5c1f09ab", unique in a scope
 	Op       string           `json:"op"`       // such as "import" or "page"
 	Actor    governance.Actor `json:"actor"`
@@ -193,34 +199,34 @@ type Entry struct {
 	Data     json.RawMessage  `json:"data"`
 }
 
-// A Change is all that one job writes to a session.
+// A Change has all writes of one job to a session.
 type Change struct {
-	Head       Head // as it is from now on
+	Head       Head // new head
 	Cells      []Cell
 	Edges      []Edge
-	ItemsFrom  int      // index from which Items replaces the list of items
-	Items      []CellID // the cells whose bodies concatenate to the input; nil leaves the list alone
-	Blocks     []Block  // to add, or to replace those with the same id
+	ItemsFrom  int      // first index of the list of items that Items replaces
+	Items      []CellID // cells whose bodies concatenate to the input; nil keeps the list
+	Blocks     []Block  // blocks to add or replace, by id
 	Index      []IndexEntry
 	Entry      Entry
-	Statements []string // to append to the contract, a line each
+	Statements []string // lines to append to the contract
 
-	// Rewrites are added, or replace those of the same kind and chain. Each refers to a
-	// cell of kind CellSent among Cells, so that whatever purges what the session brought
-	// purges what was sent of it.
+	// Rewrites are added or replace those of the same kind and chain. Each
+	// refers to a cell of kind CellSent in Cells, so that a purge of the
+	// session's cells erases it too.
 	Rewrites []Rewrite
 
-	// Erase takes out what is text and in no cell: the lines of the contract, and what
-	// the blocks are findable by. The rewrites, whose chains are digests of text, go with
-	// them. It is for a session that is purged, whose cells an [Update] purges.
+	// Erase removes the text that is not in cells, when a session is purged:
+	// the lines of the contract, the index entries of the blocks, and the
+	// rewrites, whose chains are digests of text. An [Update] purges the
+	// cells.
 	Erase bool
 }
 
-// An IndexEntry makes a block findable by words. It replaces what the block was findable
-// by before.
+// An IndexEntry is the index entry of a block. It replaces the earlier entry.
 type IndexEntry struct {
 	Block transcript.BlockID
-	Words map[string]uint32 // how often it has each
+	Words map[string]uint32 // frequency of each word
 }
 
 // A BlockRef names a block of a session.
@@ -229,14 +235,14 @@ type BlockRef struct {
 	Block   transcript.BlockID
 }
 
-// Sessions keeps what is known of conversations.
+// Sessions stores the records of conversations.
 type Sessions interface {
-	// Apply makes a change as a whole or not at all, durably, and returns the
-	// revision it made. It fails with ErrConflict unless the session is at
-	// revision at; 0 means that it must not exist yet. It refuses a change
-	// that is not valid, brings a cell or an entry that is there already, or
-	// would give two visible blocks one turn, and with ErrNotFound a change
-	// that refers to a cell or a block that is not there.
+	// Apply makes a change durably, whole or not at all, and returns the new
+	// revision. It fails with ErrConflict unless the session is at revision
+	// at; 0 means that it must not exist. It fails with ErrNotFound if the
+	// change refers to a missing cell or block. It refuses an invalid change,
+	// one with a cell or entry that exists, and one that gives two visible
+	// blocks the same turn.
 	Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at Revision, c *Change) (Revision, error)
 
 	// Head returns the head of a session, or ErrNotFound.
@@ -245,8 +251,8 @@ type Sessions interface {
 	// Heads yields the heads of a scope, last updated first, then by id.
 	Heads(ctx context.Context, scope governance.Scope) iter.Seq2[*Head, error]
 
-	// Blocks yields the blocks of a session by turn, then by id; those that
-	// are off come last. For no session it yields ErrNotFound.
+	// Blocks yields the blocks of a session by turn, then by id; blocks that
+	// are off come last. It yields ErrNotFound if the session does not exist.
 	Blocks(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[*Block, error]
 
 	// Items returns the ids of the cells whose bodies concatenate to the
@@ -254,86 +260,88 @@ type Sessions interface {
 	Items(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]CellID, error)
 }
 
-// Cells keeps text.
+// Cells stores text.
 type Cells interface {
 	// Cells yields the cells with the given ids, in that order. It yields
-	// ErrNotFound at the first that does not exist, a [GoneError] at the first
-	// that was purged, and ErrCorrupt at the first whose commitment does not hold.
+	// ErrNotFound at the first missing cell, a [GoneError] at the first
+	// purged one, and ErrCorrupt at the first whose commitment does not
+	// match.
 	Cells(ctx context.Context, scope governance.Scope, ids []CellID) iter.Seq2[*Cell, error]
 
 	// Sources returns the edges to the cells from which a cell was made
-	// directly, ordered by source and relation. For no cell there are none.
+	// directly, ordered by source and relation; none if the cell does not
+	// exist.
 	Sources(ctx context.Context, scope governance.Scope, id CellID) ([]Edge, error)
 
-	// Derived returns the cells that were made from some cells, directly or not,
-	// ordered by id. The given ones are not among them.
+	// Derived returns the cells made from the given ones, directly or
+	// indirectly, ordered by id, without the given ones.
 	Derived(ctx context.Context, scope governance.Scope, ids []CellID) ([]CellID, error)
 
-	// Brought returns the cells that the changes of a session brought, ordered by id,
-	// whether or not anything refers to them still. For no session there are none.
+	// Brought returns the cells that the changes of a session added, ordered
+	// by id, whether or not they are still referenced; none if the session
+	// does not exist.
 	Brought(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]CellID, error)
 }
 
-// Journal keeps what happened.
+// Journal stores the entries of sessions.
 type Journal interface {
-	// Entries yields the journal of a session from the revision after the
-	// given one on, in order. For no session it yields ErrNotFound.
+	// Entries yields the journal entries of a session after a revision, in
+	// order. It yields ErrNotFound if the session does not exist.
 	Entries(ctx context.Context, scope governance.Scope, id transcript.SessionID, after Revision) iter.Seq2[*Entry, error]
 
-	// Statements yields the lines of a session's contract in the order in
-	// which they were appended. For no session it yields ErrNotFound.
+	// Statements yields the lines of a session's contract in order. It yields
+	// ErrNotFound if the session does not exist.
 	Statements(ctx context.Context, scope governance.Scope, id transcript.SessionID) iter.Seq2[string, error]
 }
 
 // Finder finds blocks.
 type Finder interface {
-	// Block returns one block, or ErrNotFound. It does not tell whether the list that
-	// the block is of is whole: see Blocks.
+	// Block returns one block, or ErrNotFound. It does not check the
+	// integrity of the session's list of blocks, as Blocks does.
 	Block(ctx context.Context, scope governance.Scope, ref BlockRef) (*Block, error)
 
 	// Find returns the blocks whose id begins with prefix, ordered by session
-	// and id, limit at most. Blocks that are off are among them.
+	// and id, at most limit, including blocks that are off.
 	Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]BlockRef, error)
 
-	// Postings returns which blocks have some words, and how often. A block has a number
-	// there, which is never larger than that of a block that was made findable later,
-	// and which [Finder.Numbered] knows. The figures are of the blocks of the scope that
-	// are findable by anything, of all sessions, whatever their state. What is returned
-	// is the caller's.
+	// Postings returns for each word the blocks that have it, with
+	// frequencies. Blocks are identified by numbers that grow in the order in
+	// which blocks were indexed; [Finder.Numbered] resolves them. The figures
+	// cover all indexed blocks of the scope, of all sessions and states. The
+	// caller owns the result.
 	Postings(ctx context.Context, scope governance.Scope, words []string) ([]postings.View, error)
 
-	// Numbered returns the blocks with some numbers, in their order. Where there is
-	// none any more, the result has the zero value.
+	// Numbered returns the blocks with the given numbers, in order. The entry
+	// of a missing block is zero.
 	Numbered(ctx context.Context, scope governance.Scope, numbers []int64) ([]BlockRef, error)
 }
 
-// Admin looks after a database.
+// Admin maintains a database.
 type Admin interface {
 	// Info describes the database.
 	Info(ctx context.Context) (*Info, error)
 
-	// Scopes returns the scopes of which there is anything, in order.
+	// Scopes returns the scopes with any records, in order.
 	Scopes(ctx context.Context) ([]governance.Scope, error)
 
 	// Check verifies the database: its structure, every commitment, every
-	// reference from one record to another, and that each record is as it was
-	// written and none is missing, as far as a driver can tell. Problems are no
-	// error: they are returned, in a stable order.
+	// reference, and, as far as the driver can tell, that records are
+	// unchanged and complete. It returns the problems in a stable order; they
+	// are no error.
 	Check(ctx context.Context) ([]string, error)
 
-	// Backup writes a consistent copy to a new file while others go on
-	// writing. It fails with fs.ErrExist if the file exists.
+	// Backup writes a consistent copy to a new file, concurrently with
+	// writes. It fails with fs.ErrExist if the file exists.
 	Backup(ctx context.Context, path string) error
 
-	// Close releases the database. It does not save: what a method has
-	// reported as done is on disk already.
+	// Close releases the database. Completed writes are durable without it.
 	Close() error
 }
 
 // Info describes a database.
 type Info struct {
 	Driver   string `json:"driver"`  // such as "sqlite"
-	Version  string `json:"version"` // of the engine
+	Version  string `json:"version"` // of the database engine
 	Path     string `json:"path,omitempty"`
 	Schema   int    `json:"schema"` // version of the schema
 	Sessions int64  `json:"sessions"`
@@ -343,7 +351,7 @@ type Info struct {
 	Artifacts int64 `json:"artifacts"`
 	Manifests int64 `json:"manifests"`
 
-	Bytes int64 `json:"bytes"` // on disk, or held
+	Bytes int64 `json:"bytes"` // size on disk or in memory
 }
 
 // A Store is a whole database.

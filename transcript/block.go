@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// A BlockID names one block of one session. It is made of the session's id and of
-// the provider's id of the message, or of the block's position if there is none, never
-// of the text, so that it says nothing about a text that was erased.
+// A BlockID names one block of one session. It is derived from the session's
+// id and the provider's id of the message, or else the block's position,
+// never from the text, so that it reveals nothing about an erased text.
 type BlockID string
 
-// Short returns the form of the id that people and stubs use: its first 8
-// characters.
+// Short returns the first 8 characters of the id, which people and stubs use.
 func (id BlockID) Short() string { return string(id[:min(8, len(id))]) }
 
 // A Block is the smallest part of a session that is kept, paged or evicted as
 // a whole.
 type Block struct {
 	ID       BlockID
-	Turn     int   // position in the session; the first is 1
+	Turn     int   // position in the session, from 1
 	Kind     Kind  // what it is
 	Messages []int // indexes in Session.Messages, ascending
 }
 
-// A Kind says what a block is. It is stored as its text.
+// A Kind is the kind of a block. It is stored as its text.
 type Kind string
 
 // The kinds of blocks.
@@ -35,13 +34,13 @@ const (
 	KindUser      Kind = "user"
 	KindAssistant Kind = "assistant" // a reply without tool calls
 	KindTool      Kind = "tool"      // a reply with tool calls, and their results
-	KindSummary   Kind = "summary"   // what a compaction left in place of older messages
-	KindOrphan    Kind = "orphan"    // results whose call is not there
+	KindSummary   Kind = "summary"   // a compaction's summary of older messages
+	KindOrphan    Kind = "orphan"    // results without their call
 )
 
-// Said yields what the block says, part by part: texts, calls with their
-// arguments, and results. Thinking is not among it. The messages are those of
-// the session.
+// Said yields the parts of the block with their texts: texts, calls with
+// arguments, and results, without thinking. messages are those of the
+// session.
 func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 	return func(yield func(Part, string) bool) {
 		for _, i := range b.Messages {
@@ -65,8 +64,7 @@ func (b *Block) Said(messages []Message) iter.Seq2[Part, string] {
 	}
 }
 
-// Text returns all that the block says, see [Block.Said], each part followed by
-// a line feed.
+// Text returns the texts of [Block.Said], each followed by a line feed.
 func (b *Block) Text(messages []Message) string {
 	size := 0
 	for _, said := range b.Said(messages) {
@@ -81,8 +79,9 @@ func (b *Block) Text(messages []Message) string {
 	return text.String()
 }
 
-// Blocks puts the messages of s into blocks: those of the conversation, and those of
-// each earlier window. Turns are counted in each window. No two ids begin alike.
+// Blocks groups the messages of s into blocks: those of the conversation, and
+// those of each earlier window. Turns are counted per window. Short ids are
+// unique in the session.
 func (s *Session) Blocks() (now []Block, earlier [][]Block) {
 	names := naming{session: s.ID, taken: make(map[string]bool)}
 	for _, msgs := range s.Earlier {
@@ -95,9 +94,9 @@ func (s *Session) Blocks() (now []Block, earlier [][]Block) {
 	return now, earlier
 }
 
-// Group puts messages into blocks, in the order of their first messages. A
-// result joins the block of its call even if other messages stand between. IDs
-// are those of [NewBlockID] at the given generation.
+// Group groups messages into blocks, in the order of their first messages. A
+// result joins the block of its call even if other messages stand between.
+// IDs are made by [NewBlockID] with the given generation.
 func Group(session SessionID, generation int, messages []Message) []Block {
 	blocks := group(messages)
 	names := naming{session, generation, make(map[string]bool, len(blocks))}
@@ -171,11 +170,11 @@ func kindOf(m *Message) Kind {
 	}
 }
 
-// NewBlockID returns the id of a block: the first 16 hexadecimal digits of a SHA-256
-// over the arguments. A message is known by its provider's id, and where that gives
-// none by its turn; so a block has the same id wherever its message stands. The
-// generation grows when a session is imported again with other content in the same
-// message. The last argument tells apart ids that would otherwise begin alike.
+// NewBlockID returns the id of a block: the first 16 hexadecimal digits of a
+// SHA-256 over the arguments. If providerID is not empty, turn is ignored, so
+// the id does not depend on the position. generation grows when a session is
+// imported again with other content in the same message. try distinguishes
+// ids that would otherwise have the same short form.
 func NewBlockID(session SessionID, generation, turn int, providerID string, try int) BlockID {
 	if providerID != "" {
 		turn = 0

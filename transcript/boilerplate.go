@@ -69,9 +69,10 @@ var summaryLines = [...]string{
 	"Another language model started to solve this problem and produced a summary",
 }
 
-// Words returns what a person said in a message of a user: without what clients added,
-// and nothing of messages that programs wrote. Of a command it returns the arguments,
-// unless the client runs the command by itself.
+// Words returns the text that a person wrote in a user message: without
+// additions of clients, and "" for a message that a program wrote. Of a
+// command it returns the arguments, unless the client runs the command by
+// itself.
 func Words(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "<command-") {
@@ -87,11 +88,11 @@ func Words(text string) string {
 	return text
 }
 
-// Machine reports whether a message of a user was written by a program: the output of a
-// local command, a reminder, a note that the user interrupted.
+// Machine reports whether a program wrote a user message: the output of a
+// local command, a reminder, a note about an interruption.
 func Machine(text string) bool { return begins(text, machineHeads[:]) }
 
-// SummaryWords returns a summary without what clients put around it.
+// SummaryWords returns a summary without the text that clients add around it.
 func SummaryWords(text string) string {
 	text = withoutAsides(text)
 	var b strings.Builder

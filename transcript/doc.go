@@ -1,31 +1,32 @@
-// Package transcript is the vocabulary of conversations: sessions, messages,
-// parts, blocks, and what a file format must offer.
+// Package transcript defines conversations: sessions, messages, parts,
+// blocks, windows, and the interface of a file format.
+//
+//	session, err := openai.Format{}.Decode(name, data)
+//	now, earlier := session.Blocks()
 //
 // # Two views of the same bytes
 //
-// A [Session] holds a conversation twice. Its Items are the bytes it came
-// from, cut into pieces whose concatenation is the input; nothing is ever
-// lost, whatever a format does not understand included. Its Messages are a
-// typed view of the visible conversation: who said what, which tools were
-// called, what they returned. Each message names the items it was read from.
-// Programs decide by the typed view and move the bytes.
+// A [Session] holds a conversation twice. Its Items are the bytes of the
+// input, cut into pieces that concatenate to it; they include everything that
+// a format does not understand. Its Messages are a typed view of the visible
+// conversation: speakers, texts, tool calls and results. Each message names
+// its items. Programs decide by the typed view and move the bytes.
 //
 // # Blocks
 //
-// [Group] puts messages into blocks. A [Block] is the smallest part of a
-// session that is kept, paged or evicted as a whole: a system or user message,
-// or an assistant's reply with all results of its tool calls. A call and its
-// result are never parted.
+// [Group] groups messages into blocks. A [Block] is the smallest part of a
+// session that is kept, paged or evicted as a whole: a system or user
+// message, or an assistant's reply with all results of its tool calls. A call
+// and its result are never separated.
 //
 // # Windows
 //
-// A [Window] says what of a session is to be sent: messages as they are,
-// messages with less in them, and stubs in place of others. A [Format] turns a
-// window into bytes. An intact window of a session in its own format is the
-// input, byte for byte; in a changed one, every message that was not itself
-// changed keeps its bytes.
+// A [Window] lists the parts of a session to send: whole messages, reduced
+// messages, and stubs in place of others. A [Format] encodes a window. An
+// intact window of a session in its own format is the input, byte for byte;
+// in a changed one, every unchanged message keeps its bytes.
 //
-// Nothing in this package reads a clock, does I/O or depends on the order of a
-// map. Values returned by a decoder may share memory with the input, which must
-// not be changed afterwards.
+// The package does no I/O, reads no clock and is deterministic. Values of a
+// decoder may share memory with the input, which the caller must not change
+// afterwards.
 package transcript

@@ -6,64 +6,64 @@ import (
 	"strings"
 )
 
-// A Format reads and writes one file format. Implementations have no state and
-// are safe for concurrent use.
+// A Format reads and writes one file format. Implementations have no state
+// and are safe for concurrent use.
 type Format interface {
 	// Name returns the format's name, such as "anthropic".
 	Name() string
 
-	// Sniff reports whether data, the beginning of a file, looks like this
-	// format. It must not be fooled by the other formats of this module.
+	// Sniff reports whether data, the beginning of a file, has this format.
+	// It must return false for the other formats of this module.
 	Sniff(data []byte) bool
 
-	// Decode reads a conversation. The name of the file, which may be empty,
-	// goes into errors and, if the format has no ids of its own, into the id
+	// Decode reads a conversation. name is the file name, which may be empty;
+	// it is used in errors and, if the format has no session ids, in the id
 	// of the session. The session's items concatenate to data.
 	//
-	// It returns a [*SyntaxError] for input that cannot be read. A conversation
-	// that a provider would refuse is no error here: see Validate.
+	// It returns a [*SyntaxError] for input that cannot be read. A
+	// conversation that a provider would refuse is no error: see Validate.
 	Decode(name string, data []byte) (*Session, error)
 
-	// Encode writes a window of a session, whatever the format that the
-	// session came in. The window of a session in its own format is the input
-	// if intact, and otherwise keeps the bytes of each unchanged message. What
-	// this format cannot carry is listed in the result, never lost silently.
-	// What would be refused is repaired first, see [Repair].
+	// Encode writes a window of a session of any format. An intact window in
+	// its own format is the input; otherwise each unchanged message keeps its
+	// bytes. Parts that the format cannot carry are listed in the result.
+	// Parts that the provider would refuse are repaired first, see [Repair].
 	Encode(w *Window) (*Encoded, error)
 
-	// Validate tells for which reasons the provider would refuse data, in the
-	// order of the messages. It returns an error only if data cannot be read.
+	// Validate returns the reasons for which the provider would refuse data,
+	// in the order of the messages. It returns an error only if data cannot
+	// be read.
 	Validate(data []byte) ([]Violation, error)
 }
 
-// A Resumed format is that of files from which an agent goes on. It encodes a window whose As
-// is set as a new session of the agent with that id.
+// A Resumed is a format of files that an agent can resume. It encodes a
+// window with As as a new session of the agent with that id.
 type Resumed interface {
 	Format
 
-	// IsSessionID reports whether the agent gives such ids to sessions.
+	// IsSessionID reports whether id has the form of the agent's session ids.
 	IsSessionID(id SessionID) bool
 }
 
-// Encoded is a window in some format.
+// Encoded is an encoded window.
 type Encoded struct {
 	Data    []byte
 	Session SessionID // id of the new session, if the format made one
-	Losses  []Loss    // what the format could not carry
-	Repairs []Fix     // what was mended so that the provider accepts it
+	Losses  []Loss    // parts that the format cannot carry
+	Repairs []Fix     // repairs for the provider
 
-	// Spans says where the messages are in Data, in order and without overlap.
-	// Formats of files that no request carries may leave it empty.
+	// Spans has the positions of the messages in Data, in order and without
+	// overlap. Formats that are not request formats may leave it empty.
 	Spans []Span
 }
 
-// A Span is where a message of a window is in what a format wrote.
+// A Span is the position of a window's message in encoded data.
 type Span struct {
 	Block      BlockID // of the entry, or empty
 	Start, End int     // in bytes
 }
 
-// A Loss is something of a session that a format cannot carry.
+// A Loss is a part of a session that a format cannot carry.
 type Loss struct {
 	Message int    `json:"message"` // index in the window
 	What    string `json:"what"`    // such as "thinking"
@@ -88,11 +88,11 @@ func (v Violation) String() string {
 
 // A SyntaxError says where and why input is not in a format.
 type SyntaxError struct {
-	Name  string // of the file, if it has one
-	Line  int    // first is 1; 0 if unknown
+	Name  string // of the file, or empty
+	Line  int    // from 1; 0 if unknown
 	Field string // such as "messages.3.role", or empty
 	Text  string // what is wrong
-	Hint  string // what to do, or empty
+	Hint  string // suggested correction, or empty
 }
 
 func (e *SyntaxError) Error() string {
@@ -115,8 +115,7 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// LineOf returns the number of the line that holds data[offset]. The first
-// line is 1.
+// LineOf returns the number, from 1, of the line that contains data[offset].
 func LineOf(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(max(offset, 0), len(data))], []byte("\n"))
 }

@@ -2,38 +2,38 @@ package transcript
 
 import "slices"
 
-// MendOptions are how [Mend] mends.
+// MendOptions are options of [Mend].
 type MendOptions struct {
-	// Binds says that the model may bind its thinking to what stands before it, so that
-	// thinking behind the first change has to go.
+	// Binds means that the model may bind its thinking to everything before
+	// it, so that thinking behind the first change must be removed.
 	Binds bool
 
-	// Bare says that all thinking goes, such as that of a request which was refused
-	// because of a signature: no one but the provider can tell which of it is wrong.
+	// Bare removes all thinking, for a request that the provider refused
+	// because of a signature: only the provider can tell which one is wrong.
 	Bare bool
 }
 
-// Mended is a request as it was mended.
+// Mended is a repaired request.
 type Mended struct {
 	Data    []byte
-	Repairs []Fix       // what was mended; none if Data is the request as it came
-	Left    []Violation // what cannot be mended
+	Repairs []Fix       // empty if Data is unchanged
+	Left    []Violation // violations that cannot be repaired
 }
 
-// A Tidier is a [Format] that mends what no model reads, such as marks for caches: no
-// thinking is bound to that.
+// A Tidier is a [Format] that repairs fields that the model does not read,
+// such as cache marks, so that thinking stays valid.
 type Tidier interface {
-	// Tidy returns a request as the provider takes it, and what was mended.
+	// Tidy returns a request that the provider accepts, and the repairs.
 	Tidy(data []byte) ([]byte, []Fix, error)
 }
 
-// Mend mends what the provider of a format would refuse in a session of that format. A
-// session without a violation is returned byte for byte, unless all thinking is to go. In
-// others, what is not mended keeps its bytes, and no text, call or result is lost but
-// texts without a word in them: a result that belongs nowhere is quoted.
+// Mend repairs a session of format f so that its provider accepts it. A
+// session without a violation is returned byte for byte, unless opts.Bare is
+// set. Otherwise, parts that need no repair keep their bytes, and no text,
+// call or result is lost except empty texts; a result that fits nowhere is
+// quoted.
 //
-// Whoever uses what Mend returns looks at Left first: where it is not empty, Data is
-// still refused.
+// If Left of the result is not empty, the provider still refuses Data.
 func Mend(f Format, s *Session, opts MendOptions) (*Mended, error) {
 	data := s.Bytes()
 	broken, err := f.Validate(data)

@@ -2,29 +2,30 @@ package transcript
 
 import "time"
 
-// A Metered format says what the provider charged for the calls of a session.
+// Metered is a format that records the provider's usage for the calls of a
+// session.
 type Metered interface {
-	// Receipts returns what the input of a session records of the calls that were made for
-	// it, in the order in which they were answered. A call that the client did not record is
-	// not among them.
+	// Receipts returns the recorded usage of the calls of a session, in the
+	// order of their answers. Calls that the client did not record are
+	// missing.
 	Receipts(s *Session) []Receipt
 }
 
-// A Receipt is what a provider charged for one call of a model, in tokens. The four parts
-// of the prompt do not overlap.
+// A Receipt is the usage of one call of a model, in tokens. The four parts of
+// the prompt do not overlap.
 type Receipt struct {
 	ID    string    // provider's id of the reply
 	Begun time.Time // when the newest message of the prompt was written, or zero
-	Ended time.Time // when the reply was there, or zero
+	Ended time.Time // when the reply was complete, or zero
 	Model string
 
-	Uncached int64 // of the prompt, neither read from the provider's cache nor written to it
-	Read     int64 // of the prompt, from the cache
-	Write5m  int64 // of the prompt, to the cache, for five minutes
-	Write1h  int64 // of the prompt, to the cache, for an hour
+	Uncached int64 // prompt tokens neither read from the cache nor written to it
+	Read     int64 // prompt tokens read from the cache
+	Write5m  int64 // prompt tokens written to the cache for five minutes
+	Write1h  int64 // prompt tokens written to the cache for an hour
 	Output   int64
 
-	After     int  // index of the call whose conversation this one goes on, or -1
+	After     int  // index of the call that this one continues, or -1
 	Compacted bool // the client compacted the conversation since that call
-	Side      bool // a sub-agent's
+	Side      bool // the call is a sub-agent's
 }

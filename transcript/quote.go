@@ -6,29 +6,30 @@ import (
 	"unicode/utf8"
 )
 
-// Mark is how a line begins that stands in a window for something else: a stub, a
-// summary, a pointer, or what [Repair] made up.
+// Mark is the beginning of every line that Carrel writes into a window: of a
+// stub, a summary, a pointer, or a repair by [Repair].
 const Mark = "[carrel"
 
-// End is the line behind the last text that stands for something else, where words of
-// the same role may follow. It is short, because a window has many.
+// End is the line after the last text of Carrel where other text of the same
+// role may follow. It is short, because a window has many.
 const End = "[end]"
 
-// Quote returns a text for a place between a line that begins with [Mark] and another or
-// [End], in a message of another role: a stub is the user's message, and what it
-// repeats may come from a tool. What the text says is between these lines whatever it
-// says, because none of its own can be taken for one of them. A line that begins with
-// the mark, the end, somebody's turn or a statement of a contract, or seems to, is
-// indented by one space more, whatever a reader takes for the end of a line. Tags are protected as by
-// [QuoteInline]. [Unquote] takes all of it back.
+// Quote escapes a text for a place between a line that begins with [Mark] and
+// another or [End], in a message of another role: a stub is a user message,
+// and it may quote a tool. After Quote, no line of text can be mistaken for
+// one of Carrel's: a line that begins with the mark, the end, the beginning
+// of a turn or a contract statement, or looks like one, is indented by one
+// more space, at every kind of line end. Tags are escaped as by
+// [QuoteInline]. [Unquote] reverses it.
 func Quote(text string) string { return indentSome(protect(text, tags), seemsSpoken) }
 
-// Unquote returns a text as it was before [Quote].
+// Unquote reverses [Quote].
 func Unquote(text string) string { return expose(outdent(text, seemsSpoken), tags) }
 
-// QuoteInline returns a text for a place within a line of another role. A tag by which
-// agents tell a model something in the user's name, and what looks like the beginning
-// of a stub, gets a backslash behind its bracket, and each end of a line is a space.
+// QuoteInline escapes a text for a place within a line of another role. Tags
+// by which agents address the model in the user's name, and texts like the
+// beginning of a stub, get a backslash after the bracket; line ends become
+// spaces.
 func QuoteInline(text string) string {
 	var b strings.Builder
 	for at := breakEnd(text); at > 0; at = breakEnd(text) {
@@ -39,10 +40,10 @@ func QuoteInline(text string) string {
 	return protect(b.String(), inline)
 }
 
-// Escape returns a text for a place where nothing but lines that begin with [Mark] must
-// be kept apart from it, such as the output of a tool around the lines that say what
-// was left out. A line of it that begins so, or seems to, is indented by one space
-// more. [unescape] takes that back.
+// Escape escapes a text for a place where only lines that begin with [Mark]
+// must be distinguished, such as tool output around Carrel's note about
+// omitted lines. A line that begins like that is indented by one more space.
+// [unescape] reverses it.
 func Escape(text string) string { return indentSome(text, seemsMarked) }
 
 // unescape returns a text as it was before [Escape].
@@ -161,7 +162,8 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) == 0
 }
 
-// What a bracket must stand before so that it is protected. A tag may be closing.
+// Texts after a bracket that make it a tag to escape. A tag may be a closing
+// one.
 var (
 	tags   = []string{"<system-reminder", "<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook"}
 	inline = append([]string{Mark}, tags...)
@@ -173,8 +175,8 @@ func protect(text string, words []string) string {
 	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
 }
 
-// IsTag reports whether a text begins with a tag by which agents tell a model something
-// in the user's name.
+// IsTag reports whether a text begins with a tag by which agents address the
+// model in the user's name.
 func IsTag(text string) bool {
 	return strings.HasPrefix(text, "<") && beginsWith("<"+strings.TrimPrefix(text[1:], "/"), tags)
 }

@@ -6,54 +6,54 @@ import (
 	"slices"
 )
 
-// A Fix is one thing that was mended so that a provider takes a conversation.
+// A Fix is one repair that makes a provider accept a conversation.
 type Fix struct {
-	Rule    string `json:"rule,omitempty"` // the provider's, such as "A2", or empty if the format has none for it
+	Rule    string `json:"rule,omitempty"` // the provider's rule, such as "A2"; empty if the format has none
 	Message int    `json:"message"`        // index in the repaired list; -1 for the request
 	What    string `json:"what"`
 }
 
-// Pairing has the ids of the rules of calls and results by which a provider refuses what [Pairing.Repair] mends.
+// Pairing has a provider's rule ids for the violations of calls and results
+// that [Pairing.Repair] repairs.
 type Pairing struct {
 	Twice      string // a call with the id of another
-	Apart      string // a result that does not stand behind its call
+	Apart      string // a result that does not follow its call
 	Second     string // a second result for a call
 	Unanswered string // a call without a result
 	Orphan     string // a result without a call
-	Served     string // a call of the provider's own tool without its result in the same reply, or such a result without its call
+	Served     string // a call of the provider's own tool without its result in the same reply, or the reverse
 }
 
-// Interrupted is the text of a result that [Repair] makes up for a call that
-// was never answered.
+// Interrupted is the text of the result that [Repair] adds for a call without
+// one.
 const Interrupted = Mark + ": interrupted, no result was recorded]"
 
-// Opening is the text of the user's message that stands first where a window
-// would otherwise begin with a reply, which some providers refuse.
+// Opening is the text of the user message that is put before a window that
+// begins with a reply, which some providers refuse.
 const Opening = Mark + ": earlier messages left the window]"
 
-// GoOn is the text of the user's message that stands last where a request would otherwise
-// end in a reply that the model does not continue.
+// GoOn is the text of the user message that is put after a request that ends
+// in a reply that the model does not continue.
 const GoOn = Mark + ": go on from here]"
 
-// Repair does the same as [Pairing.Repair] for a provider whose rules have no ids.
+// Repair is [Pairing.Repair] for a provider without rule ids.
 func Repair(entries []Entry) ([]Entry, []Fix) { return Pairing{}.Repair(entries) }
 
-// Repair returns entries in which every call is answered by exactly one result
-// that follows it directly, in this order:
+// Repair returns entries in which every call is followed directly by exactly
+// one result:
 //
-//  1. a call whose id was used before gets an id of its own, and so does the
-//     result that follows it;
-//  2. a result that stands apart from its call moves behind it;
-//  3. a second result for a call becomes a quotation in a user's text;
-//  4. a call that was never answered gets the result [Interrupted], unless it
-//     is in the last message, where it is still pending;
+//  1. a call with the id of an earlier call gets a new id, and so does the result
+//     that follows it;
+//  2. a result that does not follow its call moves behind it;
+//  3. a second result for a call becomes a quotation in a user message;
+//  4. a call without a result gets the result [Interrupted], unless it is in the
+//     last message, where it is still pending;
 //  5. a result without a call becomes a quotation, too;
 //  6. a call of one of the provider's own tools whose result is not in the same reply
 //     becomes a quotation in that reply, unless the conversation ends in it (see
 //     [Message.Paused]), and so does such a result without its call.
 //
-// Entries that need none of this are returned as they are, so that a valid
-// conversation costs nothing and keeps its bytes.
+// Entries of a valid conversation are returned unchanged, with their bytes.
 func (rules Pairing) Repair(entries []Entry) ([]Entry, []Fix) {
 	entries, fixes := rules.served(entries)
 	if wellFormed(entries) {

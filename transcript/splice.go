@@ -11,7 +11,7 @@ type Cut struct {
 	With     []byte
 }
 
-// Splice returns a copy of raw in which cuts were made. Cuts must not overlap.
+// Splice returns a copy of raw with the cuts applied. Cuts must not overlap.
 func Splice(raw []byte, cuts ...Cut) []byte {
 	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
 	n := len(raw)

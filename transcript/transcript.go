@@ -10,80 +10,82 @@ import (
 // A SessionID names one conversation: the provider's own id if it has one.
 type SessionID string
 
-// ThreadName returns the name under which a conversation of requests is read that is not
-// known by its beginning: its id ends in thread, whatever its first messages become.
+// ThreadName returns the name for Decode of a conversation that is identified
+// by thread instead of its first messages: the session's id ends in thread.
 func ThreadName(thread string) string { return "carrel:thread:" + thread }
 
-// A Session is one conversation as a [Format] decoded it.
+// A Session is a decoded conversation.
 type Session struct {
 	ID       SessionID
 	Format   string          // name of the Format that decoded it
-	Title    string          // what the agent called it, or empty
-	Model    string          // last model that answered, or empty
+	Title    string          // the agent's title, or empty
+	Model    string          // model of the last answer, or empty
 	Project  string          // working directory, or empty
-	Sent     int64           // tokens of the newest request, as the provider counted them, or 0
+	Sent     int64           // tokens of the newest request as the provider counted them, or 0
 	Tools    json.RawMessage // tool definitions in the provider's form, or nil
 	Messages []Message       // the visible conversation, in order
-	Earlier  [][]Message     // the windows before a compaction by the client, oldest first, without what it kept
-	Items    []Item          // all of the input, in order
-	Branches []Branch        // what of the session is not in Messages
+	Earlier  [][]Message     // windows before a compaction by the client, oldest first, without messages that it kept
+	Items    []Item          // the whole input, in order
+	Branches []Branch        // parts that are not in Messages
 
-	// Elsewhere, if not empty, is what says that a part of the history is at the provider's
-	// server, such as "previous_response_id". Such a session is kept and not paged.
+	// Elsewhere names the field that refers to history on the provider's
+	// server, such as "previous_response_id", or is empty. Such a session is
+	// stored but not paged.
 	Elsewhere string
 
-	Warnings []Warning // what was odd in the input and kept nevertheless
+	Warnings []Warning // oddities of the input, which is kept
 }
 
-// An Item is a piece of the input. The items of a session are the input.
+// An Item is a piece of the input. The items of a session concatenate to the
+// input.
 type Item struct {
 	Raw      []byte
-	Brings   []string // ids by which other items may refer to it, in formats whose files grow at their end
-	Mentions []string // ids that it only refers to
+	Brings   []string // ids by which other items may refer to it, in formats whose files only grow
+	Mentions []string // ids to which it refers
 }
 
-// A Branch is a part of a session outside its visible conversation and outside the
-// windows before it: what a rewind left behind, what a sub-agent did.
+// A Branch is a part of a session outside its conversation and its earlier
+// windows: messages before a rewind, or a sub-agent's.
 type Branch struct {
 	Kind     BranchKind `json:"kind"`
 	Root     string     `json:"root"`             // provider's id of its first message
 	Leaf     string     `json:"leaf"`             // provider's id of its last message
-	Parent   string     `json:"parent,omitempty"` // provider's id of the message it parts from, or empty
+	Parent   string     `json:"parent,omitempty"` // provider's id of the message at which it branches, or empty
 	Messages int        `json:"messages"`         // messages in it
 }
 
-// A BranchKind says why a part of a session is outside the conversation.
+// A BranchKind is the kind of a branch.
 type BranchKind string
 
 // The kinds of branches.
 const (
 	BranchFork      BranchKind = "fork"      // another continuation of the same message
-	BranchCompacted BranchKind = "compacted" // a tree of its own that leads to no window of the conversation
-	BranchSidechain BranchKind = "sidechain" // a sub-agent's
+	BranchCompacted BranchKind = "compacted" // a separate tree that leads to no window of the conversation
+	BranchSidechain BranchKind = "sidechain" // a sub-agent's messages
 )
 
-// A Warning tells of input that a decoder kept without understanding it.
+// A Warning reports input that a decoder kept without understanding it.
 type Warning struct {
-	Line int    `json:"line,omitempty"` // first is 1; 0 if the format has no lines
+	Line int    `json:"line,omitempty"` // from 1; 0 if the format has no lines
 	Text string `json:"text"`
 }
 
-// A Message is one speaker's contribution. For an assistant it is a whole
-// reply, however many rows the format spreads it over.
+// A Message is one contribution of a speaker. An assistant's message is a
+// whole reply, even if the format divides it into several rows.
 type Message struct {
 	ID      string // provider's id, or empty
 	Role    Role
 	Parts   []Part
 	Summary bool  // made by a compaction, not by a person
-	Items   []int // indexes in Session.Items, ascending; nil for a made message
+	Items   []int // indexes in Session.Items, ascending; nil for a generated message
 }
 
-// A Role says who is speaking. Roles are stored as their text.
+// A Role is the role of a speaker. It is stored as its text.
 type Role string
 
-// The roles. A message of role tool carries tool results, so that it stays with
-// its calls. Formats in which a user message carries them are read so, too, and
-// then the user's words may stand beside the results.
+// The roles. A message of role tool carries tool results, so that it stays
+// with its calls. A format's user messages with tool results are decoded with
+// this role; the user's text may stand beside the results.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -98,19 +100,19 @@ type Part interface{ part() }
 // Text is prose in UTF-8.
 type Text string
 
-// Thinking is reasoning that the provider may have signed. It is never edited:
-// it stays as it is, or all of a message's thinking goes.
+// Thinking is reasoning that the provider may have signed. It is never
+// edited; a message keeps all of its thinking or none.
 type Thinking struct {
 	Text      string
 	Signature string // provider's, or empty
-	Redacted  bool   // the text is not readable; Signature holds its data
+	Redacted  bool   // the text is unreadable; Signature holds its data
 }
 
 // A ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	ID    string          // pairs the call with its ToolResult
 	Name  string          // tool name, as the model wrote it
-	Input json.RawMessage // arguments as the provider carries them, unparsed; not always valid JSON
+	Input json.RawMessage // arguments as the provider carries them; not always valid JSON
 }
 
 // A ToolResult is what a tool returned.
@@ -118,7 +120,7 @@ type ToolResult struct {
 	CallID  string
 	Content []Part // Text, Media and Opaque
 	Error   bool   // the tool reported a failure
-	Passed  bool   // the client recorded that the tool ended well, beside what the model is shown
+	Passed  bool   // the client recorded success, outside of the text for the model
 }
 
 // Media is an image, a document or a sound.
@@ -148,8 +150,8 @@ func (m *Message) Paused() bool {
 	return call != ""
 }
 
-// Served returns the id of a call that the provider answers itself, in the same reply, or
-// the id of the call that o answers. Both are empty in other parts.
+// Served returns the id of a call that the provider answers itself in the same
+// reply, or the id of the call that o answers. Both are empty for other parts.
 func (o Opaque) Served() (call, result string) {
 	switch {
 	case o.Type == "server_tool_use" || o.Type == "mcp_tool_use":
@@ -237,8 +239,8 @@ func (s *Session) Raw(m *Message) []byte {
 	return b
 }
 
-// RawBlock returns the bytes that a block was read from. An item that several
-// of its messages share is there once.
+// RawBlock returns the bytes that a block was read from. An item shared by
+// several messages occurs once.
 func (s *Session) RawBlock(b *Block) []byte {
 	var raw []byte
 	last := -1

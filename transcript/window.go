@@ -2,26 +2,26 @@ package transcript
 
 import "maps"
 
-// A Window is what a request would carry of a session.
+// A Window lists the parts of a session to send.
 type Window struct {
 	Session *Session
 	Entries []Entry
 
-	// As, if not empty, is the id of the new session that the window begins. A
-	// format whose files name no session ignores it.
+	// As, if not empty, is the id of the new session that the window begins.
+	// Formats whose files have no session id ignore it.
 	As SessionID
 
-	// Mend says that what a provider would refuse is mended even if nothing else has
-	// changed, so that the window is not written as it came. See [Mend].
+	// Mend repairs parts that the provider would refuse, even in an otherwise
+	// unchanged window. See [Mend].
 	Mend bool
 }
 
 // An Entry is one message of a window. Make entries with [Keep] and [Stub] and
 // change them with their methods.
 type Entry struct {
-	Message          // as it is to be sent
-	Block   BlockID  // the block that it belongs to or stands for, or empty
-	Source  *Message // the message whose bytes it keeps; nil if it was made
+	Message          // the message to send
+	Block   BlockID  // block that it belongs to or replaces, or empty
+	Source  *Message // message whose bytes it keeps; nil for a generated message
 
 	// Bare means that the thinking of Source was left out.
 	Bare bool
@@ -30,19 +30,18 @@ type Entry struct {
 	Replaced map[string]string
 }
 
-// Keep returns an entry for a message as it is.
+// Keep returns an entry for an unchanged message.
 func Keep(m *Message, block BlockID) Entry {
 	return Entry{Message: *m, Block: block, Source: m}
 }
 
-// Stub returns an entry for a text that stands in place of a block. It speaks
-// in the user's role, so that the model does not take it for its own words.
+// Stub returns an entry for a text in place of a block. Its role is user, so
+// that the model does not take it for its own words.
 func Stub(block BlockID, text string) Entry {
 	return Entry{Message: Message{Role: RoleUser, Parts: []Part{Text(text)}}, Block: block}
 }
 
-// WithoutThinking returns e without its thinking. An entry without any is
-// returned as it is.
+// WithoutThinking returns e without its thinking.
 func (e Entry) WithoutThinking() Entry {
 	if !e.HasThinking() {
 		return e
@@ -57,8 +56,8 @@ func (e Entry) WithoutThinking() Entry {
 	return e
 }
 
-// WithResult returns e with another text in its result for a call. The pairing
-// and everything else of the result stay.
+// WithResult returns e with text in place of the text of a call's result.
+// Everything else of the result stays.
 func (e Entry) WithResult(callID, text string) Entry {
 	parts := make([]Part, len(e.Parts))
 	for i, p := range e.Parts {
@@ -80,7 +79,7 @@ func (e Entry) WithResult(callID, text string) Entry {
 // Changed reports whether e differs from its source, or has none.
 func (e *Entry) Changed() bool { return e.Source == nil || e.Bare || len(e.Replaced) > 0 }
 
-// Whole returns the window that has every message of s as it is.
+// Whole returns the window with every message of s unchanged.
 func Whole(s *Session) *Window {
 	w := &Window{Session: s, Entries: make([]Entry, len(s.Messages))}
 	for i := range s.Messages {
@@ -89,11 +88,12 @@ func Whole(s *Session) *Window {
 	return w
 }
 
-// Intact reports whether w is its session: unchanged, not the beginning of a new one, and
-// not to be mended.
+// Intact reports whether encoding w in the session's format gives the input:
+// w is unchanged, begins no new session, and needs no repair.
 func (w *Window) Intact() bool { return w.As == "" && !w.Mend && w.Unchanged() }
 
-// Unchanged reports whether w has every message of its session as it is, in order.
+// Unchanged reports whether w has every message of its session unchanged, in
+// order.
 func (w *Window) Unchanged() bool {
 	if len(w.Entries) != len(w.Session.Messages) {
 		return false
