@@ -199,14 +199,13 @@ func newTrunk(j *job.Job) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "carrel",
 		Short: "Keep the context window of a language model in order",
-		Long: `Carrel decides what of a conversation stays in the context window, what becomes
-a stub that can be recalled, and what leaves. It takes conversations in, cuts
-them to a budget, and writes them out in the form that the provider accepts. It
-loses no byte and can say why everything is where it is. It needs no model and
-no network.
+		Long: `Carrel decides which parts of a conversation stay in the context window, which
+become stubs that can be recalled, and which leave. It imports conversations, cuts
+them to a budget, and writes them in a form that the provider accepts. It keeps
+every byte and can explain every decision. It needs no model and no network.
 
-Start with "carrel demo", or with "carrel import --all" and "carrel context".
-All commands: "carrel help commands".`,
+Start with "carrel demo", or with "carrel import --all" and "carrel context". All
+commands: "carrel help commands".`,
 		SilenceErrors:              true,
 		DisableSuggestions:         true, // they are hints, see advice
 		SuggestionsMinimumDistance: 2,
@@ -258,7 +257,7 @@ func newRoot(j *job.Job) *cobra.Command {
 func newDebug(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug lru-sim|man|recency|schema|tier|tokens",
-		Short: "Count tokens, and calculate what rules would say",
+		Short: "Count tokens, and try out rules",
 		Long: `Debug has commands that calculate and describe: tokens of a text, tiers, the age of
 blocks, a trace on the resident set, JSON Schemas, manual pages. They change nothing.`,
 	}

@@ -9,15 +9,15 @@ import (
 // topics are what help can be asked about besides commands, each with a line about it.
 var topics = [...]struct{ name, short string }{
 	{"formats", "Formats that are read and written"},
-	{"budget", "What a budget is and how it is met"},
+	{"budget", "Budgets and how they are met"},
 	{"summaries", "How a window is made smaller, and when that is accepted"},
 	{"tiers", "How far a context is cut"},
-	{"gate", "What may be remembered"},
+	{"gate", "The gate for memories"},
 	{"tools", "How language, intent, pager, contract and handoff work together"},
-	{"contracts", "What a conversation has agreed on"},
-	{"hooks", "What agents are told by themselves"},
+	{"contracts", "Contracts of conversations"},
+	{"hooks", "Hooks of agents"},
 	{"handoffs", "How another agent goes on"},
-	{"exit-codes", "What the exit codes mean"},
+	{"exit-codes", "Exit codes"},
 	{"env", "Variables of the environment"},
 }
 

@@ -42,13 +42,13 @@ func (s *Settings) checkArtifacts() error {
 	for _, v := range s.mcp() {
 		command := serverOf(v.Key) + ".command"
 		if v.key.name == mcpURL && v.Value != "" && slices.ContainsFunc(s.Values, func(o Value) bool { return o.Key == command }) {
-			return v.fail(fmt.Errorf("%s is set, too: give one of them", command))
+			return v.fail(fmt.Errorf("%s is set, too: use only one", command))
 		}
 	}
 	url, dir := s.value("embed.url"), s.value("embed.static")
 	switch {
 	case url.Value != "" && dir.Value != "":
-		return dir.fail(errors.New("embed.url is set, too: give one of them"))
+		return dir.fail(errors.New("embed.url is set, too: use only one"))
 	case url.Value != "" && get[string](s, "embed.model") == "":
 		return url.fail(errors.New("wants embed.model, too: the name of a model of this server"))
 	}

@@ -37,7 +37,7 @@ func newBenchExam(j *job.Job) *cobra.Command {
 	b := &examBench{j: j}
 	cmd := &cobra.Command{
 		Use:   "exam [EXAM.json...] [--data DIR] [--methods L] [--windows DIR] [--share N] [--each] [--out DIR]",
-		Short: "Measure what windows still tell of conversations that were cut",
+		Short: "Measure how much of a cut conversation its window still tells",
 		Long: `Exam asks questions whose answers the work that follows needs. An exam is a file of
 JSON with sessions: the path of a conversation, how many of its lines the agent had
 seen, and questions, each with its answer and the strings without which it cannot be
@@ -96,7 +96,7 @@ of it.`,
 func (b *examBench) takes(cmd *cobra.Command) {
 	f := cmd.Flags()
 	b.flags = f
-	f.StringVar(&b.data, "data", "", "`folder` that the paths of conversations are below; that of the exam if not given")
+	f.StringVar(&b.data, "data", "", "base `folder` of the conversations' paths; by default the exam's folder")
 	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows none are made unless named")
 	f.Lookup("methods").DefValue = "" // it would take more than a line of the help, which says them above
 	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")

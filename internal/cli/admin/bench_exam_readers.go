@@ -210,7 +210,7 @@ grade of the next steps, and the mean rating that readers gave, 1 to 5.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&seed, "seed", 1, "`number` that the letters are shuffled by")
-	f.BoolVar(&sheets, "sheets", false, "make the sheets, and ask nobody")
+	f.BoolVar(&sheets, "sheets", false, "make the sheets without asking a model")
 	f.BoolVar(&again, "force", false, "have all sheets graded, and replace the grades that are there")
 	return cmd
 }

@@ -34,7 +34,7 @@ func newBenchRetention(j *job.Job) *cobra.Command {
 	b := &retentionBench{j: j}
 	cmd := &cobra.Command{
 		Use:   "retention [PATH...] [--budgets L] [--strategy L] [--baselines] [--max N] [--svg FILE]",
-		Short: "Measure how much of what was needed later is kept",
+		Short: "Measure how much of the text needed later is kept",
 		Long: `Retention asks the recorded future. Each conversation is cut at about 35, 60 and
 85 percent of its tokens. What came before is compressed to each budget by each
 strategy, and what the agent really used in its next 20 steps is looked for in
@@ -81,7 +81,7 @@ The intervals of ground and line hold 95% of 1,000 draws of sessions. With
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets, in percent of what came before or as 4k for 4,000 tokens")
+	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets, in percent of the earlier text, or as 4k for 4,000 tokens")
 	f.StringVar(&b.strategies, "strategy", "account,importance,anchored,pager,window", "`list` of strategies: "+strings.Join(config.StrategyWords(), ", "))
 	f.BoolVar(&b.baselines, "baselines", false, "measure simple methods and oracles, too")
 	f.IntVar(&b.max, "max", 20, "measure `n` sessions at most")

@@ -14,7 +14,7 @@ import (
 func newConfig(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config show|path",
-		Short: "Say what is set, and where",
+		Short: "Show the settings and their files",
 		Long:  topic.Text("config"),
 		RunE:  job.Group("config", "show, path"),
 	}

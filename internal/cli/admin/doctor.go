@@ -23,7 +23,7 @@ import (
 func newDoctor(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what keeps Carrel from working",
+		Short: "Find out why Carrel does not work",
 		Long: `Doctor looks at what Carrel needs on this machine and what agents need of it: the
 program, the settings and the store; of Claude Code the version, the hooks, the MCP
 server and the transcripts; whether a proxy listens where agents send their calls; of
@@ -234,7 +234,7 @@ func (d *doctor) validator(ctx context.Context) doctorCheck {
 		c.Detail = err.Error()
 		return c
 	case len(violations) == 0:
-		c.Detail = "it accepts what every provider refuses"
+		c.Detail = "it accepts a request that every provider refuses"
 		return c
 	}
 	if err := d.roundTrip(ctx); err != nil {
@@ -265,7 +265,7 @@ func (d *doctor) roundTrip(ctx context.Context) error {
 	}
 	_, violations, err := carrel.Validate(in.Format, out.Data)
 	if err == nil && len(violations) > 0 {
-		err = fmt.Errorf("what was compressed would be refused: %v", violations[0])
+		err = fmt.Errorf("the provider would refuse the compressed conversation: %v", violations[0])
 	}
 	return err
 }

@@ -17,18 +17,18 @@ func newRepair(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair FILE|- [--provider P] [-o FILE]",
 		Short: "Mend a request that a provider would refuse",
-		Long: `Repair mends a request by the rules of its provider, in this order: calls with the
-same id get ids of their own, results go behind their calls, a call that nobody
-answered gets a result that says so, a result without a call becomes a quotation,
-and what remains is put where the provider wants it. Each repair is listed with
-the rule that was broken. What is not mended keeps its bytes, and a request that
-breaks no rule comes out byte for byte.
+		Long: `Repair repairs a request by the rules of its provider, in this order: calls with a
+duplicate id get new ids, results move behind their calls, a call without a result
+gets a result that says so, a result without a call becomes a quotation, and parts
+are put into the order that the provider requires. Each repair is listed with its
+rule. Parts that need no repair keep their bytes, and a request without violations
+is unchanged byte for byte.
 
-Where something is wrong that cannot be mended, nothing is written and the exit
-code is 1; the rules are listed.
+If a violation cannot be repaired, nothing is written, the exit code is 1, and the
+violations are listed.
 
---without-thinking takes all thinking out: for a request that was refused because
-of the signature of its thinking, which only the provider can check.`,
+--without-thinking removes all thinking: use it if the provider refused a signature
+of thinking, which only the provider can check.`,
 		Example: `  carrel repair request.json --provider anthropic -o mended.json
   carrel repair request.json -n`,
 		Args: cobra.ExactArgs(1),
@@ -90,7 +90,7 @@ func printRepair(p *out.Page, r *carrel.RepairResult) {
 		p.Line("%s ok", r.Format)
 		return
 	}
-	t := &out.Table{Head: []string{"rule", "message", "what was mended"}}
+	t := &out.Table{Head: []string{"rule", "message", "repair"}}
 	for _, f := range r.Repairs {
 		t.Add(f.Rule, fmt.Sprint(f.Message), f.What)
 	}

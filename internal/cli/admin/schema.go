@@ -54,7 +54,7 @@ against one.`,
 				return err
 			}
 			return j.List("schemas", map[string]any{"schemas": infos}, "schemas", func(p *out.Page) {
-				t := &out.Table{Head: []string{"name", "what it describes"}}
+				t := &out.Table{Head: []string{"name", "describes"}}
 				for _, i := range infos {
 					t.Add(i.Name, i.Title)
 				}
@@ -92,7 +92,7 @@ does not fit, with what is wrong. If there is one, the exit code is 1.`,
 				Problems []jsonschema.Problem `json:"problems"`
 			}{args[1], args[0], len(problems) == 0, problems}
 			err = j.Result("schema-check", value, func(p *out.Page) {
-				t := &out.Table{Head: []string{"field", "what is wrong"}}
+				t := &out.Table{Head: []string{"field", "problem"}}
 				for _, q := range problems {
 					t.Add(q.Field, q.Text)
 				}

@@ -166,7 +166,7 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 	f.BoolVar(&s.print, "print", false, "print what would change, and change nothing")
 	f.BoolVarP(&s.yes, "yes", "y", false, "answer yes to every question")
 	f.StringVar(&s.scope, "scope", "user", "whose settings: a `word`, "+strings.Join(c.scopes, " or "))
-	f.StringVar(&s.mode, "mode", c.modes[0], "what is written: a `word`, "+strings.Join(c.modes, ", "))
+	f.StringVar(&s.mode, "mode", c.modes[0], "`kind` of settings to write: "+strings.Join(c.modes, ", "))
 	job.Offer(cmd, "scope", c.scopes...)
 	job.Offer(cmd, "mode", c.modes...)
 	return cmd

@@ -183,7 +183,7 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 		}
 		size := bytes.Index(rest[from:], end)
 		if size < 0 {
-			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "nothing ends what carrel setup wrote", Hint: "take it out by hand"}
+			return nil, &transcript.SyntaxError{Name: file, Line: transcript.LineOf(rest, from), Text: "the end mark of carrel setup is missing", Hint: "take it out by hand"}
 		}
 		to := from + size + len(end)
 		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))

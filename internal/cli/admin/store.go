@@ -46,7 +46,7 @@ func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path st
 func newStoreInfo(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
-		Short: "Say where the store is and what it holds",
+		Short: "Show where the store is and how much it holds",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withExisting(j, cmd, func(a *job.Access, _ string) error {
@@ -151,10 +151,10 @@ func newStoreRestore(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore FILE [--force]",
 		Short: "Put a backup in the place of the store",
-		Long: `Restore checks a backup and puts it in the place of the store, in one step. It
-says what the backup brings back and what of the present store is lost with it;
-with --dry-run it says so and changes nothing. If there is a store already it wants
---force, or a yes. Nobody may have it open.`,
+		Long: `Restore checks a backup and replaces the store by it, in one step. It reports the
+conversations that the backup brings back and those of the present store that are
+lost; --dry-run reports and changes nothing. If a store exists, it needs --force or
+a confirmation. No other process may have the store open.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := j.StorePath()

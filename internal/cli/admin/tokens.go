@@ -23,10 +23,10 @@ makes a guess from the length alone.`,
 			if len(args) > 0 {
 				name = args[0]
 			} else if j.StdinTerminal {
-				return out.Usagef("name a file, or - for what you type")
+				return out.Usagef("name a file, or - for standard input")
 			}
 			if (model != "") && (encoding != "") || kind != "" && (model != "" || encoding != "") {
-				return out.Usagef("--model, --encoding and --kind: give one of them")
+				return out.Usagef("--model, --encoding and --kind: use only one")
 			}
 			counter := token.ForModel(model)
 			if encoding != "" {

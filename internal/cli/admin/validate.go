@@ -16,8 +16,8 @@ func newValidate(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE|- [--provider P]",
 		Short: "Tell whether a provider would refuse a conversation",
-		Long: `Validate checks a file by the rules of its provider and lists what would be
-refused, with the id of each rule. If there is anything, the exit code is 1.`,
+		Long: `Validate checks a file by the rules of its provider and lists the violations, with
+the id of each rule. If there are any, the exit code is 1.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			data, err := j.Read(args[0])
@@ -35,7 +35,7 @@ refused, with the id of each rule. If there is anything, the exit code is 1.`,
 				Violations []transcript.Violation `json:"violations"`
 			}{args[0], format, len(violations) == 0, append([]transcript.Violation{}, violations...)}
 			err = j.Result("validate", value, func(p *out.Page) {
-				t := &out.Table{Head: []string{"rule", "message", "field", "what is wrong"}}
+				t := &out.Table{Head: []string{"rule", "message", "field", "problem"}}
 				for _, v := range violations {
 					t.Add(v.Rule, fmt.Sprint(v.Message), v.Field, v.Text)
 				}
@@ -51,7 +51,7 @@ refused, with the id of each rule. If there is anything, the exit code is 1.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&provider, "provider", "", "`format` whose rules count; that of the file by default")
+	cmd.Flags().StringVar(&provider, "provider", "", "`format` whose rules apply; by default that of the file")
 	job.OfferFormats(cmd, "provider")
 	return cmd
 }

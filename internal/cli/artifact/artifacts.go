@@ -22,11 +22,11 @@ func newGet(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get ID [--refetch] [--meta] [-o FILE]",
 		Short: "Print the content of an artifact",
-		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, that is
-asked first: what has changed there is fetched, and what is gone there is not
-served. A terminal gets a line about the artifact on standard error, and escapes for
-what could command it; with --raw it gets the bytes. With --json or --meta get prints
-what is known of the artifact in place of its bytes.`,
+		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, a changed
+artifact is fetched again first, and one that is gone at the source is not served.
+On a terminal, control characters are escaped and a line about the artifact goes to
+standard error; --raw prints the bytes unchanged. With --json or --meta get prints
+the record of the artifact instead of its bytes.`,
 		Example: `  carrel get a41c09de
   carrel get a41c09de --refetch --meta`,
 		Args:              cobra.ExactArgs(1),
@@ -56,7 +56,7 @@ what is known of the artifact in place of its bytes.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&req.Refetch, "refetch", false, "fetch the content from its source, also if it has expired")
-	f.BoolVar(&meta, "meta", false, "print what is known of the artifact, not its content")
+	f.BoolVar(&meta, "meta", false, "print the record of the artifact, not its content")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
 	return cmd
 }
@@ -133,7 +133,7 @@ are among them and say so; no context takes them.`,
 			}
 			if status != "" {
 				if req.All {
-					return out.Usagef("--all and --status: give one of them")
+					return out.Usagef("--all and --status: use only one")
 				}
 				if err := out.OneOf("--status", status, statuses()...); err != nil {
 					return err
@@ -152,7 +152,7 @@ are among them and say so; no context takes them.`,
 	f.BoolVarP(&req.All, "all", "a", false, "whatever the status")
 	f.StringVar(&req.Subject, "subject", "", "only about this `subject`")
 	f.StringVar(&req.Source, "source", "", "only from this `source`")
-	f.BoolVar(&req.Expired, "expired", false, "only what has expired")
+	f.BoolVar(&req.Expired, "expired", false, "only expired artifacts")
 	f.IntVar(&req.Limit, "limit", 0, "the newest `n`; 0 for all")
 	job.Offer(cmd, "type", classNames()...)
 	job.Offer(cmd, "status", statuses()...)
@@ -268,9 +268,9 @@ func newRemove(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm ID... [--undo]",
 		Short: "Take artifacts out of every context to come",
-		Long: `Rm marks artifacts as removed: no context takes them any more. Their content is
-kept, and --undo brings them back, as it does what was refuted. It lists the
-contexts that had used them. To erase content, see purge.`,
+		Long: `Rm marks artifacts as removed: no context includes them. Their content is kept, and
+--undo brings removed and refuted artifacts back. It lists the contexts that had
+used them. To erase content, see purge.`,
 		Example: `  carrel rm a41c09de
   carrel rm --undo a41c09de`,
 		Args:              cobra.MinimumNArgs(1),
@@ -287,7 +287,7 @@ contexts that had used them. To erase content, see purge.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "bring back what was removed or refuted")
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back removed or refuted artifacts")
 	job.Writes(cmd, &dry)
 	return cmd
 }
@@ -297,10 +297,10 @@ func newPurge(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purge ID... [-y]",
 		Short: "Erase the content of artifacts for good",
-		Long: `Purge erases artifacts: their content, what is said about them, every version of
-it, and whatever was made from it. What stays are ids, commitments and the log,
-so that manifests still verify. Nothing brings the content back. It lists the
-contexts that had used it. On a terminal it asks first, unless -y says yes.`,
+		Long: `Purge erases artifacts for good: their content, metadata and versions, and
+everything derived from them. IDs, commitments and the log stay, so that manifests
+still verify. It lists the contexts that had used them. On a terminal it asks first,
+unless -y is given.`,
 		Example: `  carrel purge -n a41c09de
   carrel purge -y a41c09de 77e0b1c2`,
 		Args:              cobra.MinimumNArgs(1),
@@ -339,11 +339,10 @@ func newRefute(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "refute ID... | --source S",
-		Short: "Recall what turned out to be wrong, with all that was made from it",
-		Long: `Refute marks artifacts as wrong: those named, or all that came from a source, and
-whatever was made from them. No context takes them any more. It lists the
-contexts that had used them, whose answers may be wrong, too. "carrel rm --undo"
-takes it back.`,
+		Short: "Mark artifacts as wrong, with everything derived from them",
+		Long: `Refute marks artifacts as wrong: the named ones, or all of a source, and everything
+derived from them. No context includes them any longer. It lists the contexts that
+had used them, whose answers may be wrong, too. "carrel rm --undo" takes it back.`,
 		Example: `  carrel refute a41c09de
   carrel refute --source handbook`,
 		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{}),

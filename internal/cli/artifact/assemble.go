@@ -37,19 +37,19 @@ func newAssemble(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "assemble [--query Q] [--budget N] [--session S] [--format F] [-o FILE]",
 		Short: "Make a context that fits a budget",
-		Long: `Assemble makes a context for a query: a system text, pinned artifacts, the window
-of a session, the artifacts that are worth a place, and the query, in this
-order. It is never over the budget. What it takes before anything is cut decides
-how far it is cut: see "carrel help tiers". With --tiers soft a context that is too
-large keeps what a person verified and then the best, whole, while they fit.
+		Long: `Assemble makes a context for a query: a system text, pinned artifacts, the window of
+a session, the selected artifacts, and the query, in this order. It is never over
+the budget. The size before any cut decides the tier: see "carrel help tiers". With
+--tiers soft a context that is too large keeps whole artifacts while they fit: those
+that a person verified first, then the best.
 
-The context goes to standard output, and a report of what is in it, what is not
-and why to standard error. The full account is kept as a sealed manifest: see
-"carrel manifest show @last". If what must be in the context is over the budget,
-the exit code is 5.
+The context goes to standard output, and a report of its parts and of the artifacts
+left out, with reasons, to standard error. The full account is stored as a sealed
+manifest: see "carrel manifest show @last". If the required parts are over the
+budget, the exit code is 5.
 
-Without --budget it is that of the settings ("carrel help config"), or half of
-the context window.`,
+Without --budget it is that of the settings ("carrel help config"), or half of the
+context window.`,
 		Example: `  carrel assemble --query "why does the deploy fail" --budget 40000
   carrel assemble --session @last --budget 100000 --format anthropic \
     -o request.json
@@ -58,7 +58,7 @@ the context window.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return fl.run(cmd.Context(), j, req) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&fl.query, "query", "", "what the context is for, in `words`; it stands at the end")
+	f.StringVar(&fl.query, "query", "", "query of the context, in `words`; it stands at the end")
 	f.StringVar(&fl.queryFile, "query-file", "", "take the query from `file`; - is standard input")
 	f.StringVar(&fl.budget, "budget", "", "`tokens` that the context may take, with the reserve")
 	f.StringVar(&fl.reserve, "reserve", "0", "`tokens` of the budget to keep free for the reply")
@@ -126,7 +126,7 @@ func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.Assemb
 func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err error) {
 	switch {
 	case fl.out.File == "-" && j.JSON != "":
-		return out.Usagef("-o - and --json: standard output holds one of them")
+		return out.Usagef("-o - and --json: only one can be standard output")
 	case fl.trace && req.DryRun:
 		return out.Usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage has them")
 	}
@@ -411,9 +411,9 @@ func printTraced(p *out.Page, list []scoredLine) {
 // would help.
 func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder tier.Ladder) {
 	if r.Tier == tier.Minimal {
-		p.Line("warning: tier minimal: nothing that was found is in this context. A person should look at what comes of it.")
+		p.Line("warning: tier minimal: no artifact that was found is in this context. A person should review the answer.")
 	} else {
-		p.Line("warning: too little of what was found is in this context. A person should look at what comes of it.")
+		p.Line("warning: too few of the artifacts that were found are in this context. A person should review the answer.")
 	}
 	if req.Tiers == carrel.TiersSoft {
 		p.Line("hint: everything would take %s tok, which --budget %d holds", out.Thousands(r.Demand), r.Demand+r.Reserve)

@@ -32,23 +32,23 @@ func newCommit(j *job.Job) *cobra.Command {
 	fl := &commitFlags{}
 	cmd := &cobra.Command{
 		Use:   "commit [MANIFEST] [--text T|--file F] --confidence X --evaluator NAME",
-		Short: "Take what came of a context through the gate",
-		Long: `Commit brings a memory to the gate: --text, or what is in --file, that came of the
-context of MANIFEST. With a manifest alone it says how good the context was.
+		Short: "Propose a memory from a context to the gate",
+		Long: `Commit proposes a memory to the gate: --text, or the content of --file, from the
+context of MANIFEST. With only a manifest it records how good the context was.
 
-The confidence is that of an evaluator outside, always: a test, a person, a
-model that judges. From the threshold on, 0.7 unless the settings say otherwise,
-the gate commits: the memory is stored and may enter contexts. Below it, without
-a confidence, or if the text gives orders or hides something, the gate holds the
-memory apart for a person: see "carrel review". What holds a credential, or
-repeats what is known, is refused and leaves no trace. Unless it is committed,
-the exit code is 9. See "carrel help gate".
+The confidence always comes from an external evaluator: a test, a person, a model
+that judges. From the threshold on, 0.7 unless the settings say otherwise, the gate
+accepts the memory: it is stored and may enter contexts. Below it, without a
+confidence, or if the text gives orders or hides something, the gate holds the
+memory for a person: see "carrel review". A memory that holds a credential or
+repeats a known one is refused and not stored. Unless the memory is accepted, the
+exit code is 9. See "carrel help gate".
 
-An evaluator elsewhere writes a --verdict, a JSON object with "evaluator" and
-"confidence", and what they are bound to: "content", the SHA-256 of the text (of
+An external evaluator writes a --verdict, a JSON object with "evaluator" and
+"confidence", and the values that bind it: "content", the SHA-256 of the text (of
 the manifest's id if there is no text), "scope" and "policy", as "carrel manifest
-show" prints them; "expires", a time, is optional. The gate holds what a verdict
-is not about.`,
+show" prints them; "expires", a time, is optional. If these values do not match, the
+gate holds the memory.`,
 		Example: `  carrel commit @last --text "The staging VPN is profile B." \
     --confidence 0.88 --evaluator rules
   carrel commit @last --confidence 0.9 --evaluator deploy-test
@@ -92,12 +92,12 @@ is not about.`,
 	f.StringVar(&fl.text, "text", "", "`text` to remember")
 	f.StringVar(&fl.file, "file", "", "take the text to remember from `file`; - is standard input")
 	f.StringVar(&req.Title, "title", "", "`title` of the memory")
-	f.StringVar(&req.Subject, "subject", "", "whom or what the memory is about, in `words`")
+	f.StringVar(&req.Subject, "subject", "", "subject of the memory, in `words`")
 	f.BoolVar(&req.Redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	f.StringVar(&fl.ttl, "ttl", "", "`duration` after which the memory expires, such as 90d")
-	f.StringArrayVar(&fl.from, "from", nil, "`id` of an artifact that the memory was made from, besides those of the context")
+	f.StringArrayVar(&fl.from, "from", nil, "`id` of an artifact that the memory was made from, in addition to those of the context")
 	f.StringVar(&fl.confidence, "confidence", "", "how sure the evaluator is, a `number` from 0 to 1")
-	f.StringVar(&fl.evaluator, "evaluator", "", "`name` of who or what judged")
+	f.StringVar(&fl.evaluator, "evaluator", "", "`name` of the evaluator")
 	f.StringVar(&fl.verdict, "verdict", "", "take the verdict from a JSON `file`")
 	return cmd
 }
@@ -108,7 +108,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	case fl.verdict != "" && (fl.confidence != "" || fl.evaluator != ""):
 		return out.Usagef("--verdict holds the confidence and the evaluator: give no others")
 	case fl.evaluator != "" && fl.confidence == "":
-		return out.Usagef("--evaluator: give what it said with --confidence")
+		return out.Usagef("--evaluator: give its --confidence, too")
 	}
 	if req.Text, err = j.Either("--text", fl.text, "--file", fl.file); err != nil {
 		return err

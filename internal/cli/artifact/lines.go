@@ -93,7 +93,7 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 		return errors.New("there is more than one object in the line")
 	}
 	if r.Class != "" && r.Type != "" {
-		return errors.New("class and type say the same: give one of them")
+		return errors.New("class and type say the same: use only one")
 	}
 	var err error
 	if class := r.Class + r.Type; class != "" {

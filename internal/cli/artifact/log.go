@@ -15,15 +15,15 @@ func newLog(j *job.Job) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Use:   "log [--session ID] [--since VERSION] [--limit N]",
-		Short: "List what happened to artifacts and contexts, or to a session",
-		Long: `Log lists every change to the artifacts and contexts of a scope, newest last: the
-version that it made, when, what, by whom, and about which ids. It holds no text
-of an artifact, and nothing is ever taken out of it. What the gate refused is not
-in it, as it changed nothing.
+		Short: "List the events of artifacts and contexts, or of a session",
+		Long: `Log lists every change to the artifacts and contexts of a scope, newest last:
+version, time, event, actor, and ids. It holds no text of an artifact, and entries
+are never removed. Memories that the gate refused are not in it, because they
+changed nothing.
 
-With --session it lists the journal of a conversation in its place: every import,
-pass, pin, discard and undo, with the revision that it made. What they did to one
-block is told by "carrel why".`,
+With --session it lists the journal of a conversation instead: every import, pass,
+pin, discard and undo, with its revision. "carrel why" shows the entries of one
+block.`,
 		Example: `  carrel log --limit 10
   carrel log --session @last
   carrel log --since 40 --ndjson`,
@@ -58,7 +58,7 @@ block is told by "carrel why".`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&session, "session", "", "the journal of a `session`: an id, or @last")
-	f.Int64Var(&since, "since", 0, "only what came after `version`, or revision of the session")
+	f.Int64Var(&since, "since", 0, "only events after `version`, or after a revision of the session")
 	f.IntVar(&limit, "limit", 0, "only the last `n`; all by default")
 	j.OfferSessions(cmd, "session")
 	return cmd

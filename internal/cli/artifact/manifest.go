@@ -20,18 +20,19 @@ func newManifest(j *job.Job) *cobra.Command {
 		Use:   "manifest list|show|explain|diff|verify|replay|export",
 		Short: "Look into the accounts of assembled contexts",
 		Long: `A manifest is the sealed account of one context that "carrel assemble" made. It is
-stored before the context is handed out. It says under which limits and by which
-policy the context was made; for each segment its place, tokens, score and
-reason; for each artifact that was left out the reason; and what sources said.
+stored before the context is handed out. It records the limits and the policy of the
+context; for each segment its position, tokens, score and reason; for each artifact
+left out the reason; and the answers of sources.
 
-It holds no text: that stays in the store and can be purged, while the account
-stays as it was sealed. A seal says that a document is unchanged since the seal
-was written down: keep it elsewhere to show later that nobody exchanged both.
+It holds no text: text stays in the store and can be purged, while the manifest
+stays unchanged. Its seal shows that the document is unchanged since the seal was
+written down: keep the seal elsewhere to prove later that document and seal were not
+replaced together.
 
-A manifest is named by its id, by the beginning of it, or as @last. A call to a model
-that "carrel proxy" managed has one, too, of what was sent: name it by the id of the
-call, see "carrel calls". Its segments tile the body that was sent; what the call before
-was sent already is one of them, with the id of that call.`,
+Name a manifest by its id, a prefix of it, or @last. A call to a model that "carrel
+proxy" managed has a manifest, too, of the sent body: name it by the id of the call,
+see "carrel calls". Its segments cover the whole body; one of them stands for the
+part that an earlier call sent already, with the id of that call.`,
 		Example: `  carrel manifest show @last
   carrel manifest diff m_3fa91c m_40bb12
   carrel manifest replay @last | cmp - context.txt`,
@@ -94,11 +95,12 @@ func newManifestVerify(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify ID|FILE",
 		Short: "Check that a manifest is as it was sealed",
-		Long: `Verify checks a manifest of the store: its seal, each segment against its
-commitment, and the context as a whole. What was purged cannot be checked and is
-counted. A manifest of a call, which has no text in the store, is checked against the
-record of the call and against the manifest that it refers to. Of a FILE that "carrel manifest export" wrote, or - for standard input,
-it checks form and seal, without a store. What does not hold is exit code 6.`,
+		Long: `Verify checks a manifest of the store: its seal, the commitment of each segment, and
+that of the whole context. Purged segments cannot be checked and are counted. The
+manifest of a call, whose text is not in the store, is checked against the record of
+the call and against the manifest that it refers to. For a FILE that "carrel
+manifest export" wrote, or - for standard input, it checks form and seal, without a
+store. If a check fails, the exit code is 6.`,
 		Example: `  carrel manifest verify @last
   carrel manifest verify account.json`,
 		Args:              cobra.ExactArgs(1),
@@ -112,7 +114,7 @@ it checks form and seal, without a store. What does not hold is exit code 6.`,
 				}
 				res, err := carrel.VerifyDocument(data)
 				if err != nil {
-					return out.Hinted(err, "it is not what was sealed; carrel manifest export writes it anew")
+					return out.Hinted(err, "it differs from the sealed document; carrel manifest export writes it anew")
 				}
 				return printVerified(j, res, true)
 			}
@@ -152,8 +154,8 @@ func newManifestReplay(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay ID [-o FILE]",
 		Short: "Print the exact bytes of a context again",
-		Long: `Replay rebuilds the context that a manifest is about, checks it, and prints the
-same bytes that assemble did. If any of them were purged, the exit code is 4.`,
+		Long: `Replay rebuilds the context of a manifest, checks it, and prints the same bytes that
+assemble printed. If any of them were purged, the exit code is 4.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -165,7 +167,7 @@ same bytes that assemble did. If any of them were purged, the exit code is 4.`,
 				data, err := a.Replay(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
 				if err != nil {
 					if api.KindOf(err).Exit == api.ExitNotFound {
-						return out.Hinted(err, "carrel manifest show "+args[0]+" says what was in it")
+						return out.Hinted(err, "carrel manifest show "+args[0]+" lists its parts")
 					}
 					return err
 				}
@@ -185,9 +187,9 @@ func newManifestExport(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export ID [-o FILE]",
 		Short: "Print the sealed document of a manifest",
-		Long: `Export prints the document of a manifest as it was sealed: canonical JSON without
-any text of a conversation or an artifact. Whoever has it and knows the seal can
-check it with "carrel manifest verify FILE", or with a program of their own.`,
+		Long: `Export prints the sealed document of a manifest: canonical JSON without any text of
+a conversation or an artifact. With the document and the seal, anyone can check it
+with "carrel manifest verify FILE" or another program.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -91,6 +91,6 @@ func printDelta(p *out.Page, d *manifest.Delta) {
 		p.Table(t)
 	}
 	if d.Partial {
-		p.Line("something was taken out of one of them: there may be more")
+		p.Line("parts of one document were redacted: there may be more differences")
 	}
 }

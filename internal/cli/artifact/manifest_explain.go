@@ -36,7 +36,7 @@ type explanation struct {
 func newManifestExplain(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID ARTIFACT",
-		Short: "Say what happened to one artifact in a context",
+		Short: "Explain the place of one artifact in a context",
 		Long: `Explain says whether an artifact, or a block of the session, is in a context and
 why, or why it was left out, and what its score was made of. If the manifest does
 not mention it, the exit code is 1.`,
@@ -108,7 +108,7 @@ func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word
 		}
 		switch len(rows) {
 		case 0:
-			return "", 0, out.Hinted(fmt.Errorf("artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists what it mentions")
+			return "", 0, out.Hinted(fmt.Errorf("artifact %s: %w", word, store.ErrNotFound), "carrel manifest show "+m.Header.ID+" --all lists its artifacts")
 		case 1:
 			return string(rows[0].ID), rows[0].Seq, nil
 		}
@@ -150,9 +150,9 @@ var explanations = lazy.Value[map[manifest.Reason]string]{Make: func() map[manif
 		manifest.ReasonWindow:            "it was in the window of the session",
 		manifest.ReasonQuery:             "it is the query",
 		manifest.ReasonFrame:             "the format needs it",
-		manifest.ReasonNotice:            "it tells the model what fences mean",
+		manifest.ReasonNotice:            "it explains fences to the model",
 		manifest.ReasonExpired:           "its time to live had passed",
-		manifest.ReasonRefuted:           "it, or what it was made from, had been refuted",
+		manifest.ReasonRefuted:           "it, or an artifact that it was made from, had been refuted",
 		manifest.ReasonDistrusted:        "artifacts of its class are not trusted enough for a context",
 		manifest.ReasonHeld:              "the gate held it",
 		manifest.ReasonPolicy:            "a policy forbade it",

@@ -57,7 +57,7 @@ func newManifestShow(j *job.Job) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "show ID [--all]",
-		Short: "Show what is in a context, and what is not",
+		Short: "Show the parts of a context, and the artifacts left out",
 		Long: `Show prints a manifest: under which limits the context was made, its segments in
 their order, how many artifacts were left out for which reason, what sources
 said, and what came of the context.`,

@@ -240,7 +240,7 @@ func TestDifferencesArePrinted(t *testing.T) {
 		{
 			Name: "each kind of difference", Print: func(p *out.Page) { printDelta(p, d) },
 			Pipe: "m_a → m_b   +1 −1 ~2   2000 → 1500 tok   tier full → core   prefix kept: 50.0%\n+\tnew\ttool\t1100\t\n-\tsystem\tsystem\t30\tno longer a candidate\n" +
-				"~\tsame\tartifact\t5\tversion 2, was 1\n~\tless\tartifact\t9 → 5\tversion 2, was 1\nsomething was taken out of one of them: there may be more\n", TTY: "",
+				"~\tsame\tartifact\t5\tversion 2, was 1\n~\tless\tartifact\t9 → 5\tversion 2, was 1\nparts of one document were redacted: there may be more differences\n", TTY: "",
 		},
 		{
 			Name: "none", Print: func(p *out.Page) {

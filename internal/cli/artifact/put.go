@@ -36,22 +36,23 @@ func newPut(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "put [FILE|URL|-]... --type TYPE [--title T] [--source S] [--subject X] [--ttl D]",
 		Short: "Take pieces of context in: memories, chunks, documents",
-		Long: `Put keeps a file, what is at a URL, or standard input as an artifact, from which
-assemble makes contexts. What looks as if it held a credential is refused.
+		Long: `Put stores a file, the content of a URL, or standard input as an artifact, from
+which assemble makes contexts. Content that looks as if it held a credential is
+refused.
 
-TYPE says how far it is trusted and how fast it ages: verified, retrieved (rag),
-document (doc), memory, transcript, tool or scratchpad. A memory for which
---verified-by names a person is verified.
+TYPE decides how far the artifact is trusted and how fast it ages: verified,
+retrieved (rag), document (doc), memory, transcript, tool or scratchpad. A memory is
+verified if --verified-by names a person.
 
-A source that begins with file:, http:, https: or mcp: is asked again whenever
-the artifact is used, so that nothing stale is served; a URL is such a source,
-and --live makes one of a file. The settings say which may be asked: see
-sources in "carrel help config".
+A source that begins with file:, http:, https: or mcp: is asked again whenever the
+artifact is used, so that stale content is never served; a URL is such a source, and
+--live makes a file one. The settings list the permitted sources: see sources in
+"carrel help config".
 
 With --lines every line of a file is an artifact: an object with "text" and
-perhaps class, title, source, subject, ttl, created, verified_by, pinned, from,
-id and allow_secrets; flags stand in for what it leaves out. If a line makes no
-sense, nothing is stored.`,
+optionally class, title, source, subject, ttl, created, verified_by, pinned, from,
+id and allow_secrets; flags are the defaults of missing fields. If a line is
+invalid, nothing is stored.`,
 		Example: `  carrel put policy.md --type doc --ttl 90d
   carrel put docs/policy.md --type doc --live
   echo "Deploys need profile B." | carrel put --type memory --verified-by ada
@@ -86,16 +87,16 @@ sense, nothing is stored.`,
 	flags.StringVarP(&f.class, "type", "t", "", "`type` of the content, see above")
 	flags.StringVar(&f.title, "title", "", "`title`; the name of the file by default")
 	flags.StringVar(&f.source, "source", "", "where the content comes from: a `text`, or a source to ask again")
-	flags.StringVar(&f.subject, "subject", "", "`whom` or what it is about")
+	flags.StringVar(&f.subject, "subject", "", "`subject`, a person or a thing")
 	flags.StringVar(&f.ttl, "ttl", "", "how long it lives: a `duration` such as 36h, 7d or 2w")
-	flags.StringVar(&f.verifiedBy, "verified-by", "", "`who` vouches for a memory")
+	flags.StringVar(&f.verifiedBy, "verified-by", "", "`person` who verified the memory")
 	flags.BoolVar(&f.pin, "pin", false, "put it into every context")
 	flags.StringSliceVar(&f.from, "from", nil, "artifacts that it was made from, by `id`")
 	flags.StringVar(&f.id, "id", "", "`id`, which replaces the artifact that has it")
 	flags.StringVar(&f.created, "created", "", "`time` since when it is true; now by default")
 	flags.BoolVar(&f.live, "live", false, "look whether the file has changed whenever the artifact is used")
 	flags.StringVar(&f.lines, "lines", "", "take the artifacts in a `file` of JSON, one a line")
-	flags.BoolVar(&f.allow, "allow-secret", false, "let in what looks as if it held a credential")
+	flags.BoolVar(&f.allow, "allow-secret", false, "accept content that looks as if it held a credential")
 	flags.BoolVar(&f.redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	job.Offer(cmd, "type", classNames()...)
 	_ = cmd.RegisterFlagCompletionFunc("from", j.CompleteArtifacts(carrel.ArtifactsRequest{})) // it fails only for a flag that is not there
@@ -134,7 +135,7 @@ func (f *putFlags) check(args []string) error {
 	case several && f.title != "" && f.lines == "":
 		return out.Usagef("--title: there are several artifacts")
 	case f.live && f.source != "":
-		return out.Usagef("--live and --source: give one of them")
+		return out.Usagef("--live and --source: use only one")
 	case f.live && (f.lines != "" || len(args) == 0 || slices.Contains(args, "-")):
 		return out.Usagef("--live: name a file")
 	}

@@ -19,9 +19,9 @@ func newReview(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review [list|show|approve|reject|edit]",
 		Short: "Decide about memories that the gate holds",
-		Long: `Review lists the memories that the gate holds, oldest first, with the reasons.
-None of them enters a context before a person approves it. What is approved, as
-it is or edited, counts as verified by that person. Each decision is in the log.`,
+		Long: `Review lists the memories that the gate holds, oldest first, with the reasons. A
+held memory enters no context until a person approves it. An approved memory, edited
+or not, counts as verified by that person. Each decision is in the log.`,
 		Example: `  carrel review
   carrel review show 5d11aa90
   carrel review approve 5d11aa90 --by dana
@@ -36,14 +36,14 @@ it is or edited, counts as verified by that person. Each decision is in the log.
 	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "list",
-			Short: "List what waits for a decision",
+			Short: "List the memories that wait for a decision",
 			Args:  cobra.NoArgs,
 			RunE:  func(cmd *cobra.Command, _ []string) error { return listReviews(j, cmd) },
 		},
 		newReviewShow(j),
-		newDecision(j, "approve", "Let a memory into contexts", "Approve lets a memory into contexts, as verified by who approves it."),
+		newDecision(j, "approve", "Let a memory into contexts", "Approve lets a memory into contexts, as verified by the person who approves it."),
 		newDecision(j, "reject", "Keep a memory out for good", "Reject keeps a memory out of contexts for good. Its text stays: see purge."),
-		newDecision(j, "edit", "Approve a memory in other words", "Edit puts another text in the place of the one that was proposed, and approves it."),
+		newDecision(j, "edit", "Approve a memory in other words", "Edit replaces the proposed text, and approves it."),
 	)
 	return cmd
 }
@@ -99,9 +99,9 @@ func cameFrom(r *carrel.ReviewEntry) string { return cmp.Or(r.Manifest, "no cont
 func newReviewShow(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a memory, why it is held, and what it was made from",
-		Long: `Show prints a memory that was at the gate, with what cannot be seen made visible,
-why the gate holds it, and the artifacts that it was made from.`,
+		Short: "Show a memory, why it is held, and its sources",
+		Long: `Show prints a memory that was proposed to the gate, with invisible characters made
+visible, the reason why the gate holds it, and the artifacts that it was made from.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeReview(j),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -156,7 +156,7 @@ func printReview(p *out.Page, r *carrel.ReviewEntry, a *job.Access) {
 // reviewHint says where the ids of reviews are, if the error is about one.
 func reviewHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrRequest) {
-		return out.Hinted(err, "carrel review lists what waits for a decision")
+		return out.Hinted(err, "carrel review lists the memories that wait for a decision")
 	}
 	if errors.Is(err, carrel.ErrPolicy) {
 		return out.Hinted(err, "carrel review edit, with a text that holds none, or carrel review reject")
@@ -204,11 +204,11 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.By, "by", "", "`name` of who decides; user by default")
-	f.StringVar(&d.Reason, "reason", "", "`why`, for whoever asks later")
+	f.StringVar(&d.By, "by", "", "`name` of the person who decides; user by default")
+	f.StringVar(&d.Reason, "reason", "", "`reason`, which is recorded")
 	if verb == "edit" {
 		cmd.Use = "edit ID (--text T|--file F) [--by WHO] [--reason WHY]"
-		f.StringVar(&d.Text, "text", "", "`text` in place of the one that was proposed")
+		f.StringVar(&d.Text, "text", "", "`text` in place of the proposed one")
 		f.StringVar(&file, "file", "", "take the text from `file`; - is standard input")
 	}
 	return cmd

@@ -13,10 +13,10 @@ func newStash(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stash put|get|ls|gc",
 		Short: "Keep large outputs outside of the window",
-		Long: `The stash keeps what is too large for the window, such as the output of a tool. A
-pointer with head and tail of it goes into the window, and get has all of it.
-Equal outputs are kept once. What is in the stash lives for 7 days, unless --ttl
-says otherwise; gc erases what has expired.`,
+		Long: `The stash stores texts that are too large for the window, such as the output of a
+tool. A pointer with the head and the tail goes into the window, and get returns the
+whole text. Equal outputs are stored once. A stashed output expires after 7 days,
+unless --ttl says otherwise; gc erases expired ones.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return out.Usagef("unknown command %q for \"carrel stash\"", args[0])
@@ -36,9 +36,9 @@ func newStashPut(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "put [FILE|-] [--title T] [--ttl D] [--session S] [--tokens N]",
 		Short: "Take an output in and print a pointer to it",
-		Long: `Put keeps a file or standard input and prints the pointer that goes into the
-window in its place: how to get all of it, head and tail, and the lines between
-them that are most likely to be needed. What looks as if it held a credential is
+		Long: `Put stores a file or standard input and prints the pointer for the window: the
+command that returns the whole text, its head and tail, and the lines between them
+that are most likely needed. Content that looks as if it held a credential is
 refused.`,
 		Example: `  make test 2>&1 | carrel stash put --title "make test"
   carrel stash put build.log --ttl 1d`,
@@ -101,7 +101,7 @@ refused.`,
 	j.OfferSessions(cmd, "session")
 	f.IntVar(&tokens, "tokens", int(carrel.StashTokens), "size of the pointer, in `tokens`")
 	f.StringVar(&ttl, "ttl", "", "how long it lives: a `duration` such as 36h; 7d by default")
-	f.BoolVar(&req.AllowSecrets, "allow-secret", false, "let in what looks as if it held a credential")
+	f.BoolVar(&req.AllowSecrets, "allow-secret", false, "accept content that looks as if it held a credential")
 	f.BoolVar(&req.Redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	job.Writes(cmd, &dry)
 	return cmd
@@ -110,7 +110,7 @@ refused.`,
 func newStashGet(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:               "get ID",
-		Short:             "Print the bytes that a pointer stands for",
+		Short:             "Print the stashed output of a pointer",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, j.CompleteArtifacts(carrel.ArtifactsRequest{Stash: true})),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -133,7 +133,7 @@ func newStashGet(j *job.Job) *cobra.Command {
 func newStashList(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ls",
-		Short: "List what is in the stash",
+		Short: "List the stash",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listArtifacts(cmd.Context(), j, &carrel.ArtifactsRequest{Stash: true})
@@ -145,8 +145,8 @@ func newStashGC(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "gc [-n]",
-		Short: "Erase what has expired",
-		Long:  "Gc erases what is in the stash and has expired, and whatever was made from it.",
+		Short: "Erase expired outputs",
+		Long:  "Gc erases expired outputs from the stash, and everything derived from them.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()

@@ -39,7 +39,7 @@ tokens if there is a --budget. See "carrel help tiers".`,
 					return err
 				}
 				if n == 0 {
-					return out.Usagef("--budget: 0 tokens hold nothing")
+					return out.Usagef("--budget: must be more than 0 tokens")
 				}
 				res.Budget = n
 			}

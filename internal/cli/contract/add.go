@@ -68,7 +68,7 @@ The store has the contract; a file has it, too: "carrel contract path".`,
 		},
 	}
 	s = job.TakesSession(cmd)
-	cmd.Flags().StringVar(&payload, "from", "", "JSON `file` with what the session begins with; - is standard input")
+	cmd.Flags().StringVar(&payload, "from", "", "JSON `file` with the session's initial data; - is standard input")
 	cmd.Flags().StringVar(&parent, "inherit", "", "`session` to take decisions, corrections, questions and verified claims over from")
 	j.OfferSessions(cmd, "inherit")
 	job.Writes(cmd, &req.DryRun)
@@ -167,8 +167,8 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 		last.Blocks = append(last.Blocks, id)
 		return nil
 	})
-	flags.Func("source", "what was read, as `name=text` or name=@file", sourceInto(j, &r.Sources))
-	flags.Func("claim", "what is claimed, as `name=text` or name=@file", sourceInto(j, &r.Claims))
+	flags.Func("source", "a source, as `name=text` or name=@file", sourceInto(j, &r.Sources))
+	flags.Func("claim", "a claim, as `name=text` or name=@file", sourceInto(j, &r.Claims))
 	flags.Func("verified", "`text` of a claim that was found to be so", func(text string) error {
 		r.Verified = append(r.Verified, carrel.ContractClaim{Text: text})
 		return nil
@@ -180,7 +180,7 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 		r.Verified[len(r.Verified)-1].Source = name
 		return nil
 	})
-	flags.StringArrayVar(&r.Checked, "checked", nil, "`text` on what was checked before a commit")
+	flags.StringArrayVar(&r.Checked, "checked", nil, "`text` that describes a check before a commit")
 	flags.StringVar(&f.sources, "source-state", "", "how far the sources were read: `state` unscanned, scanned or verified")
 	flags.StringVar(&f.basis, "claim-basis", "", "`basis` of the claims: none, inference, document or verified")
 	flags.StringVar(&r.ResumeState, "resume", "", "`text` on where the session is to be resumed")
@@ -203,7 +203,7 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 }
 
 func (f *additions) registerConflict(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.conflict, "on-conflict", resolutions[0], "`what` to do with a decision that contradicts another: refuse, override, defer or comply")
+	cmd.Flags().StringVar(&f.conflict, "on-conflict", resolutions[0], "`treatment` of a decision that contradicts another: refuse, override, defer or comply")
 	job.Offer(cmd, "on-conflict", resolutions...)
 	job.Writes(cmd, &f.req.DryRun)
 }

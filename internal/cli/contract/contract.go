@@ -206,7 +206,7 @@ func appendCheck(to []checkedContract, name string, r *contract.Report, err erro
 			text += ": " + bad.Hint
 		}
 		c.Report = &contract.Report{Failures: []contract.Failure{{Line: bad.Line, Kind: "form", Text: text}}, Shown: []string{}}
-		c.Rules = []contractRule{{"form", false, "the statements cannot be replayed, so nothing else can be said"}}
+		c.Rules = []contractRule{{"form", false, "the statements cannot be replayed, so no other rule is checked"}}
 		return append(to, c), nil
 	}
 	if err != nil {

@@ -131,7 +131,7 @@ consents. The file is written in any case, and nothing is ever asked.`,
 					return err
 				}
 				for _, l := range value.Sensitive {
-					j.Note("warning: line %d has the word %q: look at it before anybody else gets the contract", l.Line, l.Marker)
+					j.Note("warning: line %d has the word %q: check it before you share the contract", l.Line, l.Marker)
 				}
 				err = j.Result("contract-saved", value, func(p *out.Page) {
 					p.Fields([]any{"session", value.Session}, []any{"file", value.File}, []any{"statements", value.Statements},

@@ -63,18 +63,18 @@ func (j *Job) Register(f *pflag.FlagSet) {
 	f.StringVar(&j.scope, "scope", "", "`tenant/project/agent` whose conversations these are (CARREL_SCOPE)")
 	f.StringVarP(&j.config, "config", "c", "", "`file` whose settings win over the project's and yours (CARREL_CONFIG)")
 	f.StringVar(&j.profile, "profile", "", "take the settings of profile `name` (CARREL_PROFILE)")
-	f.Bool("offline", false, "connect to nothing (CARREL_OFFLINE=1)")
+	f.Bool("offline", false, "make no network connections (CARREL_OFFLINE=1)")
 	j.offline = f.Lookup("offline")
 	f.StringVarP(&j.dir, "directory", "C", "", "run as if started in `dir`")
 	f.StringVar(&j.JSON, "json", "", "print one JSON document, or only these `fields` of it (CARREL_JSON=1)")
 	f.Lookup("json").NoOptDefVal = out.AllFields
 	f.BoolVar(&j.NDJSON, "ndjson", false, "print lists as JSON, one entry a line")
-	f.StringVar(&j.JQ, "jq", "", "print what a jq `expression` makes of the JSON")
-	f.StringVar(&j.Template, "template", "", "print what a Go `template` makes of the JSON")
+	f.StringVar(&j.JQ, "jq", "", "apply a jq `expression` to the JSON")
+	f.StringVar(&j.Template, "template", "", "apply a Go `template` to the JSON")
 	f.BoolVarP(&j.Quiet, "quiet", "q", false, "print results and errors only")
 	f.CountVarP(&j.Verbose, "verbose", "v", "log to standard error; twice for more (CARREL_LOG=debug)")
 	f.StringVar(&j.Color, "color", "", "color: `when`, auto, always or never (CARREL_COLOR, NO_COLOR, CLICOLOR_FORCE)")
-	f.BoolVar(&j.Raw, "raw", false, "print content to a terminal as it is, with what commands the terminal")
+	f.BoolVar(&j.Raw, "raw", false, "print content to a terminal unchanged, including control characters")
 	f.StringVar(&j.Progress, "progress", "", "`form` of progress: auto, plain, json or none (CARREL_PROGRESS)")
 	f.StringVar(&j.now, "now", "", "take `time` for the clock (CARREL_NOW, SOURCE_DATE_EPOCH)")
 	f.DurationVar(&j.timeout, "timeout", 0, "give up after a `duration` such as 30s (CARREL_TIMEOUT)")
@@ -119,7 +119,7 @@ func (j *Job) startJSON() error {
 		j.JSON = out.AllFields
 	}
 	if j.JQ != "" && j.Template != "" {
-		return out.Usagef("--jq and --template: give one of them")
+		return out.Usagef("--jq and --template: use only one")
 	}
 	if j.JQ != "" {
 		if _, err := out.ParseQuery(j.JQ); err != nil {
@@ -243,14 +243,14 @@ func (j *Job) Ask(question string) bool {
 
 // Writes gives a command the flag of all that write.
 func Writes(cmd *cobra.Command, dryRun *bool) {
-	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "say what would happen and write nothing")
+	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "report the result and write nothing")
 	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
 }
 
 // Either returns the text of one flag, or of the file that another names.
 func (j *Job) Either(flag, said, fileFlag, file string) (string, error) {
 	if said != "" && file != "" {
-		return "", out.Usagef("%s and %s: give one of them", flag, fileFlag)
+		return "", out.Usagef("%s and %s: use only one", flag, fileFlag)
 	}
 	if file == "" {
 		return said, nil

@@ -168,10 +168,10 @@ const restore = "carrel store check, then carrel store restore BACKUP"
 // hints say what to try next after errors of a kind, whatever the error says.
 var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
-		"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 for whatever comes",
+		"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 to accept any result",
 		"invalid-result":  "nothing was changed; please report this with the session's format",
-		"shorter":         "import the whole file, or give --rewind if what is missing is to leave the conversation",
-		"forbidden":       "carrel help config; carrel config show --origin says what is allowed",
+		"shorter":         "import the whole file, or give --rewind to drop the missing messages from the conversation",
+		"forbidden":       "carrel help config; carrel config show --origin lists the permissions",
 		"unavailable":     "try again when the source can be reached",
 		"source-gone":     "carrel rm, or put it back where it was",
 		"integrity":       restore,
@@ -218,12 +218,12 @@ func budgetHint(err error) string {
 		case e.Target > 0:
 			return fmt.Sprintf("carrel discard --auto --to %d", e.Floor)
 		case e.Paging:
-			return "nothing was paged; carrel messages says which blocks are under a rule, and carrel unpin lifts a pin"
+			return "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"
 		}
-		return "nothing was discarded; carrel messages says what may go, and carrel discard --auto chooses"
+		return "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"
 	}
 	if e, ok := carrel.Floor(err); ok {
-		return fmt.Sprintf("carrel compress --target %d, which --smallest stands for, or carrel unpin what is pinned", e.Need)
+		return fmt.Sprintf("carrel compress --target %d, or --smallest, or carrel unpin ID for a pinned block", e.Need)
 	}
 	return ""
 }
@@ -286,7 +286,7 @@ func contractHint(err error) string {
 	case Is[*contract.PayloadError](err):
 		return "carrel contract init --help shows a payload"
 	case Is[*contract.RunError](err):
-		return "nothing was changed; carrel contract show has the rules, carrel contract check what holds now"
+		return "nothing was changed; carrel contract show lists the rules, carrel contract check the failures"
 	}
 	return ""
 }

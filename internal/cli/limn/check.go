@@ -18,7 +18,7 @@ func newLimnCheck(j *job.Job) *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "check FILE|-... [--pack P]... [--profile 35|53|61] [--strict]",
-		Short: "Say what is wrong with programs without running them",
+		Short: "Check programs without running them",
 		Long: `Check reads programs and lists what is wrong with them: lines that are no
 statements, names that are used before anything gives them a meaning, and, with
 --profile, what a reader with an older vocabulary cannot read: 35 is that of

@@ -31,7 +31,7 @@ is printed instead, as a diff, and the exit code is 1 if that is anything.`,
 				return out.Usagef("-w: there is no file to write to")
 			}
 			if write && diff {
-				return out.Usagef("-w and -d: give one of them")
+				return out.Usagef("-w and -d: use only one")
 			}
 			packs, err := readPacks(j, names)
 			if err != nil {
@@ -70,7 +70,7 @@ is printed instead, as a diff, and the exit code is 1 if that is anything.`,
 	takesPacks(cmd, &names)
 	f := cmd.Flags()
 	f.BoolVarP(&write, "write", "w", false, "replace the file")
-	f.BoolVarP(&diff, "diff", "d", false, "print what would change")
+	f.BoolVarP(&diff, "diff", "d", false, "print the changes")
 	return cmd
 }
 

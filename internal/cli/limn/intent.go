@@ -23,7 +23,7 @@ func newIntent(j *job.Job) *cobra.Command {
 	var least float64
 	cmd := &cobra.Command{
 		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --compat | --score CASES]",
-		Short: "Say what a prompt asks for",
+		Short: "Show the intent of a prompt",
 		Long: `Intent compiles a prompt: it finds one of seven verbs (explain, create, transform,
 analyze, decide, plan, fix), fills the slots of that verb with words of the
 prompt, and says what is missing, which words pull in two directions, and what
@@ -50,7 +50,7 @@ code is 1 if a share is below --min.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if score != "" {
 				if len(args) > 0 || file != "" || keywords || compat || before != "" {
-					return out.Usagef("--score: the prompts are in the file, and nothing goes with them")
+					return out.Usagef("--score: the prompts are in the file; give no other arguments")
 				}
 				return scoreIntents(j, score, least)
 			}
@@ -58,7 +58,7 @@ code is 1 if a share is below --min.`,
 				return out.Usagef("--min: it goes with --score")
 			}
 			if keywords && before != "" || compat && (keywords || before != "") {
-				return out.Usagef("--keywords, --diff and --compat: give one of them")
+				return out.Usagef("--keywords, --diff and --compat: use only one")
 			}
 			text, err := promptOf(j, args, file)
 			if err != nil {
@@ -86,7 +86,7 @@ code is 1 if a share is below --min.`,
 	f := cmd.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the prompt from `file`; - is standard input")
 	f.BoolVar(&keywords, "keywords", false, "print the words that the pager looks for")
-	f.StringVar(&before, "diff", "", "say what changed since the intent in `file`, which is JSON")
+	f.StringVar(&before, "diff", "", "list the changes since the intent in `file`, which is JSON")
 	f.BoolVar(&compat, "compat", false, "print the intent in the types of the published packets")
 	f.StringVar(&score, "score", "", "compile the prompts of a `file` of cases and compare")
 	f.Float64Var(&least, "min", 100, "`percent` that every share of --score must reach")

@@ -184,7 +184,7 @@ func reads(packs []*limn.Pack) bool {
 // file runs a program that is in a file.
 func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) error {
 	if name == "-" && reads(packs) {
-		return out.Usagef("- and a pack of type stdin: standard input holds one of them")
+		return out.Usagef("- and a pack of type stdin: only one can be standard input")
 	}
 	text, err := r.j.Read(name)
 	if err != nil {

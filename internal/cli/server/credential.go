@@ -21,14 +21,14 @@ func newCredential(j *job.Job) *cobra.Command {
 		Use:     "credential create|list|revoke",
 		Aliases: []string{"token"},
 		Short:   "Let agents and services in over the network",
-		Long: `A credential lets somebody in over HTTP, as one actor, into some scopes, for some kinds
+		Long: `A credential permits requests over HTTP as one actor, in some scopes, for some kinds
 of work, until it expires or is revoked. It is shown once, when it is created: the
-store keeps a hash of it, under a key in a file beside the store, or where
-CARREL_CREDENTIAL_KEY_FILE says. Whoever has that file and the store can check credentials,
-and make them; who loses it has to give out new ones.
+store keeps only its hash, made with a key in a file beside the store or at
+CARREL_CREDENTIAL_KEY_FILE. The owner of that file and the store can check and make
+credentials; if the file is lost, all credentials must be replaced.
 
-A backup has the hashes and not the key. One from before a credential was revoked brings
-it back: revoke it again after a restore.`,
+A backup has the hashes and not the key. A backup from before a revocation brings
+the credential back: revoke it again after a restore.`,
 		RunE: job.Group("credential", "create, list, revoke"),
 	}
 	cmd.AddCommand(newCredentialCreate(j), newCredentialList(j), newCredentialRevoke(j))
@@ -79,17 +79,17 @@ func newCredentialCreate(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create [--actor NAME] [--allow WHAT] [--for SCOPE] [--expires D]",
 		Short: "Make a credential and print it, this once",
-		Long: `Create prints a new credential, and nothing else, on standard output. What it allows is
-its own, whatever the one who brings it asks for:
+		Long: `Create prints a new credential, and nothing else, on standard output. Its
+permissions are fixed, and a request cannot extend them:
 
-  read     see what is in a scope
+  read     see the content of a scope
   write    add and change: import, compress, pin, undo, put, assemble
-  review   speak as a person: decide what the gate holds, vouch for a memory
+  review   act as a person: decide about held memories, verify a memory
   erase    remove, refute and purge
-  observe  see what is measured of the server; shows nothing of any scope
+  observe  see the metrics of the server, but no content of a scope
 
-Review and erase go with write. A scope may be a pattern: acme/* is all below acme,
-* is all there are.`,
+Review and erase include write. A scope may be a pattern: acme/* is every scope
+below acme, * is every scope.`,
 		Example: `  carrel credential create
   CREDENTIAL=$(carrel credential create --actor ci --for acme/web --expires 7d)
   carrel credential create --actor dana --allow read,write,review --for 'acme/*'
@@ -128,11 +128,11 @@ Review and erase go with write. A scope may be a pattern: acme/* is all below ac
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&actor, "actor", "agent", "`name` of who acts with it, for journals")
-	f.StringSliceVar(&allow, "allow", []string{string(governance.Read), string(governance.Write)}, "`what` it allows: read, write, review, erase, observe")
-	f.StringArrayVar(&scopes, "for", nil, "`scope` it is for; may be repeated; the one at hand by default")
+	f.StringVar(&actor, "actor", "agent", "`name` of the actor in journals")
+	f.StringSliceVar(&allow, "allow", []string{string(governance.Read), string(governance.Write)}, "`permissions`: read, write, review, erase, observe")
+	f.StringArrayVar(&scopes, "for", nil, "permitted `scope`; may be repeated; the current one by default")
 	f.StringVar(&expires, "expires", defaultLifetime, "`duration` after which it expires, or never")
-	f.StringVar(&note, "note", "", "`text` on what it is for")
+	f.StringVar(&note, "note", "", "`text` that describes its use")
 	job.Writes(cmd, &dry)
 	var words []string
 	for _, p := range governance.Permissions() {
@@ -200,8 +200,8 @@ func newCredentialList(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the credentials that there are and were",
-		Long: `List prints what is known of all credentials, in all scopes, the oldest first: never a
-credential itself, which nobody knows but who has it.`,
+		Long: `List prints the records of all credentials, in all scopes, the oldest first. The
+credentials themselves are not stored and cannot be shown.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return j.With(cmd.Context(), false, func(a *job.Access) error {
@@ -246,9 +246,9 @@ func newCredentialRevoke(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID...",
 		Short: "Make credentials worthless, at once and for good",
-		Long: `Revoke makes credentials worthless: no request that begins from now on is let in with one
-of them, by whichever server on this store. Nothing brings one back; who needs
-another creates it. An ID may be shortened, or be the credential itself.`,
+		Long: `Revoke ends the validity of credentials: no server on this store accepts them for a
+request that begins from now on. A revocation cannot be undone. An ID may be
+shortened, or be the credential itself.`,
 		Example:           `  carrel credential revoke tok_5c1f09ab`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeCredential(j),

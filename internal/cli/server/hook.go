@@ -59,7 +59,7 @@ With --strict, errors have their exit codes.`,
 			return answerHook(cmd.Context(), j, args)
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with the code of an error, for those who look for one")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with the code of an error")
 	return cmd
 }
 
@@ -89,7 +89,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 
 // hooked says whose hooks are answered.
 func hooked() string {
-	return "there are those of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
+	return "choose one of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
 }
 
 // openEngine opens the store, which is made if there is none, and returns an engine over it

@@ -21,25 +21,25 @@ func newMCP(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp [--tools all|read]",
 		Short: "Serve an agent over standard input and output",
-		Long: `MCP answers an agent in the Model Context Protocol: messages come on standard
-input and answers go to standard output, one a line, until the input ends. An
-agent's client starts it; nobody types into it.
+		Long: `MCP serves an agent over the Model Context Protocol: messages on standard input,
+answers on standard output, one a line, until the input ends. An agent's client
+starts it; it is not meant for typing.
 
 The tools are get_messages, discard_messages, status, compress, recall, search,
-assemble and pin. With --tools read there are only those that change nothing:
-get_messages, status, recall and search. There are resources, carrel://session/ID,
+assemble and pin. --tools read offers only those that change nothing: get_messages,
+status, recall and search. There are resources, carrel://session/ID,
 carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
 
-Where a tool takes a session and none is named, it is the agent's own: the one that
-Codex names with each call, that the hooks named last to the client that started this
-server, or that Claude Code named to the server. If none of that is so, the tool refuses
-and lists the sessions there are.
+A tool that takes a session uses the agent's own session by default: the one that
+Codex names with each call, that a hook last named for the client that started this
+server, or that Claude Code named to the server. If there is none, the tool refuses
+and lists the sessions.
 
-Compress and discard_messages change the window that Carrel holds of a session, not what
-the agent sends; status tells both sizes, and "carrel help hooks" what makes requests
-smaller.
+Compress and discard_messages change the window that Carrel holds of a session, not
+the agent's requests; status shows both sizes, and "carrel help hooks" explains how
+requests become smaller.
 
-The store is made if it is not there. What goes wrong inside is logged to standard
+The store is created if it does not exist. Internal errors are logged to standard
 error, without content.`,
 		Example: `  claude mcp add carrel -- carrel mcp
   carrel --scope acme/web mcp --tools read`,
@@ -54,7 +54,7 @@ error, without content.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&tools, "tools", "all", "`which` tools there are: all, or read for those that change nothing")
+	cmd.Flags().StringVar(&tools, "tools", "all", "`set` of tools: all, or read for those that change nothing")
 	job.Offer(cmd, "tools", "all", "read")
 	return cmd
 }

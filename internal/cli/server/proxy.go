@@ -35,18 +35,19 @@ func newProxy(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proxy [--listen ADDR] [--mode observe|manage]",
 		Short: "Pass calls to models on, and record them",
-		Long: `Proxy stands between agents and the providers of their models, on this machine alone.
-It passes requests and answers on byte for byte, records each call before it is sent and
-how it ended, and imports the conversations as they grow. Point an agent at it:
+		Long: `Proxy forwards calls between agents and the providers of their models, on this
+machine alone. It forwards requests and answers byte for byte, records each call
+before it is sent and its outcome, and imports the conversations as they grow. Point
+an agent at it:
 
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787/anthropic
   OPENAI_BASE_URL=http://127.0.0.1:8787/openai/v1
 
-or let "carrel run" do that. The agent's own key or login goes to the upstream that the
-settings name, and nowhere else. What cannot be recorded passes all the same and is
+or let "carrel run" do that. The agent's own key or login goes only to the upstream
+in the settings. A call that cannot be recorded is forwarded nevertheless and
 counted as a gap, unless the setting proxy.audit is "required".
 
-It goes on until it is interrupted, or ended by "carrel stop".`,
+It runs until it is interrupted or ended by "carrel stop".`,
 		Example: `  carrel proxy
   carrel proxy --upstream.anthropic https://gateway.example.org/anthropic`,
 		Args: cobra.NoArgs,
@@ -82,7 +83,7 @@ func (fl *proxyFlags) register(cmd *cobra.Command) {
 	f.StringVar(&fl.anthropic, "upstream.anthropic", "", "base `URL` to which requests to Anthropic go")
 	f.StringVar(&fl.openAI, "upstream.openai", "", "base `URL` to which requests to OpenAI go")
 	f.Int64Var(&fl.budget, "budget", 0, "`tokens` above which a managed request is made smaller; of the settings by default")
-	f.BoolVar(&fl.recall, "recall", false, "give the model of managed conversations a tool that recalls what stands behind a pointer")
+	f.BoolVar(&fl.recall, "recall", false, "give the model in managed conversations a tool that recalls the text of a pointer")
 	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
 }
 
@@ -139,10 +140,10 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	}
 	l, err := auth.Listen(set.Listen, false)
 	if errors.Is(err, auth.ErrRemote) {
-		return nil, out.Hinted(out.Usagef("%w", err), "whoever reached the proxy could use it; it listens on this machine alone, such as at 127.0.0.1:8787")
+		return nil, out.Hinted(out.Usagef("%w", err), "anyone who can reach the proxy can use it, so it listens on this machine alone; try 127.0.0.1:8787")
 	}
 	if err != nil {
-		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists what runs; port 0 takes a free one")
+		return nil, out.Hinted(out.Usagef("%w", err), "carrel ps lists the running servers; port 0 takes a free port")
 	}
 	o := &proxy.Options{
 		Upstreams: set.Upstreams, Listen: l.Addr().String(), Recorder: a.Engine, Required: set.Required,

@@ -56,10 +56,10 @@ func newStop(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop [PID...] [--all] [--wait D]",
 		Short: "End servers",
-		Long: `Stop ends servers that "carrel serve" and "carrel proxy" started, and waits until they have ended: a
-server takes no more requests, finishes those that it has, and closes its store.
-Without a process id it ends the only one that runs. What "carrel run" started ends
-with its agent, or if its process id is given.`,
+		Long: `Stop ends servers that "carrel serve" and "carrel proxy" started, and waits until
+they have ended: a server accepts no more requests, finishes the running ones, and
+closes its store. Without a process id it ends the only running server. A server
+that "carrel run" started ends with its agent, or if its process id is given.`,
 		Example: `  carrel stop
   carrel stop --all`,
 		Annotations: job.WithoutFiles(),

@@ -26,11 +26,11 @@ func newRun(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [--observe|--manage] -- AGENT [ARGS...]",
 		Short: "Start an agent behind a proxy of its own",
-		Long: `Run starts a proxy on a free port and an agent that is told to use it, and ends with the
-agent: its exit code is passed on. What goes through is recorded, see "carrel proxy". At
-the end a line on standard error says how much that was.
+		Long: `Run starts a proxy on a free port and an agent that uses it, and ends with the agent
+and its exit code. Calls are recorded, see "carrel proxy". At the end a line on
+standard error sums them up.
 
-How agents are told:
+The agent learns the address of the proxy from:
 
   claude      ANTHROPIC_BASE_URL
   codex       a provider of its own in arguments -c, without websockets; with
@@ -38,7 +38,7 @@ How agents are told:
   opencode    the base URLs of anthropic and openai in OPENCODE_CONFIG_CONTENT
   any other   ANTHROPIC_BASE_URL and OPENAI_BASE_URL
 
-If a variable names a gateway already, what the agent says goes there.`,
+If a variable already names a gateway, the proxy forwards the agent's calls to it.`,
 		Example: `  carrel run -- claude
   carrel run -- codex exec "fix the test"
   carrel run --upstream.openai http://127.0.0.1:4000/v1 -- opencode`,
@@ -51,7 +51,7 @@ If a variable names a gateway already, what the agent says goes there.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case observe && manage:
-				return out.Usagef("--observe and --manage: give one of them")
+				return out.Usagef("--observe and --manage: use only one")
 			case j.JSON != "":
 				return out.Usagef("--json: standard output is the agent's")
 			case observe:
@@ -66,8 +66,8 @@ If a variable names a gateway already, what the agent says goes there.`,
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.BoolVar(&observe, "observe", false, "change nothing of what is sent, whatever the settings say")
-	f.BoolVar(&manage, "manage", false, "manage what is sent, whatever the settings say")
+	f.BoolVar(&observe, "observe", false, "send requests unchanged, whatever the settings say")
+	f.BoolVar(&manage, "manage", false, "manage requests, whatever the settings say")
 	fl.register(cmd)
 	return cmd
 }

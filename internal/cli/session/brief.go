@@ -17,14 +17,14 @@ func newBrief(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:   "brief [SESSION] [--for compaction|restart] [--tokens N]",
-		Short: "Say what of a conversation must survive a compaction",
-		Long: `Brief prints, within a limit of tokens, what was wanted, corrected, pinned and
-ruled, how the work stands, what was decided, what is open, what the agent
-reported, which files changed and how the newest commands ended, newest first,
-each with the id of the block that has all of it. For a compaction it begins with
-words for whoever writes the summary; for a restart, with words for the agent that
-goes on, and it leaves out what the summary in the window says. "carrel hook" gives
-it to agents by itself.`,
+		Short: "Print the facts of a conversation that must survive a compaction",
+		Long: `Brief prints, within a limit of tokens, the user's tasks and corrections, pins and
+rules, the state of the work, decisions, open points, the agent's reports, changed
+files and the outcomes of the newest commands, newest first, each with the id of the
+block that has the whole text. For a compaction it begins with instructions for the
+summarizing model. For a restart it begins with instructions for the agent, and
+omits everything that the summary in the window says. "carrel hook" gives it to
+agents automatically.`,
 		Example: `  carrel brief
   carrel brief @last --for compaction --tokens 800`,
 		Args:              cobra.MaximumNArgs(1),
@@ -49,7 +49,7 @@ it to agents by itself.`,
 	}
 	s = job.TakesSession(cmd)
 	f := cmd.Flags()
-	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "what it is for: a `word`, restart or compaction")
+	f.StringVar(&purpose, "for", string(carrel.PurposeRestart), "`purpose`: restart or compaction")
 	job.Offer(cmd, "for", string(carrel.PurposeRestart), string(carrel.PurposeCompaction))
 	f.IntVar(&tokens, "tokens", int(carrel.BriefTokens), "how large it may be, in `tokens`")
 	f.StringVarP(&file, "file", "f", "", "of a conversation in a `file`, in place of a stored one")

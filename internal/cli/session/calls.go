@@ -27,22 +27,21 @@ func newCalls(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calls [SESSION] [--since D] [--limit N]",
 		Short: "List the calls to models that were recorded on their way",
-		Long: `Calls lists the calls to models that passed through Carrel, last begun first, of all
-conversations or of one: which model was asked, what came of it, and of the tokens that
-the provider counted how many it read from its cache. A call is recorded before it is
-sent and again when its answer is there:
+		Long: `Calls lists the calls to models that passed through Carrel, the last begun first, of
+all conversations or of one: the model, the outcome, and how many of the tokens that
+the provider counted were read from its cache. A call is recorded before it is sent
+and again when its answer arrives:
 
-  intent   it was about to be sent, and nobody has said yet what came of it
-  done     the answer came, whole
-  failed   it was refused, or its answer was cut
-  unknown  who sent it ended before the answer
+  intent   about to be sent, or sent; the outcome is not known yet
+  done     the whole answer arrived
+  failed   the call was refused, or its answer was cut
+  unknown  the sender ended before the answer arrived
 
-Would is how many tokens the prompt might have had if Carrel had managed the window of a
-call that went as it came: an estimate, reckoned beside the call, and no promise. Why then
-says what managing would have done.
+Would is the estimated size of an unmanaged call's prompt if Carrel had managed its
+window; it is no promise. Why then names the action that managing would have taken.
 
-The record of a call has no text of the conversation. It stays when the conversation is
-purged: name one that is not stored any more by its whole id.`,
+The record of a call has no text of the conversation. It stays when the conversation
+is purged; name a purged conversation by its whole id.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 	}
@@ -110,20 +109,21 @@ func newReport(j *job.Job) *cobra.Command {
 	var after string
 	cmd := &cobra.Command{
 		Use:   "report [--since D]",
-		Short: "Say what was sent to models, and by how much less than what came",
-		Long: `Report adds up the calls to models that passed through Carrel: of conversations that it
-managed, of those that were left as they are to compare with, and of all others. Came and
-sent are the bytes of the bodies that clients sent and that went to the provider; prompt,
-read, written, uncached and output are tokens as the provider counted them, where it did.
+		Short: "Report the calls to models, and how much managing saved",
+		Long: `Report adds up the calls to models that passed through Carrel, separately for
+conversations that it managed, for those held out for comparison, and for all
+others. Came and sent are the sizes in bytes of the bodies that clients sent and
+that went to the provider; prompt, read, written, uncached and output are tokens as
+the provider counted them.
 
-A conversation counts where its calls do: as held out if one of them is, or else as
-managed if one of them is. Those that were held out were drawn by chance: what differs
-between them and the managed ones, per conversation, is what managing did, and chance.
+A conversation counts as held out if any of its calls is, otherwise as managed if
+any is. Conversations are held out at random: the difference per conversation
+between them and the managed ones is the effect of managing, plus chance.
 
-Of conversations that were not managed it says what they might have cost if they had been:
-the least is what was reckoned beside their calls, at the most a quarter of what would have
-left the windows is sent all the same, and the model looks something up twice after each
-time. It is an estimate and no promise.`,
+For unmanaged conversations it estimates the cost with managing. The lower bound is
+the sum of the estimates recorded with their calls; the upper bound assumes that a
+quarter of the removed text is sent nevertheless and that the model looks something
+up twice after each cut. It is no promise.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := parseSince(after, j.Clock()())
@@ -215,7 +215,7 @@ func costOf(t *carrel.CallTally) string {
 	}
 	switch {
 	case priced == 0:
-		return "no price is known of what was called: carrel help config"
+		return "no price is known for the models: carrel help config"
 	case t.Unpriced > 0:
 		return fmt.Sprintf("%s at list prices, without %s of models that have none", t.Cost, out.Count(t.Unpriced, "call"))
 	}

@@ -21,12 +21,12 @@ func newContext(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:   "context [SESSION|level|trigger|stats] [--model M] [--window N]",
-		Short: "Show what fills the window",
-		Long: `Context shows what fills the window of a conversation, in tokens, and how much is
-left. The figures add up to what is used. This is the window that Carrel holds; what
-the agent sends is told apart from it, where its transcript says how much that is.
-What the client itself compacted is of earlier windows: it is in no figure of this
-one, and all of it can be recalled.`,
+		Short: "Show the parts of the window and their sizes",
+		Long: `Context shows the sizes of the parts of a conversation's window, in tokens, and the
+free space. They add up to the size of the window that Carrel holds. The size of the
+agent's own requests is shown separately, if its transcript records it. Messages
+that the client compacted belong to earlier windows: they are not counted here, and
+can be recalled.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,36 +21,36 @@ func newCost(j *job.Job) *cobra.Command {
 	var after string
 	cmd := &cobra.Command{
 		Use:   "cost [SESSION] [--since D]",
-		Short: "Say what conversations cost, and why caches were not read",
-		Long: `Cost adds up what the provider charged for the calls of a conversation, as its
-client recorded it, or as the proxy saw it: what was read from the provider's cache,
-written to it, neither, and the output, in tokens and at list prices. It lists the calls
-that could have read more than they did, with the cause and who it was:
+		Short: "Show the cost of conversations, and the causes of cache misses",
+		Long: `Cost adds up the provider's charges for the calls of a conversation, as its client
+or the proxy recorded them: input read from the provider's cache, written to it, and
+uncached, and output, in tokens and at list prices. It lists the calls that could
+have read more from the cache, with the cause and its author:
 
-  expired     time    the call came after the lifetime of what was kept
+  expired     time    the call came after the cache entry had expired
   compaction  client  the client compacted its history
-  model       client  another model was asked
+  model       client  the call used another model
   frame       client  tools or system text changed; session files do not record
                       that
-  edited      client  a message that was sent was changed or left out, or a
-                      person went back; session files do not record that
+  edited      client  a sent message was changed or left out, or the user went
+                      back; session files do not record that
   epoch       carrel  Carrel made the window smaller
-  unknown             none of these shows: tools or system text may have changed
-                      unrecorded, or the provider forgot it
+  unknown             no cause is recorded: tools or system text may have changed,
+                      or the provider dropped the cache entry
 
-Without SESSION it adds up all that are stored, and all calls that came through the proxy.
-A call that is in a session file, too, counts once. It needs no proxy: import the session
-files of Claude Code first. Prices of other models go into the settings, see the guide
+Without SESSION it adds up all stored sessions and all calls through the proxy. A
+call that both recorded counts once. It needs no proxy: import the session files of
+Claude Code first. Prices of other models go into the settings, see the guide
 doc/guide/cost.md.
 
-What managing the windows would have changed is arithmetic over the same figures and no
-promise. Of calls that came through the proxy it takes what was reckoned beside them, and
-at the most that a quarter of what would have left is sent all the same. Of others it
-assumes that a window is made smaller when it is 80% full, and when it is cold and above
-its target, which is 40% of it at the least and 60% at the most; and that no result of a
-tool is shortened before it is sent. Of both it assumes that at the most the model looks
-something up twice after each time, and that it does the same otherwise. Calls that were
-managed cost what they did.`,
+The cost with managed windows is an estimate and no promise. For calls through the
+proxy it uses the estimates recorded with them; the upper bound assumes that a
+quarter of the removed text is sent nevertheless. For other calls it assumes that a
+window is made smaller when it is 80% full, and when it is cold and above its
+target, which is 40% (lower bound) to 60% (upper bound) of it, and that no tool
+result is shortened. For both, the upper bound assumes that the model looks
+something up twice after each cut and otherwise does the same. Managed calls count
+with their real cost.`,
 		Example: `  carrel import --all
   carrel cost --since 7d
   carrel cost @last`,
@@ -173,7 +173,7 @@ func printMissing(p *out.Page, r *carrel.CostResult) {
 			out.Count(b.Unpriced, "call"), strings.Join(b.Missing, ", "))
 	}
 	if n := len(r.Unmetered); n > 0 {
-		p.Line("%s left out: their formats do not say what was charged, and no call came through the proxy", out.Count(n, "session"))
+		p.Line("%s left out: their formats record no usage, and no call came through the proxy", out.Count(n, "session"))
 	}
 	if r.Twice > 0 {
 		p.Line("%s in a session file came through the proxy, too: they count once, as the proxy saw them", out.Count(r.Twice, "call"))

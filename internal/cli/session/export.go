@@ -21,21 +21,20 @@ func newExport(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:   "export [SESSION] [--to FORMAT] [--as-new-session] [-o FILE|FOLDER]",
-		Short: "Write what is in the window in a provider's format",
-		Long: `Export writes what is in the window of a conversation. An untouched conversation
-in its own format is what was imported, byte for byte. Everything else passes
-the checks of the format's provider first; what the format cannot carry is
-listed on standard error.
+		Short: "Write the window in a provider's format",
+		Long: `Export writes the window of a conversation. An untouched conversation in its own
+format is byte for byte as imported. Every other result is validated by the rules of
+the format's provider; parts that the format cannot carry are listed on standard
+error.
 
---whole writes the conversation as it was imported, whatever is in the window.
+--whole writes the whole imported conversation instead of the window.
 
---as-new-session writes a session file for an agent to resume: the agent that the
-conversation is of, or that of the format that --to names; for conversations of no
-agent it is Claude Code. The file has a new id, and so have its rows. -o names the
-folder that it goes to, or the file, whose name must be one that the agent gives to
-sessions. For Codex it may be left out: then the file goes where Codex looks for it.
-This alone writes into folders in which agents keep their sessions, and only a new
-file.`,
+--as-new-session writes a session file for an agent to resume: the agent of the
+conversation, or the agent of the format in --to; the default for other
+conversations is Claude Code. The session and its rows get new ids. -o names the
+folder or the file, whose name must be one that the agent uses for sessions. For
+Codex, -o may be omitted: the file then goes into Codex's own folder. Only this
+option writes into agents' session folders, and only a new file.`,
 		Example: `  carrel export > next.jsonl
   carrel export 7b1e90aa --to openai -o request.json
   carrel export --as-new-session -o ~/.claude/projects/-srv-app

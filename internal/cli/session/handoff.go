@@ -22,17 +22,17 @@ func newHandoff(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [--json [--strict]] [-o FILE|DIR]",
 		Short: "Make a packet with which another agent goes on",
-		Long: `Handoff prints what another agent needs to go on with a conversation: goal and
-state, sources by how well they are known, what is decided and what is only
-inferred, open questions, the user's corrections in the user's words, what was
-done and what was not, and what must not be claimed. It comes from the
-conversation, its contract and the journal, and needs no model.
+		Long: `Handoff prints a packet for another agent that continues a conversation: goal and
+state, sources with their degree of verification, decisions, inferences, open
+questions, the user's corrections in the user's words, work done and not done, and
+claims that must not be made. It comes from the conversation, its contract and the
+journal, and needs no model.
 
 It is Markdown with fifteen sections. With --json it is JSON without a key for the
-schema; "carrel debug schema handoff" describes it. The published schema of packets has no
-file name, no permalink and no list of files: with --strict they are left out, for
-readers that refuse what they do not know. In a folder it is named after the date and
-the session. "carrel help handoffs" says more.`,
+schema; "carrel debug schema handoff" describes it. --strict omits the keys that the
+published schema of packets does not have (file name, permalink, list of files), for
+readers that refuse unknown keys. In a folder the file is named by date and session.
+"carrel help handoffs" says more.`,
 		Example: `  carrel handoff --for reviewer -o .
   carrel handoff --json | carrel debug schema check handoff -
   carrel handoff --json --strict > packet.json
@@ -62,12 +62,12 @@ the session. "carrel help handoffs" says more.`,
 	}
 	s = job.TakesSession(cmd)
 	f := cmd.Flags()
-	f.StringVar(&req.For, "for", "", "`who` is to go on; any agent by default")
-	f.StringVar(&req.By, "by", "", "`who` hands over; the user by default")
+	f.StringVar(&req.For, "for", "", "`recipient`; any agent by default")
+	f.StringVar(&req.By, "by", "", "`sender`; the user by default")
 	f.StringVar(&req.Next, "next", "", "recommended next action, in a `text`; the last step on record by default")
-	f.StringVar(&req.Notes, "notes", "", "`text` for who goes on")
+	f.StringVar(&req.Notes, "notes", "", "`text` for the recipient")
 	f.StringVar(&req.Domain, "domain", "", "`word` that the file's name begins with")
-	f.StringVar(&req.Title, "title", "", "`words` that the file's name ends with; those of the session by default")
+	f.StringVar(&req.Title, "title", "", "`words` at the end of the file name; by default the session's title")
 	f.BoolVar(&req.Strict, "strict", false, "with --json: only the keys of the published schema")
 	job.TakesOutput(cmd, &to, "write to `file`, or to a folder under the packet's own name; - is standard output")
 	cmd.AddCommand(newHandoffCheck(j))
@@ -111,12 +111,12 @@ func newHandoffCheck(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|- [--session S]",
 		Short: "Tell whether a packet is honest",
-		Long: `Check holds a packet, in Markdown or JSON, against eight rules: what was linked
-does not count as read, what was assumed not as decided, what is open not as
-done; hidden reasoning is not handed on, no access is promised, no correction left
-out or reworded, doubt is not buried, and how well each thing is known is said.
-With --session it is compared with what is on record. If a rule is broken, the
-exit code is 1; for what is only to be looked at, it is 0.`,
+		Long: `Check checks a packet, in Markdown or JSON, by eight rules: a linked source is not
+called read, an assumption not a decision, an open point not done; there is no
+hidden reasoning and no promise of access; corrections are complete and in the
+user's words; doubts are stated, and each claim states how well it is known. With
+--session the packet is compared with the record of that session. If a rule is
+broken, the exit code is 1; warnings leave it at 0.`,
 		Example: `  carrel handoff check handoff_2026_02_03_lamp.md
   carrel handoff | carrel handoff check - --session @last`,
 		Args: cobra.ExactArgs(1),
@@ -149,7 +149,7 @@ exit code is 1; for what is only to be looked at, it is 0.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", "`session` that it is to be compared with")
+	cmd.Flags().StringVar(&session, "session", "", "`session` to compare it with")
 	j.OfferSessions(cmd, "session")
 	return cmd
 }
@@ -184,15 +184,15 @@ func (c *checkedPacket) print(p *out.Page) {
 	switch n := out.Count(len(handoff.Rules()), "rule"); {
 	case !c.OK:
 	case c.Session != "":
-		p.Line("ok: %s, and what session %s says", n, out.Visible(out.Short(c.Session)))
+		p.Line("ok: %s, and the record of session %s", n, out.Visible(out.Short(c.Session)))
 	default:
-		p.Line("ok: %s; name what it is of with --session to compare", n)
+		p.Line("ok: %s; give --session to compare it with a session", n)
 	}
 }
 
 // printFindings lists what the rules of honesty have against a packet.
 func printFindings(p *out.Page, findings []handoff.Finding) {
-	t := &out.Table{Head: []string{"", "rule", "section", "entry", "what is wrong"}, Whole: true}
+	t := &out.Table{Head: []string{"", "rule", "section", "entry", "problem"}, Whole: true}
 	for _, f := range findings {
 		word, entry := "warning", f.Entry
 		if f.Error {
@@ -215,9 +215,9 @@ func newAccept(j *job.Job) *cobra.Command {
 		Short: "Begin a conversation with a packet from another agent",
 		Long: `Accept begins a conversation with a packet, in Markdown or JSON: its first message
 is the packet, which no compression takes out of the window, and its contract
-inherits the packet's decisions, corrections, open questions and what was
-verified. What the rules of honesty have against the packet is said, and is for
-you to judge. A packet that was accepted before is not accepted twice.`,
+inherits the packet's decisions, corrections, open questions and verified claims.
+Violations of the rules of honesty are listed as warnings. A packet is accepted only
+once.`,
 		Example: `  carrel accept handoff_2026_02_03_lamp.md
   carrel handoff | ssh other.example carrel accept -`,
 		Args: cobra.ExactArgs(1),

@@ -55,9 +55,9 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 	f.BoolVar(&in.all, "all", false, "import all conversations of the agents on this machine")
 	f.StringVar(&in.format, "from", "auto", "`format` of the files; auto finds it out")
 	f.StringVar(&in.after, "since", "", "only files changed since `D`: a date, or such as 36h, 7d or 2w ago")
-	f.BoolVar(&in.rewind, "rewind", false, "take in a shorter copy of what is known")
-	f.BoolVar(&in.anew, "anew", false, "take in what was purged, as if it had never been there")
-	f.BoolVar(&in.watches, "watch", false, "go on importing what changes")
+	f.BoolVar(&in.rewind, "rewind", false, "accept a shorter copy of a stored conversation")
+	f.BoolVar(&in.anew, "anew", false, "import a purged conversation as a new one")
+	f.BoolVar(&in.watches, "watch", false, "keep importing files that change")
 	job.OfferFormats(cmd, "from")
 	job.Writes(cmd, &in.dry)
 	return cmd

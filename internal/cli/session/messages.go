@@ -23,18 +23,18 @@ func newMessages(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "messages [SESSION] [--tree | --all-ids] [--limit N] [--after ID]",
 		Short: "List the blocks of a conversation",
-		Long: `Messages lists the blocks of a conversation in order: a user's message, or a
-reply with the results of its tool calls. Each has an id for recall, why and
-pin, its state, the rule that holds it, its tokens and what it takes in the
-window now. Of a block that "carrel discard" may take out of the window it says
-what it is to it; with --json also why another is kept, and the target and the
-floor of the window.
+		Long: `Messages lists the blocks of a conversation in order: user messages, and replies
+with the results of their tool calls. Each has an id for recall, why and pin, its
+state, the rule that keeps it, its tokens, and its tokens in the present window. A
+block that "carrel discard" may take out shows its discard category; --json also has
+the reason why another block is kept, and the target and the floor of the window.
 
-What the client itself compacted comes first: such blocks are cold, of an earlier
+Blocks that the client compacted come first: they are cold and belong to an earlier
 window, in which their turns are counted.
 
-With --all-ids it prints the ids alone. With --tree, replies stand under the message that they answer, and what is not
-in the conversation (rewinds, sub-agents) is listed behind it.`,
+--all-ids prints only the ids. --tree shows replies under the message that they
+answer, and lists messages outside of the conversation (rewinds, sub-agents) after
+them.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ block has may be an artifact's: every context of the scope has it then.`,
 }
 
 func newUnpin(j *job.Job) *cobra.Command {
-	return pinCommand(j, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin lifts what pin put on blocks and artifacts."})
+	return pinCommand(j, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin removes the pins of blocks and artifacts."})
 }
 
 // A pinned says which blocks and artifacts are pinned now, or are not.

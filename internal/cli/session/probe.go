@@ -20,17 +20,16 @@ func newProbe(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "probe gen|run|lint|report",
 		Aliases: []string{"probes"},
-		Short:   "Ask of a window what its original can answer",
-		Long: `Probe asks of what is in the window of a conversation what its originals could
-answer. A probe is a question with the words that its answer must have. They are
-generated from facts: files that were changed, decisions and their reasons,
-errors and what resolved them, open questions, what was done, what comes next,
-and what a person asked for and corrected. Paths of changed files, corrections,
-decisions of the user and the first task are critical.
+		Short:   "Test whether a window answers questions about the original",
+		Long: `Probe tests whether the window of a conversation still answers questions that the
+original answers. A probe is a question with the keywords of its answer. Probes are
+generated from facts: changed files, decisions and their reasons, errors and their
+fixes, open questions, finished work, next steps, and the user's tasks and
+corrections. Paths of changed files, corrections, the user's decisions and the first
+task are critical.
 
-"carrel compress" does it by itself where it makes a summary or is told to with
---probe-min, and changes nothing unless enough is answered: "carrel help
-summaries".`,
+"carrel compress" runs probes when it makes a summary or has --probe-min, and
+changes nothing unless enough are answered: "carrel help summaries".`,
 		Example: `  carrel probe gen | carrel probe lint -
   carrel probe run --min 0.95
   carrel probe run --text summary.md --probes probes.json
@@ -101,17 +100,17 @@ func newProbeRun(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:   "run [SESSION | --in FILE] [--probes FILE] [--text FILE] [--model] [--min 0.9]",
-		Short: "Grade what is in the window by probes",
-		Long: `Run asks probes of what is in the window of a conversation, or of the text of a
-file in its place, and changes nothing. A probe is passed if the words of its
-answer stand together in the window; what is not there but in a block that a
-stub or the summary names is counted as one recall away, and the rest as lost.
-The exit code is 0 if enough is answered, and 1 if not: 90% of all probes
-(probes.accept, --min) and all critical ones. With --min 0 nothing is asked.
+		Short: "Grade the window by probes",
+		Long: `Run asks probes of the window of a conversation, or of the text of a file, and
+changes nothing. A probe passes if the keywords of its answer stand together in the
+window; if they are only in a block that a stub or the summary names, it counts as
+one recall away, otherwise as lost. The exit code is 0 if 90% of all probes
+(probes.accept, --min) and all critical ones pass, and otherwise 1. --min 0 requires
+none.
 
-The text of --text is judged as a summary, as "carrel summary accept" does it. With
---probes it may be any text, and needs no stored conversation. With --model the model
-of the settings answers from the window alone, and its answers are graded.`,
+The text of --text is judged as a summary, as "carrel summary accept" does. With
+--probes it may be any text, and needs no stored conversation. With --model the
+model of the settings answers from the window alone, and its answers are graded.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -249,7 +248,7 @@ func shareBar(n, of, width int) string {
 // "3/3 critical · 58/60 all (0.97 ≥ 0.90) · 2 missed".
 func probeWords(r *probe.Report, least *ratio.Ratio) string {
 	if r.Total == 0 {
-		return "none: nothing that could be asked"
+		return "none: the conversation has no facts for probes"
 	}
 	want := probe.DefaultPolicy().Overall
 	if least != nil {
@@ -329,7 +328,7 @@ something. If there is a problem, the exit code is 1.`,
 			}{args[0], true, len(probes), append([]probe.Problem{}, probe.Lint(probes)...)}
 			value.OK = len(value.Problems) == 0
 			err = j.Result("probe-lint", value, func(p *out.Page) {
-				t := &out.Table{Head: []string{"index", "probe", "rule", "what is wrong"}}
+				t := &out.Table{Head: []string{"index", "probe", "rule", "problem"}}
 				for _, q := range value.Problems {
 					t.Add(q.Index, q.Probe, q.Rule, q.Text)
 				}

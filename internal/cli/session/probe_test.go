@@ -22,7 +22,7 @@ func TestProbesArePrinted(t *testing.T) {
 		least  *ratio.Ratio
 		want   string
 	}{
-		{probe.Tally{}, 0, 0, nil, "none: nothing that could be asked"},
+		{probe.Tally{}, 0, 0, nil, "none: the conversation has no facts for probes"},
 		{probe.Tally{Total: 4, Passed: 4}, ratio.One, 0, nil, "1/2 critical · 4/4 all (1.00 ≥ 0.90)"},
 		{probe.Tally{Total: 4, Passed: 2}, half, 0, &half, "1/2 critical · 2/4 all (0.50 ≥ 0.50) · 2 missed"},
 		{probe.Tally{Total: 4, Passed: 2}, half - 1, 1, &half, "1/2 critical · 2/4 all (0.50 < 0.50) · 2 missed, 1 of them one recall away"},

@@ -18,11 +18,11 @@ func newRecall(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recall ID [--range A:B] [--text] [-o FILE]",
 		Short: "Print the original bytes of a block, or the text of an artifact",
-		Long: `Recall prints the bytes that a block was imported in, whether it is in the window
-or not, and changes nothing. ID is that of a block, or the beginning of one, as
-stubs and messages have it; that of a summary (sum_…), of which the window may
-have only a part, or that of a live artifact. A terminal gets a line about it on
-standard error, and escapes for what could command it; with --raw it gets the bytes.`,
+		Long: `Recall prints the imported bytes of a block, in the window or not, and changes
+nothing. ID is the id of a block, or a prefix of it, as shown by stubs and messages;
+the id of a summary (sum_…), which is printed whole; or the id of a live artifact.
+On a terminal, control characters are escaped and a line about the block goes to
+standard error; --raw prints the bytes unchanged.`,
 		Example: `  carrel recall 77e0b1c2 | head -3
   carrel recall 77e0b1c2 --range 1000:2000
   carrel recall 77e0b1c2 --text`,
@@ -59,7 +59,7 @@ standard error, and escapes for what could command it; with --raw it gets the by
 	}
 	f := cmd.Flags()
 	f.StringVar(&span, "range", "", "only the bytes from `A:B`, counted from 0, without B")
-	f.BoolVar(&req.Text, "text", false, "print what the block says, not the bytes it came in")
+	f.BoolVar(&req.Text, "text", false, "print the text of the block, not the imported bytes")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
 	return cmd
 }

@@ -21,9 +21,9 @@ func newSessionsRemove(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm SESSION [--undo]",
 		Short: "Take a conversation out of use",
-		Long: `Rm takes a conversation out of use: it is not listed or found any more, nothing of it
-is recalled, and a hook or an import does not continue it. Its text is kept, and --undo
-brings it back as it was. "carrel sessions --removed" lists what was removed. To erase a
+		Long: `Rm takes a conversation out of use: commands no longer list, find or recall it, and
+hooks and imports do not continue it. Its text is kept, and --undo brings it back
+unchanged. "carrel sessions --removed" lists removed conversations. To erase a
 conversation, see "carrel sessions purge".`,
 		Example: `  carrel sessions rm 5f0c2a7e
   carrel sessions rm --undo 5f0c2a7e`,
@@ -37,7 +37,7 @@ conversation, see "carrel sessions purge".`,
 			return retire(cmd.Context(), j, args[0], dry, do, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "bring back what was removed")
+	cmd.Flags().BoolVar(&undo, "undo", false, "bring back removed conversations")
 	job.Writes(cmd, &dry)
 	return cmd
 }
@@ -47,15 +47,15 @@ func newSessionsPurge(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purge SESSION [-y]",
 		Short: "Erase a conversation for good",
-		Long: `Purge erases a conversation and what was made from it: what earlier imports had of
-it, summaries, stubs, its contract, the words it is found by, its part of contexts, the
-memories that came of these, and conversations that began with a packet of it. What
-stays are ids, figures, commitments and the journal, whose last entry is the receipt.
-Nothing brings it back; its file is imported again only with --anew. A conversation
-whose contract inherited from this one's keeps what it inherited, and is named.
+		Long: `Purge erases a conversation for good and everything derived from it: all imported
+versions, summaries, stubs, its contract, its search index, its parts of contexts,
+memories from those contexts, and conversations that began with a packet of it. IDs,
+figures, commitments and the journal stay; the last entry of the journal is the
+receipt. Its file is imported again only with --anew. Conversations whose contract
+inherited from its contract keep their inheritance and are listed.
 
-Files of other programs and backups are left alone. On a terminal it asks first, unless
--y says yes.`,
+It does not touch files of other programs and backups. On a terminal it asks first,
+unless -y is given.`,
 		Example: `  carrel sessions purge -n 5f0c2a7e
   carrel sessions purge -y 5f0c2a7e`,
 		Args:              cobra.ExactArgs(1),
@@ -119,7 +119,7 @@ func printRetired(j *job.Job, res *carrel.SessionRemoval, err error, dry bool) e
 			t.Add(id, "memory "+word+" too")
 		}
 		for _, id := range res.Heirs {
-			t.Add(id, "keeps what its contract inherited")
+			t.Add(id, "keeps its inheritance")
 		}
 		p.Table(t)
 		if p.TTY && res.Cells > 0 {

@@ -67,7 +67,7 @@ those in the window now. With --removed it lists those that were removed or purg
 	flags := func(c *cobra.Command) {
 		c.Flags().IntVar(&limit, "limit", 0, "list `n` at most")
 		c.Flags().BoolVar(&removed, "removed", false, "list those that were removed or purged")
-		c.Flags().StringVar(&project, "project", "", "list those of a working `directory` only, or of one below it")
+		c.Flags().StringVar(&project, "project", "", "list only sessions of a working `directory` or one below it")
 	}
 	flags(cmd)
 	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Args: cobra.NoArgs, RunE: list}
@@ -105,7 +105,7 @@ func newSessionsShow(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:               "show [SESSION]",
-		Short:             "Show what is known of a conversation",
+		Short:             "Show the record of a conversation",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

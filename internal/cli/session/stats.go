@@ -16,12 +16,12 @@ func newStats(j *job.Job) *cobra.Command {
 	var s *job.SessionArg
 	cmd := &cobra.Command{
 		Use:   "stats [SESSION] [--task N]",
-		Short: "Estimate what the tasks of a conversation cost, in tokens",
-		Long: `Stats estimates what each task of a conversation cost: a task is what a person
-asks for, up to what is asked next. Each reply of the model is a call that read
-all that was said before, as it was imported; what a provider caches is counted
-like the rest. Tokens per task, not per request, are what counts: what is saved
-by forgetting is spent again by looking it up.`,
+		Short: "Estimate the cost of a conversation's tasks, in tokens",
+		Long: `Stats estimates the tokens that each task of a conversation cost. A task begins with
+a user's request and ends before the next one. Each reply of the model counts as a
+call that read everything before it, as imported; cached tokens count like others.
+The measure is tokens per task, not per request, because forgotten text is looked up
+again at a cost.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -20,9 +20,9 @@ func newSummary(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "summary show|check|merge|accept",
 		Short: "Show, check and merge summaries of conversations",
-		Long: `Summary shows what stands in the window of a conversation for its older blocks,
-and works on summaries that are files, in JSON or Markdown: yours, another
-program's, a model's. "carrel help summaries" says what makes one.`,
+		Long: `Summary shows the summary in a conversation's window, and works on summaries in
+files, in JSON or Markdown, from any author. "carrel help summaries" lists the parts
+of a summary.`,
 		Example: `  carrel summary show
   carrel summary check draft.md --session @last
   carrel summary merge old.json new.json -o merged.json
@@ -42,14 +42,14 @@ func newSummaryShow(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [SESSION] [--whole | --window]",
 		Short: "Print the summary of a conversation",
-		Long: `Show prints the summary of a conversation as Markdown: the whole of it, or with
---window what of it is in the window, as it is sent. Ids in brackets are those
-of the blocks that an entry is from: "carrel recall ID".`,
+		Long: `Show prints the whole summary of a conversation as Markdown, or with --window the
+part in the window, as it is sent. IDs in brackets name the blocks that an entry
+comes from: "carrel recall ID".`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if whole && window {
-				return out.Usagef("--whole and --window: give one of them")
+				return out.Usagef("--whole and --window: use only one")
 			}
 			ctx := cmd.Context()
 			return s.On(ctx, j, "", args, func(a *job.Access, id transcript.SessionID) error {
@@ -67,7 +67,7 @@ of the blocks that an entry is from: "carrel recall ID".`,
 	}
 	s = job.TakesSession(cmd)
 	cmd.Flags().BoolVar(&whole, "whole", false, "all of it; this is the default")
-	cmd.Flags().BoolVar(&window, "window", false, "what of it is in the window")
+	cmd.Flags().BoolVar(&window, "window", false, "print the part in the window")
 	return cmd
 }
 
@@ -75,13 +75,13 @@ func newSummaryCheck(j *job.Job) *cobra.Command {
 	var of summaryOf
 	cmd := &cobra.Command{
 		Use:   "check FILE|- [--session S | --source FILE]",
-		Short: "Tell whether a summary is whole, and says only what is so",
-		Long: `Check looks for what is wrong with a summary, in JSON or Markdown: a section that
-is missing, empty, vague or a placeholder, a refusal or an error text in its
-place, what is there twice. With a conversation, stored or in a file, it also
-looks for what that does not say: paths, commands, numbers and names that were
-made up, decisions turned round, changed files that are left out. If there is
-anything, the exit code is 1. "carrel summary accept" asks the probes, too.`,
+		Short: "Check whether a summary is complete and true",
+		Long: `Check looks for problems of a summary, in JSON or Markdown: a section that is
+missing, empty, vague or a placeholder, a refusal or an error text in its place,
+repetitions. With a conversation, stored or in a file, it also finds statements that
+the conversation does not support: invented paths, commands, numbers and names,
+reversed decisions, and missing changed files. If there are problems, the exit code
+is 1. "carrel summary accept" also asks the probes.`,
 		Example: `  carrel summary check draft.md
   carrel compress --in h.json --target 50% --summary |
     carrel summary check - --source h.json`,
@@ -131,15 +131,15 @@ func (c *checkedSummary) print(p *out.Page) {
 	case !c.OK:
 		printProblems(p, c.Problems)
 	case c.CheckSummaryResult != nil:
-		p.Line("ok: form, and what session %s says", out.Short(c.Session))
+		p.Line("ok: form, and the statements of session %s", out.Short(c.Session))
 	default:
-		p.Line("ok: form; name what it is of with --session or --source to compare")
+		p.Line("ok: form; give --session or --source to compare")
 	}
 }
 
 // printProblems lists what is wrong with a summary.
 func printProblems(p *out.Page, problems []summary.Problem) {
-	t := &out.Table{Head: []string{"section", "rule", "entry", "what is wrong"}, Whole: true}
+	t := &out.Table{Head: []string{"section", "rule", "entry", "problem"}, Whole: true}
 	for _, q := range problems {
 		entry := q.Entry
 		if p.TTY {
@@ -162,8 +162,8 @@ func (of *summaryOf) named() bool { return of.session != "" || of.source != "" }
 
 func (of *summaryOf) register(cmd *cobra.Command, j *job.Job) {
 	f := cmd.Flags()
-	f.StringVar(&of.session, "session", "", "`session` that it is of")
-	f.StringVar(&of.source, "source", "", "conversation `file` that it is of")
+	f.StringVar(&of.session, "session", "", "`session` of the summary")
+	f.StringVar(&of.source, "source", "", "conversation `file` of the summary")
 	f.IntVar(&of.blocks, "blocks", 0, "it is of the first `n` blocks only; by default as many as it says, or all")
 	j.OfferSessions(cmd, "session")
 }
@@ -175,7 +175,7 @@ func (of *summaryOf) check(ctx context.Context, j *job.Job, data []byte, do func
 		return err
 	}
 	if of.session != "" && of.source != "" {
-		return out.Usagef("--session and --source: give one of them")
+		return out.Usagef("--session and --source: use only one")
 	}
 	if of.blocks < 0 {
 		return out.Usagef("--blocks: %d is below 0", of.blocks)
@@ -197,15 +197,15 @@ func newSummaryMerge(j *job.Job) *cobra.Command {
 	var to job.Output
 	cmd := &cobra.Command{
 		Use:   "merge OLD NEW [--compat] [--format json|markdown] [-o FILE]",
-		Short: "Merge two summaries without losing what the older one says",
-		Long: `Merge prints the union of two summaries: of files with their changes, decisions,
-errors, context and artifacts, each once. The intent stays; state, blockers and
-steps are those of the newer one, unless it says nothing of them. With --compat
-it does as the skill was published, which loses changes, repeats decisions and
-lets what is empty overwrite.
+		Short: "Merge two summaries without losing entries of the older one",
+		Long: `Merge prints the union of two summaries: files with their changes, decisions,
+errors, context and artifacts, each once. The intent is kept; state, blockers and
+steps are those of the newer summary, unless it has none. --compat merges like the
+published skill, which loses changes, repeats decisions and overwrites with empty
+values.
 
---count prints how many entries a section of the result has, such as decisions
-or files. With --json it prints what became of each entry as well.`,
+--count prints the number of entries of a section of the result, such as decisions
+or files. --json also prints the origin and the fate of each entry.`,
 		Example: `  carrel summary merge old.json new.md > merged.json
   carrel summary merge a.json b.json --count decisions`,
 		Args: cobra.ExactArgs(2),
@@ -214,7 +214,7 @@ or files. With --json it prints what became of each entry as well.`,
 				return err
 			}
 			if j.JSON != "" && to.File == "-" {
-				return out.Usagef("-o - and --json: standard output holds one of them")
+				return out.Usagef("-o - and --json: only one can be standard output")
 			}
 			var both [2]*summary.Summary
 			for i, file := range args {
@@ -253,7 +253,7 @@ or files. With --json it prints what became of each entry as well.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&compat, "compat", false, "merge as version 1.0.0 of the skill does, with what it loses")
+	f.BoolVar(&compat, "compat", false, "merge as version 1.0.0 of the skill does, with its losses")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
 	f.StringVar(&format, "format", "json", "`form` of the result: json or markdown")
 	f.StringVar(&section, "count", "", "print how many entries a `section` has")

@@ -42,7 +42,7 @@ answered.`,
 				return judgeFigures(j, &fig, of.least)
 			}
 			if !of.named() || fig.given() {
-				return out.Usagef("accept: name what the summary is of with --session or --source, and no figures")
+				return out.Usagef("accept: give --session or --source, and no figures")
 			}
 			data, err := j.Read(args[0])
 			if err != nil {

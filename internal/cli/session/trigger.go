@@ -88,7 +88,7 @@ window, or --used in tokens of --window, with --messages; or --tokens and
 	f.BoolVar(&in.retry, "retry", false, "the last compression was not accepted: more messages stay as they are")
 	f.StringVar(&in.tokens, "tokens", "", "`tokens` in the window, for the pager")
 	f.IntVar(&in.iterations, "iterations", 0, "`n` tasks were given, for the pager")
-	f.StringVar(&in.by, "by", "", "`what` decides: window or pager; window by default")
+	f.StringVar(&in.by, "by", "", "`profile` that decides: window or pager; window by default")
 	job.Offer(cmd, "by", string(pager.ProfileWindow), string(pager.ProfilePager))
 	return cmd
 }
@@ -169,7 +169,7 @@ func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load)
 		t.Profile = pager.ProfilePager
 		return true, nil
 	case set("util") && set("used"):
-		return false, out.Usagef("--util and --used: give one of them")
+		return false, out.Usagef("--util and --used: use only one")
 	case set("util"):
 		share, err := job.ParseShare("--util", in.util)
 		if err != nil {

@@ -31,7 +31,7 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 	case !slices.Contains(api.Strategies(), r.Strategy):
 		return nil, fmt.Errorf("%w: no strategy is called %q: there are %v", api.ErrRequest, r.Strategy, api.Strategies())
 	case r.Smallest && r.Target != (api.Target{}):
-		return nil, fmt.Errorf("%w: the smallest window, and a target besides: give one of them", api.ErrRequest)
+		return nil, fmt.Errorf("%w: the smallest window, and a target besides: use only one", api.ErrRequest)
 	case r.Smallest && summarizes(r.Strategy):
 		return nil, fmt.Errorf("%w: the smallest window that %s makes: its summary can be of any size; name a strategy that makes none, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
 	case r.ProbeMin != nil && (*r.ProbeMin < 0 || *r.ProbeMin > ratio.One):
