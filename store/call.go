@@ -42,6 +42,8 @@ type CallFilter struct {
 	Session transcript.SessionID // calls of this session, unless empty
 	Since   time.Time            // calls begun at this time or later, unless zero
 	Open    bool                 // calls in the state CallIntent
+	ID      string               // the call with this id, unless empty
+	Before  int64                // calls with a lower Seq, unless 0
 	Limit   int                  // at most so many, the latest; 0 or less means all
 }
 
@@ -115,7 +117,8 @@ func (c *Call) Ends(present CallState) bool {
 
 // Fits reports whether the filter selects c, ignoring the limit.
 func (f *CallFilter) Fits(c *Call) bool {
-	return (f.Session == "" || c.Session == f.Session) && !c.Begun.Before(f.Since) && (!f.Open || c.State == CallIntent)
+	return (f.Session == "" || c.Session == f.Session) && !c.Begun.Before(f.Since) && (!f.Open || c.State == CallIntent) &&
+		(f.ID == "" || c.ID == f.ID) && (f.Before == 0 || c.Seq < f.Before)
 }
 
 func (s CallState) valid() bool {

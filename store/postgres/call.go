@@ -23,6 +23,7 @@ const (
 	updateCall  = `UPDATE call SET state = $3, ended = $4, outcome = $5 WHERE scope = $1 AND seq = $2`
 	selectCalls = callColumns + `
 		AND ($2::bytea IS NULL OR session_id = $2) AND begun >= $3 AND (NOT $4 OR state = 'intent')
+		AND ($6::bytea IS NULL OR call_id = $6) AND ($7::bigint IS NULL OR seq < $7)
 		ORDER BY seq DESC LIMIT $5`
 )
 
@@ -125,9 +126,13 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 	if filter.Limit > 0 {
 		most = &filter.Limit
 	}
+	var before *int64
+	if filter.Before > 0 {
+		before = &filter.Before
+	}
 	return list(ctx, s, scope, func(t *tx) (*[]*store.Call, error) {
 		calls := new([]*store.Call)
-		t.rows(each(calls, scanCall), selectCalls, raw(scope), maybe(filter.Session), since, filter.Open, most)
+		t.rows(each(calls, scanCall), selectCalls, raw(scope), maybe(filter.Session), since, filter.Open, most, maybe(filter.ID), before)
 		return calls, nil
 	})
 }

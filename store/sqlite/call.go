@@ -151,14 +151,23 @@ func openCalls(scope governance.Scope) *callList {
 	return &callList{selectOpenCalls, selectOpenCallTotal, nil, []any{scope}}
 }
 
+// callsBefore are the calls of a scope that were begun before one with a number.
+func callsBefore(scope governance.Scope, seq int64) *callList {
+	return &callList{selectCallsBefore, selectCallsBeforeTotal, func(r *callRow) int64 { return r.Seq }, []any{scope, seq}}
+}
+
 // Calls implements [store.Calls]. That one is missing shows where it would have been.
 func (s *database) Calls(ctx context.Context, scope governance.Scope, filter store.CallFilter) iter.Seq2[*store.Call, error] {
 	list := allCalls(scope)
 	switch {
+	case filter.ID != "":
+		return s.callNamed(ctx, scope, &filter)
 	case filter.Session != "":
 		list = callsOf(scope, filter.Session)
 	case filter.Open:
 		list = openCalls(scope)
+	case filter.Before > 0:
+		list = callsBefore(scope, filter.Before)
 	}
 	return stream(ctx, s, func(v view, emit func(*store.Call) error) error {
 		found := 0
@@ -174,6 +183,20 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 			}
 			return nil
 		})
+	})
+}
+
+// callNamed yields the call that has the id of a filter, if it fits.
+func (s *database) callNamed(ctx context.Context, scope governance.Scope, filter *store.CallFilter) iter.Seq2[*store.Call, error] {
+	return stream(ctx, s, func(v view, emit func(*store.Call) error) error {
+		r, err := scanCall(scope, func(dest ...any) error { return v.row(selectCall, []any{scope, filter.ID}, dest...) })
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err == nil && filter.Fits(&r.Call):
+			err = emit(&r.Call)
+		}
+		return err
 	})
 }
 

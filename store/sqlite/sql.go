@@ -175,9 +175,11 @@ const (
 	selectCall           = callColumns + `AND call_id = ?2`
 	selectCalls          = callColumns + `ORDER BY seq DESC`
 	selectCallsOfSession = callColumns + `AND session_id = ?2 ORDER BY place DESC`
+	selectCallsBefore    = callColumns + `AND seq < ?2 ORDER BY seq DESC`
 	selectOpenCalls      = callColumns + `AND state = 'intent' ORDER BY seq DESC`
 
 	selectCallTotal        = `SELECT calls FROM scope_total WHERE name = ?1`
+	selectCallsBeforeTotal = `SELECT min(calls, ?2 - 1) FROM scope_total WHERE name = ?1`
 	selectOpenCallTotal    = `SELECT open_calls FROM scope_total WHERE name = ?1`
 	selectSessionCallTotal = `SELECT calls FROM session_calls WHERE scope = ?1 AND session_id = ?2`
 

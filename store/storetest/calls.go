@@ -149,6 +149,16 @@ func callsInOrder(t *testing.T, s store.Store) {
 		{store.CallFilter{Open: true, Session: "s"}, ""},
 		{store.CallFilter{Open: true, Since: at(30)}, "e b"},
 		{store.CallFilter{Open: true, Limit: 1}, "e"},
+		{store.CallFilter{ID: "c"}, "c"},
+		{store.CallFilter{ID: "none"}, ""},
+		{store.CallFilter{ID: "c", Session: "s"}, ""},
+		{store.CallFilter{ID: "a", Before: 1}, ""},
+		{store.CallFilter{Before: 1}, ""},
+		{store.CallFilter{Before: 4}, "c b a"},
+		{store.CallFilter{Before: 4, Limit: 2}, "c b"},
+		{store.CallFilter{Before: 4, Open: true}, "c b"},
+		{store.CallFilter{Before: 4, Session: "s"}, "a"},
+		{store.CallFilter{Before: 100}, "e d c b a"},
 	} {
 		yields(t, fmt.Sprintf("Calls that fit %+v", tt.filter), s.Calls(t.Context(), scope, tt.filter), callID, tt.want)
 	}

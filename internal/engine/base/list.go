@@ -24,6 +24,10 @@ type Listing[T, K any] struct {
 	Fetch  func(limit int) ([]T, error)   // the first entries; all for 0
 	Key    func(*T) K                     // of an entry
 	Behind func(K) (func(*T) bool, error) // whether an entry comes after a key
+
+	// From, if it is set, is asked in place of Fetch and Behind for the first entries
+	// after a key; all for a limit of 0.
+	From func(key K, limit int) ([]T, error)
 }
 
 // ListPage returns a page of a list, or, without a limit, all that is behind the cursor.
@@ -58,15 +62,17 @@ func Entries(name string, scope governance.Scope, of any, entries iter.Seq2[*sto
 
 // page returns what a cursor asks for, and the cursor of the next page.
 func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, err error) {
+	most := 0
+	if limit > 0 {
+		most = limit + 1
+	}
 	switch {
 	case limit < 0:
 		return nil, "", &api.FieldError{Field: "limit", Text: "is below 0"}
 	case after != "":
-		items, err = l.rest(after)
-	case limit == 0:
-		items, err = l.Fetch(0)
+		items, err = l.rest(after, most)
 	default:
-		items, err = l.Fetch(limit + 1)
+		items, err = l.Fetch(most)
 	}
 	if err != nil {
 		return nil, "", err
@@ -78,11 +84,14 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns all entries behind a cursor.
-func (l *Listing[T, K]) rest(after string) ([]T, error) {
+// rest returns the entries behind a cursor: at least so many, if there are, or all for 0.
+func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {
 		return nil, err
+	}
+	if l.From != nil {
+		return l.From(key, most)
 	}
 	behind, err := l.Behind(key)
 	if err != nil {
