@@ -31,6 +31,7 @@ type (
 	ProxyState           = api.ProxyState
 	CallOutcome          = api.CallOutcome
 	CallTally            = api.CallTally
+	CallResult           = api.CallResult
 	CallsRequest         = api.CallsRequest
 	CheckHandoffRequest  = api.CheckHandoffRequest
 	CheckSummaryRequest  = api.CheckSummaryRequest
@@ -54,6 +55,7 @@ type (
 	Cursor               = api.Cursor
 	DecideRequest        = api.DecideRequest
 	DiffRequest          = api.DiffRequest
+	DiffSessionRequest   = api.DiffSessionRequest
 	DiffResult           = api.DiffResult
 	DiscardRequest       = api.DiscardRequest
 	DiscardResult        = api.DiscardResult
@@ -122,6 +124,7 @@ type (
 	ScoredEntry          = api.ScoredEntry
 	SearchRequest        = api.SearchRequest
 	SessionCost          = api.SessionCost
+	SessionDelta         = api.SessionDelta
 	SessionInfo          = api.SessionInfo
 	SessionRemoval       = api.SessionRemoval
 	SessionRequest       = api.SessionRequest

@@ -33,6 +33,14 @@ func (e *Engine) Calls(ctx context.Context, scope governance.Scope, req *CallsRe
 	return e.calls.Calls(ctx, scope, req)
 }
 
+// Call returns what is known of one call: what was sent, as far as that is recorded, how much
+// of its beginning the call before was sent too, what it cost and why the provider's cache was
+// not read. A call is named by its id, or by its number, which is its place in the order in
+// which the calls of the scope were begun. It fails with [store.ErrNotFound] if there is none.
+func (e *Engine) Call(ctx context.Context, scope governance.Scope, req *IDRequest) (*CallResult, error) {
+	return e.calls.Call(ctx, scope, req)
+}
+
 // Report sums up what clients sent to models and what was sent in its place,
 // separately for sessions that Carrel managed, for sessions that it left
 // alone for comparison, and for all others.

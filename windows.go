@@ -89,6 +89,12 @@ func (e *Engine) Discard(ctx context.Context, scope governance.Scope, req *Disca
 	return e.windows.Discard(ctx, scope, req)
 }
 
+// DiffSession says how the window of a session at one moment became that at a later one: the
+// operations between both, and every block that is not as it was. It reads the journal.
+func (e *Engine) DiffSession(ctx context.Context, scope governance.Scope, req *DiffSessionRequest) (*SessionDelta, error) {
+	return e.windows.DiffSession(ctx, scope, req)
+}
+
 // Messages returns the blocks of a session.
 func (e *Engine) Messages(ctx context.Context, scope governance.Scope, req *MessagesRequest) (*MessagesResult, error) {
 	return e.windows.Messages(ctx, scope, req)

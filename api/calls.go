@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/carrel-dev/carrel/digest"
@@ -166,6 +167,46 @@ type Call struct {
 	CallIntent
 	CallOutcome
 }
+
+// A CallResult is what is known of one call.
+type CallResult struct {
+	Call
+
+	// Segments tile the body that was sent, by the manifest of the call. There are none for
+	// a call that went as it came: nothing of it is kept but lengths and digests.
+	Segments []CallPart `json:"segments"`
+	Kept     int        `json:"kept"` // bytes at the beginning of the body that the call before was sent, too
+
+	// Head is what was sent in place of the first HeadFor messages of the client, a JSON list
+	// of messages. It is none if the call had no head, or if that was erased since.
+	Head    json.RawMessage `json:"head,omitempty"`
+	HeadFor int             `json:"head_for,omitempty"` // how many messages of the client Head stands for
+
+	Before   *Call          `json:"before,omitempty"`   // the call of the session that this one goes on from
+	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; none if the model has no price, or the provider did not say what it took
+	Uncached *economy.Money `json:"uncached,omitempty"` // what it had cost without a cache
+	Break    *economy.Break `json:"break,omitempty"`    // if it could have read more from the cache than it did; Call counts from the oldest call that was looked at
+}
+
+// A CallPart is a stretch of the body that was sent.
+type CallPart struct {
+	Kind   manifest.Kind `json:"kind"` // frame, message, or stub: what Carrel put in place of messages
+	Start  int           `json:"start"` // bytes of the body before it
+	Bytes  int           `json:"bytes"`
+	Origin CallOrigin    `json:"origin"` // before, client or carrel: who has sent it first, or put it there
+	Before string        `json:"before,omitempty"` // id of the call before, if it was sent the same
+	Chain  string        `json:"chain,omitempty"`  // of the messages up to its end
+}
+
+// A CallOrigin says where a part of a body is from.
+type CallOrigin string
+
+// The origins.
+const (
+	OriginBefore CallOrigin = "before" // the call before was sent the same
+	OriginClient CallOrigin = "client" // the client sent it, and it is new
+	OriginCarrel CallOrigin = "carrel" // Carrel put it in place of messages
+)
 
 // A Rewrite is the text that was sent to a model in place of messages of the
 // client.

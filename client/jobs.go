@@ -152,6 +152,11 @@ func (c *Client) Journal(ctx context.Context, scope governance.Scope, req *api.J
 	return listAll(ctx, c, scope, &ops.Journal, req)
 }
 
+// DiffSession does [carrel.Engine.DiffSession].
+func (c *Client) DiffSession(ctx context.Context, scope governance.Scope, req *api.DiffSessionRequest) (*api.SessionDelta, error) {
+	return do(ctx, c, scope, &ops.DiffSession, req)
+}
+
 // Brief does [carrel.Engine.Brief].
 func (c *Client) Brief(ctx context.Context, scope governance.Scope, req *api.BriefRequest) (*api.BriefResult, error) {
 	return do(ctx, c, scope, &ops.Brief, req)
@@ -325,6 +330,11 @@ func (c *Client) Log(ctx context.Context, scope governance.Scope, req *api.LogRe
 // Calls does [carrel.Engine.Calls].
 func (c *Client) Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (*api.List[api.Call], error) {
 	return listAll(ctx, c, scope, &ops.Calls, req)
+}
+
+// Call does [carrel.Engine.Call].
+func (c *Client) Call(ctx context.Context, scope governance.Scope, req *api.IDRequest) (*api.CallResult, error) {
+	return do(ctx, c, scope, &ops.Call, req)
 }
 
 // Report does [carrel.Engine.Report].

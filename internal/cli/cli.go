@@ -129,6 +129,7 @@ var former = map[string][]string{
 	"level":   {"context", "level"},
 	"trigger": {"context", "trigger"},
 	"stats":   {"context", "stats"},
+	"diff":    {"context", "diff"},
 	"tier":    {"debug", "tier"},
 	"lru-sim": {"debug", "lru-sim"},
 	"recency": {"debug", "recency"},

@@ -129,6 +129,8 @@ func TestDocumentsAreReplies(t *testing.T) {
 		{job: "review", args: []string{"review", "show", held}, path: "/reviews/HELD"},
 		{job: "log", args: []string{"log"}, path: "/log"},
 		{job: "calls", args: []string{"calls", session, "--since", "2026-01-01"}, path: "/calls?session=SESSION&since=2026-01-01T00:00:00Z"},
+		{job: "call", args: []string{"calls", "show", "1"}, path: "/calls/1"},
+		{job: "diff-session", args: []string{"context", "diff", session, "start"}, path: "/sessions/SESSION/diff?from=start"},
 		{job: "report", args: []string{"report"}, path: "/report"},
 
 		// Dry runs of writes tell what they would do.

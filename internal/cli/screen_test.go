@@ -211,6 +211,8 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	recordCalls(t, env, "5f0c", "a word")
 	add(document(0, "calls", "--since", "7d", "--limit", "9"))
 	add(document(0, "report"))
+	add(document(0, "calls", "show", "2"))
+	add(document(0, "diff", "5f0c", "start"))
 	add(retentionDocument(t, document))
 	for _, raw := range examDocuments(t, document) {
 		add(raw)

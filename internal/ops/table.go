@@ -104,6 +104,9 @@ var (
 	Journal = Op[api.JournalRequest, api.List[store.Entry]]{Operation: Operation{
 		"journal", get, "/sessions/{session}/journal", read, "List what happened to a session", "items", "",
 	}}
+	DiffSession = Op[api.DiffSessionRequest, api.SessionDelta]{Operation: Operation{
+		"diff-session", get, "/sessions/{session}/diff", read, "Say how the window of a session at one moment became that at another", "", "",
+	}}
 	Brief = Op[api.BriefRequest, api.BriefResult]{Operation: Operation{
 		"brief", get, "/sessions/{session}/brief", read, "Say what must survive a compaction of a session", "", "",
 	}}
@@ -238,6 +241,9 @@ var (
 	Calls = Op[api.CallsRequest, api.List[api.Call]]{Operation: Operation{
 		"calls", get, "/calls", read, "List calls to models, last begun first", "items", "",
 	}}
+	Call = Op[api.IDRequest, api.CallResult]{Operation: Operation{
+		"call", get, "/calls/{id}", read, "Return one call to a model, with what was sent, what it cost and why the cache was not read", "", "",
+	}}
 	Report = Op[api.ReportRequest, api.ReportResult]{Operation: Operation{
 		"report", get, "/report", read, "Say what was sent to models, and by how much less than what clients sent", "", "",
 	}}
@@ -256,9 +262,9 @@ var (
 // table has every operation that is a job of the engine, in the order of the documentation.
 var table = [...]interface{ describe() *Operation }{
 	&Sessions, &FindSession, &Session, &RemovedSessions, &RemoveSession, &RestoreSession, &PurgeSession, &Import, &Append, &Messages, &Context, &Trigger, &Compress, &Discard, &PageBlocks, &Pin, &Undo, &Mark,
-	&Export, &Repair, &Recall, &Why, &Search, &Stats, &Cost, &State, &Journal, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
+	&Export, &Repair, &Recall, &Why, &Search, &Stats, &Cost, &State, &Journal, &DiffSession, &Brief, &Summary, &CheckSummary, &Probes, &RunProbes, &ProbeReport,
 	&Contract, &AmendContract, &CheckContract, &Handoff, &CheckHandoff, &Accept,
 	&Put, &Artifacts, &Get, &PinArtifact, &Remove, &Restore, &Refute, &Purge, &Stash, &CollectStash, &Triage, &Assemble,
 	&Manifests, &Manifest, &DiffManifests, &VerifyManifest, &Replay, &Commit, &Reviews, &Review, &Decide, &Log,
-	&Calls, &Report,
+	&Calls, &Call, &Report,
 }

@@ -47,6 +47,7 @@ func (s *server) registerSessions() {
 	handle(s, &ops.CheckSummary, (*carrel.Engine).CheckSummary)
 	handle(s, &ops.Probes, (*carrel.Engine).Probes)
 	handle(s, &ops.RunProbes, (*carrel.Engine).RunProbes).notes(noteProbes)
+	handle(s, &ops.DiffSession, (*carrel.Engine).DiffSession)
 	handle(s, &ops.Brief, (*carrel.Engine).Brief)
 	handle(s, &ops.ProbeReport, (*carrel.Engine).ProbeReport)
 }
@@ -87,5 +88,6 @@ func (s *server) registerArtifacts() {
 
 func (s *server) registerCalls() {
 	handle(s, &ops.Calls, (*carrel.Engine).Calls)
+	handle(s, &ops.Call, (*carrel.Engine).Call)
 	handle(s, &ops.Report, (*carrel.Engine).Report)
 }

@@ -144,6 +144,9 @@ func (s *scenario) playWindow() {
 	}
 	must[carrel.CheckSummaryResult](s, &ops.CheckSummary.Operation, fields{"data": text}, "session", id)
 	must[carrel.RunProbesResult](s, &ops.RunProbes.Operation, fields{"session": id})
+	if d := must[carrel.SessionDelta](s, &ops.DiffSession.Operation, nil, "session", id, "from", "start"); len(d.Blocks) == 0 {
+		s.t.Errorf("nothing differs after a compression: %+v", d)
+	}
 	must[carrel.ProbeReport](s, &ops.ProbeReport.Operation, nil, "session", id)
 	must[carrel.ExportResult](s, &ops.Export.Operation, nil, "session", id)
 	must[carrel.RecallResult](s, &ops.Recall.Operation, nil, "block", block)
@@ -208,6 +211,11 @@ func (s *scenario) playCalls() {
 	list := must[api.List[carrel.Call]](s, &ops.Calls.Operation, nil, "session", "s", "since", "2026-01-01T00:00:00Z")
 	if len(list.Items) != 2 || list.Items[1].Usage.CacheRead != 90 {
 		s.t.Errorf("calls = %+v", list.Items)
+	}
+	for id, want := range map[string]string{"call_1": "call_1", "2": "call_2"} {
+		if got := must[carrel.CallResult](s, &ops.Call.Operation, nil, "id", id); got.ID != want {
+			s.t.Errorf("call %s is %s, want %s", id, got.ID, want)
+		}
 	}
 	report := must[carrel.ReportResult](s, &ops.Report.Operation, nil)
 	if report.Managed.Calls != 2 || report.Total.Open != 1 {

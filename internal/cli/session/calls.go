@@ -75,6 +75,7 @@ is purged; name a purged conversation by its whole id.`,
 	f := cmd.Flags()
 	f.StringVar(&after, "since", "", sinceCalls)
 	f.IntVar(&req.Limit, "limit", 0, "list `n` at most")
+	cmd.AddCommand(newCallsShow(j))
 	return cmd
 }
 

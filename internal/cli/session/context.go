@@ -18,15 +18,19 @@ import (
 func newContext(j *job.Job) *cobra.Command {
 	var model string
 	var window int
+	var watch bool
 	var s *job.SessionArg
 	cmd := &cobra.Command{
-		Use:   "context [SESSION|level|trigger|stats] [--model M] [--window N]",
+		Use:   "context [SESSION|level|trigger|stats|diff] [--model M] [--window N] [--watch]",
 		Short: "Show the parts of the window and their sizes",
 		Long: `Context shows the sizes of the parts of a conversation's window, in tokens, and the
 free space. They add up to the size of the window that Carrel holds. The size of the
 agent's own requests is shown separately, if its transcript records it. Messages
 that the client compacted belong to earlier windows: they are not counted here, and
-can be recalled.`,
+can be recalled.
+
+With --watch it prints the picture again whenever the conversation changes, until it is
+interrupted; with --json or into a pipe it prints one line for each change.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +47,11 @@ can be recalled.`,
 				if capacity == 0 && model != "" {
 					capacity = token.ContextWindow(model)
 				}
-				res, err := a.Context(ctx, a.Scope, &carrel.ContextRequest{Session: id, Window: capacity})
+				req := &carrel.ContextRequest{Session: id, Window: capacity}
+				if watch {
+					return watchContext(ctx, j, a, req)
+				}
+				res, err := a.Context(ctx, a.Scope, req)
 				if err != nil {
 					return err
 				}
@@ -54,7 +62,8 @@ can be recalled.`,
 	s = job.TakesSession(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
 	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; of the settings, or else the model's, by default")
-	cmd.AddCommand(newLevel(j), newTrigger(j), newStats(j))
+	cmd.Flags().BoolVar(&watch, "watch", false, "print it again whenever the conversation changes, until interrupted")
+	cmd.AddCommand(newLevel(j), newTrigger(j), newStats(j), newContextDiff(j))
 	for _, c := range cmd.Commands() {
 		c.DisableFlagsInUseLine = true
 	}

@@ -125,25 +125,24 @@ func (e *Calls) CloseCalls(ctx context.Context, scope governance.Scope, req *api
 // Calls returns the calls of a scope, or of one session, last begun first.
 func (e *Calls) Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (_ *api.List[api.Call], err error) {
 	defer base.During("list calls", &err)
+	before := func(seq int64, limit int) ([]api.Call, error) {
+		var list []api.Call
+		filter := store.CallFilter{Session: req.Session, Since: req.Since, Before: seq}
+		if req.Client == "" {
+			filter.Limit = limit
+		}
+		err := e.EachCall(ctx, scope, filter, func(c *api.Call) bool {
+			if req.Client == "" || c.Client == req.Client {
+				list = append(list, *c)
+			}
+			return limit <= 0 || len(list) < limit
+		})
+		return list, err
+	}
 	return base.ListPage(&base.Listing[api.Call, int64]{
 		Name: "calls", Scope: scope, Of: []any{req.Session, req.Client, req.Since},
-		Fetch: func(limit int) ([]api.Call, error) {
-			var list []api.Call
-			filter := store.CallFilter{Session: req.Session, Since: req.Since}
-			if req.Client == "" {
-				filter.Limit = limit
-			}
-			err := e.EachCall(ctx, scope, filter, func(c *api.Call) bool {
-				if req.Client == "" || c.Client == req.Client {
-					list = append(list, *c)
-				}
-				return limit <= 0 || len(list) < limit
-			})
-			return list, err
-		},
-		Key: func(c *api.Call) int64 { return c.Seq },
-		Behind: func(at int64) (func(*api.Call) bool, error) {
-			return func(c *api.Call) bool { return c.Seq < at }, nil
-		},
+		Fetch: func(limit int) ([]api.Call, error) { return before(0, limit) },
+		Key:   func(c *api.Call) int64 { return c.Seq },
+		From:  before,
 	}, req.Cursor)
 }

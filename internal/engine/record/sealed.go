@@ -124,12 +124,9 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 	if CallManifest(id) == "" {
 		return nil, store.ErrNotFound
 	}
-	for c, err := range e.Store.Calls(ctx, scope, store.CallFilter{}) {
-		switch {
-		case err != nil:
+	for c, err := range e.Store.Calls(ctx, scope, store.CallFilter{ID: id}) {
+		if err != nil {
 			return nil, err
-		case c.ID != id:
-			continue
 		}
 		s := &SealedCall{Call: c}
 		if err := parse(c.Intent, &s.Intent); err != nil {

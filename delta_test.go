@@ -1,0 +1,66 @@
+package carrel_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/pager"
+)
+
+// Moments of a session are compared by its journal: what a pass dropped is what differs, and
+// what is undone does not.
+func TestDiffSession(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	in := of(e.Import(t.Context(), scope, &carrel.ImportRequest{Data: conversation(t)}))(t)
+	diff := func(from, to string) *carrel.SessionDelta {
+		t.Helper()
+		return of(e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: from, To: to}))(t)
+	}
+	if d := diff("", ""); len(d.Blocks) != 0 || d.From.Window == nil {
+		t.Errorf("before any pass: %+v", d)
+	}
+	pass := of(e.Compress(t.Context(), scope, &carrel.CompressRequest{Session: in.Session, Target: api.Target{Tokens: in.Tokens / 3}}))(t)
+	d := diff("", "")
+	if len(d.Blocks) == 0 || len(d.Ops) != 1 || d.Ops[0].Op != pass.Op || *d.From.Window != pass.Before || *d.To.Window != pass.After {
+		t.Fatalf("after a pass: %+v", d)
+	}
+	list := of(e.Messages(t.Context(), scope, &carrel.MessagesRequest{Session: in.Session}))(t)
+	left := 0
+	for _, b := range list.Messages {
+		if b.Form != pager.Whole {
+			left++
+		}
+	}
+	if len(d.Blocks) != left || d.Blocks[0].From != pager.Whole || d.Blocks[0].Preview == "" || d.Blocks[0].Op != pass.Op {
+		t.Errorf("%d blocks differ, and %d are not whole: %+v", len(d.Blocks), left, d.Blocks[0])
+	}
+	of(e.Pin(t.Context(), scope, &carrel.PinRequest{Blocks: []string{string(d.Blocks[0].Block)}}))(t)
+	if d := diff(pass.Op, "now"); len(d.Blocks) != 1 || d.Blocks[0].Pinned == nil || !*d.Blocks[0].Pinned || d.Blocks[0].From != "" {
+		t.Errorf("after a pin: %+v", d)
+	}
+	for range 2 {
+		of(e.Undo(t.Context(), scope, &carrel.UndoRequest{Session: in.Session}))(t)
+	}
+	if d := diff("start", ""); len(d.Ops) != 4 || !d.Ops[0].Undone || *d.From.Window != *d.To.Window {
+		t.Errorf("after all was undone: %+v", d)
+	}
+	for from, to := range map[string]string{"none": "", "now": "start", "": "op_none"} {
+		if _, err := e.DiffSession(t.Context(), scope, &carrel.DiffSessionRequest{Session: in.Session, From: from, To: to}); !errors.Is(err, api.ErrRequest) {
+			t.Errorf("from %q to %q: %v", from, to, err)
+		}
+	}
+}
+
+// of returns a function that returns the value, or fails the test.
+func of[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/internal/cli/job"
+	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/ratio"
+)
+
+func newCallsShow(j *job.Job) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show CALL",
+		Short: "Show one call: what was sent, what it cost, why the cache was not read",
+		Long: `Show prints what is recorded of one call to a model, by its id or by its number, which
+is its place in the order in which calls were begun. Of a call that Carrel managed it
+lists what was sent, by lengths: what the call before was sent too, what the client
+added, and what Carrel put in place of messages. Of a call that went as it came
+nothing is kept but its size. If the call could have read more from the provider's
+cache than it did, it says why, as far as the calls show it, and what that cost.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return j.With(ctx, false, func(a *job.Access) error {
+				res, err := a.Call(ctx, a.Scope, &carrel.IDRequest{ID: args[0]})
+				if err != nil {
+					return err
+				}
+				return j.Result("call", res, func(p *out.Page) { printCall(p, res) })
+			})
+		},
+	}
+}
+
+func printCall(p *out.Page, c *carrel.CallResult) {
+	u := &c.Usage
+	rows := [][]any{
+		{"call", c.ID},
+		{"number", c.Seq},
+		{"session", c.Session},
+		{"begun", c.Begun},
+		{"model", c.Model},
+		{"state", string(c.State)},
+		{"managed", managedWord(c.Managed)},
+		{"why", c.Reason},
+		{"epoch", c.Epoch},
+		{"came", fmt.Sprintf("%s bytes", p.Number(int64(c.Bytes)))},
+		{"sent", fmt.Sprintf("%s bytes", p.Number(int64(c.SentBytes)))},
+	}
+	if len(c.Segments) > 0 {
+		rows = append(rows, []any{"as before", fmt.Sprintf("%s bytes at the beginning, %s", p.Number(int64(c.Kept)), ratio.Of(c.Kept, max(c.SentBytes, 1)).Percent())})
+	}
+	if *u != (carrel.Usage{}) {
+		rows = append(
+			rows, []any{"prompt", u.Prompt()},
+			[]any{"read", fmt.Sprintf("%s from the cache, %s", p.Number(int64(u.CacheRead)), out.Percent(u.CacheRead, u.Prompt()))},
+			[]any{"written", u.CacheWrite5m + u.CacheWrite1h}, []any{"uncached", u.Input}, []any{"output", u.Output},
+		)
+	}
+	if c.Cost != nil {
+		rows = append(rows, []any{"cost", c.Cost.String()})
+	}
+	if b := c.Break; b != nil {
+		rows = append(rows, []any{"cache missed", fmt.Sprintf("%s, by %s: %s tokens sent anew, %s more than reading them", b.Cause, b.By, p.Number(int64(b.Lost)), b.Extra)})
+	}
+	if c.Manifest != "" {
+		rows = append(rows, []any{"manifest", c.Manifest})
+	}
+	p.Fields(rows...)
+	if len(c.Segments) == 0 {
+		return
+	}
+	p.Line("")
+	t := &out.Table{Head: []string{"part", "from", "bytes", "origin", "call"}, Whole: true}
+	for i := range c.Segments {
+		s := &c.Segments[i]
+		t.Add(string(s.Kind), s.Start, s.Bytes, string(s.Origin), s.Before)
+	}
+	p.Table(t)
+}

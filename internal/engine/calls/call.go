@@ -1,0 +1,159 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/record"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+)
+
+// callsBefore is how many calls of a session are looked at for the one that a call goes on
+// from.
+const callsBefore = 50
+
+// Call returns what is known of one call, by its id or its number: what was sent, how much of
+// it the call before was sent too, what it cost, and why the cache was not read.
+func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.CallResult, err error) {
+	defer base.During("show call "+req.ID, &err)
+
+	filter := store.CallFilter{ID: req.ID}
+	number, notNumber := strconv.ParseInt(req.ID, 10, 64)
+	switch {
+	case req.ID == "":
+		return nil, fmt.Errorf("%w: no call is named", api.ErrRequest)
+	case notNumber == nil && number > 0 && number < math.MaxInt64:
+		filter = store.CallFilter{Before: number + 1, Limit: 1}
+	}
+	res := &api.CallResult{Segments: []api.CallPart{}}
+	err = e.EachCall(ctx, scope, filter, func(c *api.Call) bool {
+		if notNumber != nil || c.Seq == number {
+			res.Call = *c
+		}
+		return false
+	})
+	if err == nil && res.ID == "" {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.account(ctx, scope, res); err != nil {
+		return nil, err
+	}
+	if err := e.addBefore(ctx, scope, res); err != nil {
+		return nil, err
+	}
+	return res, e.addHead(ctx, scope, res)
+}
+
+// addBefore adds what the call cost, the call that it goes on from, and why the cache that
+// this one had made was not read.
+func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
+	calls := []api.Call{res.Call}
+	if res.Session != "" {
+		err := e.EachCall(ctx, scope, store.CallFilter{Session: res.Session, Before: res.Seq, Limit: callsBefore}, func(c *api.Call) bool {
+			calls = append(calls, *c)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Reverse(calls)
+	for i := range calls[:len(calls)-1] {
+		if calls[i].Usage != (api.Usage{}) {
+			res.Before = &calls[i]
+		}
+	}
+	if res.Before != nil && res.Frame != (digest.Digest{}) && res.Before.Frame.Equal(res.Frame) {
+		for i := range res.Segments {
+			if s := &res.Segments[i]; s.Kind == manifest.KindFrame {
+				s.Origin, s.Before = api.OriginBefore, res.Before.ID
+			}
+		}
+	}
+	for i := range res.Segments {
+		if res.Segments[i].Origin != api.OriginBefore {
+			break
+		}
+		res.Kept += res.Segments[i].Bytes
+	}
+	if res.Usage == (api.Usage{}) {
+		return nil
+	}
+	invoices := record.Invoices(calls)
+	bill := e.Opts.Prices.Bill(invoices)
+	for i := range bill.Breaks {
+		if bill.Breaks[i].Call == len(invoices)-1 {
+			res.Break = &bill.Breaks[i]
+		}
+	}
+	if own := e.Opts.Prices.Bill(invoices[len(invoices)-1:]); own.Unpriced == 0 {
+		res.Cost, res.Uncached = &own.Total, &own.Uncached
+	}
+	return nil
+}
+
+// account adds what was sent, if a manifest was sealed of it.
+func (e *Calls) account(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
+	if res.Manifest == "" {
+		return nil
+	}
+	sealed, err := e.SealedCall(ctx, scope, res.ID)
+	if err != nil {
+		return err
+	}
+	for _, it := range sealed.Sealed.Manifest().Items {
+		s, ok := it.(*manifest.Segment)
+		if !ok {
+			continue
+		}
+		p := api.CallPart{Kind: s.Kind, Start: s.Start, Bytes: s.Bytes, Chain: s.Ref, Origin: api.OriginClient}
+		switch {
+		case record.CallManifest(s.Cell) != "":
+			p.Origin, p.Before = api.OriginBefore, s.Cell
+		case s.Kind == manifest.KindStub:
+			p.Origin = api.OriginCarrel
+		}
+		res.Segments = append(res.Segments, p)
+	}
+	return nil
+}
+
+// addHead adds the messages that stood in place of the beginning of the conversation, if
+// they are still kept.
+func (e *Calls) addHead(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
+	if res.Epoch == 0 || !res.Managed || res.Session == "" {
+		return nil
+	}
+	switch h, err := e.Store.Head(ctx, scope, res.Session); {
+	case api.KindOf(err).Exit == api.ExitNotFound, err == nil && h.Status != "":
+		return nil // the conversation is erased, and what was made of it
+	case err != nil:
+		return err
+	}
+	for r, err := range e.Store.Rewrites(ctx, scope, res.Session) {
+		if err != nil {
+			return err
+		}
+		if r.Kind != store.RewriteHead || r.Epoch != res.Epoch {
+			continue
+		}
+		bodies, err := e.Bodies(ctx, scope, []store.CellID{r.Cell})
+		if err != nil {
+			return err
+		}
+		res.Head, res.HeadFor = json.RawMessage(bodies[0]), r.Messages
+	}
+	return nil
+}

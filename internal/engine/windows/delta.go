@@ -1,0 +1,205 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/engine/base"
+	"github.com/carrel-dev/carrel/internal/engine/hold"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A journalled is what an entry of the journal says about the window, whatever its kind.
+type journalled struct {
+	Before  token.Count         `json:"before"`
+	After   token.Count         `json:"after"`
+	Moves   []hold.Move         `json:"moves"`
+	Pins    []pinning           `json:"pins"`
+	Summary *hold.SummaryChange `json:"summary"`
+
+	Added     int                   `json:"added"`
+	Compacted *hold.CompactionEntry `json:"compacted"`
+	Back      []transcript.BlockID  `json:"back"`
+}
+
+// sizes reports whether the entry says how large the window was.
+func (j *journalled) sizes() bool { return j.Before+j.After > 0 }
+
+// DiffSession says how the window of a session became what it is at one moment from what it
+// was at another.
+func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *api.DiffSessionRequest) (_ *api.SessionDelta, err error) {
+	defer base.During("compare moments of session "+string(req.Session), &err)
+
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := e.Ops(ctx, scope, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	d := &delta{h: h, ops: ops, data: make([]journalled, len(ops)), places: h.IndexByID(), blocks: make(map[transcript.BlockID]*api.BlockDelta)}
+	for i := range ops {
+		if err := hold.ReadEntry(&ops[i].Entry, &d.data[i]); err != nil {
+			return nil, err
+		}
+	}
+	to, err := d.moment(cmp.Or(req.To, string(api.MomentNow)))
+	if err != nil {
+		return nil, &api.FieldError{Field: "to", Text: err.Error()}
+	}
+	from, err := d.moment(cmp.Or(req.From, string(api.MomentPass)))
+	if err != nil {
+		return nil, &api.FieldError{Field: "from", Text: err.Error()}
+	}
+	if from > to {
+		return nil, &api.FieldError{Field: "from", Text: "is later than to"}
+	}
+	return d.between(from, to), nil
+}
+
+// A delta compares two moments of a session. A moment is how many operations were done.
+type delta struct {
+	h      *hold.Snapshot
+	ops    []hold.Op
+	data   []journalled
+	places map[transcript.BlockID]int
+	blocks map[transcript.BlockID]*api.BlockDelta
+}
+
+// moment returns the moment that a word names.
+func (d *delta) moment(word string) (int, error) {
+	switch api.Moment(word) {
+	case api.MomentNow:
+		return len(d.ops), nil
+	case api.MomentStart:
+		return min(1, len(d.ops)), nil
+	case api.MomentPass:
+		for i := range slices.Backward(d.data) {
+			if len(d.data[i].Moves) > 0 {
+				return i, nil
+			}
+		}
+		return min(1, len(d.ops)), nil
+	}
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+		for i := range slices.Backward(d.ops) {
+			if int64(d.ops[i].Revision) <= n {
+				return i + 1, nil
+			}
+		}
+	}
+	for i := range d.ops {
+		if d.ops[i].ID == word {
+			return i + 1, nil
+		}
+	}
+	return 0, fmt.Errorf("is %q, which is no operation and no revision of the session; carrel log --session lists them", word)
+}
+
+// between returns what became different from one moment to a later one.
+func (d *delta) between(from, to int) *api.SessionDelta {
+	res := &api.SessionDelta{
+		Session: d.h.Head.ID, From: d.at(from), To: d.at(to),
+		Ops: []api.DeltaOp{}, Blocks: []api.BlockDelta{},
+	}
+	var order []transcript.BlockID
+	for i := from; i < to; i++ {
+		o, j := &d.ops[i], &d.data[i]
+		op := api.DeltaOp{Op: o.ID, Kind: o.Op, Actor: o.Actor, Time: o.Time, Revision: o.Revision, Undone: o.Undone, Added: j.Added}
+		if j.sizes() {
+			op.Before, op.After = new(j.Before), new(j.After)
+		}
+		change := func(id transcript.BlockID) *api.BlockDelta {
+			b := d.blocks[id]
+			if b == nil {
+				b = &api.BlockDelta{Block: id}
+				d.blocks[id] = b
+				order = append(order, id)
+			}
+			b.Op = o.ID
+			return b
+		}
+		for k := range j.Moves {
+			if m := &j.Moves[k]; m.Changed() {
+				b := change(m.Block)
+				b.Turn = m.Turn
+				if b.From == "" {
+					b.From, b.Before = m.From, m.Before
+				}
+				b.To, b.After, b.Rule, b.Step = m.To, m.After, m.Rule, m.Step
+				op.Blocks++
+			}
+		}
+		for _, p := range j.Pins {
+			change(p.Block).Pinned = new(p.Pinned)
+			op.Blocks++
+		}
+		if c := j.Compacted; c != nil {
+			for _, id := range c.Blocks {
+				b := change(id)
+				b.To, b.After, b.Rule, b.From = pager.Gone, 0, c.Rule, cmp.Or(b.From, pager.Whole)
+				op.Blocks++
+			}
+		}
+		for _, id := range j.Back {
+			b := change(id)
+			b.To, b.From = pager.Whole, cmp.Or(b.From, pager.Gone)
+			op.Blocks++
+		}
+		res.Ops = append(res.Ops, op)
+	}
+	for _, id := range order {
+		b := d.blocks[id]
+		if b.From == b.To && b.Before == b.After && b.Pinned == nil {
+			continue // it is as it was
+		}
+		d.describe(b)
+		res.Blocks = append(res.Blocks, *b)
+	}
+	slices.SortStableFunc(res.Blocks, func(a, b api.BlockDelta) int { return cmp.Compare(a.Turn, b.Turn) })
+	return res
+}
+
+// describe adds what a block is, if it is still of the conversation.
+func (d *delta) describe(b *api.BlockDelta) {
+	if i, there := d.places[b.Block]; there {
+		r := &d.h.Rows[i]
+		b.Kind, b.Tools, b.Turn, b.Tokens = r.Kind, r.Tools, r.Turn, r.Tokens
+		b.Preview = hold.Preview(d.h.Session.Messages, &d.h.Blocks[i])
+	} else if r := d.h.EarlierRow(b.Block); r != nil {
+		b.Kind, b.Tools, b.Turn, b.Tokens = r.Kind, r.Tools, r.Turn, r.Tokens
+	}
+}
+
+// at describes a moment. How large the window was then is said by the operations beside it,
+// unless an import is between.
+func (d *delta) at(n int) api.SessionMoment {
+	var m api.SessionMoment
+	if n > 0 {
+		o := &d.ops[n-1]
+		m.Revision, m.Op, m.Kind, m.Time = o.Revision, o.ID, o.Op, o.Time
+	}
+	switch {
+	case n == len(d.ops):
+		m.Window = new(d.h.Head.Window)
+		m.Revision = d.h.Head.Revision
+	case n > 0 && d.data[n-1].sizes():
+		m.Window = new(d.data[n-1].After)
+	default:
+		for i := n; i < len(d.ops) && d.ops[i].Op != hold.OpImport; i++ {
+			if d.data[i].sizes() {
+				m.Window = new(d.data[i].Before)
+				break
+			}
+		}
+	}
+	return m
+}
