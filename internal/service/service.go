@@ -119,7 +119,7 @@ func New(o *Options) (*Service, error) {
 	s.handler = door.Guard(mux)
 	if o.Console {
 		pages, err := console.New(&console.Options{
-			Verifier: o.Authority, Engine: s.engine, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
+			Verifier: o.Authority, Engine: s.engine, Store: o.Store.Info, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
 			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now,
 		})
 		if err != nil {

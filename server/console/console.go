@@ -40,6 +40,9 @@ type Options struct {
 	Listen         string
 	Hosts, Origins []string
 
+	// Store says how the store is, to whoever may observe all of it. It may be nil.
+	Store func(ctx context.Context) (*store.Info, error)
+
 	AllowWrite bool // pins, undoing and reviews are possible
 	Secure     bool // the server speaks TLS, so cookies may be for TLS alone
 

@@ -18,9 +18,12 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/digest"
 	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
 	"github.com/carrel-dev/carrel/server/console"
 	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // hostile is text as nobody should write it: in every field it is nothing but text.
@@ -32,6 +35,7 @@ type stage struct {
 	engine  *carrel.Engine
 	session string
 	block   string // a stub
+	calls   []string
 	url     string
 	client  *http.Client
 	grants  map[string]*governance.Grant // by credential
@@ -48,7 +52,8 @@ func (s *stage) Verify(_ context.Context, credential string) (*governance.Grant,
 
 func newStage(t *testing.T, change ...func(*console.Options)) *stage {
 	t.Helper()
-	engine, err := carrel.New(memory.New(), nil)
+	kept := memory.New()
+	engine, err := carrel.New(kept, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +89,11 @@ func newStage(t *testing.T, change ...func(*console.Options)) *stage {
 	if s.block == "" {
 		t.Fatal("nothing became a stub")
 	}
+	s.recordCalls()
 	server := httptest.NewUnstartedServer(nil)
 	o := &console.Options{
 		Verifier: s, Listen: server.Listener.Addr().String(), Version: "test", Now: func() time.Time { return s.now },
+		Store: kept.Info,
 		Engine: func(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
 			return engine, s.grants["open sesame"], nil
 		},
@@ -107,6 +114,37 @@ func newStage(t *testing.T, change ...func(*console.Options)) *stage {
 	}
 	s.url, s.client = server.URL, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s
+}
+
+// recordCalls records calls of the session as a proxy does: two that were managed, the second
+// of which misses what the first had kept, and one that went as it came.
+func (s *stage) recordCalls() {
+	s.t.Helper()
+	for i, frame := range []string{"tools", "other tools", ""} {
+		parts := []carrel.CallSegment{{Kind: "frame", Bytes: 40, Commit: digest.Of([]byte(frame))}}
+		for _, kind := range []manifest.Kind{"stub", "message"} {
+			parts = append(parts, carrel.CallSegment{Kind: kind, Bytes: 30, Commit: digest.Of([]byte(kind)), Chain: digest.Of([]byte(string(kind) + frame))})
+		}
+		if i == 1 {
+			parts[1].Kind, parts[1].Before, parts[1].Chain = "message", s.calls[0], digest.Of([]byte("messagetools"))
+		}
+		req := &carrel.BeginRequest{
+			Session: transcript.SessionID(s.session), Sealed: &carrel.CallAccount{Segments: parts},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3 + i, Bytes: 200, SentBytes: 100, Managed: true, Frame: digest.Of([]byte(frame)), Sent: parts[2].Chain, Reason: "as before"},
+		}
+		if i == 2 {
+			req.Sealed, req.Managed, req.Model = nil, false, hostile
+		}
+		begun, err := s.engine.Begin(s.t.Context(), governance.DefaultScope, req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.calls = append(s.calls, begun.Call)
+		end := &carrel.EndRequest{Call: begun.Call, State: "done", CallOutcome: carrel.CallOutcome{Usage: carrel.Usage{CacheWrite5m: 50_000, Output: 10}}}
+		if _, err := s.engine.End(s.t.Context(), governance.DefaultScope, end); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // ask returns what a request is answered with.
@@ -147,6 +185,8 @@ func (s *stage) pages() []string {
 		"", "session/" + s.session, "session/" + s.session + "/window", "session/" + s.session + "/journal",
 		"session/" + s.session + "/plan", "session/" + s.session + "/plan?target=10%25", "session/" + s.session + "/plan?target=7", "block/" + s.block,
 		"search", "search?q=pool", "search?q=" + url.QueryEscape(hostile), "calls", "calls?session=" + s.session, "contexts", "review", "cost",
+		"session/" + s.session + "/diff", "session/" + s.session + "/diff?from=start&to=now", "session/" + s.session + "/contract", "session/" + s.session + "/quality", "session/" + s.session + "/quality?ask=1",
+		"call/" + s.calls[0], "call/2", "call/3", "manifest/" + s.calls[0], "manifest/" + s.calls[0] + "/diff?other=" + s.calls[1], "health",
 	}
 }
 
@@ -236,7 +276,7 @@ func TestPagesHoldHostileText(t *testing.T) {
 	s := newStage(t, func(o *console.Options) { o.AllowWrite = true })
 	s.signIn()
 	known := map[string]bool{}
-	for name := range strings.FieldsSeq("html head meta title link script body a header p nav ul li form input label button main h1 h2 h3 table caption thead tbody tr th td figure svg rect figcaption i section pre article dl dt dd ol code footer time div") {
+	for name := range strings.FieldsSeq("html head meta title link script body a header p nav ul li form input label button main h1 h2 h3 table caption thead tbody tr th td figure svg rect figcaption i section pre article dl dt dd ol ul br code footer time div select option output") {
 		known[name] = true
 	}
 	for _, p := range s.pages() {
@@ -383,5 +423,42 @@ func TestLive(t *testing.T) {
 	}
 	if then := next(); !strings.HasPrefix(first, "data: ") || !strings.HasPrefix(then, "data: ") || first == then {
 		t.Errorf("events %q and %q", first, then)
+	}
+}
+
+// The pages answer what people ask: what a call cost and why the cache was missed, what the last
+// pass dropped, what of the contract must hold, and how the store is.
+func TestAnswers(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	for path, wants := range map[string][]string{
+		"call/2":                                  {"Call 2 cost $", "the tools or the system text changed", "tokens were sent anew", "sent by the call before, too", "new from the client", "/console/call/" + s.calls[0]},
+		"call/1":                                  {"put by Carrel in place of messages", "no call before in this session"},
+		"call/3":                                  {"It went as it came", "no text of such a call"},
+		"session/" + s.session + "/diff":          {"What was dropped", "blocks lost text", "/console/block/" + s.block},
+		"session/" + s.session + "/window":        {"as Carrel holds it", "what the model saw on it"},
+		"session/" + s.session + "/contract":      {"The contract holds"},
+		"session/" + s.session + "/quality?ask=1": {"probes are answered by the window"},
+		"manifest/" + s.calls[0] + "/diff?other=" + s.calls[1]: {"what a provider's cache can still use"},
+		"health": {"schema", "1 sessions"},
+		"session/" + s.session + "/plan?target=40":           {"40 %", "carrel compress"},
+		"session/" + s.session + "/plan?target=40&tokens=99": {"99"},
+		"calls": {"/console/call/" + s.calls[2]},
+	} {
+		status, _, body := s.ask("GET", console.Root+path, nil)
+		for _, want := range wants {
+			if status != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("%s: status %d, and nothing says %q", path, status, want)
+			}
+		}
+	}
+	s.grants["open sesame"] = &governance.Grant{Actor: "dana", Scopes: []governance.ScopePattern{"*"}, Permissions: []governance.Permission{governance.Read}}
+	if _, _, body := s.ask("GET", console.Root+"health", nil); strings.Contains(body, "schema") || !strings.Contains(body, "does not allow") {
+		t.Error("who may not observe the store is told of it")
+	}
+	for path, want := range map[string]int{"call/99": 404, "call/x": 404, "manifest/" + s.calls[0] + "/diff?other=none": 404, "session/" + s.session + "/diff?from=none": 400, "session/" + s.session + "/diff?from=now&to=start": 400} {
+		if status, _, _ := s.ask("GET", console.Root+path, nil); status != want {
+			t.Errorf("%s: status %d, want %d", path, status, want)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,13 +29,21 @@ func (c *Console) table() map[string]*page {
 		"session/{session}/window":  {"window", "Window", "sessions", showWindow, says("export %s --to anthropic", "session")},
 		"session/{session}/journal": {"journal", "What happened", "sessions", showJournal, says("log --session %s", "session")},
 		"session/{session}/plan":    {"plan", "Dry run", "sessions", showPlan, says("compress %s --target %s --dry-run", "session", "target")},
-		"block/{block}":             {"block", "Block", "sessions", showBlock, says("why %s", "block")},
-		"search":                    {"search", "Search", "search", showSearch, says("search %s", "q")},
-		"calls":                     {"calls", "Calls", "calls", showCalls, says("calls")},
-		"contexts":                  {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
-		"manifest/{manifest}":       {"manifest", "Manifest", "contexts", showManifest, says("manifest show %s", "manifest")},
-		"review":                    {"review", "Memory", "review", showReview, says("review")},
-		"cost":                      {"cost", "Cost", "cost", showCost, says("cost --since 30d")},
+		"session/{session}/diff": {"diff", "Difference", "sessions", showDiff, func(v *visit) string {
+			return "carrel context diff " + shellWord(v.value("session")) + " " + shellWord(cmp.Or(v.FormValue("from"), "pass")) + " " + shellWord(cmp.Or(v.FormValue("to"), "now"))
+		}},
+		"session/{session}/contract": {"contract", "Contract", "sessions", showContract, says("contract check %s", "session")},
+		"session/{session}/quality":  {"quality", "Quality", "sessions", showQuality, says("probe report %s", "session")},
+		"call/{call}":                {"call", "Call", "calls", showCall, says("calls show %s", "call")},
+		"manifest/{manifest}/diff":   {"manifest-diff", "Difference", "contexts", showManifestDiff, says("manifest diff %s %s", "manifest", "other")},
+		"health":                     {"health", "Health", "health", showHealth, says("store info")},
+		"block/{block}":              {"block", "Block", "sessions", showBlock, says("why %s", "block")},
+		"search":                     {"search", "Search", "search", showSearch, says("search %s", "q")},
+		"calls":                      {"calls", "Calls", "calls", showCalls, says("calls")},
+		"contexts":                   {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
+		"manifest/{manifest}":        {"manifest", "Manifest", "contexts", showManifest, says("manifest show %s", "manifest")},
+		"review":                     {"review", "Memory", "review", showReview, says("review")},
+		"cost":                       {"cost", "Cost", "cost", showCost, says("cost --since 30d")},
 	}
 }
 
@@ -51,6 +61,12 @@ func shellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// number returns the number that the query of a page has by a name, or 0.
+func (v *visit) number(name string) int {
+	n, _ := strconv.Atoi(v.FormValue(name))
+	return n
 }
 
 // pageSize is how many lines a list has.
@@ -107,6 +123,7 @@ func showJournal(v *visit) (any, error) {
 type planPage struct {
 	Session transcript.SessionID   `json:"session"`
 	Target  string                 `json:"target"`
+	Percent int                    `json:"-"` // where the slider stands
 	Context *carrel.ContextResult  `json:"context"`
 	Plan    *carrel.CompressResult `json:"plan,omitempty"`
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
@@ -117,11 +134,9 @@ func showPlan(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planPage{Session: id, Target: v.FormValue("target")}
-	if p.Target == "" {
-		p.Target = "25%"
-	} else if share := strings.TrimSuffix(p.Target, "%"); share == p.Target && len(share) <= 2 {
-		p.Target += "%" // what the slider says
+	p := &planPage{Session: id, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
+	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
+		p.Percent, p.Target = n, fmt.Sprint(n, "%") // what the slider says
 	}
 	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"strings"
@@ -8,9 +9,10 @@ import (
 	"unicode"
 
 	"github.com/carrel-dev/carrel"
-	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/token"
 )
 
@@ -34,9 +36,14 @@ func (c *Console) functions() template.FuncMap {
 			}
 			return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04"))) //nolint:gosec // digits
 		},
-		"money":  func(m economy.Money) string { return m.String() },
-		"prompt": func(u carrel.Usage) token.Count { return u.Prompt() },
-		"itemOf": itemOf,
+		"money":   func(m fmt.Stringer) string { return m.String() },
+		"cause":   causeWords,
+		"change":  func(c manifest.ItemChange) string { return changeWords(&c) },
+		"failed":  func(r *probe.Report) []probe.Result { return r.Failed() },
+		"origin":  originWords,
+		"warning": warningOf,
+		"prompt":  func(u carrel.Usage) token.Count { return u.Prompt() },
+		"itemOf":  itemOf,
 		"scoped": func(s governance.Scope) string {
 			if s == c.opts.Scope {
 				return ""
@@ -90,6 +97,24 @@ func visible(s any) string {
 	return b.String()
 }
 
+// warningOf says before which figure a window is that is nearly full, or nothing.
+func warningOf(r *carrel.ContextResult) string {
+	f, used := &r.Figures, max(r.Used, r.Sent)
+	if r.Proxy != nil {
+		used = max(used, r.Proxy.Tokens)
+	}
+	of := func(n token.Count) string { return thousands(fmt.Sprint(n)) }
+	switch {
+	case f.Effective <= 0 || used < f.Warn:
+		return ""
+	case used < f.Compress:
+		return fmt.Sprintf("A compaction is near: %s tokens, and a pass is due from %s, %s more. It would bring the window to %s. The dry run shows what it would drop.", of(used), of(f.Compress), of(f.Compress-used), of(f.Target))
+	case used < f.Critical:
+		return fmt.Sprintf("A compaction is due: %s tokens, which is above %s. It would bring the window to %s. The dry run shows what it would drop.", of(used), of(f.Compress), of(f.Target))
+	}
+	return fmt.Sprintf("A compaction cannot wait: %s tokens, which is above the critical %s of the window; a client that is not managed compacts by itself, and drops what it likes. The dry run shows what a pass would drop.", of(used), of(f.Critical))
+}
+
 // A bar is a part of a drawing of a window, in thousandths of its width.
 type bar struct {
 	Name, Class string
@@ -129,7 +154,8 @@ func barsOf(r *carrel.ContextResult) []bar {
 // A manifestPage is a manifest in lines.
 type manifestPage struct {
 	Manifest *carrel.ManifestResult `json:"manifest"`
-	Verify   *carrel.VerifyResult   `json:"verify"`
+	Verify   *carrel.VerifyResult   `json:"verify,omitempty"`
+	Broken   string                 `json:"broken,omitempty"` // why it does not verify
 	Header   manifest.Header        `json:"header"`
 	Items    []itemLine             `json:"items"`
 }
@@ -160,6 +186,8 @@ func showManifest(v *visit) (any, error) {
 	for _, i := range m.Items {
 		p.Items = append(p.Items, itemOf(i))
 	}
-	p.Verify, err = v.engine.VerifyManifest(v.Context(), v.scope, req)
+	if p.Verify, err = v.engine.VerifyManifest(v.Context(), v.scope, req); errors.Is(err, carrel.ErrIntegrity) {
+		p.Broken, err = api.NewProblem(err).Detail, nil // to be told, not to hide the rest
+	}
 	return p, err
 }

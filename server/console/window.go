@@ -19,6 +19,8 @@ type windowPage struct {
 	Tokens   int                  `json:"tokens"`
 	Messages []said               `json:"messages"`
 	Losses   []transcript.Loss    `json:"losses,omitempty"`
+	Call     string               `json:"call,omitempty"` // id of the last call of the session that went through a proxy
+	Managed  bool                 `json:"managed,omitempty"`
 }
 
 // A said is one message of a window.
@@ -44,7 +46,13 @@ func showWindow(v *visit) (any, error) {
 		return nil, err
 	}
 	p := &windowPage{Session: id, Format: out.Format, Tokens: int(out.Tokens), Losses: out.Losses}
-	p.Messages, err = messagesOf(out.Data)
+	if p.Messages, err = messagesOf(out.Data); err != nil {
+		return nil, err
+	}
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
+	if err == nil && len(calls.Items) > 0 {
+		p.Call, p.Managed = calls.Items[0].ID, calls.Items[0].Managed
+	}
 	return p, err
 }
 
@@ -52,10 +60,7 @@ func showWindow(v *visit) (any, error) {
 func messagesOf(body []byte) ([]said, error) {
 	var request struct {
 		System   json.RawMessage `json:"system"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
+		Messages json.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
 		return nil, fmt.Errorf("the window cannot be read: %w", err)
@@ -64,10 +69,23 @@ func messagesOf(body []byte) ([]said, error) {
 	if parts := partsOf(request.System); len(parts) > 0 {
 		all = append(all, said{"system", parts})
 	}
-	for _, m := range request.Messages {
+	return append(all, messagesIn(request.Messages)...), nil
+}
+
+// messagesIn reads a list of messages. Of what is none it returns none.
+func messagesIn(list json.RawMessage) []said {
+	var messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(list, &messages) != nil {
+		return nil
+	}
+	all := make([]said, 0, len(messages))
+	for _, m := range messages {
 		all = append(all, said{m.Role, partsOf(m.Content)})
 	}
-	return all, nil
+	return all
 }
 
 // partsOf reads a content: a text, or a list of blocks.

@@ -90,6 +90,7 @@ func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []
 	}
 	return service.ServeConsole(ctx, l, &console.Options{
 		Verifier: own, Engine: func(context.Context) (*carrel.Engine, *governance.Grant, error) { return a.Engine, own.grant, nil },
+		Store: a.Store.Info,
 		Scope: a.Scope, AllowWrite: fl.write, Version: job.ReadBuild().Version, Logger: j.Logger(), Now: j.Clock(),
 	})
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,13 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/digest"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/sqlite"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // browserProgram names Chromium, and axeScript the script of axe-core that judges whether
@@ -136,6 +144,9 @@ func (b *browser) conversation() (session, block string) {
 func TestConsoleInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	session, block := b.conversation()
+	call := b.call(session)
+	id := strings.TrimSpace(b.carrel("assemble", "--query", "pool", "--budget", "9000", "--session", session, "--jq", ".manifest"))
+	id = strings.Trim(id, `"`)
 	root := b.url + "/console/"
 	b.do("sign in with a wrong credential", chromedp.Navigate(root), types("#credential", "wrong"), waits(".problem"))
 	b.faults = nil // the browser reports the status 401
@@ -150,6 +161,8 @@ func TestConsoleInABrowser(t *testing.T) {
 	for _, p := range []string{
 		"", "session/" + session, "session/" + session + "/window", "session/" + session + "/plan", "session/" + session + "/journal",
 		"block/" + block, "search?q=pool", "calls", "contexts", "review", "cost",
+		"session/" + session + "/diff", "session/" + session + "/contract", "session/" + session + "/quality?ask=1", "session/" + session + "/plan?target=40",
+		"call/" + call, "manifest/" + id, "manifest/" + id + "/diff?other=" + id, "health",
 	} {
 		for _, width := range []int64{1280, 390} {
 			b.do(p, chromedp.EmulateViewport(width, 900), chromedp.Navigate(root+p), waits("footer"))
@@ -159,6 +172,7 @@ func TestConsoleInABrowser(t *testing.T) {
 			if len(axe) > 0 {
 				b.judge(p, string(axe))
 			}
+			b.shoot(p, width)
 		}
 	}
 	b.do("pin by keyboard", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(root+"session/"+session), waits("footer"),
@@ -196,4 +210,76 @@ func (b *browser) judge(name, axe string) {
 		}
 		b.t.Errorf("%q: %s (%s): %s: %.200s", name, v.ID, v.Impact, v.Help, example)
 	}
+}
+
+// call records two calls of a session as a proxy does, the second of which missed what the first
+// had kept, and returns the id of that.
+func (b *browser) call(session string) (id string) {
+	b.t.Helper()
+	path := ""
+	for _, e := range b.env {
+		if of, found := strings.CutPrefix(e, "CARREL_STORE="); found {
+			path = of
+		}
+	}
+	s, err := sqlite.Open(b.t.Context(), path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	engine, err := carrel.New(s, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i, frame := range []string{"tools", "other tools"} {
+		parts := []carrel.CallSegment{{Kind: manifest.KindFrame, Bytes: 21_400, Commit: digest.Of([]byte(frame))}}
+		for _, p := range []carrel.CallSegment{{Kind: manifest.KindStub, Bytes: 9_800}, {Kind: manifest.KindMessage, Bytes: 61_300}} {
+			p.Chain, p.Commit = digest.Of([]byte(string(p.Kind)+frame)), digest.Of([]byte(p.Kind))
+			parts = append(parts, p)
+		}
+		if i == 1 {
+			parts[1] = carrel.CallSegment{Kind: manifest.KindMessage, Bytes: 71_100, Chain: digest.Of([]byte("messagetools")), Commit: digest.Of([]byte("both")), Before: id}
+			parts[2].Bytes = 4_200
+		}
+		size := 0
+		for _, p := range parts {
+			size += p.Bytes
+		}
+		begun, err := engine.Begin(b.t.Context(), "acme/web", &carrel.BeginRequest{
+			Session: transcript.SessionID(session), Sealed: &carrel.CallAccount{Segments: parts},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 30 + i, Bytes: 412_000, SentBytes: size, Managed: true, Frame: digest.Of([]byte(frame)), Sent: parts[2].Chain, Reason: "as before"},
+		})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		id = begun.Call
+		end := &carrel.EndRequest{Call: id, State: store.CallDone, CallOutcome: carrel.CallOutcome{Usage: carrel.Usage{CacheRead: 2_100, CacheWrite5m: 28_000, Input: 12, Output: 640}, Stop: "end_turn"}}
+		if _, err := engine.End(b.t.Context(), "acme/web", end); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return id
+}
+
+// shots names a folder into which each page is photographed, for people to look at.
+const shots = "CARREL_TEST_SHOTS"
+
+// shoot writes what the browser shows into the folder, if one is named.
+func (b *browser) shoot(page string, width int64) {
+	b.t.Helper()
+	dir := os.Getenv(shots)
+	if dir == "" {
+		return
+	}
+	data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '/' || r == '?' || r == '=' || r == '&' {
+			return '_'
+		}
+		return r
+	}, page)
+	write(b.t, filepath.Join(dir, fmt.Sprintf("%s-%d.png", cmp.Or(name, "sessions"), width)), data)
 }

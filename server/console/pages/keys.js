@@ -25,10 +25,11 @@ for (const b of document.querySelectorAll("[data-copy]")) {
 		b.textContent = "Copied";
 	});
 }
-for (const s of document.querySelectorAll("[data-for]")) {
-	const field = document.getElementById(s.dataset.for);
-	if (field.value.endsWith("%")) s.value = parseInt(field.value, 10);
-	s.addEventListener("input", () => { field.value = s.value + "%"; });
+// A slider says where it stands while it is moved, and submits its form when it is let go.
+for (const s of document.querySelectorAll("[data-submit]")) {
+	const says = document.querySelector(`[data-of="${s.id}"]`);
+	s.addEventListener("input", () => { says.textContent = s.value + " %"; });
+	s.addEventListener("change", () => s.form.requestSubmit());
 }
 // A session that grows says so.
 const live = document.querySelector("[data-live]");

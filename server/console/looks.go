@@ -1,0 +1,244 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/contract"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// A callPage is what the page of a call shows.
+type callPage struct {
+	*carrel.CallResult
+
+	Head     []said `json:"-"` // what stood in place of messages, to read
+	Bars     []bar  `json:"-"`
+	Next     int64  `json:"-"` // number of the call after, if there may be one
+	Previous int64  `json:"-"`
+}
+
+func showCall(v *visit) (any, error) {
+	res, err := v.engine.Call(v.Context(), v.scope, &carrel.IDRequest{ID: v.PathValue("call")})
+	if err != nil {
+		return nil, err
+	}
+	p := &callPage{CallResult: res, Head: messagesIn(res.Head), Next: res.Seq + 1, Previous: res.Seq - 1}
+	for i := range res.Segments {
+		s := &res.Segments[i]
+		from, to := thousandth(s.Start, res.SentBytes), thousandth(s.Start+s.Bytes, res.SentBytes)
+		p.Bars = append(p.Bars, bar{string(s.Kind) + ", " + originWords(s.Origin), "from-" + string(s.Origin), token.Count(s.Bytes), from, max(1, to-from)})
+	}
+	return p, nil
+}
+
+// thousandth returns which thousandth of a whole a part is.
+func thousandth(part, whole int) int { return int(1000 * int64(part) / int64(max(whole, 1))) }
+
+// originWords says where a part of what was sent is from.
+func originWords(o api.CallOrigin) string {
+	return map[api.CallOrigin]string{
+		api.OriginBefore: "sent by the call before, too", api.OriginClient: "new from the client", api.OriginCarrel: "put by Carrel in place of messages",
+	}[o]
+}
+
+// causeWords says why a cache was not read.
+func causeWords(c any) string {
+	return map[string]string{
+		"model": "another model was asked", "compaction": "the client compacted its history", "frame": "the tools or the system text changed",
+		"edited": "a message that was sent before was changed or left out", "expired": "it came after the lifetime of what was kept",
+		"epoch": "Carrel made the window smaller", "unknown": "none of the causes that the calls show: the provider may have forgotten it",
+	}[fmt.Sprint(c)]
+}
+
+// A diffPage compares two moments of a session.
+type diffPage struct {
+	*carrel.SessionDelta
+
+	Moments []store.Entry `json:"-"` // that can be chosen, the newest first
+	Left    []blockLine   `json:"-"` // blocks that have less in the window than before
+	Came    []blockLine   `json:"-"` // those that have more
+	Other   []blockLine   `json:"-"` // those whose pin or form changed
+	A, B    string        `json:"-"`
+	Lost    token.Count   `json:"-"` // tokens that the blocks have less
+}
+
+// A blockLine is a line about a block that changed.
+type blockLine = api.BlockDelta
+
+func showDiff(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	p := &diffPage{A: cmp.Or(v.FormValue("from"), string(api.MomentPass)), B: cmp.Or(v.FormValue("to"), string(api.MomentNow))}
+	if p.SessionDelta, err = v.engine.DiffSession(v.Context(), v.scope, &carrel.DiffSessionRequest{Session: id, From: p.A, To: p.B}); err != nil {
+		return nil, err
+	}
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		p.Lost += b.Before - b.After
+		switch {
+		case b.After < b.Before:
+			p.Left = append(p.Left, *b)
+		case b.After > b.Before:
+			p.Came = append(p.Came, *b)
+		default:
+			p.Other = append(p.Other, *b)
+		}
+	}
+	entries, err := carrel.Items(v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id}))
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(entries)
+	for i := range entries {
+		entries[i].Data = nil
+	}
+	p.Moments = entries[:min(len(entries), pageSize)]
+	return p, nil
+}
+
+func showManifestDiff(v *visit) (any, error) {
+	return v.engine.DiffManifests(v.Context(), v.scope, &carrel.DiffRequest{ID: v.PathValue("manifest"), Other: v.FormValue("other")})
+}
+
+// A contractPage is the contract of a session, and what came of running it.
+type contractPage struct {
+	Session transcript.SessionID `json:"session"`
+	Lines   []contractLine       `json:"statements"`
+	Guards  int                  `json:"guards"`
+	Report  *contract.Report     `json:"report"`
+	Next    int                  `json:"-"` // first line of the next page
+}
+
+// A contractLine is a statement of a contract.
+type contractLine struct {
+	Number  int    `json:"line"`
+	Text    string `json:"text"`
+	Guard   bool   `json:"guard,omitempty"`   // it must hold
+	Failure string `json:"failure,omitempty"` // why it does not
+}
+
+func showContract(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	p := &contractPage{Session: id, Lines: []contractLine{}}
+	res, err := v.engine.Contract(v.Context(), v.scope, &carrel.SessionRequest{Session: id})
+	if err != nil {
+		return nil, err
+	}
+	if p.Report, err = v.engine.CheckContract(v.Context(), v.scope, &carrel.SessionRequest{Session: id}); err != nil {
+		return nil, err
+	}
+	failures := make(map[int]string)
+	for _, f := range p.Report.Failures {
+		failures[f.Line] = f.Text
+	}
+	from := max(v.number("line"), 1)
+	for i, text := range res.Statements {
+		n := i + 1
+		guard := strings.HasPrefix(text, "require ")
+		if guard {
+			p.Guards++
+		}
+		if n < from {
+			continue
+		}
+		if len(p.Lines) == pageSize {
+			p.Next = cmp.Or(p.Next, n)
+			continue
+		}
+		p.Lines = append(p.Lines, contractLine{Number: n, Text: text, Guard: guard, Failure: failures[n]})
+	}
+	return p, nil
+}
+
+// A qualityPage says how a session fared over its passes, and what its window answers now.
+type qualityPage struct {
+	Report *carrel.ProbeReport     `json:"report"`
+	Now    *carrel.RunProbesResult `json:"now,omitempty"` // if that was asked for
+}
+
+func showQuality(v *visit) (any, error) {
+	id, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	p := &qualityPage{}
+	if p.Report, err = v.engine.ProbeReport(v.Context(), v.scope, &carrel.SessionRequest{Session: id}); err != nil || v.FormValue("ask") == "" {
+		return p, err
+	}
+	p.Now, err = v.engine.RunProbes(v.Context(), v.scope, &carrel.RunProbesRequest{Session: id})
+	return p, err
+}
+
+// A healthPage says how the server and its store are.
+type healthPage struct {
+	Version string      `json:"version"`
+	Store   *store.Info `json:"store,omitempty"` // none for who may not observe all of it
+	Calls   int         `json:"calls"`           // latest calls of the scope that were looked at
+	Open    int         `json:"open"`            // of them, those that nobody has ended
+	Unknown int         `json:"unknown"`         // whose outcome nobody knows
+	Failed  int         `json:"failed"`
+	Gaps    int         `json:"gaps"`    // intents and outcomes that could not be recorded
+	Reviews int         `json:"reviews"` // memories that wait for a person
+}
+
+func showHealth(v *visit) (any, error) {
+	p := &healthPage{Version: v.console.opts.Version}
+	if v.console.opts.Store != nil && slices.Contains(v.grant.Permissions, governance.Observe) {
+		info, err := v.console.opts.Store(v.Context())
+		if err != nil {
+			return nil, err
+		}
+		info.Path = "" // where it is, is nothing for everybody
+		p.Store = info
+	}
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: pageSize}})
+	if err != nil {
+		return nil, err
+	}
+	p.Calls = len(calls.Items)
+	for i := range calls.Items {
+		c := &calls.Items[i]
+		p.Gaps += c.Gaps
+		switch c.State {
+		case store.CallIntent:
+			p.Open++
+		case store.CallUnknown:
+			p.Unknown++
+		case store.CallFailed:
+			p.Failed++
+		case store.CallDone:
+		}
+	}
+	waiting, err := carrel.Items(v.engine.Reviews(v.Context(), v.scope, nil))
+	p.Reviews = len(waiting)
+	return p, err
+}
+
+// changeWords says why something is different between two manifests.
+func changeWords(c *manifest.ItemChange) string {
+	switch before, after := c.Before, c.After; {
+	case after == nil:
+		return cmp.Or(string(c.Reason), "no longer a candidate")
+	case before == nil:
+		return string(c.Reason)
+	case before.Form != after.Form:
+		return "now " + string(after.Form) + ", was " + string(before.Form)
+	case before.Bytes != after.Bytes:
+		return "other text"
+	}
+	return "sealed anew"
+}
