@@ -130,6 +130,9 @@ func readServer(file string) (_ *running, err error) {
 		return nil, unlock()
 	}
 	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it ended just now, too
+	}
 	if err != nil {
 		return nil, err
 	}
