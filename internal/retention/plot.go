@@ -22,12 +22,13 @@ const (
 )
 
 // SVG writes a drawing of ground and line against the budget, over all families. The
-// lines of oracles are dashed.
+// lines of oracles are dashed. A ring is around a point whose windows were not all within the
+// budget, as in the table.
 func (r *Report) SVG(w io.Writer) error {
 	budgets := r.distinct(func(row *Row) string { return row.Budget })
 	methods := r.distinct(func(row *Row) string { return row.Method })
 	height := max(plotTop+plotHeight+50, plotTop+legendLine*(len(methods)+1))
-	width := 0
+	width := legendAt + legendMark + legendByte*len("windows over the budget")
 	for _, m := range methods {
 		width = max(width, legendAt+legendMark+legendByte*len(m))
 	}
@@ -45,6 +46,11 @@ func (r *Report) SVG(w io.Writer) error {
 		y := plotTop + legendLine*k + 8
 		fmt.Fprintf(&b, `<path d="M%d %dh24" stroke="%s" stroke-width="2"%s/><text x="%d" y="%d">%s</text>`+"\n",
 			legendAt, y, color(k, len(methods)), r.dash(m), legendAt+legendMark, y+4, html.EscapeString(m))
+	}
+	if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Family == "" && row.Scores[ScoreOver].Mean > 0 }) {
+		y := plotTop + legendLine*len(methods) + 8
+		fmt.Fprintf(&b, `<circle cx="%d" cy="%d" r="5" fill="none" stroke="#c00" stroke-width="2"/><text x="%d" y="%d">windows over the budget</text>`+"\n",
+			legendAt+12, y, legendAt+legendMark, y+4)
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
@@ -108,7 +114,11 @@ func (p *panel) curve(method, color string) {
 		for k := range p.Rows {
 			row := &p.Rows[k]
 			if e, ok := row.Scores[p.score]; ok && row.Family == "" && row.Method == method && row.Budget == budget {
-				points = append(points, fmt.Sprintf("%d,%.1f", p.x(i), plotTop+plotHeight*(1-e.Mean)))
+				y := plotTop + plotHeight*(1-e.Mean)
+				points = append(points, fmt.Sprintf("%d,%.1f", p.x(i), y))
+				if row.Scores[ScoreOver].Mean > 0 {
+					fmt.Fprintf(p.b, `<circle cx="%d" cy="%.1f" r="5" fill="none" stroke="#c00" stroke-width="2"/>`+"\n", p.x(i), y)
+				}
 			}
 		}
 	}

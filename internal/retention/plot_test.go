@@ -61,3 +61,20 @@ func TestSVG(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, &b)
 	}
 }
+
+// A ring marks what was over its budget, in each panel and in the legend, and nothing else.
+func TestSVGMarksWhatWasOver(t *testing.T) {
+	scores := func(over float64) map[Score]Estimate {
+		return map[Score]Estimate{ScoreGround: {Mean: .5}, ScoreLine: {Mean: .25}, ScoreOver: {Mean: over}}
+	}
+	for over, rings := range map[float64]int{0: 0, .5: 3} {
+		r := &Report{Rows: []Row{{Budget: "5%", Method: "a", Scores: scores(over)}, {Budget: "10%", Method: "a", Scores: scores(0)}}}
+		var b strings.Builder
+		if err := r.SVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(b.String(), "<circle "); got != rings {
+			t.Errorf("%g over: %d rings, want %d in\n%s", over, got, rings, &b)
+		}
+	}
+}
