@@ -25,12 +25,12 @@ const deskScope governance.Scope = "acme/support"
 // Assemble runs the worked example of the OS-paged context engine: a store of
 // 847 artifacts, one question, 40,000 tokens. It writes its store and the
 // context to the folder dir, which must exist, and tells of each step on out.
-func Assemble(ctx context.Context, out io.Writer, dir string) error {
-	return assemble(ctx, out, dir, inFile)
+func Assemble(ctx context.Context, out io.Writer, dir, program string) error {
+	return assemble(ctx, out, dir, program, inFile)
 }
 
-func assemble(ctx context.Context, out io.Writer, dir string, at opener) error {
-	d := &demo{out: out, dir: dir, at: at, scope: deskScope}
+func assemble(ctx context.Context, out io.Writer, dir, program string, at opener) error {
+	d := &demo{out: out, dir: dir, program: program, at: at, scope: deskScope}
 	fmt.Fprintf(out, "carrel demo assemble · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
 	if err := errors.Join(d.assemble(ctx), d.close()); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/contract"
@@ -35,8 +36,10 @@ var ErrFailed = errors.New("a check of the demonstration failed")
 
 // Run runs the demonstration. It writes its store and the exported
 // conversations to the folder dir, which must exist, and tells of each step on
-// out.
-func Run(ctx context.Context, out io.Writer, dir string) error { return run(ctx, out, dir, inFile) }
+// out. The commands that it names at its end begin with program.
+func Run(ctx context.Context, out io.Writer, dir, program string) error {
+	return run(ctx, out, dir, program, inFile)
+}
 
 // An opener opens the store of a demonstration, at a path or wherever it keeps it.
 type opener func(ctx context.Context, path string) (store.Database, error)
@@ -45,10 +48,10 @@ func inFile(ctx context.Context, path string) (store.Database, error) {
 	return sqlite.Open(ctx, path, nil)
 }
 
-func run(ctx context.Context, out io.Writer, dir string, at opener) error {
-	d := &demo{out: out, dir: dir, at: at, data: Session(), scope: governance.DefaultScope}
+func run(ctx context.Context, out io.Writer, dir, program string, at opener) error {
+	d := &demo{out: out, dir: dir, program: program, at: at, data: Session(), scope: governance.DefaultScope}
 	fmt.Fprintf(out, "carrel demo · no network, no model, clock fixed at %s\n\n", clock().Format(time.DateOnly))
-	for _, step := range []func(context.Context) error{d.open, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.planner, d.verify} {
+	for _, step := range []func(context.Context) error{d.open, d.story, d.begin, d.load, d.untouched, d.compress, d.restart, d.recall, d.search, d.why, d.undo, d.planner, d.verify} {
 		if err := step(ctx); err != nil {
 			return errors.Join(err, d.close())
 		}
@@ -59,7 +62,7 @@ func run(ctx context.Context, out io.Writer, dir string, at opener) error {
 	if err := d.sum("the exports lie", "messages @last", "why "+d.cut, "recall "+d.cut+" --text", "compress @last --target 10%"); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "and on your own sessions:\n  go run ./cmd/carrel import --all\n  go run ./cmd/carrel sessions\n")
+	fmt.Fprintf(out, "and on your own sessions:\n  %[1]s import --all\n  %[1]s sessions\n", program)
 	return nil
 }
 
@@ -70,9 +73,9 @@ func (d *demo) sum(beside string, next ...string) error {
 		fmt.Fprintf(d.out, "\n%d of %d checks failed\n", d.failed, d.checks)
 		return ErrFailed
 	}
-	fmt.Fprintf(d.out, "\nall %d checks passed\n\nThe store is %s, %s beside it.\nNext, in this folder:\n", d.checks, d.path(), beside)
+	fmt.Fprintf(d.out, "\nall %d checks passed\n\nThe store is %s,\n%s beside it. Next, in this folder:\n  export CARREL_STORE=%s\n", d.checks, d.path(), beside, d.path())
 	for _, c := range next {
-		fmt.Fprintf(d.out, "  go run ./cmd/carrel -s %s %s\n", d.path(), c)
+		fmt.Fprintf(d.out, "  %s %s\n", d.program, c)
 	}
 	return nil
 }
@@ -82,6 +85,7 @@ func clock() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 type demo struct {
 	out     io.Writer
 	dir     string
+	program string // how carrel is called, for commands that are named
 	at      opener
 	data    []byte
 	scope   governance.Scope
@@ -107,9 +111,23 @@ func (d *demo) check(ok bool, format string, args ...any) {
 	}
 }
 
-// tell prints a line of the report.
+// tell prints a line of the report, in several if it is wider than a terminal: it is broken
+// between its parts.
 func (d *demo) tell(step, format string, args ...any) {
-	fmt.Fprintf(d.out, "  %-10s %s\n", step, fmt.Sprintf(format, args...))
+	const columns = 80 - len("  ") - 10 - len(" ")
+	line := ""
+	for i, part := range strings.Split(fmt.Sprintf(format, args...), " · ") {
+		switch {
+		case i == 0:
+			line = part
+		case utf8.RuneCountInString(line+" · "+part) > columns:
+			fmt.Fprintf(d.out, "  %-10s %s\n", step, line)
+			step, line = "", part
+		default:
+			line += " · " + part
+		}
+	}
+	fmt.Fprintf(d.out, "  %-10s %s\n", step, line)
 }
 
 func (d *demo) open(ctx context.Context) error {
@@ -128,6 +146,12 @@ func (d *demo) close() error {
 	s := d.store
 	d.store = nil
 	return s.Close()
+}
+
+// begin heads the report of the checks.
+func (d *demo) begin(context.Context) error {
+	fmt.Fprint(d.out, "\nNow all of it on the whole session, with a check of each step:\n\n")
+	return nil
 }
 
 func (d *demo) load(ctx context.Context) error {
@@ -274,7 +298,7 @@ func (d *demo) restart(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same window gives the same bytes after a restart")
-	d.tell("restart", "store closed and opened again: the window is the same, byte for byte")
+	d.tell("restart", "store closed and opened again · the window is the same, byte for byte")
 	return nil
 }
 
@@ -359,7 +383,7 @@ func (d *demo) undo(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same pass again gives the same bytes")
-	d.tell("undo", "the window as it was before, then the same pass again: the same bytes")
+	d.tell("undo", "the window as it was before · the same pass again: the same bytes")
 	return nil
 }
 
@@ -392,7 +416,7 @@ func (d *demo) verify(ctx context.Context) error {
 	}
 	d.check(again.Markdown() == packet.Packet.Markdown(), "a packet comes back as it was")
 	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
-	d.tell("handoff", "sources %d, claims apart from them %d, corrections in the user's words %d, boundaries %d · honest by 8 rules",
+	d.tell("handoff", "sources %d, claims apart from them %d · corrections in the user's words %d, boundaries %d · honest by 8 rules",
 		len(packet.Packet.Sources), len(packet.Packet.Inferred), len(packet.Packet.Corrections), len(packet.Packet.Boundaries))
 	return nil
 }

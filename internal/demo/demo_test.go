@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The demonstration passes its own checks and says where its store is.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if err := Run(t.Context(), &out, dir); err != nil {
+	if err := Run(t.Context(), &out, dir, "carrel"); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	for _, want := range []string{"checks passed", dir, "byte for byte", "summary    of blocks 1–", "47/47 blocks one recall away"} {
+	for _, want := range []string{"checks passed", dir, "A line that left, and is found again:", "Saved: ", "\n  carrel why ", "byte for byte", "summary    of blocks 1–", "47/47 blocks one recall away"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output has no %q:\n%s", want, out.String())
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(out.String(), dir, "dir")) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

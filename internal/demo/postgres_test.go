@@ -25,7 +25,7 @@ func onServer(t *testing.T) opener {
 // Both demonstrations pass their own checks in a database, too, and the conversations that
 // they leave are the same, byte for byte.
 func TestDemosOnPostgres(t *testing.T) {
-	for name, demo := range map[string]func(ctx context.Context, out io.Writer, dir string, at opener) error{
+	for name, demo := range map[string]func(ctx context.Context, out io.Writer, dir, program string, at opener) error{
 		"the conversation": run, "the 847 artifacts": assemble,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestDemosOnPostgres(t *testing.T) {
 			for where, at := range map[string]opener{"a file": inFile, "a database": at} {
 				dir := t.TempDir()
 				var out bytes.Buffer
-				if err := demo(t.Context(), &out, dir, at); err != nil {
+				if err := demo(t.Context(), &out, dir, "carrel", at); err != nil {
 					t.Fatalf("%s: %v\n%s", where, err, out.String())
 				}
 				files[where] = left(t, dir)

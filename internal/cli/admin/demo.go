@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,7 @@ is in a folder for temporary files, or in --keep.`,
 			if err != nil {
 				return err
 			}
-			return demo.Run(cmd.Context(), j.Stdout, at)
+			return demo.Run(cmd.Context(), j.Stdout, at, calledAs())
 		},
 	}
 	cmd.PersistentFlags().StringVar(&dir, "keep", "", "make the store in `folder`, which is new or empty")
@@ -48,7 +50,7 @@ and that the manifest explains every artifact.`,
 			if err != nil {
 				return err
 			}
-			return demo.Assemble(cmd.Context(), j.Stdout, at)
+			return demo.Assemble(cmd.Context(), j.Stdout, at, calledAs())
 		},
 	})
 	return cmd
@@ -64,4 +66,13 @@ func demoDir(j *job.Job, dir string) (string, error) {
 		return "", out.Hinted(fmt.Errorf("--keep %s: there are files in it: %w", dir, fs.ErrExist), "name a folder that is new or empty")
 	}
 	return j.Path(dir), nil
+}
+
+// calledAs returns how this program is called: by its name, or as go runs it from its source.
+func calledAs() string {
+	self, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(self), "/go-build") && filepath.Base(filepath.Dir(self)) == "exe" {
+		return "go run ./cmd/carrel"
+	}
+	return "carrel"
 }

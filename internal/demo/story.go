@@ -1,0 +1,148 @@
+package demo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// logOf is the command whose output the story is about.
+const logOf = "kubectl -n billing logs billing-worker-7 --since=24h"
+
+// story tells, on a copy of the session, what its window was before and after: a log, what
+// stands for it, a line that left and was found again, and what all of it saves.
+func (d *demo) story(ctx context.Context) error {
+	e, err := carrel.New(memory.New(), &carrel.Options{Now: clock})
+	if err != nil {
+		return err
+	}
+	in, err := e.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
+	if err != nil {
+		return err
+	}
+	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}})
+	if err != nil {
+		return err
+	}
+	original, err := decode(d.data)
+	if err != nil {
+		return err
+	}
+	out, err := e.Export(ctx, d.scope, &carrel.ExportRequest{Session: in.Session})
+	if err != nil {
+		return err
+	}
+	window, err := decode(out.Data)
+	if err != nil {
+		return err
+	}
+	blocks := transcript.Group(original.ID, 0, original.Messages)
+	log := blockWith(blocks, original.Messages, logOf)
+	d.check(log >= 0, "the log of a worker is in the conversation")
+	if log < 0 {
+		return nil
+	}
+	text := blocks[log].Text(original.Messages)
+	d.say("An agent looks for why a deploy hangs. Its window has %s tokens,\na log among them:", group(int(in.Tokens)))
+	d.quote(excerpt(text))
+	after := said(window.Messages)
+	stands := paragraphWith(after, logOf)
+	d.check(stands != "", "an account of the log is in the window")
+	d.say("%s compress --target 10%% leaves %s tokens. For the log stands:", d.program, group(int(r.After)))
+	d.quote(strings.Split(stands, "\n"))
+	if err := d.lost(ctx, e, text, after, original.RawBlock(&blocks[log])); err != nil {
+		return err
+	}
+	saved := "Saved: " + group(int(r.Before-r.After)) + " tokens of every call from here on"
+	if m, ok := economy.Published().Find(original.Model); ok && m.Priced() {
+		saved += fmt.Sprintf(".\nAt the list price of %s that is %s a call, or %s\nwhere it is read from the provider's cache", original.Model, m.Input.Of(r.Before-r.After), m.Input.Times(m.Read).Of(r.Before-r.After))
+	}
+	d.say("%s.", saved)
+	return nil
+}
+
+// lost names a line of a text that is not in the window, finds it by its words, and recalls
+// the block that it is in.
+func (d *demo) lost(ctx context.Context, e *carrel.Engine, text, after string, raw []byte) error {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if !strings.Contains(line, "invoices=") || strings.Contains(after, line) {
+			continue
+		}
+		batch, _, _ := strings.Cut(line[strings.Index(line, "b-"):], " ")
+		found, err := carrel.Items(e.Search(ctx, d.scope, &carrel.SearchRequest{Query: "settled batch " + batch, Limit: 1}))
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			break
+		}
+		got, err := e.Recall(ctx, d.scope, &carrel.RecallRequest{Block: string(found[0].Block)})
+		if err != nil {
+			return err
+		}
+		d.check(bytes.Equal(got.Data, raw), "the log that has %s is recalled byte for byte", batch)
+		d.say("A line that left, and is found again:")
+		id := found[0].Block.Short()
+		d.quote([]string{"… " + line[strings.Index(line, "msg="):], "$ " + d.program + ` search "settled batch ` + batch + `"  → ` + id, "$ " + d.program + " recall " + id + " --text  → the whole log, byte for byte"})
+		return nil
+	}
+	d.check(false, "a line of the log left the window, and a search finds it")
+	return nil
+}
+
+// say prints a sentence of the story.
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+
+// quote prints lines of a window, as wide as a terminal.
+func (d *demo) quote(lines []string) {
+	const widest = 74
+	fmt.Fprintln(d.out)
+	for _, l := range lines {
+		if r := []rune(l); len(r) > widest {
+			l = string(r[:widest-1]) + "…"
+		}
+		fmt.Fprintf(d.out, "    %s\n", l)
+	}
+	fmt.Fprintln(d.out)
+}
+
+// excerpt returns the first lines of a text and its last one.
+func excerpt(text string) []string {
+	const first = 4
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) <= first+2 {
+		return lines
+	}
+	return append(lines[:first:first], fmt.Sprintf("… %d more lines", len(lines)-first-1), lines[len(lines)-1])
+}
+
+// blockWith returns the first block whose text has a word, or -1.
+func blockWith(blocks []transcript.Block, messages []transcript.Message, word string) int {
+	for i := range blocks {
+		if strings.Contains(blocks[i].Text(messages), word) {
+			return i
+		}
+	}
+	return -1
+}
+
+// paragraphWith returns the lines about a command in an account: from its mark to the id of
+// the block.
+func paragraphWith(text, command string) string {
+	at := strings.Index(text, command)
+	if at < 0 {
+		return ""
+	}
+	from := 1 + strings.LastIndexByte(text[:max(at-1, 0)], '\n')
+	end := strings.Index(text[at:], "]\n")
+	return text[from:cmp.Or(at+end+1, len(text))]
+}
