@@ -39,14 +39,19 @@ func (o *Out) newPage() *Page {
 }
 
 // Line adds a line. What the arguments say is made visible, but for what
-// [Page.Paint] returned.
+// [Page.Paint] returned. A terminal gets a line that is too wide for it in several, broken
+// between words.
 func (p *Page) Line(format string, args ...any) {
 	for i, a := range args {
 		if _, ok := a.(Painted); !ok {
 			args[i] = shown{a}
 		}
 	}
-	fmt.Fprintf(&p.buf, format+"\n", args...)
+	line := fmt.Sprintf(format+"\n", args...)
+	if p.TTY {
+		line = wrapped(line, p.Width)
+	}
+	p.buf.WriteString(line)
 }
 
 // Text adds a text of lines, with a line end: for a terminal readable, and otherwise
@@ -149,12 +154,14 @@ func (p *Page) aligned(t *Table) {
 		for i, s := range line {
 			last := i == len(line)-1
 			if last && !right[i] && !t.Whole {
-				s = Cut(s, max(p.Width-used, 12))
+				s = cutCell(s, max(p.Width-used, 12))
 			}
 			pad := strings.Repeat(" ", max(widths[i]-Columns(s), 0))
 			switch colored := string(p.Paint(t.style(n, i), s)); {
 			case right[i]:
 				p.buf.WriteString(pad + colored)
+			case last && used < hangs && Columns(s) > p.Width-used:
+				p.buf.WriteString(strings.TrimSuffix(wrapped(strings.Repeat(" ", used)+colored+"\n", p.Width), "\n")[used:])
 			case last:
 				p.buf.WriteString(colored)
 			default:

@@ -130,6 +130,82 @@ func Cut(s string, n int) string {
 	return s
 }
 
+// cutCell returns s in at most n columns. A path at its end keeps its end, which says more
+// than where it begins: "…/pkg/x/y.go".
+func cutCell(s string, n int) string {
+	const least = 8 // columns of a path that say something
+	if Columns(s) <= n {
+		return s
+	}
+	head, path := s[:strings.LastIndexByte(s, ' ')+1], s[strings.LastIndexByte(s, ' ')+1:]
+	if room := n - Columns(head) - 1; strings.Contains(path, "/") && room >= least {
+		for Columns(path) > room {
+			_, size := utf8.DecodeRuneInString(path)
+			path = path[size:]
+		}
+		if i := strings.IndexByte(path, '/'); i >= 0 && len(path)-i >= least {
+			path = path[i:] // a name is there whole, or not at all
+		}
+		return head + "…" + path
+	}
+	return Cut(s, n)
+}
+
+// hangs is how far to the right the text of a line may begin that is broken.
+const hangs = 60
+
+// wrapped returns lines of at most n columns, broken between words. What follows stands below
+// where the text of the line begins: behind its columns, if it has some.
+func wrapped(lines string, n int) string {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		text := strings.TrimSuffix(line, "\n")
+		if columnsPainted(text) <= n {
+			b.WriteString(line)
+			continue
+		}
+		indent := len(text) - len(strings.TrimLeft(text, " "))
+		if i := strings.LastIndex(text[:min(len(text), hangs)], "  "); i > indent {
+			indent = len(text) - len(strings.TrimLeft(text[i:], " "))
+		}
+		at := columnsPainted(text[:indent])
+		b.WriteString(text[:indent])
+		hang, column := strings.Repeat(" ", at), at
+		for i, word := range strings.Split(text[indent:], " ") {
+			w := columnsPainted(word)
+			switch {
+			case i == 0:
+			case column+1+w > n && column > at:
+				b.WriteString("\n" + hang)
+				column = at
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += w
+		}
+		b.WriteByte('\n')
+	}
+	return trailing.Replace(b.String())
+}
+
+// trailing takes the blanks off where a line was broken at several.
+var trailing = strings.NewReplacer("   \n", "\n", "  \n", "\n", " \n", "\n")
+
+// columnsPainted returns the columns of a text that may have colors in it.
+func columnsPainted(s string) int {
+	n := 0
+	for {
+		before, color, found := strings.Cut(s, "\x1b[")
+		n += Columns(before)
+		if !found {
+			return n
+		}
+		_, s, _ = strings.Cut(color, "m")
+	}
+}
+
 // Thousands returns a number with separators, such as 12,904.
 func Thousands[N ~int | ~int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)

@@ -119,3 +119,46 @@ func TestScreenWritesAll(t *testing.T) {
 		t.Errorf("the screen shows %q, want %q", got, want)
 	}
 }
+
+// A cell that is cut keeps the end of the path in it.
+func TestCutCell(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"internal/pkg/x/y.go", 19, "internal/pkg/x/y.go"},
+		{"internal/pkg/x/y.go", 18, "…/pkg/x/y.go"},
+		{"Read: internal/pkg/x/y.go", 18, "Read: …/pkg/x/y.go"},
+		{"Read: internal/pkg/x/y.go", 13, "Read: intern…"},
+		{"a/very-long-name-of-a-file.go", 14, "…-of-a-file.go"},
+		{"a line of words and no path", 10, "a line of…"},
+	} {
+		got := cutCell(tt.s, tt.n)
+		if got != tt.want || Columns(got) > tt.n {
+			t.Errorf("cutCell(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}
+
+// A terminal gets every word of a line whole, and no line wider than it is, but for a word
+// that is wider itself.
+func TestWrapped(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		n    int
+		want string
+	}{
+		{"a b c\n", 5, "a b c\n"},
+		{"a b c\n", 4, "a b\nc\n"},
+		{"name  a b c\n", 9, "name  a b\n      c\n"},
+		{"  a b c\n", 5, "  a b\n  c\n"},
+		{"\x1b[31ma\x1b[0m b c\n", 5, "\x1b[31ma\x1b[0m b c\n"},
+		{"abcdef g\n", 4, "abcdef\ng\n"},
+		{"one two\nthree four\n", 7, "one two\nthree\nfour\n"},
+	} {
+		if got := wrapped(tt.line, tt.n); got != tt.want {
+			t.Errorf("wrapped(%q, %d) = %q, want %q", tt.line, tt.n, got, tt.want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package clitest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,7 +11,8 @@ import (
 )
 
 // A Printing is a case of what is printed of a value: lines for a pipe, in which the cells
-// of a table are parted by a tab, or for a terminal of 80 columns.
+// of a table are parted by a tab, or for a terminal of 80 columns. Where lines of text are
+// broken is not looked at.
 type Printing struct {
 	Name  string
 	Print func(p *out.Page)
@@ -26,6 +29,9 @@ func (tt *Printing) Test(t *testing.T) {
 		}
 		p := out.NewPage(kind, 80)
 		tt.Print(p)
+		if kind && slices.Equal(strings.Fields(want), strings.Fields(p.String())) {
+			continue // a line that is too wide is broken
+		}
 		if diff := cmp.Diff(want, p.String()); diff != "" {
 			t.Errorf("%s, on a terminal %v (-want +got):\n%s", tt.Name, kind, diff)
 		}
