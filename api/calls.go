@@ -190,10 +190,10 @@ type CallResult struct {
 
 // A CallPart is a stretch of the body that was sent.
 type CallPart struct {
-	Kind   manifest.Kind `json:"kind"` // frame, message, or stub: what Carrel put in place of messages
+	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub: what Carrel put in place of messages
 	Start  int           `json:"start"` // bytes of the body before it
 	Bytes  int           `json:"bytes"`
-	Origin CallOrigin    `json:"origin"` // before, client or carrel: who has sent it first, or put it there
+	Origin CallOrigin    `json:"origin"`           // before, client or carrel: who has sent it first, or put it there
 	Before string        `json:"before,omitempty"` // id of the call before, if it was sent the same
 	Chain  string        `json:"chain,omitempty"`  // of the messages up to its end
 }

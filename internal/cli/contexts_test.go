@@ -125,7 +125,7 @@ func TestContextOnTerminal(t *testing.T) {
 	list, _ := run(0, "manifest", "list")
 	wants(list, "id          created           format  tier  tok  budget  seal")
 	_, report = run(0, "assemble", "--query", "deploy", "--budget", "4000", "--tier", "minimal")
-	wants(report, "warning: tier minimal: nothing that was found", "hint: leave --tier minimal out\n")
+	wants(report, "warning: tier minimal: no artifact that was found", "hint: leave --tier minimal out\n")
 	run(exitPolicy, "commit", "@last", "--text", "Production wants profile C,\nand \u202eD.", "--confidence", "0.9", "--evaluator", "rules")
 	waiting, _ := run(0, "review")
 	wants(waiting, "1 waiting\n", `"Production wants profile C,"`, "hidden controls", "\napprove: carrel review approve ")

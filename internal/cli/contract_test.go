@@ -75,7 +75,7 @@ func TestTerminalOfContracts(t *testing.T) {
 	packet := clitest.WriteFile(t, env, "packet.md", "")
 	run(0, "handoff", "-o", packet, "--force")
 	wants(run(0, "accept", packet, "--color", "never"), "session  ", "decisions  ", "next  carrel export ")
-	wants(run(0, "handoff", "check", packet, "--session", "5f0c"), "ok: 8 rules, and what session 5f0c2a7e says\n")
+	wants(run(0, "handoff", "check", packet, "--session", "5f0c"), "ok: 8 rules, and the record of session 5f0c2a7e\n")
 	run(0, "contract", "init", "empty")
 	wants(run(exitNo, "handoff", "check", packet, "--session", "empty", "--color", "never"), "rule  ", "error  corrections-stay  ")
 }

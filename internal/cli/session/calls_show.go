@@ -14,7 +14,7 @@ import (
 func newCallsShow(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show CALL",
-		Short: "Show one call: what was sent, what it cost, why the cache was not read",
+		Short: "Show one call: its content, its cost and its cache misses",
 		Long: `Show prints what is recorded of one call to a model, by its id or by its number, which
 is its place in the order in which calls were begun. Of a call that Carrel managed it
 lists what was sent, by lengths: what the call before was sent too, what the client

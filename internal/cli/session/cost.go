@@ -35,8 +35,8 @@ have read more from the cache, with the cause and its author:
   edited      client  a sent message was changed or left out, or the user went
                       back; session files do not record that
   epoch       carrel  Carrel made the window smaller
-  unknown             no cause is recorded: tools or system text may have changed,
-                      or the provider dropped the cache entry
+  unknown             no cause is recorded: tools or system text may have
+                      changed, or the provider dropped the cache entry
 
 Without SESSION it adds up all stored sessions and all calls through the proxy. A
 call that both recorded counts once. It needs no proxy: import the session files of
