@@ -22,10 +22,10 @@ var (
 		"sessions", get, "/sessions", read, "List the sessions of the scope, last updated first", "items", "",
 	}}
 	FindSession = Op[api.WordRequest, api.SessionResult]{Operation: Operation{
-		"find-session", get, "/session", read, "Find the session that an id, the beginning of one, @last or @prev names", "", "",
+		"find-session", get, "/session", read, "Find the session with an id, a prefix of one, @last or @prev", "", "",
 	}}
 	Session = Op[api.SessionRequest, api.SessionInfo]{Operation: Operation{
-		"session", get, "/sessions/{session}", read, "Say what is known of a session without reading it", "", "",
+		"session", get, "/sessions/{session}", read, "Return the record of a session without its blocks", "", "",
 	}}
 	RemovedSessions = Op[api.None, api.List[api.SessionInfo]]{Operation: Operation{
 		"removed-sessions", get, "/removed/sessions", read, "List the sessions that were removed or purged, last updated first", "", "",
@@ -37,10 +37,10 @@ var (
 		"restore-session", post, "/sessions/{session}/restore", erase, "Bring back a session that was removed", "", "",
 	}}
 	PurgeSession = Op[api.SessionRequest, api.SessionRemoval]{Operation: Operation{
-		"purge-session", post, "/sessions/{session}/purge", erase, "Erase a session, and what was made from it, for good", "", "",
+		"purge-session", post, "/sessions/{session}/purge", erase, "Erase a session and everything derived from it, for good", "", "",
 	}}
 	Import = Op[api.ImportRequest, api.ImportResult]{Operation: Operation{
-		"import", post, "/sessions", write, "Take a conversation in", "", "data",
+		"import", post, "/sessions", write, "Import a conversation", "", "data",
 	}, Also: func(r *api.ImportRequest) []governance.Permission {
 		if r.Anew {
 			return []governance.Permission{erase}
@@ -54,7 +54,7 @@ var (
 		"messages", get, "/sessions/{session}/messages", read, "List the blocks of a session", "messages", "",
 	}}
 	Context = Op[api.ContextRequest, api.ContextResult]{Operation: Operation{
-		"context", get, "/sessions/{session}/context", read, "Say what takes up the window of a session", "", "",
+		"context", get, "/sessions/{session}/context", read, "Return the sizes of the parts of a session's window", "", "",
 	}}
 	Trigger = Op[api.TriggerRequest, api.TriggerResult]{Operation: Operation{
 		"trigger", post, "/sessions/{session}/trigger", read, "Say whether a compression is due", "", "",
@@ -69,52 +69,52 @@ var (
 		"page", post, "/page", write, "Put stubs in place of blocks", "", "",
 	}}
 	Pin = Op[api.PinRequest, api.PinResult]{Operation: Operation{
-		"pin", post, "/pin", write, "Pin blocks, or let them go", "", "",
+		"pin", post, "/pin", write, "Pin or unpin blocks", "", "",
 	}}
 	Undo = Op[api.UndoRequest, api.UndoResult]{Operation: Operation{
-		"undo", post, "/undo", write, "Take the last operation back, or another", "", "",
+		"undo", post, "/undo", write, "Undo the last operation", "", "",
 	}}
 	Mark = Op[api.MarkRequest, api.MarkResult]{Operation: Operation{
-		"mark", put, "/sessions/{session}/mark", write, "Mark a session as critical, or not", "", "",
+		"mark", put, "/sessions/{session}/mark", write, "Mark a session as critical, or remove the mark", "", "",
 	}}
 	Export = Op[api.ExportRequest, api.ExportResult]{Operation: Operation{
-		"export", get, "/sessions/{session}/export", read, "Write what is in the window in the format of a provider", "", "",
+		"export", get, "/sessions/{session}/export", read, "Write the window in the format of a provider", "", "",
 	}}
 	Repair = Op[api.RepairRequest, api.RepairResult]{Operation: Operation{
-		"repair", post, "/repair", read, "Mend a request that its provider would refuse", "", "data",
+		"repair", post, "/repair", read, "Repair a request that its provider would refuse", "", "data",
 	}}
 	Recall = Op[api.RecallRequest, api.RecallResult]{Operation: Operation{
 		"recall", get, "/items/{block}", read, "Return the original bytes of a block, an artifact or a summary", "", "",
 	}}
 	Why = Op[api.BlockRequest, api.WhyResult]{Operation: Operation{
-		"why", get, "/items/{block}/why", read, "Say why a block is where it is", "", "",
+		"why", get, "/items/{block}/why", read, "Explain the place of a block", "", "",
 	}}
 	Search = Op[api.SearchRequest, api.List[api.Found]]{Operation: Operation{
 		"search", get, "/search", read, "Find blocks by words", "", "",
 	}}
 	Stats = Op[api.SessionRequest, api.StatsResult]{Operation: Operation{
-		"stats", get, "/sessions/{session}/stats", read, "Count what the tasks of a session took", "", "",
+		"stats", get, "/sessions/{session}/stats", read, "Estimate the tokens of a session's tasks", "", "",
 	}}
 	Cost = Op[api.CostRequest, api.CostResult]{Operation: Operation{
-		"cost", get, "/cost", read, "Say what conversations cost, and why caches were not read", "", "",
+		"cost", get, "/cost", read, "Return the cost of conversations, and the causes of cache misses", "", "",
 	}}
 	State = Op[api.SessionRequest, api.ProtocolState]{Operation: Operation{
 		"state", get, "/sessions/{session}/state", read, "Return the state of compression of a session", "", "",
 	}}
 	Journal = Op[api.JournalRequest, api.List[store.Entry]]{Operation: Operation{
-		"journal", get, "/sessions/{session}/journal", read, "List what happened to a session", "items", "",
+		"journal", get, "/sessions/{session}/journal", read, "List the journal of a session", "items", "",
 	}}
 	DiffSession = Op[api.DiffSessionRequest, api.SessionDelta]{Operation: Operation{
 		"diff-session", get, "/sessions/{session}/diff", read, "Say how the window of a session at one moment became that at another", "", "",
 	}}
 	Brief = Op[api.BriefRequest, api.BriefResult]{Operation: Operation{
-		"brief", get, "/sessions/{session}/brief", read, "Say what must survive a compaction of a session", "", "",
+		"brief", get, "/sessions/{session}/brief", read, "Return the facts of a session that must survive a compaction", "", "",
 	}}
 	Summary = Op[api.SessionRequest, api.SummaryResult]{Operation: Operation{
-		"summary", get, "/sessions/{session}/summary", read, "Return the summary that stands in the window", "", "",
+		"summary", get, "/sessions/{session}/summary", read, "Return the summary in the window", "", "",
 	}}
 	CheckSummary = Op[api.CheckSummaryRequest, api.CheckSummaryResult]{Operation: Operation{
-		"check-summary", post, "/sessions/{session}/summary/check", read, "Hold a summary against the session", "", "",
+		"check-summary", post, "/sessions/{session}/summary/check", read, "Check a summary against the session", "", "",
 	}}
 	Probes = Op[api.ProbesRequest, api.ProbesResult]{Operation: Operation{
 		"probes", get, "/sessions/{session}/probes", read, "Generate probes from a session", "", "",
@@ -123,7 +123,7 @@ var (
 		"run-probes", post, "/probes/run", read, "Ask probes of a window or a text", "", "",
 	}}
 	ProbeReport = Op[api.SessionRequest, api.ProbeReport]{Operation: Operation{
-		"probe-report", get, "/sessions/{session}/probes/report", read, "Return how the compressions of a session did", "", "",
+		"probe-report", get, "/sessions/{session}/probes/report", read, "Return the probe results of a session's compressions", "", "",
 	}}
 )
 
@@ -142,7 +142,7 @@ var (
 		"handoff", post, "/sessions/{session}/handoff", read, "Make a packet that carries a session to another agent", "", "",
 	}}
 	CheckHandoff = Op[api.CheckHandoffRequest, api.HandoffResult]{Operation: Operation{
-		"check-handoff", post, "/handoffs/check", read, "Read a packet and say what is wrong with it", "", "",
+		"check-handoff", post, "/handoffs/check", read, "Check a packet", "", "",
 	}}
 	Accept = Op[api.AcceptRequest, api.AcceptResult]{Operation: Operation{
 		"accept", post, "/handoffs/accept", write, "Begin a session with a packet", "", "",
@@ -152,7 +152,7 @@ var (
 // The operations on artifacts and contexts.
 var (
 	Put = Op[api.PutRequest, api.List[api.Artifact]]{Operation: Operation{
-		"put", post, "/artifacts", write, "Take artifacts in, all or none", "", "",
+		"put", post, "/artifacts", write, "Store artifacts, all or none", "", "",
 	}, Also: func(r *api.PutRequest) []governance.Permission {
 		for _, a := range r.Artifacts {
 			if a != nil && (a.VerifiedBy != "" || a.AllowSecrets) {
@@ -173,7 +173,7 @@ var (
 		return nil
 	}}
 	PinArtifact = Op[api.PinArtifactRequest, api.Artifact]{Operation: Operation{
-		"pin-artifact", put, "/artifacts/{id}/pin", write, "Pin an artifact, or let it go", "", "",
+		"pin-artifact", put, "/artifacts/{id}/pin", write, "Pin or unpin an artifact", "", "",
 	}}
 	Remove = Op[api.IDsRequest, api.RemovalResult]{Operation: Operation{
 		"remove", post, "/artifacts/remove", erase, "Take artifacts out of use; restore brings them back", "", "",
@@ -182,13 +182,13 @@ var (
 		"restore", post, "/artifacts/restore", erase, "Bring removed artifacts back", "", "",
 	}}
 	Refute = Op[api.RefuteRequest, api.RemovalResult]{Operation: Operation{
-		"refute", post, "/artifacts/refute", erase, "Recall what turned out to be wrong, and what was made from it", "", "",
+		"refute", post, "/artifacts/refute", erase, "Mark artifacts as wrong, with everything derived from them", "", "",
 	}}
 	Purge = Op[api.IDsRequest, api.RemovalResult]{Operation: Operation{
 		"purge", post, "/artifacts/purge", erase, "Erase the bytes of artifacts, for good", "", "",
 	}}
 	Stash = Op[api.StashRequest, api.StashResult]{Operation: Operation{
-		"stash", post, "/stash", write, "Keep the output of a tool outside of the window", "", "",
+		"stash", post, "/stash", write, "Stash the output of a tool outside of the window", "", "",
 	}, Also: func(r *api.StashRequest) []governance.Permission {
 		if r.AllowSecrets {
 			return []governance.Permission{review}
@@ -196,13 +196,13 @@ var (
 		return nil
 	}}
 	CollectStash = Op[api.CollectRequest, api.RemovalResult]{Operation: Operation{
-		"collect-stash", post, "/stash/collect", erase, "Erase what is in the stash and has expired", "", "",
+		"collect-stash", post, "/stash/collect", erase, "Erase expired outputs from the stash", "", "",
 	}}
 	Triage = Op[api.TriageRequest, api.TriageResult]{Operation: Operation{
-		"triage", post, "/triage", read, "Score artifacts for a question", "", "",
+		"triage", post, "/triage", read, "Score artifacts for a query", "", "",
 	}}
 	Assemble = Op[api.AssembleRequest, api.AssembleResult]{Operation: Operation{
-		"assemble", post, "/assemble", write, "Make a context for a question within a budget, and seal its manifest", "", "",
+		"assemble", post, "/assemble", write, "Make a context for a query within a budget, and seal its manifest", "", "",
 	}}
 	Manifests = Op[api.ManifestsRequest, api.List[store.Manifest]]{Operation: Operation{
 		"manifests", get, "/manifests", read, "List manifests, newest first", "items", "",
@@ -211,28 +211,28 @@ var (
 		"manifest", get, "/manifests/{id}", read, "Return a manifest with its sealed document", "", "",
 	}}
 	DiffManifests = Op[api.DiffRequest, api.DiffResult]{Operation: Operation{
-		"diff-manifests", get, "/manifests/{id}/diff", read, "Say how two manifests differ", "", "",
+		"diff-manifests", get, "/manifests/{id}/diff", read, "Return the differences between two manifests", "", "",
 	}}
 	VerifyManifest = Op[api.IDRequest, api.VerifyResult]{Operation: Operation{
 		"verify-manifest", get, "/manifests/{id}/verify", read, "Check the seal of a manifest and everything it refers to", "", "",
 	}}
 	Replay = Op[api.IDRequest, api.ReplayResult]{Operation: Operation{
-		"replay", get, "/manifests/{id}/replay", read, "Return a context as it was handed out", "", "",
+		"replay", get, "/manifests/{id}/replay", read, "Return the exact bytes of a context", "", "",
 	}}
 	Commit = Op[api.CommitRequest, api.CommitResult]{Operation: Operation{
-		"commit", post, "/memories", write, "Ask the gate to let a memory or the outcome of a context in", "", "",
+		"commit", post, "/memories", write, "Pass a memory or the outcome of a context through the gate", "", "",
 	}}
 	Reviews = Op[api.None, api.List[api.ReviewEntry]]{Operation: Operation{
-		"reviews", get, "/reviews", read, "List what the gate holds for a person", "", "",
+		"reviews", get, "/reviews", read, "List the memories that wait for a person's decision", "", "",
 	}}
 	Review = Op[api.IDRequest, api.ReviewEntry]{Operation: Operation{
-		"review", get, "/reviews/{id}", read, "Return what the gate holds, and why", "", "",
+		"review", get, "/reviews/{id}", read, "Return a held memory with the reason", "", "",
 	}}
 	Decide = Op[api.DecideRequest, api.Artifact]{Operation: Operation{
-		"decide", post, "/reviews/{id}/decision", review, "Approve or reject what the gate holds", "", "",
+		"decide", post, "/reviews/{id}/decision", review, "Approve or reject a held memory", "", "",
 	}}
 	Log = Op[api.LogRequest, api.List[store.Entry]]{Operation: Operation{
-		"log", get, "/log", read, "List what happened to artifacts and contexts", "items", "",
+		"log", get, "/log", read, "List the events of artifacts and contexts", "items", "",
 	}}
 )
 
@@ -245,17 +245,17 @@ var (
 		"call", get, "/calls/{id}", read, "Return one call to a model, with what was sent, what it cost and why the cache was not read", "", "",
 	}}
 	Report = Op[api.ReportRequest, api.ReportResult]{Operation: Operation{
-		"report", get, "/report", read, "Say what was sent to models, and by how much less than what clients sent", "", "",
+		"report", get, "/report", read, "Report the calls to models, and how much managing saved", "", "",
 	}}
 )
 
 // What a server answers besides the engine's jobs.
 var (
 	Whoami = Op[api.None, api.Identity]{Operation: Operation{
-		"whoami", get, "/whoami", "", "Say who the credential is for, and what it allows", "", "",
+		"whoami", get, "/whoami", "", "Return the actor and the permissions of the credential", "", "",
 	}}
 	Events = Op[api.EventsRequest, api.Event]{Operation: Operation{
-		"events", get, "/events", read, "Stream what happens, to a session or in the whole scope", "", "",
+		"events", get, "/events", read, "Stream the events of a session or of a scope", "", "",
 	}}
 )
 
