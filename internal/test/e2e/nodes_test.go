@@ -10,9 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,27 +100,17 @@ func (n *node) client(credential string) (*remote.Client, error) {
 	return remote.New(n.url, &remote.Options{Credential: credential, Retries: remote.NoRetries})
 }
 
-// A done is an append that was acknowledged, or found to have been made.
-type done struct {
-	text       string
-	begun, end int64 // on a clock that counts
-	at         int   // its place, or -1 if nobody said
-}
-
-// A writer appends messages by any node, and asks the next if one fails.
-type writer struct {
-	nodes      []*node
-	credential string
-	session    transcript.SessionID
-	rng        *rand.Rand
-	clock      *atomic.Int64
-}
-
 const nodeScope governance.Scope = "acme/web"
 
-// texts returns the messages of a session, in order.
-func texts(ctx context.Context, c *remote.Client, session transcript.SessionID) ([]string, error) {
-	res, err := c.Export(ctx, nodeScope, &api.ExportRequest{Session: session, Whole: true})
+// A remoteList is a session as a node has it.
+type remoteList struct {
+	client  *remote.Client
+	session transcript.SessionID
+}
+
+// read returns the messages of the session, in order.
+func (l *remoteList) read(ctx context.Context) ([]string, error) {
+	res, err := l.client.Export(ctx, nodeScope, &api.ExportRequest{Session: l.session, Whole: true})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -140,94 +128,14 @@ func texts(ctx context.Context, c *remote.Client, session transcript.SessionID) 
 	return all, nil
 }
 
-// append appends a message once, however often it has to be tried.
-func (w *writer) append(ctx context.Context, text string) (*done, error) {
-	d := &done{text: text, begun: w.clock.Add(1)}
+// add adds a message to the session if it has so many.
+func (l *remoteList) add(ctx context.Context, text string, at int) error {
 	message, err := json.Marshal(map[string]string{"role": "user", "content": text})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var last error
-	for range 500 {
-		if err := ctx.Err(); err != nil {
-			return nil, errors.Join(err, last)
-		}
-		c, err := w.nodes[w.rng.IntN(len(w.nodes))].client(w.credential)
-		if err != nil {
-			return nil, err
-		}
-		have, err := texts(ctx, c, w.session)
-		if err != nil {
-			last = err
-			continue
-		}
-		if at := slices.Index(have, text); at >= 0 { // an attempt that seemed to fail was made
-			d.at, d.end = at, w.clock.Add(1)
-			return d, nil
-		}
-		_, err = c.Append(ctx, nodeScope, &api.AppendRequest{Session: w.session, Messages: []json.RawMessage{message}, At: new(len(have))})
-		if err == nil {
-			d.at, d.end = len(have), w.clock.Add(1)
-			return d, nil
-		}
-		last = err
-	}
-	return nil, fmt.Errorf("%s: %w", text, last)
-}
-
-// judge returns what is wrong with what is in a session, given what was acknowledged: a list
-// to whose end is appended is linearizable if each message is there once, where its writer was
-// told, and none is before one that was acknowledged when it began.
-func judge(have []string, acknowledged []*done) (problems []string) {
-	places := make(map[string]int, len(have))
-	for i, text := range have {
-		if _, twice := places[text]; twice {
-			problems = append(problems, text+" is there twice")
-		}
-		places[text] = i
-	}
-	if len(have) != len(acknowledged) {
-		problems = append(problems, fmt.Sprintf("%d messages are there, %d were acknowledged", len(have), len(acknowledged)))
-	}
-	for _, d := range acknowledged {
-		if at, ok := places[d.text]; !ok {
-			problems = append(problems, d.text+" is lost")
-		} else if at != d.at {
-			problems = append(problems, fmt.Sprintf("%s is at %d, its writer was told %d", d.text, at, d.at))
-		}
-	}
-	slices.SortFunc(acknowledged, func(a, b *done) int { return a.at - b.at })
-	latest := int64(0) // beginning of those that come before
-	for _, d := range acknowledged {
-		if d.end < latest {
-			problems = append(problems, fmt.Sprintf("%s is behind one that began when it was acknowledged already", d.text))
-		}
-		latest = max(latest, d.begun)
-	}
-	return problems
-}
-
-func TestJudgeBites(t *testing.T) {
-	sound := func() []*done {
-		return []*done{{"a", 1, 2, 0}, {"b", 3, 6, 1}, {"c", 4, 5, 2}}
-	}
-	if got := judge([]string{"a", "b", "c"}, sound()); len(got) > 0 {
-		t.Errorf("a sound history: %q", got)
-	}
-	for name, spoil := range map[string]func(have []string, all []*done) ([]string, []*done){
-		"is lost":           func(have []string, all []*done) ([]string, []*done) { return have[:2], all },
-		"is there twice":    func(have []string, all []*done) ([]string, []*done) { return append(have, "a"), all },
-		"its writer was":    func(_ []string, all []*done) ([]string, []*done) { return []string{"a", "c", "b"}, all },
-		"were acknowledged": func(have []string, all []*done) ([]string, []*done) { return append(have, "x"), all },
-		"is behind one": func(_ []string, all []*done) ([]string, []*done) {
-			all[0].at, all[1].at = 1, 0
-			return []string{"b", "a", "c"}, all
-		},
-	} {
-		if got := judge(spoil([]string{"a", "b", "c"}, sound())); !strings.Contains(strings.Join(got, "; "), name) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
+	_, err = l.client.Append(ctx, nodeScope, &api.AppendRequest{Session: l.session, Messages: []json.RawMessage{message}, At: &at})
+	return err
 }
 
 // Three nodes over one database, as processes that are killed and started again, while the
@@ -255,23 +163,25 @@ func TestNodesLoseNothing(t *testing.T) {
 
 	const writers, sessions = 4, 3
 	each := max(1, nodeWrites(t)/writers)
-	var clock, made, kills atomic.Int64
-	var mu sync.Mutex
-	histories := make(map[transcript.SessionID][]*done)
+	var made, kills atomic.Int64
+	histories := make([]history, sessions)
+	list := func(node, session int) (appended, error) {
+		c, err := nodes[node].client(minted.Credential)
+		return &remoteList{c, transcript.SessionID(fmt.Sprintf("s%d", session))}, err
+	}
 	var wg sync.WaitGroup
 	for i := range writers {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(i), 24)) //nolint:gosec // no secret
 			for n := range each {
-				w := &writer{nodes, minted.Credential, transcript.SessionID(fmt.Sprintf("s%d", rng.IntN(sessions))), rng, &clock}
-				d, err := w.append(t.Context(), fmt.Sprintf("writer %d, message %d", i, n))
+				session := rng.IntN(sessions)
+				err := histories[session].append(t.Context(), fmt.Sprintf("writer %d, message %d", i, n), func() (appended, error) {
+					return list(rng.IntN(len(nodes)), session)
+				})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				mu.Lock()
-				histories[w.session] = append(histories[w.session], d)
-				mu.Unlock()
 				switch made.Add(1) % 20 {
 				case 7: // while the others go on
 					kills.Add(1)
@@ -279,7 +189,7 @@ func TestNodesLoseNothing(t *testing.T) {
 						t.Error(err)
 						return
 					}
-				case 17:
+				case 1, 5, 11, 17:
 					postgres.One(t).SQL(t, "postgres", `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'carrel'`)
 				}
 			}
@@ -290,18 +200,18 @@ func TestNodesLoseNothing(t *testing.T) {
 		t.Error("no node was killed")
 	}
 	t.Logf("%d writes, %d kills", made.Load(), kills.Load())
-	for session, acknowledged := range histories {
-		for _, n := range nodes {
-			c, err := n.client(minted.Credential)
+	for session := range histories {
+		for node := range nodes {
+			l, err := list(node, session)
 			if err != nil {
 				t.Fatal(err)
 			}
-			have, err := texts(t.Context(), c, session)
+			have, err := l.read(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, problem := range judge(have, acknowledged) {
-				t.Errorf("session %s: %s", session, problem)
+			for _, problem := range histories[session].judge(have) {
+				t.Errorf("session %d by node %d: %s", session, node, problem)
 			}
 		}
 	}
