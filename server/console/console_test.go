@@ -446,6 +446,9 @@ func TestAnswers(t *testing.T) {
 		"calls": {"/console/call/" + s.calls[2]},
 	} {
 		status, _, body := s.ask("GET", console.Root+path, nil)
+		if strings.Contains(path, "/diff") && strings.Contains(body, "0x") {
+			t.Errorf("%s shows an address in place of a figure", path)
+		}
 		for _, want := range wants {
 			if status != http.StatusOK || !strings.Contains(body, want) {
 				t.Errorf("%s: status %d, and nothing says %q", path, status, want)

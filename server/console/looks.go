@@ -242,3 +242,18 @@ func changeWords(c *manifest.ItemChange) string {
 	}
 	return "sealed anew"
 }
+
+// becauseWords says why a block became another.
+func becauseWords(b blockLine) string {
+	switch {
+	case b.Rule != "":
+		return "rule " + string(b.Rule)
+	case b.Step == "account":
+		return "worth less than what the account keeps"
+	case b.Step != "":
+		return "step of the pass: " + string(b.Step)
+	case b.Pinned != nil:
+		return "a pin"
+	}
+	return "its score"
+}

@@ -19,7 +19,12 @@ import (
 // functions are what templates call.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
-		"count": func(n any) string { return thousands(fmt.Sprint(n)) },
+		"count": func(n any) string {
+			if p, ok := n.(*token.Count); ok {
+				n = *p // never nil: templates ask first
+			}
+			return thousands(fmt.Sprint(n))
+		},
 		"link":  c.link,
 		"marks": c.linked,
 		"plain": visible,
@@ -38,6 +43,7 @@ func (c *Console) functions() template.FuncMap {
 		},
 		"money":   func(m fmt.Stringer) string { return m.String() },
 		"cause":   causeWords,
+		"because": becauseWords,
 		"change":  func(c manifest.ItemChange) string { return changeWords(&c) },
 		"failed":  func(r *probe.Report) []probe.Result { return r.Failed() },
 		"origin":  originWords,

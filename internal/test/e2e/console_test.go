@@ -176,7 +176,7 @@ func TestConsoleInABrowser(t *testing.T) {
 		}
 	}
 	b.do("pin by keyboard", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(root+"session/"+session), waits("footer"),
-		chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), waits("dl"), chromedp.Focus(chromedp.CSS(`form[action*="/pin"] button`)), chromedp.KeyEvent(kb.Enter), waits("dl"))
+		chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), waits("dl"), chromedp.Focus(chromedp.CSS(`form[action*="/pin"] button`)), chromedp.KeyEvent(kb.Enter), waits(`[data-rule="pin"]`))
 	if pinned := b.carrel("messages", session, "--jq", `[.messages[] | select(.pinned)] | length`); strings.TrimSpace(pinned) != "1" {
 		t.Errorf("%s blocks are pinned", pinned)
 	}
