@@ -345,6 +345,32 @@ func TestWindowLeadsToBlocks(t *testing.T) {
 	}
 }
 
+// A page of a window has no more messages than a page of a list, and the last says so.
+func TestWindowInPages(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	var messages []string
+	for i := range 1001 {
+		messages = append(messages, fmt.Sprintf(`{"role":%q,"content":"line %d."}`, []string{"user", "assistant"}[i%2], i))
+	}
+	in, err := s.engine.Import(t.Context(), governance.DefaultScope, &carrel.ImportRequest{Name: "long.json", Data: []byte(`{"model":"gpt-4o","messages":[` + strings.Join(messages, ",") + `]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]struct {
+		sections int
+		first    string
+		next     string
+	}{
+		"": {500, "line 0.", "message=501"}, "?message=501": {500, "line 500.", "message=1001"}, "?message=1001": {1, "line 1000.", ""}, "?message=9999": {0, "", ""}, "?message=-1": {500, "line 0.", "message=501"},
+	} {
+		_, _, body := s.ask("GET", console.Root+"session/"+string(in.Session)+"/window"+query, nil)
+		if n := strings.Count(body, "<section"); n != want.sections || !strings.Contains(body, want.first) || !strings.Contains(body, want.next) || want.next == "" && strings.Contains(body, "The next page") {
+			t.Errorf("%q: %d messages, want %d from %q, then %q", query, n, want.sections, want.first, want.next)
+		}
+	}
+}
+
 // Nothing is changed without leave, from another site, or by looking.
 func TestChanges(t *testing.T) {
 	s := newStage(t)

@@ -21,6 +21,7 @@ type windowPage struct {
 	Losses   []transcript.Loss    `json:"losses,omitempty"`
 	Call     string               `json:"call,omitempty"` // id of the last call of the session that went through a proxy
 	Managed  bool                 `json:"managed,omitempty"`
+	Next     int                  `json:"next,omitempty"` // number of the first message of the next page, from 1
 }
 
 // A said is one message of a window.
@@ -49,6 +50,11 @@ func showWindow(v *visit) (any, error) {
 	if p.Messages, err = messagesOf(out.Data); err != nil {
 		return nil, err
 	}
+	from := min(max(v.number("message"), 1)-1, len(p.Messages))
+	if rest := len(p.Messages) - from; rest > pageSize {
+		p.Next = from + pageSize + 1
+	}
+	p.Messages = p.Messages[from:min(from+pageSize, len(p.Messages))]
 	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
 	if err == nil && len(calls.Items) > 0 {
 		p.Call, p.Managed = calls.Items[0].ID, calls.Items[0].Managed
