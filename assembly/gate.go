@@ -108,7 +108,7 @@ func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) GateDecision {
 		g = &GatePolicy{}
 	}
 	refused := refusals(p)
-	held := append(doubts(v, p, g, now), alarms(p.Text)...)
+	held := append(doubts(v, p, g, now), reviewReasons(p.Text)...)
 	d := GateDecision{Outcome: Commit, Reasons: append(refused, held...)}
 	switch {
 	case len(refused) > 0:
@@ -191,8 +191,8 @@ func confidence(f float64) (ratio.Ratio, bool) {
 	return ratio.Ratio(n), err == nil
 }
 
-// alarms returns why a person should see a text, whatever a verdict says.
-func alarms(text string) []Reason {
+// reviewReasons returns why a person should see a text, whatever a verdict says.
+func reviewReasons(text string) []Reason {
 	var reasons []Reason
 	if orders.Get().MatchString(Normalize(text)) || forged.Get().MatchString(text) {
 		reasons = append(reasons, ReasonInstruction)

@@ -10,23 +10,24 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An Invoice is what a provider charged for one request.
+// An Invoice is a provider's charge for one request.
 type Invoice struct {
-	Begun time.Time // when it was sent, or zero if nobody recorded that
-	Ended time.Time // when its answer was there; zero if nobody recorded that
+	Begun time.Time // when it was sent, or zero if unknown
+	Ended time.Time // when its answer was complete, or zero if unknown
 	Model string
 	Spend
 
-	// After is the index of the call whose prompt this one goes on from, or -1. It is a
-	// lower index. Where a person went back to an older message, that is not the call before.
+	// After is the index of the call whose prompt this one continues, or -1.
+	// It is less than the index of this call. After a rewind it is not the
+	// previous call.
 	After int
 
 	Compacted bool          // since that call, the client compacted its history
 	Edited    bool          // since that call, a message that was sent was changed or left out
-	Frame     digest.Digest // of tools and system, or zero if nobody recorded it
+	Frame     digest.Digest // digest of tools and system text, or zero if unknown
 	Cut       bool          // since that call, Carrel made the window smaller
 	Managed   bool          // Carrel decided what was sent
-	Would     *Reckoned     // what managing would have sent, or nil if nobody reckoned that
+	Would     *Estimated    // estimate of the managed prompt, or nil
 }
 
 // A Cause says why a prompt that had been kept was not read.
@@ -38,12 +39,12 @@ const (
 	CauseCompact Cause = "compaction" // the client compacted its history
 	CauseFrame   Cause = "frame"      // tools or system text changed
 	CauseEdited  Cause = "edited"     // a message that was sent was changed or left out
-	CauseExpired Cause = "expired"    // the call came after the lifetime of what was kept
+	CauseExpired Cause = "expired"    // the call came after the cache entry had expired
 	CauseEpoch   Cause = "epoch"      // Carrel made the window smaller
-	CauseUnknown Cause = "unknown"    // none of these: tools or system text may have changed unrecorded, or the provider forgot it
+	CauseUnknown Cause = "unknown"    // no other cause is recorded: tools or system text may have changed, or the provider dropped the entry
 )
 
-// By says who broke what was kept: "client", "carrel", "time" or "unknown".
+// By returns the author of a cause: "client", "carrel", "time" or "unknown".
 func (c Cause) By() string {
 	switch c {
 	case CauseModel, CauseCompact, CauseFrame, CauseEdited:
@@ -61,34 +62,35 @@ func (c Cause) By() string {
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
 	Cause Cause         `json:"cause"`       // why it could not
-	By    string        `json:"by"`          // who broke it: client, carrel, time or unknown
+	By    string        `json:"by"`          // author of the cause: client, carrel, time or unknown
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
 	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
 	Model string        `json:"model"`       // that was asked
-	Lost  token.Count   `json:"lost"`        // what was kept and not read, and was in the prompt again
-	Gone  token.Count   `json:"gone"`        // what was kept and not read, and was not in the prompt again
-	Extra Money         `json:"extra"`       // what Lost cost above reading it; 0 if the prices are not known
+	Lost  token.Count   `json:"lost"`        // cached tokens that were in the prompt again but not read from the cache
+	Gone  token.Count   `json:"gone"`        // cached tokens that were not in the prompt again
+	Extra Money         `json:"extra"`       // cost of Lost above reading it; 0 without known prices
 }
 
-// A Bill is what calls cost, and why.
+// A Bill is the cost of calls with the causes of cache misses.
 type Bill struct {
 	Calls    int        `json:"calls"`
 	Spend    Spend      `json:"spend"`    // of all calls
-	Charge   Charge     `json:"charge"`   // of the calls whose prices are known
+	Charge   Charge     `json:"charge"`   // of calls with known prices
 	Total    Money      `json:"total"`    // the sum of Charge
-	Uncached Money      `json:"uncached"` // what the same calls had cost without a cache
-	Unpriced int        `json:"unpriced"` // calls whose prices are not known
+	Uncached Money      `json:"uncached"` // cost of the same calls without a cache
+	Unpriced int        `json:"unpriced"` // calls without known prices
 	Missing  []string   `json:"missing"`  // their models
 	Breaks   []Break    `json:"breaks"`   // calls that could have read more than they did, in their order
-	Causes   []CauseSum `json:"causes"`   // what these cost, by cause, the dearest first
+	Causes   []CauseSum `json:"causes"`   // cost of the misses by cause, the most expensive first
 }
 
 // slack is how much less than all may be read without being a break: providers round, and
 // clients move small notes about.
 const slack token.Count = 1024
 
-// Bill returns what calls cost, by part, and where what had been kept was not read, with
-// the cause as far as the calls show it. The calls are in the order in which they began.
+// Bill returns the cost of calls by part, and the cache misses with their
+// causes as far as they are recorded. Calls must be in the order of their
+// begin times.
 func (t *Table) Bill(calls []Invoice) *Bill {
 	b := &Bill{Calls: len(calls), Missing: []string{}, Breaks: []Break{}}
 	missing := make(map[string]bool)
@@ -185,11 +187,11 @@ func causes(breaks []Break) []CauseSum {
 	return list
 }
 
-// A CauseSum is what the breaks of one cause cost.
+// A CauseSum is the cost of all misses with one cause.
 type CauseSum struct {
-	Cause  Cause       `json:"cause"`  // why what was kept was not read
-	By     string      `json:"by"`     // who broke it: client, carrel, time or unknown
+	Cause  Cause       `json:"cause"`  // cause of the cache misses
+	By     string      `json:"by"`     // author of the cause: client, carrel, time or unknown
 	Breaks int         `json:"breaks"` // calls that it made read less
 	Lost   token.Count `json:"lost"`   // tokens that had been kept and were sent anew
-	Extra  Money       `json:"extra"`  // what they cost above reading
+	Extra  Money       `json:"extra"`  // cost above reading
 }

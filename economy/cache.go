@@ -7,22 +7,22 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Link is a block of a prompt: what a breakpoint can stand behind.
+// A Link is a block of a prompt; a breakpoint may stand after it.
 type Link struct {
 	Digest digest.Digest // of its bytes, without its marks
 	Tokens token.Count
 }
 
-// A Breakpoint asks for what stands before it to be kept.
+// A Breakpoint asks the provider to cache everything before it.
 type Breakpoint struct {
 	After int  // index of the link that it stands behind
 	Long  bool // for the long lifetime
 }
 
-// A Submission is what a call sends.
+// A Submission is the prompt of a call.
 type Submission struct {
 	At    time.Time
-	Model string       // caches of two models have nothing in common
+	Model string       // models do not share caches
 	Links []Link       // in the order of the prompt: tools, system, messages
 	Marks []Breakpoint // by rising After, those for the long lifetime first; none where the provider sets them itself
 }

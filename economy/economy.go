@@ -83,7 +83,8 @@ func (r Rate) String() string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// Of returns what n tokens cost at r, to the nearest billionth of a dollar.
+// Of returns the cost of n tokens at rate r, to the nearest billionth of a
+// dollar.
 func (r Rate) Of(n token.Count) Money { return Money((int64(n)*int64(r) + 500) / 1000) }
 
 // Times returns r times a multiple, to the nearest millionth of a dollar.
@@ -91,16 +92,17 @@ func (r Rate) Times(multiple ratio.Ratio) Rate {
 	return Rate((int64(r)*int64(multiple) + int64(ratio.One)/2) / int64(ratio.One))
 }
 
-// A Spend is what a call took, in tokens. The four parts of the prompt do not overlap.
+// A Spend has the tokens of a call by part. The four parts of the prompt do
+// not overlap.
 type Spend struct {
-	Uncached token.Count `json:"uncached"` // of the prompt, neither read from the cache nor written to it
+	Uncached token.Count `json:"uncached"` // prompt tokens neither read from the cache nor written to it
 	Read     token.Count `json:"read"`     // of the prompt, from the cache
 	Write5m  token.Count `json:"write_5m"` // of the prompt, to the cache, for its short lifetime
 	Write1h  token.Count `json:"write_1h"` // of the prompt, to the cache, for its long lifetime
 	Output   token.Count `json:"output"`
 }
 
-// Written returns what of the prompt was written to the cache.
+// Written returns the prompt tokens written to the cache.
 func (u Spend) Written() token.Count { return u.Write5m + u.Write1h }
 
 // Prompt returns the size of the prompt.
@@ -114,7 +116,7 @@ func (u Spend) Plus(v Spend) Spend {
 	}
 }
 
-// A Charge is what calls cost, by part.
+// A Charge is the cost of calls by part.
 type Charge struct {
 	Uncached Money `json:"uncached"`
 	Write    Money `json:"write"`
@@ -130,8 +132,8 @@ func (c Charge) Plus(d Charge) Charge {
 	return Charge{Uncached: c.Uncached + d.Uncached, Write: c.Write + d.Write, Read: c.Read + d.Read, Output: c.Output + d.Output}
 }
 
-// Charge returns what a call cost. It is nothing if the prices of the model are not known:
-// see [Tariff.Priced].
+// Charge returns the cost of a call, or zero if the prices of the model are
+// not known: see [Tariff.Priced].
 func (m *Tariff) Charge(u Spend) Charge {
 	return Charge{
 		Uncached: m.Input.Of(u.Uncached),

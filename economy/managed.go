@@ -5,41 +5,40 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Law says when a window is made smaller and to what, for [Table.Managed].
+// A Law has the assumptions of [Table.Managed] about windows.
 type Law struct {
 	Window  token.Count // of the model
-	Full    ratio.Ratio // of the window: a prompt above it is made smaller
-	Target  ratio.Ratio // of the window: what it is made to; a larger prompt is, too, when it is cold
-	Lookups int         // calls that each time come to it, because the model looks up what left
-	Stays   ratio.Ratio // of what was reckoned to leave: as much is sent all the same
+	Full    ratio.Ratio // share of Window above which a prompt is made smaller
+	Target  ratio.Ratio // share of Window after a cut; a cold prompt above it is cut, too
+	Lookups int         // additional calls after each cut, in which the model looks up removed text
+	Stays   ratio.Ratio // share of the text estimated as removed that is sent nevertheless
 }
 
-// A Reckoned call is what managing would have sent for a call, as somebody reckoned who saw it.
-type Reckoned struct {
-	Prompt token.Count // of it, as the provider counts
-	Frame  token.Count // of it, system text and tools: what a new window leaves as it is
+// An Estimated is the estimate of a managed prompt, made when the call was sent.
+type Estimated struct {
+	Prompt token.Count // tokens of the prompt, by the provider's count
+	Frame  token.Count // part of Prompt for system text and tools, which a cut keeps
 	Cut    bool        // the window was made smaller for it
 }
 
-// What a call takes that looks something up, in tokens.
+// The size of a call that looks something up, in tokens.
 const (
 	lookupOutput token.Count = 200
 	lookupResult token.Count = 2000
 )
 
-// A Forecast is what calls had cost under a [Law].
+// A Forecast is the estimated cost of calls under a [Law].
 type Forecast struct {
-	Epochs int    // how often a window was made smaller
-	Charge Charge // of the calls whose prices are known
+	Epochs int    // number of cuts
+	Charge Charge // of calls with a known price
 }
 
-// Managed reckons what calls had cost if their windows had been made smaller: as somebody
-// reckoned who saw them, where [Invoice.Would] says it, and otherwise by a law, from what was
-// charged alone. Calls that were managed cost what they did. The model says and does the
-// same, and what left a window is missing from all later prompts until the client compacts.
-// A window that was made smaller while it was warm is written anew, but for its frame, or, by
-// a law, for as much as the first prompt of its conversation had. It is arithmetic and no promise: a model with
-// another window may do more or less.
+// Managed estimates the cost of calls if their windows had been made smaller: by
+// [Invoice.Would] where it is set, and otherwise by a law, from the charges alone. Managed
+// calls count with their real cost. It assumes that the model says and does the same, and that
+// removed text is missing from all later prompts until the client compacts. A warm window that
+// is cut is written anew, except its frame or, by a law, as much as the first prompt of its
+// conversation had. It is no promise.
 func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 	var f Forecast
 	target := token.Count(law.Target.Scale(int64(law.Window)))

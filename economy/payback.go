@@ -11,7 +11,7 @@ import (
 // An Edit is a change of a prompt that was sent before.
 type Edit struct {
 	Removed token.Count // by how much the prompt becomes smaller
-	Behind  token.Count // of what stays, how much stands behind the first changed byte and was sent before
+	Behind  token.Count // part of the remaining tokens that is behind the first changed byte and was sent before
 	Warm    bool        // the provider still keeps the prompt: see [Rules.Warm]
 	Long    bool        // it is kept for the long lifetime
 }
@@ -19,14 +19,16 @@ type Edit struct {
 // Never is the payback of an edit that does not pay.
 const Never = math.MaxInt
 
-// Payback returns after how many calls an edit has saved what it cost, the call that makes
-// it included. With T tokens behind it and R removed, with the multiples r for reading and
-// w for writing, it costs T·(w−r) once and saves R·r in every call, so it pays after
+// Payback returns the number of calls after which an edit has saved its cost,
+// including the call that makes it. With T tokens behind the edit, R removed
+// tokens, and the price multiples r of reading and w of writing, the edit
+// costs T·(w−r) once and saves R·r in every call. So it pays after
 //
 //	T/R · (w−r)/r
 //
-// calls, rounded up. Where the cache is cold, all is written again whether it was changed
-// or not, and the edit costs nothing: 0. An edit that removes nothing pays [Never].
+// calls, rounded up. If the cache is cold, everything is written again in any
+// case and the edit costs nothing: the result is 0. For an edit that removes
+// nothing the result is [Never].
 func (r *Rules) Payback(e Edit) int {
 	if e.Removed <= 0 {
 		return Never
@@ -43,9 +45,9 @@ func (r *Rules) Payback(e Edit) int {
 	return int((cost + saved - 1) / saved)
 }
 
-// Saved returns what an edit changes of the cost of so many calls that follow, the call
-// that makes it included, in tokens of input; it is negative where the edit costs more than
-// it saves.
+// Saved returns the saving of an edit over the given number of calls,
+// including the call that makes it, in tokens of input. It is negative if the
+// edit costs more than it saves.
 func (r *Rules) Saved(e Edit, calls int) token.Count {
 	w, read := r.write(e.Long), r.Read
 	n := ratio.Ratio(int64(read) * int64(calls))
@@ -65,10 +67,10 @@ const typical = 20
 // leastPast is how many earlier sessions say more than [typical].
 const leastPast = 8
 
-// Remaining returns how many calls a session is expected to have still, after it had some.
-// past are the numbers of calls of earlier sessions of the same project. It is the median
-// of what those had left that came as far, the lower one of two, if there are at least 8
-// of them, and otherwise 20.
+// Remaining returns the expected number of further calls of a session after
+// done calls. past has the numbers of calls of earlier sessions of the same
+// project. The result is the lower median of the remaining calls of those
+// that reached done, if there are at least 8, and otherwise 20.
 func Remaining(done int, past []int) int {
 	var left []int
 	for _, n := range past {

@@ -14,17 +14,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Tariff is a row of a [Table]: what a model, or a family of models, costs, and how its
-// cache works.
+// A Tariff is a row of a [Table]: the prices of a model or a family of
+// models, and the rules of its cache.
 type Tariff struct {
-	Name   string // such as "claude-opus-4-5", or "claude-*" for what begins so
+	Name   string // such as "claude-opus-4-5", or "claude-*" for a prefix
 	Input  Rate   // of a prompt's tokens outside of the cache; 0 if it is not known
 	Output Rate   // 0 if it is not known
 	Rules
 
 	Source string // where the row is from: a page, or "settings"
 	Date   string // since when it holds or when it was read, such as "2025-11-24"
-	Note   string // what of the row is not certain, or empty
+	Note   string // uncertainties of the row, or empty
 }
 
 // Priced reports whether money can be reckoned with m.
@@ -32,19 +32,19 @@ func (m *Tariff) Priced() bool { return m.Input > 0 && m.Output > 0 }
 
 // Rules say how the cache of a provider works. The multiples are of the input price.
 type Rules struct {
-	Read    ratio.Ratio // what a token costs that is read
-	Write5m ratio.Ratio // what a token costs that is written for the short lifetime
-	Write1h ratio.Ratio // what a token costs that is written for the long lifetime; 0 if there is none
+	Read    ratio.Ratio // price of a token read from the cache
+	Write5m ratio.Ratio // price of a token written for the short lifetime
+	Write1h ratio.Ratio // price of a token written for the long lifetime; 0 if there is none
 
 	Short time.Duration // the short lifetime; each read begins it anew
 	Long  time.Duration // the long lifetime, or 0
 
 	Minimum   token.Count // prefixes shorter than that are not kept
 	Marks     int         // at most so many breakpoints in a call; 0 if the provider sets them itself
-	LookBack  int         // so many blocks before a breakpoint are searched for what is kept
+	LookBack  int         // number of blocks before a breakpoint that are searched for a cached prefix
 	Automatic bool        // every prefix is kept, without breakpoints
-	Step      token.Count // what is read is a multiple of it, or 0 for none
-	FreeWrite bool        // what is kept is charged and reported like any input
+	Step      token.Count // reads are multiples of it; 0 for no step
+	FreeWrite bool        // writes are charged and reported like uncached input
 }
 
 // Lifetime returns how long a prefix is kept after its last use: the long lifetime if it
@@ -56,8 +56,8 @@ func (r *Rules) Lifetime(long bool) time.Duration {
 	return r.Short
 }
 
-// Warm reports whether a prefix that was last used at a time is still kept at now. It is
-// not if nothing is known of the cache.
+// Warm reports whether a prefix that was last used at the time used is still
+// cached at now. It is false without knowledge of the cache.
 func (r *Rules) Warm(used, now time.Time, long bool) bool {
 	return now.Before(used.Add(r.Lifetime(long)))
 }
@@ -74,9 +74,10 @@ func (r *Rules) write(long bool) ratio.Ratio {
 // for concurrent use.
 type Table struct{ rows []Tariff }
 
-// Find returns the row of a model, by the name that its provider or a gateway gives it, as
-// [token.ForModel] takes it. A row fits a model whose name is that of the row, alone or
-// with a date behind it; points count as hyphens. It reports false if none fits.
+// Find returns the row of a model, by the name of its provider or a gateway,
+// as [token.ForModel] accepts it. A row matches a model with its name, alone
+// or followed by a date; points count as hyphens. The result is false if no
+// row matches.
 func (t *Table) Find(model string) (*Tariff, bool) {
 	name := plain(model)
 	for i := range t.rows {
@@ -90,7 +91,8 @@ func (t *Table) Find(model string) (*Tariff, bool) {
 // Rows returns all rows, in the order in which they are searched.
 func (t *Table) Rows() []Tariff { return slices.Clone(t.rows) }
 
-// With returns a table that has some rows before those of t. It fails if one has no name.
+// With returns a table that has rows before those of t. It fails if a row has
+// no name.
 func (t *Table) With(rows ...Tariff) (*Table, error) {
 	for i := range rows {
 		if plain(rows[i].Name) == "" {
@@ -127,8 +129,8 @@ func dated(rest string) bool {
 	return len(digits) == 8 && strings.Trim(digits, "0123456789") == ""
 }
 
-// Published returns what vendors publish of their models. The file prices.json names the
-// source and the date of each row.
+// Published returns the prices that vendors publish. The file prices.json
+// names the source and the date of each row.
 func Published() *Table { return published.Get() }
 
 //go:embed prices.json

@@ -285,13 +285,13 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	case ok && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")):
 		f.Text = fields(text, f.Subject)
 	case ok && x.tools.of(c).class == tool.Other:
-		x.heard(i, text)
+		x.readReport(i, text)
 	}
 	x.add(f)
 }
 
-// heard reads the report of a sub-agent.
-func (x *extractor) heard(i int, said string) {
+// readReport reads the report of a sub-agent.
+func (x *extractor) readReport(i int, said string) {
 	n := 0
 	for _, s := range sentences(said) {
 		if n < maxHeard && !s.title && progresses(s, false) {

@@ -470,8 +470,8 @@ func (s *slow) inArguments(copied int32) bool {
 	return false
 }
 
-// told writes features by the texts of their bins.
-func told(list []Feature, bins []uint8) map[string]string {
+// noteOrigins writes features by the texts of their bins.
+func noteOrigins(list []Feature, bins []uint8) map[string]string {
 	got := make(map[string]string)
 	for i, f := range list {
 		got[f.Name] = f.Bins[bins[i]]
@@ -536,7 +536,7 @@ func TestFeaturesAgainstModel(t *testing.T) {
 		s := newSlow(pieces, need)
 		for id := range need.Names {
 			n := &need.Names[id]
-			if d := cmp.Diff(s.name(int32(id)), told(ofNames, n.Features[:])); d != "" {
+			if d := cmp.Diff(s.name(int32(id)), noteOrigins(ofNames, n.Features[:])); d != "" {
 				t.Fatalf("name %d (-want +got):\n%s", id, d)
 			}
 			outer := slices.ContainsFunc(s.placesOf(int32(id)), func(a markedAt) bool { return !pieces[a.piece].Marks[a.mark].inner })
@@ -552,7 +552,7 @@ func TestFeaturesAgainstModel(t *testing.T) {
 					continue
 				}
 				seen[l.Copy] = true
-				if d := cmp.Diff(s.line(l.Copy), told(ofLines, l.Features[:])); d != "" {
+				if d := cmp.Diff(s.line(l.Copy), noteOrigins(ofLines, l.Features[:])); d != "" {
 					t.Fatalf("line %q (-want +got):\n%s", pieces[i].Text[pieces[i].Lines[k].From:pieces[i].Lines[k].To], d)
 				}
 				if want := m.Lines.chance(l.Features[:]); l.Chance != want {

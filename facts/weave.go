@@ -79,18 +79,18 @@ func (w *weaver) block(i int) {
 		for _, p := range w.msgs[k].Parts {
 			switch p := p.(type) {
 			case transcript.Text:
-				w.told(string(p), Position{Block: i})
+				w.noteOrigins(string(p), Position{Block: i})
 			case transcript.ToolCall:
 				w.call(i, p)
 			case transcript.ToolResult:
-				w.told(p.Text(), Position{i, p.CallID})
+				w.noteOrigins(p.Text(), Position{i, p.CallID})
 			}
 		}
 	}
 }
 
-// told notes where identifiers are first.
-func (w *weaver) told(text string, ref Position) {
+// noteOrigins notes where identifiers are first.
+func (w *weaver) noteOrigins(text string, ref Position) {
 	Each(text, func(id Identifier, _ int) {
 		if _, known := w.origins[id.Text]; !known {
 			w.origins[id.Text] = ref

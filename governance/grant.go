@@ -12,13 +12,13 @@ import (
 // text.
 type Permission string
 
-// The permissions. None contains another: who may erase may not read by that.
+// The permissions. None includes another: erase does not include read.
 const (
-	Read    Permission = "read"    // see what is in a scope
+	Read    Permission = "read"    // see the content of a scope
 	Write   Permission = "write"   // add, change, page, pin, undo
-	Review  Permission = "review"  // speak as a person: decide what the gate held, vouch for what is put in
+	Review  Permission = "review"  // act as a person: decide about held memories, verify a memory
 	Erase   Permission = "erase"   // take back and purge
-	Observe Permission = "observe" // read what is measured of the whole process; shows nothing of any scope
+	Observe Permission = "observe" // read the metrics of the process, but no content of a scope
 )
 
 // Permissions returns every permission, in the order of their weight.
@@ -32,9 +32,8 @@ func ParsePermission(s string) (Permission, error) {
 	return "", fmt.Errorf("no permission is called %q: there are %v", s, Permissions())
 }
 
-// A ScopePattern names scopes: one of them, or "acme/*" for all below acme, or
-// "*" for all. What stands before the star is no scope by itself: "acme/*" does not
-// name "acme".
+// A ScopePattern matches scopes: a scope matches itself, "acme/*" matches
+// every scope below acme but not "acme", and "*" matches every scope.
 type ScopePattern string
 
 // ParseScopePattern checks a pattern.
@@ -63,9 +62,10 @@ func (p ScopePattern) Matches(s Scope) bool {
 	return p != "" && string(p) == string(s)
 }
 
-// A Grant says what somebody may do, and where. The zero value allows nothing.
+// A Grant has the permissions of an actor in scopes. The zero value permits
+// nothing.
 type Grant struct {
-	ID          string         `json:"id"` // of the token that carries it; empty for who needs none
+	ID          string         `json:"id"` // id of the credential; empty if none is needed
 	Actor       Actor          `json:"actor"`
 	Scopes      []ScopePattern `json:"scopes"`
 	Permissions []Permission   `json:"permissions"`
@@ -76,8 +76,8 @@ type Grant struct {
 // [*DeniedError].
 var ErrDenied = errors.New("not allowed")
 
-// A DeniedError says what was not allowed. It tells nothing of what is in the
-// scope, nor whether there is one.
+// A DeniedError names the missing permission. It reveals neither the content
+// nor the existence of a scope.
 type DeniedError struct {
 	Actor      Actor
 	Scope      Scope
@@ -110,8 +110,8 @@ func (g *Grant) Check(scope Scope, p Permission, now time.Time) error {
 	return denied
 }
 
-// Whole returns the grant of somebody who may do everything everywhere: the
-// person whose files the store is in.
+// Whole returns a grant of every permission in every scope, for the owner of
+// the store's files.
 func Whole(actor Actor) *Grant {
 	return &Grant{Actor: actor, Scopes: []ScopePattern{"*"}, Permissions: Permissions()}
 }

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// A Scope says whose context it is: "tenant/project/agent", or fewer parts.
-// Scopes are compared as a whole; none contains another.
+// A Scope names the owner of a context: "tenant/project/agent", or fewer
+// parts. Scopes are compared as a whole; none contains another.
 type Scope string
 
-// DefaultScope is the scope of somebody who works alone.
+// DefaultScope is the scope of a single user.
 const DefaultScope Scope = "local"
 
 // ParseScope checks a scope: one to three parts of letters, digits, ".", "_",
@@ -33,7 +33,7 @@ func ParseScope(s string) (Scope, error) {
 	return Scope(s), nil
 }
 
-// An Actor is who does something: "user", "agent", "hook", or a name.
+// An Actor is the author of an action: "user", "agent", "hook", or a name.
 type Actor string
 
 // ActorUser is the person at the command line.

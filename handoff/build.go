@@ -59,7 +59,7 @@ func Build(in *Input) *Packet {
 	b.artifacts()
 	b.ending()
 	b.boundaries()
-	b.p.sayLists()
+	b.p.fillLists()
 	return b.p
 }
 

@@ -167,7 +167,7 @@ func (c *checker) states() {
 }
 
 func (c *checker) doubt() {
-	if why := c.unsettled(); why != "" && len(c.p.Boundaries) == 0 {
+	if why := c.firstUncertain(); why != "" && len(c.p.Boundaries) == 0 {
 		c.fail(ruleDoubt, sectionBoundaries, "", "is empty, and "+why)
 	}
 	for _, q := range questions(c.p.Notes) {
@@ -177,8 +177,8 @@ func (c *checker) doubt() {
 	}
 }
 
-// unsettled returns the first thing in a packet that is not certain.
-func (c *checker) unsettled() string {
+// firstUncertain returns the first thing in a packet that is not certain.
+func (c *checker) firstUncertain() string {
 	p := c.p
 	switch {
 	case len(p.Inferred) > 0:

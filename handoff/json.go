@@ -45,12 +45,12 @@ type plainPacket Packet
 
 func (p *Packet) plain() *plainPacket {
 	q := *p
-	q.sayLists()
+	q.fillLists()
 	return (*plainPacket)(&q)
 }
 
-// sayLists makes the required lists empty that are nil.
-func (p *Packet) sayLists() {
+// fillLists makes the required lists empty that are nil.
+func (p *Packet) fillLists() {
 	for i := range layouts {
 		l := &layouts[i]
 		if l.section != sectionArtifacts && (l.form == formList || l.form == formTable) {
@@ -82,7 +82,7 @@ type decoder struct{ *rawjson.Reader }
 
 func (d decoder) packet() (*Packet, error) {
 	p := new(Packet)
-	p.sayLists()
+	p.fillLists()
 	members := make(map[string]func() error)
 	required := make([]string, 0, len(headFields)+len(layouts))
 	for i, text := range p.head() {

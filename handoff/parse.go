@@ -85,7 +85,7 @@ func (r *reader) packet() (*Packet, error) {
 	}
 	r.at++
 	p := new(Packet)
-	p.sayLists()
+	p.fillLists()
 	if err := r.header(p, r.body("Header")); err != nil {
 		return nil, err
 	}

@@ -227,7 +227,7 @@ func (c *compiler) has(i, end int, words ...string) bool { return c.anyOf(i, end
 func nearest(w string) string {
 	found := ""
 	for _, v := range slipWords {
-		if w[0] == v[0] && oneSlip(w, v) {
+		if w[0] == v[0] && oneTypoApart(w, v) {
 			if found != "" {
 				return ""
 			}
@@ -240,8 +240,8 @@ func nearest(w string) string {
 var slipWords = strings.Fields(`explain describe write create generate draft translate rewrite convert summarize review analyze
 	compare check plan debug fix correct improve evaluate suggest implement update refactor make recommend choose`)
 
-// oneSlip reports whether a and b differ by one slip. Both are short.
-func oneSlip(a, b string) bool {
+// oneTypoApart reports whether a and b differ by one slip. Both are short.
+func oneTypoApart(a, b string) bool {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++

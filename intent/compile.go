@@ -325,7 +325,7 @@ func (c *compiler) parts() []part {
 	if parts == nil {
 		return []part{c.guess(lead)}
 	}
-	c.remedied(parts)
+	c.addRepair(parts)
 	return parts
 }
 

@@ -190,7 +190,7 @@ func (f *filling) object(p part) {
 			end = f.anyOf(i, end, "down")
 		}
 	case Explain:
-		if k := f.anyOf(i, end, "how", "why", "what", "that"); f.is(i, "to", "for") && f.somebody(i+1, k) && k < end {
+		if k := f.anyOf(i, end, "how", "why", "what", "that"); f.is(i, "to", "for") && f.isPerson(i+1, k) && k < end {
 			f.put(slotAudience, i+1, k)
 			i = k
 		}

@@ -155,10 +155,10 @@ var manners = lazy.Words("tone style voice way manner register language terms wo
 func (c *compiler) follows(cond condition, i, end int, object string) bool {
 	switch cond {
 	case person:
-		return c.somebody(i, end)
+		return c.isPerson(i, end)
 	case thing:
 		alone := i+1 >= end || c.tokens[i+1].kind != word
-		return i < end && !c.somebody(i, end) && (!alone || !pronouns.Get()[c.tokens[i].low])
+		return i < end && !c.isPerson(i, end) && (!alone || !pronouns.Get()[c.tokens[i].low])
 	case date:
 		return i < end && c.tokens[i].kind == word && (dates.Get()[c.tokens[i].low] || isNumber(c.tokens[i].low)) || c.is(i, "the") && c.is(i+1, "end")
 	case place:
@@ -193,9 +193,9 @@ func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 	return false
 }
 
-// somebody reports whether the noun that begins at a token is a person: its
+// isPerson reports whether the noun that begins at a token is a person: its
 // last word counts.
-func (c *compiler) somebody(i, end int) bool {
+func (c *compiler) isPerson(i, end int) bool {
 	if c.is(i, "someone", "somebody", "people", "everyone", "anyone", "me", "us") {
 		return true
 	}

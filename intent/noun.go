@@ -251,9 +251,9 @@ func (c *compiler) mishap(i int, cl clause) bool {
 		c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want")
 }
 
-// remedied makes a repair of a request that only asks for help, behind words that
+// addRepair makes a repair of a request that only asks for help, behind words that
 // tell of something that does not work: "the tap drips, how do I stop it".
-func (c *compiler) remedied(parts []part) {
+func (c *compiler) addRepair(parts []part) {
 	p := &parts[0]
 	told := false
 	for _, cl := range p.lead {

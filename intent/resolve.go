@@ -70,7 +70,7 @@ func (c *compiler) resolvePlain(a *act, end int) {
 	case Plan:
 		if a.form == formQuestion {
 			c.resolveHow(a, end)
-		} else if c.is(a.at, "break") && a.form == formVerbFirst && (c.forSomebody(a.body, end) || c.is(a.body, "how", "why", "what")) {
+		} else if c.is(a.at, "break") && a.form == formVerbFirst && (c.forPerson(a.body, end) || c.is(a.body, "how", "why", "what")) {
 			a.verb = Explain
 		}
 	case Fix:
@@ -138,7 +138,7 @@ func (c *compiler) resolveAnalyze(a *act, end int) {
 	switch {
 	case c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
 		a.verb = Explain
-	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults.Get()) && c.mends(a.body, end) || c.mendsIt(a.body, end)):
+	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults.Get()) && c.mends(a.body, end) || c.endsInFix(a.body, end)):
 		a.verb = Fix
 	case c.is(a.at, "check") && c.is(a.body, "if", "whether", "that"):
 		a.how = telling
@@ -156,7 +156,7 @@ func (c *compiler) resolveGive(a *act, end int) bool {
 		a.verb = Plan
 	case c.is(a.at, "give") && c.is(end-1, "once-over", "look", "read", "check", "review", "read-through", "going-over"):
 		a.verb = Analyze
-	case c.is(a.at, "give") && c.is(a.body, "this", "it", "that", "these", "my", "our", "the") && k < given && !c.somebody(a.body, k):
+	case c.is(a.at, "give") && c.is(a.body, "this", "it", "that", "these", "my", "our", "the") && k < given && !c.isPerson(a.body, k):
 		a.verb = Transform
 	default:
 		return c.weighs(a, end) || c.reclassify(a, end) || a.verb == Create && !c.is(a.at, "do", "provide") || c.hasObject(a.body, end)
@@ -221,7 +221,7 @@ func (c *compiler) resolveAddress(a *act, end int) bool {
 		a.verb = Explain
 		return true
 	}
-	return c.somebody(a.body, end) || c.named(a.body) ||
+	return c.isPerson(a.body, end) || c.named(a.body) ||
 		c.is(a.body, "the", "my", "our", "his", "her", "their", "all") &&
 			c.is(a.at, "invite", "congratulate", "remind", "notify", "inform", "email", "e-mail", "mail", "thank", "ask", "tell", "wish", "persuade", "convince", "apologize")
 }
@@ -266,10 +266,10 @@ func (c *compiler) compared(i, end int) bool {
 	return false
 }
 
-// forSomebody reports whether it says for whom something is.
-func (c *compiler) forSomebody(i, end int) bool {
+// forPerson reports whether it says for whom something is.
+func (c *compiler) forPerson(i, end int) bool {
 	k := c.anyOf(i, end, "for", "to")
-	return k < end && c.somebody(k+1, end)
+	return k < end && c.isPerson(k+1, end)
 }
 
 // looked reports whether a question is about something that is at hand.
@@ -282,8 +282,8 @@ func (c *compiler) looked(i, end int) bool {
 	return false
 }
 
-// mendsIt reports whether the sentence goes on with "and fix it".
-func (c *compiler) mendsIt(i, end int) bool {
+// endsInFix reports whether the sentence goes on with "and fix it".
+func (c *compiler) endsInFix(i, end int) bool {
 	for ; i < min(len(c.tokens)-1, end+4); i++ {
 		if c.is(i, "fix", "mend", "repair", "patch", "correct", "solve", "resolve") && c.is(i+1, "it", "them", "that") {
 			return true

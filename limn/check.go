@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Finding is a remark about a program that needs no run.
+// A Finding is an error or a warning about a program, found without running it.
 type Finding struct {
 	Pos  Pos
 	Kind FindingKind

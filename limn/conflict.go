@@ -109,14 +109,14 @@ func (p *provision) alone() []contradiction {
 		return p.found(deadPermit, "line %d permits what can never be", n)
 	case p.verb != "permit" && never(p.passes):
 		return p.found(alwaysDenied, "line %d lets nothing pass, whatever the values are", n)
-	case p.excused && p.swallowed():
+	case p.excused && p.isVoid():
 		return p.found(unlessSwallows, "the exception in line %d covers all that the rule is about", n)
 	}
 	return nil
 }
 
-// swallowed reports whether the exception leaves nothing of a rule.
-func (p *provision) swallowed() bool {
+// isVoid reports whether the exception leaves nothing of a rule.
+func (p *provision) isVoid() bool {
 	if p.verb == "permit" {
 		return never(p.applies)
 	}
@@ -250,13 +250,13 @@ func (r *reading) provision(l *Line, rule *rule) *provision {
 		p.passes, p.bites = denied, subject
 	}
 	if p.known && rule.Unless != nil {
-		p.known = r.excuse(p, rule.Unless)
+		p.known = r.addException(p, rule.Unless)
 	}
 	return p
 }
 
-// excuse adds the exception to a rule, and reports whether that is within the bound.
-func (r *reading) excuse(p *provision, unless condition) bool {
+// addException adds the exception to a rule, and reports whether that is within the bound.
+func (r *reading) addException(p *provision, unless condition) bool {
 	holds, ok := r.formula(unless, false, "", 0)
 	fails, also := r.formula(unless, true, "", 0)
 	if !ok || !also {

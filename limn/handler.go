@@ -42,15 +42,15 @@ func (m *Machine) checkHandler(w *when) error {
 		if !ok {
 			return semanticError(l.Pos, "only operations can stand in the body of a \"when\"")
 		}
-		if err := m.sparesLive(s); err != nil {
+		if err := m.checkNoLiveWrites(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sparesLive refuses operations that would write to live names.
-func (m *Machine) sparesLive(s *sequence) error {
+// checkNoLiveWrites refuses operations that would write to live names.
+func (m *Machine) checkNoLiveWrites(s *sequence) error {
 	for _, op := range s.Ops {
 		if name, ok := written(op.Core); ok && m.live[name.Text] {
 			return semanticError(name.Pos, "'%s' is a live value, which a handler cannot change", name.Text)

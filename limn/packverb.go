@@ -63,7 +63,7 @@ func (x packRun) check(kinds []kind) error {
 	case "substring_check", "range_check":
 		return want(paramAgainst, kindText)
 	case "numeric_extract_compare":
-		return cmp.Or(want(paramAgainst, kindText), x.wantFigure(paramCheck, kinds), x.wantFigure(paramTolerance, kinds))
+		return cmp.Or(want(paramAgainst, kindText), x.checkNumberOrText(paramCheck, kinds), x.checkNumberOrText(paramTolerance, kinds))
 	case "conformance_check":
 		return cmp.Or(want("record_slot", kindRecord), want("shape_slot", kindRecord))
 	}
@@ -80,8 +80,8 @@ func (x packRun) want(param string, kind kind, kinds []kind) error {
 	return semanticError(x.c.Slots[i].pos(), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
 }
 
-// wantFigure checks that the slot that a parameter names has a number or a text.
-func (x packRun) wantFigure(param string, kinds []kind) error {
+// checkNumberOrText checks that the slot that a parameter names has a number or a text.
+func (x packRun) checkNumberOrText(param string, kinds []kind) error {
 	if kinds[x.index(param)] == kindText {
 		return nil
 	}

@@ -1,10 +1,10 @@
 package limn
 
 // whenAhead reports whether the line is a handler, which begins at the left.
-func (p *parser) whenAhead() bool { return p.src.depth == 0 && p.src.tab < 0 && p.saysWhen() }
+func (p *parser) whenAhead() bool { return p.src.depth == 0 && p.src.tab < 0 && p.beginsWithWhen() }
 
-// saysWhen reports whether the line begins as handlers do.
-func (p *parser) saysWhen() bool {
+// beginsWithWhen reports whether the line begins as handlers do.
+func (p *parser) beginsWithWhen() bool {
 	return p.toks[0].is(kwWhen) || p.toks[0].is(kwInherited) && p.toks[1].is(kwWhen)
 }
 
@@ -73,7 +73,7 @@ func (p *parser) inner(s *statement, depth int) {
 	case p.src.depth > depth:
 		p.at = 0
 		p.fail("a line is indented deeper than the ones before it", "indent all lines of a body alike")
-	case p.saysWhen():
+	case p.beginsWithWhen():
 		p.at = 0
 		p.fail(`"when" inside a "when"`, "begin a line with it, at the left")
 	case p.toks[0].is(kwAbout):

@@ -51,7 +51,7 @@ func (m *Machine) verdict(verb string, c condition, want bool, f *frame, where s
 	v.message += text + "."
 	if t := m.deciding(c, want, f); t != nil {
 		if subject, err := m.subject(t, f); err == nil && subject.v != nil {
-			actual := canonical(t.Subject) + " is " + told(subject)
+			actual := canonical(t.Subject) + " is " + inMessage(subject)
 			v.metadata["actual"] = actual + "."
 			v.message += " " + actual + where + "."
 		}

@@ -132,8 +132,8 @@ func shown(items []Value, show func(Value) string) []string {
 	return texts
 }
 
-// told is how messages write a value: on one line, and short.
-func told(v Value) string {
+// inMessage is how messages write a value: on one line, and short.
+func inMessage(v Value) string {
 	l, ok := v.v.(*list)
 	if !ok {
 		return text.Clip(v.String(), maxTold)

@@ -10,13 +10,13 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// Cached returns an embedder that remembers what e made, up to a number of
-// bytes, and forgets what was asked for least recently. A text is known by its
-// digest and the name of e; it is not kept. Texts that come twice in a call are
-// embedded once. Two calls at the same time may both ask for the same text.
+// Cached returns an embedder that caches the vectors of e, up to a number of
+// bytes, and evicts the least recently requested. It keeps the digest of a
+// text, not the text. A text that occurs twice in a call is embedded once;
+// two concurrent calls may both embed the same text.
 //
-// A cache knows no scopes. Make one for each: whoever shares one can tell, by
-// how long a call takes, whether another has embedded the same text.
+// Use a cache for each scope: users of a shared cache can tell from the
+// duration of a call whether another has embedded the same text.
 func Cached(e Embedder, limit int) Embedder {
 	return &cache{embedder: e, limit: limit, entries: make(map[digest.Digest]*list.Element)}
 }

@@ -9,8 +9,8 @@ type Generator interface {
 	// error.
 	Generate(ctx context.Context, p *Prompt) (*Reply, error)
 
-	// Name names the model and where it is from. It goes into the record beside
-	// what the generator made.
+	// Name returns the name and origin of the model. It is recorded with the
+	// generated text.
 	Name() string
 
 	// Window returns how many tokens prompt and reply may have together, or 0 if
@@ -18,14 +18,14 @@ type Generator interface {
 	Window() int
 }
 
-// A Prompt is what a model is asked.
+// A Prompt is the input of a generator.
 type Prompt struct {
 	System    string
 	Text      string
 	MaxTokens int // of the reply; 0 for the generator's default
 }
 
-// A Reply is what a model wrote.
+// A Reply is the output of a generator.
 type Reply struct {
 	Text  string // valid UTF-8; with StopEnd it is not blank
 	Model string // as the server calls it; empty if it does not say
@@ -43,8 +43,8 @@ const (
 	StopRefusal Stop = "refusal" // the model or a filter would not go on
 )
 
-// Usage is what a reply cost, in tokens, as the server says; or, if it does not,
-// at least as much as it can have cost.
+// Usage is the number of tokens of a reply, as the server reports it, or else
+// an upper bound.
 type Usage struct {
 	Input  int64
 	Output int64
@@ -59,7 +59,7 @@ func (p *Prompt) Most() Usage {
 // framing is what a request has beside its texts, in tokens, and more.
 const framing = 64
 
-// Or returns u with what v says where u says nothing.
+// Or returns u with its zero fields taken from v.
 func (u Usage) Or(v Usage) Usage {
 	if u.Input > 0 {
 		v.Input = u.Input
@@ -70,7 +70,7 @@ func (u Usage) Or(v Usage) Usage {
 	return v
 }
 
-// Add returns what two replies cost together.
+// Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage { return Usage{u.Input + v.Input, u.Output + v.Output} }
 
 // Bound returns a number of tokens that a text hardly exceeds, whatever the

@@ -13,10 +13,11 @@ import (
 // the time was up.
 var ErrSpend = errors.New("limit of what models may spend")
 
-// Limits bound what a generator may spend. The zero value forbids all of it.
+// Limits bound the spending of a generator. The zero value forbids every
+// call.
 type Limits struct {
-	// Tokens is the ceiling: how many tokens prompts and replies may have, all
-	// together. The default is 0, so that nothing is ever sent.
+	// Tokens is the most tokens of prompts and replies together. The default
+	// is 0, so that nothing is sent.
 	Tokens int64
 
 	// Calls is how often the generator may be asked. The default is
@@ -27,8 +28,8 @@ type Limits struct {
 	// [defaultTime].
 	Time time.Duration
 
-	// Reply is how many tokens a reply may have whose prompt does not say. It is
-	// asked for in its name. The default is [DefaultReply].
+	// Reply is the most tokens of a reply to a prompt without a limit of its
+	// own. The default is [DefaultReply].
 	Reply int
 
 	// Count counts tokens, rather too many than too few. The default is [Bound].
@@ -38,14 +39,15 @@ type Limits struct {
 	Now func() time.Time
 }
 
-// What [Limits] take where they do not say.
+// Defaults of [Limits].
 const (
 	DefaultCalls = 200
 	defaultTime  = time.Hour
 	DefaultReply = 4096
 )
 
-// Spending is what was spent, and what calls under way have reserved.
+// Spending is the number of tokens spent, and those reserved by running
+// calls.
 type Spending struct {
 	Calls    int
 	Tokens   int64
@@ -105,7 +107,7 @@ func (m *meter) Name() string { return m.generator.Name() }
 // Window implements [Generator].
 func (m *meter) Window() int { return m.generator.Window() }
 
-// Spent returns what was spent until now.
+// Spent returns the spending so far.
 func (m *meter) Spent() Spending {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -29,8 +29,8 @@ var (
 	// ErrUnavailable means that the model does not answer now: later it may.
 	ErrUnavailable = errors.New("model is unavailable")
 
-	// ErrRefused means that the model's server will not do what it is asked,
-	// now or later: the key, the model's name or the request is wrong.
+	// ErrRefused means that the server refuses the request and a retry is
+	// useless: the key, the model's name or the request is wrong.
 	ErrRefused = errors.New("refused by the model's server")
 
 	// ErrReply means that the model answered, with something that cannot be
@@ -43,13 +43,12 @@ var (
 // compare.
 type Embedder interface {
 	// Embed returns a vector for each text, in order. All have the same
-	// length, and all components are finite. A text in which the model finds
-	// nothing may have a vector of zeros. The caller owns the vectors. There
-	// are no vectors if there is an error.
+	// length and finite components. A text without meaning for the model may
+	// have a zero vector. The caller owns the vectors. If there is an error,
+	// there are no vectors.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 
-	// Name names the model and where it is from. It goes into the record
-	// beside what the embedder made. Embedders of the same name give vectors
-	// that compare.
+	// Name returns the name and origin of the model. It is recorded with the
+	// vectors. Vectors of embedders with the same name are comparable.
 	Name() string
 }

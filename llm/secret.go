@@ -24,7 +24,7 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// Reveal returns the text, for the one place that sends it.
+// Reveal returns the text. Only the code that sends it calls Reveal.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""

@@ -27,7 +27,7 @@ var (
 	ErrSeal   = errors.New("the seal does not match the manifest")
 )
 
-// A CheckError says what in a manifest cannot be.
+// A CheckError describes an invalid part of a manifest.
 type CheckError struct {
 	Item int // index of the item, or -1 if the error is not about one
 	Text string

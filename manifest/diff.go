@@ -6,10 +6,10 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Explain returns what happened to an artifact or a block: the segment, the
-// omission or the set that has it, and the reason. It is looked for by its id
-// and, if row is not 0, by its row, which alone finds it in a set. The result
-// is false if nothing has it that was not taken out.
+// Explain returns the item about an artifact or a block (a segment, an
+// omission or a set) and the reason. ref is its id; row, if not 0, is its
+// row, by which alone a set finds it. The result is false if no item mentions
+// it, apart from redacted ones.
 func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
 	about := func(r string, n int64) bool { return ref != "" && r == ref || row != 0 && n == row }
 	for _, it := range m.Items {
@@ -31,7 +31,7 @@ func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
 	return nil, "", false
 }
 
-// A Delta is what is different between two contexts.
+// A Delta lists the differences between two contexts.
 type Delta struct {
 	From      string      `json:"from"` // id of a manifest
 	To        string      `json:"to"`   // id of the other
@@ -44,31 +44,32 @@ type Delta struct {
 	Removed []ItemChange `json:"removed"` // in the order of the earlier one
 	Changed []ItemChange `json:"changed"` // in the order of the later one
 
-	// Prefix is how many bytes the outputs begin with in common, by whole
-	// segments, and Kept is its share of the earlier output: what a provider's
-	// cache can still use. Equal bytes of different cells do not count.
+	// Prefix is the number of bytes at the beginning that both outputs share,
+	// in whole segments: the part that a provider's cache can still use. Kept
+	// is its share of the earlier output. Equal bytes of different cells do
+	// not count.
 	Prefix int         `json:"prefix"`
 	Kept   ratio.Ratio `json:"kept"`
 
-	// Partial says that something was taken out of one of the manifests. Then
-	// there may be more differences, fewer additions and fewer removals.
+	// Partial means that one of the manifests is redacted, so that there may
+	// be more differences, fewer additions and fewer removals.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// An ItemChange is what became of one thing. Segments with a Ref are the same thing
-// if their refs are equal; those without, if they are the first, second and so
-// on of their kind. Frames are not compared.
+// An ItemChange is the difference of one thing. Segments with equal Refs are
+// the same thing; those without a Ref are matched by their order within their
+// kind. Frames are not compared.
 type ItemChange struct {
 	Ref    string   `json:"ref,omitempty"`
 	Before *Segment `json:"before,omitempty"` // nil if it was added
 	After  *Segment `json:"after,omitempty"`  // nil if it was removed
 
-	// Reason is why it is in the later context or why it is not. It is empty
-	// for what was removed and is not mentioned by the later manifest.
+	// Reason is the reason in the later context. It is empty for a removed
+	// thing that the later manifest does not mention.
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// Diff returns what is different from a to b.
+// Diff returns the differences from a to b.
 func Diff(a, b *Manifest) *Delta {
 	d := &Delta{
 		From: a.Header.ID, To: b.Header.ID,

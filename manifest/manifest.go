@@ -63,14 +63,14 @@ type Manifest struct {
 	Items  []Item // segments, then omissions, sets, fetches, and the output
 }
 
-// A Header says for whom, from what and under which limits a context was made.
+// A Header has the scope, the sources and the limits of a context.
 type Header struct {
 	ID      string // "m_" and 8 to 64 hexadecimal digits
 	Scope   string
 	Actor   string
 	Created time.Time
 
-	Session  transcript.SessionID // whose window is in the context, or empty
+	Session  transcript.SessionID // session whose window is in the context, or empty
 	Revision int64                // of the session
 	Version  int64                // of the scope's artifacts
 	Policy   string               // version of the policy that decided
@@ -79,13 +79,13 @@ type Header struct {
 	Encoding string // of the tokenizer that counted, as [token.Counter] names it
 	Budget   token.Count
 	Reserve  token.Count // of the budget, kept free for the answer
-	Demand   token.Count // what would have been taken if nothing were cut
-	Total    token.Count // what is taken
+	Demand   token.Count // tokens before any cut
+	Total    token.Count // tokens of the output
 	Tier     tier.Tier
 	Review   bool // a person should look
 
 	Query         string // id of the cell with the query, or empty
-	Semantic      string // what scored semantics, such as "lexical/1", or empty
+	Semantic      string // name of the semantic scorer, such as "lexical/1", or empty
 	SemanticCalls int    // texts that it saw
 	Candidates    int    // artifacts considered; each is in a segment, an omission or a set
 }
@@ -122,7 +122,7 @@ type Omission struct {
 	Ref    string
 	Row    int64 // sequence number of the artifact, or 0
 	Class  provenance.Class
-	Tokens token.Count // what it would have taken, or 0 if it was not counted
+	Tokens token.Count // its tokens, or 0 if they were not counted
 	Score  *Score      // nil if it was not scored
 	Reason Reason
 }
@@ -143,7 +143,7 @@ type Fetch struct {
 	To      int64 // version after, 0 if there is none
 }
 
-// An Output is all the bytes that the segments tile.
+// An Output is the whole output, which the segments cover without gaps.
 type Output struct {
 	Bytes  int
 	Commit digest.Digest // [CommitOutput] of the bytes
@@ -161,13 +161,12 @@ func (*Fetch) item()    {}
 func (*Output) item()   {}
 func (*Redacted) item() {}
 
-// A Score is what an artifact was measured to be worth. What was not measured
-// is 0.
+// A Score has the measured scores of an artifact. A missing score is 0.
 type Score struct {
 	Recency    ratio.Ratio `json:"recency"`
 	Provenance ratio.Ratio `json:"provenance"`
 	Semantic   ratio.Ratio `json:"semantic"`
-	First      ratio.Ratio `json:"first"` // of recency and provenance, which decides who is scored further
+	First      ratio.Ratio `json:"first"` // of recency and provenance; selects the artifacts for the next pass
 	Total      ratio.Ratio `json:"total"`
 	Tag        Tag         `json:"tag,omitempty"` // empty if it has none
 }

@@ -2,23 +2,23 @@ package manifest
 
 import "slices"
 
-// A Kind says what a segment is.
+// A Kind is the kind of a segment.
 type Kind string
 
 // The kinds of segments.
 const (
-	KindFrame    Kind = "frame"    // what the format puts around and between the others
+	KindFrame    Kind = "frame"    // framing of the format
 	KindSystem   Kind = "system"   // the system text
-	KindPin      Kind = "pin"      // what a person or an agent pinned
+	KindPin      Kind = "pin"      // an artifact that a person or an agent pinned
 	KindMessage  Kind = "message"  // a block of the session as it is
-	KindStub     Kind = "stub"     // what stands for a block of the session
+	KindStub     Kind = "stub"     // a text in place of a block of the session
 	KindArtifact Kind = "artifact" // context from outside the session
 	KindQuery    Kind = "query"    // the question
-	KindNotice   Kind = "notice"   // what Carrel tells the model about the context
+	KindNotice   Kind = "notice"   // a notice of Carrel to the model about the context
 )
 
-// A Form says how much of an artifact a segment has. It is empty for what has
-// no forms.
+// A Form says how much of an artifact a segment has. It is empty for segments
+// without forms.
 type Form string
 
 // The forms.
@@ -54,8 +54,8 @@ const (
 // a new reason needs a new version of the schema.
 type Reason string
 
-// Dead reports whether what is left out for reason r is tagged [TagBlack]: it has expired
-// or was refuted.
+// Dead reports whether artifacts left out for reason r are tagged [TagBlack]:
+// expired or refuted.
 func (r Reason) Dead() bool { return r == ReasonExpired || r == ReasonRefuted }
 
 // The reasons of segments.
@@ -65,7 +65,7 @@ const (
 	ReasonPinned Reason = "pinned" // a person or an agent pinned it
 	ReasonSystem Reason = "system" // the system text is always in
 	ReasonWindow Reason = "window" // it is in the window of the session
-	ReasonQuery  Reason = "query"  // it is what was asked
+	ReasonQuery  Reason = "query"  // it is the query
 	ReasonFrame  Reason = "frame"  // the format needs it
 	ReasonNotice Reason = "notice" // the model should know it
 )

@@ -47,8 +47,9 @@ func NewRows(rows ...int64) (Rows, error) {
 	return s.shorter(), nil
 }
 
-// BitRows returns the set of the numbers whose bit is set: bit i of byte j,
-// counted from the least significant, is for 1+8j+i. It keeps no part of bits.
+// BitRows returns the set of the numbers whose bits are set: bit i of byte j,
+// counted from the least significant, is number 1+8j+i. It does not keep
+// bits.
 func BitRows(bits []byte) Rows {
 	first := slices.IndexFunc(bits, func(b byte) bool { return b != 0 })
 	if first < 0 {
@@ -232,12 +233,12 @@ func (s Rows) meets(t Rows) (int64, bool) {
 // String returns the shorter of two forms, and the first if they are equally
 // long:
 //
-//	1-312,400       runs, ascending, with a gap between any two
-//	b64:1001:BQE    a bitmap of which the first bit is for the row 1001
+//	1-312,400       ascending runs, with a gap between any two
+//	b64:1001:BQE    a bitmap whose first bit is row 1001
 //
-// The bitmap is in base64 without padding. Bit i of its byte j, counted from
-// the least significant, is for the row 1001+8j+i. Its first bit is set and so
-// is one of its last byte.
+// The bitmap is base64 without padding. Bit i of byte j, counted from the
+// least significant, is row 1001+8j+i. Its first bit and a bit of its last
+// byte are set.
 func (s Rows) String() string { return string(s.append(nil)) }
 
 // bitmapMark begins a bitmap.
@@ -282,8 +283,8 @@ func digits(n int64) int64 {
 	return d
 }
 
-// ParseRows reads what [Rows.String] writes and nothing else: each set has one
-// form.
+// ParseRows parses the text of [Rows.String]. It refuses any other form of
+// the same set.
 func ParseRows(form string) (Rows, error) {
 	s, ok := parseRuns(form)
 	if rest, found := strings.CutPrefix(form, bitmapMark); found {

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// What each digest begins with, so that none can be taken for another.
+// The prefixes of digests, which keep different kinds of digests apart.
 const (
 	itemPrefix   = "carrel.manifest.item.v1"
 	sealPrefix   = "carrel.manifest.v1"

@@ -36,12 +36,12 @@ func (j *judge) command() {
 		return
 	}
 	for _, r := range runs {
-		if r.weak() && !j.vouched(r.rule, acts, zero) {
+		if r.weak() && !j.statusProves(r.rule, acts, zero) {
 			j.fail(runs, acts)
 			return
 		}
 	}
-	if len(acts) == 0 && j.refusedLook() || len(acts) > 0 && !j.vouched(-1, acts, zero) && crashed(j.out.lines) && !slices.ContainsFunc(runs, (*run).passed) {
+	if len(acts) == 0 && j.refusedLook() || len(acts) > 0 && !j.statusProves(-1, acts, zero) && crashed(j.out.lines) && !slices.ContainsFunc(runs, (*run).passed) {
 		j.fail(runs, acts)
 		return
 	}
@@ -76,7 +76,7 @@ func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	if at < 0 || j.out.running {
 		return false
 	}
-	if r := runs[at]; r.named || j.out.failed || !j.vouched(-1, acts, zero) || slices.ContainsFunc(acts, j.runs) {
+	if r := runs[at]; r.named || j.out.failed || !j.statusProves(-1, acts, zero) || slices.ContainsFunc(acts, j.runs) {
 		j.fail(runs, acts)
 	}
 	return true // a program that is not known, and its status, may say the opposite
@@ -129,9 +129,9 @@ func asks(c *shell.Command) bool {
 	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
-// vouched reports whether the status of the line says that each command of a rule
+// statusProves reports whether the status of the line says that each command of a rule
 // succeeded, or where no command has it, each command.
-func (j *judge) vouched(rule int, acts []act, zero bool) bool {
+func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
 	}

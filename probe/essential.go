@@ -29,7 +29,7 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 	for _, d := range essentials(found, o) {
 		p := d.Probe
 		if p.Expected = d.exact; p.Expected == nil {
-			p.Expected = telling(clock(d.answer))
+			p.Expected = informativeWords(clock(d.answer))
 		}
 		p.Need = few(len(p.Expected))
 		if p.About == "correction" && len(p.Expected) < 3 {
@@ -83,7 +83,7 @@ func essentials(found []facts.Fact, o *Options) []draft {
 		case "correction":
 			d.Critical = !question(f.Text)
 			if n := len(list); n > 0 && list[n-1].About == "correction" && list[n-1].Source == d.Source &&
-				(len(telling(list[n-1].answer)) < 3 || len(telling(d.answer)) < 3) {
+				(len(informativeWords(list[n-1].answer)) < 3 || len(informativeWords(d.answer)) < 3) {
 				list[n-1].answer += " " + d.answer
 				continue
 			}
@@ -91,7 +91,7 @@ func essentials(found []facts.Fact, o *Options) []draft {
 			if d.Critical {
 				d.answer = decided(f.Text)
 			}
-			d.Critical = d.Critical && len(telling(f.Text)) > 1
+			d.Critical = d.Critical && len(informativeWords(f.Text)) > 1
 		case "plan":
 			if replaced(found, d.at) {
 				continue
@@ -125,7 +125,7 @@ func replaced(found []facts.Fact, at int) bool {
 // is. What they say behind it, such as a name that was asked for, is no decision.
 func decided(said string) string {
 	first, rest := text.FirstSentence(said)
-	for rest != "" && len(telling(first)) <= 1 {
+	for rest != "" && len(informativeWords(first)) <= 1 {
 		first, rest = text.FirstSentence(rest)
 	}
 	if rest == "" {
@@ -140,9 +140,9 @@ var slip = lazy.Regexp(`(?i)\bstring to replace\b|\bold_(?:string|str)\b|\bfile 
 
 func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
-// telling returns the words of a text that tell something, each once, as they
+// informativeWords returns the words of a text that tell something, each once, as they
 // stand there.
-func telling(said string) []string {
+func informativeWords(said string) []string {
 	part := clip(said)
 	var list []string
 	seen := make(map[string]bool)
@@ -171,9 +171,9 @@ var numerals = map[string]string{
 	"eleven": "11", "twelve": "12",
 }
 
-// akin reports whether two roots may be of one word: they are equal, or one is
+// sameRoot reports whether two roots may be of one word: they are equal, or one is
 // all but the beginning of the other.
-func akin(a, b string) bool {
+func sameRoot(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -264,7 +264,7 @@ func (r *roots) find(p *Probe) (found []bool, n int) {
 		has := len(parts) > 0
 		for _, w := range parts {
 			w = root(w)
-			has = has && (r.all[w] || slices.ContainsFunc(r.list, func(o string) bool { return akin(w, o) }))
+			has = has && (r.all[w] || slices.ContainsFunc(r.list, func(o string) bool { return sameRoot(w, o) }))
 		}
 		if has {
 			found[i] = true

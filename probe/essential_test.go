@@ -109,7 +109,7 @@ func TestRoots(t *testing.T) {
 		{"port", "post", false},
 		{"12", "120", false},
 	} {
-		if got := akin(root(tt.a), root(tt.b)); got != tt.akin {
+		if got := sameRoot(root(tt.a), root(tt.b)); got != tt.akin {
 			t.Errorf("%s and %s: %v", tt.a, tt.b, got)
 		}
 	}

@@ -83,7 +83,7 @@ func Generate(found []facts.Fact, o *Options) []Probe {
 		g.confirm(o.Originals)
 	}
 	list := choose(g.probes, o)
-	list = silence(list)
+	list = dropAnswered(list)
 	return named(list)
 }
 
@@ -534,10 +534,10 @@ func (d *draft) question(p *Probe, hints []string) (full, plain string) {
 	return "", ""
 }
 
-// silence takes away what questions are about where that answers another, even
+// dropAnswered takes away what questions are about where that answers another, even
 // if all of them are put one after the other, and drops the probes that
 // questions still answer.
-func silence(list []candidate) []candidate {
+func dropAnswered(list []candidate) []candidate {
 	for {
 		probes, ends := probesOf(list), make([]int, len(list))
 		var all strings.Builder

@@ -254,7 +254,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, c := range silence(tt.list) {
+			for _, c := range dropAnswered(tt.list) {
 				got = append(got, c.Question)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {

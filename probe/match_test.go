@@ -335,7 +335,7 @@ func TestAkin(t *testing.T) {
 		{"light", "lightingss", false},
 		{"light", "slight", false},
 	} {
-		if got := akin(tt.a, tt.b); got != tt.want {
+		if got := sameRoot(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q and %q are of one word: %v, want %v", tt.a, tt.b, got, tt.want)
 		}
 	}

@@ -23,7 +23,7 @@ func written(name, value string, quoted, alone bool) bool {
 	if name == "PWD" || name == "OLDPWD" || value[0] == '+' { // folders, and what a program puts together
 		return false
 	}
-	if len(value) < leastPassword || len(value) > mostPassword || !endsIn(name, passwordNames) || told(value) {
+	if len(value) < leastPassword || len(value) > mostPassword || !endsIn(name, passwordNames) || isPlaceholder(value) {
 		return false
 	}
 	letters, digits, signs := 0, 0, 0
@@ -46,9 +46,9 @@ func written(name, value string, quoted, alone bool) bool {
 	return len(value) >= leastWord && letters == len(value) && strings.ToLower(value) == value && (quoted || alone)
 }
 
-// told reports whether a value says what a password is, or where it comes from, rather
+// isPlaceholder reports whether a value says what a password is, or where it comes from, rather
 // than being one.
-func told(value string) bool {
+func isPlaceholder(value string) bool {
 	low := strings.ToLower(value)
 	return strings.Contains(low, "pass") || strings.Contains(low, "pwd") || strings.ContainsAny(value, "/\\:|") || strings.Contains(value, "--") ||
 		toldWords.Get()[strings.Trim(low, "?!*-_.0123456789")]

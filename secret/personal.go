@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The kinds of what [Personal] finds.
+// The kinds of findings of [Personal].
 const (
 	kindEmail Kind = "email"
 	kindPhone Kind = "phone"
@@ -18,8 +18,8 @@ const (
 // alone.
 func Personal(text string) []Finding { return merge(scanPhones(scanEmails(nil, text), text)) }
 
-// RedactPersonal returns a text with what [Personal] finds replaced by its kind, as in
-// "[redacted: email]".
+// RedactPersonal returns a text in which each finding of [Personal] is
+// replaced by its kind, as in "[redacted: email]".
 func RedactPersonal(text string) string { return replace(text, Personal(text), "redacted") }
 
 var (
@@ -29,7 +29,7 @@ var (
 	phoneGap   = classOf(" ().-")
 )
 
-// Sizes of addresses, in bytes: what the mail protocol allows.
+// Sizes of addresses in bytes, as the mail protocol limits them.
 const (
 	mostLocal  = 64
 	mostDomain = 255

@@ -66,9 +66,9 @@ var names = []string{
 	"signingkey", "encryptionkey", "credential", "credentials", "masterkey",
 }
 
-// telling reports whether the name of a variable, in any case, says that its
+// namesSecret reports whether the name of a variable, in any case, says that its
 // value is a credential.
-func telling(name string) bool {
+func namesSecret(name string) bool {
 	return endsIn(name, names)
 }
 
@@ -118,7 +118,7 @@ func scanAssignments(all []Finding, text string) []Finding {
 // assignment returns the credential that the = or : at i assigns.
 func assignment(text string, i int) (Finding, bool) {
 	start, end := nameBefore(text, i)
-	if start == end || !tail[text[end-1]] || !telling(text[start:end]) {
+	if start == end || !tail[text[end-1]] || !namesSecret(text[start:end]) {
 		return Finding{}, false
 	}
 	from := valueBehind(text, i)

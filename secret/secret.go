@@ -40,10 +40,11 @@ import (
 	"strings"
 )
 
-// A Kind says what was found. It is stored as its text: anthropic-key, assignment,
-// aws-key, bearer-token, carrel-token, github-token, gitlab-token, google-key,
-// huggingface-token, jwt, npm-token, openai-key, password, private-key, pypi-token,
-// slack-token, stripe-key or url-password, and of personal data email or phone.
+// A Kind is the kind of a finding. It is stored as its text: anthropic-key,
+// assignment, aws-key, bearer-token, carrel-token, github-token,
+// gitlab-token, google-key, huggingface-token, jwt, npm-token, openai-key,
+// password, private-key, pypi-token, slack-token, stripe-key or url-password,
+// and of personal data email or phone.
 type Kind string
 
 // The kinds of credentials.
@@ -74,8 +75,8 @@ type Finding struct {
 	Start, End int
 }
 
-// Scan returns the credentials in a text, in order and without overlap. Where
-// one could be taken for two kinds, it has the one that says more.
+// Scan returns the credentials in a text, in order and without overlap. A
+// credential that fits two kinds has the more specific one.
 func Scan(text string) []Finding {
 	all := scanShapes(text)
 	all = scanPrivateKeys(all, text)

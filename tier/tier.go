@@ -13,11 +13,11 @@ type Tier string
 const (
 	Full       Tier = "full"       // everything as it is
 	Summarized Tier = "summarized" // memories compressed, chunks cut, transcripts summarized
-	Core       Tier = "core"       // what a person verified, and the system text
+	Core       Tier = "core"       // artifacts that a person verified, and the system text
 	Minimal    Tier = "minimal"    // the system text, and a flag for a person to look
 
 	// Soft is the lower of the two steps of [SoftLadder].
-	Soft Tier = "soft" // what a person verified, then the best, whole, while they fit
+	Soft Tier = "soft" // whole artifacts while they fit: verified by a person first, then the best
 )
 
 // Known returns all tiers that a context can have.

@@ -8,9 +8,9 @@ const (
 	untrustedEnd = "\n</untrusted_context>"
 )
 
-// Printed returns what a tool printed, without what Gemini CLI puts around that and behind it,
-// and the status that it names there, which is "" if it names none. Each line has the number
-// that it had. Any other text is returned as it is.
+// Printed returns the output of a tool without the text that Gemini CLI adds
+// around it, and the status in that text, or "". Each line has its original
+// number. Any other text is returned unchanged.
 func Printed(result string) (printed, status string) {
 	rest, ok := strings.CutPrefix(result, untrusted)
 	if !ok || !strings.HasSuffix(rest, untrustedEnd) {

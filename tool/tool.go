@@ -27,10 +27,10 @@ type Class string
 // The classes. Those of the compress template (seed 003) are in parentheses.
 const (
 	Edit    Class = "edit"    // changes files (create_file, overwrite_file, quick_edit, delete_file)
-	Plan    Class = "plan"    // records what is to be done, or concludes (write_todo, final)
-	Read    Class = "read"    // brings in what is there: files, searches, pages (request_context)
+	Plan    Class = "plan"    // records tasks, or concludes (write_todo, final)
+	Read    Class = "read"    // reads files, searches or pages (request_context)
 	Command Class = "command" // runs a command of a shell (run_command)
-	Check   Class = "check"   // runs code to see what it does (execute_code)
+	Check   Class = "check"   // runs code to check it (execute_code)
 	Title   Class = "title"   // names the conversation (generate_title)
 	Other   Class = "other"   // anything else
 )
@@ -107,9 +107,9 @@ func (t *Table) Class(name string) Class {
 	return Other
 }
 
-// Of returns the class of a call: that of its tool, but of one that edits files and is
-// told to show one (view, of the text editor tool of Anthropic and of OpenHands) it is
-// [Read].
+// Of returns the class of a call: that of its tool, except that an editing
+// tool that is called to show a file (view, of the text editor tool of
+// Anthropic and of OpenHands) is [Read].
 func (t *Table) Of(c transcript.ToolCall) Class {
 	class := t.Class(c.Name)
 	if class == Edit && gjson.GetBytes(c.Input, "command").Str == "view" {
@@ -176,9 +176,8 @@ func Label(c transcript.ToolCall) string {
 	return c.Name
 }
 
-// Recalls reports whether a call asks Carrel for something: by a tool of its MCP server, as
-// clients name them, or by its command. What comes back was taken out of the window once,
-// and is wanted now.
+// Recalls reports whether a call asks Carrel for removed text: by a tool of
+// its MCP server, as clients name them, or by its command.
 func Recalls(c transcript.ToolCall) bool {
 	if server, found := strings.CutPrefix(c.Name, "mcp__"); found {
 		server, _, _ = strings.Cut(server, "__")

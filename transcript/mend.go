@@ -46,7 +46,7 @@ func Mend(f Format, s *Session, opts MendOptions) (*Mended, error) {
 	}
 	w := Whole(s)
 	w.Mend = true
-	bare := opts.Bare && unthink(w, 0)
+	bare := opts.Bare && removeThinking(w, 0)
 	if len(broken) == 0 && !bare {
 		return &Mended{Data: data}, nil
 	}
@@ -54,7 +54,7 @@ func Mend(f Format, s *Session, opts MendOptions) (*Mended, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Binds && unthink(w, firstChange(data, out.Data)) {
+	if opts.Binds && removeThinking(w, firstChange(data, out.Data)) {
 		if out, err = f.Encode(w); err != nil {
 			return nil, err
 		}
@@ -74,9 +74,9 @@ func Mend(f Format, s *Session, opts MendOptions) (*Mended, error) {
 	return m, nil
 }
 
-// unthink takes the thinking out of all messages of a whole session that do not end before
+// removeThinking takes the thinking out of all messages of a whole session that do not end before
 // an offset, and reports whether there was some.
-func unthink(w *Window, from int) (some bool) {
+func removeThinking(w *Window, from int) (some bool) {
 	ends := make([]int, len(w.Session.Items))
 	end := 0
 	for i, it := range w.Session.Items {

@@ -41,12 +41,12 @@ func (c *clock) recency(age int64) ratio.Ratio {
 	if c.log {
 		return fallLog(log2(uint64(c.half+age)) - c.origin)
 	}
-	return fallHalf(age, c.half)
+	return halfLifeDecay(age, c.half)
 }
 
-// fallHalf returns 2^(-age/half), with powers of 2^(-1/256) and a straight line
+// halfLifeDecay returns 2^(-age/half), with powers of 2^(-1/256) and a straight line
 // from one to the next.
-func fallHalf(age, half int64) ratio.Ratio {
+func halfLifeDecay(age, half int64) ratio.Ratio {
 	whole, rest := age/half, age%half
 	if whole > 20 {
 		return 0 // below half a millionth

@@ -247,7 +247,7 @@ func Bare(q *wire.Request, b *Book, all bool) []byte {
 	for i := range q.Messages {
 		text := q.Doc.Raw(q.Messages[i].Node)
 		if i > from && q.Messages[i].Role == wire.RoleAssistant {
-			text = unthinking(q, i)
+			text = withoutThinking(q, i)
 		}
 		if text == nil {
 			continue
@@ -260,8 +260,8 @@ func Bare(q *wire.Request, b *Book, all bool) []byte {
 	return append(list, ']')
 }
 
-// unthinking returns a reply without thinking, or nil if nothing is left of it.
-func unthinking(q *wire.Request, i int) []byte {
+// withoutThinking returns a reply without thinking, or nil if nothing is left of it.
+func withoutThinking(q *wire.Request, i int) []byte {
 	d := q.Doc
 	message := d.Span(q.Messages[i].Node)
 	raw := d.Raw(q.Messages[i].Node)

@@ -92,7 +92,7 @@ func (r *Run) sheet(k *Key, s *Session, seed int) (*Sheet, error) {
 		q := &s.Questions[i]
 		on := SheetQuestion{ID: q.ID, Text: q.Text, Right: q.Answer, Where: q.Where, Answers: []Answer{}}
 		for _, m := range shuffled(len(k.Methods), seed, s.ID, q.ID) {
-			if a := given[m].Answers[q.ID]; !a.saysNothing() {
+			if a := given[m].Answers[q.ID]; !a.isUnknown() {
 				on.Answers = append(on.Answers, Answer{letter(len(on.Answers)), a.short()})
 				on.methods = append(on.methods, k.Methods[m])
 			}
@@ -106,7 +106,7 @@ func (r *Run) sheet(k *Key, s *Session, seed int) (*Sheet, error) {
 	for _, m := range shuffled(len(k.Methods), seed, s.ID, "") {
 		var steps []string
 		for _, step := range given[m].Next[:min(mostSteps, len(given[m].Next))] {
-			if !step.saysNothing() {
+			if !step.isUnknown() {
 				steps = append(steps, strconv.Itoa(len(steps)+1)+". "+step.short())
 			}
 		}

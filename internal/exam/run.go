@@ -353,10 +353,10 @@ func (r *Run) answers(method string, s *Session) (*Answers, error) {
 	return &a, nil
 }
 
-// saysNothing reports whether an answer is that it is not known: nothing, or the word
+// isUnknown reports whether an answer is that it is not known: nothing, or the word
 // "unknown", whatever stands behind it and a mark. "Unknown values are dropped" says
 // something.
-func (s said) saysNothing() bool {
+func (s said) isUnknown() bool {
 	rest, unknown := strings.CutPrefix(strings.ToLower(strings.Trim(string(s), " \t\n\"'")), "unknown")
 	next, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
 	return rest == "" || unknown && !unicode.IsLetter(next) && !unicode.IsDigit(next)

@@ -422,7 +422,7 @@ func TestSaysNothing(t *testing.T) {
 		"": true, " ": true, "unknown": true, "Unknown.": true, `"unknown"`: true, "UNKNOWN – the window does not say": true, "unknown (not there)": true,
 		"unknown values are dropped": false, "unknowns": false, "it is unknown": false, "…": false, "12": false,
 	} {
-		if got := said(text).saysNothing(); got != want {
+		if got := said(text).isUnknown(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -177,7 +177,7 @@ func Parse(line string) (*Line, error) {
 	}
 	w := &walker{left: maxSteps}
 	for w.deep = 0; w.deep < maxDeep; w.deep++ {
-		inner, ok := handsOver(file)
+		inner, ok := passedLine(file)
 		if !ok {
 			break
 		}
@@ -233,8 +233,8 @@ func Quote(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// handsOver returns the line that a line hands to a shell, if it does nothing else.
-func handsOver(file *syntax.File) (string, bool) {
+// passedLine returns the line that a line hands to a shell, if it does nothing else.
+func passedLine(file *syntax.File) (string, bool) {
 	if len(file.Stmts) != 1 {
 		return "", false
 	}

@@ -132,8 +132,8 @@ func sum(a, b []byte) []byte {
 	return b
 }
 
-// laid returns an object with the members of another in place of its own.
-func laid(a, b []byte) []byte {
+// withMembers returns an object with the members of another in place of its own.
+func withMembers(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b
 	}

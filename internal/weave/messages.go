@@ -59,7 +59,7 @@ func (m *messages) event(e *event) (out []byte, over bool) {
 		r := m.w.Round()
 		r.usage = m.start
 		if m.delta != nil {
-			r.usage, r.Stop = laid(m.start, get(m.delta.data, "usage")), said(get(m.delta.data, "delta", "stop_reason"))
+			r.usage, r.Stop = withMembers(m.start, get(m.delta.data, "usage")), said(get(m.delta.data, "delta", "stop_reason"))
 		}
 		return nil, true
 	}

@@ -76,7 +76,7 @@ const (
 // buckets has the list of a contract that each puts a block into.
 var buckets = map[string]contract.Bucket{retain: contract.Retained, page: contract.Paged, evict: contract.Evicted}
 
-// A Record tells how one block was decided.
+// A Record is the decision about one block.
 type Record struct {
 	Block      string
 	Kind       json.RawMessage // any value, as in the history; nil if absent or null

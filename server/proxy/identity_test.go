@@ -313,7 +313,7 @@ func TestSessionsDoNotMix(t *testing.T) {
 			t.Errorf("session %s sends %.80q", name, body)
 		}
 		streams(strings.Replace(claudeReply, `"input_tokens":7`, `"input_tokens":`+name, 1), ": "+name+"\n\n", claudeStop)(w, r)
-	}), func(o *Options) { o.Would = NewReckoner(&EpochOptions{}) })
+	}), func(o *Options) { o.Would = NewEstimator(&EpochOptions{}) })
 	s.client.Transport = &http.Transport{MaxConnsPerHost: 200, MaxIdleConnsPerHost: 200}
 	n := amount(t, "CARREL_TEST_SESSIONS", 1000)
 	var all sync.WaitGroup

@@ -52,7 +52,7 @@ type Options struct {
 
 	// Would reckons what managing would have done for calls that no Manager is asked about,
 	// beside them. Without one nothing is reckoned. It is for one Proxy.
-	Would *Reckoner
+	Would *Estimator
 
 	// MaxBody is how many bytes of a request are read, packed and unpacked. A larger one
 	// passes unread. The default is [DefaultMaxBody].
@@ -93,7 +93,7 @@ type Proxy struct {
 	untold            atomic.Int64 // gaps that no record tells of yet
 }
 
-// New returns a proxy. An error is about an option.
+// New returns a proxy. It fails if an option is invalid.
 func New(o *Options) (*Proxy, error) {
 	p := &Proxy{}
 	if o != nil {

@@ -78,7 +78,7 @@ func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, erro
 	resp.ContentLength = -1
 	switch kind {
 	case "text/event-stream":
-		resp.Body = &woven{rounds: s, from: resp.Body}
+		resp.Body = &joinedBody{rounds: s, from: resp.Body}
 		return resp, nil
 	case "application/json":
 		return s.whole(resp)

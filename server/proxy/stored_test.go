@@ -29,7 +29,9 @@ func BenchmarkStored(b *testing.B) {
 	for _, size := range []int{42_000, 1_000_000} {
 		b.Run(fmt.Sprintf("observe/%d kB", size/1000), func(b *testing.B) {
 			body := `{"model":"` + bound + `","messages":[` + strings.Repeat(message+",", size/len(message)) + message + `]}`
-			stored(b, func(o *Options, e *carrel.Engine) { o.Would = NewReckoner(&EpochOptions{Engine: e, Window: 1_000_000}) }, func(int) string { return body })
+			stored(b, func(o *Options, e *carrel.Engine) {
+				o.Would = NewEstimator(&EpochOptions{Engine: e, Window: 1_000_000})
+			}, func(int) string { return body })
 		})
 	}
 	b.Run("manage/200k tokens", func(b *testing.B) {
@@ -164,7 +166,7 @@ func BenchmarkIdle(b *testing.B) {
 			b.Fatal(err)
 		}
 		o := &EpochOptions{Engine: e, Window: 1_000_000, Limit: time.Minute}
-		m, would := NewEpochs(o), NewReckoner(o)
+		m, would := NewEpochs(o), NewEstimator(o)
 		read := func(body string) *wire.Request {
 			doc, q := new(rawjson.Document), new(wire.Request)
 			if err := doc.Read([]byte(body)); err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Reckoner reckons what managing would have sent for calls that go as they came, by the same
+// An Estimator reckons what managing would have sent for calls that go as they came, by the same
 // law, see [Epochs] and package epoch. It works beside the calls, in their order, and keeps
 // sizes and digests. No call waits for it: one whose answer ends before it was reckoned, and
 // one for which there is no room in the queue, has no estimate.
-type Reckoner struct {
+type Estimator struct {
 	law *Epochs // for its options and its decisions; it keeps no threads
 
-	threads map[digest.Digest]*shade // of the goroutine that works
+	threads map[digest.Digest]*shadowed // of the goroutine that works
 	missed  atomic.Int64
 
 	mu      sync.Mutex
@@ -39,8 +39,8 @@ const (
 	maxReckoningBytes = 64 << 20
 )
 
-// A shade is what is known of a conversation that is not managed.
-type shade struct {
+// A shadowed is what is known of a conversation that is not managed.
+type shadowed struct {
 	thread
 
 	shadow *epoch.Shadow
@@ -66,17 +66,17 @@ type task struct {
 	counted token.Count // what the provider says that the prompt took; 0 if it does not say
 }
 
-// NewReckoner returns what reckons by the law that [NewEpochs] would manage by with the same
+// NewEstimator returns what reckons by the law that [NewEpochs] would manage by with the same
 // options. The engine is asked for calls alone.
-func NewReckoner(o *EpochOptions) *Reckoner {
-	w := &Reckoner{law: NewEpochs(o), threads: make(map[digest.Digest]*shade)}
+func NewEstimator(o *EpochOptions) *Estimator {
+	w := &Estimator{law: NewEpochs(o), threads: make(map[digest.Digest]*shadowed)}
 	w.idle = sync.NewCond(&w.mu)
 	return w
 }
 
 // begin takes a call whose request is read and whose intent is recorded. It returns nil if
 // there is nothing to reckon or no room.
-func (w *Reckoner) begin(c *call) *reckoning {
+func (w *Estimator) begin(c *call) *reckoning {
 	if w == nil || c.parts == nil || c.proxy.opts.Manager != nil && !c.intent.Holdout || passes(&c.parts.req) != "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (w *Reckoner) begin(c *call) *reckoning {
 }
 
 // push adds a task. The lock is held.
-func (w *Reckoner) push(t task) {
+func (w *Estimator) push(t task) {
 	w.queue = append(w.queue, t)
 	if !w.working {
 		w.working = true
@@ -103,7 +103,7 @@ func (w *Reckoner) push(t task) {
 }
 
 // end returns what was reckoned for a call, and nil if nothing was yet.
-func (w *Reckoner) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimate {
+func (w *Estimator) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimate {
 	t := task{reckoning: r, ended: true}
 	if answer.Used {
 		t.counted = answer.Usage.Prompt()
@@ -126,7 +126,7 @@ func (w *Reckoner) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimate
 }
 
 // work does what waits, and ends when nothing does.
-func (w *Reckoner) work() {
+func (w *Estimator) work() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.queue) > 0 {
@@ -143,7 +143,7 @@ func (w *Reckoner) work() {
 	w.idle.Broadcast()
 }
 
-func (w *Reckoner) do(t *task) {
+func (w *Estimator) do(t *task) {
 	if t.ended {
 		if s := w.threads[t.key]; s != nil {
 			s.learn(t, w)
@@ -152,7 +152,7 @@ func (w *Reckoner) do(t *task) {
 	}
 	defer t.release()
 	q := &t.parts.req
-	s := w.shade(q, t.key, t.session)
+	s := w.shadowed(q, t.key, t.session)
 	image, reason := w.reckon(s, q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *Reckoner) do(t *task) {
 }
 
 // reckon says what would be sent for a request, and why.
-func (w *Reckoner) reckon(s *shade, q *wire.Request) (image epoch.Image, reason string) {
+func (w *Estimator) reckon(s *shadowed, q *wire.Request) (image epoch.Image, reason string) {
 	image = s.shadow.Of(q)
 	if image.Head.Epoch > 0 || image.All < image.Came {
 		reason = "same epoch"
@@ -186,7 +186,7 @@ func (w *Reckoner) reckon(s *shade, q *wire.Request) (image epoch.Image, reason 
 }
 
 // learn takes what came of a call.
-func (s *shade) learn(t *task, w *Reckoner) {
+func (s *shadowed) learn(t *task, w *Estimator) {
 	if t.image != nil {
 		s.gauge.Learn(t.image.Came, t.counted)
 	}
@@ -194,8 +194,8 @@ func (s *shade) learn(t *task, w *Reckoner) {
 	s.last = w.law.o.Now()
 }
 
-// shade returns what is known of the conversation of a request.
-func (w *Reckoner) shade(q *wire.Request, key digest.Digest, session transcript.SessionID) *shade {
+// shadowed returns what is known of the conversation of a request.
+func (w *Estimator) shadowed(q *wire.Request, key digest.Digest, session transcript.SessionID) *shadowed {
 	s := w.threads[key]
 	if s == nil {
 		for other := range w.threads {
@@ -204,7 +204,7 @@ func (w *Reckoner) shade(q *wire.Request, key digest.Digest, session transcript.
 			}
 			delete(w.threads, other) // whichever; the record of its last call says the most of it
 		}
-		s = &shade{}
+		s = &shadowed{}
 		w.threads[key] = s
 	}
 	if s.shadow == nil || s.model != q.Model {
@@ -223,7 +223,7 @@ func (w *Reckoner) shade(q *wire.Request, key digest.Digest, session transcript.
 }
 
 // recall reads from the record of the last call what was reckoned for it, and when it was.
-func (w *Reckoner) recall(s *shade, session transcript.SessionID) (head epoch.Imagined) {
+func (w *Estimator) recall(s *shadowed, session transcript.SessionID) (head epoch.Imagined) {
 	o := &w.law.o
 	if o.Engine == nil || session == "" {
 		return head
@@ -248,7 +248,7 @@ func (w *Reckoner) recall(s *shade, session transcript.SessionID) (head epoch.Im
 }
 
 // missing returns for how many calls nothing was reckoned in time.
-func (w *Reckoner) missing() int64 {
+func (w *Estimator) missing() int64 {
 	if w == nil {
 		return 0
 	}
@@ -256,7 +256,7 @@ func (w *Reckoner) missing() int64 {
 }
 
 // close drops what waits, and waits for what is under way, unless ctx ends before.
-func (w *Reckoner) close(ctx context.Context) {
+func (w *Estimator) close(ctx context.Context) {
 	if w == nil {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // rest waits until nothing waits to be reckoned.
-func (w *Reckoner) rest() {
+func (w *Estimator) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.working {
@@ -28,7 +28,7 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 	o := EpochOptions{Window: 32_000, Large: 6_000, Pointer: 400}
 	w := newWorld(t, o)
 	w.tells = 50
-	would := NewReckoner(&w.manager.o)
+	would := NewEstimator(&w.manager.o)
 	w.says("Make all parts.")
 	same, epochs := 0, 0
 	var tokens, sent token.Count
@@ -79,7 +79,7 @@ func TestWouldIsRecorded(t *testing.T) {
 	w.says("Make all parts.")
 	var before []api.Call // last begun first
 	for range 2 {
-		would := NewReckoner(&law)
+		would := NewEstimator(&law)
 		s := newStage(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			would.rest() // a model takes longer
 			w.provider.ServeHTTP(out, r)
@@ -123,7 +123,7 @@ func TestWouldIsRecorded(t *testing.T) {
 // Nothing waits for what is reckoned: calls whose answer is there before end without it, and
 // what would wait beyond a bound is left out. Both are counted.
 func TestNobodyWaitsForWould(t *testing.T) {
-	would := NewReckoner(&EpochOptions{})
+	would := NewEstimator(&EpochOptions{})
 	would.working = true // nobody works
 	s := newStage(t, streams(claudeReply+claudeStop), func(o *Options) { o.Would = would })
 	n := maxReckonings + 10

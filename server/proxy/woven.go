@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// woven is the body of a stream that is made of those of the rounds.
-type woven struct {
+// joinedBody is the body of a stream that is made of those of the rounds.
+type joinedBody struct {
 	*rounds
 
 	from    io.ReadCloser // of the newest round, nil between two
@@ -30,7 +30,7 @@ type turned struct {
 
 // Read implements [io.Reader]. While nothing comes for the client since something is recalled,
 // it gets a ping.
-func (w *woven) Read(b []byte) (int, error) {
+func (w *joinedBody) Read(b []byte) (int, error) {
 	for len(w.out) == 0 {
 		switch {
 		case w.err != nil:
@@ -47,7 +47,7 @@ func (w *woven) Read(b []byte) (int, error) {
 }
 
 // read reads a piece of the round.
-func (w *woven) read() {
+func (w *joinedBody) read() {
 	n, err := w.from.Read(w.buf[:])
 	w.call.heard()
 	w.heard(w.buf[:n])
@@ -71,7 +71,7 @@ func (w *woven) read() {
 }
 
 // onward has the next round begin beside.
-func (w *woven) onward() {
+func (w *joinedBody) onward() {
 	from := w.from
 	w.from, w.pending = nil, make(chan turned, 1)
 	go func(to chan<- turned) {
@@ -89,7 +89,7 @@ func ping(d wire.Dialect) []byte {
 	return []byte(": ping\n\n")
 }
 
-func (w *woven) wait() {
+func (w *joinedBody) wait() {
 	tick := time.NewTimer(pingEvery)
 	defer tick.Stop()
 	select {
@@ -102,7 +102,7 @@ func (w *woven) wait() {
 }
 
 // took goes on with the next round, or ends the stream as failed.
-func (w *woven) took(t turned) {
+func (w *joinedBody) took(t turned) {
 	if t.err == nil && t.resp.StatusCode == http.StatusOK && strings.HasPrefix(t.resp.Header.Get("Content-Type"), "text/event-stream") {
 		w.from = t.resp.Body
 		return
@@ -127,7 +127,7 @@ func (w *woven) took(t turned) {
 }
 
 // finish keeps what the client does not get, once.
-func (w *woven) finish(over bool) {
+func (w *joinedBody) finish(over bool) {
 	if !w.kept {
 		w.kept = true
 		w.keep(over)
@@ -136,7 +136,7 @@ func (w *woven) finish(over bool) {
 
 // Close implements [io.Closer]. Of an answer that was left in the middle what is whole is kept,
 // as clients keep that, too.
-func (w *woven) Close() error {
+func (w *joinedBody) Close() error {
 	w.cancel(errGone)
 	if w.pending != nil {
 		if t := <-w.pending; t.resp != nil {

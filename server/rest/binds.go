@@ -7,8 +7,8 @@ import (
 
 // What follows makes the caller the one who a request says has done something.
 
-// vouch makes the caller the one who vouches for what is put in.
-func vouch(req *api.PutRequest, g *governance.Grant) {
+// setVerifier makes the caller the one who vouches for what is put in.
+func setVerifier(req *api.PutRequest, g *governance.Grant) {
 	for _, a := range req.Artifacts {
 		if a != nil && a.VerifiedBy != "" {
 			a.VerifiedBy = string(g.Actor)

@@ -16,15 +16,15 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A happening is an event with the id by which a stream is resumed behind it.
-type happening struct {
+// A numberedEvent is an event with the id by which a stream is resumed behind it.
+type numberedEvent struct {
 	api.Event
 	id string
 }
 
 // A feed returns what has happened since it was last asked.
 type feed interface {
-	next(ctx context.Context) ([]happening, error)
+	next(ctx context.Context) ([]numberedEvent, error)
 }
 
 // A sessionFeed has the journal of one session. Its ids are revisions: who resumes
@@ -53,15 +53,15 @@ func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scop
 	return f, err
 }
 
-func (f *sessionFeed) next(ctx context.Context) ([]happening, error) {
+func (f *sessionFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	entries, err := carrel.Items(f.engine.Journal(ctx, f.scope, &carrel.JournalRequest{Session: f.session, Since: f.at}))
 	if err != nil {
 		return nil, err
 	}
-	list := make([]happening, len(entries))
+	list := make([]numberedEvent, len(entries))
 	for i, e := range entries {
 		f.at = e.Revision
-		list[i] = happening{api.Event{Session: f.session, Entry: e}, strconv.FormatInt(int64(e.Revision), 10)}
+		list[i] = numberedEvent{api.Event{Session: f.session, Entry: e}, strconv.FormatInt(int64(e.Revision), 10)}
 	}
 	return list, nil
 }
@@ -122,7 +122,7 @@ func (f *scopeFeed) resume(since string, slack time.Duration) error {
 // have changed, it looks at the others, too.
 const recent = 256
 
-func (f *scopeFeed) next(ctx context.Context) ([]happening, error) {
+func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	changed, err := f.changed(ctx, recent)
 	if len(changed) == recent {
 		changed, err = f.changed(ctx, 0)
@@ -181,11 +181,11 @@ func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) [
 
 // number puts events in the order of their times, so that what has not been sent yet is
 // no older than the id of what has, and gives them their ids.
-func (f *scopeFeed) number(list []timed) []happening {
+func (f *scopeFeed) number(list []timed) []numberedEvent {
 	slices.SortStableFunc(list, func(a, b timed) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Session, b.Session))
 	})
-	out := make([]happening, len(list))
+	out := make([]numberedEvent, len(list))
 	for i, t := range list {
 		if t.at.After(f.last) {
 			f.last = t.at
@@ -193,7 +193,7 @@ func (f *scopeFeed) number(list []timed) []happening {
 		if t.Session == "" {
 			f.version = store.Version(t.Entry.Revision)
 		}
-		out[i] = happening{t.Event, fmt.Sprintf("%d-%d", f.version, f.last.UnixMilli())}
+		out[i] = numberedEvent{t.Event, fmt.Sprintf("%d-%d", f.version, f.last.UnixMilli())}
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func (s *server) registerContracts() {
 }
 
 func (s *server) registerArtifacts() {
-	handleWrite(s, &ops.Put, (*carrel.Engine).Put, barePut, putAgain).binds(vouch)
+	handleWrite(s, &ops.Put, (*carrel.Engine).Put, barePut, putAgain).binds(setVerifier)
 	handle(s, &ops.Artifacts, (*carrel.Engine).Artifacts)
 	handle(s, &ops.Get, (*carrel.Engine).Get).content(func(r *api.GetResult) []byte { return r.Content })
 	handleWrite(s, &ops.PinArtifact, (*carrel.Engine).PinArtifact, bareArtifact, artifactAgain)

@@ -478,7 +478,7 @@ func (s *database) explain(err error) error {
 	if _, told := errors.AsType[*troubleError](err); !ok || told {
 		return err
 	}
-	if err := s.trouble(e); err != nil {
+	if err := s.storeError(e); err != nil {
 		return err
 	}
 	switch e.Code() & 0xff {

@@ -42,9 +42,9 @@ const (
 	nextUpgrade  = "it was made by an earlier version and has to be brought up to date: make the file and its folder writable once"
 )
 
-// trouble returns an error of the engine as one of package store, or nil if it is about
+// storeError returns an error of the engine as one of package store, or nil if it is about
 // nothing of the disk.
-func (s *database) trouble(e *engine.Error) error {
+func (s *database) storeError(e *engine.Error) error {
 	t := &troubleError{Path: s.path, cause: e}
 	switch e.Code() & 0xff {
 	case codes.SQLITE_FULL:

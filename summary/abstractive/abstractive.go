@@ -175,12 +175,12 @@ func (d *drafter) draft(ctx context.Context) (*summary.Summary, error) {
 	}
 	whole.Meta = summary.Meta{}
 	whole.Intent = cmp.Or(whole.Intent, d.intent)
-	sayNone(whole)
+	fillEmpty(whole)
 	return whole, nil
 }
 
-// sayNone says so where there is nothing, of which a merge leaves out a part.
-func sayNone(s *summary.Summary) {
+// fillEmpty says so where there is nothing, of which a merge leaves out a part.
+func fillEmpty(s *summary.Summary) {
 	s.Intent, s.State = cmp.Or(s.Intent, summary.None), cmp.Or(s.State, summary.None)
 	if len(s.Files) == 0 {
 		s.Files = summary.Files{{Path: summary.None}}

@@ -72,16 +72,16 @@ func parseDraft(text string) (*summary.Summary, error) {
 		return nil, malformed("intent or state is empty")
 	}
 	for i := range draft.Decisions {
-		if d := &draft.Decisions[i]; strings.TrimSpace(d.Rationale) == "" && !saysNone(d.Decision) {
+		if d := &draft.Decisions[i]; strings.TrimSpace(d.Rationale) == "" && !isNone(d.Decision) {
 			d.Rationale = summary.NotStated
 		}
 	}
 	return &draft, nil
 }
 
-// saysNone reports whether a text says that there is nothing, in the word that was
+// isNone reports whether a text says that there is nothing, in the word that was
 // asked for.
-func saysNone(text string) bool { return strings.EqualFold(strings.Trim(text, " ."), summary.None) }
+func isNone(text string) bool { return strings.EqualFold(strings.Trim(text, " ."), summary.None) }
 
 // inPlace returns an error if one of the problems is that something else stands in
 // place of content: a refusal, an error, the prompt.

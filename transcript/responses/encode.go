@@ -238,7 +238,7 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	case replaced && !it.isText():
 		e.fix("R0", "output that is no text left as it is")
 		replaced = false
-	case !replaced && it.mustSay() && it.content.Empty():
+	case !replaced && it.needsContent() && it.content.Empty():
 		e.fix("R0", "missing output written as an empty text")
 		replaced = true
 	}
@@ -254,8 +254,8 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	return true
 }
 
-// mustSay reports whether an output has to have a text or a list.
-func (it *item) mustSay() bool {
+// needsContent reports whether an output has to have a text or a list.
+func (it *item) needsContent() bool {
 	return it.kind == "function_call_output" || it.kind == "custom_tool_call_output"
 }
 

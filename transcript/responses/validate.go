@@ -51,7 +51,7 @@ func (c *checker) item(i int) {
 	if it.kind == "message" && it.content.Empty() {
 		c.Report("R0", i, "the message has no content")
 	}
-	if it.mustSay() && it.content.Empty() {
+	if it.needsContent() && it.content.Empty() {
 		c.Report("R0", i, "the output is missing")
 	}
 	if it.kind == "reasoning" && it.id != "" && !c.leads(i+1) {

@@ -154,7 +154,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 		o.Manager, o.Importer, o.Prepare = manager, manager, manager.Bound()
 	}
 	if !set.Manage || set.Holdout > 0 {
-		o.Would = proxy.NewReckoner(law)
+		o.Would = proxy.NewEstimator(law)
 	}
 	p, err := proxy.New(o)
 	if err != nil {

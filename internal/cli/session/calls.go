@@ -194,14 +194,14 @@ func printWould(p *out.Page, w *api.UnmanagedTally) {
 	if w.Calls == 0 {
 		return
 	}
-	p.Line("%s went as they came, with %s tokens in prompts; managed, it might have been %s%s", out.Count(w.Calls, "call"), out.Thousands(w.Came), out.Thousands(w.Tokens), notReckoned(w))
+	p.Line("%s went as they came, with %s tokens in prompts; managed, it might have been %s%s", out.Count(w.Calls, "call"), out.Thousands(w.Came), out.Thousands(w.Tokens), missingEstimates(w))
 	if m := w.Managed; m != nil {
 		p.Line("%s cost %v; %s", out.Count(w.Sessions, "conversation"), w.Cost, managedWords(m))
 	}
 }
 
-// notReckoned says of how many calls nothing was reckoned.
-func notReckoned(w *api.UnmanagedTally) string {
+// missingEstimates says of how many calls nothing was reckoned.
+func missingEstimates(w *api.UnmanagedTally) string {
 	if w.Missing == 0 {
 		return ""
 	}

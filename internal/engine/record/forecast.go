@@ -31,7 +31,7 @@ func Invoices(calls []api.Call) []economy.Invoice {
 			After: len(list) - 1, Frame: c.Frame, Managed: c.Managed,
 		}
 		if w := c.Would; w != nil {
-			v.Would = &economy.Reckoned{Prompt: w.Tokens, Frame: w.Frame, Cut: strings.HasPrefix(w.Reason, api.ReasonEpoch) || epoch >= 0 && w.Epoch > epoch}
+			v.Would = &economy.Estimated{Prompt: w.Tokens, Frame: w.Frame, Cut: strings.HasPrefix(w.Reason, api.ReasonEpoch) || epoch >= 0 && w.Epoch > epoch}
 			epoch = w.Epoch
 		}
 		if c.Session == "" { // each is alone

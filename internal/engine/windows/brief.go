@@ -157,7 +157,7 @@ func (b *briefing) write(res *api.BriefResult, limit token.Count) {
 	if total == 0 {
 		return
 	}
-	room := limit - b.count(headingOf(res.For)+"\n"+moreOnRecord(total))
+	room := limit - b.count(headingOf(res.For)+"\n"+moreNote(total))
 	for more := true; more; {
 		more = false
 		for i := range sections {
@@ -177,7 +177,7 @@ func (b *briefing) write(res *api.BriefResult, limit token.Count) {
 		}
 		res.Left = total - res.Entries
 		if res.Left > 0 {
-			res.Text += "\n" + moreOnRecord(res.Left)
+			res.Text += "\n" + moreNote(res.Left)
 		}
 		res.Text += "\n"
 		if res.Tokens = b.count(res.Text); res.Tokens <= limit || res.Entries == 0 {
@@ -187,7 +187,7 @@ func (b *briefing) write(res *api.BriefResult, limit token.Count) {
 	}
 }
 
-func moreOnRecord(n int) string {
+func moreNote(n int) string {
 	return fmt.Sprintf("(%d more are on record: carrel search finds them)", n)
 }
 

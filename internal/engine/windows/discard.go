@@ -119,7 +119,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	}
 	res := newDiscardResult(h, plan, target)
 	if len(plan.Discards) == 0 {
-		sayDiscarded(res, req)
+		setMessage(res, req)
 		return res, nil
 	}
 	rows, moves := p.discardRows(plan)
@@ -127,7 +127,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	if req.DryRun {
-		sayDiscarded(res, req)
+		setMessage(res, req)
 		return res, nil
 	}
 	c := &store.Change{Head: *h.Head}
@@ -142,7 +142,7 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	if err != nil {
 		return nil, err
 	}
-	sayDiscarded(res, req)
+	setMessage(res, req)
 	e.Opts.Logger.InfoContext(ctx, "discarded", "session", req.Session, "before", plan.Before, "after", plan.After)
 	return res, nil
 }
@@ -243,8 +243,8 @@ func newDiscardResult(h *hold.Snapshot, plan *pager.DiscardPlan, target token.Co
 	return res
 }
 
-// sayDiscarded tells the agent what there is to do now.
-func sayDiscarded(r *api.DiscardResult, req *api.DiscardRequest) {
+// setMessage tells the agent what there is to do now.
+func setMessage(r *api.DiscardResult, req *api.DiscardRequest) {
 	switch {
 	case req.DryRun:
 		r.Message = fmt.Sprintf("Nothing was changed. The window that Carrel holds would have %d tokens.", r.After)

@@ -69,7 +69,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 		next = extractive.Draft(found, o)
 		next.Depth = c.depth(found)
 		if old != nil {
-			dropNothings(next, found)
+			dropEmptyEntries(next, found)
 		}
 	}
 	next.Messages, next.Strategy = key.covers, string(c.req.Strategy)
@@ -100,9 +100,9 @@ func (c *compression) earlier() *summary.Summary {
 	return c.past
 }
 
-// dropNothings takes out of a draft of what is new that nothing comes next or is open,
+// dropEmptyEntries takes out of a draft of what is new that nothing comes next or is open,
 // where nothing new has to do with it: then what was said before stands.
-func dropNothings(s *summary.Summary, found []facts.Fact) {
+func dropEmptyEntries(s *summary.Summary, found []facts.Fact) {
 	steps, open := false, false
 	for i := range found {
 		switch found[i].Kind {
