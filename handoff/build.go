@@ -2,8 +2,8 @@ package handoff
 
 import "slices"
 
-// Input is what [Build] makes a packet from. Any text may be empty and any
-// list nil: the packet then says that it is not known, or that there is none.
+// Input has the contents of a packet for [Build]. Any text may be empty and any
+// list nil: the packet then says "unknown" or "none".
 type Input struct {
 	For       string // who is to go on; any agent if empty
 	By        string

@@ -68,8 +68,8 @@ func (v Verb) Slots() []Slot {
 	}
 }
 
-// Required returns the slots without which the work cannot begin: one, and of
-// transform two.
+// Required returns the slots that the work needs to begin: one, or two for the
+// verb transform.
 func (v Verb) Required() []Slot {
 	slots := v.Slots()
 	switch {

@@ -112,9 +112,9 @@ func (o Options) complete() *Options {
 	return &o
 }
 
-// A Router is a source that asks others, by the scheme of the ref. It takes
-// refs that end in lines, as "#L10-L20", which the others never see: they fetch
-// all of the content, and the router cuts.
+// A Router is a source that delegates to other sources by the scheme of the ref.
+// It removes a range of lines such as "#L10-L20" from the ref, so that the other
+// source fetches the whole content, and cuts the result to the range.
 type Router struct {
 	sources map[string]artifact.Source // by scheme
 	offline bool
