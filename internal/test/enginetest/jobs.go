@@ -54,6 +54,7 @@ type Jobs interface {
 	CheckSummary(ctx, scope, *api.CheckSummaryRequest) (*api.CheckSummaryResult, error)
 	Probes(ctx, scope, *api.ProbesRequest) (*api.ProbesResult, error)
 	RunProbes(ctx, scope, *api.RunProbesRequest) (*api.RunProbesResult, error)
+	DiffSession(ctx, scope, *api.DiffSessionRequest) (*api.SessionDelta, error)
 	ProbeReport(ctx, scope, *api.SessionRequest) (*api.ProbeReport, error)
 	Contract(ctx, scope, *api.SessionRequest) (*api.ContractResult, error)
 	AmendContract(ctx, scope, *api.AmendContractRequest) (*api.AmendContractResult, error)
@@ -84,6 +85,7 @@ type Jobs interface {
 	Decide(ctx, scope, *api.DecideRequest) (*api.Artifact, error)
 	Log(ctx, scope, *api.LogRequest) (*api.List[store.Entry], error)
 	Calls(ctx, scope, *api.CallsRequest) (*api.List[api.Call], error)
+	Call(ctx, scope, *api.IDRequest) (*api.CallResult, error)
 	Report(ctx, scope, *api.ReportRequest) (*api.ReportResult, error)
 }
 

@@ -200,6 +200,10 @@ func (m *mirror) RunProbes(x ctx, s scope, r *api.RunProbesRequest) (*api.RunPro
 	return both(m, "RunProbes", Jobs.RunProbes, x, s, r)
 }
 
+func (m *mirror) DiffSession(x ctx, s scope, r *api.DiffSessionRequest) (*api.SessionDelta, error) {
+	return both(m, "DiffSession", Jobs.DiffSession, x, s, r)
+}
+
 func (m *mirror) ProbeReport(x ctx, s scope, r *api.SessionRequest) (*api.ProbeReport, error) {
 	return both(m, "ProbeReport", Jobs.ProbeReport, x, s, r)
 }
@@ -318,6 +322,10 @@ func (m *mirror) Log(x ctx, s scope, r *api.LogRequest) (*api.List[store.Entry],
 
 func (m *mirror) Calls(x ctx, s scope, r *api.CallsRequest) (*api.List[api.Call], error) {
 	return both(m, "Calls", Jobs.Calls, x, s, r)
+}
+
+func (m *mirror) Call(x ctx, s scope, r *api.IDRequest) (*api.CallResult, error) {
+	return both(m, "Call", Jobs.Call, x, s, r)
 }
 
 func (m *mirror) Report(x ctx, s scope, r *api.ReportRequest) (*api.ReportResult, error) {

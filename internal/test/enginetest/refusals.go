@@ -155,6 +155,8 @@ func noCalls(w *world) {
 		calls := try(carrel.Items(w.Calls(w.ctx(), w.in, req))).must(w)
 		w.holds(calls != nil && len(calls) == 0, "calls = %v", calls)
 	}
+	_, err := w.Call(w.ctx(), w.in, &carrel.IDRequest{ID: "none"})
+	w.fails("no call", err, store.ErrNotFound)
 	report := try(w.Report(w.ctx(), w.in, &carrel.ReportRequest{Since: since})).must(w)
 	w.holds(report.Since.Equal(since) && report.Total.Calls == 0 && report.Reasons != nil && report.Holdout.Models != nil, "%+v", report)
 }

@@ -100,6 +100,8 @@ func summarized(w *world) {
 	w.holds(state.Count == 1 && state.Summary != nil && state.At != "" && state.ProbeScore == res.Probes.Score, "%+v", state)
 	brief := try(w.Brief(w.ctx(), w.in, &carrel.BriefRequest{Session: in.Session, For: carrel.PurposeCompaction})).must(w)
 	w.holds(brief.Text != "" && brief.Tokens > 0 && brief.Entries > 0, "%+v", brief)
+	delta := try(w.DiffSession(w.ctx(), w.in, &carrel.DiffSessionRequest{Session: in.Session})).must(w)
+	w.holds(len(delta.Ops) == 1 && delta.Ops[0].Op == res.Op && len(delta.Blocks) > 0, "what the pass changed: %+v", delta)
 	rounds := try(w.ProbeReport(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 	w.holds(len(rounds.Rounds) == 1 && rounds.Rounds[0].Op == res.Op && rounds.Drift != nil, "%+v", rounds)
 
