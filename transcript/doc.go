@@ -1,7 +1,7 @@
 // Package transcript defines conversations: sessions, messages, parts,
 // blocks, windows, and the interface of a file format.
 //
-//	session, err := openai.Format{}.Decode(name, data)
+//	session, err := openai.Format.Decode(name, data)
 //	now, earlier := session.Blocks()
 //
 // # Two views of the same bytes

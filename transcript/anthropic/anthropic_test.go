@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t, "*.json", "tools")) }
 
 func TestFromOpenAI(t *testing.T) {
 	names, err := filepath.Glob("../openai/testdata/*.json")
@@ -28,9 +28,9 @@ func TestFromOpenAI(t *testing.T) {
 }
 
 func TestToOpenAI(t *testing.T) {
-	for name, data := range formattest.Samples(t) {
+	for name, data := range formattest.Samples(t, "*.json", "tools") {
 		t.Run(name, func(t *testing.T) { formattest.RunCross(t, format{}, openai.Format, data) })
 	}
 }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }

@@ -1,9 +1,6 @@
 package codex
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,23 +15,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// samples returns the files in testdata, and one with CRLF for its line ends.
+// samples returns the files in testdata.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("testdata/*.jsonl")
-	if err != nil || len(names) == 0 {
-		tb.Fatal(names, err)
-	}
-	all := make(map[string][]byte)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all[strings.TrimSuffix(filepath.Base(name), ".jsonl")] = data
-	}
-	all["crlf"] = bytes.ReplaceAll(all["tools"], []byte("\n"), []byte("\r\n"))
-	return all
+	return formattest.Samples(tb, "*.jsonl", "tools")
 }
 
 func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
@@ -43,20 +27,12 @@ func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
 // Conversations go from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
-	for _, tt := range []struct {
-		format transcript.Format
-		sample []byte
-	}{
-		{openai.Format, fakesession.Chat(3, 3)},
-		{anthropic.Format, fakesession.Messages(3, 3)},
-		{responses.Format, fakesession.Responses(3, 3)},
-		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
-	} {
-		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
-		for name, data := range samples(t) {
-			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
-		}
-	}
+	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
+		openai.Format:     fakesession.Chat(3, 3),
+		anthropic.Format:  fakesession.Messages(3, 3),
+		responses.Format:  fakesession.Responses(3, 3),
+		claudecode.Format: fakesession.ClaudeCode(3, 3),
+	})
 }
 
 // A compaction puts its history in place of everything before, which is a window of its own

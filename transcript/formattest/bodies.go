@@ -19,23 +19,25 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Samples returns the bodies in the testdata of a format by their names without
-// .json, and the one named tools with CRLF for its line ends.
-func Samples(tb testing.TB) map[string][]byte {
+// Samples returns the files in the testdata of a format whose names match a pattern, by their
+// names without extension, and the one named by crlf with CRLF for its line ends.
+func Samples(tb testing.TB, pattern, crlf string) map[string][]byte {
 	tb.Helper()
-	all := make(map[string][]byte)
-	names, err := filepath.Glob("testdata/*.json")
-	if err != nil {
-		tb.Fatal(err)
+	names, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(names) == 0 {
+		tb.Fatal(names, err)
 	}
+	all := make(map[string][]byte)
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		all[strings.TrimSuffix(filepath.Base(name), ".json")] = data
+		all[strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))] = data
 	}
-	all["crlf"] = bytes.ReplaceAll(all["tools"], []byte("\n"), []byte("\r\n"))
+	if data, ok := all[crlf]; ok {
+		all["crlf"] = bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))
+	}
 	return all
 }
 

@@ -56,6 +56,18 @@ func RunCross(t *testing.T, from, to transcript.Format, sample []byte) {
 	rapid.Check(t, func(t *rapid.T) { checkWindow(t, from, to, sample) })
 }
 
+// RunOthers checks that conversations go from a format into others and back, by samples of
+// each.
+func RunOthers(t *testing.T, own transcript.Format, samples map[string][]byte, others map[transcript.Format][]byte) {
+	t.Helper()
+	for other, sample := range others {
+		t.Run(own.Name()+" from "+other.Name(), func(t *testing.T) { RunCross(t, other, own, sample) })
+		for name, data := range samples {
+			t.Run(name+" to "+other.Name(), func(t *testing.T) { RunCross(t, own, other, data) })
+		}
+	}
+}
+
 // A reporter is what checks need of a test.
 type reporter interface {
 	Helper()

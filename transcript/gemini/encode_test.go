@@ -12,7 +12,7 @@ import (
 )
 
 func TestDecode(t *testing.T) {
-	s := formattest.Decode(t, format{}, string(formattest.Samples(t)["tools"]))
+	s := formattest.Decode(t, format{}, string(formattest.Samples(t, "*.json", "tools")["tools"]))
 	text := func(s string) transcript.Part { return transcript.Text(s) }
 	call := func(id, name, input string) transcript.Part {
 		return transcript.ToolCall{ID: id, Name: name, Input: []byte(input)}

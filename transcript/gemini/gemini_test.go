@@ -12,26 +12,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t, "*.json", "tools")) }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }
 
 // Conversations go from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
-	for _, tt := range []struct {
-		format transcript.Format
-		sample []byte
-	}{
-		{openai.Format, fakesession.Chat(3, 3)},
-		{anthropic.Format, fakesession.Messages(3, 3)},
-		{responses.Format, fakesession.Responses(3, 3)},
-		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
-	} {
-		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
-		for name, data := range formattest.Samples(t) {
-			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
-		}
-	}
+	formattest.RunOthers(t, format{}, formattest.Samples(t, "*.json", "tools"), map[transcript.Format][]byte{
+		openai.Format:     fakesession.Chat(3, 3),
+		anthropic.Format:  fakesession.Messages(3, 3),
+		responses.Format:  fakesession.Responses(3, 3),
+		claudecode.Format: fakesession.ClaudeCode(3, 3),
+	})
 }
 
 func TestSniff(t *testing.T) {

@@ -103,7 +103,7 @@ func TestEncodeMendsAnything(t *testing.T) {
 
 // Whatever leaves a window, no signature leaves its part, and none comes to another one.
 func TestEncodeKeepsSignaturesOnTheirParts(t *testing.T) {
-	sample := formattest.Samples(t)["tools"]
+	sample := formattest.Samples(t, "*.json", "tools")["tools"]
 	was := signatures(t, sample)
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := format{}.Decode("", sample)

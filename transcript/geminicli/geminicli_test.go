@@ -1,9 +1,6 @@
 package geminicli
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,23 +17,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// samples returns the files in testdata, and one with CRLF for its line ends.
+// samples returns the files in testdata.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("testdata/*.json*")
-	if err != nil || len(names) == 0 {
-		tb.Fatal(names, err)
-	}
-	all := make(map[string][]byte)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all[strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))] = data
-	}
-	all["crlf"] = bytes.ReplaceAll(all["compacted"], []byte("\n"), []byte("\r\n"))
-	return all
+	return formattest.Samples(tb, "*.json*", "compacted")
 }
 
 func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
@@ -45,21 +29,13 @@ func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
 // Conversations go from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
-	for _, tt := range []struct {
-		format transcript.Format
-		sample []byte
-	}{
-		{openai.Format, fakesession.Chat(3, 3)},
-		{anthropic.Format, fakesession.Messages(3, 3)},
-		{responses.Format, fakesession.Responses(3, 3)},
-		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
-		{gemini.Format, []byte(`{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]},{"role":"model","parts":[{"text":"Done."}]}]}`)},
-	} {
-		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
-		for name, data := range samples(t) {
-			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
-		}
-	}
+	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
+		openai.Format:     fakesession.Chat(3, 3),
+		anthropic.Format:  fakesession.Messages(3, 3),
+		responses.Format:  fakesession.Responses(3, 3),
+		claudecode.Format: fakesession.ClaudeCode(3, 3),
+		gemini.Format:     []byte(`{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]},{"role":"model","parts":[{"text":"Done."}]}]}`),
+	})
 }
 
 // said returns what messages say, with their ids and items.

@@ -6,6 +6,6 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t, "*.json", "tools")) }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }

@@ -2,8 +2,6 @@ package opencode
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,19 +22,7 @@ import (
 // samples returns the files in testdata.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(names) == 0 {
-		tb.Fatal(names, err)
-	}
-	all := make(map[string][]byte)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all[strings.TrimSuffix(filepath.Base(name), ".json")] = data
-	}
-	return all
+	return formattest.Samples(tb, "*.json", "")
 }
 
 func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
@@ -45,20 +31,12 @@ func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
 // Conversations go from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
-	for _, tt := range []struct {
-		format transcript.Format
-		sample []byte
-	}{
-		{openai.Format, fakesession.Chat(3, 3)},
-		{anthropic.Format, fakesession.Messages(3, 3)},
-		{responses.Format, fakesession.Responses(3, 3)},
-		{claudecode.Format, fakesession.ClaudeCode(3, 3)},
-	} {
-		t.Run("from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, format{}, tt.sample) })
-		for name, data := range samples(t) {
-			t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, format{}, tt.format, data) })
-		}
-	}
+	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
+		openai.Format:     fakesession.Chat(3, 3),
+		anthropic.Format:  fakesession.Messages(3, 3),
+		responses.Format:  fakesession.Responses(3, 3),
+		claudecode.Format: fakesession.ClaudeCode(3, 3),
+	})
 	for name, data := range samples(t) {
 		t.Run(name+" to codex", func(t *testing.T) { formattest.RunCross(t, format{}, codex.Format, data) })
 	}

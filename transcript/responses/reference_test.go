@@ -89,7 +89,7 @@ func TestEncodeMendsAnything(t *testing.T) {
 // Whatever leaves a window, no item that the server knows is without its reasoning, and what
 // is kept of calls, reasoning and opaque items is as it was.
 func TestEncodeKeepsReasoningWithItsItems(t *testing.T) {
-	sample := formattest.Samples(t)["tools"]
+	sample := formattest.Samples(t, "*.json", "tools")["tools"]
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := format{}.Decode("", sample)
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t)) }
+func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t, "*.json", "tools")) }
 
-func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f)) }
+func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }
 
 // Conversations go from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
-	samples := formattest.Samples(t)
+	samples := formattest.Samples(t, "*.json", "tools")
 	samples["fake"] = fakesession.Responses(3, 3)
 	for _, tt := range []struct {
 		format transcript.Format

@@ -2,8 +2,6 @@ package trajectory
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,47 +14,22 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// samples returns the files in testdata whose names match.
-func samples(tb testing.TB, pattern string) map[string][]byte {
-	tb.Helper()
-	names, err := filepath.Glob("testdata/" + pattern)
-	if err != nil || len(names) == 0 {
-		tb.Fatal(names, err)
-	}
-	all := make(map[string][]byte)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all[filepath.Base(name)] = data
-		all["crlf "+filepath.Base(name)] = []byte(strings.ReplaceAll(string(data), "\n", "\r\n"))
-	}
-	return all
+func TestSWEAgent(t *testing.T) {
+	formattest.Run(t, SWEAgent, formattest.Samples(t, "mill.traj", "mill"))
 }
+func TestOpenHands(t *testing.T) { formattest.Run(t, OpenHands, formattest.Samples(t, "*.json", "events")) }
 
-func TestSWEAgent(t *testing.T)  { formattest.Run(t, SWEAgent, samples(t, "mill.traj")) }
-func TestOpenHands(t *testing.T) { formattest.Run(t, OpenHands, samples(t, "*.json")) }
-
-func FuzzSWEAgent(f *testing.F)  { formattest.Fuzz(f, SWEAgent, samples(f, "*.traj")) }
-func FuzzOpenHands(f *testing.F) { formattest.Fuzz(f, OpenHands, samples(f, "*.json")) }
+func FuzzSWEAgent(f *testing.F)  { formattest.Fuzz(f, SWEAgent, formattest.Samples(f, "*.traj", "")) }
+func FuzzOpenHands(f *testing.F) { formattest.Fuzz(f, OpenHands, formattest.Samples(f, "*.json", "events")) }
 
 // Conversations go from these formats into others, and back.
 func TestOtherFormats(t *testing.T) {
 	for own, pattern := range map[transcript.Format]string{SWEAgent: "mill.traj", OpenHands: "*.json"} {
-		for _, tt := range []struct {
-			format transcript.Format
-			sample []byte
-		}{
-			{openai.Format, fakesession.Chat(3, 3)},
-			{anthropic.Format, fakesession.Messages(3, 3)},
-			{responses.Format, fakesession.Responses(3, 3)},
-		} {
-			t.Run(own.Name()+" from "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, tt.format, own, tt.sample) })
-			for name, data := range samples(t, pattern) {
-				t.Run(name+" to "+tt.format.Name(), func(t *testing.T) { formattest.RunCross(t, own, tt.format, data) })
-			}
-		}
+		formattest.RunOthers(t, own, formattest.Samples(t, pattern, "mill"), map[transcript.Format][]byte{
+			openai.Format:    fakesession.Chat(3, 3),
+			anthropic.Format: fakesession.Messages(3, 3),
+			responses.Format: fakesession.Responses(3, 3),
+		})
 	}
 }
 
@@ -116,7 +89,7 @@ func TestWhatIsRead(t *testing.T) {
 
 // The two are not taken for one another, nor for a request.
 func TestSniffTellsApart(t *testing.T) {
-	traj, events := samples(t, "mill.traj")["mill.traj"], samples(t, "*.json")["events.json"]
+	traj, events := formattest.Samples(t, "mill.traj", "")["mill"], formattest.Samples(t, "*.json", "events")["events"]
 	for _, tt := range []struct {
 		format transcript.Format
 		data   []byte

@@ -137,7 +137,7 @@ func watchContext(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Co
 		}
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // it was interrupted, which is how it ends
+				return nil // interrupted, which is how it ends
 			}
 			return err
 		}
