@@ -17,11 +17,13 @@ import (
 func TestSWEAgent(t *testing.T) {
 	formattest.Run(t, SWEAgent, formattest.Samples(t, "mill.traj", "mill"))
 }
+
 func TestOpenHands(t *testing.T) {
 	formattest.Run(t, OpenHands, formattest.Samples(t, "*.json", "events"))
 }
 
 func FuzzSWEAgent(f *testing.F) { formattest.Fuzz(f, SWEAgent, formattest.Samples(f, "*.traj", "")) }
+
 func FuzzOpenHands(f *testing.F) {
 	formattest.Fuzz(f, OpenHands, formattest.Samples(f, "*.json", "events"))
 }
