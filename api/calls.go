@@ -183,8 +183,8 @@ type CallResult struct {
 	HeadFor int             `json:"head_for,omitempty"` // how many messages of the client Head stands for
 
 	Before   *Call          `json:"before,omitempty"`   // the call of the session that this one goes on from
-	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; none if the model has no price, or the provider did not say what it took
-	Uncached *economy.Money `json:"uncached,omitempty"` // what it had cost without a cache
+	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; nil if the model has no price or the provider reported no usage
+	Uncached *economy.Money `json:"uncached,omitempty"` // cost of the same call without a cache
 	Break    *economy.Break `json:"break,omitempty"`    // if it could have read more from the cache than it did; Call counts from the oldest call that was looked at
 }
 

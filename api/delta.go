@@ -28,7 +28,7 @@ const (
 	MomentNow   Moment = "now"
 )
 
-// A SessionDelta says how the window of a session became another, by what the journal says.
+// A SessionDelta is the difference of the window of a session at two moments, by its journal.
 type SessionDelta struct {
 	Session transcript.SessionID `json:"session"`
 	From    SessionMoment        `json:"from"`
@@ -60,7 +60,7 @@ type DeltaOp struct {
 	After    *token.Count     `json:"after,omitempty"`
 }
 
-// A BlockDelta says how a block became another.
+// A BlockDelta is the difference of one block at two moments.
 type BlockDelta struct {
 	Block   transcript.BlockID `json:"block"`
 	Turn    int                `json:"turn"`

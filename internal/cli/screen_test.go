@@ -339,6 +339,54 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// A window that is watched is printed at once and whenever its conversation changes, a line of
+// JSON each time.
+func TestContextWatch(t *testing.T) {
+	env, stdout, stderr := clitest.Env(t)
+	run := func(args ...string) {
+		t.Helper()
+		if code := Main(t.Context(), env, args); code != 0 {
+			t.Fatalf("%v: status %d: %s", args, code, stderr)
+		}
+	}
+	run("import", sample(t, "torn.jsonl"))
+
+	r, w := io.Pipe()
+	watched := *env
+	watched.Stdout = w
+	deadline, stop := context.WithTimeout(t.Context(), time.Minute) // for a watcher that misses a change
+	defer stop()
+	ctx, cancel := context.WithCancelCause(deadline)
+	var code int
+	var done sync.WaitGroup
+	done.Go(func() {
+		code = Main(ctx, &watched, []string{"context", "@last", "--watch", "--json"})
+		_ = w.Close()
+	})
+	lines := json.NewDecoder(r)
+	next := func() (now struct{ Revision int }) {
+		t.Helper()
+		if err := lines.Decode(&now); err != nil {
+			t.Error(err)
+		}
+		return now
+	}
+	before := next()
+	run("import", sample(t, "../grown.jsonl"))
+	if after := next(); after.Revision <= before.Revision {
+		t.Errorf("revision %d is printed behind %d", after.Revision, before.Revision)
+	}
+	cancel(&job.SignalError{Signal: os.Interrupt})
+	var end struct{ Detail string }
+	if err := lines.Decode(&end); err != nil || end.Detail == "" {
+		t.Errorf("it ends with %+v, %v", end, err)
+	}
+	done.Wait()
+	if code != exitInterrupted {
+		t.Errorf("status %d, want %d: %s%s", code, exitInterrupted, stdout, stderr)
+	}
+}
+
 // Passes that run at the same time do not write into one another: what they
 // leave is one contract with a marker for each.
 func TestPagerPassesTakeTurns(t *testing.T) {

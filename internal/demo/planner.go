@@ -13,34 +13,47 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
+// A copied is the session in a store of its own, compressed to a tenth.
+type copied struct {
+	engine           *carrel.Engine
+	imported         *carrel.ImportResult
+	result           *carrel.CompressResult
+	original, window *transcript.Session
+}
+
+// compressed compresses a copy of the session with a strategy.
+func (d *demo) compressed(ctx context.Context, strategy carrel.Strategy) (c *copied, err error) {
+	c = &copied{}
+	if c.engine, err = carrel.New(memory.New(), &carrel.Options{Now: clock}); err != nil {
+		return nil, err
+	}
+	if c.imported, err = c.engine.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data}); err != nil {
+		return nil, err
+	}
+	id := c.imported.Session
+	if c.result, err = c.engine.Compress(ctx, d.scope, &carrel.CompressRequest{Session: id, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: strategy}); err != nil {
+		return nil, err
+	}
+	out, err := c.engine.Export(ctx, d.scope, &carrel.ExportRequest{Session: id})
+	if err != nil {
+		return nil, err
+	}
+	if c.original, err = decode(d.data); err != nil {
+		return nil, err
+	}
+	c.window, err = decode(out.Data)
+	return c, err
+}
+
 // planner compresses a copy of the session to a tenth without a summary, and checks
 // that every block is in the window, or named there and one recall away.
 func (d *demo) planner(ctx context.Context) error {
-	e, err := carrel.New(memory.New(), &carrel.Options{Now: clock})
+	c, err := d.compressed(ctx, carrel.StrategyImportance)
 	if err != nil {
 		return err
 	}
-	in, err := e.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
-	if err != nil {
-		return err
-	}
-	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}, Strategy: carrel.StrategyImportance})
-	if err != nil {
-		return err
-	}
+	e, r, original, window := c.engine, c.result, c.original, c.window
 	d.check(r.After <= r.Budget, "without a summary, a window of %d tokens fits a budget of %d", r.After, r.Budget)
-	out, err := e.Export(ctx, d.scope, &carrel.ExportRequest{Session: in.Session})
-	if err != nil {
-		return err
-	}
-	original, err := decode(d.data)
-	if err != nil {
-		return err
-	}
-	window, err := decode(out.Data)
-	if err != nil {
-		return err
-	}
 	blocks := transcript.Group(original.ID, 0, original.Messages)
 	text := said(window.Messages)
 	kept, named, same := 0, 0, 0

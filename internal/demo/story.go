@@ -9,8 +9,6 @@ import (
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/economy"
-	"github.com/carrel-dev/carrel/ratio"
-	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -20,30 +18,11 @@ const logOf = "kubectl -n billing logs billing-worker-7 --since=24h"
 // story tells, on a copy of the session, what its window was before and after: a log, what
 // stands for it, a line that left and was found again, and what all of it saves.
 func (d *demo) story(ctx context.Context) error {
-	e, err := carrel.New(memory.New(), &carrel.Options{Now: clock})
+	c, err := d.compressed(ctx, carrel.StrategyAccount)
 	if err != nil {
 		return err
 	}
-	in, err := e.Import(ctx, d.scope, &carrel.ImportRequest{Name: "demo.jsonl", Data: d.data})
-	if err != nil {
-		return err
-	}
-	r, err := e.Compress(ctx, d.scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(1, 10)}})
-	if err != nil {
-		return err
-	}
-	original, err := decode(d.data)
-	if err != nil {
-		return err
-	}
-	out, err := e.Export(ctx, d.scope, &carrel.ExportRequest{Session: in.Session})
-	if err != nil {
-		return err
-	}
-	window, err := decode(out.Data)
-	if err != nil {
-		return err
-	}
+	e, in, r, original, window := c.engine, c.imported, c.result, c.original, c.window
 	blocks := transcript.Group(original.ID, 0, original.Messages)
 	log := blockWith(blocks, original.Messages, logOf)
 	d.check(log >= 0, "the log of a worker is in the conversation")

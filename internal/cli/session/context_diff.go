@@ -136,14 +136,11 @@ func watchContext(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Co
 			}
 		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return nil // interrupted, which is how it ends
-			}
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}
