@@ -14,8 +14,17 @@ import (
 func newBench(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench retention|exam|pager",
-		Short: "Measure what strategies keep, and the pager",
-		RunE:  job.Group("bench", "retention, exam, pager"),
+		Short: "Measure what strategies keep, and the speed of the pager",
+		Long: `Bench measures Carrel on this machine. Nothing leaves the machine, except that
+"bench exam ask" and "bench exam grade" send text to the model in the settings.
+
+  retention   compresses your sessions at some points, and counts how many of
+              the names and lines that the agent used later are in the window
+  exam        counts how many of your questions about a session the window
+              answers
+  pager       checks the strategy pager on its sample, and measures its speed`,
+		Example: `  carrel bench retention`,
+		RunE:    job.Group("bench", "retention, exam, pager"),
 	}
 	cmd.AddCommand(newBenchRetention(j), newBenchExam(j), newBenchPager(j))
 	return cmd
@@ -39,12 +48,12 @@ func newBenchPager(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pager [--blocks N] [--min-rate R] [--verbose]",
 		Short: "Check the pager on its sample and measure its speed",
-		Long: `Bench pager decides on the sample of twelve blocks under four pairs of weights
-and checks that no block is decided twice, that active blocks stay, that noise
-goes where similarity weighs more, and that the contract can be replayed. Then
-it measures a whole pass over a synthetic history: reading, deciding, records
-and statements. If a check fails, or it is slower than --min-rate, the exit
-code is 1.`,
+		Long: `Pager checks and measures the strategy pager. On its sample of twelve blocks, under
+four pairs of weights, it checks that it decides no block twice, that active blocks stay, that
+noise leaves where similarity has the greater weight, and that the contract can be replayed. Then
+it measures a whole pass over a synthetic history: reading, deciding, writing records and
+statements. If a check fails or the pass is slower than --min-rate, the exit code is 1.`,
+		Example:     `  carrel bench pager --blocks 100000 --min-rate 50000`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(*cobra.Command, []string) error {
@@ -88,7 +97,7 @@ code is 1.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&blocks, "blocks", 10_000, "`number` of blocks of the synthetic history")
-	f.Float64Var(&least, "min-rate", 0, "blocks a second that are wanted, as a `number`")
+	f.Float64Var(&least, "min-rate", 0, "least `number` of blocks a second")
 	f.BoolVar(&verbose, "verbose", false, "print the record of each block of the sample")
 	return cmd
 }

@@ -38,39 +38,37 @@ func newBenchExam(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exam [EXAM.json...] [--data DIR] [--methods L] [--windows DIR] [--share N] [--each] [--out DIR]",
 		Short: "Measure how much of a cut conversation its window still tells",
-		Long: `Exam asks questions whose answers the work that follows needs. An exam is a file of
-JSON with sessions: the path of a conversation, how many of its lines the agent had
-seen, and questions, each with its answer and the strings without which it cannot be
-given. Each method makes a window of what the agent had seen, and the strings are
-looked up in it. No model takes part, nothing is stored, and nothing leaves the
-machine. Without an argument the exams of a checkout of Carrel are taken, those in
-bench/exam/testdata.
+		Long: `Exam measures how many questions about a session a window still answers. An exam is
+a JSON file that lists sessions: the path of each conversation, how many of its lines the agent
+had seen, and questions. Each question has its answer and the strings without which nobody can
+give the answer. Each method makes a window from the seen part, and exam looks for the strings in
+the window. It asks no model, stores nothing, and sends nothing. Without an argument it takes the
+exams in bench/exam/testdata of a checkout of Carrel.
 
-A conversation is a session of Claude Code, cut behind so many "lines", or a request
-of Chat Completions or Messages, whole, with 0 lines. A question whose strings do not
-stand in what the agent had seen is an error.
+A conversation is a session of Claude Code, of which the agent had seen the first "lines", or a
+whole request of Chat Completions or Messages, with 0 lines. A question whose strings are not in
+the seen part is an error.
 
-All windows are compared as text, without the system text, and may have the same
-share of the bytes of the whole; each method is tried until it fills them. Methods
-are those of "carrel bench retention": strategies by their names, and simple methods
-as simple-NAME, such as simple-recency (the newest messages that fit),
-simple-mask-fit (old results of tools masked) and simple-names (a bag of names). In
-a list, carrel is all strategies, baselines all simple methods, and whole the
-conversation as it is. With --windows the texts of a folder are judged: SESSION.txt,
-or SESSION.json with a request, in a folder for each method.
+Windows are compared as text, without the system text. Each may have the same share of the bytes
+of the conversation (--share), and each method makes its window as large as fits. Methods are the
+strategies of "carrel compress" by their names, and simple methods for comparison as simple-NAME,
+such as simple-recency (the newest messages that fit), simple-mask-fit (old results of tools
+replaced by a mark) and simple-names (a list of names). In --methods, carrel means all strategies,
+baselines all simple methods, and whole the conversation unchanged. --windows judges windows of
+other programs instead: in a folder for each method, SESSION.txt, or SESSION.json with a request.
 
-The figures go from 0 to 1, with the interval that holds 95% of 1,000 draws of
-questions:
+All figures are shares from 0 to 1. Strings and questions come with the interval that holds 95% of
+1,000 random draws of questions:
 
-  strings    of the strings, those in one line of the window or in two that
-             follow each other; lists of single words have none
-  questions  of the questions, those with all of their strings
-  used       of the bytes that the windows may have, those that they have
-  over       windows with more than that: they count for nothing
+  strings    strings that are in one line of the window, or in two adjacent
+             lines; lists of single words do not count
+  questions  questions whose strings are all there
+  used       bytes of the windows as a share of the bytes that they may have
+  over       windows that are larger than that, which score nothing
 
-Strings say nothing of order, roles or what is false. To have a model read the
-windows and answer, see "carrel bench exam prepare", and doc/guide/exam.md for all
-of it.`,
+Strings do not show whether the window keeps order and roles, or says something false. "carrel
+bench exam prepare" lets a model read the windows and answer. doc/guide/exam.md is the guide to
+exams.`,
 		Example: `  carrel bench exam my-exam.json --data ~/.claude/projects
   carrel bench exam my-exam.json --share 20 \
     --methods account,simple-mask-fit,whole
@@ -97,10 +95,10 @@ func (b *examBench) takes(cmd *cobra.Command) {
 	f := cmd.Flags()
 	b.flags = f
 	f.StringVar(&b.data, "data", "", "base `folder` of the conversations' paths; by default the exam's folder")
-	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows none are made unless named")
+	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows only those that are named")
 	f.Lookup("methods").DefValue = "" // it would take more than a line of the help, which says them above
 	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")
-	f.IntVar(&b.share, "share", 10, "`percent` of the bytes of a conversation that its window may have")
+	f.IntVar(&b.share, "share", 10, "most bytes of a window, in `percent` of the conversation")
 	job.Offer(cmd, "methods", append(exam.MethodNames(nil), "carrel", "baselines", "all")...)
 	for _, flag := range []string{"data", "windows"} {
 		_ = cmd.MarkFlagDirname(flag) // it fails only for a flag that is not there

@@ -22,13 +22,12 @@ func newExamPrepare(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prepare [EXAM.json...] --out DIR [--data DIR] [--methods L] [--windows DIR] [--share N]",
 		Short: "Write windows and questions for readers",
-		Long: `Prepare writes what readers need into a folder: for each method and session a paper,
-papers/METHOD/SESSION.json, with the window and the questions without their answers,
-and key.json with the answers. "carrel bench exam ask" has a model answer the
-papers; any other way to fill answers/METHOD/SESSION.json will do.
-doc/guide/exam.md has the form of these files.
+		Long: `Prepare writes the papers for readers of an exam into a folder: for each method and
+session papers/METHOD/SESSION.json, with the window and the questions without their answers, and
+key.json with the answers. "carrel bench exam ask" has a model answer the papers; you may also
+fill answers/METHOD/SESSION.json in any other way. doc/guide/exam.md describes these files.
 
-A window with more bytes than it may have is refused.`,
+A window that is larger than --share permits is refused.`,
 		Example: `  carrel bench exam prepare my-exam.json --out run
   carrel bench exam prepare my-exam.json --share 5 --out run \
     --methods account,simple-mask-fit`,
@@ -109,13 +108,14 @@ func newExamAsk(j *job.Job) *cobra.Command {
 		Use:   "ask DIR [--force]",
 		Short: "Have a model answer the papers of an exam",
 		Long: `Ask sends each paper in the folder that "carrel bench exam prepare" wrote to the
-model of the settings (generate.*), which sees one window and nothing else, and
-keeps what it says in answers/METHOD/SESSION.json. Papers with answers are not sent
-again, so what breaks off goes on where it was; a reply that cannot be read is kept
-with the reason, and asked for again the next time. The exit code is 3 if there is
-one.
+model in the settings (generate.*). The model sees one window and nothing else. Its replies go to
+answers/METHOD/SESSION.json.
 
-What is in the windows leaves the machine if the model is elsewhere.`,
+A paper that has an answer is not sent again, so that an interrupted run continues where it
+stopped. A reply that cannot be read is kept with the reason, and the next run asks again; the
+exit code is 3 if there is one.
+
+The windows leave this machine if the model is elsewhere.`,
 		Example: `  carrel bench exam ask run
   carrel bench exam ask run --profile reader`,
 		Args:              cobra.ExactArgs(1),
@@ -156,17 +156,19 @@ func newExamGrade(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grade DIR [--seed N] [--sheets] [--force]",
 		Short: "Have a model grade the answers of an exam, and add the grades up",
-		Long: `Grade lays all answers to a question side by side, sheets/SESSION.json, under letters
-that are shuffled for each question, so that nobody sees whose they are. A second
-model, that of the settings (generate.*), grades each answer: 1 right and complete,
-0.5 right in part, 0 unknown, -0.5 wrong; and the next steps from 0 to 3. What it
-says is kept in grades/SESSION.json, and sheets with grades are not sent again; with
-grades for all of them, your own too, no model is asked. Of an answer the first 30
-words count, and "unknown" is 0 without a grader.
+		Long: `Grade has a second model compare the answers of all methods. It writes the answers
+to each question side by side into sheets/SESSION.json, under letters that are shuffled for each
+question, so that the grader does not know the methods. The model in the settings (generate.*)
+then grades each answer: 1 right and complete, 0.5 right in part, 0 unknown, -0.5 wrong; and the
+next steps from 0 to 3. Only the first 30 words of an answer count. The answer "unknown" gets 0
+without the grader.
 
-The table has the mean grade with the interval that holds 95% of 1,000 draws of
-questions, how many answers are right, right in part, unknown and wrong, the mean
-grade of the next steps, and the mean rating that readers gave, 1 to 5.`,
+The grades go to grades/SESSION.json. A sheet that has grades is not sent again, and you may write
+grades yourself: if all sheets have grades, no model is asked.
+
+The table has for each method the mean grade with the interval that holds 95% of 1,000 random
+draws of questions, the numbers of right, partly right, unknown and wrong answers, the mean grade
+of the next steps, and the mean rating by the readers, from 1 to 5.`,
 		Example: `  carrel bench exam grade run --profile grader
   carrel bench exam grade run --sheets
   carrel bench exam grade run --json`,
@@ -209,9 +211,9 @@ grade of the next steps, and the mean rating that readers gave, 1 to 5.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&seed, "seed", 1, "`number` that the letters are shuffled by")
-	f.BoolVar(&sheets, "sheets", false, "make the sheets without asking a model")
-	f.BoolVar(&again, "force", false, "have all sheets graded, and replace the grades that are there")
+	f.IntVar(&seed, "seed", 1, "`number` that determines how letters are shuffled")
+	f.BoolVar(&sheets, "sheets", false, "only write the sheets, and ask no model")
+	f.BoolVar(&again, "force", false, "grade all sheets again, and replace their grades")
 	return cmd
 }
 

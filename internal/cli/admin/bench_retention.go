@@ -35,41 +35,34 @@ func newBenchRetention(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retention [PATH...] [--budgets L] [--strategy L] [--baselines] [--max N] [--svg FILE]",
 		Short: "Measure how much of the text needed later is kept",
-		Long: `Retention asks the recorded future. Each conversation is cut at about 35, 60 and
-85 percent of its tokens. What came before is compressed to each budget by each
-strategy, and what the agent really used in its next 20 steps is looked for in
-the result: names and whole lines in the arguments of its calls that it had before,
-and that nobody told it again in between. No model takes part, nothing is stored,
-and nothing leaves the machine.
+		Long: `Retention measures on recorded sessions how much of the text that an agent needed
+later is still in the window after a compression. It cuts each conversation at about 35, 60 and 85
+percent of its tokens, compresses the part before the cut to each budget by each strategy, and
+looks in the window for the text that the agent used in its next 20 steps: names and whole lines
+in the arguments of its calls that the agent had seen before the cut and that nobody repeated
+since. It asks no model, stores nothing, and sends nothing.
 
-Conversations are read from files, from every *.json and *.jsonl file of folders,
-and without a path from the folder in which Claude Code keeps its own. They may be
-in any format that import reads. All of them are one family: each session counts the
-same, whichever project it is of, and names that several projects have in common
-count like others, since an agent needs them all the same. Where a report judges
-across projects, it leaves those out, so its figures differ. Of more than --max
-sessions, some are chosen by a hash of the names of their files, the same each time.
+PATH is a file, or a folder of *.json and *.jsonl files, in any format that import reads; without
+it the sessions of Claude Code on this machine are measured. If there are more than --max
+sessions, a hash of the file names chooses some, the same ones each time. Every session counts the
+same. Names that several projects share count like others; the figures in doc/results.md leave
+such names out, and so differ.
 
-The figures go from 0 to 1:
+All figures are shares from 0 to 1:
 
-  ground    of the names that were needed, those in the window with a word
-            beside them that was beside them before; in bare lists few names
-            have that
-  line      of the whole lines that were copied, those in the window
-  stub      of the names, those in the window, or one recall away behind a stub
-            that names something which the agent was busy with
-  complete  of the steps of the agent, those with all of their names in the
-            window
-  valid     of the windows, those in which each result has its call, and each
-            call its result
-  used      tokens of the window as a share of the budget; all are held to the
-            same estimate, bytes divided by four
-  over      of the windows, those above the budget, since rules held more:
-            compress refuses such a budget, here the rest is cut as far as it
-            goes
+  ground    needed names that are in the window beside a word that was beside
+            them before the cut; a bare list of names scores low
+  line      needed lines that are in the window
+  stub      needed names that are in the window, or can be recalled by a stub
+            that mentions a current subject of the agent
+  complete  steps of the agent whose needed names are all in the window
+  valid     windows in which each call has its result, and each result its call
+  used      tokens of the window as a share of the budget, at four bytes a token
+  over      windows above the budget, because rules keep more than it holds;
+            "carrel compress" refuses such a budget
 
-The intervals of ground and line hold 95% of 1,000 draws of sessions. With
---baselines there are also simple methods, and oracles, which know what comes.`,
+Ground and line come with the interval that holds 95% of 1,000 random draws of sessions.
+--baselines adds simple methods for comparison, and oracles, which know the next steps.`,
 		Example: `  carrel bench retention
   carrel bench retention ~/.claude/projects/-home-ada-lantern --budgets 10%,25%
   carrel bench retention session.jsonl --strategy importance,window --min 1000
@@ -81,12 +74,12 @@ The intervals of ground and line hold 95% of 1,000 draws of sessions. With
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets, in percent of the earlier text, or as 4k for 4,000 tokens")
+	f.StringVar(&b.budgets, "budgets", "5%,10%,25%", "`list` of budgets: percent of the text before the cut, or tokens such as 4k")
 	f.StringVar(&b.strategies, "strategy", "account,importance,anchored,pager,window", "`list` of strategies: "+strings.Join(config.StrategyWords(), ", "))
-	f.BoolVar(&b.baselines, "baselines", false, "measure simple methods and oracles, too")
-	f.IntVar(&b.max, "max", 20, "measure `n` sessions at most")
-	f.IntVar(&b.least, "min", 4000, "`tokens` that come before a cut at least")
-	f.StringVar(&b.svg, "svg", "", "draw ground and line against the budget in a `file`; - is standard output")
+	f.BoolVar(&b.baselines, "baselines", false, "also measure simple methods, and oracles, which know the next steps")
+	f.IntVar(&b.max, "max", 20, "measure at most `n` sessions")
+	f.IntVar(&b.least, "min", 4000, "least `tokens` before a cut")
+	f.StringVar(&b.svg, "svg", "", "draw ground and line over the budget in `file`; - is standard output")
 	job.WritesFiles(cmd, &b.force, "svg")
 	job.Offer(cmd, "strategy", config.StrategyWords()...)
 	return cmd

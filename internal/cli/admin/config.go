@@ -13,10 +13,11 @@ import (
 
 func newConfig(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config show|path",
-		Short: "Show the settings and their files",
-		Long:  topic.Text("config"),
-		RunE:  job.Group("config", "show, path"),
+		Use:     "config show|path",
+		Short:   "Show the settings and their files",
+		Long:    topic.Text("config"),
+		Example: `  carrel config show --origin`,
+		RunE:    job.Group("config", "show, path"),
 	}
 	cmd.AddCommand(newConfigShow(j), newConfigPath(j))
 	return cmd
@@ -27,10 +28,11 @@ func newConfigShow(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [--origin]",
 		Short: "List the settings that are in force",
-		Long: `Show lists every setting with the value that is in force, and with --origin where
-that comes from: a flag, a variable, a line of a file, the folder of a project,
-or what is built in.`,
-		Args: cobra.NoArgs,
+		Long: `Show prints every setting with the value in force. With --origin it also prints
+where the value comes from: a flag, an environment variable, a line of a file, the project's
+folder, or the built-in default.`,
+		Example: `  carrel config show --origin`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			s, err := j.Settings()
 			if err != nil {
@@ -56,16 +58,17 @@ or what is built in.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	cmd.Flags().BoolVar(&origin, "origin", false, "print where each value comes from")
 	return cmd
 }
 
 func newConfigPath(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "path",
-		Short: "List the files in which settings are looked for",
-		Long: `Path lists the files in which settings are looked for, the one that wins first,
-and whether there is one. It reads none of them.`,
+		Short: "List the files that may hold settings",
+		Long: `Path lists the files that may hold settings, and whether each exists. The file that
+wins comes first. It reads none of them.`,
+		Example:     `  carrel config path`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(*cobra.Command, []string) error {

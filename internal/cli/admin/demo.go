@@ -18,11 +18,12 @@ func newDemo(j *job.Job) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "demo [--keep DIR]",
-		Short: "See the whole of it work on built-in data",
-		Long: `Demo takes a conversation in, compresses it, exports it, recalls what left,
-searches, explains and undoes, and checks everything on the way. It needs no
-network, no model and no configuration, and touches nothing of yours: its store
-is in a folder for temporary files, or in --keep.`,
+		Short: "See Carrel work on built-in data",
+		Long: `Demo shows Carrel at work on a built-in conversation: it imports, compresses,
+exports, recalls, searches, explains and undoes, and checks each step. It needs no network, no
+model and no settings, and touches none of your data: its store is in a temporary folder, or in
+--keep.`,
+		Example:     `  carrel demo --keep demo-store`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,10 +39,10 @@ is in a folder for temporary files, or in --keep.`,
 		Use:   "assemble [--keep DIR]",
 		Short: "See a context assembled from 847 artifacts",
 		Long: `Assemble runs the worked example of the OS-paged context engine: a support desk
-whose store has 847 artifacts, 312 of them expired, and one question about a
-refund. The policy has changed since it was stored, and a note nobody checked
-has the old limit. It checks that the context has the right one, that it fits,
-and that the manifest explains every artifact.`,
+whose store has 847 artifacts, 312 of them expired, and one question about a refund. The policy
+has changed since it was stored, and a note nobody checked has the old limit. It checks that the
+context has the right one, that it fits, and that the manifest explains every artifact.`,
+		Example:               `  carrel demo assemble`,
 		Args:                  cobra.NoArgs,
 		Annotations:           job.WithoutFiles(),
 		DisableFlagsInUseLine: true,

@@ -24,12 +24,24 @@ func newDoctor(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out why Carrel does not work",
-		Long: `Doctor looks at what Carrel needs on this machine and what agents need of it: the
-program, the settings and the store; of Claude Code the version, the hooks, the MCP
-server and the transcripts; whether a proxy listens where agents send their calls; of
-other agents that are here what setup has written, and whether it works; and whether
-what Carrel writes would be accepted. It changes nothing but for a file that it makes
-and removes beside the store. If something fails, the exit code is 1.`,
+		Long: `Doctor checks the parts that Carrel and the agents on this machine need, and prints
+a line for each: ok, warn or fail, what it found, and what to do. It checks
+
+  program      the carrel that the PATH finds
+  settings     the files of settings
+  store        the store and its folder
+  client       the version of Claude Code
+  hooks        Carrel's hooks in the settings of Claude Code
+  server       Carrel's MCP server there
+  transcripts  the folder of Claude Code's sessions
+  proxy        whether a proxy listens at the address to which agents send calls
+  codex        what "carrel setup" wrote for Codex, and whether it works; there
+               are such checks for gemini and opencode, too
+  validator    whether providers would accept what Carrel writes
+
+It changes nothing, except that it makes and removes one file beside the store. If a check fails,
+the exit code is 1; warnings leave it at 0.`,
+		Example:     `  carrel doctor`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(), // broken ones are to be told of
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -33,9 +33,8 @@ func newSchema(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "Print the JSON Schema of a document",
-		Long: `Schema prints the JSON Schema (draft 2020-12) of a document that other programs
-may read or write, or lists the schemas. "carrel debug schema check" holds a file
-against one.`,
+		Long: `Schema prints the JSON Schema (draft 2020-12) of a document that other programs may
+read or write, or lists the schemas. "carrel debug schema check" holds a file against one.`,
 		Example: `  carrel debug schema state > state.schema.json
   carrel state | carrel debug schema check state -`,
 		Args:              cobra.MaximumNArgs(1),
@@ -72,6 +71,7 @@ func newSchemaCheck(j *job.Job) *cobra.Command {
 		Short: "Tell whether a file fits a schema",
 		Long: `Check holds a JSON file against the schema of that name and lists each field that
 does not fit, with what is wrong. If there is one, the exit code is 1.`,
+		Example:               `  carrel state | carrel debug schema check state -`,
 		Args:                  cobra.ExactArgs(2),
 		ValidArgsFunction:     completeSchema,
 		Annotations:           job.WithoutFiles(),

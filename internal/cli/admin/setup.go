@@ -112,7 +112,11 @@ func newSetup(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup CLIENT",
 		Short: "Let an agent use Carrel",
-		Long:  "Setup writes into the settings of an agent that it is to use Carrel.",
+		Long: `Setup changes the settings of an agent so that the agent uses Carrel: hooks, which
+the agent runs by itself, and an MCP server, whose tools the model calls; or, with --mode proxy,
+the address to which the agent sends its calls. It shows each change before it makes it, and
+--undo takes the changes back.`,
+		Example: `  carrel setup claude`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return out.Usagef("setup: %q is no client that is known: there are %s", args[0], out.Among(clientNames()))
@@ -173,11 +177,13 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 }
 
 // setupLaw is what holds for the setup of every client.
-const setupLaw = `Setup prints what it would change and asks; without a terminal it wants --yes, or the
-exit code is 10. Nothing else in the files is touched, comments included. A file that
-is changed for the first time is copied to one of the same name with .carrel-backup
-behind it. With --undo the files are as they were, byte for byte; what was changed in
-them since stays. Doing either twice changes nothing.`
+const setupLaw = `Setup prints the changes and asks before it makes them. Without a terminal it
+needs --yes, or the exit code is 10. The rest of each file stays as it is, with its comments.
+Before the first change of a file, setup copies it to a file of the same name with .carrel-backup
+at the end.
+
+--undo takes the changes of setup out of the files, byte for byte; changes that others made since
+then stay. A second setup, or a second --undo, changes nothing.`
 
 // A setup is what is to be done to the settings of a client.
 type setup struct {

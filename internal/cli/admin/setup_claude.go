@@ -13,14 +13,14 @@ import (
 func claudeClient() *client {
 	return &client{
 		name: "claude", title: "Claude Code",
-		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of Claude
-Code: for you, or with --scope project for everybody who works in this folder. Carrel needs
-Claude Code ` + LowestClaude + ` or newer: if the claude on the PATH is older, setup refuses
-with exit code 9 and changes nothing.
+		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of
+Claude Code: into yours, or with --scope project into those of this folder, for everybody who
+works in it. Carrel needs Claude Code ` + LowestClaude + ` or newer: if the claude on the PATH is
+older, the exit code is 9 and nothing is changed.
 
-With --mode proxy it writes instead where Claude Code sends its calls: to the address
-that "carrel proxy" listens at, which must run from then on whenever Claude Code does.
-"carrel doctor" says if it does not; "carrel run -- claude" needs no setup at all.`,
+With --mode proxy it writes instead the address of "carrel proxy" as the address to which
+Claude Code sends its calls. The proxy must then run whenever Claude Code does; "carrel
+doctor" warns if it does not. "carrel run -- claude" needs no setup at all.`,
 		examples: []string{"claude --print", "claude --scope project --mode mcp --yes", "claude --mode proxy", "claude --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},

@@ -22,15 +22,15 @@ import (
 func codexClient() *client {
 	return &client{
 		name: "codex", title: "Codex",
-		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of Codex:
-for you, or with --scope project for everybody who works in this folder and trusts it.
-Codex runs a new hook only after you have reviewed it: it asks when it starts next, and
-/hooks shows them.
+		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of
+Codex: into yours, or with --scope project into those of this folder, for everybody who works in
+it and trusts it. Codex runs a new hook only after you have reviewed the hook: Codex asks at its
+next start, and its command /hooks lists them.
 
-With --mode proxy it writes instead a model provider and makes it the one that is used:
-"carrel proxy", which must run from then on whenever Codex does. It has the login that
-Codex has. With one by ChatGPT, set proxy.upstream.openai in Carrel's own settings to
-https://chatgpt.com/backend-api/codex. A project cannot choose a provider.`,
+With --mode proxy it writes instead "carrel proxy" as the model provider that Codex uses. The
+proxy must then run whenever Codex does. It forwards the login of Codex; for a login by ChatGPT,
+set proxy.upstream.openai in your settings of Carrel to https://chatgpt.com/backend-api/codex. The
+settings of a project cannot choose a provider.`,
 		examples: []string{"codex --print", "codex --mode hooks --yes", "codex --mode proxy", "codex --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},

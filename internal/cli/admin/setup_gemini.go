@@ -14,11 +14,10 @@ import (
 func geminiClient() *client {
 	return &client{
 		name: "gemini", title: "Gemini CLI",
-		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of Gemini
-CLI: for you, or with --scope project for everybody who works in this folder, once they
-trust it. There is no --mode proxy: "carrel proxy" does not speak the Gemini API, so it
-could neither manage nor record these calls. A large result of a tool is shortened by
-the hooks.`,
+		does: `Setup writes the hooks, the MCP server and the skill of Carrel into the settings of
+Gemini CLI: into yours, or with --scope project into those of this folder, for everybody who works
+in it and trusts it. There is no --mode proxy: "carrel proxy" does not speak the Gemini API, so it
+can neither manage nor record these calls. The hooks shorten large results of tools.`,
 		examples: []string{"gemini --print", "gemini --scope project --mode mcp --yes", "gemini --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP},

@@ -18,13 +18,13 @@ import (
 func openCodeClient() *client {
 	return &client{
 		name: "opencode", title: "OpenCode",
-		does: `Setup writes a plug-in for OpenCode, which calls "carrel hook", the MCP server and the skill
-of Carrel into the folder of OpenCode's settings: for you, or with --scope project for
-everybody who works in this folder. The plug-in does nothing where there is no carrel.
+		does: `Setup writes a plug-in that calls "carrel hook", the MCP server and the skill of
+Carrel into the folder of OpenCode's settings: into yours, or with --scope project into that of
+this folder, for everybody who works in it. On a machine without carrel the plug-in does nothing.
 
-With --mode proxy it writes instead where OpenCode sends the calls to Anthropic and
-OpenAI: to the address that "carrel proxy" listens at, which must run from then on
-whenever OpenCode does. Other providers of OpenCode stay as they are.`,
+With --mode proxy it writes instead the address of "carrel proxy" as the address to which OpenCode
+sends its calls to Anthropic and OpenAI. The proxy must then run whenever OpenCode does. Other
+providers of OpenCode stay as they are.`,
 		examples: []string{"opencode --print", "opencode --scope project --mode mcp --yes", "opencode --mode proxy", "opencode --undo"},
 		scopes:   []string{"user", "project"},
 		modes:    []string{modeAll, modeHooks, modeMCP, modeProxy},

@@ -20,12 +20,13 @@ func newStore(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store info|check|backup|restore",
 		Short: "Look after the store",
-		Long: `The store is one file that holds every conversation, what became of each block,
-and the journal. A project has its own if there is a folder named .carrel in it
-or above it; else it is the user's. See "carrel help env". With an address, such as
-postgres://carrel@db.example.org/carrel, it is in a database of PostgreSQL, which
-several nodes may have open; backups are then made with what the server has for them.`,
-		RunE: job.Group("store", "info, check, backup, restore"),
+		Long: `The store is one file that holds every conversation, what became of each block, and
+the journal. A project has its own if there is a folder named .carrel in it or above it; else it
+is the user's. See "carrel help env". With an address, such as
+postgres://carrel@db.example.org/carrel, it is in a database of PostgreSQL, which several nodes
+may have open; backups are then made with what the server has for them.`,
+		Example: `  carrel store backup carrel-backup.db`,
+		RunE:    job.Group("store", "info, check, backup, restore"),
 	}
 	cmd.AddCommand(newStoreInfo(j), newStoreCheck(j), newStoreBackup(j), newStoreRestore(j))
 	return cmd
@@ -45,9 +46,10 @@ func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path st
 
 func newStoreInfo(j *job.Job) *cobra.Command {
 	return &cobra.Command{
-		Use:   "info",
-		Short: "Show where the store is and how much it holds",
-		Args:  cobra.NoArgs,
+		Use:     "info",
+		Short:   "Show where the store is and how much it holds",
+		Example: `  carrel store info`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withExisting(j, cmd, func(a *job.Access, _ string) error {
 				info, err := a.Store.Info(cmd.Context())
@@ -69,15 +71,15 @@ func newStoreCheck(j *job.Job) *cobra.Command {
 		Use:   "check",
 		Short: "Verify every byte of the store",
 		Long: `Check verifies the file's structure, the commitment of every text, and that every
-row and every list is as it was written. It reads every session and compares each
-block with the bytes of the conversation and with what the journal says became of
-it, runs through every contract, and verifies every manifest and every artifact.
-It lists what is wrong; then the exit code is 6.
+row and every list is as it was written. It reads every session and compares each block with the
+bytes of the conversation and with what the journal says became of it, runs through every
+contract, and verifies every manifest and every artifact. It lists what is wrong; then the exit
+code is 6.
 
-Nothing that is not as it was written is ever returned: "recall" and all other
-commands fail with the exit code 6 instead. "carrel store restore" brings a backup
-back.`,
-		Args: cobra.NoArgs,
+Nothing that is not as it was written is ever returned: "recall" and all other commands fail with
+the exit code 6 instead. "carrel store restore" brings a backup back.`,
+		Example: `  carrel store check`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withExisting(j, cmd, func(a *job.Access, path string) error {
 				problems, err := a.Check(cmd.Context())
@@ -116,10 +118,11 @@ back.`,
 func newStoreBackup(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy the store to a new file",
-		Long:  "Backup writes a consistent copy of the store to a new file, while others go on using it.",
-		Args:  cobra.ExactArgs(1),
+		Use:     "backup FILE",
+		Short:   "Copy the store to a new file",
+		Long:    "Backup writes a consistent copy of the store to a new file, while others go on using it.",
+		Example: `  carrel store backup carrel-backup.db`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withExisting(j, cmd, func(a *job.Access, place string) error {
 				if err := config.InFile(place); err != nil {
@@ -152,9 +155,11 @@ func newStoreRestore(j *job.Job) *cobra.Command {
 		Use:   "restore FILE [--force]",
 		Short: "Put a backup in the place of the store",
 		Long: `Restore checks a backup and replaces the store by it, in one step. It reports the
-conversations that the backup brings back and those of the present store that are
-lost; --dry-run reports and changes nothing. If a store exists, it needs --force or
-a confirmation. No other process may have the store open.`,
+conversations that the backup brings back and those of the present store that are lost; --dry-run
+reports and changes nothing. If a store exists, it needs --force or a confirmation. No other
+process may have the store open.`,
+		Example: `  carrel store restore carrel-backup.db -n
+  carrel store restore carrel-backup.db --force`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := j.StorePath()

@@ -14,10 +14,11 @@ func newTokens(j *job.Job) *cobra.Command {
 		Use:   "tokens [FILE|-] [--model M] [--encoding E] [--kind K]",
 		Short: "Count the tokens of a text",
 		Long: `Tokens counts the tokens of a file or of standard input, for a model or in an
-encoding: o200k_base and cl100k_base are exact, and "o200k_base*1.35" is a bound.
-Without either it takes the bound for models that are not known. With --kind it
-makes a guess from the length alone.`,
-		Args: cobra.MaximumNArgs(1),
+encoding: o200k_base and cl100k_base are exact, and "o200k_base*1.35" is a bound. Without either
+it takes the bound for models that are not known. With --kind it makes a guess from the length
+alone.`,
+		Example: `  carrel debug tokens notes.md --model claude-sonnet-4-5`,
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) > 0 {

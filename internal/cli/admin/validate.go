@@ -18,7 +18,8 @@ func newValidate(j *job.Job) *cobra.Command {
 		Short: "Tell whether a provider would refuse a conversation",
 		Long: `Validate checks a file by the rules of its provider and lists the violations, with
 the id of each rule. If there are any, the exit code is 1.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  carrel validate request.json --provider anthropic`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			data, err := j.Read(args[0])
 			if err != nil {

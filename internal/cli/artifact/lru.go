@@ -19,17 +19,17 @@ func newLRUSim(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lru-sim TRACE --limit N",
 		Short: "Replay a trace of accesses on the resident set",
-		Long: `Lru-sim replays a trace on the set in which artifacts are kept in memory, and says
-of each line whether it was a hit or a fault and what it evicted. TRACE is a
-file, or - for standard input, with lines such as
+		Long: `Lru-sim replays a trace on the set of artifacts that Carrel keeps in memory, and
+prints for each line whether it was a hit or a fault, and what it evicted. TRACE is a file, or -
+for standard input, with lines such as
 
-    get a        use a; if it is not resident, it is read in with size 1
-    get b 512    the same with another size
+    get a        use a; if it is not in memory, load it with size 1
+    get b 512    use b; if it is not in memory, load it with size 512
     pin a        keep a from being evicted; each pin needs an unpin
     unpin a
 
-and empty lines and those that begin with #, which are passed over. The last
-line lists what is resident, most recently used first.`,
+Empty lines and lines that begin with # are ignored. The last line of the output lists the pages
+in memory, the most recently used first.`,
 		Example: `  carrel debug lru-sim trace.txt --limit 4`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

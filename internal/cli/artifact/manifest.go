@@ -20,19 +20,18 @@ func newManifest(j *job.Job) *cobra.Command {
 		Use:   "manifest list|show|explain|diff|verify|replay|export",
 		Short: "Look into the accounts of assembled contexts",
 		Long: `A manifest is the sealed account of one context that "carrel assemble" made. It is
-stored before the context is handed out. It records the limits and the policy of the
-context; for each segment its position, tokens, score and reason; for each artifact
-left out the reason; and the answers of sources.
+stored before the context is handed out. It records the limits and the policy of the context; for
+each segment its position, tokens, score and reason; for each artifact left out the reason; and
+the answers of sources.
 
-It holds no text: text stays in the store and can be purged, while the manifest
-stays unchanged. Its seal shows that the document is unchanged since the seal was
-written down: keep the seal elsewhere to prove later that document and seal were not
-replaced together.
+It holds no text: text stays in the store and can be purged, while the manifest stays unchanged.
+Its seal shows that the document is unchanged since the seal was written down: keep the seal
+elsewhere to prove later that document and seal were not replaced together.
 
-Name a manifest by its id, a prefix of it, or @last. A call to a model that "carrel
-proxy" managed has a manifest, too, of the sent body: name it by the id of the call,
-see "carrel calls". Its segments cover the whole body; one of them stands for the
-part that an earlier call sent already, with the id of that call.`,
+Name a manifest by its id, a prefix of it, or @last. A call to a model that "carrel proxy" managed
+has a manifest, too, of the sent body: name it by the id of the call, see "carrel calls". Its
+segments cover the whole body; one of them stands for the part that an earlier call sent already,
+with the id of that call.`,
 		Example: `  carrel manifest show @last
   carrel manifest diff m_3fa91c m_40bb12
   carrel manifest replay @last | cmp - context.txt`,
@@ -47,9 +46,10 @@ func newManifestList(j *job.Job) *cobra.Command {
 	var session string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "list [--session SESSION] [--limit N]",
-		Short: "List manifests, newest first",
-		Args:  cobra.NoArgs,
+		Use:     "list [--session SESSION] [--limit N]",
+		Short:   "List manifests, newest first",
+		Example: `  carrel manifest list --limit 5`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 0 {
 				return out.Usagef("--limit: %d is below 0", limit)
@@ -96,11 +96,10 @@ func newManifestVerify(j *job.Job) *cobra.Command {
 		Use:   "verify ID|FILE",
 		Short: "Check that a manifest is as it was sealed",
 		Long: `Verify checks a manifest of the store: its seal, the commitment of each segment, and
-that of the whole context. Purged segments cannot be checked and are counted. The
-manifest of a call, whose text is not in the store, is checked against the record of
-the call and against the manifest that it refers to. For a FILE that "carrel
-manifest export" wrote, or - for standard input, it checks form and seal, without a
-store. If a check fails, the exit code is 6.`,
+that of the whole context. Purged segments cannot be checked and are counted. The manifest of a
+call, whose text is not in the store, is checked against the record of the call and against the
+manifest that it refers to. For a FILE that "carrel manifest export" wrote, or - for standard
+input, it checks form and seal, without a store. If a check fails, the exit code is 6.`,
 		Example: `  carrel manifest verify @last
   carrel manifest verify account.json`,
 		Args:              cobra.ExactArgs(1),
@@ -156,6 +155,7 @@ func newManifestReplay(j *job.Job) *cobra.Command {
 		Short: "Print the exact bytes of a context again",
 		Long: `Replay rebuilds the context of a manifest, checks it, and prints the same bytes that
 assemble printed. If any of them were purged, the exit code is 4.`,
+		Example:           `  carrel manifest replay @last | cmp - context.txt`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -188,8 +188,9 @@ func newManifestExport(j *job.Job) *cobra.Command {
 		Use:   "export ID [-o FILE]",
 		Short: "Print the sealed document of a manifest",
 		Long: `Export prints the sealed document of a manifest: canonical JSON without any text of
-a conversation or an artifact. With the document and the seal, anyone can check it
-with "carrel manifest verify FILE" or another program.`,
+a conversation or an artifact. With the document and the seal, anyone can check it with "carrel
+manifest verify FILE" or another program.`,
+		Example:           `  carrel manifest export @last -o account.json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,9 +18,10 @@ func newManifestDiff(j *job.Job) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Say how one context became another",
 		Long: `Diff lists what is new in the second of two contexts (+), what is no longer in it
-(-) and what is there in another form or version (~), each with its tokens and
-the reason, and how much of the beginning is the same: what a provider's cache
-can still use. If there is a difference, the exit code is 1.`,
+(-) and what is there in another form or version (~), each with its tokens and the reason, and how
+much of the beginning is the same: what a provider's cache can still use. If there is a
+difference, the exit code is 1.`,
+		Example:           `  carrel manifest diff m_3fa91c @last`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: job.AtMost(2, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {

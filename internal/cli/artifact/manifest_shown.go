@@ -59,8 +59,9 @@ func newManifestShow(j *job.Job) *cobra.Command {
 		Use:   "show ID [--all]",
 		Short: "Show the parts of a context, and the artifacts left out",
 		Long: `Show prints a manifest: under which limits the context was made, its segments in
-their order, how many artifacts were left out for which reason, what sources
-said, and what came of the context.`,
+their order, how many artifacts were left out for which reason, what sources said, and what came
+of the context.`,
+		Example:           `  carrel manifest show @last --all`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -37,22 +37,19 @@ func newPut(j *job.Job) *cobra.Command {
 		Use:   "put [FILE|URL|-]... --type TYPE [--title T] [--source S] [--subject X] [--ttl D]",
 		Short: "Take pieces of context in: memories, chunks, documents",
 		Long: `Put stores a file, the content of a URL, or standard input as an artifact, from
-which assemble makes contexts. Content that looks as if it held a credential is
-refused.
+which assemble makes contexts. Content that looks as if it held a credential is refused.
 
-TYPE decides how far the artifact is trusted and how fast it ages: verified,
-retrieved (rag), document (doc), memory, transcript, tool or scratchpad. A memory is
-verified if --verified-by names a person.
+TYPE decides how far the artifact is trusted and how fast it ages: verified, retrieved (rag),
+document (doc), memory, transcript, tool or scratchpad. A memory is verified if --verified-by
+names a person.
 
-A source that begins with file:, http:, https: or mcp: is asked again whenever the
-artifact is used, so that stale content is never served; a URL is such a source, and
---live makes a file one. The settings list the permitted sources: see sources in
-"carrel help config".
+A source that begins with file:, http:, https: or mcp: is asked again whenever the artifact is
+used, so that stale content is never served; a URL is such a source, and --live makes a file one.
+The settings list the permitted sources: see sources in "carrel help config".
 
-With --lines every line of a file is an artifact: an object with "text" and
-optionally class, title, source, subject, ttl, created, verified_by, pinned, from,
-id and allow_secrets; flags are the defaults of missing fields. If a line is
-invalid, nothing is stored.`,
+With --lines every line of a file is an artifact: an object with "text" and optionally class,
+title, source, subject, ttl, created, verified_by, pinned, from, id and allow_secrets; flags are
+the defaults of missing fields. If a line is invalid, nothing is stored.`,
 		Example: `  carrel put policy.md --type doc --ttl 90d
   carrel put docs/policy.md --type doc --live
   echo "Deploys need profile B." | carrel put --type memory --verified-by ada
@@ -93,7 +90,7 @@ invalid, nothing is stored.`,
 	flags.BoolVar(&f.pin, "pin", false, "put it into every context")
 	flags.StringSliceVar(&f.from, "from", nil, "artifacts that it was made from, by `id`")
 	flags.StringVar(&f.id, "id", "", "`id`, which replaces the artifact that has it")
-	flags.StringVar(&f.created, "created", "", "`time` since when it is true; now by default")
+	flags.StringVar(&f.created, "created", "", "`time` since which the content is true; now by default")
 	flags.BoolVar(&f.live, "live", false, "look whether the file has changed whenever the artifact is used")
 	flags.StringVar(&f.lines, "lines", "", "take the artifacts in a `file` of JSON, one a line")
 	flags.BoolVar(&f.allow, "allow-secret", false, "accept content that looks as if it held a credential")

@@ -20,8 +20,8 @@ func newReview(j *job.Job) *cobra.Command {
 		Use:   "review [list|show|approve|reject|edit]",
 		Short: "Decide about memories that the gate holds",
 		Long: `Review lists the memories that the gate holds, oldest first, with the reasons. A
-held memory enters no context until a person approves it. An approved memory, edited
-or not, counts as verified by that person. Each decision is in the log.`,
+held memory enters no context until a person approves it. An approved memory, edited or not,
+counts as verified by that person. Each decision is in the log.`,
 		Example: `  carrel review
   carrel review show 5d11aa90
   carrel review approve 5d11aa90 --by dana
@@ -35,10 +35,11 @@ or not, counts as verified by that person. Each decision is in the log.`,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use:   "list",
-			Short: "List the memories that wait for a decision",
-			Args:  cobra.NoArgs,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return listReviews(j, cmd) },
+			Use:     "list",
+			Short:   "List the memories that wait for a decision",
+			Example: `  carrel review list`,
+			Args:    cobra.NoArgs,
+			RunE:    func(cmd *cobra.Command, _ []string) error { return listReviews(j, cmd) },
 		},
 		newReviewShow(j),
 		newDecision(j, "approve", "Let a memory into contexts", "Approve lets a memory into contexts, as verified by the person who approves it."),
@@ -102,6 +103,7 @@ func newReviewShow(j *job.Job) *cobra.Command {
 		Short: "Show a memory, why it is held, and its sources",
 		Long: `Show prints a memory that was proposed to the gate, with invisible characters made
 visible, the reason why the gate holds it, and the artifacts that it was made from.`,
+		Example:           `  carrel review show 5d11aa90`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeReview(j),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -172,6 +174,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 		Use:               verb + " ID [--by WHO] [--reason WHY]",
 		Short:             short,
 		Long:              long,
+		Example:           "  carrel review " + verb + " 5d11aa90 --by dana",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeReview(j),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -208,6 +211,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 	f.StringVar(&d.Reason, "reason", "", "`reason`, which is recorded")
 	if verb == "edit" {
 		cmd.Use = "edit ID (--text T|--file F) [--by WHO] [--reason WHY]"
+		cmd.Example = `  carrel review edit 5d11aa90 --text "The staging VPN is profile B."`
 		f.StringVar(&d.Text, "text", "", "`text` in place of the proposed one")
 		f.StringVar(&file, "file", "", "take the text from `file`; - is standard input")
 	}

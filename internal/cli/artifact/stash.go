@@ -14,9 +14,10 @@ func newStash(j *job.Job) *cobra.Command {
 		Use:   "stash put|get|ls|gc",
 		Short: "Keep large outputs outside of the window",
 		Long: `The stash stores texts that are too large for the window, such as the output of a
-tool. A pointer with the head and the tail goes into the window, and get returns the
-whole text. Equal outputs are stored once. A stashed output expires after 7 days,
-unless --ttl says otherwise; gc erases expired ones.`,
+tool. A pointer with the head and the tail goes into the window, and get returns the whole text.
+Equal outputs are stored once. A stashed output expires after 7 days, unless --ttl says otherwise;
+gc erases expired ones.`,
+		Example: `  make test 2>&1 | carrel stash put --title "make test"`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return out.Usagef("unknown command %q for \"carrel stash\"", args[0])
@@ -37,9 +38,8 @@ func newStashPut(j *job.Job) *cobra.Command {
 		Use:   "put [FILE|-] [--title T] [--ttl D] [--session S] [--tokens N]",
 		Short: "Take an output in and print a pointer to it",
 		Long: `Put stores a file or standard input and prints the pointer for the window: the
-command that returns the whole text, its head and tail, and the lines between them
-that are most likely needed. Content that looks as if it held a credential is
-refused.`,
+command that returns the whole text, its head and tail, and the lines between them that are most
+likely needed. Content that looks as if it held a credential is refused.`,
 		Example: `  make test 2>&1 | carrel stash put --title "make test"
   carrel stash put build.log --ttl 1d`,
 		Args: cobra.MaximumNArgs(1),
@@ -111,6 +111,7 @@ func newStashGet(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:               "get ID",
 		Short:             "Print the stashed output of a pointer",
+		Example:           `  carrel stash get 9c04b1de > output.txt`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, j.CompleteArtifacts(carrel.ArtifactsRequest{Stash: true})),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,9 +133,10 @@ func newStashGet(j *job.Job) *cobra.Command {
 
 func newStashList(j *job.Job) *cobra.Command {
 	return &cobra.Command{
-		Use:   "ls",
-		Short: "List the stash",
-		Args:  cobra.NoArgs,
+		Use:     "ls",
+		Short:   "List the stash",
+		Example: `  carrel stash ls`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listArtifacts(cmd.Context(), j, &carrel.ArtifactsRequest{Stash: true})
 		},
@@ -144,10 +146,11 @@ func newStashList(j *job.Job) *cobra.Command {
 func newStashGC(j *job.Job) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use:   "gc [-n]",
-		Short: "Erase expired outputs",
-		Long:  "Gc erases expired outputs from the stash, and everything derived from them.",
-		Args:  cobra.NoArgs,
+		Use:     "gc [-n]",
+		Short:   "Erase expired outputs",
+		Long:    "Gc erases expired outputs from the stash, and everything derived from them.",
+		Example: `  carrel stash gc -n`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

@@ -20,9 +20,9 @@ func newTier(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tier --demand D,... [--budget N]",
 		Short: "Say which tier a demand calls for",
-		Long: `Tier says how far a context is degraded for each of some demands: what it would
-take if nothing were cut, as a share of the budget such as 0.95 or 95%, or in
-tokens if there is a --budget. See "carrel help tiers".`,
+		Long: `Tier prints the tier of a context for each demand. A demand is the size of the
+context if nothing were cut: a share of the budget such as 0.95 or 95%, or with --budget a number
+of tokens. See "carrel help tiers".`,
 		Example: `  carrel debug tier --demand 0.7999,0.80,0.95,1.10,1.11
   carrel debug tier --demand 41000 --budget 40000`,
 		Args: cobra.NoArgs,
@@ -64,7 +64,7 @@ tokens if there is a --budget. See "carrel help tiers".`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&demands, "demand", nil, "`shares` of the budget, or tokens")
-	f.StringVar(&budget, "budget", "", "`tokens` that there are")
+	f.StringVar(&budget, "budget", "", "budget in `tokens`")
 	return cmd
 }
 

@@ -25,20 +25,20 @@ func newContractInit(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [SESSION] [--from FILE|-] [--inherit SESSION]",
 		Short: "Begin a contract",
-		Long: `Init begins the contract of a conversation: states, lists, guards, and what a
-payload has. A SESSION that is not stored is one whose conversation is still to
-come; without one, it is given an id. Nothing is written if anything of the
-payload cannot be.
+		Long: `Init begins the contract of a conversation: its states, lists and guards, and the
+contents of a payload. SESSION may be an id that is not stored yet, for a conversation that is
+still to come; without SESSION, init makes a new id. If any part of the payload is refused,
+nothing is written.
 
-The payload is JSON, with any of these:
+The payload is JSON with any of these keys:
 
   {"sources": [{"name": "readme", "text": "..."}], "decisions": ["..."],
    "open_questions": ["..."], "resume_state": "..."}
 
---inherit takes over the decisions, corrections, open questions and verified
-claims of an earlier session.
+--inherit copies the decisions, corrections, open questions and verified claims of an earlier
+session.
 
-The store has the contract; a file has it, too: "carrel contract path".`,
+The contract is in the store, and a copy of it in a file: "carrel contract path".`,
 		Example: `  carrel contract init
   carrel contract init @last --from payload.json --inherit 5f0c2a7e`,
 		Args:              cobra.MaximumNArgs(1),
@@ -102,23 +102,23 @@ func newContractAdd(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [SESSION] --decision T | --correction T | --rule R | ...",
 		Short: "Add decisions, questions, corrections and rules to a contract",
-		Long: `Add appends to the contract of a conversation, all of what is given or nothing. The
-contract is run as it would be afterwards, and if it does not hold, the exit code
-is 9 and nothing is added.
+		Long: `Add appends statements to the contract of a conversation: all of them, or none.
+Carrel runs the contract with the new statements first; if it does not hold, the exit code is 9
+and nothing is added.
 
-A decision that begins with use-, pin-, set-, choose-, prefer- or select- says
-something of what follows: pin-go-1.26 and pin-go-1.25 contradict each other.
-Then --on-conflict says what is to become of the new one: refuse, override (the
-old one gives way, and that is recorded), defer (it becomes an open question) or
-comply (it is dropped).
+A decision that begins with use-, pin-, set-, choose-, prefer- or select- assigns the words that
+follow: pin-go-1.26 and pin-go-1.25 contradict each other. --on-conflict decides about a new
+decision that contradicts an older one: refuse it, override (the new one replaces the old one, and
+the contract records that), defer (the new one becomes an open question) or comply (the new one is
+dropped).
 
-A correction is one of "carrel contract corrections", or other words. The blocks
-that --block names record it, and never leave the window. --from names the source
-in which the words of a --verified claim stand.
+A correction is a name that "carrel contract corrections" lists, or other words. The blocks in
+--block record it, and never leave the window. --from names the source that contains the text of a
+--verified claim.
 
-A --rule is a requirement in the Liminate language that must hold from now on: no
-pass can bring the window into a state in which it fails. A --statement is a line
-of the language that is judged where it stands.`,
+A --rule is a requirement in the Liminate language: from now on no pass may bring the window into
+a state in which the requirement fails. A --statement is a line of the language that is evaluated
+at its place in the contract.`,
 		Example: `  carrel contract add --decision pin-go-1.26 --question "Which driver?"
   carrel contract add --correction keep-it-short --block 4f0c
   carrel contract add --source readme=@README.md --verified "needs Go 1.26" \
@@ -264,10 +264,11 @@ func newContractDecide(j *job.Job) *cobra.Command {
 	f := &additions{req: &carrel.AmendContractRequest{}}
 	s := &job.SessionArg{}
 	cmd := &cobra.Command{
-		Use:   "add-decision DECISION... [--session S] [--on-conflict WHAT]",
-		Short: "Add decisions to a contract",
-		Long:  `Add-decision is "carrel contract add" with a --decision for each argument.`,
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "add-decision DECISION... [--session S] [--on-conflict WHAT]",
+		Short:   "Add decisions to a contract",
+		Long:    `Add-decision is "carrel contract add" with a --decision for each argument.`,
+		Example: `  carrel contract add-decision pin-go-1.26 --on-conflict override`,
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.req.Decisions = args
 			return f.run(cmd.Context(), j, s, nil)
@@ -285,9 +286,10 @@ func newContractClose(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "close [SESSION]",
 		Short: "End a contract, so that nothing can be added to it",
-		Long: `Close ends the contract of a conversation. Nothing can be added afterwards, so the
-window cannot be changed any more either: the conversation can be read, exported
-and handed over, and its contract inherited.`,
+		Long: `Close ends the contract of a conversation. Nothing can be added to a closed
+contract, so the window cannot change any more either. The conversation can still be read,
+exported and handed over, and other contracts can inherit from this one.`,
+		Example:           `  carrel contract close @last`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,11 +22,11 @@ func newContract(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "contract [show|init|add|check|close|path|save|corrections]",
 		Short: "Keep the contract of a conversation: decisions, corrections, rules",
-		Long: `Contract works on the contracts of conversations: programs in the Liminate
-language that say what became of each block, and what was decided, asked,
-corrected and verified. Each pass over the window appends to it, and is refused
-if the contract would not hold afterwards. Without a word of these it prints the
-contract. "carrel help contracts" says more.`,
+		Long: `Contract works on the contracts of conversations. A contract is a program in the
+Liminate language that records the state of each block and the decisions, questions, corrections
+and verified claims of the conversation. Each pass over the window appends to the contract, and is
+refused if the contract would not hold afterwards. Without a subcommand it prints the contract.
+"carrel help contracts" is the guide.`,
 		Example: `  carrel contract init --from payload.json
   carrel contract add --decision pin-go-1.26 --correction keep-it-short
   carrel contract check
@@ -46,8 +46,9 @@ func newContractShow(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [SESSION]",
 		Short: "Print the contract of a conversation",
-		Long: `Show prints the contract of a conversation as statements of the Liminate language,
-a line each: the contents of a .limn file.`,
+		Long: `Show prints the contract of a conversation as statements of the Liminate language, a
+line each: the contents of a .limn file.`,
+		Example:           `  carrel contract show > session.limn`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE:              show,
@@ -84,9 +85,10 @@ func newContractCorrections(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "corrections",
 		Short: "List the corrections that have a name",
-		Long: `Corrections lists the ways in which a user may want an agent to work that have a
-name, with the category and the meaning of each. "carrel contract add
---correction" takes one of these names, or other words.`,
+		Long: `Corrections lists the named corrections: ways in which a user may want an agent to
+work, with category and meaning. "carrel contract add --correction" takes one of these names, or
+other words.`,
+		Example:     `  carrel contract corrections`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(*cobra.Command, []string) error {
@@ -111,11 +113,11 @@ func newContractCheck(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [SESSION|FILE.limn|-]...",
 		Short: "Tell whether contracts hold",
-		Long: `Check runs the contracts of conversations, or those in files, and says of each rule
-whether it holds: the statements can be run, the guards of the user are met, no
-block that is pinned or records a correction is out of the window, the window is
-within its budget, a block is in one list, no two decisions contradict each
-other. What fails is listed with its line. If anything does, the exit code is 1.`,
+		Long: `Check runs the contracts of conversations, or contracts in files, and prints for
+each rule whether it holds: all statements can be run; the guards of the user are met; no block
+that is pinned or records a correction is out of the window; the window is within its budget; each
+block is in one list only; no two decisions contradict each other. It lists each failure with its
+line. If anything fails, the exit code is 1.`,
 		Example: `  carrel contract check
   carrel contract check session.limn other.limn`,
 		ValidArgsFunction: j.CompleteSession,

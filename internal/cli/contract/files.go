@@ -54,14 +54,13 @@ func newContractPath(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path [SESSION]",
 		Short: "Print where the file of a contract is",
-		Long: `Path prints the path of the file for the contract of a conversation, and makes the
-folder of it: $LIMINATE_CONTRACTS_DIR, else $XDG_DATA_HOME/liminate/contracts,
-else ~/.liminate/contracts. A folder in a git work tree, or one that others can
-look into, is refused.
+		Long: `Path prints the path of the file for the contract of a conversation, and makes its
+folder: $LIMINATE_CONTRACTS_DIR, else $XDG_DATA_HOME/liminate/contracts, else
+~/.liminate/contracts. It refuses a folder that is in a git work tree or that other users can
+read.
 
-The store has the contract and the file is a copy, which init, add, close and
-save write. If it is not there, or the contract went on since, a line on
-standard error says so.`,
+The contract is in the store. The file is a copy, which init, add, close and save write. If the
+file is missing or older than the contract, a line on standard error says so.`,
 		Example:           `  carrel limn run "$(carrel contract path)"`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
@@ -115,12 +114,13 @@ func newContractSave(j *job.Job) *cobra.Command {
 		Use:   "save [SESSION] [--attended] [--consent]",
 		Short: "Write the contract of a conversation into its file",
 		Long: `Save writes the contract of a conversation into its file, see "carrel contract
-path", and warns of lines with words such as "password" or "api key". The file
-stays on this machine: Carrel uploads nothing, and has no part that could.
+path", and warns of lines with words such as "password" or "api key". The file stays on this
+machine: Carrel uploads nothing.
 
-A program that does upload contracts asks here first: with --attended, which says
-that a person is there, the exit code is 10 unless --consent says that the person
-consents. The file is written in any case, and nothing is ever asked.`,
+Another program that uploads contracts can ask save for permission first. With --attended (a
+person is present) the exit code is 10, unless --consent says that the person agrees. Save writes
+the file in any case, and asks nothing.`,
+		Example:           `  carrel contract save --attended --consent`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -146,8 +146,8 @@ consents. The file is written in any case, and nothing is ever asked.`,
 		},
 	}
 	s = job.TakesSession(cmd)
-	cmd.Flags().BoolVar(&attended, "attended", false, "a person is there who could be asked")
-	cmd.Flags().BoolVar(&consent, "consent", false, "the person consents that the contract is given away")
+	cmd.Flags().BoolVar(&attended, "attended", false, "a person is present who can be asked")
+	cmd.Flags().BoolVar(&consent, "consent", false, "the person agrees that another program uploads the contract")
 	return cmd
 }
 

@@ -28,14 +28,14 @@ func newPager(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pager --history FILE --contract FILE",
 		Short: "Decide on a history file and continue its contract",
-		Long: `Pager does what the original context pager does, on its files: it scores each
-block of a history, prints a record for each on standard error and a summary on
-standard output, and appends what it decided to a contract.
+		Long: `Pager does what the original context pager does, on its files: it scores each block
+of a history, prints a record for each on standard error and a summary on standard output, and
+appends what it decided to a contract.
 
-The contract is appended to in one step, or not at all. Its statements are ones
-that the Liminate language runs; --limn legacy writes those of the original.
-History and contract may not be the store's: this command uses no store, and no
-settings but its flags.`,
+The contract is appended to in one step, or not at all. Its statements are ones that the Liminate
+language runs; --limn legacy writes those of the original. History and contract may not be the
+store's: this command uses no store, and no settings but its flags.`,
+		Example:     `  carrel pager --history history.json --contract session.limn`,
 		Args:        cobra.NoArgs,
 		Annotations: job.WithoutFiles(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

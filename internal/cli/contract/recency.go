@@ -16,9 +16,9 @@ func newRecency(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recency --ages N,...",
 		Short: "Print how recent blocks of some ages are",
-		Long: `Recency prints 1/(1+ln(1+age)) for each of some ages, which the score of "carrel
-pager" has for the age of a block, to four decimals. An age is in turns, which need
-not be whole: 0 is the current turn.`,
+		Long: `Recency prints 1/(1+ln(1+age)) for each age, to four decimals: the recency of a
+block in the score of the strategy pager. An age is a number of turns, which need not be whole; 0
+is the present turn.`,
 		Example: `  carrel debug recency --ages 0,1,10,100`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -20,15 +20,13 @@ func newLimnCheck(j *job.Job) *cobra.Command {
 		Use:   "check FILE|-... [--pack P]... [--profile 35|53|61] [--strict]",
 		Short: "Check programs without running them",
 		Long: `Check reads programs and lists what is wrong with them: lines that are no
-statements, names that are used before anything gives them a meaning, and, with
---profile, what a reader with an older vocabulary cannot read: 35 is that of
-release 0.2.0, 53 the first that has "because", and 61 is today's. Then the exit
-code is 1.
+statements, names that are used before anything gives them a meaning, and, with --profile, what a
+reader with an older vocabulary cannot read: 35 is that of release 0.2.0, 53 the first that has
+"because", and 61 is today's. Then the exit code is 1.
 
-It also warns of rules that contradict one another, such as a requirement that
-no value can meet beside a prohibition, and of conditions that a run asks about.
-With --strict the exit code is 1 then, too. Only a run tells whether values are
-of the right kind.`,
+It also warns of rules that contradict one another, such as a requirement that no value can meet
+beside a prohibition, and of conditions that a run asks about. With --strict the exit code is 1
+then, too. Only a run tells whether values are of the right kind.`,
 		Example: `  carrel limn check rules.limn more.limn
   carrel contract | carrel limn check - --profile 35`,
 		Args: cobra.MinimumNArgs(1),
@@ -155,8 +153,8 @@ func newLimnConform(j *job.Job) *cobra.Command {
 		Use:   "conform FILE|-",
 		Short: "Hold this implementation of the language against cases",
 		Long: `Conform runs the programs of a file of cases and lists what differs from what the
-file says of them: "-" is before what should be, and "+" before what is. If
-there is a difference, the exit code is 1. The file is JSON:
+file says of them: "-" is before what should be, and "+" before what is. If there is a difference,
+the exit code is 1. The file is JSON:
 
   {"cases": [{"name": "a list counts its items",
               "program": "remember a list called xs with 4 and 5\ncount the xs",
@@ -164,11 +162,11 @@ there is a difference, the exit code is 1. The file is JSON:
                           {"line": 2, "status": "success", "output": ["2"]}],
               "exit": 0}]}
 
-A case may also have "packs" (names of packs, or packs), "confirm": true for
-conditions that mix "and" with "or", "strict": true for the exit code of run
---strict, and "today". Handlers run on the sequences of packs of type "test".
-What messages say is not compared.`,
-		Args: cobra.ExactArgs(1),
+A case may also have "packs" (names of packs, or packs), "confirm": true for conditions that mix
+"and" with "or", "strict": true for the exit code of run --strict, and "today". Handlers run on
+the sequences of packs of type "test". What messages say is not compared.`,
+		Example: `  carrel limn conform cases.json`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			data, err := j.Read(args[0])
 			if err != nil {

@@ -25,23 +25,23 @@ func newIntent(j *job.Job) *cobra.Command {
 		Use:   "intent TEXT...|FILE|- [--keywords | --diff BEFORE | --compat | --score CASES]",
 		Short: "Show the intent of a prompt",
 		Long: `Intent compiles a prompt: it finds one of seven verbs (explain, create, transform,
-analyze, decide, plan, fix), fills the slots of that verb with words of the
-prompt, and says what is missing, which words pull in two directions, and what
-they say of the person. Nothing is made up, and no model is asked.
+analyze, decide, plan, fix), fills the slots of the verb with words of the prompt, and prints
+which slots are empty, which words contradict each other, and what the words tell about the
+person. It makes nothing up, and asks no model.
 
---json prints Intent IR v0, in the form that other programs read, without a key
-for the schema of this command: "carrel debug schema intent". --keywords prints the
-words that the pager looks for, one a line. --diff says what changed since the
-intent in a file, and exits with 1 if anything did. What is an intent already, in
-JSON, or the "intent_ir" of a history of the context pager, is taken as it is. An
-argument that is the name of a file is read.
+TEXT is the prompt; a single argument that names a file is read instead. JSON that is an intent
+already, or a history of the context pager with an "intent_ir", is taken unchanged.
 
---compat prints Intent IR v0 in the types of the published packets: what fills a
-slot is one text, flags are names, further requests are verbs. It is always JSON.
+--json prints Intent IR v0 in the form that other programs read, without a key for the schema;
+"carrel debug schema intent" describes it. --keywords prints the words that the strategy pager
+looks for, one per line. --diff lists the changes since the intent in a file, and exits with 1 if
+there are any.
 
---score compiles the prompts of a file of cases and prints how much is as
-expected, and what is not. It reads the published files of tests as well. The exit
-code is 1 if a share is below --min.`,
+--compat prints Intent IR v0 with the types of the published packets: each slot is one text, flags
+are names, further requests are verbs. It is always JSON.
+
+--score compiles the prompts of a file of cases, and prints which share is as expected, and each
+difference. It also reads the published test files. If a share is below --min, the exit code is 1.`,
 		Example: `  carrel intent "fix the login test that hangs on mac"
   carrel intent -f prompt.txt --json | carrel debug schema check intent -
   carrel intent --keywords "plan the move of the billing tables"

@@ -22,13 +22,13 @@ func newCredential(j *job.Job) *cobra.Command {
 		Aliases: []string{"token"},
 		Short:   "Let agents and services in over the network",
 		Long: `A credential permits requests over HTTP as one actor, in some scopes, for some kinds
-of work, until it expires or is revoked. It is shown once, when it is created: the
-store keeps only its hash, made with a key in a file beside the store or at
-CARREL_CREDENTIAL_KEY_FILE. The owner of that file and the store can check and make
-credentials; if the file is lost, all credentials must be replaced.
+of work, until it expires or is revoked. It is shown once, when it is created: the store keeps
+only its hash, made with a key in a file beside the store or at CARREL_CREDENTIAL_KEY_FILE. The
+owner of that file and the store can check and make credentials; if the file is lost, all
+credentials must be replaced.
 
-A backup has the hashes and not the key. A backup from before a revocation brings
-the credential back: revoke it again after a restore.`,
+A backup has the hashes and not the key. A backup from before a revocation brings the credential
+back: revoke it again after a restore.`,
 		RunE: job.Group("credential", "create, list, revoke"),
 	}
 	cmd.AddCommand(newCredentialCreate(j), newCredentialList(j), newCredentialRevoke(j))
@@ -88,8 +88,8 @@ permissions are fixed, and a request cannot extend them:
   erase    remove, refute and purge
   observe  see the metrics of the server, but no content of a scope
 
-Review and erase include write. A scope may be a pattern: acme/* is every scope
-below acme, * is every scope.`,
+Review and erase include write. A scope may be a pattern: acme/* is every scope below acme, * is
+every scope.`,
 		Example: `  carrel credential create
   CREDENTIAL=$(carrel credential create --actor ci --for acme/web --expires 7d)
   carrel credential create --actor dana --allow read,write,review --for 'acme/*'
@@ -202,7 +202,8 @@ func newCredentialList(j *job.Job) *cobra.Command {
 		Short: "List the credentials that there are and were",
 		Long: `List prints the records of all credentials, in all scopes, the oldest first. The
 credentials themselves are not stored and cannot be shown.`,
-		Args: cobra.NoArgs,
+		Example: `  carrel credential list`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return j.With(cmd.Context(), false, func(a *job.Access) error {
 				authority, err := registrar(j, a, "")
@@ -247,8 +248,8 @@ func newCredentialRevoke(j *job.Job) *cobra.Command {
 		Use:   "revoke ID...",
 		Short: "Make credentials worthless, at once and for good",
 		Long: `Revoke ends the validity of credentials: no server on this store accepts them for a
-request that begins from now on. A revocation cannot be undone. An ID may be
-shortened, or be the credential itself.`,
+request that begins from now on. A revocation cannot be undone. An ID may be shortened, or be the
+credential itself.`,
 		Example:           `  carrel credential revoke tok_5c1f09ab`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeCredential(j),

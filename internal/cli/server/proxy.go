@@ -36,16 +36,15 @@ func newProxy(j *job.Job) *cobra.Command {
 		Use:   "proxy [--listen ADDR] [--mode observe|manage]",
 		Short: "Pass calls to models on, and record them",
 		Long: `Proxy forwards calls between agents and the providers of their models, on this
-machine alone. It forwards requests and answers byte for byte, records each call
-before it is sent and its outcome, and imports the conversations as they grow. Point
-an agent at it:
+machine alone. It forwards requests and answers byte for byte, records each call before it is sent
+and its outcome, and imports the conversations as they grow. Point an agent at it:
 
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787/anthropic
   OPENAI_BASE_URL=http://127.0.0.1:8787/openai/v1
 
-or let "carrel run" do that. The agent's own key or login goes only to the upstream
-in the settings. A call that cannot be recorded is forwarded nevertheless and
-counted as a gap, unless the setting proxy.audit is "required".
+or let "carrel run" do that. The agent's own key or login goes only to the upstream in the
+settings. A call that cannot be recorded is forwarded nevertheless and counted as a gap, unless
+the setting proxy.audit is "required".
 
 It runs until it is interrupted or ended by "carrel stop".`,
 		Example: `  carrel proxy
@@ -63,7 +62,7 @@ It runs until it is interrupted or ended by "carrel stop".`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:8787, by default. Port 0 takes a free one")
+	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; by default that in the settings, or else 127.0.0.1:8787. Port 0 takes a free one")
 	f.StringVar(&fl.mode, "mode", "", "`mode`: "+strings.Join(config.ProxyModes(), " or "))
 	job.Offer(cmd, "mode", config.ProxyModes()...)
 	fl.register(cmd)
@@ -82,7 +81,7 @@ func (fl *proxyFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&fl.anthropic, "upstream.anthropic", "", "base `URL` to which requests to Anthropic go")
 	f.StringVar(&fl.openAI, "upstream.openai", "", "base `URL` to which requests to OpenAI go")
-	f.Int64Var(&fl.budget, "budget", 0, "`tokens` above which a managed request is made smaller; of the settings by default")
+	f.Int64Var(&fl.budget, "budget", 0, "`tokens` above which a managed request is made smaller; by default those in the settings")
 	f.BoolVar(&fl.recall, "recall", false, "give the model in managed conversations a tool that recalls the text of a pointer")
 	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
 }

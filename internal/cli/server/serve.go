@@ -25,22 +25,25 @@ func newServe(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [--listen ADDR] [--mcp=false] [--proxy]",
 		Short: "Serve HTTP and MCP",
-		Long: `Serve answers services over HTTP and agents over MCP, in one process on one store,
-until it is interrupted, or ended by "carrel stop". It listens on this machine
-alone, unless --remote or the settings say otherwise, and every request needs a
-credential, also on this machine: "carrel credential create" makes one.
+		Long: `Serve runs one server on one store: an HTTP API for services and an MCP server for
+agents. It runs until it is interrupted or "carrel stop" ends it. It listens on this machine only,
+unless --remote or the settings permit more. Every request needs a credential, even from this
+machine: "carrel credential create" makes one.
 
-  /v1/…           the jobs, a route each; /v1/openapi.json describes them
-  /v1/events      what happens, as a stream
-  /console/       pages for people, with --console
-  /mcp            the Model Context Protocol, for agents; the header
-                  Carrel-Session names the session that an agent is in
-  /healthz        says that the process lives; needs no credential, and so does
-                  /readyz
-  /metrics        for Prometheus; wants the permission observe
+  /v1/…           the API; /v1/openapi.json describes each route
+  /v1/events      a stream of events
+  /console/       web pages for people, with --console
+  /mcp            the Model Context Protocol; the header Carrel-Session names
+                  the agent's session
+  /healthz        whether the process lives; needs no credential
+  /readyz         whether the server takes requests; needs no credential
+  /metrics        metrics for Prometheus; the credential needs the permission
+                  observe
 
-Several servers, and commands besides them, may work on one store. When it ends, a
-server takes nothing new, finishes what it has begun, and closes its store.`,
+Several servers and commands may use the same store at once. When a server ends, it accepts no
+more requests, finishes the running ones, and closes the store. With --drain it first reports at
+/readyz for a while that it is about to end, and still answers, so that a load balancer can turn
+away from it.`,
 		Example: `  carrel serve
   carrel credential create --actor ci --for acme/web
   curl -H "Authorization: Bearer $CREDENTIAL" http://127.0.0.1:7717/v1/sessions`,
@@ -54,16 +57,16 @@ server takes nothing new, finishes what it has begun, and closes its store.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; of the settings, or else 127.0.0.1:7717, by default. Port 0 takes a free one")
-	f.StringVar(&fl.cert, "tls-cert", "", "speak HTTPS, with the certificate in `file`; read again when it changes")
+	f.StringVar(&fl.listen, "listen", "", "`address` to listen at; by default the one in the settings, or else 127.0.0.1:7717. Port 0 takes a free port")
+	f.StringVar(&fl.cert, "tls-cert", "", "speak HTTPS with the certificate in `file`, which is read again when it changes")
 	f.StringVar(&fl.key, "tls-key", "", "`file` with the private key of the certificate")
-	f.BoolVar(&fl.remote, "remote", false, "let other machines reach it, if the address lets them")
-	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call it; may be given again")
-	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP, too")
-	f.BoolVar(&fl.console, "console", false, "serve people, too: pages at /console/, for which they sign in with a credential")
-	f.BoolVar(&fl.write, "allow-write", false, "let people change something at the console: pins, undoing, reviews")
-	f.DurationVar(&fl.drain, "drain", 0, "before it ends, answer as before for a `duration` such as 10s, and say at /readyz that it is about to end")
-	f.BoolVar(&fl.proxy, "proxy", false, "pass calls to models on, too, at proxy.listen; see carrel proxy")
+	f.BoolVar(&fl.remote, "remote", false, "let other machines reach the server, if it listens at an address that they reach")
+	f.StringArrayVar(&fl.hosts, "host", nil, "another `name` by which clients call the server; may be repeated")
+	f.BoolVar(&fl.mcp, "mcp", true, "serve agents over MCP at /mcp")
+	f.BoolVar(&fl.console, "console", false, "serve web pages at /console/, where people sign in with a credential")
+	f.BoolVar(&fl.write, "allow-write", false, "let people pin, undo and review on the pages of the console")
+	f.DurationVar(&fl.drain, "drain", 0, "when told to end, answer for a `duration` such as 10s as before, while /readyz says that the server is about to end")
+	f.BoolVar(&fl.proxy, "proxy", false, "also run the proxy for calls to models, at proxy.listen: carrel help proxy")
 	return cmd
 }
 

@@ -26,13 +26,13 @@ func newUI(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ui [SESSION] [--listen ADDR] [--allow-write] [--no-open]",
 		Short: "Look at sessions, windows and cost in a browser",
-		Long: `Ui serves pages on this machine and opens a browser with them: sessions, what fills
-each window and why, the original of all that left it, what happened, calls, contexts,
-memories that wait, cost. It ends when it is interrupted. The URL that it prints has the
-key to come in; it is worth nothing once ui has ended.
+		Long: `Ui serves web pages on this machine and opens them in a browser: sessions, the parts
+of each window with the reason for each, the original text of every block, the journal, calls,
+contexts, memories that wait for a review, and costs. It ends when it is interrupted. The URL that
+it prints contains a key, which is valid only while ui runs.
 
-Nothing can be changed unless --allow-write is given: then blocks are pinned, operations
-undone and memories reviewed there.`,
+The pages change nothing, unless --allow-write permits people to pin blocks, undo operations and
+review memories there.`,
 		Example: "  carrel ui\n  carrel ui @last --allow-write",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +43,7 @@ undone and memories reviewed there.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&fl.listen, "listen", "127.0.0.1:0", "`address` of this machine to listen at; port 0 takes a free one")
-	f.BoolVar(&fl.write, "allow-write", false, "let the pages change something: pins, undoing, reviews")
+	f.BoolVar(&fl.write, "allow-write", false, "let the pages pin, undo and review")
 	f.BoolVar(&fl.stay, "no-open", false, "print the URL and open no browser")
 	return cmd
 }

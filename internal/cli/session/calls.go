@@ -28,20 +28,21 @@ func newCalls(j *job.Job) *cobra.Command {
 		Use:   "calls [SESSION] [--since D] [--limit N]",
 		Short: "List the calls to models that were recorded on their way",
 		Long: `Calls lists the calls to models that passed through Carrel, the last begun first, of
-all conversations or of one: the model, the outcome, and how many of the tokens that
-the provider counted were read from its cache. A call is recorded before it is sent
-and again when its answer arrives:
+all conversations or of one: the model, the outcome, and how many of the tokens that the provider
+counted were read from its cache. A call is recorded before it is sent and again when its answer
+arrives:
 
   intent   about to be sent, or sent; the outcome is not known yet
   done     the whole answer arrived
   failed   the call was refused, or its answer was cut
   unknown  the sender ended before the answer arrived
 
-Would is the estimated size of an unmanaged call's prompt if Carrel had managed its
-window; it is no promise. Why then names the action that managing would have taken.
+Would is the estimated size of an unmanaged call's prompt if Carrel had managed its window; it is
+no promise. Why then names the action that managing would have taken.
 
-The record of a call has no text of the conversation. It stays when the conversation
-is purged; name a purged conversation by its whole id.`,
+The record of a call has no text of the conversation. It stays when the conversation is purged;
+name a purged conversation by its whole id.`,
+		Example:           `  carrel calls @last --limit 5`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 	}
@@ -112,20 +113,19 @@ func newReport(j *job.Job) *cobra.Command {
 		Use:   "report [--since D]",
 		Short: "Report the calls to models, and how much managing saved",
 		Long: `Report adds up the calls to models that passed through Carrel, separately for
-conversations that it managed, for those held out for comparison, and for all
-others. Came and sent are the sizes in bytes of the bodies that clients sent and
-that went to the provider; prompt, read, written, uncached and output are tokens as
-the provider counted them.
+conversations that it managed, for those held out for comparison, and for all others. Came and
+sent are the sizes in bytes of the bodies that clients sent and that went to the provider; prompt,
+read, written, uncached and output are tokens as the provider counted them.
 
-A conversation counts as held out if any of its calls is, otherwise as managed if
-any is. Conversations are held out at random: the difference per conversation
-between them and the managed ones is the effect of managing, plus chance.
+A conversation counts as held out if any of its calls is, otherwise as managed if any is.
+Conversations are held out at random: the difference per conversation between them and the managed
+ones is the effect of managing, plus chance.
 
-For unmanaged conversations it estimates the cost with managing. The lower bound is
-the sum of the estimates recorded with their calls; the upper bound assumes that a
-quarter of the removed text is sent nevertheless and that the model looks something
-up twice after each cut. It is no promise.`,
-		Args: cobra.NoArgs,
+For unmanaged conversations it estimates the cost with managing. The lower bound is the sum of the
+estimates recorded with their calls; the upper bound assumes that a quarter of the removed text is
+sent nevertheless and that the model looks something up twice after each cut. It is no promise.`,
+		Example: `  carrel report --since 7d`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			since, err := parseSince(after, j.Clock()())
 			if err != nil {

@@ -15,12 +15,14 @@ func newCallsShow(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show CALL",
 		Short: "Show one call: its content, its cost and its cache misses",
-		Long: `Show prints what is recorded of one call to a model, by its id or by its number, which
-is its place in the order in which calls were begun. Of a call that Carrel managed it
-lists what was sent, by lengths: what the call before was sent too, what the client
-added, and what Carrel put in place of messages. Of a call that went as it came
-nothing is kept but its size. If the call could have read more from the provider's
-cache than it did, it says why, as far as the calls show it, and what that cost.`,
+		Long: `Show prints the record of one call to a model. CALL is the id of the call, or its
+number in the order in which calls began. For a call that Carrel managed, it lists the sizes of
+the parts of the sent body: the part that the call before sent, too, the part that the client
+added, and the text that Carrel put in the place of messages. For a call that Carrel did not
+manage, only the size of the body is recorded. If the call could have read more from the
+provider's cache, show prints the cause, as far as the calls show it, and the extra cost.`,
+		Example: `  carrel calls --limit 5
+  carrel calls show 2`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

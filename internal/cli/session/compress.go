@@ -36,32 +36,28 @@ func newCompress(j *job.Job) *cobra.Command {
 		Use:   "compress [SESSION] [--target N|50% | --smallest] [--strategy S] [--probe-min R] [-o FILE]",
 		Short: "Cut the window to a budget, and keep what the agent needs to go on",
 		Long: `Compress cuts the window of a conversation to a budget. In place of the text that
-leaves, it writes an account: the user's words, the agent's sentences, calls with
-their outcomes, changes, important parts of files, and the state at the end. The
-newest messages stay unchanged. Each cut block has an id, by which "carrel recall"
-returns it; blocks that rules keep never leave: "carrel help budget". Every byte
-stays in the store.
+leaves, it writes an account: the user's words, the agent's sentences, calls with their outcomes,
+changes, important parts of files, and the state at the end. The newest messages stay unchanged.
+Each cut block has an id, by which "carrel recall" returns it; blocks that rules keep never leave:
+"carrel help budget". Every byte stays in the store.
 
---strategy selects another way: "carrel help summaries". Some strategies make a
-summary of older blocks, beside an account or in place of the blocks. The summary is
-accepted only if the window then answers the probes that were generated from the
-originals. --summary and --todos need such a strategy: without --strategy and a
-setting they use anchored.
+--strategy selects another way: "carrel help summaries". Some strategies make a summary of older
+blocks, beside an account or in place of the blocks. The summary is accepted only if the window
+then answers the probes that were generated from the originals. --summary and --todos need such a
+strategy: without --strategy and a setting they use anchored.
 
-The budget is --target in tokens, or in percent of the imported conversation; system
-text and tool definitions cannot leave and are added to a percentage. The default is
-the one in the settings ("carrel help config"), or half of the effective window:
-"carrel help context level". --smallest asks for the smallest window that the
-strategy can make.
+The budget is --target in tokens, or in percent of the imported conversation; system text and tool
+definitions cannot leave and are added to a percentage. The default is the one in the settings
+("carrel help config"), or half of the effective window: "carrel help context level". --smallest
+asks for the smallest window that the strategy can make.
 
-The result is checked by the rules of the conversation's provider before anything is
-written. If it does not answer the probes, the exit code is 1; if the blocks that
-rules keep do not fit, it is 5; then nothing is changed. "carrel undo" takes a
-compression back.
+The result is checked by the rules of the conversation's provider before anything is written. If
+it does not answer the probes, the exit code is 1; if the blocks that rules keep do not fit, it is
+5; then nothing is changed. "carrel undo" takes a compression back.
 
---in compresses the conversation of a file without a store: the result goes to -o or
-standard output, the report to standard error. --todos reads a task list in JSON and
-completes the tasks that the new summary reports as done.`,
+--in compresses the conversation of a file without a store: the result goes to -o or standard
+output, the report to standard error. --todos reads a task list in JSON and completes the tasks
+that the new summary reports as done.`,
 		Example: `  carrel compress --target 50%
   carrel compress @prev --target 40000 -o next.jsonl
   carrel compress --strategy anchored --probe-min 0.95
@@ -82,11 +78,11 @@ func (fl *compressFlags) register(cmd *cobra.Command, req *carrel.CompressReques
 	f := cmd.Flags()
 	f.StringVar(&fl.target, "target", "", "`budget` in tokens, or such as 50%")
 	f.BoolVar(&req.Smallest, "smallest", false, "make the window as small as the strategy can")
-	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; by default that of the settings, or else account")
-	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 for whatever comes; of the settings, or else 0.9, by default")
-	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; of the settings, or else the model's, by default")
+	f.StringVar(&fl.strategy, "strategy", "", "`how`: "+strings.Join(config.StrategyWords(), ", ")+"; by default that in the settings, or else account")
+	f.StringVar(&fl.least, "probe-min", "", "`share` of the probes that must be answered, 0 to accept any result; by default that in the settings, or else 0.9")
+	f.IntVar(&fl.window, "window", 0, "context window in `tokens`; by default that in the settings, or else the model's")
 	f.StringArrayVar(&req.Intent, "intent", nil, "`words` about the next step, for the strategy pager; by default those of the last messages")
-	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; of the settings, or else 5, by default, -1 for none")
+	f.IntVar(&req.KeepLast, "keep-last", 0, "keep the last `n` blocks from leaving; by default that in the settings, or else 5, -1 for none")
 	f.StringVar(&fl.in, "in", "", "compress the conversation of a `file`, and store nothing")
 	f.StringVarP(&fl.out.File, "output", "o", "", "export to `file` as well; - is standard output")
 	f.StringVar(&fl.to, "to", "", "`format` of the export; the conversation's own by default")

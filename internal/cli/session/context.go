@@ -24,13 +24,13 @@ func newContext(j *job.Job) *cobra.Command {
 		Use:   "context [SESSION|level|trigger|stats|diff] [--model M] [--window N] [--watch]",
 		Short: "Show the parts of the window and their sizes",
 		Long: `Context shows the sizes of the parts of a conversation's window, in tokens, and the
-free space. They add up to the size of the window that Carrel holds. The size of the
-agent's own requests is shown separately, if its transcript records it. Messages
-that the client compacted belong to earlier windows: they are not counted here, and
-can be recalled.
+free space. They add up to the size of the window that Carrel holds. The size of the agent's own
+requests is shown separately, if its transcript records it. Messages that the client compacted
+belong to earlier windows: they are not counted here, and can be recalled.
 
 With --watch it prints the picture again whenever the conversation changes, until it is
 interrupted; with --json or into a pipe it prints one line for each change.`,
+		Example:           `  carrel context`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ interrupted; with --json or into a pipe it prints one line for each change.`,
 	}
 	s = job.TakesSession(cmd)
 	cmd.Flags().StringVar(&model, "model", "", "take the context window of this `model`")
-	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; of the settings, or else the model's, by default")
+	cmd.Flags().IntVar(&window, "window", 0, "take a context window of `n` tokens; by default that in the settings, or else the model's")
 	cmd.Flags().BoolVar(&watch, "watch", false, "print it again whenever the conversation changes, until interrupted")
 	cmd.AddCommand(newLevel(j), newTrigger(j), newStats(j), newContextDiff(j))
 	for _, c := range cmd.Commands() {

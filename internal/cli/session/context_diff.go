@@ -22,16 +22,16 @@ func newContextDiff(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [SESSION] [FROM] [TO]",
 		Short: "Compare the window at two moments: what the last pass dropped",
-		Long: `Diff compares the window of a conversation at two moments: which operations were done
-between them, and each block that is not as it was. A moment is the id of an operation,
-after which it is; a revision, as "carrel log --session" lists them; or one of
+		Long: `Diff compares the window of a conversation at two moments. It lists the operations
+between them and each block that changed. A moment is the id of an operation, and means the window
+after it; a revision, as "carrel log --session" lists them; or one of
 
   start  after the first import
-  pass   before the last operation that moved blocks, the default of FROM
-  now    the window as it is, the default of TO
+  pass   before the last operation that moved blocks; the default of FROM
+  now    the present window; the default of TO
 
-It reads the journal, so an operation that was undone shows with what undid it, and a
-block that came back is not listed. Blocks that an import added are only counted.`,
+It reads the journal. An operation that was undone is listed with the operation that undid it, and
+a block that came back is not listed. Blocks that an import added are only counted.`,
 		Example: `  carrel diff
   carrel diff @last start
   carrel diff @last 3 now`,

@@ -21,34 +21,33 @@ func newDiscard(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discard ID... | --auto [SESSION] [--to N]",
 		Short: "Take blocks out of the window that are no longer needed",
-		Long: `Discard takes blocks out of the window of a conversation: those that are named,
-all or not at all, or with --auto those that are needed least, one after the
-other, until the window is near a target. They can be recalled, and "carrel
-undo" takes a discard back.
+		Long: `Discard takes blocks out of the window of a conversation: the named blocks, all of
+them or none, or with --auto the blocks that are needed least, one after the other, until the
+window is near a target. "carrel recall" returns the text of a discarded block, and "carrel undo"
+takes a discard back.
 
-These are kept: system text, the first task, the newest user message and its
-answer, corrections, code edits unless the file was later written as a whole or
-deleted, plans and conclusions, summaries, calls without a result, pins, and the
-last blocks. If one of them is named, nothing is done, the exit code is 9, and
-each block that is refused is listed with the reason. The same is true of what
-would take the window below its floor: 30,000 tokens, or 30% of the context
-window if that is less (budget.floor).
+Rules keep these blocks: system text, the first task, the newest user message and its answer,
+corrections, code edits unless the file was later written as a whole or deleted, plans and
+conclusions, summaries, calls without a result, pinned blocks, and the last blocks. If a named
+block is among them, nothing is changed, the exit code is 9, and each refused block is listed with
+the reason. The same happens if the window would fall below its floor: 30,000 tokens, or 30% of
+the context window if that is less (budget.floor).
 
-With --auto blocks go in this order, and within it the oldest first:
+With --auto blocks leave in this order, and within it the oldest first:
 
-  1  outputs of reading tools, first of files edited or read again since
-  2  outputs of commands with a one-time purpose, such as find, rg, go test
+  1  results of tools that read, first of files that were edited or read again
+  2  results of commands with a one-time purpose, such as find, rg, go test
   3  quick checks of code
   4  calls that name the conversation
   5  older user messages that were answered
-  6  outputs of other commands
+  6  results of other commands
   7  other tool calls
   8  older replies
 
-The target is 50,000 tokens, or half of the context window if that is less.
-Which tool does what can be set: "carrel help config", tools. If the thinking
-of a model is signed, what stands behind the first block that leaves loses it,
-as providers refuse it there.`,
+The target is 50,000 tokens, or half of the context window if that is less. The setting tools says
+what an unknown tool does: "carrel help config". If the model's thinking is signed, the messages
+after the first discarded block lose their thinking, because providers would refuse its signature
+there.`,
 		Example: `  carrel discard 1f03a9c2 77b0e4d1
   carrel discard --auto -n
   carrel discard --auto --to 40000 @prev`,

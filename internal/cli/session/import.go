@@ -27,9 +27,23 @@ func newImport(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [PATH...] [--all] [--from FORMAT] [--since D] [--rewind] [--watch]",
 		Short: "Take conversations in",
-		Long: `Import stores conversations from files, from every *.json, *.jsonl and *.jsonl.zst file
-of folders, from standard input (-), or with --all from wherever the agents that it
-knows keep theirs on this machine: ` + titles() + `. What was imported before is
+		Long: `Import stores conversations: from files, from every *.json, *.jsonl and *.jsonl.zst
+file of a folder, from standard input (-), or with --all from the folders in which the agents on
+this machine keep theirs: Claude Code, Codex, Gemini CLI and OpenCode. If a conversation is stored
+already, import adds only what is new; text that is gone from the file can still be recalled. It
+changes no file.
+
+Work of a sub-agent, and a fork, becomes a session of its own if the agent keeps it in a file of
+its own. If a file is there both compressed and not, import reads the one that is not.
+
+A file that has only a part of the stored conversation, and nothing new, is an older or a
+shortened copy. If you named the file, it is refused with exit code 9; in a folder it is skipped
+with a note. --rewind accepts it: the missing part leaves the conversation.
+
+If a file cannot be read, import reports it, imports the others, and ends with exit code 3. In a
+folder, files in unknown formats are skipped.
+
+--watch keeps importing files that change until it is interrupted.` + titles() + `. What was imported before is
 brought up to date: only what is new is added, and what is gone stays recallable.
 The files are not changed.
 

@@ -15,13 +15,15 @@ func newLevel(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "level [SESSION] | --used N --window N [--effective N]",
 		Short: "Say how full a window is, by the exit code",
-		Long: `Level prints how full the window of a conversation is, as a share of what of the
-context window is of use: ok, warn from 60%, compress from 70%, critical from
-90%. The exit code is 0 below compress, and 1 from there on.
+		Long: `Level prints how full the window of a conversation is: ok, warn from 60% of the
+effective window on, compress from 70%, critical from 90%. The exit code is 0 for ok and warn, and
+1 for compress and critical.
 
-What is of use is 80% of the context window, or what --effective, budget.effective
-or CARREL_EFFECTIVE_CONTEXT say. The edges are budget.warn, budget.compress and
-budget.critical.`,
+The effective window is 80% of the context window, or the tokens in --effective, budget.effective
+or CARREL_EFFECTIVE_CONTEXT. The settings budget.warn, budget.compress and budget.critical change
+the shares.
+
+Instead of a conversation it takes figures: --used tokens of --window.`,
 		Example: `  carrel context level --used 112000 --window 200000 --effective 160000
   carrel context level || carrel compress`,
 		Args:              cobra.MaximumNArgs(1),

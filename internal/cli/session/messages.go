@@ -24,17 +24,17 @@ func newMessages(j *job.Job) *cobra.Command {
 		Use:   "messages [SESSION] [--tree | --all-ids] [--limit N] [--after ID]",
 		Short: "List the blocks of a conversation",
 		Long: `Messages lists the blocks of a conversation in order: user messages, and replies
-with the results of their tool calls. Each has an id for recall, why and pin, its
-state, the rule that keeps it, its tokens, and its tokens in the present window. A
-block that "carrel discard" may take out shows its discard category; --json also has
-the reason why another block is kept, and the target and the floor of the window.
+with the results of their tool calls. Each has an id for recall, why and pin, its state, the rule
+that keeps it, its tokens, and its tokens in the present window. A block that "carrel discard" may
+take out shows its discard category; --json also has the reason why another block is kept, and the
+target and the floor of the window.
 
-Blocks that the client compacted come first: they are cold and belong to an earlier
-window, in which their turns are counted.
+Blocks that the client compacted come first: they are cold and belong to an earlier window, in
+which their turns are counted.
 
---all-ids prints only the ids. --tree shows replies under the message that they
-answer, and lists messages outside of the conversation (rewinds, sub-agents) after
-them.`,
+--all-ids prints only the ids. --tree shows replies under the message that they answer, and lists
+messages outside of the conversation (rewinds, sub-agents) after them.`,
+		Example:           `  carrel messages @prev --tree`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

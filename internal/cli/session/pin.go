@@ -17,14 +17,20 @@ func newPin(j *job.Job) *cobra.Command {
 	return pinCommand(j, false, &cobra.Command{
 		Use:   "pin ID...",
 		Short: "Keep blocks in the window, or artifacts in every context",
-		Long: `Pin puts blocks under a hard rule: no compression touches them. A block that has
-left the window is not brought back by it; see recall and undo. An id that no
-block has may be an artifact's: every context of the scope has it then.`,
+		Long: `Pin makes rules keep blocks: no compression and no discard touches a pinned block.
+Pin does not bring back a block that has left the window; see "carrel recall" and "carrel undo".
+An id may also name an artifact: every context of the scope then contains the artifact.`,
+		Example: `  carrel pin 77e0b1c2`,
 	})
 }
 
 func newUnpin(j *job.Job) *cobra.Command {
-	return pinCommand(j, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin removes the pins of blocks and artifacts."})
+	return pinCommand(j, true, &cobra.Command{
+		Use:     "unpin ID...",
+		Short:   "Lift pins",
+		Long:    "Unpin removes the pins of blocks and artifacts.",
+		Example: "  carrel unpin 77e0b1c2",
+	})
 }
 
 // A pinned says which blocks and artifacts are pinned now, or are not.

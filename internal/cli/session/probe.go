@@ -22,14 +22,13 @@ func newProbe(j *job.Job) *cobra.Command {
 		Aliases: []string{"probes"},
 		Short:   "Test whether a window answers questions about the original",
 		Long: `Probe tests whether the window of a conversation still answers questions that the
-original answers. A probe is a question with the keywords of its answer. Probes are
-generated from facts: changed files, decisions and their reasons, errors and their
-fixes, open questions, finished work, next steps, and the user's tasks and
-corrections. Paths of changed files, corrections, the user's decisions and the first
-task are critical.
+original answers. A probe is a question with the keywords of its answer. Probes are generated from
+facts: changed files, decisions and their reasons, errors and their fixes, open questions,
+finished work, next steps, and the user's tasks and corrections. Paths of changed files,
+corrections, the user's decisions and the first task are critical.
 
-"carrel compress" runs probes when it makes a summary or has --probe-min, and
-changes nothing unless enough are answered: "carrel help summaries".`,
+"carrel compress" runs probes when it makes a summary or has --probe-min, and changes nothing
+unless enough are answered: "carrel help summaries".`,
 		Example: `  carrel probe gen | carrel probe lint -
   carrel probe run --min 0.95
   carrel probe run --text summary.md --probes probes.json
@@ -48,8 +47,9 @@ func newProbeGen(j *job.Job) *cobra.Command {
 		Use:   "gen [SESSION | --in FILE] [--blocks N]",
 		Short: "Generate probes from the originals of a conversation",
 		Long: `Gen generates probes from the originals of a conversation, whatever is in its
-window. A terminal gets a table; anything else gets a list in JSON that "carrel
-probe run --probes" and "carrel probe lint" read.`,
+window. A terminal gets a table; anything else gets a list in JSON that "carrel probe run
+--probes" and "carrel probe lint" read.`,
+		Example:           `  carrel probe gen @last > probes.json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,15 +102,16 @@ func newProbeRun(j *job.Job) *cobra.Command {
 		Use:   "run [SESSION | --in FILE] [--probes FILE] [--text FILE] [--model] [--min 0.9]",
 		Short: "Grade the window by probes",
 		Long: `Run asks probes of the window of a conversation, or of the text of a file, and
-changes nothing. A probe passes if the keywords of its answer stand together in the
-window; if they are only in a block that a stub or the summary names, it counts as
-one recall away, otherwise as lost. The exit code is 0 if 90% of all probes
-(probes.accept, --min) and all critical ones pass, and otherwise 1. --min 0 requires
-none.
+changes nothing. A probe passes if the keywords of its answer stand together in the window; if
+they are only in a block that a stub or the summary names, it counts as one recall away, otherwise
+as lost. The exit code is 0 if 90% of all probes (probes.accept, --min) and all critical ones
+pass, and otherwise 1. --min 0 requires none.
 
-The text of --text is judged as a summary, as "carrel summary accept" does. With
---probes it may be any text, and needs no stored conversation. With --model the
-model of the settings answers from the window alone, and its answers are graded.`,
+The text of --text is judged as a summary, as "carrel summary accept" does. With --probes it may
+be any text, and needs no stored conversation. With --model the model of the settings answers from
+the window alone, and its answers are graded.`,
+		Example: `  carrel probe run --min 0.95
+  carrel probe run --text summary.md --probes probes.json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -158,7 +159,7 @@ model of the settings answers from the window alone, and its answers are graded.
 	f.StringVar(&probes, "probes", "", "ask the probes of a `file`; those that the originals give by default")
 	f.StringVar(&text, "text", "", "ask the text of a `file` in place of the window")
 	f.BoolVar(&req.Model, "model", false, "let the model of the settings answer: carrel help config")
-	f.StringVar(&least, "min", "", "`share` of the probes that must be answered; of the settings, or else 0.9, by default")
+	f.StringVar(&least, "min", "", "`share` of the probes that must be answered; by default that in the settings, or else 0.9")
 	return cmd
 }
 
@@ -312,9 +313,10 @@ func newProbeLint(j *job.Job) *cobra.Command {
 		Use:   "lint FILE|-",
 		Short: "Check probes: no question may have its answer in it",
 		Long: `Lint checks a list of probes: a question may not have a keyword of its answer or a
-part of its path in it, fields may not be empty, and keywords must tell
-something. If there is a problem, the exit code is 1.`,
-		Args: cobra.ExactArgs(1),
+part of its path in it, fields may not be empty, and keywords must tell something. If there is a
+problem, the exit code is 1.`,
+		Example: `  carrel probe gen | carrel probe lint -`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			probes, err := readProbes(j, args[0])
 			if err != nil {

@@ -20,8 +20,9 @@ func newProbeReport(j *job.Job) *cobra.Command {
 		Use:   "report [SESSION]",
 		Short: "Show how probes fared over the compressions of a conversation",
 		Long: `Report lists the compressions of a conversation with the probes that each window
-answered, by type, how the shares drifted, and which probes were passed once and
-fail now. What was undone does not count.`,
+answered, by type, how the shares drifted, and which probes were passed once and fail now. What
+was undone does not count.`,
+		Example:           `  carrel probe report @last`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

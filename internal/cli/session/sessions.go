@@ -58,11 +58,12 @@ func newSessions(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions [list|show|mark|rm|purge]",
 		Short: "List the conversations that are stored",
-		Long: `Sessions lists the conversations that are stored, last used first: when that was,
-the name of the directory that they were held in, the tokens that were imported and
-those in the window now. With --removed it lists those that were removed or purged.`,
-		Args: cobra.NoArgs,
-		RunE: list,
+		Long: `Sessions lists the stored conversations, the last used first: when it was used, the
+name of its working directory, the tokens that were imported, and the tokens in its window now.
+--removed lists removed and purged conversations instead.`,
+		Example: `  carrel sessions --project .`,
+		Args:    cobra.NoArgs,
+		RunE:    list,
 	}
 	flags := func(c *cobra.Command) {
 		c.Flags().IntVar(&limit, "limit", 0, "list `n` at most")
@@ -70,7 +71,7 @@ those in the window now. With --removed it lists those that were removed or purg
 		c.Flags().StringVar(&project, "project", "", "list only sessions of a working `directory` or one below it")
 	}
 	flags(cmd)
-	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Args: cobra.NoArgs, RunE: list}
+	sub := &cobra.Command{Use: "list", Short: "List the conversations that are stored", Example: "  carrel sessions list --limit 5", Args: cobra.NoArgs, RunE: list}
 	flags(sub)
 	cmd.AddCommand(sub, newSessionsShow(j), newSessionsMark(j), newSessionsRemove(j), newSessionsPurge(j))
 	return cmd
@@ -106,6 +107,7 @@ func newSessionsShow(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show [SESSION]",
 		Short:             "Show the record of a conversation",
+		Example:           `  carrel sessions show @last`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -143,9 +145,10 @@ func newSessionsMark(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mark [SESSION] --critical | --no-critical",
 		Short: "Mark a conversation as critical",
-		Long: `Mark says that a conversation is critical, or that it is not. In a critical one
-nothing stands for blocks that nobody could read and check: "carrel compress
+		Long: `Mark marks a conversation as critical, or removes the mark. In a critical
+conversation no block may be replaced by text that nobody can read and check: "carrel compress
 --strategy opaque" is refused with exit code 9.`,
+		Example:           `  carrel sessions mark @last --critical`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,8 +181,8 @@ nothing stands for blocks that nobody could read and check: "carrel compress
 		},
 	}
 	s = job.TakesSession(cmd)
-	cmd.Flags().BoolVar(&req.Critical, "critical", false, "it is critical")
-	cmd.Flags().BoolVar(&not, "no-critical", false, "it is not")
+	cmd.Flags().BoolVar(&req.Critical, "critical", false, "mark the conversation as critical")
+	cmd.Flags().BoolVar(&not, "no-critical", false, "remove the mark")
 	job.Writes(cmd, &req.DryRun)
 	return cmd
 }

@@ -18,10 +18,10 @@ func newStats(j *job.Job) *cobra.Command {
 		Use:   "stats [SESSION] [--task N]",
 		Short: "Estimate the cost of a conversation's tasks, in tokens",
 		Long: `Stats estimates the tokens that each task of a conversation cost. A task begins with
-a user's request and ends before the next one. Each reply of the model counts as a
-call that read everything before it, as imported; cached tokens count like others.
-The measure is tokens per task, not per request, because forgotten text is looked up
-again at a cost.`,
+a user's request and ends before the next one. Each reply of the model counts as a call that read
+everything before it, as imported; cached tokens count like others. The measure is tokens per
+task, not per request, because forgotten text is looked up again at a cost.`,
+		Example:           `  carrel context stats @last --task 2`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,8 +21,7 @@ func newSummary(j *job.Job) *cobra.Command {
 		Use:   "summary show|check|merge|accept",
 		Short: "Show, check and merge summaries of conversations",
 		Long: `Summary shows the summary in a conversation's window, and works on summaries in
-files, in JSON or Markdown, from any author. "carrel help summaries" lists the parts
-of a summary.`,
+files, in JSON or Markdown, from any author. "carrel help summaries" lists the parts of a summary.`,
 		Example: `  carrel summary show
   carrel summary check draft.md --session @last
   carrel summary merge old.json new.json -o merged.json
@@ -43,8 +42,9 @@ func newSummaryShow(j *job.Job) *cobra.Command {
 		Use:   "show [SESSION] [--whole | --window]",
 		Short: "Print the summary of a conversation",
 		Long: `Show prints the whole summary of a conversation as Markdown, or with --window the
-part in the window, as it is sent. IDs in brackets name the blocks that an entry
-comes from: "carrel recall ID".`,
+part in the window, as it is sent. IDs in brackets name the blocks that an entry comes from:
+"carrel recall ID".`,
+		Example:           `  carrel summary show --window`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: j.CompleteSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,11 +77,10 @@ func newSummaryCheck(j *job.Job) *cobra.Command {
 		Use:   "check FILE|- [--session S | --source FILE]",
 		Short: "Check whether a summary is complete and true",
 		Long: `Check looks for problems of a summary, in JSON or Markdown: a section that is
-missing, empty, vague or a placeholder, a refusal or an error text in its place,
-repetitions. With a conversation, stored or in a file, it also finds statements that
-the conversation does not support: invented paths, commands, numbers and names,
-reversed decisions, and missing changed files. If there are problems, the exit code
-is 1. "carrel summary accept" also asks the probes.`,
+missing, empty, vague or a placeholder, a refusal or an error text in its place, repetitions. With
+a conversation, stored or in a file, it also finds statements that the conversation does not
+support: invented paths, commands, numbers and names, reversed decisions, and missing changed
+files. If there are problems, the exit code is 1. "carrel summary accept" also asks the probes.`,
 		Example: `  carrel summary check draft.md
   carrel compress --in h.json --target 50% --summary |
     carrel summary check - --source h.json`,
@@ -199,13 +198,12 @@ func newSummaryMerge(j *job.Job) *cobra.Command {
 		Use:   "merge OLD NEW [--compat] [--format json|markdown] [-o FILE]",
 		Short: "Merge two summaries without losing entries of the older one",
 		Long: `Merge prints the union of two summaries: files with their changes, decisions,
-errors, context and artifacts, each once. The intent is kept; state, blockers and
-steps are those of the newer summary, unless it has none. --compat merges like the
-published skill, which loses changes, repeats decisions and overwrites with empty
-values.
+errors, context and artifacts, each once. The intent is kept; state, blockers and steps are those
+of the newer summary, unless it has none. --compat merges like the published skill, which loses
+changes, repeats decisions and overwrites with empty values.
 
---count prints the number of entries of a section of the result, such as decisions
-or files. --json also prints the origin and the fate of each entry.`,
+--count prints the number of entries of a section of the result, such as decisions or files.
+--json also prints the origin and the fate of each entry.`,
 		Example: `  carrel summary merge old.json new.md > merged.json
   carrel summary merge a.json b.json --count decisions`,
 		Args: cobra.ExactArgs(2),

@@ -21,16 +21,14 @@ func newSummaryAccept(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept FILE|- --session S | --source FILE; or --ratio R [--score R] [--critical R]",
 		Short: "Tell whether a summary can stand for a conversation",
-		Long: `Accept says whether a summary could stand for a conversation: it must be whole,
-say nothing that the conversation does not say, and answer 90% of the probes
-that any summary must answer, and all critical ones. That more than 95% of the
-tokens are gone is a red flag, but no reason to refuse it. The exit code is 0 if
-it is accepted, and 1 if not. It changes nothing. "carrel compress" and "carrel
-probe run --text" judge a summary in the same way.
+		Long: `Accept says whether a summary could stand for a conversation: it must be whole, say
+nothing that the conversation does not say, and answer 90% of the probes that any summary must
+answer, and all critical ones. That more than 95% of the tokens are gone is a red flag, but no
+reason to refuse it. The exit code is 0 if it is accepted, and 1 if not. It changes nothing.
+"carrel compress" and "carrel probe run --text" judge a summary in the same way.
 
-Without a file it calculates: --ratio is the share of the tokens that are gone,
---score that of the probes, and --critical that of the critical probes that are
-answered.`,
+Without a file it calculates: --ratio is the share of the tokens that are gone, --score that of
+the probes, and --critical that of the critical probes that are answered.`,
 		Example: `  carrel summary accept draft.md --session @last
   carrel summary accept --ratio 0.72 --score 0.93 --critical 1`,
 		Args: cobra.MaximumNArgs(1),
@@ -61,7 +59,7 @@ answered.`,
 	}
 	of.register(cmd, j)
 	f := cmd.Flags()
-	f.StringVar(&of.least, "probe-min", "", "`share` of the probes that must be answered; of the settings, or else 0.9, by default")
+	f.StringVar(&of.least, "probe-min", "", "`share` of the probes that must be answered; by default that in the settings, or else 0.9")
 	f.StringVar(&fig.ratio, "ratio", "", "`share` of the tokens that are gone, such as 0.72")
 	f.StringVar(&fig.score, "score", "", "`share` of the probes that are answered")
 	f.StringVar(&fig.critical, "critical", "", "`share` of the critical probes that are answered")

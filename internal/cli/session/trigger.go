@@ -26,8 +26,8 @@ func newTrigger(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trigger [SESSION] | --util U --messages N | --tokens N [--iterations N]",
 		Short: "Say whether a compression is due, by the exit code",
-		Long: `Trigger says what a conversation is due for, and why. The exit code is 0 if a
-pass is due and 1 if not:
+		Long: `Trigger says what a conversation is due for, and why. The exit code is 0 if a pass
+is due and 1 if not:
 
   compress     from 70% of the effective window on, with at least 10 messages
   page         with --by pager: above 4,000 tokens, or from 5 iterations on; a
@@ -37,12 +37,11 @@ pass is due and 1 if not:
                better; exit code 1
   none         exit code 1
 
-Nothing is due while a call is not answered. The effective window is 80% of the
-context window, or what budget.effective and CARREL_EFFECTIVE_CONTEXT say.
+Nothing is due while a call is not answered. The effective window is 80% of the context window, or
+what budget.effective and CARREL_EFFECTIVE_CONTEXT say.
 
-Instead of a conversation it takes figures: --util as a share of the effective
-window, or --used in tokens of --window, with --messages; or --tokens and
---iterations, which go by the pager.`,
+Instead of a conversation it takes figures: --util as a share of the effective window, or --used
+in tokens of --window, with --messages; or --tokens and --iterations, which go by the pager.`,
 		Example: `  carrel context trigger && carrel compress
   carrel context trigger --util 0.7 --messages 10
   carrel context trigger --tokens 4001 --iterations 1`,
@@ -97,8 +96,8 @@ window, or --used in tokens of --window, with --messages; or --tokens and
 func (in *gauge) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.used, "used", "", "`tokens` in the window")
-	f.StringVar(&in.window, "window", "", "context window in `tokens`; of the settings, or else the model's, by default")
-	f.StringVar(&in.effective, "effective", "", "`tokens` of it that are of use; of the settings, or else 80%, by default")
+	f.StringVar(&in.window, "window", "", "context window in `tokens`; by default that in the settings, or else the model's")
+	f.StringVar(&in.effective, "effective", "", "`tokens` of the effective window; by default those in the settings, or else 80%")
 }
 
 // printTrigger prints an answer. It is no error that the answer is no.

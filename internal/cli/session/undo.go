@@ -14,9 +14,11 @@ func newUndo(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [OP] [--session SESSION]",
 		Short: "Take back the last compression, discard or pin",
-		Long: `Undo takes back the last operation on a conversation that is not undone yet: its
-window is then what it was before, exactly, and so are its pins. An import is
-not undone, as it takes nothing away.`,
+		Long: `Undo takes back the last operation on a conversation that is not undone yet. The
+window and the pins are then exactly as before the operation. An import is never undone, because
+it removes nothing.`,
+		Example: `  carrel undo -n
+  carrel undo --session @prev`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

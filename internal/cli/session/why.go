@@ -20,22 +20,26 @@ func newWhy(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "why ID",
 		Short: "Say why a block is where it is",
-		Long: `Why tells of every decision about a block: the rule that held it, or how much of
-it was kept, and when it moved. It also says, as of now, which of its lines and
-names the agent will most likely need next, with the chance of each, whether it
-is in the window, and the strongest reasons for (+) and against (−) it; and which
-of its calls later ones have overtaken. --json has more of them, and all reasons.
+		Long: `Why explains one block: each decision of a pass about it, with the rule that kept it
+or the part that was kept, and when. ID is the id of the block, or a prefix of it: "carrel
+messages" lists ids.
 
-Where the last pass wrote an account, it lists the units of the block, those in
-the window first: what each is worth for each of its bytes, where the mean of the
-conversation is 1 and the floor the worth below which nothing had room; what it
-costs in tokens; and, for one that is not there, which block says it in its place,
-or the smallest --target that brings it back. A recall always does.
+It also lists, for the present moment, the lines and names of the block that the agent will most
+likely need next, each with its chance, whether it is in the window, and the strongest reasons for
+(+) and against (−) it; and the calls of the block whose results later calls made stale or
+repeated. --json has all lines, names and reasons.
 
-Rule and score are the pager's. The score, by which --strategy pager goes, is
+If the last pass wrote an account, why lists the units of the block, first those in the window.
+For each it prints the worth per byte (the mean of the conversation is 1; below the floor no unit
+had room) and the tokens. For a unit that is not in the window it also prints the block that says
+the same in its place, or the smallest --target that brings the unit back. "carrel recall" returns
+the text in any case.
+
+Rule and score are those of the strategy pager. Its score is
 
     relevance weight × share of the intent's words in the block
   + recency weight × 1/(1+ln(1+turns since))`,
+		Example:           `  carrel why 77e0b1c2`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: job.AtMost(1, j.CompleteBlock),
 		RunE: func(cmd *cobra.Command, args []string) error {
