@@ -201,12 +201,12 @@ func newTrunk(j *job.Job) *cobra.Command {
 		Use:   "carrel",
 		Short: "Keep the context window of a language model in order",
 		Long: `Carrel decides which parts of a conversation stay in the context window, which
-become stubs that can be recalled, and which leave. It imports conversations, cuts
-them to a budget, and writes them in a form that the provider accepts. It keeps
-every byte and can explain every decision. It needs no model and no network.
+become stubs that can be recalled, and which leave. It imports conversations, cuts them to a
+budget, and writes them in a form that the provider accepts. It keeps every byte and can explain
+every decision. It needs no model and no network.
 
-Start with "carrel demo", or with "carrel import --all" and "carrel context". All
-commands: "carrel help commands".`,
+Start with "carrel demo", or with "carrel import --all" and "carrel context". All commands:
+"carrel help commands".`,
 		SilenceErrors:              true,
 		DisableSuggestions:         true, // they are hints, see advice
 		SuggestionsMinimumDistance: 2,

@@ -13,9 +13,8 @@ func newCompletion(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the completion script of a shell",
-		Long: `Completion prints a script that teaches a shell to complete commands, flags, and
-the ids of sessions and blocks with a preview of each. SHELL is bash, zsh, fish
-or powershell.`,
+		Long: `Completion prints a script that teaches a shell to complete commands, flags, and the
+ids of sessions and blocks with a preview of each. SHELL is bash, zsh, fish or powershell.`,
 		Example: `  source <(carrel completion bash)
   carrel completion zsh > "${fpath[1]}/_carrel"
   carrel completion fish > ~/.config/fish/completions/carrel.fish

@@ -20,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // sample returns the absolute path of a file of testdata/conversations.
@@ -421,17 +422,17 @@ func TestPagerPassesTakeTurns(t *testing.T) {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // What a person looks at fits a terminal of 80 columns. Documents, such as briefs, summaries
-// and packets, are printed as they are, and the tables of "cost", "report" and "probe report"
-// have more figures than fit.
+// and packets, are printed as they are.
 func TestScreensFit(t *testing.T) {
 	s := newDesk(t)
 	s.env.StdoutTerminal, s.env.StderrTerminal = true, true
+	recordCalls(t, s.env, transcript.SessionID(strings.TrimSpace(s.run(0, "sessions", "--jq", ".items[0].session"))), "claude-sonnet-4-5-20250929")
 	seen := 0
 	for _, line := range []string{
 		"", "sessions", "sessions show", "context", "context --window 20000", "messages", "compress --target 5000 -n", "compress --target 5000 --strategy anchored",
 		"compress --target 4000", "why BLOCK", "search beam", "probe gen", "probe run", "context stats", "context level", "calls", "log",
 		"log --session @last", "contract", "contract check", "ls", "manifest list", "manifest show @last", "review", "doctor", "store info", "store check",
-		"discard --auto --to 3000 -n", "export -n", "undo", "config path", "version", "ps",
+		"discard --auto --to 3000 -n", "export -n", "undo", "config path", "version", "ps", "cost", "cost @last", "report", "probe report", "calls", "calls show 1",
 	} {
 		var stdout, stderr bytes.Buffer
 		env := *s.env

@@ -15,14 +15,8 @@ func newBench(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench retention|exam|pager",
 		Short: "Measure what strategies keep, and the speed of the pager",
-		Long: `Bench measures Carrel on this machine. Nothing leaves the machine, except that
-"bench exam ask" and "bench exam grade" send text to the model in the settings.
-
-  retention   compresses your sessions at some points, and counts how many of
-              the names and lines that the agent used later are in the window
-  exam        counts how many of your questions about a session the window
-              answers
-  pager       checks the strategy pager on its sample, and measures its speed`,
+		Long: `Bench measures Carrel on your own sessions and on this machine. It stores nothing, and only
+"bench exam ask" and "bench exam grade" send text: to the model in the settings.`,
 		Example: `  carrel bench retention`,
 		RunE:    job.Group("bench", "retention, exam, pager"),
 	}

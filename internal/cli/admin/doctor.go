@@ -24,20 +24,11 @@ func newDoctor(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out why Carrel does not work",
-		Long: `Doctor checks the parts that Carrel and the agents on this machine need, and prints
-a line for each: ok, warn or fail, what it found, and what to do. It checks
-
-  program      the carrel that the PATH finds
-  settings     the files of settings
-  store        the store and its folder
-  client       the version of Claude Code
-  hooks        Carrel's hooks in the settings of Claude Code
-  server       Carrel's MCP server there
-  transcripts  the folder of Claude Code's sessions
-  proxy        whether a proxy listens at the address to which agents send calls
-  codex        what "carrel setup" wrote for Codex, and whether it works; there
-               are such checks for gemini and opencode, too
-  validator    whether providers would accept what Carrel writes
+		Long: `Doctor checks the program on the PATH, the settings, the store, the version of Claude Code with
+its hooks, MCP server and transcripts, whether a proxy listens where agents send their calls, the
+other agents on this machine that "carrel setup" can set up, and whether providers would accept
+what Carrel writes. For each it prints a line with ok, warn or fail, the finding, and the next
+step.
 
 It changes nothing, except that it makes and removes one file beside the store. If a check fails,
 the exit code is 1; warnings leave it at 0.`,

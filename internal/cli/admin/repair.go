@@ -18,17 +18,16 @@ func newRepair(j *job.Job) *cobra.Command {
 		Use:   "repair FILE|- [--provider P] [-o FILE]",
 		Short: "Mend a request that a provider would refuse",
 		Long: `Repair repairs a request by the rules of its provider, in this order: calls with a
-duplicate id get new ids, results move behind their calls, a call without a result
-gets a result that says so, a result without a call becomes a quotation, and parts
-are put into the order that the provider requires. Each repair is listed with its
-rule. Parts that need no repair keep their bytes, and a request without violations
-is unchanged byte for byte.
+duplicate id get new ids, results move behind their calls, a call without a result gets a result
+that says so, a result without a call becomes a quotation, and parts are put into the order that
+the provider requires. Each repair is listed with its rule. Parts that need no repair keep their
+bytes, and a request without violations is unchanged byte for byte.
 
-If a violation cannot be repaired, nothing is written, the exit code is 1, and the
-violations are listed.
+If a violation cannot be repaired, nothing is written, the exit code is 1, and the violations are
+listed.
 
---without-thinking removes all thinking: use it if the provider refused a signature
-of thinking, which only the provider can check.`,
+--without-thinking removes all thinking: use it if the provider refused a signature of thinking,
+which only the provider can check.`,
 		Example: `  carrel repair request.json --provider anthropic -o mended.json
   carrel repair request.json -n`,
 		Args: cobra.ExactArgs(1),

@@ -23,10 +23,10 @@ func newGet(j *job.Job) *cobra.Command {
 		Use:   "get ID [--refetch] [--meta] [-o FILE]",
 		Short: "Print the content of an artifact",
 		Long: `Get prints the bytes of an artifact. If it has a source that can be asked, a changed
-artifact is fetched again first, and one that is gone at the source is not served.
-On a terminal, control characters are escaped and a line about the artifact goes to
-standard error; --raw prints the bytes unchanged. With --json or --meta get prints
-the record of the artifact instead of its bytes.`,
+artifact is fetched again first, and one that is gone at the source is not served. On a terminal,
+control characters are escaped and a line about the artifact goes to standard error; --raw prints
+the bytes unchanged. With --json or --meta get prints the record of the artifact instead of its
+bytes.`,
 		Example: `  carrel get a41c09de
   carrel get a41c09de --refetch --meta`,
 		Args:              cobra.ExactArgs(1),
@@ -269,8 +269,8 @@ func newRemove(j *job.Job) *cobra.Command {
 		Use:   "rm ID... [--undo]",
 		Short: "Take artifacts out of every context to come",
 		Long: `Rm marks artifacts as removed: no context includes them. Their content is kept, and
---undo brings removed and refuted artifacts back. It lists the contexts that had
-used them. To erase content, see purge.`,
+--undo brings removed and refuted artifacts back. It lists the contexts that had used them. To
+erase content, see purge.`,
 		Example: `  carrel rm a41c09de
   carrel rm --undo a41c09de`,
 		Args:              cobra.MinimumNArgs(1),
@@ -298,9 +298,8 @@ func newPurge(j *job.Job) *cobra.Command {
 		Use:   "purge ID... [-y]",
 		Short: "Erase the content of artifacts for good",
 		Long: `Purge erases artifacts for good: their content, metadata and versions, and
-everything derived from them. IDs, commitments and the log stay, so that manifests
-still verify. It lists the contexts that had used them. On a terminal it asks first,
-unless -y is given.`,
+everything derived from them. IDs, commitments and the log stay, so that manifests still verify.
+It lists the contexts that had used them. On a terminal it asks first, unless -y is given.`,
 		Example: `  carrel purge -n a41c09de
   carrel purge -y a41c09de 77e0b1c2`,
 		Args:              cobra.MinimumNArgs(1),
@@ -341,8 +340,8 @@ func newRefute(j *job.Job) *cobra.Command {
 		Use:   "refute ID... | --source S",
 		Short: "Mark artifacts as wrong, with everything derived from them",
 		Long: `Refute marks artifacts as wrong: the named ones, or all of a source, and everything
-derived from them. No context includes them any longer. It lists the contexts that
-had used them, whose answers may be wrong, too. "carrel rm --undo" takes it back.`,
+derived from them. No context includes them any longer. It lists the contexts that had used them,
+whose answers may be wrong, too. "carrel rm --undo" takes it back.`,
 		Example: `  carrel refute a41c09de
   carrel refute --source handbook`,
 		ValidArgsFunction: j.CompleteArtifacts(carrel.ArtifactsRequest{}),

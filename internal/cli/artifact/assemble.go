@@ -38,18 +38,15 @@ func newAssemble(j *job.Job) *cobra.Command {
 		Use:   "assemble [--query Q] [--budget N] [--session S] [--format F] [-o FILE]",
 		Short: "Make a context that fits a budget",
 		Long: `Assemble makes a context for a query: a system text, pinned artifacts, the window of
-a session, the selected artifacts, and the query, in this order. It is never over
-the budget. The size before any cut decides the tier: see "carrel help tiers". With
---tiers soft a context that is too large keeps whole artifacts while they fit: those
-that a person verified first, then the best.
+a session, the selected artifacts, and the query, in this order. It is never over the budget. The
+size before any cut decides the tier: see "carrel help tiers". With --tiers soft a context that is
+too large keeps whole artifacts while they fit: those that a person verified first, then the best.
 
-The context goes to standard output, and a report of its parts and of the artifacts
-left out, with reasons, to standard error. The full account is stored as a sealed
-manifest: see "carrel manifest show @last". If the required parts are over the
-budget, the exit code is 5.
+The context goes to standard output, and a report of its parts and of the artifacts left out, with
+reasons, to standard error. The full account is stored as a sealed manifest: see "carrel manifest
+show @last". If the required parts are over the budget, the exit code is 5.
 
-Without --budget it is that of the settings ("carrel help config"), or half of the
-context window.`,
+Without --budget it is that of the settings ("carrel help config"), or half of the context window.`,
 		Example: `  carrel assemble --query "why does the deploy fail" --budget 40000
   carrel assemble --session @last --budget 100000 --format anthropic \
     -o request.json

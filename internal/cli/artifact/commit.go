@@ -36,19 +36,17 @@ func newCommit(j *job.Job) *cobra.Command {
 		Long: `Commit proposes a memory to the gate: --text, or the content of --file, from the
 context of MANIFEST. With only a manifest it records how good the context was.
 
-The confidence always comes from an external evaluator: a test, a person, a model
-that judges. From the threshold on, 0.7 unless the settings say otherwise, the gate
-accepts the memory: it is stored and may enter contexts. Below it, without a
-confidence, or if the text gives orders or hides something, the gate holds the
-memory for a person: see "carrel review". A memory that holds a credential or
-repeats a known one is refused and not stored. Unless the memory is accepted, the
+The confidence always comes from an external evaluator: a test, a person, a model that judges.
+From the threshold on, 0.7 unless the settings say otherwise, the gate accepts the memory: it is
+stored and may enter contexts. Below it, without a confidence, or if the text gives orders or
+hides something, the gate holds the memory for a person: see "carrel review". A memory that holds
+a credential or repeats a known one is refused and not stored. Unless the memory is accepted, the
 exit code is 9. See "carrel help gate".
 
-An external evaluator writes a --verdict, a JSON object with "evaluator" and
-"confidence", and the values that bind it: "content", the SHA-256 of the text (of
-the manifest's id if there is no text), "scope" and "policy", as "carrel manifest
-show" prints them; "expires", a time, is optional. If these values do not match, the
-gate holds the memory.`,
+An external evaluator writes a --verdict, a JSON object with "evaluator" and "confidence", and the
+values that bind it: "content", the SHA-256 of the text (of the manifest's id if there is no
+text), "scope" and "policy", as "carrel manifest show" prints them; "expires", a time, is
+optional. If these values do not match, the gate holds the memory.`,
 		Example: `  carrel commit @last --text "The staging VPN is profile B." \
     --confidence 0.88 --evaluator rules
   carrel commit @last --confidence 0.9 --evaluator deploy-test

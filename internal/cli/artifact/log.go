@@ -17,13 +17,11 @@ func newLog(j *job.Job) *cobra.Command {
 		Use:   "log [--session ID] [--since VERSION] [--limit N]",
 		Short: "List the events of artifacts and contexts, or of a session",
 		Long: `Log lists every change to the artifacts and contexts of a scope, newest last:
-version, time, event, actor, and ids. It holds no text of an artifact, and entries
-are never removed. Memories that the gate refused are not in it, because they
-changed nothing.
+version, time, event, actor, and ids. It holds no text of an artifact, and entries are never
+removed. Memories that the gate refused are not in it, because they changed nothing.
 
-With --session it lists the journal of a conversation instead: every import, pass,
-pin, discard and undo, with its revision. "carrel why" shows the entries of one
-block.`,
+With --session it lists the journal of a conversation instead: every import, pass, pin, discard
+and undo, with its revision. "carrel why" shows the entries of one block.`,
 		Example: `  carrel log --limit 10
   carrel log --session @last
   carrel log --since 40 --ndjson`,

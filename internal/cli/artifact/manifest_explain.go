@@ -38,8 +38,8 @@ func newManifestExplain(j *job.Job) *cobra.Command {
 		Use:   "explain ID ARTIFACT",
 		Short: "Explain the place of one artifact in a context",
 		Long: `Explain says whether an artifact, or a block of the session, is in a context and
-why, or why it was left out, and what its score was made of. If the manifest does
-not mention it, the exit code is 1.`,
+why, or why it was left out, and what its score was made of. If the manifest does not mention it,
+the exit code is 1.`,
 		Example:           `  carrel manifest explain @last 77e0b1c2`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: completeReference(j),

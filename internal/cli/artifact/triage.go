@@ -30,27 +30,24 @@ func newTriage(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "triage QUERY | --file FILE",
 		Short: "Score artifacts for a query",
-		Long: `Triage scores the artifacts of a scope for a query as assemble does, best first,
-and assembles nothing. A first pass looks at all of them: expired and refuted
-ones are dead, scratchpads are not trusted, and of the others those go on that
-are recent, of a good class, or share words with the query. A second pass scores
-the best of these, 20 at most:
+		Long: `Triage scores the artifacts of a scope for a query as assemble does, best first, and
+assembles nothing. A first pass looks at all of them: expired and refuted ones are dead,
+scratchpads are not trusted, and of the others those go on that are recent, of a good class, or
+share words with the query. A second pass scores the best of these, 20 at most:
 
     score = wR × recency + wP × provenance + wS × similarity
 
-with weights and half-lives by class. Red and yellow enter a context, green does
-not. A count of all goes to standard error. If nothing is left, the exit code is
-1.
+with weights and half-lives by class. Red and yellow enter a context, green does not. A count of
+all goes to standard error. If nothing is left, the exit code is 1.
 
-With --file it needs no store: it scores the candidates of a JSON file, an
-object such as
+With --file it needs no store: it scores the candidates of a JSON file, an object such as
 
     {"now": "2026-01-01T00:00:00Z", "query": "refund limit", "candidates": [
       {"id": "a", "class": "retrieved", "age": "36h", "ttl": "90d",
        "text": "…"}]}
 
-or its list of candidates alone. Instead of "age" one may have "created", a
-time; "ttl" and "refuted" may be left out. A QUERY wins over the file's.`,
+or its list of candidates alone. Instead of "age" one may have "created", a time; "ttl" and
+"refuted" may be left out. A QUERY wins over the file's.`,
 		Example: `  carrel triage why does the deploy fail
   carrel triage --file candidates.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -20,8 +20,8 @@ func newLimnFormat(j *job.Job) *cobra.Command {
 		Long: `Fmt prints a program with each statement as the language itself would write it.
 Comments and blank lines stay where they are. A program with errors is refused.
 
-With -w the file is replaced, as a whole or not at all. With -d what would change
-is printed instead, as a diff, and the exit code is 1 if that is anything.`,
+With -w the file is replaced, as a whole or not at all. With -d what would change is printed
+instead, as a diff, and the exit code is 1 if that is anything.`,
 		Example: `  carrel limn fmt rules.limn
   carrel limn fmt -w rules.limn`,
 		Args: cobra.ExactArgs(1),

@@ -101,19 +101,18 @@ func newLimnRun(j *job.Job) *cobra.Command {
 		Use:   "run FILE|- [--pack session|research|FILE]... [--strict] [--test]",
 		Short: "Run a program",
 		Long: `Run executes a program, a line after the other. It says how it understands each
-statement, unless --quiet, and what the statement shows. A line that fails does
-not stop the lines after it: errors are results, and go to standard output.
+statement, unless --quiet, and what the statement shows. A line that fails does not stop the lines
+after it: errors are results, and go to standard output.
 
-The exit code is 1 if there was an error; with --strict also if a requirement
-was not met or a prohibition was violated. A condition that mixes "and" with
-"or" is asked about on a terminal, and otherwise its statement is not executed;
---test takes all of them as they are read, and prints how.
+The exit code is 1 if there was an error; with --strict also if a requirement was not met or a
+prohibition was violated. A condition that mixes "and" with "or" is asked about on a terminal, and
+otherwise its statement is not executed; --test takes all of them as they are read, and prints
+how.
 
-If there are handlers ("when") and nothing was refused, the program then
-listens to the sources of its packs until all of them are complete, a handler
-finishes, or you interrupt it. The first line that a handler shows begins with
-what made it fire, such as [level → 55]. --verbose writes a line of JSON to standard error
-for each result, with the time it took.`,
+If there are handlers ("when") and nothing was refused, the program then listens to the sources of
+its packs until all of them are complete, a handler finishes, or you interrupt it. The first line
+that a handler shows begins with what made it fire, such as [level → 55]. --verbose writes a line
+of JSON to standard error for each result, with the time it took.`,
 		Example: `  carrel limn run rules.limn --strict --quiet
   carrel limn run claims.limn --pack session --json
   tail -f app.log | carrel limn run alarm.limn --pack stdin.json --quiet`,

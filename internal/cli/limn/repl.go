@@ -32,9 +32,9 @@ func newLimnREPL(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repl [--pack P]... [--test]",
 		Short: "Run statements as they are typed",
-		Long: `Repl reads statements from standard input and executes each at once. A "when"
-ends at an empty line. Lines that begin with a colon are commands: :names lists
-what has a name, :listen runs the handlers, :help and :quit.
+		Long: `Repl reads statements from standard input and executes each at once. A "when" ends
+at an empty line. Lines that begin with a colon are commands: :names lists what has a name,
+:listen runs the handlers, :help and :quit.
 
 If the input is no terminal, the exit code is 1 if there was an error.`,
 		Example: "  carrel limn repl --pack session",

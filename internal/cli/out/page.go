@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,10 @@ type Table struct {
 	Head  []string
 	Rows  [][]any
 	Whole bool // nothing is cut
+
+	// Spare are headings of columns that a terminal leaves out, from the first on, while it is
+	// too narrow for the table. A line below the table names them.
+	Spare []string
 }
 
 // Add adds a row.
@@ -124,37 +129,21 @@ func (p *Page) Table(t *Table) {
 	p.aligned(t)
 }
 
+// aligned adds a table for a terminal. While a line needs more columns than there are, it
+// leaves out a column of t.Spare.
 func (p *Page) aligned(t *Table) {
-	lines := make([][]string, 0, len(t.Rows)+1)
-	right, words := make([]bool, 32), make([]bool, 32)
-	if t.Head != nil {
-		lines = append(lines, t.Head)
-	}
-	for _, r := range t.Rows {
-		line := make([]string, len(r))
-		for i, c := range r {
-			var number bool
-			line[i], number = p.cell(c)
-			right[i] = right[i] || number
-			words[i] = words[i] || t.Whole && !number
-		}
-		lines = append(lines, line)
-	}
-	for i := range right {
-		right[i] = right[i] && !words[i] // values of many kinds begin below one another
-	}
-	widths := make([]int, 32)
-	for _, line := range lines {
-		for i, s := range line {
-			widths[i] = max(widths[i], Columns(s))
-		}
+	lines, right, widths := p.columns(t)
+	var left []string
+	for spare := t.Spare; len(spare) > 0 && need(right, widths) > p.Width; spare = spare[1:] {
+		t, left = t.without(slices.Index(t.Head, spare[0])), append(left, spare[0])
+		lines, right, widths = p.columns(t)
 	}
 	for n, line := range lines {
 		used := 0
 		for i, s := range line {
 			last := i == len(line)-1
 			if last && !right[i] && !t.Whole {
-				s = cutCell(s, max(p.Width-used, 12))
+				s = cutCell(s, max(p.Width-used, leastLast))
 			}
 			pad := strings.Repeat(" ", max(widths[i]-Columns(s), 0))
 			switch colored := string(p.Paint(t.style(n, i), s)); {
@@ -174,6 +163,81 @@ func (p *Page) aligned(t *Table) {
 		}
 		p.buf.WriteByte('\n')
 	}
+	if left != nil {
+		p.Line("%s", p.Paint(Dim, "without "+Among(left)+", which a wider terminal and --json show"))
+	}
+}
+
+// Turned returns a table whose columns are the rows of t, and whose rows are the columns of t. It
+// has room on a terminal where t has a few rows with many numbers.
+func (t *Table) Turned() *Table {
+	turned := &Table{Head: t.Head[:1:1]}
+	for _, r := range t.Rows {
+		turned.Head = append(turned.Head, fmt.Sprint(r[0]))
+	}
+	for i, name := range t.Head[1:] {
+		row := []any{name}
+		for _, r := range t.Rows {
+			row = append(row, r[i+1])
+		}
+		turned.Add(row...)
+	}
+	return turned
+}
+
+// leastLast is the number of columns of a terminal to which the last cell of a line is cut at
+// most.
+const leastLast = 12
+
+// need returns how many columns of a terminal the lines of a table need, if its last cells
+// are cut. It takes the results of [Page.columns].
+func need(right []bool, widths []int) int {
+	n := 2*len(widths) - 2
+	for i, w := range widths {
+		if i == len(widths)-1 && !right[i] {
+			w = min(w, leastLast)
+		}
+		n += w
+	}
+	return n
+}
+
+// without returns a copy of a table without one of its columns.
+func (t *Table) without(column int) *Table {
+	less := &Table{Head: slices.Delete(slices.Clone(t.Head), column, column+1), Whole: t.Whole}
+	for _, r := range t.Rows {
+		less.Add(slices.Delete(slices.Clone(r), column, column+1)...)
+	}
+	return less
+}
+
+// columns returns the cells of a table as text, its head first, and for each column whether
+// its cells are aligned to the right, as numbers are, and the width of the widest.
+func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) {
+	right, widths = make([]bool, 32), make([]int, 32)
+	words, most := make([]bool, 32), len(t.Head)
+	if t.Head != nil {
+		lines = append(lines, t.Head)
+	}
+	for _, r := range t.Rows {
+		line := make([]string, len(r))
+		for i, c := range r {
+			var number bool
+			line[i], number = p.cell(c)
+			right[i] = right[i] || number
+			words[i] = words[i] || t.Whole && !number
+		}
+		lines, most = append(lines, line), max(most, len(line))
+	}
+	for i := range right {
+		right[i] = right[i] && !words[i] // values of many kinds begin below one another
+	}
+	for _, line := range lines {
+		for i, s := range line {
+			widths[i] = max(widths[i], Columns(s))
+		}
+	}
+	return lines, right[:most], widths[:most]
 }
 
 // style returns the color of a cell, counting the head as a line.
@@ -247,6 +311,14 @@ func (p *Page) ID(id string) string {
 		return ShortRef(id)
 	}
 	return id
+}
+
+// Short returns a name, for a terminal cut to n columns.
+func (p *Page) Short(name string, n int) string {
+	if p.TTY {
+		return Cut(name, n)
+	}
+	return name
 }
 
 // Number returns a number, for a terminal with separators.

@@ -49,6 +49,21 @@ func TestTablesAreAligned(t *testing.T) {
 			p.Width = 20
 			p.Fields([]any{"n", 5}, []any{"text", long})
 		}, Pipe: "n\t5\ntext\t" + long + "\n", TTY: "n     5\ntext  " + long + "\n"},
+		{
+			Name: "spare columns go, the first first, while it is too wide", Print: func(p *out.Page) {
+				p.Width = 48
+				tb := &out.Table{Head: []string{"name", "more", "most", "text"}, Spare: []string{"most", "name"}}
+				tb.Add(strings.Repeat("a", 20), 1, strings.Repeat("b", 20), "x")
+				p.Table(tb)
+			}, Pipe: strings.Repeat("a", 20) + "\t1\t" + strings.Repeat("b", 20) + "\tx\n",
+			TTY: "name                  more  text\n" + strings.Repeat("a", 20) + "     1  x\nwithout most, which a wider terminal and --json\nshow\n",
+		},
+		{Name: "a turned table", Print: func(p *out.Page) {
+			tb := &out.Table{Head: []string{"of", "calls", "read"}}
+			tb.Add("managed", 1200, "3%")
+			tb.Add("all", 5, "9%")
+			p.Table(tb.Turned())
+		}, Pipe: "calls\t1200\t5\nread\t3%\t9%\n", TTY: "of     managed  all\ncalls    1,200    5\nread        3%   9%\n"},
 	} {
 		tt.Test(t)
 	}

@@ -25,8 +25,7 @@ func NewHook(j *job.Job) *cobra.Command {
 		Use:   "hook CLIENT EVENT [--strict]",
 		Short: "Answer a hook of an agent",
 		Long: `Hook reads an event of an agent from standard input and writes what the agent is to
-be told in the agent's own form. Agents run it; "carrel setup CLIENT" arranges that.
-Of clients, ` + hooked() + `.
+be told in the agent's own form. Agents run it; "carrel setup CLIENT" arranges that. Of clients,` + hooked() + `.
 
 A large result of a tool goes into the stash before the model sees it, and a pointer
 takes its place; before and after a compaction the agent is told what must survive;

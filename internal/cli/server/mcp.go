@@ -22,25 +22,23 @@ func newMCP(j *job.Job) *cobra.Command {
 		Use:   "mcp [--tools all|read]",
 		Short: "Serve an agent over standard input and output",
 		Long: `MCP serves an agent over the Model Context Protocol: messages on standard input,
-answers on standard output, one a line, until the input ends. An agent's client
-starts it; it is not meant for typing.
+answers on standard output, one a line, until the input ends. An agent's client starts it; it is
+not meant for typing.
 
-The tools are get_messages, discard_messages, status, compress, recall, search,
-assemble and pin. --tools read offers only those that change nothing: get_messages,
-status, recall and search. There are resources, carrel://session/ID,
-carrel://item/ID and carrel://manifest/ID, and the prompts compress and handoff.
+The tools are get_messages, discard_messages, status, compress, recall, search, assemble and pin.
+--tools read offers only those that change nothing: get_messages, status, recall and search. There
+are resources, carrel://session/ID, carrel://item/ID and carrel://manifest/ID, and the prompts
+compress and handoff.
 
-A tool that takes a session uses the agent's own session by default: the one that
-Codex names with each call, that a hook last named for the client that started this
-server, or that Claude Code named to the server. If there is none, the tool refuses
-and lists the sessions.
+A tool that takes a session uses the agent's own session by default: the one that Codex names with
+each call, that a hook last named for the client that started this server, or that Claude Code
+named to the server. If there is none, the tool refuses and lists the sessions.
 
-Compress and discard_messages change the window that Carrel holds of a session, not
-the agent's requests; status shows both sizes, and "carrel help hooks" explains how
-requests become smaller.
+Compress and discard_messages change the window that Carrel holds of a session, not the agent's
+requests; status shows both sizes, and "carrel help hooks" explains how requests become smaller.
 
-The store is created if it does not exist. Internal errors are logged to standard
-error, without content.`,
+The store is created if it does not exist. Internal errors are logged to standard error, without
+content.`,
 		Example: `  claude mcp add carrel -- carrel mcp
   carrel --scope acme/web mcp --tools read`,
 		Args: cobra.NoArgs,

@@ -19,9 +19,9 @@ func newPS(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ps",
 		Short: "List the servers that run",
-		Long: `Ps lists the servers that "carrel serve", "carrel proxy" and "carrel run" started for
-this user and that still run: process, address, surfaces, store and start; of a proxy
-also how many calls went through it, and how many gaps its record has.`,
+		Long: `Ps lists the servers that "carrel serve", "carrel proxy" and "carrel run" started
+for this user and that still run: process, address, surfaces, store and start; of a proxy also how
+many calls went through it, and how many gaps its record has.`,
 		Example: `  carrel ps
   carrel ps --jq '.servers[].url'`,
 		Args:        cobra.NoArgs,
@@ -57,9 +57,9 @@ func newStop(j *job.Job) *cobra.Command {
 		Use:   "stop [PID...] [--all] [--wait D]",
 		Short: "End servers",
 		Long: `Stop ends servers that "carrel serve" and "carrel proxy" started, and waits until
-they have ended: a server accepts no more requests, finishes the running ones, and
-closes its store. Without a process id it ends the only running server. A server
-that "carrel run" started ends with its agent, or if its process id is given.`,
+they have ended: a server accepts no more requests, finishes the running ones, and closes its
+store. Without a process id it ends the only running server. A server that "carrel run" started
+ends with its agent, or if its process id is given.`,
 		Example: `  carrel stop
   carrel stop --all`,
 		Annotations: job.WithoutFiles(),

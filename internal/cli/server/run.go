@@ -27,8 +27,8 @@ func newRun(j *job.Job) *cobra.Command {
 		Use:   "run [--observe|--manage] -- AGENT [ARGS...]",
 		Short: "Start an agent behind a proxy of its own",
 		Long: `Run starts a proxy on a free port and an agent that uses it, and ends with the agent
-and its exit code. Calls are recorded, see "carrel proxy". At the end a line on
-standard error sums them up.
+and its exit code. Calls are recorded, see "carrel proxy". At the end a line on standard error
+sums them up.
 
 The agent learns the address of the proxy from:
 

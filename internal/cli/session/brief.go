@@ -19,12 +19,11 @@ func newBrief(j *job.Job) *cobra.Command {
 		Use:   "brief [SESSION] [--for compaction|restart] [--tokens N]",
 		Short: "Print the facts of a conversation that must survive a compaction",
 		Long: `Brief prints, within a limit of tokens, the user's tasks and corrections, pins and
-rules, the state of the work, decisions, open points, the agent's reports, changed
-files and the outcomes of the newest commands, newest first, each with the id of the
-block that has the whole text. For a compaction it begins with instructions for the
-summarizing model. For a restart it begins with instructions for the agent, and
-omits everything that the summary in the window says. "carrel hook" gives it to
-agents automatically.`,
+rules, the state of the work, decisions, open points, the agent's reports, changed files and the
+outcomes of the newest commands, newest first, each with the id of the block that has the whole
+text. For a compaction it begins with instructions for the summarizing model. For a restart it
+begins with instructions for the agent, and omits everything that the summary in the window says.
+"carrel hook" gives it to agents automatically.`,
 		Example: `  carrel brief
   carrel brief @last --for compaction --tokens 800`,
 		Args:              cobra.MaximumNArgs(1),

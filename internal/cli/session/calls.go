@@ -87,7 +87,7 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		}
 		return
 	}
-	t := &out.Table{Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "read", "output", "would", "why"}}
+	t := &out.Table{Spare: []string{"epoch", "came", "sent", "output", "would", "begun", "read", "session"}, Head: []string{"call", "begun", "session", "model", "state", "epoch", "came", "sent", "prompt", "read", "output", "would", "why"}}
 	for i := range calls {
 		c := &calls[i]
 		state := string(c.State)
@@ -101,7 +101,7 @@ func printCalls(p *out.Page, calls []carrel.Call, now time.Time) {
 		if w := c.Would; w != nil {
 			would, why = w.Tokens, strings.TrimPrefix(c.Reason+"; would: "+w.Reason, "; ")
 		}
-		t.Add(c.ID, p.When(c.Begun, now), c.Session, c.Model, state, c.Epoch, c.Bytes, c.SentBytes,
+		t.Add(c.ID, p.When(c.Begun, now), c.Session, p.Short(c.Model, 17), p.Short(state, 14), c.Epoch, c.Bytes, c.SentBytes,
 			c.Usage.Prompt(), out.Percent(c.Usage.CacheRead, c.Usage.Prompt()), c.Usage.Output, would, why)
 	}
 	p.Table(t)
@@ -158,8 +158,8 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		t.Add(row.name, k.Sessions, k.Calls, k.Managed, k.Refused, k.Failed-k.Refused, k.Unknown+k.Open, k.Epochs, k.Bytes, k.SentBytes,
 			u.Prompt(), u.CacheRead, u.CacheWrite5m+u.CacheWrite1h, u.Input, u.Output)
 	}
-	p.Table(t)
 	if !p.TTY {
+		p.Table(t)
 		for _, k := range r.Reasons {
 			p.Fields([]any{"reason", managedWord(k.Managed), k.Calls, k.Reason})
 		}
@@ -169,8 +169,9 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 		}
 		return
 	}
-	p.Line("")
 	if r.Total.Calls > 0 {
+		p.Table(t.Turned())
+		p.Line("")
 		why := &out.Table{Head: []string{"calls", "", "why"}}
 		for _, k := range r.Reasons {
 			why.Add(k.Calls, managedWord(k.Managed), k.Reason)

@@ -26,16 +26,15 @@ func TestCallsArePrinted(t *testing.T) {
 	}
 	for _, tt := range []clitest.Printing{
 		{
-			Name: "calls", Print: func(p *out.Page) { printCalls(p, calls, at) },
+			Name: "calls", Print: func(p *out.Page) { p.Width = 120; printCalls(p, calls, at) },
 			Pipe: "call_2\t2026-02-03T12:00:00Z\ts\tm\toverloaded 429\t1\t9000\t4000\t0\t0%\t0\t\thead\n" +
 				"call_1\t2026-02-03T11:30:00Z\t\tm\tdone\t0\t90\t90\t4000\t73%\t20\t2000\tholdout; would: same epoch\n",
 			TTY: "call    begun   session  model  state           epoch   came   sent  prompt  read  output  would  why\n" +
 				"call_2  0 min   s        m      overloaded 429      1  9,000  4,000       0  0%         0         head\n" +
-				"call_1  30 min           m      done                0     90     90   4,000  73%       20  2,000  holdout; wo…\n",
+				"call_1  30 min           m      done                0     90     90   4,000  73%       20  2,000  holdout; would: same …\n",
 		},
 		{Name: "no calls", Print: func(p *out.Page) { printCalls(p, nil, at) }, TTY: "no calls are recorded\n"},
-		{Name: "a report of none", Print: func(p *out.Page) { printCallReport(p, &carrel.ReportResult{Gaps: 2}) }, TTY: "of   sessions  calls  managed  refused  failed  unknown  epochs  came  sent  prompt  read  written  uncached  output\n" +
-			"all         0      0        0        0       0        0       0     0     0       0     0        0         0       0\n\nno calls are recorded\n2 calls passed without a record\n"},
+		{Name: "a report of none", Print: func(p *out.Page) { printCallReport(p, &carrel.ReportResult{Gaps: 2}) }, TTY: "no calls are recorded\n2 calls passed without a record\n"},
 		{
 			Name: "a report", Print: func(p *out.Page) {
 				managed := carrel.CallTally{Sessions: 1, Calls: 3, Managed: 2, Done: 1, Failed: 2, Refused: 1, Epochs: 1, Bytes: 9090, SentBytes: 4090, Usage: usage}
@@ -57,10 +56,10 @@ func TestCallsArePrinted(t *testing.T) {
 				"others\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n" +
 				"all\t3\t5\t2\t1\t1\t1\t1\t9090\t4090\t13000\t2900\t1000\t9100\t20\n" +
 				"reason\tas it came\t3\tholdout\nreason\tmanaged\t2\thead\ngaps\t0\ncost\t$0.0123\t1\nwould\t2\t1\t1\t9000\t5000\t$0.0300\t$0.0200\t$0.0250\n",
-			TTY: "of        sessions  calls  managed  refused  failed  unknown  epochs   came   sent  prompt   read  written  uncached  output\n" +
-				"managed          1      3        2        1       1        0       1  9,090  4,090   4,000  2,900    1,000       100      20\n" +
-				"held out         2      2        0        0       0        1       0      0      0   9,000      0        0     9,000       0\n" +
-				"all              3      5        2        1       1        1       1  9,090  4,090  13,000  2,900    1,000     9,100      20\n" +
+			TTY: "of        managed  held out     all\nsessions        1         2       3\ncalls           3         2       5\nmanaged         2         0       2\n" +
+				"refused         1         0       1\nfailed          1         0       1\nunknown         0         1       1\nepochs          1         0       1\n" +
+				"came        9,090         0   9,090\nsent        4,090         0   4,090\nprompt      4,000     9,000  13,000\nread        2,900         0   2,900\n" +
+				"written     1,000         0   1,000\nuncached      100     9,000   9,100\noutput         20         0      20\n" +
 				"\ncalls              why\n    3  as it came  holdout\n    2  managed     head\n\n" +
 				"read from caches: 22% of the prompts; tokens of prompts per conversation: 4,000 of 1 managed, 4,500 of 2 held out\n" +
 				"$0.0123 at list prices, without 1 call of models that have none\n" +

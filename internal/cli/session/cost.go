@@ -23,9 +23,9 @@ func newCost(j *job.Job) *cobra.Command {
 		Use:   "cost [SESSION] [--since D]",
 		Short: "Show the cost of conversations, and the causes of cache misses",
 		Long: `Cost adds up the provider's charges for the calls of a conversation, as its client
-or the proxy recorded them: input read from the provider's cache, written to it, and
-uncached, and output, in tokens and at list prices. It lists the calls that could
-have read more from the cache, with the cause and its author:
+or the proxy recorded them: input read from the provider's cache, written to it, and uncached, and
+output, in tokens and at list prices. It lists the calls that could have read more from the cache,
+with the cause and its author:
 
   expired     time    the call came after the cache entry had expired
   compaction  client  the client compacted its history
@@ -38,19 +38,17 @@ have read more from the cache, with the cause and its author:
   unknown             no cause is recorded: tools or system text may have
                       changed, or the provider dropped the cache entry
 
-Without SESSION it adds up all stored sessions and all calls through the proxy. A
-call that both recorded counts once. It needs no proxy: import the session files of
-Claude Code first. Prices of other models go into the settings, see the guide
-doc/guide/cost.md.
+Without SESSION it adds up all stored sessions and all calls through the proxy. A call that both
+recorded counts once. It needs no proxy: import the session files of Claude Code first. Prices of
+other models go into the settings, see the guide doc/guide/cost.md.
 
-The cost with managed windows is an estimate and no promise. For calls through the
-proxy it uses the estimates recorded with them; the upper bound assumes that a
-quarter of the removed text is sent nevertheless. For other calls it assumes that a
-window is made smaller when it is 80% full, and when it is cold and above its
-target, which is 40% (lower bound) to 60% (upper bound) of it, and that no tool
-result is shortened. For both, the upper bound assumes that the model looks
-something up twice after each cut and otherwise does the same. Managed calls count
-with their real cost.`,
+The cost with managed windows is an estimate and no promise. For calls through the proxy it uses
+the estimates recorded with them; the upper bound assumes that a quarter of the removed text is
+sent nevertheless. For other calls it assumes that a window is made smaller when it is 80% full,
+and when it is cold and above its target, which is 40% (lower bound) to 60% (upper bound) of it,
+and that no tool result is shortened. For both, the upper bound assumes that the model looks
+something up twice after each cut and otherwise does the same. Managed calls count with their real
+cost.`,
 		Example: `  carrel import --all
   carrel cost --since 7d
   carrel cost @last`,
@@ -106,14 +104,14 @@ func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	printBreaks(p, b)
 	if !one && len(r.Sessions) > 0 {
 		p.Line("")
-		t := &out.Table{Head: []string{"session", "used", "model", "calls", "prompts", "read", "breaks", "cost", "title"}}
+		t := &out.Table{Spare: []string{"breaks", "prompts", "used", "read"}, Head: []string{"session", "used", "model", "calls", "prompts", "read", "breaks", "cost", "title"}}
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
 			cost := s.Total.String()
 			if s.Unpriced == s.Calls {
 				cost = "–"
 			}
-			t.Add(cmp.Or(string(s.Session), "(beside)"), p.When(s.Last, now), s.Model, s.Calls, s.Spend.Prompt(), out.Percent(s.Spend.Read, s.Spend.Prompt()), s.Breaks, cost, s.Title)
+			t.Add(cmp.Or(s.Session, "(beside)"), p.When(s.Last, now), p.Short(s.Model, 24), s.Calls, s.Spend.Prompt(), out.Percent(s.Spend.Read, s.Spend.Prompt()), s.Breaks, cost, s.Title)
 		}
 		p.Table(t)
 	}

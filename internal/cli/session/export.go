@@ -23,18 +23,16 @@ func newExport(j *job.Job) *cobra.Command {
 		Use:   "export [SESSION] [--to FORMAT] [--as-new-session] [-o FILE|FOLDER]",
 		Short: "Write the window in a provider's format",
 		Long: `Export writes the window of a conversation. An untouched conversation in its own
-format is byte for byte as imported. Every other result is validated by the rules of
-the format's provider; parts that the format cannot carry are listed on standard
-error.
+format is byte for byte as imported. Every other result is validated by the rules of the format's
+provider; parts that the format cannot carry are listed on standard error.
 
 --whole writes the whole imported conversation instead of the window.
 
---as-new-session writes a session file for an agent to resume: the agent of the
-conversation, or the agent of the format in --to; the default for other
-conversations is Claude Code. The session and its rows get new ids. -o names the
-folder or the file, whose name must be one that the agent uses for sessions. For
-Codex, -o may be omitted: the file then goes into Codex's own folder. Only this
-option writes into agents' session folders, and only a new file.`,
+--as-new-session writes a session file for an agent to resume: the agent of the conversation, or
+the agent of the format in --to; the default for other conversations is Claude Code. The session
+and its rows get new ids. -o names the folder or the file, whose name must be one that the agent
+uses for sessions. For Codex, -o may be omitted: the file then goes into Codex's own folder. Only
+this option writes into agents' session folders, and only a new file.`,
 		Example: `  carrel export > next.jsonl
   carrel export 7b1e90aa --to openai -o request.json
   carrel export --as-new-session -o ~/.claude/projects/-srv-app

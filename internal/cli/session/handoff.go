@@ -23,16 +23,14 @@ func newHandoff(j *job.Job) *cobra.Command {
 		Use:   "handoff [SESSION] [--for WHO] [--next T] [--notes T] [--json [--strict]] [-o FILE|DIR]",
 		Short: "Make a packet with which another agent goes on",
 		Long: `Handoff prints a packet for another agent that continues a conversation: goal and
-state, sources with their degree of verification, decisions, inferences, open
-questions, the user's corrections in the user's words, work done and not done, and
-claims that must not be made. It comes from the conversation, its contract and the
-journal, and needs no model.
+state, sources with their degree of verification, decisions, inferences, open questions, the
+user's corrections in the user's words, work done and not done, and claims that must not be made.
+It comes from the conversation, its contract and the journal, and needs no model.
 
-It is Markdown with fifteen sections. With --json it is JSON without a key for the
-schema; "carrel debug schema handoff" describes it. --strict omits the keys that the
-published schema of packets does not have (file name, permalink, list of files), for
-readers that refuse unknown keys. In a folder the file is named by date and session.
-"carrel help handoffs" says more.`,
+It is Markdown with fifteen sections. With --json it is JSON without a key for the schema; "carrel
+debug schema handoff" describes it. --strict omits the keys that the published schema of packets
+does not have (file name, permalink, list of files), for readers that refuse unknown keys. In a
+folder the file is named by date and session. "carrel help handoffs" says more.`,
 		Example: `  carrel handoff --for reviewer -o .
   carrel handoff --json | carrel debug schema check handoff -
   carrel handoff --json --strict > packet.json
@@ -112,11 +110,10 @@ func newHandoffCheck(j *job.Job) *cobra.Command {
 		Use:   "check FILE|- [--session S]",
 		Short: "Tell whether a packet is honest",
 		Long: `Check checks a packet, in Markdown or JSON, by eight rules: a linked source is not
-called read, an assumption not a decision, an open point not done; there is no
-hidden reasoning and no promise of access; corrections are complete and in the
-user's words; doubts are stated, and each claim states how well it is known. With
---session the packet is compared with the record of that session. If a rule is
-broken, the exit code is 1; warnings leave it at 0.`,
+called read, an assumption not a decision, an open point not done; there is no hidden reasoning
+and no promise of access; corrections are complete and in the user's words; doubts are stated, and
+each claim states how well it is known. With --session the packet is compared with the record of
+that session. If a rule is broken, the exit code is 1; warnings leave it at 0.`,
 		Example: `  carrel handoff check handoff_2026_02_03_lamp.md
   carrel handoff | carrel handoff check - --session @last`,
 		Args: cobra.ExactArgs(1),
@@ -214,10 +211,9 @@ func newAccept(j *job.Job) *cobra.Command {
 		Use:   "accept FILE|-",
 		Short: "Begin a conversation with a packet from another agent",
 		Long: `Accept begins a conversation with a packet, in Markdown or JSON: its first message
-is the packet, which no compression takes out of the window, and its contract
-inherits the packet's decisions, corrections, open questions and verified claims.
-Violations of the rules of honesty are listed as warnings. A packet is accepted only
-once.`,
+is the packet, which no compression takes out of the window, and its contract inherits the
+packet's decisions, corrections, open questions and verified claims. Violations of the rules of
+honesty are listed as warnings. A packet is accepted only once.`,
 		Example: `  carrel accept handoff_2026_02_03_lamp.md
   carrel handoff | ssh other.example carrel accept -`,
 		Args: cobra.ExactArgs(1),

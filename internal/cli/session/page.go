@@ -14,13 +14,13 @@ func newPage(j *job.Job) *cobra.Command {
 		Use:   "page ID...",
 		Short: "Put stubs in place of blocks, by hand",
 		Long: `Page puts a stub of one line in place of each named block, all or none, whatever
-their scores. The stub names the block, its kind, and the identifiers that the rest
-of the conversation may need; "carrel recall" returns the original, and "carrel
-undo" takes the pass back. No later compression brings the blocks back.
+their scores. The stub names the block, its kind, and the identifiers that the rest of the
+conversation may need; "carrel recall" returns the original, and "carrel undo" takes the pass
+back. No later compression brings the blocks back.
 
-A block is refused if a hard rule keeps it, if it has left the window, or if its
-stub would not be shorter: then nothing is changed, the exit code is 9, and each
-refused block is listed with the reason. See "carrel help budget" for the rules.`,
+A block is refused if a hard rule keeps it, if it has left the window, or if its stub would not be
+shorter: then nothing is changed, the exit code is 9, and each refused block is listed with the
+reason. See "carrel help budget" for the rules.`,
 		Example: `  carrel page 1f03a9c2
   carrel page 1f03a9c2 77b0e4d1 -n`,
 		Args:              cobra.MinimumNArgs(1),

@@ -25,12 +25,7 @@ An id may also name an artifact: every context of the scope then contains the ar
 }
 
 func newUnpin(j *job.Job) *cobra.Command {
-	return pinCommand(j, true, &cobra.Command{
-		Use:     "unpin ID...",
-		Short:   "Lift pins",
-		Long:    "Unpin removes the pins of blocks and artifacts.",
-		Example: "  carrel unpin 77e0b1c2",
-	})
+	return pinCommand(j, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin removes the pins of blocks and artifacts.", Example: "  carrel unpin 77e0b1c2"})
 }
 
 // A pinned says which blocks and artifacts are pinned now, or are not.

@@ -45,7 +45,7 @@ func printReport(p *out.Page, j *job.Job, r *carrel.ProbeReport) {
 		p.Line("session %s was not compressed with a summary", out.Short(r.Session))
 		return
 	}
-	t := &out.Table{Head: []string{"round", "op", "when", "strategy", "covers", "summary", "before", "after", "critical", "probes", ""}}
+	t := &out.Table{Spare: []string{"covers", "summary", "when"}, Head: []string{"round", "op", "when", "strategy", "covers", "summary", "before", "after", "critical", "probes", ""}}
 	for i := range r.Rounds {
 		e := &r.Rounds[i]
 		row := []any{e.Count, e.Op, p.When(e.Time, j.Clock()()), string(e.Strategy), e.Covers, e.Tokens, e.Before, e.After}

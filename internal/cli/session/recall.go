@@ -19,10 +19,10 @@ func newRecall(j *job.Job) *cobra.Command {
 		Use:   "recall ID [--range A:B] [--text] [-o FILE]",
 		Short: "Print the original bytes of a block, or the text of an artifact",
 		Long: `Recall prints the imported bytes of a block, in the window or not, and changes
-nothing. ID is the id of a block, or a prefix of it, as shown by stubs and messages;
-the id of a summary (sum_…), which is printed whole; or the id of a live artifact.
-On a terminal, control characters are escaped and a line about the block goes to
-standard error; --raw prints the bytes unchanged.`,
+nothing. ID is the id of a block, or a prefix of it, as shown by stubs and messages; the id of a
+summary (sum_…), which is printed whole; or the id of a live artifact. On a terminal, control
+characters are escaped and a line about the block goes to standard error; --raw prints the bytes
+unchanged.`,
 		Example: `  carrel recall 77e0b1c2 | head -3
   carrel recall 77e0b1c2 --range 1000:2000
   carrel recall 77e0b1c2 --text`,

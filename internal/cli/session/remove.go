@@ -22,9 +22,9 @@ func newSessionsRemove(j *job.Job) *cobra.Command {
 		Use:   "rm SESSION [--undo]",
 		Short: "Take a conversation out of use",
 		Long: `Rm takes a conversation out of use: commands no longer list, find or recall it, and
-hooks and imports do not continue it. Its text is kept, and --undo brings it back
-unchanged. "carrel sessions --removed" lists removed conversations. To erase a
-conversation, see "carrel sessions purge".`,
+hooks and imports do not continue it. Its text is kept, and --undo brings it back unchanged.
+"carrel sessions --removed" lists removed conversations. To erase a conversation, see "carrel
+sessions purge".`,
 		Example: `  carrel sessions rm 5f0c2a7e
   carrel sessions rm --undo 5f0c2a7e`,
 		Args:              cobra.ExactArgs(1),
@@ -48,14 +48,14 @@ func newSessionsPurge(j *job.Job) *cobra.Command {
 		Use:   "purge SESSION [-y]",
 		Short: "Erase a conversation for good",
 		Long: `Purge erases a conversation for good and everything derived from it: all imported
-versions, summaries, stubs, its contract, its search index, its parts of contexts,
-memories from those contexts, and conversations that began with a packet of it. IDs,
-figures, commitments and the journal stay; the last entry of the journal is the
-receipt. Its file is imported again only with --anew. Conversations whose contract
-inherited from its contract keep their inheritance and are listed.
+versions, summaries, stubs, its contract, its search index, its parts of contexts, memories from
+those contexts, and conversations that began with a packet of it. IDs, figures, commitments and
+the journal stay; the last entry of the journal is the receipt. Its file is imported again only
+with --anew. Conversations whose contract inherited from its contract keep their inheritance and
+are listed.
 
-It does not touch files of other programs and backups. On a terminal it asks first,
-unless -y is given.`,
+It does not touch files of other programs and backups. On a terminal it asks first, unless -y is
+given.`,
 		Example: `  carrel sessions purge -n 5f0c2a7e
   carrel sessions purge -y 5f0c2a7e`,
 		Args:              cobra.ExactArgs(1),

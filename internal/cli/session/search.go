@@ -18,8 +18,7 @@ func newSearch(j *job.Job) *cobra.Command {
 		Use:   "search QUERY [--k N] [--kind KIND] [--session SESSION]",
 		Short: "Find blocks by words",
 		Long: `Search finds the blocks of all conversations that share words with a query, best
-first, whether they are in the window or not. If there is none, the exit code
-is 1.`,
+first, whether they are in the window or not. If there is none, the exit code is 1.`,
 		Example: `  carrel search vpn profile
   carrel search --kind tool --session @last "exit code 137"`,
 		Args: cobra.MinimumNArgs(1),

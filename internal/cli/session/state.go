@@ -21,14 +21,13 @@ func newState(j *job.Job) *cobra.Command {
 		Use:   "state [SESSION] [--compat] [-o FILE]",
 		Short: "Print the state of compression of a conversation as JSON",
 		Long: `State prints the compression_state document of a conversation: its summary, how
-often it was compressed and when, what share of the probes the window answered,
-and its tokens. It is always JSON, in the form that other tools for the
-context-compression skill read, without a key for the schema; "carrel debug schema
-state" describes it. Without a summary that field is null.
+often it was compressed and when, what share of the probes the window answered, and its tokens. It
+is always JSON, in the form that other tools for the context-compression skill read, without a key
+for the schema; "carrel debug schema state" describes it. Without a summary that field is null.
 
-An entry with a source is an object. --compat prints the fields that version 1.0.0
-of the skill knows, and no others: every entry is a text, and a section with nothing
-to say is empty. Its own code reads that.`,
+An entry with a source is an object. --compat prints the fields that version 1.0.0 of the skill
+knows, and no others: every entry is a text, and a section with nothing to say is empty. Its own
+code reads that.`,
 		Example: `  carrel state | carrel debug schema check state -
   carrel state --jq .compression_state.probe_score`,
 		Args:              cobra.MaximumNArgs(1),
