@@ -16,9 +16,9 @@ import (
 // transcriptLimit is the greatest size of the brief form of a transcript.
 const transcriptLimit token.Count = 200
 
-// Brief returns a text in a form that is at most limit tokens long, as count
-// counts them. A text that fits is returned as it is. Of others it keeps, by
-// the class of the source:
+// Brief returns a short form of text with at most limit tokens, measured with count. A text
+// that fits is returned unchanged. What Brief keeps of a longer text depends on the class of
+// its source:
 //
 //   - memories and notes: the sentences with terms of the query, negations,
 //     numbers and paths first, in the order of the text
@@ -26,11 +26,11 @@ const transcriptLimit token.Count = 200
 //     and decisions; at most 200 tokens, whatever the limit
 //   - all others: beginning and end, cut between lines where that is possible
 //
-// A line where something was left out, or at the end, says how much, and the id
-// of the source for recalling it. If that line alone does not fit, or if count
-// is no measure of a text's length, the result is empty.
+// A marker line, where text was left out or at the end, gives the number of omitted tokens and
+// the id of the source, by which the whole text can be recalled. The result is empty if the
+// marker alone exceeds the limit, or if count does not grow with the length of a text.
 //
-// Terms are words or stems; they are found in any case and within words.
+// The terms are words or stems. They match in any case, and inside longer words.
 func Brief(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	if s.Class == provenance.Transcript {
 		limit = min(limit, transcriptLimit)
@@ -53,30 +53,30 @@ func Brief(s Origin, text string, terms []string, limit token.Count, count func(
 	return c.ends()
 }
 
-// A cutter makes one brief form of a text that does not fit.
+// A cutter makes the brief form of one text that exceeds the limit.
 type cutter struct {
 	id    string
 	text  string
-	whole token.Count // of text
+	whole token.Count // tokens of text
 	limit token.Count
 	count func(string) token.Count
 }
 
-// fits reports whether a text is within the limit.
+// fits reports whether text has at most limit tokens.
 func (c *cutter) fits(text string) bool { return c.count(text) <= c.limit }
 
-// marker returns the line that says how much was left out of a form with kept
-// tokens of the text.
+// marker returns the line that says how many tokens were left out, if kept tokens of the text
+// stay.
 func (c *cutter) marker(kept token.Count) string {
 	id, _ := Neutralize(c.id)
 	return fmt.Sprintf("[carrel %s: %d tokens left out here; recall by id]\n", strings.NewReplacer("\n", " ", "\r", " ").Replace(id), max(c.whole-kept, 0))
 }
 
-// rounds bounds how often a cutter tries again with less. One round is enough
-// where counts of parts add up to about that of the whole.
+// rounds is the most attempts of a cutter, each with less text. One attempt suffices where the
+// tokens of the parts add up to about the tokens of the whole.
 const rounds = 16
 
-// ends returns beginning and end of the text around a marker.
+// ends returns the beginning and the end of the text with a marker between them.
 func (c *cutter) ends() string {
 	widest := c.marker(0)
 	room := c.limit - c.count(widest)
@@ -99,7 +99,8 @@ func (c *cutter) ends() string {
 	return ""
 }
 
-// head returns the end of a beginning of the text that has at most room tokens.
+// head returns the offset where the longest beginning of the text with at most room tokens
+// ends. It prefers the end of a line.
 func (c *cutter) head(room token.Count) int {
 	n := largest(len(c.text), int(room), func(n int) bool { return c.count(c.text[:n]) <= room })
 	if line := strings.LastIndexByte(c.text[:n], '\n') + 1; line > n/2 {
@@ -111,8 +112,8 @@ func (c *cutter) head(room token.Count) int {
 	return n
 }
 
-// tail returns the start of an end of the text that has at most room tokens and
-// lies behind from.
+// tail returns the offset where the longest end of the text with at most room tokens starts.
+// The offset is at least from; tail prefers the start of a line.
 func (c *cutter) tail(room token.Count, from int) int {
 	size := len(c.text)
 	n := largest(size-from, int(room), func(n int) bool { return c.count(c.text[size-n:]) <= room })
@@ -126,9 +127,9 @@ func (c *cutter) tail(room token.Count, from int) int {
 	return start
 }
 
-// largest returns the greatest n up to limit, or one near it, for which ok
-// holds, given that ok holds for what is small and not for what is large. It
-// starts from a guess, so that it looks at little more than it needs.
+// largest returns the greatest n up to limit for which ok(n) holds, provided that ok holds up
+// to some n and for no greater n; otherwise it returns an n near it. The search starts at
+// guess, so a good guess needs few calls of ok.
 func largest(limit, guess int, ok func(int) bool) int {
 	low, high := 0, min(max(guess, 1), limit)
 	for high < limit && ok(high) {
@@ -147,9 +148,9 @@ func largest(limit, guess int, ok func(int) bool) int {
 	return low
 }
 
-// cuttable reports whether a text can be cut at an offset: between two code
-// points that are not bound to each other, so that the parts of a neutralized
-// text are neutral.
+// cuttable reports whether text may be cut at offset i: on the boundary of a code point, and
+// not between code points that belong together, such as a pictograph and its skin tone. So the
+// parts of a neutralized text are neutralized too.
 func cuttable(text string, i int) bool {
 	if i <= 0 || i >= len(text) {
 		return true
@@ -162,8 +163,7 @@ func cuttable(text string, i int) bool {
 	return !suspect(prev) && !suspect(next) && !unicode.IsMark(next) && !skinTone(next)
 }
 
-// endLine returns a text with a line feed behind it, unless it is empty or has
-// one.
+// endLine returns text with a line feed added, unless text is empty or ends in one.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -171,18 +171,18 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// A unit is a piece of a text that is kept or left as a whole: a sentence, or a
-// line, or a part of a long one.
+// A unit is a piece of a text that is kept or left out as a whole: a sentence, a line, or a
+// part of a long line.
 type unit struct {
-	text  string // with the white space behind it
+	text  string // including the white space after it
 	score int
 }
 
-// mostMisses is the number of units without room after which no more are tried.
+// mostMisses is the number of units without room after which extract stops.
 const mostMisses = 32
 
-// extract returns the units with the highest scores that fit, in the order of
-// the text, and a marker.
+// extract returns the units with the highest scores that fit, in the order of the text,
+// followed by a marker.
 func (c *cutter) extract(all []unit) string {
 	widest := c.marker(0)
 	room := c.limit - c.count(widest)
@@ -202,7 +202,7 @@ func (c *cutter) extract(all []unit) string {
 	return c.write(all, chosen, c.join)
 }
 
-// byScore returns the indexes of units, those with the highest scores first.
+// byScore returns the indexes of units, highest score first.
 func byScore(all []unit) []int {
 	order := make([]int, len(all))
 	for i := range order {
@@ -212,10 +212,11 @@ func byScore(all []unit) []int {
 	return order
 }
 
-// write returns the chosen units as join writes them, or beginning and end if none fits.
+// write returns join(all, chosen), or the beginning and the end of the text if no chosen unit
+// fits.
 //
-// The parts may have fewer tokens than the whole, where counts do not add up. Then the
-// units chosen last go again, more with every round.
+// The joined text may have more tokens than the sum of its units. Then write drops the units
+// that were chosen last, twice as many in every round.
 func (c *cutter) write(all []unit, chosen []int, join func(all []unit, chosen []int) string) string {
 	for drop := 1; len(chosen) > 0; drop *= 2 {
 		if short := join(all, chosen); c.fits(short) {
@@ -226,7 +227,7 @@ func (c *cutter) write(all []unit, chosen []int, join func(all []unit, chosen []
 	return c.ends()
 }
 
-// join writes some units in the order of the text, and the marker behind them.
+// join returns the chosen units in the order of the text, followed by the marker.
 func (c *cutter) join(all []unit, chosen []int) string {
 	keep := make([]bool, len(all))
 	for _, i := range chosen {
@@ -241,13 +242,13 @@ func (c *cutter) join(all []unit, chosen []int) string {
 	return endLine(strings.TrimRight(kept.String(), " \t")) + c.marker(c.count(kept.String()))
 }
 
-// Points of a unit.
+// Points that a unit scores.
 const (
 	pointsRequest  = 64 // part of the last request
 	pointsAnswer   = 48 // part of the last answer
-	pointsDecision = 24 // says what was decided
+	pointsDecision = 24 // states a decision
 	pointsTerm     = 16 // for each term of the query, up to termsCounted
-	pointsNot      = 4  // says what is not, or must be
+	pointsNot      = 4  // negates something or requires it
 	pointsExact    = 2  // has a number, a path or code
 	termsCounted   = 5
 )
@@ -264,7 +265,7 @@ func units(text string, terms []string) []unit {
 	return all
 }
 
-// lower returns terms in lower case, each once.
+// lower returns the terms in lower case, without duplicates and empty terms.
 func lower(terms []string) []string {
 	list := make([]string, 0, len(terms))
 	for _, t := range terms {
@@ -275,14 +276,14 @@ func lower(terms []string) []string {
 	return list
 }
 
-// Sizes of units, in bytes: a sentence of fewer than shortUnit is no unit of
-// its own, and a line of more than longUnit is cut between words.
+// Sizes of units, in bytes. A sentence shorter than shortUnit is joined to the next one; a line
+// longer than longUnit is cut between words.
 const (
 	shortUnit = 24
 	longUnit  = 320
 )
 
-// unitEnd returns the end of the first unit of a text, which is not empty.
+// unitEnd returns the offset where the first unit of a non-empty text ends.
 func unitEnd(text string) int {
 	word := 0 // end of the last word
 	for i := 0; i < len(text); {
@@ -311,7 +312,7 @@ func unitEnd(text string) int {
 	return len(text)
 }
 
-// score returns the points of a unit for its own words.
+// score returns the points of a unit for the words in it.
 func score(text string, terms []string) int {
 	low := strings.ToLower(text)
 	points, hits := 0, 0
@@ -333,10 +334,10 @@ func score(text string, terms []string) int {
 	return points
 }
 
-// negations are words that turn a statement around or bind it.
+// negations are words that negate a statement or make it an obligation.
 var negations = lazy.Words("no not never none neither nor cannot without except unless only instead must avoid forbidden nothing nobody")
 
-// decisions are words by which a decision is told.
+// decisions are words that mark a decision.
 var decisions = lazy.Words("decided decision decisions decide agreed agree chose chosen choose approved rejected settled conclusion will let's plan todo")
 
 // transcriptUnits splits and scores the text of a conversation, in which each
@@ -378,8 +379,8 @@ func transcriptUnits(text string, terms []string) []unit {
 	return all
 }
 
-// roleOf returns whose message a line begins: "user", "assistant", "tool", or
-// "" if it begins none.
+// roleOf returns the role whose message begins with line: "user", "assistant" or "tool". It
+// returns "" if line begins no message.
 func roleOf(line string) string {
 	head, _, ok := strings.Cut(line, ":")
 	if !ok || len(head) > 16 {

@@ -1,27 +1,27 @@
-// Package assembly puts a context together: it fits what was found into a
-// budget, makes shorter forms of what does not fit whole, fences what others
-// wrote, and decides what may be remembered.
+// Package assembly assembles a context: it fits ranked candidates into a token budget, shortens
+// those that do not fit whole, fences text from other authors, and decides which texts may
+// become memories.
 //
 // # Fitting
 //
-// [Fit] takes the sizes of what must be in a context and of the winners of a
-// ranking, and says in which form each winner goes in. How far it cuts depends
-// on the demand, measured before anything is cut, as a share of the budget: see
-// [tier.Ladder]. A plan is never over its budget. What must be in the context
-// and does not fit is a [FloorError].
+// [Fit] takes the sizes of the required parts of a context (system text, pins, window, query)
+// and of the ranked candidates, the winners, and chooses the form of each winner. How far Fit
+// cuts depends on the demand, which is the size of everything before any cut, as a share of the
+// budget: see [tier.Ladder]. A plan never exceeds its budget. If the required parts alone
+// exceed the budget, Fit returns a [FloorError].
 //
-// # Text that others wrote
+// # Text from other authors
 //
-// A context has text from files, tools, web pages and memories, and such text
-// may be written to be mistaken for something else. [Neutralize] makes visible
-// what would not be seen; [Fence] puts a text between two lines that it cannot
-// forge; [Brief] makes the shorter form. They go in this order: Neutralize,
-// Brief, Fence.
+// A context contains text from files, tools, web pages and memories. Such text may be crafted
+// to look like something else. [Neutralize] makes invisible characters visible; [Fence] puts a
+// text between two lines that the text cannot forge; [Brief] shortens a text. Apply them in
+// this order: Neutralize, Brief, Fence.
 //
 // # The gate
 //
-// [Gate] decides whether a text may become a memory. The confidence in it
-// always comes from outside, as a [Verdict]; in doubt the gate stays closed.
+// [Gate] decides whether a text may become a memory. The confidence in the text always comes
+// from an evaluator outside of Carrel, as a [Verdict]. When in doubt, the gate does not commit
+// the text.
 //
 // # Determinism
 //

@@ -8,17 +8,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Excerpt returns the passages of a text that have most to do with the terms of
-// a query, in the order of the text, in at most limit tokens as count counts
-// them. A text that fits is returned as it is. Where something was left out
-// between two passages stands a line with three points; the last line says how
-// much was left out, and the id of the source for recalling it. If no passage
-// has a term, the result is that of [Brief] for a document: beginning and end.
+// Excerpt returns the passages of text that match the terms of a query best, in the order of
+// the text, with at most limit tokens, measured with count. A text that fits is returned
+// unchanged. A line "[...]" stands where text between two passages is left out; the last line
+// gives the number of omitted tokens and the id of the source, by which the whole text can be
+// recalled. If no passage contains a term, Excerpt returns the beginning and the end, as
+// [Brief] does for a document.
 //
-// A passage is a paragraph, several short ones, or a part of a long one; a line
-// that begins with "#" behind an empty one begins another. It
-// counts the terms that it has, each once and the more the fewer passages have
-// it. Terms are words or stems; they are found in any case and within words.
+// A passage is a paragraph, several short paragraphs, or a part of a long one; a line that
+// begins with "#" after an empty line starts a new passage. A passage scores for each different
+// term that it contains; a term counts more the fewer passages contain it. The terms are words
+// or stems. They match in any case, and inside longer words.
 func Excerpt(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string {
 	c := cutter{id: s.ID, text: text, whole: s.Tokens, limit: limit, count: count}
 	if c.whole == 0 {
@@ -42,11 +42,10 @@ func Excerpt(s Origin, text string, terms []string, limit token.Count, count fun
 	return c.write(all, chosen, c.quote)
 }
 
-// gap stands between two passages that were apart.
+// gap is the line between two passages that do not follow each other in the text.
 const gap = "[...]\n"
 
-// quote writes some passages in the order of the text, and the marker behind
-// them.
+// quote returns the chosen passages in the order of the text, followed by the marker.
 func (c *cutter) quote(all []unit, chosen []int) string {
 	var b strings.Builder
 	last := -1
@@ -60,8 +59,8 @@ func (c *cutter) quote(all []unit, chosen []int) string {
 	return b.String() + c.marker(c.count(b.String()))
 }
 
-// Sizes of passages, in bytes: paragraphs are joined up to the one and cut at
-// the other.
+// Sizes of passages, in bytes: short paragraphs are joined up to shortPassage, long ones are
+// cut at longPassage.
 const (
 	shortPassage = 600
 	longPassage  = 1500
@@ -89,12 +88,12 @@ func passages(text string, terms []string) []unit {
 	return all
 }
 
-// passageEnd returns the end of the first passage of a text, which is not empty.
+// passageEnd returns the offset where the first passage of a non-empty text ends.
 func passageEnd(text string) int {
 	end := 0
 	for end < len(text) {
 		if end > 0 && text[end] == '#' {
-			return end // a title belongs to what is behind it
+			return end // a title belongs to the passage after it
 		}
 		n := strings.Index(text[end:], "\n\n")
 		next := len(text)

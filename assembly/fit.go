@@ -11,11 +11,11 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Out is the form of a text that is not in a context, beside those of a segment.
+// Out is the form of a winner that is left out of the context.
 const Out manifest.Form = "out"
 
-// A Winner is a text that a ranking found worth having, by its sizes, with the
-// lines of its fence.
+// A Winner is a text that ranked high enough to enter a context. Sizes include the lines of its
+// fence.
 type Winner struct {
 	Class  provenance.Class
 	Tokens token.Count // of the whole
@@ -34,14 +34,14 @@ type Request struct {
 	// What must be in the context, in every tier.
 	System, Pins, Window, Query token.Count
 
-	Notice token.Count // what stands before the winners, if any is in
+	Notice token.Count // added once, before the first winner that is in
 
 	Winners []Winner // best first
 }
 
-// A Choice is what becomes of one winner.
+// A Choice is the decision about one winner.
 type Choice struct {
-	Index  int // among the winners
+	Index  int // index in Request.Winners
 	Form   manifest.Form
 	Tokens token.Count // in that form; 0 if it is out
 	Reason Reason
@@ -49,30 +49,30 @@ type Choice struct {
 
 // A Packing says what goes into a context.
 type Packing struct {
-	Demand  token.Count // of everything, before anything was cut
-	Total   token.Count // of the plan; at most the budget
+	Demand  token.Count // size of everything, before any cut
+	Total   token.Count // size of the plan; at most the budget
 	Share   ratio.Ratio // Demand / Budget
 	Tier    tier.Tier
-	Review  bool     // a person should look: too little of what was found is in
-	Choices []Choice // one for each winner, in their order
+	Review  bool     // true if a person should look, because too little of the candidates is in
+	Choices []Choice // one for each winner, in the same order
 }
 
-// A Reason says why something was decided. It is stored as its text.
+// A Reason is the reason for a decision. It is stored as its text.
 type Reason string
 
 // The reasons of a [Choice].
 const (
 	reasonFits       Reason = "fits"          // whole
-	reasonTranscript Reason = "transcript"    // brief: transcripts are, below the full tier
+	reasonTranscript Reason = "transcript"    // brief: below the full tier, transcripts are brief
 	reasonDemand     Reason = "demand"        // brief: to bring the total under the full tier
 	reasonRoom       Reason = "room"          // brief: the whole does not fit
 	ReasonNoRoom     Reason = "no room"       // out: no form fits
-	reasonUnverified Reason = "not verified"  // out: the tier takes what a person verified
-	reasonMinimal    Reason = "minimal"       // out: the tier takes nothing
-	reasonNoBrief    Reason = "no brief form" // out: a transcript that must be brief and cannot
+	reasonUnverified Reason = "not verified"  // out: the tier takes only texts that a person verified
+	reasonMinimal    Reason = "minimal"       // out: the tier takes no winner
+	reasonNoBrief    Reason = "no brief form" // out: a transcript that has no brief form
 )
 
-// A FloorError lists what must be in a context where that is more than the budget.
+// A FloorError lists the required parts of a context whose sum exceeds the budget.
 type FloorError struct {
 	Budget, Need                token.Count
 	System, Pins, Window, Query token.Count
@@ -94,16 +94,16 @@ const minBrief token.Count = 50
 //   - summarized: transcripts in at most 200 tokens; then, from
 //     the last winner upward, the others in half their tokens, until the total
 //     is below the demand at which this tier begins
-//   - core: what a person verified; whole, or brief if the whole does not fit
-//   - minimal: no winner, and a flag for a person to look
-//   - soft, of [tier.SoftLadder]: what a person verified, as in the core tier, then the
-//     others, whole; and a flag for a person to look if something verified is not whole
+//   - core: only texts that a person verified; brief if the whole does not fit
+//   - minimal: no winner, and Review is set
+//   - soft, of [tier.SoftLadder]: texts that a person verified first, as in the core tier,
+//     then the others, whole; Review is set if a verified text is not whole
 //
-// What does not fit in the form of its tier is left out, and the next winner is
-// tried. So the total is within the budget in every tier, under every ladder.
+// A winner whose form does not fit is left out, and the next winner is tried. So the total is
+// within the budget in every tier, under every ladder.
 //
-// If what must be in the context is over the budget, the error is a
-// [FloorError]; if a forced tier is none, it says so.
+// Fit returns a [FloorError] if the required parts exceed the budget, and an error if the
+// forced tier is unknown.
 func Fit(r *Request) (*Packing, error) {
 	floor := r.System + r.Pins + r.Window + r.Query
 	if floor > r.Budget {
@@ -140,8 +140,7 @@ func Fit(r *Request) (*Packing, error) {
 	return p, nil
 }
 
-// choices returns what a tier would have of each winner. It is not yet checked
-// against the budget.
+// choices returns the form of each winner in a tier, without regard to the budget.
 func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []Choice {
 	cs := make([]Choice, len(r.Winners))
 	for i := range cs {
@@ -161,7 +160,7 @@ func choices(r *Request, at tier.Tier, ladder tier.Ladder, total token.Count) []
 	return cs
 }
 
-// summarize makes choices brief, given the total without it.
+// summarize makes choices brief; total is the size of the plan before.
 func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 	for i := range cs {
 		w := &r.Winners[i]
@@ -189,8 +188,8 @@ func summarize(r *Request, cs []Choice, ladder tier.Ladder, total token.Count) {
 	}
 }
 
-// brief returns the tokens of the brief form under a limit, or 0 if there is
-// none, or none that is shorter than the whole.
+// brief returns the tokens of the brief form under limit, or 0 if there is none that is shorter
+// than the whole.
 func (w *Winner) brief(limit token.Count) token.Count {
 	if w.Brief == nil || limit <= 0 {
 		return 0
@@ -201,11 +200,11 @@ func (w *Winner) brief(limit token.Count) token.Count {
 	return 0
 }
 
-// fill adds the choices to the total, best first, as far as they fit; in the soft tier
-// what a person verified comes before all others. There and in the core tier what a person
-// verified and does not fit whole is tried in the form that does.
+// fill adds the choices to the total, best first, as far as they fit. In the soft tier,
+// verified texts go first. In the core and soft tiers, a verified text that does not fit whole
+// is tried in its brief form.
 func (p *Packing) fill(r *Request) {
-	notice := r.Notice // still to be paid
+	notice := r.Notice // not yet added to the total
 	for _, i := range p.order(r) {
 		c := &p.Choices[i]
 		if c.Form == Out {
@@ -228,7 +227,7 @@ func (p *Packing) fill(r *Request) {
 	}
 }
 
-// order returns the places of the winners in the order in which they are added.
+// order returns the indexes of the winners in the order in which fill adds them.
 func (p *Packing) order(r *Request) []int {
 	order := make([]int, len(p.Choices))
 	for i := range order {

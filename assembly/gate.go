@@ -12,40 +12,39 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// DefaultThreshold is the confidence from which a memory is committed.
+// DefaultThreshold is the least confidence at which a memory is committed.
 const DefaultThreshold ratio.Ratio = 700_000
 
-// A Proposal is a text that somebody wants remembered, with what the caller
-// knows about it.
+// A Proposal is a text that an actor wants remembered, with the facts that the caller knows
+// about it.
 type Proposal struct {
 	Text      string
-	Actor     string   // who proposes
-	Scope     string   // where it shall be remembered
+	Actor     string   // who proposes it
+	Scope     string   // where it would be remembered
 	Secrets   []string // kinds of credentials found in it
-	Duplicate bool     // a live memory of the scope has the same Normalize form
-	Prompt    []string // texts of the prompt from which it came, one for each segment
-	Lineage   []string // texts of the memories that were recalled on the way to it
+	Duplicate bool     // a live memory of the scope is equal after Normalize
+	Prompt    []string // texts of the prompt that led to it, one for each segment
+	Lineage   []string // texts of the memories that were recalled for that prompt
 }
 
-// A Verdict is what an evaluator outside of Carrel says about a proposal, and
-// what it is bound to.
+// A Verdict is the judgment of an evaluator outside of Carrel on a proposal. It is valid only
+// for the content, scope and policy that it names.
 type Verdict struct {
-	Evaluator  string        `json:"evaluator"`         // its name
+	Evaluator  string        `json:"evaluator"`         // name of the evaluator
 	Confidence float64       `json:"confidence"`        // from 0 to 1
 	Content    digest.Digest `json:"content,omitempty"` // of the text that was judged
-	Scope      string        `json:"scope,omitempty"`   // for which it was judged
-	Policy     string        `json:"policy,omitempty"`  // under which it was judged
-	Expires    time.Time     `json:"expires,omitzero"`  // from then on it is void; never if zero
+	Scope      string        `json:"scope,omitempty"`   // scope for which it was judged
+	Policy     string        `json:"policy,omitempty"`  // policy under which it was judged
+	Expires    time.Time     `json:"expires,omitzero"`  // the verdict is void from this time on; never if zero
 }
 
-// A GatePolicy says what a verdict must meet. A nil policy is that of the zero
-// value.
+// A GatePolicy says which verdicts [Gate] accepts. A nil policy is the zero policy.
 type GatePolicy struct {
-	Name      string      // to which verdicts must be bound
+	Name      string      // that a verdict must name
 	Threshold ratio.Ratio // DefaultThreshold if not positive
 }
 
-// A GateOutcome is what becomes of a proposal. It is stored as its text.
+// A GateOutcome is the result of [Gate] for a proposal. It is stored as its text.
 type GateOutcome string
 
 // The outcomes. Refuse outranks Hold, and Hold outranks Commit.
@@ -59,7 +58,7 @@ const (
 type GateDecision struct {
 	Outcome    GateOutcome
 	Reasons    []Reason    // all that apply, sorted; none for Commit
-	Confidence ratio.Ratio // of the verdict, rounded down; 0 if it is none
+	Confidence ratio.Ratio // of the verdict, rounded down; 0 if it has no valid one
 }
 
 // The reasons for which [Gate] refuses.
@@ -75,7 +74,7 @@ const (
 const (
 	reasonNoVerdict      Reason = "no verdict"
 	reasonUnnamed        Reason = "unnamed evaluator"
-	reasonSelf           Reason = "self evaluation" // the evaluator is who proposes, or an agent in general
+	reasonSelf           Reason = "self evaluation" // the evaluator is the proposer, or a generic name such as "agent"
 	reasonConfidence     Reason = "not a confidence"
 	ReasonBelow          Reason = "below threshold"
 	reasonExpired        Reason = "expired verdict"
@@ -88,21 +87,21 @@ const (
 
 // Gate decides whether a proposal may become a memory.
 //
-// It refuses what must not be kept: nothing, a credential, a duplicate, an echo
-// and a loop. An echo repeats a segment of the prompt: at least 80 percent of
-// its runs of five words are there, or all of it in one piece if it has fewer
-// than five such runs. A loop repeats a memory that was recalled on the way to
-// it, by the same measure of the memory; a memory with fewer than five runs
-// counts only if it makes up 80 percent of the proposal's words.
+// It refuses a text without words, a credential, a duplicate, an echo and a loop. An echo
+// repeats a segment of the prompt: the segment contains at least 80 percent of the proposal's
+// runs of five words, or the whole proposal in one piece if the proposal has fewer than five
+// runs. A loop repeats a memory that was recalled for the prompt: the proposal contains the
+// memory, by the same measure. A memory with fewer than five runs counts only if it makes up 80
+// percent of the proposal's words.
 //
-// It holds what a person must see: a proposal without a valid verdict from
-// outside, or with a confidence below the threshold, and one that gives the
-// assistant orders or hides something. What counts as an order is a list of
-// English phrases: it catches what is common, not what is clever.
+// It holds for review by a person: a proposal without a valid verdict, or with a confidence
+// below the threshold, and a text that instructs the assistant or has hidden characters.
+// Instructions are found by a list of English phrases: the list catches common ones, not clever
+// ones.
 //
-// A confidence is compared by its shortest decimal form, cut after six digits:
-// 0.7 meets a threshold of 0.7, 0.6999999 does not. NaN, the infinities,
-// negative zero and all numbers outside of 0 to 1 are no confidence.
+// A confidence is compared by its shortest decimal form, cut after six digits: 0.7 meets a
+// threshold of 0.7, 0.6999999 does not. NaN, infinities, negative zero and numbers outside of 0
+// to 1 are not valid confidences.
 func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) GateDecision {
 	if g == nil {
 		g = &GatePolicy{}
@@ -123,7 +122,7 @@ func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) GateDecision {
 	return d
 }
 
-// refusals returns the reasons to refuse.
+// refusals returns the reasons to refuse a proposal.
 func refusals(p *Proposal) []Reason {
 	var reasons []Reason
 	words := wordsOf(p.Text)
@@ -148,7 +147,7 @@ func refusals(p *Proposal) []Reason {
 	return reasons
 }
 
-// doubts returns what is wrong with a verdict on a proposal.
+// doubts returns the reasons why a verdict does not suffice to commit a proposal.
 func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 	if v == nil {
 		return []Reason{reasonNoVerdict}
@@ -176,7 +175,7 @@ func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 	return reasons
 }
 
-// selves are the names under which an agent would evaluate itself.
+// selves are the names of evaluators that mean the agent itself.
 var selves = []string{"agent", "assistant", "self", "model"}
 
 // confidence returns a number from 0 to 1 in millionths, rounded down from its
@@ -191,7 +190,7 @@ func confidence(f float64) (ratio.Ratio, bool) {
 	return ratio.Ratio(n), err == nil
 }
 
-// reviewReasons returns why a person should see a text, whatever a verdict says.
+// reviewReasons returns why a person should see a text, whatever its verdict.
 func reviewReasons(text string) []Reason {
 	var reasons []Reason
 	if orders.Get().MatchString(Normalize(text)) || forged.Get().MatchString(text) {
@@ -203,8 +202,7 @@ func reviewReasons(text string) []Reason {
 	return reasons
 }
 
-// orders are phrases by which a text orders the assistant about. They are
-// looked for in normalized text.
+// orders matches phrases that instruct the assistant. It is applied to normalized text.
 var orders = lazy.Regexp(
 	`\b(?:ignore|disregard|forget|override|overrule|bypass)\b.{0,40}\b(?:instruction|rule|prompt|guideline|direction|polic|constraint|safeguard|restriction|everything|context)|` +
 		`\byou (?:must|should|shall|have to|need to|are to|will|may) (?:always|never|now|only|not|immediately|from now)\b|` +
@@ -224,5 +222,5 @@ var orders = lazy.Regexp(
 		`\bassistant[,:] `,
 )
 
-// forged are the marks by which a text poses as another part of a conversation.
+// forged matches marks by which a text poses as another part of a conversation.
 var forged = lazy.Regexp(`(?im)<\|?/?(?:im_start|im_end|system|assistant|endoftext)\|?>|\[/?inst\]|<</?sys>>|^[ \t#*]*(?:system|assistant|developer)[ *]*:|</?artifact\b`)

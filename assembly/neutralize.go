@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Neutralize makes visible what a reader would not see, and what would change
-// the order in which he sees the rest. Each forbidden code point is replaced by
-// its name in brackets, as in "[U+202E]", and each byte that is not UTF-8 as in
-// "[0xFF]". It returns the text and the number of replacements.
+// Neutralize makes characters visible that a reader would not see, or that change the order in
+// which other text is displayed. It replaces each forbidden code point by its name in brackets,
+// such as "[U+202E]", and each byte that is not valid UTF-8 by "[0xFF]". It returns the text
+// and the number of replacements.
 //
-// Forbidden are control characters but tab, line feed and carriage return;
-// controls of the direction of writing; line and paragraph separators; code
-// points that Unicode lets a program ignore in display, such as zero-width
-// spaces, fillers, tags and variation selectors; annotation marks; and
-// noncharacters. They stay where writing needs them:
+// Forbidden are control characters other than tab, line feed and carriage return; controls of
+// text direction; line and paragraph separators; code points that Unicode allows programs to
+// ignore in display, such as zero-width spaces, fillers, tags and variation selectors;
+// annotation marks; and noncharacters. Some of them are allowed where a script or an emoji
+// needs them:
 //
 //   - U+200D between two pictographs, the first with or without a skin tone or
 //     U+FE0F
@@ -27,8 +27,8 @@ import (
 //     U+180F directly after a Mongolian letter
 //   - the tags of the flags of England, Scotland and Wales
 //
-// A neutralized text has nothing to neutralize. A text without forbidden code
-// points is returned as it is.
+// Neutralizing a neutralized text changes nothing. A text without forbidden code points is
+// returned unchanged.
 func Neutralize(text string) (string, int) {
 	return ReplaceForbidden(text, func(code string) string {
 		r, size := utf8.DecodeRuneInString(code)
@@ -39,8 +39,8 @@ func Neutralize(text string) (string, int) {
 	})
 }
 
-// ReplaceForbidden is [Neutralize] with names of the caller's: each forbidden code
-// point, and each byte that is not UTF-8, becomes what name returns for it.
+// ReplaceForbidden replaces each code point that [Neutralize] forbids, and each byte that is
+// not valid UTF-8, by name(code). It returns the text and the number of replacements.
 func ReplaceForbidden(text string, name func(code string) string) (string, int) {
 	i := forbidden(text, 0)
 	if i == len(text) {
@@ -59,8 +59,8 @@ func ReplaceForbidden(text string, name func(code string) string) (string, int) 
 	return b.String(), n
 }
 
-// forbidden returns the offset of the first forbidden code point in text, from
-// an offset on, or the length of text.
+// forbidden returns the offset of the first forbidden code point in text at or after i, or
+// len(text) if there is none.
 func forbidden(text string, i int) int {
 	for i = suspicious(text, i); i < len(text); {
 		size := legitimate(text, i)
@@ -72,8 +72,8 @@ func forbidden(text string, i int) int {
 	return i
 }
 
-// suspicious returns the offset of the first code point in text, from an offset
-// on, that is forbidden or needs a look at its neighbors; or the length of text.
+// suspicious returns the offset of the first code point at or after i that is forbidden, or is
+// allowed only next to certain code points. It returns len(text) if there is none.
 func suspicious(text string, i int) int {
 	for i < len(text) {
 		c := text[i]
@@ -93,8 +93,8 @@ func suspicious(text string, i int) int {
 	return i
 }
 
-// plain holds the bytes of ASCII that are no control characters but white
-// space.
+// plain has the ASCII bytes that are always allowed: printable characters, tab, line feed and
+// carriage return.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x7F; c++ {
 		t[c] = true
@@ -103,8 +103,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// suspect reports whether a code point is forbidden or needs a look at its
-// neighbors.
+// suspect reports whether a code point is forbidden, or allowed only next to certain code
+// points.
 func suspect(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -120,7 +120,7 @@ func suspect(r rune) bool {
 	return suspectBeyond(r)
 }
 
-// suspectBeyond is suspect from U+FDD0 on.
+// suspectBeyond is suspect for code points from U+FDD0 on.
 func suspectBeyond(r rune) bool {
 	if r < 0x10000 {
 		return r <= 0xFDEF || 0xFE00 <= r && r <= 0xFE0F || r == 0xFEFF || r == 0xFFA0 ||
@@ -130,7 +130,7 @@ func suspectBeyond(r rune) bool {
 		0xE0000 <= r && r <= 0xE0FFF
 }
 
-// Code points with a part in emoji.
+// Code points that are parts of emoji.
 const (
 	joiner       = '\u200D'
 	nonJoiner    = '\u200C'
@@ -142,9 +142,9 @@ const (
 	darkestSkin  = '\U0001F3FF'
 )
 
-// legitimate returns the number of bytes from i on, where a suspect is, that
-// stay because of their neighbors: 0 if none does. The neighbors that it looks
-// at stay themselves, so what is legitimate stays so in a neutralized text.
+// legitimate returns the number of bytes at text[i:], which begin with a suspect code point,
+// that are allowed because of their neighbors, or 0. Those neighbors are never replaced, so an
+// allowed code point is still allowed after neutralizing.
 func legitimate(text string, i int) int {
 	r, size := utf8.DecodeRuneInString(text[i:])
 	before, after := text[:i], text[i+size:]
@@ -175,8 +175,8 @@ func legitimate(text string, i int) int {
 	return size
 }
 
-// pictographs has the code points that emoji are made of, skin tones and
-// regional indicators apart, by their blocks. Some of them are other symbols.
+// pictographs has the code points that emoji consist of, by block, without skin tones and
+// regional indicators. Some of them are other symbols.
 var pictographs = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x00A9, Hi: 0x00AE, Stride: 5},
@@ -205,8 +205,8 @@ func keycapBase(r rune) bool { return '0' <= r && r <= '9' || r == '#' || r == '
 
 func skinTone(r rune) bool { return lightestSkin <= r && r <= darkestSkin }
 
-// endsInEmoji reports whether a text ends in a pictograph, with or without a
-// skin tone or a style.
+// endsInEmoji reports whether a text ends in a pictograph, which a skin tone or a style
+// selector may follow.
 func endsInEmoji(text string) bool {
 	r, size := utf8.DecodeLastRuneInString(text)
 	if r == emojiStyle || skinTone(r) {
@@ -242,11 +242,10 @@ func withinWord(text string, next rune) bool {
 	}
 }
 
-// flagTags has the tags that follow [blackFlag] in the flags of England,
-// Scotland and Wales.
+// flagTags has the tags that follow [blackFlag] in the flags of England, Scotland and Wales.
 var flagTags = [...]string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
 
-// tagged returns a region in tags, with the tag that ends them.
+// tagged returns a region code written in tag characters, with the terminating tag.
 func tagged(region string) string {
 	return strings.Map(func(r rune) rune { return 0xE0000 + r }, region) + "\U000E007F"
 }

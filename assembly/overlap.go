@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Normalize returns a text in the form in which duplicates are equal: letters
-// without case, each run of white space as one space and none at the ends, and
-// without the code points that [Neutralize] looks at. Normalizing twice changes
-// nothing more.
+// Normalize returns text in a form in which duplicates are equal: in one letter case, each run
+// of white space as one space, none at the ends, and without the code points that [Neutralize]
+// may replace. Normalizing twice gives the same text as normalizing once.
 func Normalize(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -30,8 +29,7 @@ func Normalize(text string) string {
 	return b.String()
 }
 
-// foldCase returns the code point that stands for all that differ from r in case
-// only.
+// foldCase returns the same code point for all code points that differ only in case.
 func foldCase(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -45,14 +43,14 @@ func foldCase(r rune) rune {
 // shingleWords is the number of words in a shingle.
 const shingleWords = 5
 
-// A wording is the words of a text, in order, without case or punctuation.
+// A wording is the words of a text, in order, in one case and without punctuation.
 type wording struct {
 	text string // the words, with a space before and behind each
-	ends []int  // of the words in text
+	ends []int  // end offset of each word in text
 }
 
-// wordsOf returns the wording of a text. In scripts that are written without
-// spaces, each letter is a word.
+// wordsOf returns the wording of text. In scripts that are written without spaces, each letter
+// counts as a word.
 func wordsOf(text string) wording {
 	var b strings.Builder
 	b.Grow(len(text) + 2)
@@ -88,7 +86,7 @@ func wordsOf(text string) wording {
 	return w
 }
 
-// start returns the start of a word.
+// start returns the offset where word i starts.
 func (w wording) start(i int) int {
 	if i == 0 {
 		return 1
@@ -96,16 +94,15 @@ func (w wording) start(i int) int {
 	return w.ends[i-1] + 1
 }
 
-// shingles calls f with each run of shingleWords words.
+// shingles calls f with each run of shingleWords consecutive words.
 func (w wording) shingles(f func(string)) {
 	for i := shingleWords; i <= len(w.ends); i++ {
 		f(w.text[w.start(i-shingleWords):w.ends[i-1]])
 	}
 }
 
-// within reports whether other repeats w: if w is long, whether at least 80
-// percent of its different shingles are in other; if it is short, whether all of
-// it is, in one piece.
+// within reports whether other repeats w. If w is long, at least 80 percent of the different
+// shingles of w must be in other; if w is short, all of w must be in other, in one piece.
 func (w wording) within(other wording) bool {
 	if len(w.ends) == 0 {
 		return false
@@ -125,6 +122,6 @@ func (w wording) within(other wording) bool {
 	return hits*100 >= 80*len(found)
 }
 
-// long reports whether a wording has five shingles or more. A shorter one is too
-// small for a share of it to mean something.
+// long reports whether a wording has at least five shingles. In a shorter wording, a share of
+// shingles is not significant.
 func (w wording) long() bool { return len(w.ends) >= shingleWords+4 }

@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Tagged returns a text of the caller's between two lines with a name, as a context that
-// is plain text has it. A text of white space is nothing.
+// Tagged returns text between an opening and a closing tag of the given name, or "" if text is
+// only white space.
 func Tagged(name, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -15,8 +15,8 @@ func Tagged(name, text string) string {
 	return "<" + name + ">\n" + strings.TrimSuffix(text, "\n") + "\n</" + name + ">\n"
 }
 
-// Plain writes a message of a session as text, between two lines that it cannot forge.
-// Thinking, and what only the provider can read, is left out.
+// Plain returns a message of a session as text between two lines that the text cannot forge. It
+// leaves out thinking, and parts that only the provider can read.
 func Plain(e *transcript.Entry) string {
 	var b strings.Builder
 	for _, p := range e.Parts {
@@ -36,8 +36,8 @@ func Plain(e *transcript.Entry) string {
 	return "<message role=\"" + string(e.Role) + "\" fence=\"" + word + "\">\n" + b.String() + "</message " + word + ">\n"
 }
 
-// plainResult writes a result, between two lines that it cannot forge either: the
-// user's words may stand behind it.
+// plainResult returns the text of a tool result between two lines that the result cannot forge,
+// because words of the user may follow it.
 func plainResult(r transcript.ToolResult) string {
 	var b strings.Builder
 	for _, c := range r.Content {
@@ -52,7 +52,7 @@ func plainResult(r transcript.ToolResult) string {
 	return "<result fence=\"" + word + "\">\n" + b.String() + "</result " + word + ">\n"
 }
 
-// writeLine writes a text that ends with a line end, whether or not it has one.
+// writeLine writes text and adds a line feed if text does not end in one.
 func writeLine(b *strings.Builder, text string) {
 	b.WriteString(text)
 	if !strings.HasSuffix(text, "\n") {

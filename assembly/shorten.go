@@ -8,13 +8,13 @@ import (
 // A Shortener makes a shorter form of a text: [Brief] or [Excerpt].
 type Shortener func(s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) string
 
-// shortenTries is how often a form is made again because it takes more with its fence
-// than without.
+// shortenTries is the most attempts of Shorten. An attempt fails if the text in its fence has
+// more tokens than text and fence have separately.
 const shortenTries = 4
 
-// Shorten returns a form of a text in its fence, in at most limit tokens with the fence,
-// and its tokens, or nothing if none fits. The text has been through [Neutralize];
-// s.Tokens is what it takes whole, with its fence.
+// Shorten returns a short form of text inside its fence, with at most limit tokens including
+// the fence, and the tokens of the result. It returns "" and 0 if no form fits. The caller has
+// neutralized text; s.Tokens is the size of the whole text with its fence.
 func Shorten(form Shortener, s Origin, text string, terms []string, limit token.Count, count func(string) token.Count) (string, token.Count) {
 	s.Form = manifest.FormBrief
 	fence := count(Fence(s, ""))

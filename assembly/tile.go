@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// A Stretch is a part of an output and what it is of.
+// A Stretch is a range of an output with the value that describes it.
 type Stretch[T any] struct {
-	Start, End int // offsets in bytes; End is that of the first byte behind it
+	Start, End int // byte offsets; End is exclusive
 	Of         T
 }
 
-// Tile returns stretches in the order of an output of so many bytes, without gap or
-// overlap. The stretches that it is given do not overlap. What stands between two of them
-// belongs to the one behind it; what is before the first and behind the last is frame.
+// Tile extends stretches so that they cover an output of size bytes without gap or overlap, and
+// returns them in order. The given stretches must not overlap. A gap between two stretches is
+// added to the second; the bytes before the first and after the last become stretches with the
+// value frame.
 func Tile[T any](list []Stretch[T], size int, frame T) []Stretch[T] {
 	slices.SortFunc(list, func(a, b Stretch[T]) int { return cmp.Compare(a.Start, b.Start) })
 	if len(list) > 0 && list[0].Start > 0 {
