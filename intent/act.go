@@ -11,23 +11,23 @@ import (
 type act struct {
 	opener
 
-	at   int // where its opener begins
-	body int // where what it speaks of begins
+	at   int // first token of the opener
+	body int // first token after the opener, where the object may begin
 	slot Slot
 
-	reads string // the word that was read as another, or empty
+	reads string // a misspelled first word, which is read as the opener in as; or empty
 	as    string
-	thing string // the noun that changed the verb, or empty
-	from  int    // where the phrase of that noun begins; it ends before to
+	thing string // the noun that changed the verb, such as "plan" in "write a plan"; or empty
+	from  int    // first token of the phrase of that noun; the phrase ends before to
 
-	unknown string // a word after "can you" that is no opener
-	passive int    // where the subject ends: "this text must be translated"
+	unknown string // the verb after "can you" or "please", if it is no known opener
+	passive int    // the token after the subject of a passive: "this text must be translated"; or 0
 	to      int
-	tail    int // where the particle of the verb stands behind its object, or 0
+	tail    int // the token of a particle that stands after the object, or 0
 }
 
-// recognize returns the request that begins at a token. At the start of a
-// sentence it takes words that may be nouns, and misspelled ones.
+// recognize returns the request that begins at token i. With start, at the beginning of a
+// sentence, it also accepts words that may be nouns and words with a typing error.
 func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	if i >= end {
 		return act{}, false
@@ -76,15 +76,14 @@ func (c *compiler) recognize(i, end int, start bool) (act, bool) {
 	return a, true
 }
 
-// isNoun reports whether an opener that may be a noun is one in the middle of a sentence:
-// no object is behind it, and nothing polite before it.
+// isNoun reports whether opener o, which may also be a noun, is a noun here: in the middle of a
+// sentence, with no object after the opener and no polite word before it.
 func (c *compiler) isNoun(o opener, at, behind, end int) bool {
 	return o.noun && !c.hasObject(behind, end) && !c.is(at-1, "please", "pls", "plz", "you")
 }
 
-// special returns the request of words that openers do not have as they stand, of which
-// n tokens are one: a noun that is asked for at the start of a sentence, and "how good is
-// my letter".
+// special returns a request that has no opener of its own: a noun at the start of a sentence, or
+// "how good is my letter". The first n tokens are an opener, or n is 0.
 func (c *compiler) special(at, end, n int, start bool) (act, bool) {
 	a := act{opener: opener{form: formStatement}, at: at, body: at}
 	if n == 0 && start && c.reclassify(&a, end) {
@@ -96,8 +95,8 @@ func (c *compiler) special(at, end, n int, start bool) (act, bool) {
 	return act{}, false
 }
 
-// gerund returns the verb of a gerund behind words that ask for one: "would you
-// mind checking".
+// gerund returns the verb of a gerund that follows "mind", "help" or "with": "would you mind
+// checking".
 func (c *compiler) gerund(at int) (string, bool) {
 	w := c.tokens[at].low
 	stem, ok := strings.CutSuffix(w, "ing")
@@ -116,7 +115,7 @@ func (c *compiler) gerund(at int) (string, bool) {
 	return "", false
 }
 
-// american returns tokens of which the first is spelled in the American way.
+// american returns the tokens with the first word in American spelling.
 func american(tokens []token) []token {
 	w := tokens[0].low
 	if stem, ok := strings.CutSuffix(w, "ise"); ok {
@@ -128,13 +127,13 @@ func american(tokens []token) []token {
 	return tokens
 }
 
-// respelled returns a few tokens of which the first is another word.
+// respelled returns the first few tokens, with w in place of the first word.
 func respelled(tokens []token, w string) []token {
 	return append([]token{{kind: word, low: w}}, tokens[1:min(len(tokens), 8)]...)
 }
 
-// unknownVerb reports whether a request begins at a token with a word that is
-// no opener: something polite stands before it, and an object behind it.
+// unknownVerb reports whether a request with an unknown verb begins at token at: a polite phrase
+// stands before the verb, and an object after it.
 func (c *compiler) unknownVerb(i, at, end int) bool {
 	for k := i; k < at; k++ {
 		if _, n := polite.Get().at(c.tokens[k:at]); n > 0 {
@@ -144,8 +143,8 @@ func (c *compiler) unknownVerb(i, at, end int) bool {
 	return false
 }
 
-// passive returns a request in the passive: "this draft needs to be turned into
-// a letter".
+// passive returns the request of a clause in the passive voice: "this draft needs to be turned
+// into a letter".
 func (c *compiler) passive(i, end int) (act, bool) {
 	at := c.skip(i, end)
 	for k := at + 1; k+1 < min(end, at+14); k++ {
@@ -167,11 +166,11 @@ func (c *compiler) passive(i, end int) (act, bool) {
 	return act{}, false
 }
 
-// window is how many tokens are looked at for what is polite, and for a request
-// within a wish. It keeps the time linear.
+// window is the number of tokens that are searched for polite words, and for a request inside a
+// wish. The bound keeps the time linear.
 const window = 24
 
-// skip returns the first token that is not polite, and no comma.
+// skip returns the first token that is neither a polite word nor a comma nor a mark.
 func (c *compiler) skip(i, end int) int {
 	for last := i + window; i < min(end, last); {
 		_, n := fillers.Get().at(c.tokens[i:end])
@@ -208,7 +207,8 @@ func (c *compiler) is(i int, words ...string) bool {
 	return slices.Contains(words, c.tokens[i].low)
 }
 
-// anyOf returns the first of a few tokens that is one of the words, or end.
+// anyOf returns the index of the first of the next window tokens that is one of the words, or
+// end.
 func (c *compiler) anyOf(i, end int, words ...string) int {
 	for last := i + window; i < min(end, last); i++ {
 		if c.is(i, words...) {
@@ -218,12 +218,11 @@ func (c *compiler) anyOf(i, end int, words ...string) int {
 	return end
 }
 
-// has reports whether one of a few tokens is one of the words.
+// has reports whether one of the next window tokens is one of the words.
 func (c *compiler) has(i, end int, words ...string) bool { return c.anyOf(i, end, words...) < end }
 
-// nearest returns the only opener of one word that is one slip away from w: a
-// letter too many, too few, wrong or in the wrong place. It is empty if there
-// is none.
+// nearest returns the opener that differs from w by one typing error: one letter too many,
+// missing, wrong or swapped. It returns "" if there is none or more than one.
 func nearest(w string) string {
 	found := ""
 	for _, v := range slipWords {
@@ -240,7 +239,7 @@ func nearest(w string) string {
 var slipWords = strings.Fields(`explain describe write create generate draft translate rewrite convert summarize review analyze
 	compare check plan debug fix correct improve evaluate suggest implement update refactor make recommend choose`)
 
-// oneTypoApart reports whether a and b differ by one slip. Both are short.
+// oneTypoApart reports whether a and b differ by one typing error. Both are short.
 func oneTypoApart(a, b string) bool {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -7,17 +7,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// reach is how many bytes before a marker a word that takes it back may begin.
+// reach is the greatest distance, in bytes, from a negating word to the marker that it denies.
 const reach = 12
 
-// collect notes what each phrase of a list marks.
+// collect adds the marking m to each phrase of a list, which is separated by ", ".
 func collect(all map[string][]marking, list string, m marking) {
 	for p := range strings.SplitSeq(list, ", ") {
 		all[p] = append(all[p], m)
 	}
 }
 
-// ambers returns a flag for each rule of which both sides have a word.
+// ambers returns a flag for each amber rule whose left and right side both have a marker in the
+// prompt.
 func (c *compiler) ambers() []Flag {
 	found := make([][2][]Phrase, len(ambers))
 	c.mark(amberMarks.Get(), func(m marking, i, n int) {
@@ -36,7 +37,7 @@ func (c *compiler) ambers() []Flag {
 	return flags
 }
 
-// human returns a flag for each rule for people of which there is a word.
+// human returns a flag for each rule about the person that has a marker in the prompt.
 func (c *compiler) human() []Flag {
 	found := make([][]Phrase, len(humans))
 	c.mark(humanMarks.Get(), func(m marking, i, n int) {
@@ -51,8 +52,8 @@ func (c *compiler) human() []Flag {
 	return flags
 }
 
-// mark calls f for each phrase in the prompt. Quoted text and code do not
-// speak for the person.
+// mark calls f for each phrase of the table in the prompt. Quoted text and code do not count:
+// they are not the person's own words.
 func (c *compiler) mark(table phrases[[]marking], f func(m marking, i, n int)) {
 	for i := 0; i < len(c.tokens); {
 		list, n := table.at(c.tokens[i:])
@@ -63,8 +64,8 @@ func (c *compiler) mark(table phrases[[]marking], f func(m marking, i, n int)) {
 	}
 }
 
-// takenBack reports whether a word shortly before a marker denies it: "not too
-// detailed". It must stand in the same piece of the sentence.
+// takenBack reports whether a negating word stands within reach before the marker at token i,
+// with no punctuation and no "but" between them: "not too detailed".
 func (c *compiler) takenBack(i int) bool {
 	for k := i - 1; k >= 0 && c.tokens[i].start-c.tokens[k].start <= reach; k-- {
 		if t := c.tokens[k]; t.kind != word || t.low == "but" {
@@ -79,10 +80,9 @@ func (c *compiler) takenBack(i int) bool {
 
 var denials = lazy.Words("no not without avoid nothing non never don't isn't nor")
 
-// term reports whether a marker is part of a name or speaks of a thing, rather
-// than of how something is to be done.
-// It is if it stands between an article and a noun that is no work: "a general
-// strike", "a fast parser".
+// term reports whether the marker at token i, of n tokens, describes a thing and not how the
+// work is to be done. It does if it stands between an article and a noun for something else than
+// work: "a general strike", "a fast parser".
 func (c *compiler) term(i, n int) bool {
 	if !c.is(i-1, "a", "an", "the", "this", "our", "my") || i+n >= len(c.tokens) || c.tokens[i+n].kind != word {
 		return false
@@ -92,11 +92,11 @@ func (c *compiler) term(i, n int) bool {
 	return marked == 0 && !linkWords.Get()[noun] && !works.Get()[noun] && !writings.Get()[noun] && !persons.Get()[noun] && things.Get()[noun] == ""
 }
 
-// works are nouns for what is asked for, and for how it may be.
+// works are nouns that a marker may describe and still say how the work is to be done.
 var works = lazy.Words(`and but yet or answer look tone style level way manner detail details language terms example examples steps step version pass check fix intro
 	response reply read-through sketch draft breakdown walk-through wording voice audience list-of pitch write-up writeup job estimate search study test tests`)
 
-// value returns the span of some tokens.
+// value returns the text and the offsets of the tokens from one to before another.
 func (c *compiler) value(from, to int) Phrase {
 	v := Phrase{Start: c.tokens[from].start, End: c.tokens[to-1].end}
 	v.Text = c.span(v.Start, v.End)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// hints are phrases of the published compiler for the required slot of each
-// verb: the naive way takes the verb of the one that comes first.
+// hints are the phrases that the published compiler matches for the required slot of each verb.
+// The naive compiler takes the verb whose phrase comes first.
 var hints = map[Verb]string{
 	Explain:   "about|what is|how does|tell me about|explain|describe|what are|how do|what does|why does",
 	Create:    "write|draft|create|make|generate|build|compose|produce|give me|design",
@@ -17,7 +17,7 @@ var hints = map[Verb]string{
 	Fix:       "fix|debug|repair|correct|what's wrong with|why is|broken|issue|error|bug",
 }
 
-// keys are phrases for the slots that are not required.
+// keys are the phrases that the published compiler matches for the optional slots.
 var keys = map[Verb]map[Slot]string{
 	Explain: {
 		slotDepth:    "in detail|briefly|in depth|quick overview|thorough|short|one sentence|every detail|simply",
@@ -49,7 +49,7 @@ var keys = map[Verb]map[Slot]string{
 	},
 }
 
-// naive compiles a prompt in the naive way.
+// naive compiles a prompt by substrings, as a baseline.
 func naive(prompt string) *Intent {
 	text := strings.ToLower(strings.TrimSpace(prompt))
 	in := &Intent{}

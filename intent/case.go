@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// A Case is a prompt with what a careful person finds in it.
+// A Case is a prompt with the intent that a person expects for it.
 type Case struct {
 	Prompt    string
-	Verb      Verb              // empty: it passes through
-	Slots     map[Slot][]string // the values may be empty: only the slot counts then
+	Verb      Verb              // empty: the prompt passes through
+	Slots     map[Slot][]string // the values by slot; a slot without values only has to be filled
 	Gaps      []Slot
-	Flags     []string // of both kinds
+	Flags     []string // names of amber and human flags
 	Secondary []Verb   // nil: not labeled
 	Notes     string
 }
 
-// A Report says how many of some cases were compiled as expected.
+// A Report counts how many of some cases were compiled as expected.
 type Report struct {
 	Cases     int
-	Verbs     int  // right, passing through included
-	Slots     Hits // of the cases that ask for something
-	Values    int  // slots found for which a value is expected
-	Exact     int  // of these, with exactly the values expected
+	Verbs     int  // cases with the right verb, passing through included
+	Slots     Hits // over all cases
+	Values    int  // filled slots for which the case has values
+	Exact     int  // of Values, those with exactly the expected values
 	Overlap   float64
 	Gaps      Hits
 	Flags     Hits
@@ -31,19 +31,17 @@ type Report struct {
 	Misses    []Miss
 }
 
-// Hits counts what was found and what was to be found.
+// Hits counts expected elements, found elements, and elements that are both.
 type Hits struct {
 	Right int // found and expected
 	Found int
 	Want  int
 }
 
-// Precision is the share of what was found that was expected; 1 if nothing was
-// found.
+// Precision is the share of the found elements that were expected; 1 if none was found.
 func (f Hits) Precision() float64 { return share(f.Right, f.Found) }
 
-// Recall is the share of what was expected that was found; 1 if nothing was
-// expected.
+// Recall is the share of the expected elements that were found; 1 if none was expected.
 func (f Hits) Recall() float64 { return share(f.Right, f.Want) }
 
 func share(part, whole int) float64 {
@@ -59,8 +57,8 @@ func (r *Report) VerbShare() float64 { return share(r.Verbs, r.Cases) }
 // ExactShare is the share of the values found that are exactly as expected.
 func (r *Report) ExactShare() float64 { return share(r.Exact, r.Values) }
 
-// OverlapShare is how much of the words of found and expected values is common
-// to both, on average: twice the common words by those of both.
+// OverlapShare is the average overlap of found and expected values: twice their common words,
+// divided by the words of both.
 func (r *Report) OverlapShare() float64 {
 	if r.Values == 0 {
 		return 1
@@ -68,15 +66,15 @@ func (r *Report) OverlapShare() float64 {
 	return r.Overlap / float64(r.Values)
 }
 
-// A Miss is a difference between a case and what was compiled.
+// A Miss is one field in which the compiled intent differs from the case.
 type Miss struct {
-	Case  int // from 0
+	Case  int // index of the case, from 0
 	Field string
 	Want  string
 	Got   string
 }
 
-// Score compiles the prompts of some cases and compares.
+// Score compiles the prompts of the cases and compares the intents with the labels.
 func Score(cases []Case) *Report {
 	return score(cases, func(prompt string) *Intent { return Compile(prompt, nil) })
 }
@@ -146,7 +144,7 @@ func (s scorer) sets(f *Hits, field string, want, got []string) {
 	}
 }
 
-// values compares what fills a slot.
+// values compares the values of a slot.
 func (s scorer) values(slot string, want []string, got []Phrase) {
 	s.Values++
 	w, g := strings.Join(want, " | "), strings.Join(valueTexts(got), " | ")
@@ -158,7 +156,8 @@ func (s scorer) values(slot string, want []string, got []Phrase) {
 	s.Overlap += common(w, g)
 }
 
-// common returns twice the words that two texts share by the words of both.
+// common returns twice the number of words that a and b share, divided by the number of words of
+// both.
 func common(a, b string) float64 {
 	wa, wb := plainWords(a), plainWords(b)
 	if len(wa)+len(wb) == 0 {

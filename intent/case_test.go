@@ -27,13 +27,13 @@ func readCases(t testing.TB, name string) []Case {
 	return cases
 }
 
-// floors are shares below which a report must not fall, and below which the share
-// of the prompts that ask for nothing and pass through must not.
+// floors are the least shares that a report must reach, and the least share of the prompts that
+// ask for nothing and pass through.
 type floors struct {
 	verb, passed, slotPrecision, slotRecall, exact, overlap, gapPrecision, gapRecall, flagPrecision, flagRecall, secondary float64
 }
 
-// check logs the figures of the cases and holds them against the floors.
+// check logs the shares of the cases and compares them with the floors.
 func (f floors) check(t *testing.T, cases []Case) *Report {
 	t.Helper()
 	r := Score(cases)
@@ -104,9 +104,9 @@ func TestTuneHalf(t *testing.T) {
 	}
 }
 
-// The misses of these halves were not looked at while rules were made. The test
-// logs figures only, so that they are not looked at by accident. The floors are a
-// little below what the halves gave.
+// The rules were written without looking at the misses of these halves. The test logs only
+// counts, so that nobody sees the misses by accident. The floors are a little below the measured
+// shares.
 func TestHeldHalf(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -124,9 +124,9 @@ func TestHeldHalf(t *testing.T) {
 	}
 }
 
-// misses are how many labels of each field are not met, by the half: so a change that costs a
-// single case is seen, though the floors have room for it. Which cases these are is not said, as
-// half of them are not to be looked at.
+// misses counts the missed labels of each field, by the half, so that one more miss fails the
+// test although the floors have room for it. The counts do not name the cases, as half of them
+// are not to be looked at.
 var misses = map[string]string{
 	"tune":          "artifact 3, constraints 3, context 4, depth 2, flags 4, format 2, gaps 1, options 2, secondary 1, slots 11, style 1, symptoms 3, target 10",
 	"held":          "artifact 3, constraints 3, context 5, criteria 1, depth 3, flags 4, gaps 4, goal 4, options 5, secondary 4, slots 24, source 1, style 1, symptoms 7, target 14, target-form 1, topic 2, verb 5",
@@ -156,8 +156,8 @@ func TestNoFurtherLabelIsMissed(t *testing.T) {
 	}
 }
 
-// The halves are by the order in which the cases were written, so that they
-// have about the same of everything.
+// The halves follow the order in which the cases were written, so that both have about the same
+// mix.
 func TestCases(t *testing.T) {
 	var all []Case
 	for _, set := range []string{"", "everyday-", "second-", "third-", "fourth-"} {

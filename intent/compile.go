@@ -5,29 +5,27 @@ import (
 	"strings"
 )
 
-// maxSecondary is how many further requests are kept: more of them are a
-// document, not a prompt.
+// maxSecondary is the most further requests that are kept: a prompt with more is a document.
 const maxSecondary = 8
 
-// defaultLimit is how many bytes of a prompt are looked at if [Options] say
-// nothing.
+// defaultLimit is how many bytes of a prompt are read if [Options] give no limit.
 const defaultLimit = 16 << 10
 
-// Options say how a prompt is compiled. The zero value, and nil, are good.
+// Options say how a prompt is compiled. The zero value and nil are the defaults.
 type Options struct {
-	// Limit is how many bytes are looked at, half at the beginning and half at
-	// the end: what lies between is nearly always pasted. 0 means 16 KiB.
+	// Limit is how many bytes of a prompt are read, half from the beginning and half from the
+	// end: the middle of a long prompt is nearly always pasted text. 0 means 16 KiB.
 	Limit int
 }
 
-// Compile returns what a prompt asks for. It takes any text, valid or not, and
-// returns the same for the same.
+// Compile returns the intent of a prompt. It accepts any bytes, valid UTF-8 or not, and returns
+// equal intents for equal text and options.
 func Compile(text string, opts *Options) *Intent {
 	limit := defaultLimit
 	if opts != nil && opts.Limit > 0 {
 		limit = opts.Limit
 	}
-	return compile(text, limit, weighing.Get())
+	return compile(text, limit, defaultTable.Get())
 }
 
 func compile(text string, limit int, t table) *Intent {
@@ -41,7 +39,7 @@ func compile(text string, limit int, t table) *Intent {
 	j := t.judge(c, f)
 	if j.verb == "" {
 		if in.Pass == "" {
-			in.Pass = c.chat()
+			in.Pass = c.chatReason()
 		}
 		return in
 	}
@@ -63,13 +61,13 @@ func compile(text string, limit int, t table) *Intent {
 	return in
 }
 
-// A finding is what the rules find in a prompt, before it is weighed.
+// A finding is the result of the rules for a prompt, before the table of weights decides.
 type finding struct {
-	pass  PassReason // why it passes through, or empty
-	parts []part     // at least one, unless it is from a program or has no words
+	pass  PassReason // why the prompt passes through, or empty
+	parts []part     // at least one, unless a program wrote the prompt or it has no words
 }
 
-// find returns what the rules find.
+// find applies the rules to the prompt.
 func (c *compiler) find() *finding {
 	c.tokens = trimmed(c.tokens)
 	f := &finding{pass: c.pass()}
@@ -79,12 +77,12 @@ func (c *compiler) find() *finding {
 	c.split()
 	f.parts = c.parts()
 	if f.pass == "" && f.parts[0].blind {
-		f.pass = c.tells()
+		f.pass = c.statementPass()
 	}
 	return f
 }
 
-// verb is what the rules take the prompt for.
+// verb is the verb that the rules give the prompt.
 func (f *finding) verb() Verb {
 	if f.pass != "" {
 		return ""
@@ -92,8 +90,8 @@ func (f *finding) verb() Verb {
 	return f.parts[0].act.verb
 }
 
-// chat returns why a prompt passes through of which no rule says it.
-func (c *compiler) chat() PassReason {
+// chatReason returns a reason for a prompt that passes through by its weights, but by no rule.
+func (c *compiler) chatReason() PassReason {
 	for _, t := range c.tokens {
 		if t.kind == word && greetings.Get()[t.low] {
 			return passGreeting
@@ -102,9 +100,8 @@ func (c *compiler) chat() PassReason {
 	return passContinuation
 }
 
-// reread makes the first request one of the verb that the prompt is taken for:
-// another request of the prompt, if it has that verb, or else the clause that
-// speaks most for it.
+// reread returns the requests so that the first one has verb j.verb: another request of the
+// prompt that has this verb, or else the clause of the token that speaks most for it.
 func (c *compiler) reread(f *finding, j judgment) []part {
 	for k, p := range f.parts {
 		if k > 0 && p.act.verb == j.verb {
@@ -121,7 +118,7 @@ func (c *compiler) reread(f *finding, j judgment) []part {
 	p := part{end: cl.to, lead: c.clauses[:k], trail: c.clauses[k+1:], judged: true}
 	if cl.act != nil {
 		p.act = *cl.act
-		if p.act.to > 0 { // behind "a plan for": the noun is part of the object again
+		if p.act.to > 0 { // behind "a plan for": the noun belongs to the object again
 			p.act.body = p.act.from
 		}
 	} else {
@@ -146,8 +143,8 @@ func (c *compiler) reread(f *finding, j judgment) []part {
 	return parts
 }
 
-// clauseOf returns the index of the clause that a token is in, or of the last one
-// before it.
+// clauseOf returns the index of the clause that contains token at, or of the last clause before
+// it.
 func (c *compiler) clauseOf(at int) int {
 	k := 0
 	for k+1 < len(c.clauses) && c.clauses[k+1].from <= at {
@@ -156,15 +153,15 @@ func (c *compiler) clauseOf(at int) int {
 	return k
 }
 
-// A compiler holds a prompt while it is compiled.
+// A compiler holds a prompt and its tokens while it is compiled.
 type compiler struct {
 	text    string
 	tokens  []token
 	clauses []clause
-	cut     int // bytes that are not looked at
+	cut     int // bytes in the middle that are not read
 }
 
-// trimmed returns tokens without line breaks around them.
+// trimmed returns tokens without the line breaks at both ends.
 func trimmed(tokens []token) []token {
 	for len(tokens) > 0 && tokens[0].kind == line {
 		tokens = tokens[1:]
@@ -175,7 +172,7 @@ func trimmed(tokens []token) []token {
 	return tokens
 }
 
-// look scans the text, or of a long one the beginning and the end.
+// look scans the text; of a text longer than limit, the beginning and the end.
 func (c *compiler) look(limit int) {
 	n, from := len(c.text), c.wrapped()
 	if n-from <= limit {
@@ -195,8 +192,8 @@ func (c *compiler) look(limit int) {
 	c.cut = tail - head
 }
 
-// wrapped returns where the prompt begins after elements of XML with which
-// tools put something before it. Their names have a dash or an underscore.
+// wrapped returns the offset at which the prompt begins after XML elements that tools put before
+// it. Names of such elements contain a dash or an underscore.
 func (c *compiler) wrapped() int {
 	from := 0
 	for {
@@ -213,14 +210,14 @@ func (c *compiler) wrapped() int {
 	}
 }
 
-// A clause is a part of a sentence: the tokens up to a break, or to a comma or
-// a conjunction after which something else is asked for.
+// A clause is a part of a sentence. It ends at a token that breaks, or before a comma or
+// conjunction that begins another request.
 type clause struct {
-	from, to int
-	act      *act
+	from, to int  // the first token, and the token after the last
+	act      *act // nil: the clause makes no request
 }
 
-// split parts the tokens into clauses.
+// split divides the tokens into clauses.
 func (c *compiler) split() {
 	from := 0
 	for i := range c.tokens {
@@ -235,9 +232,9 @@ func (c *compiler) split() {
 	c.sentence(from, len(c.tokens))
 }
 
-// pasted reports whether the text behind a line break is a document, and no
-// longer the request: it begins with a heading, or after "as follows:" and is
-// no list.
+// pasted reports whether a pasted document begins after the line break at token i: the next line
+// is a heading, or a request that ends in a colon stands before the break and the next line is
+// no list item.
 func (c *compiler) pasted(i int) bool {
 	if c.tokens[i].kind != line || i+1 >= len(c.tokens) || len(c.clauses) == 0 {
 		return false
@@ -251,7 +248,7 @@ func (c *compiler) pasted(i int) bool {
 	return i > 0 && c.tokens[i-1].kind == colon && last.act != nil && !listed
 }
 
-// sentence parts the tokens between two breaks where a further request begins.
+// sentence divides the tokens between two breaks into clauses, one for each request.
 func (c *compiler) sentence(from, to int) {
 	if from == to {
 		return
@@ -288,13 +285,13 @@ func (c *compiler) sentence(from, to int) {
 // A part is a request with the clauses that belong to it.
 type part struct {
 	act   act
-	end   int      // of the clause with the act
-	lead  []clause // before it
-	trail []clause // after it
+	end   int      // where the clause of the request ends
+	lead  []clause // the clauses before the request
+	trail []clause // the clauses after the request
 	weak  bool     // guessed from a statement
-	blind bool     // guessed from nothing
+	blind bool     // no rule found a request: the longest clause is read as explain
 
-	judged bool // the table has given it another verb than the rules
+	judged bool // the table gave the request another verb than the rules
 }
 
 // parts returns the requests of the prompt, at least one.
@@ -304,16 +301,16 @@ func (c *compiler) parts() []part {
 	for k, cl := range c.clauses {
 		switch {
 		case cl.act != nil && c.empty(k):
-		case cl.act == nil, c.overshadowed(k):
+		case cl.act == nil, c.onlyReason(k):
 			if n := len(parts); n > 0 {
 				parts[n-1].trail = append(parts[n-1].trail, cl)
 			} else {
 				lead = append(lead, cl)
 			}
-		case len(parts) > 0 && c.absorbed(parts, cl):
+		case len(parts) > 0 && c.qualifiesLast(parts, cl):
 			last := &parts[len(parts)-1]
 			last.trail = append(last.trail, cl)
-		case len(parts) > 0 && c.chosen(parts[len(parts)-1].act, *cl.act):
+		case len(parts) > 0 && c.onlyToChoose(parts[len(parts)-1].act, *cl.act):
 			last := &parts[len(parts)-1]
 			last.act.verb, last.act.slot = Decide, slotOptions
 			last.trail = append(last.trail, cl)
@@ -339,9 +336,9 @@ func (c *compiler) empty(k int) bool {
 	return c.clauses[k+1].from == c.clauses[k].to || c.clauses[k+1].act.verb == a.verb
 }
 
-// overshadowed reports whether a wish is only the reason for a plain request
-// that follows.
-func (c *compiler) overshadowed(k int) bool {
+// onlyReason reports whether clause k is a wish that only gives the reason for a later
+// request.
+func (c *compiler) onlyReason(k int) bool {
 	a := c.clauses[k].act
 	if a.form != formStatement || a.verb != Plan && a.verb != Explain && a.verb != Create || a.thing != "" {
 		return false
@@ -360,9 +357,9 @@ func (c *compiler) overshadowed(k int) bool {
 	return false
 }
 
-// absorbed reports whether a later request only says how the last one is to be
-// done: "write a blurb and make it casual", "compare them and list the best".
-func (c *compiler) absorbed(parts []part, cl clause) bool {
+// qualifiesLast reports whether the request of cl only qualifies the last request: "write a blurb and
+// make it casual", "compare them and list the best".
+func (c *compiler) qualifiesLast(parts []part, cl clause) bool {
 	first, a := parts[len(parts)-1].act, cl.act
 	vague := a.body >= cl.to || c.tokens[a.body].kind == word && pronouns.Get()[c.tokens[a.body].low]
 	opener := c.tokens[a.at].low
@@ -379,15 +376,15 @@ func (c *compiler) absorbed(parts []part, cl clause) bool {
 	}
 }
 
-// chosen reports whether something is looked at only to choose: "compare them
-// and tell me which one is better".
-func (c *compiler) chosen(first, a act) bool {
+// onlyToChoose reports whether an analysis only serves the choice that follows it: "compare them and
+// tell me which one is better".
+func (c *compiler) onlyToChoose(first, a act) bool {
 	return first.verb == Analyze && a.verb == Decide &&
 		(a.how == telling || c.is(a.at, "choose", "pick", "select", "recommend", "suggest") && c.is(a.body, "one", "the") && c.anyOf(a.body, a.body+3, "one", "better", "best") < a.body+3)
 }
 
-// guess makes a request of a prompt that has none: a choice, something that
-// does not work, or else the first thing that it names.
+// guess makes a request of a prompt that has none: a choice, a report of something that does not
+// work, or else the first thing that the prompt names.
 func (c *compiler) guess(clauses []clause) part {
 	of := func(k int, a act) part {
 		return part{act: a, end: clauses[k].to, lead: clauses[:k], trail: clauses[k+1:]}
@@ -400,9 +397,9 @@ func (c *compiler) guess(clauses []clause) part {
 	}
 	for k, cl := range clauses {
 		choice := c.choice(cl)
-		a, ok := c.reshaped(cl.from, cl.to)
+		a, ok := c.formRequest(cl.from, cl.to)
 		if !ok {
-			a, ok = c.lacking(cl)
+			a, ok = c.desiredState(cl)
 		}
 		if !ok && !choice {
 			a, ok = c.asked(cl.from, cl.to)
@@ -417,15 +414,15 @@ func (c *compiler) guess(clauses []clause) part {
 		}
 	}
 	for k, cl := range clauses {
-		if at, ok := c.obliged(cl); ok {
+		if at, ok := c.requirement(cl); ok {
 			return of(k, act{opener: opener{verb: Create, form: formStatement}, at: at, body: at, slot: slotArtifact})
 		}
 	}
 	for k, cl := range clauses {
-		if a, ok := c.commanded(cl); ok {
+		if a, ok := c.unknownCommand(cl); ok {
 			return of(k, a)
 		}
-		if c.told(cl) {
+		if c.isStatement(cl) {
 			return weak(k, Fix, formStatement)
 		}
 	}
@@ -438,9 +435,9 @@ func (c *compiler) guess(clauses []clause) part {
 	return p
 }
 
-// obliged reports whether a clause says what something must be able to do, and
-// where it begins: "the form should also accept phone numbers".
-func (c *compiler) obliged(cl clause) (int, bool) {
+// requirement reports whether a clause says what something must do, and where the clause begins:
+// "the form should also accept phone numbers".
+func (c *compiler) requirement(cl clause) (int, bool) {
 	i := c.skip(cl.from, cl.to)
 	for k := i + 1; k+1 < min(cl.to, i+7); k++ {
 		if c.is(k, "should", "must", "needs") {
@@ -450,8 +447,7 @@ func (c *compiler) obliged(cl clause) (int, bool) {
 	return i, false
 }
 
-// choice reports whether a clause asks to choose: "tea or coffee?", "tea vs
-// coffee".
+// choice reports whether a clause offers a choice: "tea or coffee?", "tea vs coffee".
 func (c *compiler) choice(cl clause) bool {
 	for i := cl.from; i < cl.to; i++ {
 		asks := cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask || i < cl.from+5 && !sentenceWords.Get()[c.tokens[cl.from].low] || cl.to-cl.from < 12 && (cl.to == len(c.tokens) || c.tokens[cl.to].kind == semi)
@@ -462,7 +458,7 @@ func (c *compiler) choice(cl clause) bool {
 	return false
 }
 
-// compile fills the intent from the parts.
+// compile fills the fields of in from the requests.
 func (c *compiler) compile(in *Intent, parts []part) {
 	p := parts[0]
 	in.Verb, in.Form = p.act.verb, p.act.form

@@ -102,7 +102,7 @@ func TestReorder(t *testing.T) {
 	}
 }
 
-// What is asked for without a verb that says so: what is named, is missing, or should be.
+// Requests without a verb: the object is named, is missing something, or should be different.
 func TestRequestsWithoutAVerb(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"The intro needs to be shorter":         `transform source="The intro" target-form="shorter"`,
@@ -292,7 +292,7 @@ func TestAssumptions(t *testing.T) {
 	}
 }
 
-// Of a long prompt the beginning and the end are read, and nothing else.
+// Of a long prompt only the beginning and the end are read.
 func TestLimit(t *testing.T) {
 	long := "Fix the parser.\n" + strings.Repeat("lorem ipsum ", 100_000) + "\nIt crashes on empty input."
 	in := Compile(long, nil)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A Difference is a difference between what two turns ask for. What was not there
-// before, or is no longer there, is empty.
+// A Difference is a difference between the intents of two turns. Before is empty if the value is
+// new, and After if it is gone.
 type Difference struct {
-	Field  string // verb, a slot, gap or posture
+	Field  string // verb, a slot, gap, audience, constraints or posture
 	Before string
 	After  string
 }
@@ -29,11 +29,10 @@ func (c Difference) String() string {
 	}
 }
 
-// Diff returns what changed between two turns, in this order: the verb, what it
-// is done to, the audience, the constraints, gaps that were resolved or are
-// new, and the posture, which is what the flags say. A change of a gap has the
-// slot before, and after it the value if that is known now. Either intent may
-// be nil.
+// Diff returns the differences between two turns, in this order: the verb, its object, the
+// audience, the constraints, gaps that were resolved or are new, and the posture, which is the
+// names of the flags. A difference in a gap has the slot in Before, and in After the value if it
+// is now known. Either intent may be nil.
 func Diff(before, after *Intent) []Difference {
 	var none Intent
 	if before == nil {
@@ -60,8 +59,8 @@ func (d *differ) one(field, before, after string) {
 	}
 }
 
-// objects compares what the verbs are done to. The field is the slot that it
-// has now, or if there is none the one that it had.
+// objects compares the objects of the two verbs. Field is the object slot of the later verb, or
+// of the earlier verb if there is no later one.
 func (d *differ) objects(before, after *Intent) {
 	was, is := objectOf(before), objectOf(after)
 	switch {
@@ -79,7 +78,7 @@ func objectOf(in *Intent) string {
 	return in.Slots[in.Verb.object()][0].Text
 }
 
-// sets lists what is gone and then what is new.
+// sets lists first the elements that are gone and then the new ones.
 func (d *differ) sets(field string, before, after []string) {
 	for _, s := range before {
 		if !slices.Contains(after, s) {

@@ -7,18 +7,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A reader of features gets each by its name, and the token that it is about, or
-// -1 if it is about the whole prompt. The name is only valid during the call.
+// A reader receives the name of each feature, and the index of its token, or -1 if the feature
+// is about the whole prompt. The name is valid only during the call.
 type reader func(name []byte, at int)
 
-// How many words are looked at: of the first request, of the rest, and in all.
+// The most words from which features are made: of the first request, of the rest, and in all.
 const (
 	requestWords = 16
 	otherWords   = 60
 	allWords     = 120
 )
 
-// A namer gives features their names and passes them on.
+// A namer composes the names of features and passes them to a reader.
 type namer struct {
 	*compiler
 
@@ -26,7 +26,7 @@ type namer struct {
 	buf  []byte
 }
 
-// add passes a feature on: a letter or two for its kind, "=" and its parts.
+// add passes on a feature: its kind, which is a letter or two, "=" and its parts.
 func (n *namer) add(at int, kind string, parts ...string) {
 	if at >= len(n.tokens) {
 		at = -1
@@ -41,22 +41,22 @@ func (n *namer) add(at int, kind string, parts ...string) {
 	n.read(n.buf, at)
 }
 
-// features passes on what a prompt shows of its verb. The names are those of
-// weights.txt, where only the first letters say what a feature is:
+// features passes the features of a prompt to read. The names are those of weights.txt. Their
+// first letters are the kind:
 //
 //	f, q    how the prompt, and how the first request, begins: one word or two
-//	        (1, 2), the class of the first (c), the kind of the second (d), the
-//	        noun at the end of the phrase (g), its class (G), and both classes (o)
-//	h, a    how clauses begin, and what the rules take them for
-//	?       how questions begin: one word or two
+//	        (1, 2), the class of the first (c), the article or pronoun after it (d),
+//	        the noun at the end of the phrase (g), its class (G), both classes (o)
+//	h, a    the first words of clauses, and the verbs that the rules give them
+//	?       the first words of questions: one word or two
 //	w, b    words of the request, and pairs of them
 //	m, kk   a word with the class of the next, and both classes
-//	k, K    classes of words in the request, and in all of the prompt
+//	k, K    classes of words in the request, and in the whole prompt
 //	n, t    nouns of the request that ask for something
 //	x       words outside of the request
-//	l, e, E length, what ends the request, and what ends the prompt
+//	l, e, E length, the token after the request, and the last token of the prompt
 //
-// A full stop at the end says nothing.
+// A full stop at the end of the prompt is no feature.
 func (c *compiler) features(f *finding, read reader) {
 	n := &namer{compiler: c, read: read}
 	n.add(-1, "bias")
@@ -90,10 +90,10 @@ func (c *compiler) features(f *finding, read reader) {
 	n.others(from, req.to)
 }
 
-// asksAt reports whether a question ends at a token.
+// asksAt reports whether token i is a question mark.
 func (c *compiler) asksAt(i int) bool { return i < len(c.tokens) && c.tokens[i].kind == ask }
 
-// head passes on how a clause begins.
+// head passes on the features of the beginning of a clause.
 func (n *namer) head(kind string, cl clause) {
 	i := n.skip(cl.from, cl.to)
 	n.add(i, kind+"1", n.text1(i))
@@ -112,8 +112,7 @@ func (n *namer) head(kind string, cl clause) {
 	}
 }
 
-// lastOfPhrase returns the last token of the phrase that begins at a token: the
-// noun, if it has one.
+// lastOfPhrase returns the last token of the noun phrase that begins at token i.
 func (c *compiler) lastOfPhrase(i, end int) int {
 	last := i
 	for k := i; k < min(end, i+8) && c.tokens[k].kind == word && (k == i || !phraseEnds.Get()[c.tokens[k].low]); k++ {
@@ -122,7 +121,7 @@ func (c *compiler) lastOfPhrase(i, end int) int {
 	return last
 }
 
-// request passes on the words of the first request.
+// request passes on the features of the words of the first request.
 func (n *namer) request(from, to int) {
 	for i := from; i < min(to, from+requestWords); i++ {
 		t := n.tokens[i]
@@ -149,7 +148,7 @@ func (n *namer) request(from, to int) {
 	}
 }
 
-// others passes on what stands outside of the first request, and the length.
+// others passes on the features of the words outside of the first request, and the length.
 func (n *namer) others(from, to int) {
 	words, quotes := 0, false
 	for i, t := range n.tokens {
@@ -194,10 +193,11 @@ func (n *namer) others(from, to int) {
 	}
 }
 
-// signs are what features call tokens that are no words.
+// signs are the names of tokens that are no words, in features.
 var signs = map[kind]string{literal: `""`, comma: ",", stop: ".", ask: "?", semi: ";", colon: ":", line: "/", gap: "...", mark: "*"}
 
-// text1 is what features call a token: a word by itself, a number by its kind.
+// text1 returns the name of a token in features: a word in lower case, "#" for a number, a sign,
+// or "$" for the end of the prompt.
 func (c *compiler) text1(i int) string {
 	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind == stop && i == len(c.tokens)-1 {
 		return "$"
@@ -213,7 +213,8 @@ func (c *compiler) text1(i int) string {
 	}
 }
 
-// lead says how what follows a verb begins.
+// lead returns the kind of the token after a verb: "a" or "the" for an article, "it" for a
+// pronoun, "#" for a number, "-" for another word.
 func (c *compiler) lead(i int) string {
 	if i >= len(c.tokens) || c.tokens[i].kind != word {
 		return c.text1(i)
@@ -235,8 +236,8 @@ func (c *compiler) lead(i int) string {
 	}
 }
 
-// classes returns the classes of a token: those of the word, or of its singular,
-// or else what its ending makes of it.
+// classes returns the classes of a token: those of the word or of its singular, or else a class
+// by its ending.
 func (c *compiler) classes(i int) []string {
 	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind != word {
 		return nil
@@ -278,8 +279,7 @@ var endings = []struct {
 	{"est", 6, []string{"Est"}},
 }
 
-// classes are groups of words that say much the same of what a prompt asks for. A
-// word may be in several.
+// classes are groups of words that are similar evidence for a verb. A word may be in several.
 var classes = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	m := make(map[string][]string)
 	for row := range strings.Lines(classList) {
@@ -291,8 +291,8 @@ var classes = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	return m
 }}
 
-// classList has a class in each row: its name, a colon, and its words. V are verbs
-// of the seven kinds of work, N nouns, F words of a fault.
+// classList has a class in each row: its name, a colon, and its words. Names with V are verbs of
+// the seven kinds of work, N nouns, F words of a fault.
 //
 //go:embed classes.txt
 var classList string

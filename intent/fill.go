@@ -10,19 +10,19 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A filling is what a request says of the slots of its verb.
+// A filling collects the values of the slots of one request.
 type filling struct {
 	*compiler
 	act     act
 	slots   map[Slot][]Phrase
-	pronoun string // that stands for the object
+	pronoun string // the pronoun in place of the object, or empty
 	first   bool   // the object came before the verb
 	used    int    // where the clause begins that named the object, or -1
-	distant bool   // a sentence before the request is read
+	distant bool   // the clause being read stands in an earlier sentence than the request
 	assumed []string
 }
 
-// shownText is how many characters of a text a message has.
+// shownText is the most characters of a value in an assumption.
 const shownText = 40
 
 // fill fills the slots of a request.
@@ -56,7 +56,7 @@ func (c *compiler) fill(p part) *filling {
 	}
 	switch {
 	case len(f.slots[slotTargetForm]) > 0:
-	case f.act.own, f.act.slot != slotTargetForm && len(f.tokens) >= 2*told:
+	case f.act.own, f.act.slot != slotTargetForm && len(f.tokens) >= 2*minStatement:
 		f.put(slotTargetForm, f.act.at, f.act.at+1)
 	case f.act.thing != "" && f.act.thing != "translation":
 		f.put(slotTargetForm, f.act.from, f.act.to)
@@ -68,16 +68,15 @@ func (c *compiler) fill(p part) *filling {
 	return f
 }
 
-// quoted reports whether a clause is the text to be transformed: it follows the
-// colon behind the request.
+// quoted reports whether clause cl is the text to be transformed: it follows the colon after the
+// request.
 func (f *filling) quoted(cl clause, p part) bool {
 	_, named := f.label(cl.from)
 	return cl.from == p.end+1 && f.tokens[p.end].kind == colon && !named && !f.open()
 }
 
-// whole takes all words of a request for its object if no rule found one in
-// them: a request that names something leaves no gap, and neither does one that
-// is said in a single word, such as commit.
+// whole takes all words of a request as its object if no rule found one: a request that names
+// something leaves no gap, and neither does a single word such as commit.
 func (f *filling) whole(p part) {
 	object := f.act.verb.object()
 	switch i := f.act.body; {
@@ -93,35 +92,35 @@ func (f *filling) whole(p part) {
 	}
 }
 
-// told is how many words a clause has at least that tells of something.
-const told = 4
+// minStatement is the least number of words of a clause that can be a statement.
+const minStatement = 4
 
-// elsewhere takes for the object what a clause before the request, or else behind
-// it, tells of, or the words of a request that names something all the same. A gap
-// is for what the prompt leaves open, and not for what no rule understands.
+// elsewhere takes the object of a request that names none from its own words if they name
+// something, or else from a statement before the request, or after it. A gap is for a prompt
+// that leaves the object open, not for one that no rule understands.
 func (f *filling) elsewhere(p part) {
 	object, from := f.act.verb.object(), f.act.body
 	if f.act.verb == Fix {
 		from = f.act.at
 	}
 	named := (f.pronoun == "" || f.pronoun == "me" || f.pronoun == "us") && f.act.verb != Transform && f.act.verb != Decide
-	if named && p.end-f.act.at >= told && !f.vague(from, p.end) && (f.act.verb != Fix || len(f.tokens) >= 2*told) {
+	if named && p.end-f.act.at >= minStatement && !f.vague(from, p.end) && (f.act.verb != Fix || len(f.tokens) >= 2*minStatement) {
 		f.put(object, from, p.end)
 	}
 	if f.act.verb == Fix {
-		return // a fault without what has it is a gap
+		return // a fault whose object is not named is a gap
 	}
 	for k := len(p.lead) - 1; k >= 0 && f.open(); k-- {
-		f.tells(p.lead[k])
+		f.takeStatement(p.lead[k])
 	}
 	for k := 0; k < len(p.trail) && f.open(); k++ {
-		f.tells(p.trail[k])
+		f.takeStatement(p.trail[k])
 	}
 }
 
-// tells takes a clause for the object if it tells of something.
-func (f *filling) tells(cl clause) {
-	if i := f.skip(cl.from, cl.to); cl.to-i >= told && !f.is(i, "before", "if", "when", "as") {
+// takeStatement takes a clause as the object if it is a statement.
+func (f *filling) takeStatement(cl clause) {
+	if i := f.skip(cl.from, cl.to); cl.to-i >= minStatement && !f.is(i, "before", "if", "when", "as") {
 		f.put(f.act.verb.object(), i, cl.to)
 	}
 }
@@ -134,10 +133,10 @@ func (f *filling) result() map[Slot][]Phrase {
 	return f.slots
 }
 
-// open reports whether the object is not there yet.
+// open reports whether the object slot is empty.
 func (f *filling) open() bool { return len(f.slots[f.act.verb.object()]) == 0 }
 
-// object reads the clause of the request from behind the opener.
+// object fills slots from the clause of the request, after the opener.
 func (f *filling) object(p part) {
 	i, slot := f.before(p)
 	end := p.end
@@ -198,8 +197,8 @@ func (f *filling) object(p part) {
 	f.run(i, end, slot)
 }
 
-// before takes the object from what stands before the verb or is attached. It returns where
-// the rest of the request begins, and its slot.
+// before takes the object from the words before the verb or from attached text. It returns the
+// token at which the rest of the request begins, and the slot of that token.
 func (f *filling) before(p part) (int, Slot) {
 	i, end, slot := f.act.body, p.end, f.act.slot
 	if n := len(p.lead); n > 0 && f.near(p.lead[n-1], p) && (i >= end || f.vagueBody(i, end)) {
@@ -224,8 +223,8 @@ func (f *filling) before(p part) (int, Slot) {
 	return i, slot
 }
 
-// created takes what says how something to be made is to be written, and returns where
-// the rest of the request begins, and its slot.
+// created takes the style words before an artifact. It returns the token at which the rest of
+// the request begins, and the slot of that token.
 func (f *filling) created(i, end int, slot Slot) (int, Slot) {
 	if f.hasStyle(i+1, end) && f.vague(i, i+1) && !f.is(i, "a", "the") {
 		f.put(slot, i, i+1)
@@ -234,14 +233,14 @@ func (f *filling) created(i, end int, slot Slot) (int, Slot) {
 	return f.style(i, end), slot
 }
 
-// hasStyle reports whether a word of style stands at a token.
+// hasStyle reports whether a style word stands at token i.
 func (f *filling) hasStyle(i, end int) bool {
 	_, n := styles.Get().at(f.tokens[min(i, end):end])
 	return n > 0
 }
 
-// transformed takes the source and the form of something to be transformed, where the
-// verb says how they are parted, and reports whether it does.
+// transformed fills source and target form where the verb has its own rule for them, and reports
+// whether it did.
 func (f *filling) transformed(i, end int, slot Slot) bool {
 	at := end
 	switch {
@@ -291,8 +290,8 @@ func (f *filling) transformed(i, end int, slot Slot) bool {
 	return true
 }
 
-// fixed takes what does not work, and how that shows, where the words part them, and
-// reports whether they do.
+// fixed fills target and symptoms of a repair where its words separate them, and reports whether
+// it did.
 func (f *filling) fixed(i, end int, slot Slot) bool {
 	if f.act.how == whyMine && f.is(f.act.at+1, "is", "are", "was", "were") && end-i > 2 && f.plainRun(i, end) && f.findSymptom(i, end) == end {
 		f.put(slot, i, end-1)
@@ -312,7 +311,7 @@ func (f *filling) fixed(i, end int, slot Slot) bool {
 	return false
 }
 
-// mentions reports whether one of the tokens is the word.
+// mentions reports whether one of the tokens from i to before end is the word w.
 func (f *filling) mentions(i, end int, w string) bool {
 	for ; i < end; i++ {
 		if f.is(i, w) {
@@ -322,8 +321,8 @@ func (f *filling) mentions(i, end int, w string) bool {
 	return false
 }
 
-// near reports whether a clause stands in the sentence of the request, or leads
-// to it with a colon or a dash.
+// near reports whether clause cl stands in the sentence of the request, or leads to the request
+// with a colon, a dash or a semicolon.
 func (f *filling) near(cl clause, p part) bool {
 	k := cl.to
 	for k < f.act.at && (f.tokens[k].kind == colon || f.tokens[k].kind == semi || f.tokens[k].kind == comma) {
@@ -351,7 +350,7 @@ func (f *filling) named(cl clause) {
 	}
 }
 
-// after returns where the options begin in a question that lists them behind a
+// after returns the token at which the options begin in a question that lists them after a
 // comma: "which is better, tea or coffee".
 func (f *filling) after(i, end int) int {
 	if f.act.form != formQuestion {
@@ -371,8 +370,8 @@ func (f *filling) after(i, end int) int {
 	return i
 }
 
-// quality returns where a question that can be answered by looking says what
-// is asked of its subject, or end.
+// quality returns the token at which a question about a property names the property, or end:
+// "short" in "is my letter short".
 func (f *filling) quality(i, end int) int {
 	switch {
 	case f.is(i, "there") || f.is(i-1, "there"):
@@ -393,8 +392,7 @@ func (f *filling) quality(i, end int) int {
 	return end
 }
 
-// plainRun reports whether all tokens are words, a determiner before them and
-// none that links.
+// plainRun reports whether the tokens are a determiner and words without a link word.
 func (f *filling) plainRun(i, end int) bool {
 	if !determiners.Get()[f.tokens[i].low] {
 		return false
@@ -407,8 +405,8 @@ func (f *filling) plainRun(i, end int) bool {
 	return true
 }
 
-// depth takes the words before the noun that says what is asked for, as in "a
-// quick overview of".
+// depth takes the words before the noun that says what is asked for as the depth, as in "a quick
+// overview of".
 func (f *filling) depth() {
 	if f.act.verb != Explain || f.act.to-f.act.from < 2 {
 		return
@@ -422,8 +420,8 @@ func (f *filling) depth() {
 	}
 }
 
-// style takes the style words that stand before an artifact, and returns where
-// the artifact begins.
+// style takes the style words before an artifact, and returns the token at which the artifact
+// begins.
 func (f *filling) style(i, end int) int {
 	from := i
 	if f.is(i, "me", "us") {
@@ -459,7 +457,7 @@ func (f *filling) style(i, end int) int {
 	return from
 }
 
-// joined reports whether an adjective stands in a row of them.
+// joined reports whether the adjective at token i stands in a row of adjectives.
 func (f *filling) joined(i, start, end int) bool {
 	glue := func(k int) bool {
 		return k >= start && k < end && (f.tokens[k].kind == comma || f.is(k, "and", "yet", "but", "strictly"))
@@ -467,7 +465,7 @@ func (f *filling) joined(i, start, end int) bool {
 	return glue(i-1) || glue(i+1)
 }
 
-// run reads tokens that begin in a slot and pass to others at markers.
+// run puts the tokens from i to before end in slot, and in another slot after each marker.
 func (f *filling) run(i, end int, slot Slot) {
 	table, start, object := markers.Get()[f.act.verb], i, ""
 	head := slot == ""
@@ -515,8 +513,8 @@ func (f *filling) run(i, end int, slot Slot) {
 	f.put(slot, start, end)
 }
 
-// symptom returns the length of the words of a symptom at a token of a repair, or 0.
-// Those that describe the noun behind them, as in "the failing test", are none.
+// symptom returns the number of tokens of a symptom phrase at token i of a repair, or 0. A
+// phrase that describes the noun after it is no symptom: "the failing test".
 func (f *filling) symptom(slot Slot, i, end int) int {
 	if f.act.verb != Fix || slot == slotSymptoms {
 		return 0
@@ -528,14 +526,14 @@ func (f *filling) symptom(slot Slot, i, end int) int {
 	return n
 }
 
-// leads reports whether a marker may come before the object: "rewrite as a
-// haiku", "explain in detail how it works".
+// leads reports whether marker m may stand before the object: "rewrite as a haiku", "explain in
+// detail how it works".
 func (f *filling) leads(m marker) bool {
 	return m.only || f.act.verb == Create || f.act.verb == Transform
 }
 
-// rest returns the slot behind a phrase that is a value by itself: that of the
-// object if there is none yet.
+// rest returns the slot of the words after a marker that is a whole value: the object slot if
+// that is still empty, or no slot.
 func (f *filling) rest(s Slot) Slot {
 	if f.open() && f.pronoun == "" && f.act.verb == Explain && s == slotDepth {
 		return slotTarget
@@ -543,7 +541,7 @@ func (f *filling) rest(s Slot) Slot {
 	return ""
 }
 
-// marker returns the marker at a token that may count there, and its length.
+// marker returns the marker at token i whose condition holds, and its number of tokens, or 0.
 func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object string) (marker, int) {
 	list, n := table.at(f.tokens[i:end])
 	for _, m := range list {
@@ -554,8 +552,7 @@ func (f *filling) marker(table phrases[[]marker], i, end int, head bool, object 
 	return marker{}, 0
 }
 
-// inside reports whether a marker does not end the slot that is open: a form
-// that has been found already, or what only looks like one.
+// inside reports whether marker m belongs to the value of the open slot and does not end it.
 func (f *filling) inside(m marker, slot Slot, i, end int) bool {
 	switch {
 	case m.slot == slot && !m.only:
@@ -587,8 +584,8 @@ func (f *filling) continues(slot Slot, i, end int) bool {
 	return slot == slotOptions || slot != "" && f.list(i, end)
 }
 
-// list reports whether a comma stands in a list: short pieces follow, and the
-// last one after "and" or "or".
+// list reports whether the comma at token i stands in a list: short pieces follow, the last one
+// after "and" or "or".
 func (f *filling) list(i, end int) bool {
 	words := 0
 	for k := i + 1; k < end && k < i+14; k++ {
@@ -609,7 +606,7 @@ func (f *filling) list(i, end int) bool {
 	return false
 }
 
-// chunk returns the slot of what stands after a comma without a marker.
+// chunk returns the slot of the words after a comma that begin with no marker.
 func (f *filling) chunk(i, end int) Slot {
 	switch f.act.verb {
 	case Create:
@@ -631,7 +628,7 @@ func (f *filling) chunk(i, end int) Slot {
 	return ""
 }
 
-// loose returns the slot of a statement about a choice.
+// loose returns the slot of a statement about a choice: criteria, or none.
 func (f *filling) loose(i, end int) Slot {
 	for k := i; k < end; k++ {
 		if f.is(k, "matters", "matter", "important", "priority", "care", "budget", "criterion", "problem", "crucial") {
@@ -641,7 +638,8 @@ func (f *filling) loose(i, end int) Slot {
 	return ""
 }
 
-// clause reads a clause that asks for nothing itself.
+// clause fills slots from a clause that makes no request. lead tells that the clause stands
+// before the request.
 func (f *filling) clause(cl clause, lead bool) {
 	if s, ok := f.label(cl.from); ok {
 		f.put(s, cl.from, cl.to)
@@ -665,15 +663,15 @@ func (f *filling) clause(cl clause, lead bool) {
 	}
 }
 
-// instructs reports whether words behind a repair say how it is to be done, for
-// which fix has no slot: "keep it concise" is no symptom.
+// instructs reports whether the words at token i, after a repair, say how to do the work: "keep
+// it concise" is no symptom, and fix has no slot for it.
 func (f *filling) instructs(i int, lead bool) bool {
 	_, n := negations.Get().at(f.tokens[i:])
 	return f.act.verb == Fix && !lead && (n > 0 || f.is(i, "keep", "leave", "use", "only", "be"))
 }
 
-// symptomLength is how many words and signs a statement has at most that is
-// taken for a symptom only because it follows.
+// symptomLength is the most tokens of a statement that counts as a symptom only because it
+// follows a repair.
 const symptomLength = 30
 
 // begin returns the slot in which a clause begins.
@@ -706,8 +704,8 @@ func (f *filling) begin(cl clause, i int, lead bool) Slot {
 	return ""
 }
 
-// options takes a clause behind a colon for more of the options that stand before it. It
-// returns the slot in which any other clause about a choice begins.
+// options extends the options by clause cl if a colon stands between them. It returns the slot
+// in which any other clause about a choice begins.
 func (f *filling) options(cl clause, i int) Slot {
 	v := f.slots[slotOptions]
 	if cl.from == 0 || f.tokens[cl.from-1].kind != colon || len(v) == 0 || v[0].End > f.tokens[cl.from].start {
@@ -738,7 +736,7 @@ func (f *filling) label(from int) (Slot, bool) {
 	return "", false
 }
 
-// subject returns where what does not work is named: behind the last "and".
+// subject returns the token at which the faulty thing is named: after the last "and".
 func (f *filling) subject(from, to int) int {
 	for i := to - 1; i > from; i-- {
 		if f.is(i, "and", "but", "the", "my", "our") && i+1 < to {
@@ -751,8 +749,7 @@ func (f *filling) subject(from, to int) int {
 	return from
 }
 
-// refer finds what a pronoun stands for: what is attached, or what was named
-// before.
+// refer finds the noun of a pronoun: attached text, or the object of an earlier clause.
 func (f *filling) refer(p part) {
 	if f.pronoun == "" && f.act.body < p.end && f.act.slot == f.act.verb.object() && !p.weak {
 		return
@@ -774,8 +771,8 @@ func (f *filling) refer(p part) {
 	}
 }
 
-// attached returns where the text begins that follows a colon or a line break
-// behind the request, or the number of tokens.
+// attached returns the first token of the text that follows a colon or a line break after the
+// request, or the number of tokens.
 func (f *filling) attached(end int) int {
 	if end+1 < len(f.tokens) && (f.tokens[end].kind == colon || f.tokens[end].kind == line) {
 		return end + 1
@@ -783,8 +780,8 @@ func (f *filling) attached(end int) int {
 	return len(f.tokens)
 }
 
-// block returns where an attached text ends: with the prompt, or if it is one
-// literal with that.
+// block returns where an attached text ends: after the literal or heading if it begins with one,
+// or else with the prompt.
 func (f *filling) block(at int) int {
 	for at < len(f.tokens)-1 && f.tokens[at].kind == line {
 		at++
@@ -801,7 +798,7 @@ func (f *filling) block(at int) int {
 	return len(f.tokens)
 }
 
-// nominal reports whether a clause may name something, rather than tell.
+// nominal reports whether a clause may name something: it is no statement or small talk.
 func (f *filling) nominal(i, end int) bool {
 	if end-i == 1 && (continuations.Get()[f.tokens[i].low] || greetings.Get()[f.tokens[i].low]) {
 		return false
@@ -809,8 +806,8 @@ func (f *filling) nominal(i, end int) bool {
 	return i < end && !f.is(i, "i", "i'm", "i've", "we", "we're", "you", "there", "there's", "it", "it's", "for", "in", "about", "since", "he", "she", "they", "as", "if", "not", "keep", "continue", "go", "carry", "let's")
 }
 
-// put gives a slot the text of some tokens, without what is polite or links. A
-// pronoun is no object, and an object is named once.
+// put adds the text of the tokens to slot s, without polite words and link words at the ends. A
+// pronoun fills no required slot, and a required slot takes only one value.
 func (f *filling) put(s Slot, from, to int) {
 	from, to = f.trim(from, to)
 	if s == slotTarget && f.act.verb == Explain && f.act.form == formQuestion && f.act.thing == "" {
@@ -844,7 +841,8 @@ func (f *filling) put(s Slot, from, to int) {
 	}
 }
 
-// trim leaves out what is polite or links at both ends, and what is behind the prompt.
+// trim returns the range without polite words, link words and punctuation at both ends, and
+// within the prompt.
 func (f *filling) trim(from, to int) (int, int) {
 	to = min(to, len(f.tokens))
 	for from < to && (f.tokens[from].kind != word && f.tokens[from].kind != literal && (f.tokens[from].kind != mark || !f.closing(from)) ||
@@ -858,13 +856,12 @@ func (f *filling) trim(from, to int) (int, int) {
 	return from, to
 }
 
-// closing reports whether the token is a bracket or the like that may end a
-// value.
+// closing reports whether the token is a mark that may end a value, such as a bracket.
 func (f *filling) closing(i int) bool {
 	return f.tokens[i].kind == mark && !strings.ContainsRune("-*#", rune(f.text[f.tokens[i].start]))
 }
 
-// vague reports whether tokens name nothing.
+// vague reports whether the tokens name nothing.
 func (f *filling) vague(from, to int) bool {
 	for i := from; i < to; i++ {
 		if t := f.tokens[i]; t.kind != word || !pronouns.Get()[t.low] && !vagueWords.Get()[t.low] {
@@ -876,8 +873,7 @@ func (f *filling) vague(from, to int) bool {
 
 var vagueWords = lazy.Words("the following below above all just for a bit thing stuff there here which still again down up why how what not")
 
-// improves reports whether tokens name no form, but only say that it is to be a
-// better one.
+// improves reports whether the tokens name no form, but only ask for a better text.
 func (f *filling) improves(from, to int) bool {
 	for i := from; i < to; i++ {
 		if !f.is(i, "better", "nicer", "good", "great", "much", "even", "a", "bit", "little", "lot", "sound", "look") {
@@ -887,8 +883,8 @@ func (f *filling) improves(from, to int) bool {
 	return true
 }
 
-// styled makes what a target form says of the style a constraint as well: the
-// words behind "in" that name a tone, or else the words of style.
+// styled adds the style in a target form to the constraints: the words after "in" that name a
+// tone, or else the style words.
 func (f *filling) styled() {
 	form := f.slots[slotTargetForm]
 	if f.act.verb != Transform || len(form) == 0 {
@@ -923,8 +919,8 @@ func (f *filling) styled() {
 	f.put(slotConstraints, first, last)
 }
 
-// formAt returns where the words begin that say how something is to become, or
-// end: "more formal", "shorter", "sound less angry".
+// formAt returns the first token of the words that say how something should become, or end:
+// "more formal", "shorter", "sound less angry".
 func (c *compiler) formAt(i, end int) int {
 	for k := i; k < end; k++ {
 		t := c.tokens[k]
@@ -940,7 +936,7 @@ func (c *compiler) formAt(i, end int) int {
 }
 
 var (
-	// mentions are ways to say what one is busy with, before one asks.
+	// mentions are phrases that introduce the object before a request.
 	mentions = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 		p := make(phrases[bool])
 		p.add(true, `i'm trying to understand/learn/use/read, i am trying to understand/learn/use/read, i'm working on, i am working on, i'm/i've reading/learning/read, i am reading/learning, there's a/an, there is a/an, there are, here's, here is, here are, this is, i have a/an/this/some/two/three, we have some/two/three, i wrote/made a/an/this,

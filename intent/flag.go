@@ -2,7 +2,7 @@ package intent
 
 import "github.com/carrel-dev/carrel/internal/lazy"
 
-// A side is one of the two directions that a rule tells apart.
+// A side is one of the two contradictory directions of an amber rule.
 type side byte
 
 const (
@@ -10,8 +10,8 @@ const (
 	right
 )
 
-// ambers are the rules, in the order in which flags are listed, with the
-// markers of both sides.
+// ambers are the amber rules with the markers of both sides, in the order in which flags are
+// listed.
 var ambers = []struct {
 	name        string
 	left, right string
@@ -58,7 +58,7 @@ var ambers = []struct {
 	},
 }
 
-// humans say what words tell of the person who wrote them.
+// humans are the rules about the person, with their markers.
 var humans = []struct{ name, words string }{
 	{"UNCERTAIN_USER", "not sure, i don't know, maybe, kind of, something like, i think, probably, sorry"},
 	{"OVERWHELMED_USER", "overwhelmed, confused, lost, stuck, panic, frustrated, this is a mess, i'm new"},
@@ -68,7 +68,7 @@ var humans = []struct{ name, words string }{
 	{"IMPERFECT_TEXT", "typo, typos, rough, messy, drafty, half-baked, rambling, voice notes, bad prompt"},
 }
 
-// A marking is a side of a rule; the rules for people have only a left one.
+// A marking is a side of a rule. Rules about the person have only the left side.
 type marking struct {
 	rule int
 	side side

@@ -1,41 +1,39 @@
 package intent
 
-// schema is the name of the form in which an [Intent] is written as JSON.
+// schema is the name of the JSON form of an [Intent].
 const schema = "prosecode.intent.v0"
 
-// An Intent is what a prompt asks for (Intent IR v0). One that has been
-// compiled or parsed has slots of its verb only, and gaps are exactly the
-// required slots without a value.
+// An Intent is what a prompt asks for (Intent IR v0). An intent from [Compile] or [Parse] has
+// only slots of its verb, and Gaps are exactly the required slots without a value.
 type Intent struct {
 	Verb       Verb              // empty: the prompt passes through
-	Slots      map[Slot][]Phrase // in the order of the prompt; absent if empty
+	Slots      map[Slot][]Phrase // values in the order of the prompt; no key without a value
 	Gaps       []Slot            // required slots that the prompt leaves open
-	Amber      []Flag            // words that pull in two directions
-	Human      []Flag            // what the words say of who wrote them
-	Assumed    []string          // what was taken for granted, in sentences
-	Secondary  []FurtherRequest  // what is asked for after the first
+	Amber      []Flag            // flags of contradictory words
+	Human      []Flag            // flags about the person, such as UNCERTAIN_USER
+	Assumed    []string          // assumptions of the compiler, as sentences
+	Secondary  []FurtherRequest  // the requests after the first
 	Confidence Confidence
 	Form       Phrasing
 	Pass       PassReason // why it passes through; empty if it does not
-	Words      []string   // keywords that were given instead of a prompt
+	Words      []string   // keywords that were given in place of a prompt
 }
 
-// A Phrase is a span of a prompt. The offsets are in bytes. Both are 0 if the
-// text came without its place. In Text, what is not valid UTF-8 in the prompt
-// is replaced by U+FFFD.
+// A Phrase is a span of a prompt, with offsets in bytes. Both are 0 if the place is not known.
+// In Text, invalid UTF-8 of the prompt is replaced by U+FFFD.
 type Phrase struct {
 	Text  string
 	Start int
 	End   int
 }
 
-// A Flag is a warning with the words that it is about.
+// A Flag is the name of a rule with the words of the prompt that it matches.
 type Flag struct {
 	Name  string   `json:"name"`
 	Words []Phrase `json:"words"`
 }
 
-// A FurtherRequest is a further request of a prompt.
+// A FurtherRequest is a request after the first.
 type FurtherRequest struct {
 	Verb  Verb              `json:"verb"`
 	Slots map[Slot][]Phrase `json:"slots"`
@@ -49,20 +47,20 @@ type Confidence string
 // The confidences.
 const (
 	confidenceLow    Confidence = "low"    // the verb was guessed
-	confidenceMedium Confidence = "medium" // something is open, in tension or assumed
-	confidenceHigh   Confidence = "high"   // said plainly
+	confidenceMedium Confidence = "medium" // a gap, an amber flag or an assumption
+	confidenceHigh   Confidence = "high"   // the prompt says it plainly
 )
 
-// A Phrasing says how a prompt is built, and so how it was put in order. It is
-// stored as its text: verb-first, target-first, question or statement.
+// A Phrasing is the order in which a prompt names its parts. It is stored as its text:
+// verb-first, target-first, question or statement.
 type Phrasing string
 
-// The forms.
+// The phrasings.
 const (
 	formVerbFirst   Phrasing = "verb-first"
 	formTargetFirst Phrasing = "target-first"
 	formQuestion    Phrasing = "question"
-	formStatement   Phrasing = "statement" // it only tells how things are, or what is wanted
+	formStatement   Phrasing = "statement" // a fact or a wish
 )
 
 // A PassReason says why a prompt passes through. It is stored as its text: greeting,

@@ -23,9 +23,8 @@ type document struct {
 	Words      []string          `json:"intent_ir,omitempty"`
 }
 
-// MarshalJSON writes the intent as Intent IR v0. Every field of that form is
-// there, if only as an empty list; a prompt that passes through has null for a
-// verb.
+// MarshalJSON writes the intent as Intent IR v0, with every field of that form, empty lists
+// included. The verb of a prompt that passes through is null.
 func (in *Intent) MarshalJSON() ([]byte, error) {
 	d := document{
 		Schema: schema, Verb: in.verb(), Slots: filled(in.Slots), Gaps: list(in.Gaps), Amber: marked(in.Amber), Human: marked(in.Human),
@@ -47,7 +46,7 @@ func (in *Intent) verb() *Verb {
 	return new(in.Verb)
 }
 
-// filled returns slots that are written as {} if there are none.
+// filled returns slots, or an empty map in place of nil, so that JSON has {}.
 func filled(slots map[Slot][]Phrase) map[Slot][]Phrase {
 	if slots == nil {
 		return map[Slot][]Phrase{}
@@ -55,7 +54,7 @@ func filled(slots map[Slot][]Phrase) map[Slot][]Phrase {
 	return slots
 }
 
-// marked returns flags whose words are written as [] if there are none.
+// marked returns flags with a list of words that is not nil, so that JSON has [].
 func marked(flags []Flag) []Flag {
 	flags = list(slices.Clone(flags))
 	for i := range flags {
@@ -64,7 +63,7 @@ func marked(flags []Flag) []Flag {
 	return flags
 }
 
-// list returns a list that is written as [] if it is empty.
+// list returns s, or an empty list in place of nil, so that JSON has [].
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -72,9 +71,9 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// A Published is an intent with the nine keys of Intent IR v0 and no other, in the
-// types of the published packets: what fills a slot is one text, a flag is its name,
-// and a further request is its verb. [Parse] reads it.
+// A Published is an intent with the nine keys of Intent IR v0 and no other, in the types of the
+// published packets: the value of a slot is one text, a flag is its name, and a further request
+// is its verb. [Parse] reads it.
 type Published struct {
 	Schema     string          `json:"schema"`
 	Verb       *Verb           `json:"verb"` // nil if the prompt passes through
@@ -87,9 +86,9 @@ type Published struct {
 	Confidence Confidence      `json:"confidence"`
 }
 
-// Published returns the intent in the form of the published packets. Several values
-// of a slot are joined by commas. No field is nil but the verb. Places, the words of
-// flags, and the slots and gaps of further requests are lost.
+// Published returns the intent in the form of the published packets. Several values of a slot
+// are joined by commas. Only Verb may be nil. Offsets, the words of flags, and the slots and
+// gaps of further requests are lost.
 func (in *Intent) Published() *Published {
 	p := &Published{
 		Schema: schema, Verb: in.verb(), Slots: make(map[Slot]string, len(in.Slots)), Gaps: list(in.Gaps), Amber: flagNames(in.Amber),
@@ -110,7 +109,7 @@ func flagNames(flags []Flag) []string {
 	return names
 }
 
-// secondaryVerbs returns the verbs of what is asked for after the first.
+// secondaryVerbs returns the verbs of the requests after the first.
 func secondaryVerbs(in *Intent) []string {
 	verbs := make([]string, len(in.Secondary))
 	for i, p := range in.Secondary {
@@ -119,8 +118,7 @@ func secondaryVerbs(in *Intent) []string {
 	return verbs
 }
 
-// MarshalJSON writes the value as an object, or as a plain string if its place
-// is not known.
+// MarshalJSON writes the phrase as an object, or as a string if its place is not known.
 func (v Phrase) MarshalJSON() ([]byte, error) {
 	if v.Start == 0 && v.End == 0 {
 		return json.Marshal(v.Text)

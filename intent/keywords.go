@@ -5,13 +5,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Keywords returns the words that the work is about: those of the filled slots
-// without stop words, in the order of the verb's slots, and the verb; then the
-// same of what is asked for besides. Without a prompt they are those of the
-// words that were given.
+// Keywords returns the verb and the words of the filled slots without stop words, in the order
+// of the verb's slots, and then those of further requests. Of an intent that was made of
+// keywords, it returns the words of these.
 //
-// They are what the pager takes for words: runs of ASCII letters, digits and
-// underscores in lower case, each once, longer than one letter.
+// A keyword is a run of ASCII letters, digits and underscores in lower case, longer than one
+// letter, as the pager divides text into words. Each is listed once.
 func (in *Intent) Keywords() []string {
 	k := keywords{seen: make(map[string]bool)}
 	for _, w := range in.Words {
@@ -29,7 +28,7 @@ type keywords struct {
 	seen map[string]bool
 }
 
-// part adds the verb and what fills its slots.
+// part adds the verb and the words of its slots.
 func (k *keywords) part(v Verb, slots map[Slot][]Phrase) {
 	k.add(string(v))
 	for _, s := range v.Slots() {
@@ -39,7 +38,7 @@ func (k *keywords) part(v Verb, slots map[Slot][]Phrase) {
 	}
 }
 
-// add adds the words of a text.
+// add adds the words of a text without the stop words.
 func (k *keywords) add(said string) {
 	for w := range text.Terms(said) {
 		if len(w) > 1 && !stops.Get()[w] && !k.seen[w] {
@@ -49,7 +48,7 @@ func (k *keywords) add(said string) {
 	}
 }
 
-// stops are words that say nothing of what a text is about.
+// stops are words that are no evidence of the subject of a text.
 var stops = lazy.Words(`about after all also am an and any are as at be because been before being both but by can could did do does doing don each else
 	every few for from get got had has have having he her here him his how if in into is it its itself just let like ll make many may me might more
 	most much must my need no nor not now of off ok on once one only or other our out over own per please re same she should so some such than that

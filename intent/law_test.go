@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkLaws holds what is true of every prompt.
+// checkLaws checks properties that hold for every prompt.
 func checkLaws(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -110,7 +110,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		if len(in.Words) > 0 && in.Verb == "" {
-			return // keywords alone are no whole intent
+			return // keywords alone are no complete intent
 		}
 		if _, err := Parse(text); err != nil {
 			t.Fatalf("%s became %s: %v", data, text, err)
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// prompts are made of words that the rules know, and of some that they do not.
+// promptWords are words that the rules know, and some that they do not.
 var promptWords = strings.Fields(`fix write make a the parser it and then , . ? : please explain which or should i my text shorter as into for team without
 	names crashes after review help me plan to "quoted" brief detailed not hi yes don't compare Rust with - because we need 3 ideas`)
 
@@ -133,7 +133,7 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// Phrases that lead to others, again and again, end soon enough.
+// Prompts of a repeated phrase, up to the default limit, are compiled in an acceptable time.
 func TestRepeats(t *testing.T) {
 	for _, unit := range []string{
 		"please ", "help me ", "i want to ", "and then ", "make it ", "make ", "tell me if ", "write a big plan ", "which, or ", "must be ", "do ", "- ", "\n# ",
@@ -144,8 +144,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Space around a prompt, a full stop behind one that ends in a word, and
-// capitals at the beginning change nothing that matters.
+// Space around a prompt, a full stop after a last word, and capital letters at the beginning do
+// not change the verb.
 func TestVerbIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prompt := drawPrompt(t)
@@ -163,7 +163,7 @@ func TestVerbIsStable(t *testing.T) {
 	})
 }
 
-// What is compiled fits the schema, and so does what other programs write.
+// Compiled intents fit the schema, and so do intents that other programs write.
 func TestSchema(t *testing.T) {
 	text, err := os.ReadFile("../internal/cli/admin/schema/intent.json")
 	if err != nil {

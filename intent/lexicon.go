@@ -11,36 +11,36 @@ type opener struct {
 	verb Verb
 	form Phrasing
 	noun bool // also a noun: in the middle of a sentence it needs an object
-	own  bool // names a form by itself, as shorten does
+	own  bool // the verb names the target form itself, as shorten does
 	how  special
 }
 
-// A special is a rule of its own for what an opener means.
+// A special is a further rule for the meaning of an opener; resolve applies it.
 type special byte
 
 const (
 	plain      special = iota
-	making             // make: a thing, or a thing different
-	giving             // give me: by what is to be given
-	telling            // tell me: by what is to be told
+	making             // make: a thing, or a change of a thing
+	giving             // give me: the verb depends on the thing
+	telling            // tell me: the verb depends on the question
 	helping            // help me: with what?
 	wanting            // I want: a thing, or to do something
-	yesNo              // is it, does it: a question to be looked into
+	yesNo              // is it, does it: a question that inspection answers
 	whyMine            // why does my thing not work
 	getting            // get the build green
 	naming             // extract X from Y: the form comes first
 	stopping           // stop X from failing
 	breaking           // break X down
 	showing            // what do X tell us
-	inventing          // who invented X: the next word is what was done
+	inventing          // who invented X: the next word is the deed
 	picking            // what phone should I get: a noun and a choice
-	letting            // let the user do X: what is to be made possible
+	letting            // let the user do X: X is to be made possible
 	looking            // what would X look like: X is to be made
 	bringing           // get me from A to B: a goal
 	addressing         // invite the team: a message to somebody
 )
 
-// openers are the phrases, from the words of a careful reader and not from a
+// openers are the phrases with which requests begin. They were written by hand, not taken from a
 // corpus.
 var openers = lazy.Value[phrases[opener]]{Make: func() phrases[opener] {
 	p := make(phrases[opener])
@@ -141,8 +141,7 @@ var openers = lazy.Value[phrases[opener]]{Make: func() phrases[opener] {
 	return p.sorted()
 }}
 
-// things are nouns that say what is really asked for by "write a" or "give me
-// a": what fills the slot changes the verb.
+// things are nouns that change the verb: "write a plan" is plan, not create.
 var things = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
@@ -159,7 +158,7 @@ var things = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	return m
 }}
 
-// fillers may stand before a request and say nothing of it.
+// fillers may stand before a request and do not change its meaning.
 var fillers = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, kindly, can/could/would/will/can/may you/u, can/could/would/will you please, can/could/will we, hi, hello, hey, hi there, hello there,
@@ -174,7 +173,7 @@ var fillers = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	return p.sorted()
 }}
 
-// polite phrases make what follows a request, wherever they stand.
+// polite phrases make the words after them a request, anywhere in a sentence.
 var polite = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `please, pls, plz, can/could/would/will you, can/could/would/will you please, can/could we, let's, lets, let us, i would like to, i'd like to,
@@ -182,7 +181,7 @@ var polite = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	return p.sorted()
 }}
 
-// negations begin a clause that forbids, whatever verb follows.
+// negations begin a clause that forbids something, whatever verb follows.
 var negations = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `don't, do not, dont, never, no need to, without, avoid, not, please don't, please do not, you don't need to, do nothing,
@@ -190,7 +189,7 @@ var negations = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	return p.sorted()
 }}
 
-// symptoms are words of something that does not work.
+// symptoms are phrases for something that does not work.
 var symptoms = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, `fails, fail, failing, failed, keeps failing, crashes, crash, crashing, crashed, hangs, hang, hanging, freezes, frozen, broken, is broken, breaks,

@@ -1,7 +1,8 @@
 package intent
 
-// Lowest returns the lowest of the shares in a report: of verbs, of exact values,
-// and of the precision and the recall of everything else. It is 1 if nothing was
+// Lowest returns the lowest share of a report: of right verbs, of exact values, and the
+// precisions and recalls of slots, gaps, flags and secondary verbs. It is 1 if the report has no
+// miss.
 // missed.
 func (r *Report) Lowest() float64 {
 	lowest := min(r.VerbShare(), r.ExactShare())

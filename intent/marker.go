@@ -13,23 +13,23 @@ type marker struct {
 	slot  Slot
 	keep  bool // the phrase is part of the value, as in "without sugar"
 	only  bool // the whole value is the phrase
-	chunk bool // counts at the beginning of a clause or after a comma only
+	chunk bool // counts only at the beginning of a clause or after a comma
 	when  condition
 }
 
-// A condition says what must follow a marker.
+// A condition says which words must follow a marker, or which object must stand before it.
 type condition byte
 
 const (
 	always  condition = iota
-	person            // somebody
-	thing             // anything but somebody
+	person            // a person
+	thing             // anything but a person
 	date              // a day, a month, a number
 	place             // a name or a system
 	manner            // a tone, a style
 	number            // a number
-	mail              // always, but the object is something sent
-	written           // always, but the object is something written
+	mail              // any words, after an object that is sent, such as an email
+	written           // any words, after an object that is written, such as a report
 	some              // an occasion such as work or school
 )
 
@@ -119,7 +119,7 @@ var markers = lazy.Value[map[Verb]phrases[[]marker]]{Make: func() map[Verb]phras
 	return tables
 }}
 
-// labels are words before a colon that name a slot.
+// labels are words that name a slot when a colon follows them.
 var labels = map[string][]Slot{
 	"audience": {slotAudience}, "readers": {slotAudience}, "tone": {slotStyle, slotConstraints}, "style": {slotStyle, slotConstraints}, "voice": {slotStyle},
 	"topic": {slotTopic, slotTarget}, "subject": {slotTopic, slotTarget}, "constraints": {slotConstraints}, "constraint": {slotConstraints}, "requirements": {slotConstraints},
@@ -151,7 +151,8 @@ var mails = lazy.Words("email mail letter note message memo reply postcard respo
 
 var manners = lazy.Words("tone style voice way manner register language terms words format points bullets prose english spanish german french italian dutch russian chinese japanese korean portuguese arabic hindi")
 
-// follows reports whether what begins at a token meets the condition.
+// follows reports whether the words from token i meet the condition. object is the noun before
+// the marker.
 func (c *compiler) follows(cond condition, i, end int, object string) bool {
 	switch cond {
 	case person:
@@ -178,8 +179,7 @@ func (c *compiler) follows(cond condition, i, end int, object string) bool {
 	return true
 }
 
-// ahead reports whether one of the next n words is in the set, before a comma
-// or a word that links.
+// ahead reports whether one of the next n words, before a comma or a link word, is in the set.
 func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 	for k := i; k < end && k < i+n && c.tokens[k].kind == word; k++ {
 		low := c.tokens[k].low
@@ -193,8 +193,8 @@ func (c *compiler) ahead(i, end, n int, words map[string]bool) bool {
 	return false
 }
 
-// isPerson reports whether the noun that begins at a token is a person: its
-// last word counts.
+// isPerson reports whether the noun phrase that begins at token i is a person. Its last word
+// decides.
 func (c *compiler) isPerson(i, end int) bool {
 	if c.is(i, "someone", "somebody", "people", "everyone", "anyone", "me", "us") {
 		return true
@@ -209,8 +209,7 @@ func (c *compiler) isPerson(i, end int) bool {
 	return persons.Get()[last] || strings.HasSuffix(last, "-year-olds") || strings.HasSuffix(last, "-year-old")
 }
 
-// named reports whether a token is a name: a word that begins with a capital
-// letter.
+// named reports whether token i is a name: a word with a capital first letter.
 func (c *compiler) named(i int) bool {
 	if i >= len(c.tokens) || c.tokens[i].kind != word || c.is(i, "i", "i'm") {
 		return false

@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// wanted are nouns that ask for something where no verb does: "cover letter for a
-// junior accountant", "average of 3 and 4".
+// wanted are nouns that make a request without a verb: "cover letter for a junior accountant",
+// "average of 3 and 4".
 var wanted = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, words := range map[Verb]string{
@@ -33,14 +33,14 @@ var wanted = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	return m
 }}
 
-// breakers are words that no noun phrase has: it is a sentence, or it has ended.
+// sentenceWords occur in a sentence but in no noun phrase, and phraseEnds end a noun phrase.
 var (
 	sentenceWords = lazy.Words(`i we you he she it they i'm i've we're we've it's is are was were am be been has have had do does did can could will would should must may might isn't aren't doesn't don't didn't won't can't
 		who what why how when where there's there here's this these that those my our your his her their`)
 	phraseEnds = lazy.Words(`for of to about on in with without from at by regarding covering saying asking between as against per into please pls plz over under using that which whether where when and or but not no quick quickly thanks since until`)
 )
 
-// asked returns the request that a noun phrase makes at the beginning of a clause.
+// asked returns the request that a noun phrase at the beginning of a clause makes.
 func (c *compiler) asked(i, end int) (act, bool) {
 	at := c.skip(i, end)
 	k, last, v := c.wantedNoun(at, end)
@@ -67,8 +67,8 @@ func (c *compiler) asked(i, end int) (act, bool) {
 	return a, true
 }
 
-// wantedNoun returns where the noun phrase ends that begins at a token, its last word,
-// and the verb of what it asks for, which is empty if it asks for nothing.
+// wantedNoun returns the end of the noun phrase that begins at a token, its last word, and the
+// verb that the noun asks for, or no verb.
 func (c *compiler) wantedNoun(at, end int) (k int, last string, v Verb) {
 	k = at
 	for k < end && c.is(k, "any", "some", "a", "an", "the", "new", "another", "more", "further") {
@@ -98,7 +98,7 @@ func (c *compiler) wantedNoun(at, end int) (k int, last string, v Verb) {
 	return k, last, v
 }
 
-// isFault reports whether a word names a fault as programs do: TypeError.
+// isFault reports whether a word ends as names of errors in programs do: TypeError.
 func isFault(w string) bool {
 	return strings.HasSuffix(w, "exception") || strings.HasSuffix(w, "error")
 }
@@ -113,14 +113,14 @@ func (c *compiler) compound(o opener, at, end int) bool {
 		(at+2 == end || c.tokens[at+2].kind == word && phraseEnds.Get()[c.tokens[at+2].low] || c.tokens[at+2].kind == comma)
 }
 
-// scheduled reports whether what is asked for covers some days.
+// scheduled reports whether a number of days, weeks or months follows: "for 5 days".
 func (c *compiler) scheduled(i, end int) bool {
 	return c.is(i, "for") && i+2 < end && isNumber(c.tokens[i+1].low) && c.is(i+2, "days", "weeks", "months")
 }
 
-// reshaped returns the request that only says which form something is to have:
-// "shorter", "a bit less formal", "auf Deutsch bitte: ...", "the same as a list".
-func (c *compiler) reshaped(i, end int) (act, bool) {
+// formRequest returns the request of a clause that only names a new form: "shorter", "a bit less
+// formal", "auf Deutsch bitte: ...", "the same as a list".
+func (c *compiler) formRequest(i, end int) (act, bool) {
 	at := c.skip(i, end)
 	if c.is(at, "do") {
 		at++
@@ -166,8 +166,8 @@ var tongues = lazy.Words(`english german french spanish italian portuguese dutch
 	deutsch englisch französisch français anglais español inglés
 	python java javascript typescript rust go golang kotlin swift ruby php scala haskell c c++ c# sql bash perl`)
 
-// particles part a verb from a word that changes it, with the object between:
-// "sort that out", "boil the report down to a page".
+// particles are verbs with a particle, which may stand after the object: "sort that out", "boil
+// the report down to a page".
 var particles = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	m := make(map[string]Verb)
 	for v, list := range map[Verb]string{
@@ -189,8 +189,8 @@ var particles = lazy.Value[map[string]Verb]{Make: func() map[string]Verb {
 	return m
 }}
 
-// particle returns the opener of a verb whose particle stands behind its object,
-// and where the particle stands.
+// particle returns the opener of a verb whose particle stands after the object, and the index of
+// the particle, or 0.
 func (c *compiler) particle(at, end int) (opener, int) {
 	if !c.hasObject(at+1, end) && (at+1 >= end || c.tokens[at+1].kind != word || phraseEnds.Get()[c.tokens[at+1].low]) {
 		return opener{}, 0
@@ -208,32 +208,30 @@ func (c *compiler) particle(at, end int) (opener, int) {
 	return opener{}, 0
 }
 
-// occasionPlans are nouns of what is planned, and not mended, when somebody handles
-// it.
+// occasionPlans are nouns of occasions: "handle the wedding" is plan, not fix.
 var occasionPlans = lazy.Words("party wedding trip move moving birthday event events meeting offsite retreat conference holiday vacation christmas dinner picnic barbecue reunion launch relocation renovation ceremony funeral anniversary journey tour visit")
 
-// faults are nouns of what does not work.
+// faults are nouns for faults.
 var faults = lazy.Words("bug bugs error errors fault faults defect defects leak leaks culprit crash typo typos mistake glitch regression")
 
-// mishaps are words of what is not as it should be, in a statement that asks for
-// nothing.
-var mishaps = lazy.Words(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
+// faultWords are words of a fault in a statement that asks for nothing.
+var faultWords = lazy.Words(`accidentally drops drop dripping drips leaking leaks squealing squeal squeaks squeaking rattles rattling smells stinks burnt burning shakes shaking stutters stuttering lags lagging freezes freezing flickers flickering blank stuck jammed jams wrong weird
 	overheats overheating dies died blinking blinks overlapping overlaps denied forbidden refused unauthorized missing lost corrupted corrupt garbled truncated misaligned cracked stops stopped swollen clogged noise noises error errors exception exceptions bug bugs
 	fail fails failing failed failure failures broke broken crash crashes crashing hang hangs hanging leak off vanished vanishes disappear disappears disappeared 400 401 403 404 409 422 429 500 502 503 504 unreachable unresponsive unreadable inconsistent duplicated`)
 
-// malfunction reports whether a clause tells of something that does not work.
+// malfunction reports whether a clause says that something does not work.
 func (c *compiler) malfunction(cl clause) bool {
 	for i := cl.from; i < cl.to; i++ {
-		if c.tokens[i].kind == word && c.mishap(i, cl) {
+		if c.tokens[i].kind == word && c.isFaultWord(i, cl) {
 			return true
 		}
 	}
 	return c.findSymptom(cl.from, cl.to) < cl.to
 }
 
-// mishap reports whether a word of a clause tells of something that does not work, with
-// those around it.
-func (c *compiler) mishap(i int, cl clause) bool {
+// isFaultWord reports whether word i of a clause, with its neighbors, says that something does not
+// work.
+func (c *compiler) isFaultWord(i int, cl clause) bool {
 	low, next := c.tokens[i].low, i+1 < cl.to
 	switch {
 	case isFault(low) && len(low) > 7:
@@ -242,7 +240,7 @@ func (c *compiler) mishap(i int, cl clause) bool {
 		return true
 	case i == cl.from:
 		return c.is(i, "getting", "seeing")
-	case mishaps.Get()[low], c.is(i, "keeps") && next && strings.HasSuffix(c.tokens[i+1].low, "ing"):
+	case faultWords.Get()[low], c.is(i, "keeps") && next && strings.HasSuffix(c.tokens[i+1].low, "ing"):
 		return true
 	case c.is(i-1, "i", "we", "you", "and", "but", "please"):
 		return false
@@ -251,15 +249,15 @@ func (c *compiler) mishap(i int, cl clause) bool {
 		c.is(i, "won't", "wont", "doesn't", "doesnt", "don't", "can't", "cannot", "isn't", "aren't") && !c.is(i+1, "matter", "care", "mind", "know", "need", "want")
 }
 
-// addRepair makes a repair of a request that only asks for help, behind words that
-// tell of something that does not work: "the tap drips, how do I stop it".
+// addRepair changes a first request that only asks for help to fix, if a clause before it says
+// that something does not work: "the tap drips, how do I stop it".
 func (c *compiler) addRepair(parts []part) {
 	p := &parts[0]
-	told := false
+	failing := false
 	for _, cl := range p.lead {
-		told = told || c.malfunction(cl)
+		failing = failing || c.malfunction(cl)
 	}
-	if !told || p.act.verb == Fix {
+	if !failing || p.act.verb == Fix {
 		return
 	}
 	f := filling{compiler: c}
@@ -276,10 +274,9 @@ func (c *compiler) addRepair(parts []part) {
 	}
 }
 
-// commanded returns the request of a clause that begins with a verb that is not
-// known: a word, and an object behind it. What is "a" thing is made, and what is
-// "the" thing is there.
-func (c *compiler) commanded(cl clause) (act, bool) {
+// unknownCommand returns the request of a clause that begins with an unknown verb and an object. An
+// object with "a" is made (create), and one with "the" exists (transform).
+func (c *compiler) unknownCommand(cl clause) (act, bool) {
 	at := c.skip(cl.from, cl.to)
 	if at+2 > cl.to-1 || c.tokens[at].kind != word || c.tokens[at+1].kind != word {
 		return act{}, false
@@ -303,9 +300,9 @@ func (c *compiler) commanded(cl clause) (act, bool) {
 
 var prepositions = lazy.Words("above across after along although among around because before behind below beneath beside beyond despite down during except inside like near off once outside since so than though through throughout toward under unless until upon via what whatever while within yet even still only such quite rather both half all not never also too very once why")
 
-// told reports whether a clause is a sentence about something at hand: without a
-// request it tells what is wrong with it.
-func (c *compiler) told(cl clause) bool {
+// isStatement reports whether a clause is a statement about something at hand. Without a request, such
+// a statement reports a fault.
+func (c *compiler) isStatement(cl clause) bool {
 	i := c.skip(cl.from, cl.to)
 	if !c.is(i, "my", "our", "the", "this") || cl.to-i < 5 || cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask {
 		return false
@@ -322,9 +319,9 @@ func (c *compiler) told(cl clause) bool {
 	return false
 }
 
-// lacking returns the request of a clause that says how something at hand should
-// be: "the intro needs to be shorter".
-func (c *compiler) lacking(cl clause) (act, bool) {
+// desiredState returns the request of a clause that says how something at hand should be: "the intro
+// needs to be shorter".
+func (c *compiler) desiredState(cl clause) (act, bool) {
 	i := c.skip(cl.from, cl.to)
 	be := c.anyOf(i, cl.to, "be", "sound", "look", "read")
 	if be == cl.to || be-2 <= i || !c.is(i, "the", "my", "this", "our", "it") || !c.is(be-1, "to", "should", "must") || c.formAt(be+1, cl.to) != be+1 {

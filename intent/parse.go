@@ -9,10 +9,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A ParseError says where and why a text is no intent, or no list of cases.
+// A ParseError gives the place and the reason why a text is no intent, or no list of cases.
 type ParseError struct {
-	Offset  int    // in bytes
-	Path    string // of the field, such as "slots.target.0", or empty
+	Offset  int    // in bytes, from 0
+	Path    string // the field, such as "slots.target.0", or empty
 	Problem string
 }
 
@@ -23,8 +23,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("offset %d: %s: %s", e.Offset, e.Path, e.Problem)
 }
 
-// Read returns the intent that a text is, see [Parse], or else, for any other text,
-// what it asks for, see [Compile].
+// Read parses the text as an intent, see [Parse], or else compiles it as a prompt, see
+// [Compile].
 func Read(text string, opts *Options) *Intent {
 	if in, err := Parse([]byte(text)); err == nil {
 		return in
@@ -32,12 +32,11 @@ func Read(text string, opts *Options) *Intent {
 	return Compile(text, opts)
 }
 
-// Parse reads an intent: what [Intent.MarshalJSON] writes, or a packet that has
-// plain strings for values and flags. Fields may be missing except schema and
-// verb; ones that are not known are errors.
+// Parse reads an intent as [Intent.MarshalJSON] writes it, or a packet with plain strings for
+// values and flags. All fields but schema and verb are optional; an unknown field is an error.
 //
-// It also reads keywords: a list of strings, or an object with one in
-// "intent_ir", whatever else that has. The error is a [*ParseError].
+// Parse also reads keywords: a list of strings, or an object without schema that has such a list
+// in "intent_ir"; its other fields are ignored. The error is a [*ParseError].
 func Parse(data []byte) (*Intent, error) {
 	p := &parser{rawjson.NewReader(data), data}
 	in := &Intent{Confidence: confidenceLow}
@@ -51,7 +50,7 @@ func Parse(data []byte) (*Intent, error) {
 	return in, nil
 }
 
-// parseError returns the error of the reader as one of this package.
+// parseError returns an error of the JSON reader as a [*ParseError].
 func parseError(err error) error {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok {
 		return &ParseError{e.Offset, e.Path, e.Text}
@@ -86,7 +85,7 @@ func (p *parser) whole(in *Intent) (err error) {
 	if !words && (!has("schema") || !has("verb")) {
 		return p.Fail(start, "an intent needs schema and verb")
 	}
-	for _, step := range parseOrder { // the verb first: it says which slots there are
+	for _, step := range parseOrder { // verb comes before slots: it determines the slots
 		for _, m := range members {
 			if known := slices.Contains(parseOrder, m.Key); !known && !words {
 				return p.Fail(m.Whole.Start, "%q is no field of an intent", m.Key)
@@ -144,19 +143,19 @@ func (p *parser) field(in *Intent, key string) (err error) {
 	return err
 }
 
-// agree holds the fields of an intent against each other. Gaps that are not
-// listed at all are worked out.
+// agree checks that verb and pass_through agree and that the gaps are right, and adds gaps that
+// are not listed at all.
 func (p *parser) agree(in *Intent, start int) error {
 	if in.Verb != "" && in.Pass != "" {
-		return p.Fail(start, "it has a verb and passes through")
+		return p.Fail(start, "verb and pass_through are both set: remove one")
 	}
 	gaps, err := p.missing(in.Verb, in.Slots, in.Gaps, start)
 	in.Gaps = gaps
 	return err
 }
 
-// missing returns the gaps: those given, which must be right, or if there are
-// none those of the slots.
+// missing returns the required slots without a value. If gaps are given, they must be these
+// slots.
 func (p *parser) missing(v Verb, slots map[Slot][]Phrase, given []Slot, at int) ([]Slot, error) {
 	gaps := missing(v, slots)
 	if given == nil {
@@ -164,11 +163,11 @@ func (p *parser) missing(v Verb, slots map[Slot][]Phrase, given []Slot, at int) 
 	}
 	for _, s := range given {
 		if !slices.Contains(gaps, s) {
-			return nil, p.Fail(at, "%s is a gap and has a value", s)
+			return nil, p.Fail(at, "%s is listed as a gap and has a value", s)
 		}
 	}
 	if len(given) < len(gaps) {
-		return nil, p.Fail(at, "it has %d gaps and lists %d", len(gaps), len(given))
+		return nil, p.Fail(at, "%d required slots have no value, and gaps lists %d", len(gaps), len(given))
 	}
 	return gaps, nil
 }
@@ -212,7 +211,7 @@ func (p *parser) slots(v Verb) (map[Slot][]Phrase, error) {
 	return slots, err
 }
 
-// name is what a message calls the verb.
+// name returns the verb for an error.
 func (v Verb) name() string {
 	if v == "" {
 		return "a prompt that passes through"
@@ -220,7 +219,7 @@ func (v Verb) name() string {
 	return string(v)
 }
 
-// value reads a value: an object, or a string if its place is not known.
+// value reads a value: an object with its place, or a string.
 func (p *parser) value() (Phrase, error) {
 	var v Phrase
 	at := p.Offset()
@@ -250,12 +249,12 @@ func (p *parser) value() (Phrase, error) {
 	case v.Text == "":
 		return v, p.Fail(at, "an empty value")
 	case v.Start >= v.End:
-		return v, p.Fail(at, "a value from %d to %d", v.Start, v.End)
+		return v, p.Fail(at, "start %d is not before end %d", v.Start, v.End)
 	}
 	return v, nil
 }
 
-// number reads a whole number from 0.
+// number reads a whole number that is not negative.
 func (p *parser) number() (int, error) {
 	at := p.Offset()
 	if p.Kind() != rawjson.Number {
@@ -276,7 +275,7 @@ func (p *parser) gaps(v Verb) ([]Slot, error) {
 	return elements(p, func() (Slot, error) { return oneOf(p, v.Required()...) })
 }
 
-// flags reads flags: objects with their words, or names.
+// flags reads flags: objects with their words, or only names.
 func (p *parser) flags(names []string) ([]Flag, error) {
 	list, err := elements(p, func() (f Flag, err error) {
 		if p.Kind() == rawjson.String {
@@ -303,7 +302,7 @@ func (p *parser) flags(names []string) ([]Flag, error) {
 	return orNil(list), err
 }
 
-// part reads a further request: an object, or its verb.
+// part reads a further request: an object, or only its verb.
 func (p *parser) part() (part FurtherRequest, err error) {
 	at := p.Offset()
 	if p.Kind() == rawjson.String {
@@ -351,7 +350,7 @@ func (p *parser) strings() ([]string, error) {
 	return orNil(list), err
 }
 
-// elements reads a list. An empty one is not nil.
+// elements reads a list. The result of an empty list is not nil.
 func elements[T any](p *parser, read func() (T, error)) ([]T, error) {
 	list := []T{}
 	err := p.Array(func(int) error {
@@ -370,7 +369,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// oneOf reads a string that must be one of some.
+// oneOf reads a string that must be one of all.
 func oneOf[T ~string](p *parser, all ...T) (T, error) {
 	at := p.Offset()
 	s, err := p.String()

@@ -6,18 +6,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// ParseCases reads a list of cases in JSON, or an object with one in "cases" or in
-// "tests". The published files have the latter, beside keys that are passed over, such
-// as "schema_version". A case is an object:
+// ParseCases reads a list of cases in JSON, or an object with such a list in "cases" or "tests".
+// The published files have "tests"; other keys, such as "schema_version", are ignored. A case is
+// an object:
 //
 //	{"prompt": "fix the pager", "expected_verb": "fix",
 //	 "expected_slots": {"target": "the pager"}, "expected_gaps": [],
 //	 "expected_flags": [], "expected_secondary": [], "notes": "plain"}
 //
-// The verb is null where the prompt passes through. Slots may also be a list of
-// their names, and a value a list of texts; expected_secondary has the verbs of
-// what is asked for after the first. All but prompt and expected_verb may be
-// missing. The error is a [*ParseError].
+// The verb of a prompt that passes through is null. Slots may also be a list of their names, and
+// a value a list of texts; expected_secondary has the verbs of further requests. All fields but
+// prompt and expected_verb are optional. The error is a [*ParseError].
 func ParseCases(data []byte) ([]Case, error) {
 	p := &parser{rawjson.NewReader(data), data}
 	cases, err := p.cases()
@@ -56,7 +55,7 @@ var caseFields = []string{
 	"expected_verb", "prompt", "expected_slots", "expected_gaps", "expected_flags", "expected_secondary", "notes", "id",
 }
 
-// oneCase reads a case, its verb first: that says which slots there are.
+// oneCase reads a case, its verb first: the verb determines the slots.
 func (p *parser) oneCase() (c Case, err error) {
 	at := p.Offset()
 	members, err := p.Members()
@@ -106,8 +105,7 @@ func (p *parser) caseField(c *Case, name string) (err error) {
 	return err
 }
 
-// caseSlots reads the slots that are expected: a list of names, or an object
-// with what fills them.
+// caseSlots reads the expected slots: a list of names, or an object with the values.
 func (p *parser) caseSlots(v Verb) (map[Slot][]string, error) {
 	slots := make(map[Slot][]string)
 	if p.Kind() == rawjson.Array {

@@ -9,12 +9,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// passLength is how many words small talk or a "go on" has at most.
+// passLength is the most words of small talk or of a "go on".
 const passLength = 24
 
 var (
-	// greetings are words of small talk: what greets, thanks and praises, and what says
-	// how somebody feels or what the day is like.
+	// greetings are words of small talk: greetings, thanks, praise, moods and the weather.
 	greetings = lazy.Words(`hi hello hey hiya howdy thanks thank thx ty great good morning evening afternoon night bye goodbye nice cool perfect awesome excellent work job done
 		welcome cheers wonderful amazing lovely brilliant well you're that's fantastic super smart clever helpful kind sweet neat wow yay haha hahaha hehe lol works worked helps helped
 		hola bonjour salut ciao hallo servus moin danke merci gracias grazie obrigado obrigada tschüss adios yo congrats congratulations merhaba ahoj ola olá salam namaskar aloha privet bon bonne toll schön prima geil genial parfait perfecto perfetto ottimo bravissimo bitte gerne gern super guten
@@ -28,14 +27,14 @@ var (
 	continuations = lazy.Words(`yes y yep yeah yup no n nope nah ok okay k sure continue next proceed go on ahead keep going carry do lgtm right correct agreed approved fine sounds resume more again wait stop ready alright finish
 		aye yea yess yessir indeed exactly absolutely definitely certainly totally precisely gladly true accepted confirmed confirm deal roger copy affirmative negative possibly probably
 		first second third fourth fifth last latter former both either neither option options none whichever whatever other others previous b c d pause halt hold abort quit enough bingo yours number nr ja jo nein oui non sí si vale claro genau weiter los okey okej da hai bof d'accord voilà everything`)
-	// passFillers are words that say nothing by themselves.
+	// passFillers are words without a meaning of their own.
 	passFillers = lazy.Words(`there you so much please pls it very a lot all that is this me to for now then and the with us everyone team ! looks too really are was such kindly thing still today tomorrow later soon just friend buddy mate guys folks let's lets
 		i i'm i've i'd i'll my mine we we're we'll our your he she they them am be been were have has had will would it's it'll that'll there's he's she's an of at in by from as but than because
 		some any every each one ones two three u ya quite pretty totally super truly always never already here up out off down back over only also even ever yet well once gonna gotta got get
 		how's leave call tonight yesterday monday tuesday wednesday thursday friday saturday sunday feel feeling feels seems look looking sound sounding except number don't not side end part`)
 
-	// asides are words that make a sentence an acknowledgment, a plan of who writes it, or
-	// small talk, whatever follows them in it.
+	// asides begin a sentence that is an acknowledgment, a plan of the person, or small talk,
+	// whatever words follow in it.
 	//nolint:misspell // people write favorite in either way
 	asides = lazy.Value[phrases[PassReason]]{Make: func() phrases[PassReason] {
 		p := make(phrases[PassReason])
@@ -53,8 +52,7 @@ var (
 		return p.sorted()
 	}}
 
-	// smallTalk are phrases of which no word is about a task, and questions about the
-	// one who answers.
+	// smallTalk are phrases without a word about a task, and questions about the assistant.
 	smallTalk = lazy.Value[phrases[PassReason]]{Make: func() phrases[PassReason] {
 		p := make(phrases[PassReason])
 		p.add(passGreeting, `how are you, how are you doing, how're you, how do you do, how are things, how's it going, how is it going, hows it going, how's life/everything, how have you been,
@@ -75,8 +73,7 @@ var (
 	}
 )
 
-// pass returns why the prompt asks for nothing by itself, or nothing if it
-// does.
+// pass returns why the prompt asks for nothing, or "" if it asks for something.
 func (c *compiler) pass() PassReason {
 	words, other := 0, 0
 	said := make(map[PassReason]int)
@@ -114,7 +111,7 @@ func (c *compiler) pass() PassReason {
 	}
 }
 
-// talk returns how many of the words at a token ask for nothing, and why, or 0.
+// talk returns the number of tokens at i that ask for nothing, and why, or 0.
 func (c *compiler) talk(i int) (PassReason, int) {
 	if n := c.goesOn(i); n > 0 {
 		return passContinuation, n
@@ -143,9 +140,8 @@ func (c *compiler) talk(i int) (PassReason, int) {
 	return "", 0
 }
 
-// personal returns the length of the words at a token that ask or tell something
-// of the one who answers, or what the one who writes feels, or 0: "do you ever
-// sleep", "you made my day", "I slept badly".
+// personal returns the number of tokens at i that ask or say something about the assistant, or
+// say what the person feels, or 0: "do you ever sleep", "you made my day", "I slept badly".
 func (c *compiler) personal(i int) int {
 	k := i
 	switch {
@@ -169,24 +165,24 @@ func (c *compiler) personal(i int) int {
 	return k + 2 - i
 }
 
-// begins reports whether a sentence, or a part of one, begins at a token.
+// begins reports whether a sentence, or a part of one, begins at token i.
 func (c *compiler) begins(i int) bool {
 	return i == 0 || c.tokens[i-1].kind != word && c.tokens[i-1].kind != literal || c.is(i-1, "and", "but", "so", "oh", "well", "hey", "hi", "hello", "ok", "okay", "yes", "no", "then")
 }
 
-// tasked reports whether the rest of a sentence names something that is at hand, as
-// a file or quoted text.
+// tasked reports whether the rest of a sentence names something at hand, such as a file or
+// quoted text.
 func (c *compiler) tasked(i int) bool {
 	for last := c.rest(i, 0) + i; i <= last && i < len(c.tokens); i++ {
-		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && (strings.ContainsAny(t.low, "/._") || mishaps.Get()[t.low] && !c.is(i, "off", "missing", "lost", "wrong", "weird") || wanted.Get()[t.low] == Create && c.is(i-1, "my", "the", "this", "our")) {
+		if t := c.tokens[i]; t.kind == literal || t.kind == colon || t.kind == word && (strings.ContainsAny(t.low, "/._") || faultWords.Get()[t.low] && !c.is(i, "off", "missing", "lost", "wrong", "weird") || wanted.Get()[t.low] == Create && c.is(i-1, "my", "the", "this", "our")) {
 			return true
 		}
 	}
 	return false
 }
 
-// asks reports whether the prompt begins as a question about something else than
-// who answers: "is that ok?", "does it work".
+// asks reports whether the prompt begins with a question that is not about the assistant: "is
+// that ok?", "does it work".
 func (c *compiler) asks() bool {
 	if c.is(0, "is", "are") {
 		return true
@@ -195,29 +191,28 @@ func (c *compiler) asks() bool {
 		(!c.is(0, "do") || c.tokens[len(c.tokens)-1].kind == ask)
 }
 
-// tellLength is how many words a statement has at most that asks for
-// nothing.
-const tellLength = 20
+// statementLength is the most words of a statement that asks for nothing.
+const statementLength = 20
 
-// strong are words that greet or thank.
-var strong = lazy.Words("hello hi hey thanks thank thx bye goodbye goodnight danke merci gracias grazie cheers hola bonjour ciao hallo servus")
+// greetingWords are words that surely greet or thank.
+var greetingWords = lazy.Words("hello hi hey thanks thank thx bye goodbye goodnight danke merci gracias grazie cheers hola bonjour ciao hallo servus")
 
-// tells returns why a prompt without a request passes through: it answers a
-// question, picks something, or only tells how somebody or something is.
-func (c *compiler) tells() PassReason {
+// statementPass returns why a prompt without a request passes through, or "": the prompt answers a
+// question, picks something, or only makes a statement.
+func (c *compiler) statementPass() PassReason {
 	count, words, plain, greets := 0, 0, true, false
 	for i, t := range c.tokens {
 		switch t.kind {
 		case word:
 			count, words = count+1, i+1
-			greets = greets || strong.Get()[t.low]
+			greets = greets || greetingWords.Get()[t.low]
 			plain = plain && !strings.ContainsAny(t.low, "/._@")
 		case ask, literal, colon, line, gap:
 			plain = false
 		case comma, stop, semi, mark:
 		}
 	}
-	short := count <= tellLength
+	short := count <= statementLength
 	switch {
 	case count <= passLength/2 && greets:
 		return passGreeting
@@ -236,15 +231,15 @@ func (c *compiler) tells() PassReason {
 	}
 }
 
-// picks reports whether a prompt of some words picks one of several things: "the second
-// one", "not now".
+// picks reports whether a prompt of some words picks one of several things: "the second one",
+// "not now".
 func (c *compiler) picks(words int) bool {
 	return words <= 5 && (c.is(0, "the", "that", "this") || words <= 2) && c.is(words-1, "one", "ones") ||
 		words <= 3 && c.is(0, "not", "same", "maybe", "perhaps", "later")
 }
 
-// replies reports whether the prompt answers a question: it begins with yes or no
-// and asks for nothing that is known.
+// replies reports whether the prompt answers a question: it begins with a word such as yes or
+// no.
 func (c *compiler) replies() bool {
 	i := 0
 	for c.is(i, "oh", "ah", "well", "hmm", "um") {
@@ -253,8 +248,7 @@ func (c *compiler) replies() bool {
 	return c.is(i, "yes", "y", "yep", "yeah", "yup", "no", "n", "nope", "nah", "ok", "okay", "sure", "right", "correct", "exactly", "agreed", "fine", "neither", "both", "either")
 }
 
-// thanks returns the length of the words at a token that thank for something, or
-// 0.
+// thanks returns the number of tokens at i that thank for something, or 0.
 func (c *compiler) thanks(i int) int {
 	n := 2
 	if c.is(i, "thank") && c.is(i+1, "you") {
@@ -268,8 +262,7 @@ func (c *compiler) thanks(i int) int {
 	return c.rest(i, n)
 }
 
-// rest returns how many words there are at a token up to the end of the clause,
-// of which n belong to it in any case.
+// rest returns the number of tokens from i to the end of the clause, at least n.
 func (c *compiler) rest(i, n int) int {
 	for n < passLength && i+n < len(c.tokens) && c.tokens[i+n].kind == word && !c.is(i+n, "and", "but", "then", "please") {
 		n++
@@ -277,17 +270,15 @@ func (c *compiler) rest(i, n int) int {
 	return n
 }
 
-// resumes are ways to tell somebody to go on, before the words that say with
-// what.
+// resumes are phrases such as "continue with", before the words for the work.
 var resumes = lazy.Value[phrases[bool]]{Make: func() phrases[bool] {
 	p := make(phrases[bool])
 	p.add(true, "proceed to, continue/proceed/resume with/from/where/at/on/until/working, carry/go/move/keep on with/from/to/working, keep going with/from/until, keep/continue working on, go ahead with, keep at")
 	return p.sorted()
 }}
 
-// goesOn returns the length of the words at a token that tell to go on with
-// what is under way, or 0. An indefinite article names something new: "continue
-// with a chapter about bees".
+// goesOn returns the number of tokens at i that ask to continue the current work, or 0. An
+// indefinite article names new work: "continue with a chapter about bees".
 func (c *compiler) goesOn(i int) int {
 	_, n := resumes.Get().at(c.tokens[i:])
 	if n == 0 || c.is(i+n, "a", "an", "another", "some") {
@@ -296,9 +287,8 @@ func (c *compiler) goesOn(i int) int {
 	return c.rest(i, n)
 }
 
-// machine reports whether a program wrote the prompt: because no word of a
-// person is in it, by the way it begins, or because all of it is JSON or one
-// element of XML.
+// machine reports whether a program wrote the prompt: it has no word of a person, it begins with
+// one of machineHeads, or it is JSON or one XML element as a whole.
 func (c *compiler) machine() bool {
 	text := strings.TrimSpace(c.text[c.wrapped():])
 	if text == "" {

@@ -7,8 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// phrases finds phrases at a token. Each first word leads to the phrases that
-// begin with it, longer ones first.
+// phrases maps the first word of phrases to the phrases that begin with it, longer ones first.
 type phrases[T any] map[string][]phrase[T]
 
 type phrase[T any] struct {
@@ -26,8 +25,7 @@ func (p phrases[T]) add(value T, list string) {
 	}
 }
 
-// index returns the table of some phrases, which are written without
-// alternatives.
+// index returns the table of phrases that have no alternatives.
 func index[T any](list map[string]T) phrases[T] {
 	p := make(phrases[T])
 	for text, value := range list { // in any order: phrases that differ do not meet
@@ -60,7 +58,8 @@ func spellings(words []string) [][]string {
 	return all
 }
 
-// at returns the longest phrase with which tokens begin, and its length.
+// at returns the value of the longest phrase at the beginning of tokens, and its number of
+// words, or 0.
 func (p phrases[T]) at(tokens []token) (value T, n int) {
 	if len(tokens) == 0 || tokens[0].kind != word {
 		return value, 0

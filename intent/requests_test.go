@@ -2,7 +2,7 @@ package intent
 
 import "testing"
 
-// What people ask for, and which words say so: judged by hand, one prompt for each way to say it.
+// Each way to ask for something with one prompt and the expected intent, labeled by hand.
 func TestRequests(t *testing.T) {
 	for prompt, want := range map[string]string{
 		// Choices.

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// resolve settles what depends on the words after the opener. It reports
+// resolve settles the parts of a request that depend on the words after its opener. It reports
 // whether there is a request at all.
 func (c *compiler) resolve(a *act, end int, start bool) bool {
 	switch a.how {
@@ -47,12 +47,12 @@ func (c *compiler) resolve(a *act, end int, start bool) bool {
 	case inventing:
 		a.body++
 		return a.body < end
-	case showing: // set by resolveWhat, of no opener
+	case showing: // resolveWhat sets it; no opener has it
 	}
 	return true
 }
 
-// resolvePlain settles an opener without a rule of its own, by its verb.
+// resolvePlain resolves an opener that has no further rule, by its verb.
 func (c *compiler) resolvePlain(a *act, end int) {
 	switch a.verb {
 	case Explain:
@@ -85,11 +85,11 @@ func (c *compiler) resolvePlain(a *act, end int) {
 	}
 }
 
-// makers are verbs of which the noun behind them says what is wanted: "write a plan".
+// makers are verbs whose object may change the verb: "write a plan".
 var makers = lazy.Words("write draft create generate prepare produce compose develop design make set put come draw build whip send propose suggest outline organize devise assemble")
 
-// resolveExplain parts questions about what is known from those that can only be
-// answered by looking, and those that choose.
+// resolveExplain separates questions about known facts from questions that need an inspection
+// (analyze) and from choices (decide).
 func (c *compiler) resolveExplain(a *act, end int) {
 	asks := a.form == formQuestion
 	switch {
@@ -102,7 +102,7 @@ func (c *compiler) resolveExplain(a *act, end int) {
 	case c.is(a.at, "who") && c.has(a.body, end, "or"):
 		a.verb = Decide
 	case asks && (c.is(a.at, "in") || c.is(a.at, "how") && c.is(a.at+1, "much", "many", "long", "far", "old", "big", "tall", "deep", "heavy", "fast", "high")):
-		a.body = a.at // the whole question: its first words say what is asked for
+		a.body = a.at // the whole question is the object: its first words say what is asked for
 	case !c.is(a.at, "how"):
 	case c.has(a.body, end, "compare"), c.is(a.at+1, "did", "has") && c.is(end-1, "go", "do", "perform", "fare", "gone", "out", "performed", "done"):
 		a.verb = Analyze // "how did the launch go"
@@ -111,8 +111,7 @@ func (c *compiler) resolveExplain(a *act, end int) {
 	}
 }
 
-// resolveCreate takes "write this as" for another form of what is there, and what is
-// prepared for a plan.
+// resolveCreate makes "write this as" a transform, and "prepare for" a plan.
 func (c *compiler) resolveCreate(a *act) {
 	switch {
 	case c.is(a.at, "write") && c.is(a.body, "this", "it", "that", "these") && c.is(a.body+1, "as", "in"):
@@ -122,8 +121,8 @@ func (c *compiler) resolveCreate(a *act) {
 	}
 }
 
-// resolveTransform takes "put" and "set" for making something, unless it says into what
-// something else is put.
+// resolveTransform makes "put" and "set" a create, unless a word such as "into" names a
+// destination.
 func (c *compiler) resolveTransform(a *act, end int) {
 	switch {
 	case c.is(a.at, "put") && (c.is(a.body, "a", "an", "some") || !c.has(a.body, end, "in", "into", "to", "as", "on", "under")),
@@ -132,13 +131,13 @@ func (c *compiler) resolveTransform(a *act, end int) {
 	}
 }
 
-// resolveAnalyze parts a search for what is to be mended, and "go over it with me", from
-// what is only to be looked at.
+// resolveAnalyze makes a search for faults that are to be repaired a fix, and "go over it with
+// me" an explain.
 func (c *compiler) resolveAnalyze(a *act, end int) {
 	switch {
 	case c.is(a.at, "go") && c.is(end-1, "me", "us") && c.is(end-2, "with"):
 		a.verb = Explain
-	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults.Get()) && c.mends(a.body, end) || c.endsInFix(a.body, end)):
+	case c.is(a.at, "find", "spot", "locate", "identify", "hunt", "search") && (c.ahead(a.body, end, 3, faults.Get()) && c.asksRepair(a.body, end) || c.endsInFix(a.body, end)):
 		a.verb = Fix
 	case c.is(a.at, "check") && c.is(a.body, "if", "whether", "that"):
 		a.how = telling
@@ -146,8 +145,8 @@ func (c *compiler) resolveAnalyze(a *act, end int) {
 	}
 }
 
-// resolveGive goes by what is to be given: "give me a list", "give it a look", "give
-// this a formal tone", "get me started".
+// resolveGive resolves by the thing that is to be given: "give me a list", "give it a look",
+// "give this a formal tone", "get me started".
 func (c *compiler) resolveGive(a *act, end int) bool {
 	given := min(end, a.body+6)
 	k := c.anyOf(a.body+1, given, "a", "an")
@@ -164,8 +163,7 @@ func (c *compiler) resolveGive(a *act, end int) bool {
 	return true
 }
 
-// resolveDo takes a question with "do" or "have" for a request for a thing: "could you do
-// a card".
+// resolveDo makes a question with "do" or "have" a request for a thing: "could you do a card".
 func (c *compiler) resolveDo(a *act, end int) bool {
 	if !c.is(a.at, "do", "have") {
 		return false
@@ -180,8 +178,8 @@ func (c *compiler) resolveDo(a *act, end int) bool {
 	return true
 }
 
-// resolveWhy takes the question why for a repair if it is about what the person has,
-// and what does not work.
+// resolveWhy makes a question with why a fix if it is about something of the person, or about
+// something that does not work.
 func (c *compiler) resolveWhy(a *act, end int) {
 	a.body--
 	if !strings.HasPrefix(c.tokens[a.body].low, "w") && !determiners.Get()[c.tokens[a.body].low] {
@@ -197,25 +195,25 @@ func (c *compiler) resolveWhy(a *act, end int) {
 	}
 }
 
-// resolveGet parts "get the build green" from "get me from A to B".
+// resolveGet separates "get the build green" from "get me from A to B".
 func (c *compiler) resolveGet(a *act, end int) bool {
 	return c.hasObject(a.body, end) && c.works(a.body, end) < end || c.resolveBring(a, end)
 }
 
-// resolveBring takes "get me from A to B" and "get us started" for a goal.
+// resolveBring makes "get me from A to B" and "get us started" a plan.
 func (c *compiler) resolveBring(a *act, end int) bool {
 	a.verb, a.how = Plan, bringing
 	return c.is(a.body, "me", "us") && (c.has(c.anyOf(a.body, end, "from"), end, "to") || c.is(a.body+1, "ready", "started", "in", "to", "into", "off"))
 }
 
-// resolveBreak takes "break it down" and "break it into steps" for a plan.
+// resolveBreak makes "break it down" and "break it into steps" a plan.
 func (c *compiler) resolveBreak(a *act, end int) bool {
 	into := c.anyOf(a.body, end, "into")
 	return c.hasObject(a.body, end) &&
 		(c.has(a.body, end, "down") || c.is(into+1, "steps", "tasks", "subtasks", "milestones", "phases", "stages") && into+1 < end)
 }
 
-// resolveAddress takes a verb that addresses somebody for a message to them.
+// resolveAddress makes a verb that addresses a person a message to them.
 func (c *compiler) resolveAddress(a *act, end int) bool {
 	if c.is(a.at, "tell", "remind") && c.has(a.body, min(end, a.body+4), "how", "why", "what", "about", "where") {
 		a.verb = Explain
@@ -226,7 +224,7 @@ func (c *compiler) resolveAddress(a *act, end int) bool {
 			c.is(a.at, "invite", "congratulate", "remind", "notify", "inform", "email", "e-mail", "mail", "thank", "ask", "tell", "wish", "persuade", "convince", "apologize")
 }
 
-// resolveLook takes "what would X look like" for a request to make it.
+// resolveLook makes "what would X look like" a request to make X.
 func (c *compiler) resolveLook(a *act, end int) bool {
 	if c.is(a.body, "this", "that", "it", "these") {
 		a.verb = Transform
@@ -235,8 +233,8 @@ func (c *compiler) resolveLook(a *act, end int) bool {
 	return like < end && c.is(like+1, "like")
 }
 
-// resolvePick takes "what phone should I get" for a choice, and "what mistakes do you
-// see" for an analysis.
+// resolvePick makes "what phone should I get" a decide, and "what mistakes do you see" an
+// analyze.
 func (c *compiler) resolvePick(a *act, end int) bool {
 	if k := c.anyOf(a.body, end, "see", "notice", "spot", "find"); k < end && c.is(k-1, "you") {
 		a.verb, a.how = Analyze, plain
@@ -245,9 +243,8 @@ func (c *compiler) resolvePick(a *act, end int) bool {
 	return c.is(a.body+1, "should") || c.is(a.body+2, "should")
 }
 
-// mends reports whether a later word of the prompt says that what is looked for is
-// to be mended.
-func (c *compiler) mends(i, end int) bool {
+// asksRepair reports whether a later word of the prompt asks for a repair.
+func (c *compiler) asksRepair(i, end int) bool {
 	for ; i < min(len(c.tokens), end+window); i++ {
 		if c.is(i, "fix", "squash", "mend", "repair", "patch", "correct", "solve", "resolve", "remove", "eliminate", "kill") {
 			return true
@@ -256,7 +253,7 @@ func (c *compiler) mends(i, end int) bool {
 	return false
 }
 
-// compared reports whether one of the words is an adjective that compares.
+// compared reports whether one of the next words is a comparative or a superlative.
 func (c *compiler) compared(i, end int) bool {
 	for k := i; k < min(end, i+4); k++ {
 		if c.is(k, "best", "worse", "better") || c.is(k-1, "the", "which") && len(c.tokens[k].low) > 4 && (strings.HasSuffix(c.tokens[k].low, "er") || strings.HasSuffix(c.tokens[k].low, "est")) && c.tokens[k].kind == word {
@@ -266,13 +263,13 @@ func (c *compiler) compared(i, end int) bool {
 	return false
 }
 
-// forPerson reports whether it says for whom something is.
+// forPerson reports whether "for" or "to" with a person follows.
 func (c *compiler) forPerson(i, end int) bool {
 	k := c.anyOf(i, end, "for", "to")
 	return k < end && c.isPerson(k+1, end)
 }
 
-// looked reports whether a question is about something that is at hand.
+// looked reports whether a question is about something at hand.
 func (c *compiler) looked(i, end int) bool {
 	for k := i; k < min(end, i+window); k++ {
 		if c.is(k, "this", "these", "our", "my", "attached", "below", "above") || c.tokens[k].kind == word && k > i && strings.ContainsAny(c.tokens[k].low, "/._") && !isNumber(c.tokens[k].low) {
@@ -292,8 +289,8 @@ func (c *compiler) endsInFix(i, end int) bool {
 	return false
 }
 
-// resolveMake parts "make a list" from "make the text shorter" and from "make
-// the tests pass".
+// resolveMake separates "make a list" from "make the text shorter" and from "make the tests
+// pass".
 func (c *compiler) resolveMake(a *act, end int) {
 	switch {
 	case c.reclassify(a, end):
@@ -309,7 +306,7 @@ func (c *compiler) resolveMake(a *act, end int) {
 	}
 }
 
-// reclassify changes the verb by the noun that is asked for.
+// reclassify changes the verb of a request by its noun, and reports whether it did.
 func (c *compiler) reclassify(a *act, end int) bool {
 	i := a.body
 	if bare := a.thing == "" && a.at == a.body; !bare && !c.is(i, "a", "an", "the", "some", "me", "us", "your", "my", "feedback") {
@@ -367,8 +364,8 @@ func (c *compiler) resolveTell(a *act) {
 	}
 }
 
-// resolveHow takes a question about a way to mend something for a repair, as in
-// "how do I stop it from crashing?".
+// resolveHow makes a question how to repair something a fix, as in "how do I stop it from
+// crashing?".
 func (c *compiler) resolveHow(a *act, end int) {
 	inner, ok := c.recognize(a.body, min(end, a.body+window), true)
 	if ok && inner.verb == Fix && inner.reads == "" && !c.is(inner.at, "handle", "address", "patch", "correct", "sort") && (!inner.noun || inner.body >= end || c.hasObject(inner.body, end)) {
@@ -377,8 +374,8 @@ func (c *compiler) resolveHow(a *act, end int) {
 	}
 }
 
-// resolveWhat takes a question about what something at hand says for an
-// analysis, and one about weak and strong sides as well.
+// resolveWhat makes a question about the content, or about weak and strong sides, of something
+// at hand an analyze.
 func (c *compiler) resolveWhat(a *act, end int) {
 	from := a.body
 	if from < end && c.tokens[from].kind == word && isNumber(c.tokens[from].low) && strings.HasSuffix(c.tokens[from].low, "%") {
@@ -404,8 +401,8 @@ func (c *compiler) resolveWhat(a *act, end int) {
 	}
 }
 
-// resolveWhich takes a question in which nothing is to be chosen for one about a
-// fact, or about what is to be looked up, as in "which tests fail?".
+// resolveWhich makes a which-question that offers no choice a question about a fact (explain) or
+// a search (analyze), as in "which tests fail?".
 func (c *compiler) resolveWhich(a *act, end int) {
 	last := min(end, a.body+window)
 	for i := a.body; i < last; i++ {
@@ -426,10 +423,11 @@ func (c *compiler) resolveWhich(a *act, end int) {
 	}
 }
 
-// sides are what an analysis finds.
+// sides are nouns for the results of an analysis.
 var sides = lazy.Words("weaknesses weakness strengths strength flaws flaw shortcomings drawbacks downsides upsides disadvantages advantages pros cons pitfalls risks holes gaps bottlenecks problems issues mistakes weak strong")
 
-// weighs makes a request for the weak or strong sides of something an analysis.
+// weighs makes a request for the weak or strong sides of something an analyze, and reports
+// whether it did.
 func (c *compiler) weighs(a *act, end int) bool {
 	i := a.body
 	for c.is(i, "me", "us", "some", "all") {
@@ -452,21 +450,21 @@ func (c *compiler) weighs(a *act, end int) bool {
 	return true
 }
 
-// mended are words for something that works.
-var mended = []string{"working", "green", "again", "running", "passing", "pass", "work", "happy"}
+// workingWords are words for something that works.
+var workingWords = []string{"working", "green", "again", "running", "passing", "pass", "work", "happy"}
 
-// works returns where it says that something is to work again, or end.
+// works returns the token of the words that something is to work again, or end.
 func (c *compiler) works(i, end int) int {
 	for last := i + window; i < min(end, last); i++ {
-		if c.is(i, mended...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords.Get()[c.tokens[i+1].low]) {
+		if c.is(i, workingWords...) && (i+1 == end || c.is(i+1, "again") || c.tokens[i+1].kind == comma || linkWords.Get()[c.tokens[i+1].low]) {
 			return i
 		}
 	}
 	return end
 }
 
-// stopped returns where it says what is to stop, or end: "from crashing", "stop
-// failing".
+// stopped returns the token of the words for a fault that is to stop, or end: "from crashing",
+// "stop failing".
 func (c *compiler) stopped(i, end int) int {
 	for last := i + window; i+1 < min(end, last); i++ {
 		if c.is(i, "from", "stop") && strings.HasSuffix(c.tokens[i+1].low, "ing") {
@@ -476,8 +474,8 @@ func (c *compiler) stopped(i, end int) int {
 	return end
 }
 
-// prose reports whether the object that begins at a token is a text that a
-// person wrote: to mend it is to make it better.
+// prose reports whether the object at token i is a text that a person wrote: to repair it is to
+// improve it.
 func (c *compiler) prose(i, end int) bool {
 	if !c.is(i, "my", "our", "this", "the", "his", "her", "their") || c.findSymptom(i, min(end, i+window)) < end {
 		return false
@@ -491,7 +489,7 @@ func (c *compiler) prose(i, end int) bool {
 
 var proses = lazy.Words("resume résumé cv bio letter essay email speech story poem paragraph intro introduction profile pitch wording text draft post article abstract blurb")
 
-// resolveHelp looks for what help is wanted with: a request, or else a goal.
+// resolveHelp returns the request that help is asked for, or else makes it a goal.
 func (c *compiler) resolveHelp(a *act, end int) bool {
 	if inner, ok := c.recognize(a.body, min(end, a.body+window), true); ok && inner.reads == "" && inner.form == formVerbFirst && inner.verb != Plan && (!inner.noun || c.hasObject(inner.body, end)) {
 		*a = inner
@@ -510,7 +508,7 @@ func (c *compiler) resolveHelp(a *act, end int) bool {
 	return true
 }
 
-// resolveWant parts "I want a list" from "I want to move".
+// resolveWant separates "I want a list" from "I want to move".
 func (c *compiler) resolveWant(a *act, end int) bool {
 	if c.is(a.body-1, "to", "must") {
 		a.body--
@@ -560,8 +558,8 @@ func (c *compiler) resolveWant(a *act, end int) bool {
 	return ok
 }
 
-// resolveYesNo takes a question that can be answered by looking: is this query
-// safe? One that offers a choice is for deciding.
+// resolveYesNo makes a question that inspection answers an analyze ("is this query safe?"), and
+// one that offers a choice a decide.
 func (c *compiler) resolveYesNo(a *act, end int) bool {
 	if end >= len(c.tokens) || c.tokens[end].kind != ask && c.tokens[end].kind != colon || a.body >= end {
 		return false
@@ -585,8 +583,8 @@ func (c *compiler) resolveYesNo(a *act, end int) bool {
 	return true
 }
 
-// atHand reports whether a question is about something that can be looked at, and
-// not about a fact of the world: "does this schema allow it", "do plants sleep".
+// atHand reports whether a question is about something at hand and not about a general fact:
+// "does this schema allow it", but not "do plants sleep".
 func (c *compiler) atHand(i, end int) bool {
 	t := c.tokens[i]
 	general := t.kind == word && !determiners.Get()[t.low] && !pronouns.Get()[t.low] && !strings.ContainsAny(t.low, "/._") && !c.is(i, "i", "we", "you", "he", "she", "anything", "something")
@@ -596,7 +594,7 @@ func (c *compiler) atHand(i, end int) bool {
 	return !general || c.is(i-1, "there") || c.has(i, end, "this", "these", "my", "our", "attached", "below")
 }
 
-// findSymptom returns where the words of a symptom begin, or end.
+// findSymptom returns the first token of a symptom phrase, or end.
 func (c *compiler) findSymptom(i, end int) int {
 	for ; i < end; i++ {
 		if _, n := symptoms.Get().at(c.tokens[i:end]); n > 0 {

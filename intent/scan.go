@@ -21,7 +21,7 @@ const (
 	semi  // ; or a dash between spaces
 	colon // :
 	line  // one or more line breaks
-	gap   // text that is not looked at
+	gap   // text that is not read
 	mark  // anything else, such as a bracket
 )
 
@@ -29,7 +29,7 @@ const (
 type token struct {
 	start, end int
 	kind       kind
-	low        string // a word in lower case
+	low        string // the word in lower case
 }
 
 // breaks reports whether a clause ends at the token.
@@ -37,7 +37,7 @@ func (t token) breaks() bool {
 	return slices.Contains([]kind{stop, ask, semi, colon, line, gap}, t.kind)
 }
 
-// scan returns the tokens of text from one offset to before another.
+// scan appends the tokens of the text from one offset to before another.
 func scan(tokens []token, text string, from, to int) []token {
 	s := scanner{text: text[:to], pos: from, tokens: tokens}
 	for s.pos < len(s.text) {
@@ -61,7 +61,7 @@ func (s *scanner) add(k kind, end int) {
 	s.pos = end
 }
 
-// next reads one token, or passes over a space.
+// next reads one token, or skips a space.
 func (s *scanner) next() {
 	rest := s.text[s.pos:]
 	r, size := utf8.DecodeRuneInString(rest)
@@ -87,8 +87,8 @@ func (s *scanner) next() {
 	}
 }
 
-// single returns the length of what stands in single quotes at the beginning of
-// rest, or 0: the first comes after a space, and no letter follows the second.
+// single returns the length of a single-quoted text at the beginning of rest, or 0. The opening
+// quote follows a space, and no letter follows the closing one.
 func (s *scanner) single(rest string) int {
 	if s.pos > 0 && !strings.ContainsRune(" (\n:", rune(s.text[s.pos-1])) {
 		return 0
@@ -133,11 +133,11 @@ func (s *scanner) punctuation(r rune, size int) {
 	}
 }
 
-// abbreviations are words whose full stop ends no sentence.
+// abbreviations are words whose full stop does not end a sentence.
 var abbreviations = lazy.Words("vs mr mrs ms dr prof approx incl")
 
-// startsWord reports whether a word begins with r. Flags, dot files and sums of
-// money do so with a sign.
+// startsWord reports whether a word begins with r. Flags, dot files and sums of money begin with
+// a sign.
 func (s *scanner) startsWord(r rune, after string) bool {
 	if wordRune(r) {
 		return true
@@ -150,8 +150,8 @@ func wordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
-// wordLength returns how many bytes the word has with which text begins: a run
-// of letters and digits, and between them what joins names, such as ./a-b.go.
+// wordLength returns the number of bytes of the word at the beginning of text: letters and
+// digits, and signs that join names between them, such as ./a-b.go.
 func wordLength(text string) int {
 	n := 0
 	for n < len(text) {
@@ -171,8 +171,8 @@ func wordLength(text string) int {
 	return n
 }
 
-// fence returns the length of the fenced code with which text begins. One that
-// is not closed goes on to the end.
+// fence returns the length of the fenced code at the beginning of text. A fence that is not
+// closed extends to the end.
 func fence(text string) int {
 	if end := strings.Index(text[3:], "```"); end >= 0 {
 		return 3 + end + 3
@@ -180,8 +180,8 @@ func fence(text string) int {
 	return len(text)
 }
 
-// quoted returns the length of the quotation with which text begins, or 0 if
-// it does not end on its line.
+// quoted returns the length of the quotation at the beginning of text, or 0 if the quotation
+// does not end on its line.
 func quoted(text string, open rune, size int) int {
 	shut := string(open)
 	if open == '“' {

@@ -9,30 +9,28 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// outcomes are what a prompt can be taken for: it passes through, or one of the
-// verbs.
+// outcomes are the possible results for a prompt: passing through (empty), or a verb.
 var outcomes = append([]Verb{""}, Verbs()...)
 
-// weights are how much a feature speaks for each outcome, in the order of
-// outcomes.
+// weights has the weight of a feature for each outcome, in the order of outcomes.
 type weights [8]int32
 
-// A table has the weights of features by their names.
+// A table maps the names of features to their weights.
 type table map[string]*weights
 
-// The weights of the package, which TestWeights makes. A row has the name of a
-// feature, a tab, and its weights.
+// weightList is computed by TestWeights. A row has the name of a feature, a tab, and its
+// weights.
 //
 //go:embed weights.txt
 var weightList string
 
-var weighing = lazy.Value[table]{Make: func() table {
+var defaultTable = lazy.Value[table]{Make: func() table {
 	t := make(table)
 	for row := range strings.Lines(weightList) {
 		name, list, _ := strings.Cut(row, "\t")
 		w, k := new(weights), 0
 		for number := range strings.FieldsSeq(list) {
-			v, _ := strconv.Atoi(number) // TestWeights has written it
+			v, _ := strconv.Atoi(number) // TestWeights wrote the number
 			w[k] = int32(v)
 			k++
 		}
@@ -41,22 +39,22 @@ var weighing = lazy.Value[table]{Make: func() table {
 	return t
 }}
 
-// doubt is how far ahead passing through must be if no rule says that a prompt
-// does, and trust how far ahead a verb must be if one does: the rules for small talk
-// hardly ever take a request for it. They are half of what one in the logarithm of
-// the odds is, and one.
+// passLead is the lead that passing through needs over the verbs if no rule says that the prompt
+// passes through. verbLead is the lead that a verb needs if a rule says so; it is larger because
+// the rules for small talk seldom match a request. In units of log-odds, which are 64, they are
+// a half and one.
 const (
-	doubt = 32
-	trust = 64
+	passLead = 32
+	verbLead = 64
 )
 
-// A judgment says what a prompt is taken for.
+// A judgment is the outcome of the table for a prompt.
 type judgment struct {
 	verb Verb
-	at   int // where the rules say something else, the token that speaks most against them, or -1
+	at   int // if the rules disagree, the token that speaks most for the verb; or -1
 }
 
-// judge takes a prompt for the outcome that its features speak for most.
+// judge returns the outcome with the largest sum of weights.
 func (t table) judge(c *compiler, f *finding) judgment {
 	type hit struct {
 		*weights
@@ -78,9 +76,9 @@ func (t table) judge(c *compiler, f *finding) judgment {
 		}
 	}
 	if f.pass == "" {
-		sum[0] -= doubt
+		sum[0] -= passLead
 	} else {
-		sum[0] += trust
+		sum[0] += verbLead
 	}
 	best := slices.Index(sum[:], slices.Max(sum[:]))
 	j := judgment{verb: outcomes[best], at: -1}

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "make weights.txt anew")
 
-// A lesson is a prompt with what it is to be taken for.
+// A lesson is the features of a prompt with its expected outcome.
 type lesson struct {
 	features []string
 	want     int
@@ -40,8 +40,8 @@ func newLesson(prompt string, verb Verb) lesson {
 	return l
 }
 
-// authors are the sets of prompts that are learned from, by their authors, and the
-// share of verbs that a table gets at least that was learned without them.
+// authors are the training sets by the author of their prompts. floor is the least share of
+// right verbs of a table that was learned without that author.
 var authors = []struct {
 	name  string
 	sets  []string
@@ -92,19 +92,19 @@ func examples(t *testing.T) (list []lesson) {
 	return list
 }
 
-// How a table is learned.
+// The parameters of learning.
 const (
-	rounds = 15   // over all lessons
-	pace   = 0.05 // by which weights move at a step, at first
-	shrink = 0.06 // by which they go back to 0, as a share of that
-	rare   = 3    // lessons that a feature must be in
-	scale  = 64   // of weights in the table
-	slight = 4    // weights of which none is larger are left out
+	rounds = 15   // passes over all lessons
+	pace   = 0.05 // learning rate of the first round
+	shrink = 0.06 // weight decay, as a share of the learning rate
+	rare   = 3    // least number of lessons with a feature
+	scale  = 64   // of weights in the table: one in log-odds
+	slight = 4    // a feature whose weights are all at most this is left out
 )
 
-// learn makes a table by multinomial logistic regression, one lesson at a time,
-// with weights that decay. So that it gives the same on every processor, no
-// product is fused with a sum, and exponentials are made of products.
+// learn makes a table by multinomial logistic regression, one lesson at a time, with weight
+// decay. To give equal results on every processor, it fuses no product with a sum and computes
+// exponentials from products.
 func learn(list []lesson) table {
 	count := make(map[string]int)
 	for _, l := range list {
@@ -171,7 +171,7 @@ func learn(list []lesson) table {
 	return t
 }
 
-// exp returns e to the power of x, which is at most 0, to about a percent.
+// exp returns e to the power of x, which is at most 0, with an error of about a percent.
 func exp(x float64) float64 {
 	y := 1 + x/1024
 	if y < 0 {
@@ -183,7 +183,7 @@ func exp(x float64) float64 {
 	return y
 }
 
-// write returns a table as weights.txt has it.
+// write returns the table in the form of weights.txt.
 func (t table) write() []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -192,7 +192,7 @@ func (t table) write() []byte {
 	return b.Bytes()
 }
 
-// The weights are those that the lessons give. To make them anew:
+// weights.txt has the weights that learn computes from the lessons. To compute them again:
 //
 //	go test ./intent -run TestWeights -update
 func TestWeights(t *testing.T) {
@@ -208,9 +208,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// A table that was learned without an author shows what the prompts of others get.
-// The first two authors' prompts get more, because the rules were made with them:
-// they say where a request begins.
+// A table that was learned without an author is tested on the prompts of that author. The
+// prompts of the first two authors score higher, because the rules were written with them and
+// still find where a request begins.
 func TestOtherAuthors(t *testing.T) {
 	for _, a := range authors {
 		without := learn(lessons(t, a.name))

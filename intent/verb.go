@@ -2,19 +2,19 @@ package intent
 
 import "slices"
 
-// A Verb says what kind of work a prompt asks for. It is stored as its text.
-// The empty verb is that of a prompt that asks for nothing by itself.
+// A Verb is the kind of work that a prompt asks for. It is stored as its text. The empty verb
+// means that the prompt passes through.
 type Verb string
 
 // The seven verbs.
 const (
-	Explain   Verb = "explain"   // say what something is or how it works
-	Create    Verb = "create"    // make something that is not there
-	Transform Verb = "transform" // give something that is there another form
+	Explain   Verb = "explain"   // make something new
+	Create    Verb = "create"    // give something at hand another form
+	Transform Verb = "transform" // examine something at hand
 	Analyze   Verb = "analyze"   // find out how something is
-	Decide    Verb = "decide"    // choose
-	Plan      Verb = "plan"      // say in which steps a goal is reached
-	Fix       Verb = "fix"       // mend what does not work
+	Decide    Verb = "decide"    // choose, or help to choose
+	Plan      Verb = "plan"      // list the steps to a goal
+	Fix       Verb = "fix"       // repair something that does not work
 )
 
 // Verbs returns all verbs, in the order of this list.
@@ -22,8 +22,8 @@ func Verbs() []Verb {
 	return []Verb{Explain, Create, Transform, Analyze, Decide, Plan, Fix}
 }
 
-// A Slot names something that a verb can be told. It is stored as its text, such as
-// target; [Verb.Slots] has all.
+// A Slot is a named parameter of a verb. It is stored as its text, such as target; [Verb.Slots]
+// lists those of a verb.
 type Slot string
 
 // The slots. Several belong to more than one verb.
@@ -45,8 +45,8 @@ const (
 	slotSymptoms    Slot = "symptoms"
 )
 
-// Slots returns the slots of the verb, the required ones first. The seven
-// verbs have 24 together.
+// Slots returns the slots of the verb, the required ones first. The seven verbs have 24 slots
+// together.
 func (v Verb) Slots() []Slot {
 	switch v {
 	case Explain:
@@ -68,8 +68,8 @@ func (v Verb) Slots() []Slot {
 	}
 }
 
-// Required returns the slots that the work needs to begin: one, or two for the
-// verb transform.
+// Required returns the slots that must have a value before the work can begin: two for
+// transform, one for any other verb.
 func (v Verb) Required() []Slot {
 	slots := v.Slots()
 	switch {
@@ -82,7 +82,7 @@ func (v Verb) Required() []Slot {
 	}
 }
 
-// object is the slot that the object of the verb fills.
+// object returns the slot of the verb's object.
 func (v Verb) object() Slot { return v.Slots()[0] }
 
 // has reports whether the verb has the slot.
