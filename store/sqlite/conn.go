@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// A conn is a connection with the statements that it has prepared, each once. One
-// goroutine uses it at a time.
+// A conn is a connection with its prepared statements, each prepared once. Only one goroutine
+// uses it at a time.
 type conn struct {
 	*sql.Conn
 
 	stmts map[string]*sql.Stmt
-	open  bool // its transaction could not be ended
+	open  bool // its transaction is still open, because the rollback failed
 }
 
 func newConn(c *sql.Conn) *conn { return &conn{Conn: c, stmts: make(map[string]*sql.Stmt)} }
 
-// prepare returns a statement of the connection.
+// prepare returns the prepared statement for query.
 func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	if stmt := c.stmts[query]; stmt != nil {
 		return stmt, nil
@@ -33,8 +33,8 @@ func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// exec runs a statement. It is not interrupted: to interrupt one would roll
-// back the changes of others.
+// exec runs a statement without a context: interrupting it would roll back the changes of other
+// callers in the same transaction.
 func (c *conn) exec(query string, args ...any) error {
 	stmt, err := c.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *conn) each(f func(rows *sql.Rows) error, query string, args ...any) err
 	return c.eachUntil(context.Background(), f, query, args...)
 }
 
-// eachUntil is each, and is interrupted before the first row when ctx ends. That takes a
-// goroutine, so it is for statements that may take long to find the first row.
+// eachUntil is each, but ctx can interrupt it before the first row. That costs a goroutine, so
+// it is for statements that may take long to find the first row.
 func (c *conn) eachUntil(ctx context.Context, f func(rows *sql.Rows) error, query string, args ...any) error {
 	stmt, err := c.prepare(query) //nolint:sqlclosecheck // it is kept until Close
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *conn) eachUntil(ctx context.Context, f func(rows *sql.Rows) error, quer
 	return eachRow(rows, f)
 }
 
-// forget closes what is prepared.
+// forget closes the prepared statements.
 func (c *conn) forget() error {
 	var errs []error
 	for _, stmt := range c.stmts {
@@ -82,24 +82,24 @@ func (c *conn) forget() error {
 	return errors.Join(errs...)
 }
 
-// Close closes what is prepared, and the connection.
+// Close closes the prepared statements and the connection.
 func (c *conn) Close() error { return errors.Join(c.forget(), c.Conn.Close()) }
 
-// A pool has the connections that read. There are as many as are needed at once; those
-// that are free are kept, up to a number, and the one that was used last is used next.
+// A pool has the connections for reading. It opens as many as are needed at once and keeps up
+// to most of them when they are free; take returns the one that was used last.
 type pool struct {
 	db   *sql.DB
-	most int // that are kept while nobody uses them
+	most int // the number of free connections to keep
 
 	mu      sync.Mutex
 	free    []*conn
-	unused  int         // how many of the first in free nobody has used since thin ran
+	unused  int         // free[:unused] has not been used since thin ran last
 	thinner *time.Timer // runs thin, while any are free
-	surplus int64       // that were closed because there were enough
+	surplus int64       // how many connections put has closed
 	closed  bool
 }
 
-// take returns a connection that nobody else uses.
+// take returns a connection for the exclusive use of the caller.
 func (p *pool) take(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
 	if n := len(p.free) - 1; n >= 0 {
@@ -117,13 +117,14 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 	return newConn(c), nil
 }
 
-// put gives a connection back. One whose transaction is open serves nobody else.
+// put returns a connection to the pool. It closes the connection if its transaction is still
+// open, if the pool is closed, or if enough connections are free.
 func (p *pool) put(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c.open || p.closed || len(p.free) == p.most {
 		p.surplus++
-		_ = c.Close() // nothing was written
+		_ = c.Close() // it only reads, so nothing is lost
 		return
 	}
 	p.free = append(p.free, c)
@@ -132,18 +133,18 @@ func (p *pool) put(c *conn) {
 	}
 }
 
-// thin closes the connections that nobody has used since it ran last.
+// thin closes the connections that have not been used since it ran last.
 func (p *pool) thin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closeFirst(p.unused) // after which none is left if the pool was closed
+	p.closeFirst(p.unused) // a closed pool has none left
 	p.unused, p.thinner = len(p.free), nil
 	if len(p.free) > 0 {
 		p.thinner = time.AfterFunc(idleReader, p.thin)
 	}
 }
 
-// closeFirst closes the first n connections that are free.
+// closeFirst closes the first n free connections.
 func (p *pool) closeFirst(n int) (errs []error) {
 	for _, c := range p.free[:n] {
 		errs = append(errs, c.Close())
@@ -152,7 +153,7 @@ func (p *pool) closeFirst(n int) (errs []error) {
 	return errs
 }
 
-// close closes all connections, those that are in use when they are given back.
+// close closes all connections; a connection in use is closed when it is returned.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -83,8 +83,8 @@ func TestCredentialsThatAreDamaged(t *testing.T) {
 		`UPDATE token SET permissions = '[1]'`:  "credential tok_1: store is damaged: what it allows cannot be read",
 		`UPDATE token SET actor = ''`:           "credential tok_1: it is nobody's",
 		`UPDATE token SET hash = x'00'`:         "credential tok_1: a hash has 32 bytes, not 1",
-		`DROP INDEX token_by_age`:               "schema: index token_by_age is not as it was made",
-		`ALTER TABLE token ADD COLUMN raw TEXT`: "schema: table token is not as it was made",
+		`DROP INDEX token_by_age`:               "schema: index token_by_age differs from its migration",
+		`ALTER TABLE token ADD COLUMN raw TEXT`: "schema: table token differs from its migration",
 	} {
 		path := newPath(t)
 		s := openAt(t, path)

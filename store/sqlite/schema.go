@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// checkSchema reports each table, index and trigger that is not as the
-// migrations make it: no structure of the file tells that its text was damaged.
+// checkSchema reports each table, index and trigger whose definition differs from that of the
+// migrations. PRAGMA integrity_check does not detect this.
 func (s *database) checkSchema(ctx context.Context, v view, report func(string, ...any)) error {
-	want, err := madeBy(ctx, s.steps)
+	want, err := schemaOf(ctx, s.steps)
 	if err != nil {
 		return err
 	}
@@ -20,18 +20,19 @@ func (s *database) checkSchema(ctx context.Context, v view, report func(string, 
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if have[name] != want[name] {
-			report("schema: %s is not as it was made", name)
+			report("schema: %s differs from its migration", name)
 		}
 		delete(have, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(have)) {
-		report("schema: %s is no part of it", name)
+		report("schema: %s does not belong to it", name)
 	}
 	return nil
 }
 
-// madeBy returns the statements that make each object of a schema, by its name.
-func madeBy(ctx context.Context, steps []migration) (map[string]string, error) {
+// schemaOf returns the statements that create each object of the schema that steps make. The
+// keys are kind and name, as in "table cell".
+func schemaOf(ctx context.Context, steps []migration) (map[string]string, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// goneAtMost is how many blocks may be in the segments of a scope that have others'
-	// words by now.
+	// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may
+	// have before they are rewritten without them.
 	goneAtMost = 500
 
-	pageBits = 20 // of the key of a page
+	pageBits = 20 // the low bits of a page's key: its place in the segment
 )
 
 const (
@@ -53,7 +53,8 @@ const (
 	countLostPages    = `SELECT count(*) FROM posting WHERE NOT EXISTS (SELECT 1 FROM segment WHERE segment = page >> 20)`
 )
 
-// A segment is a row of its table, with what its documents are.
+// A segment is a row of the table segment, with the parsed list of its docs. A doc is the
+// number of a block in the index.
 type segment struct {
 	key         int64
 	scope       governance.Scope
@@ -64,13 +65,13 @@ type segment struct {
 	lengths     []uint32
 }
 
-// imprint returns the imprint of the row.
+// imprint returns the imprint of the segment's row.
 func (g *segment) imprint() imprint {
 	return recordOf("segment").number(g.key).text(string(g.scope)).number(g.last, g.pages, g.size).blob(g.docs).imprint()
 }
 
-// pageImprint returns the imprint of a page. One without words is read as nil by some ways
-// and as empty by others.
+// pageImprint returns the imprint of a page. An empty body may be read as nil or as an empty
+// slice; both give the same imprint.
 func pageImprint(page int64, body []byte) imprint {
 	if body == nil {
 		body = []byte{}
@@ -78,10 +79,10 @@ func pageImprint(page int64, body []byte) imprint {
 	return recordOf("posting").number(page).blob(body).imprint()
 }
 
-// damagedIndex says that something of the index of blocks is not as it was written.
+// damagedIndex is the error for damage in the index of blocks.
 func damagedIndex() error { return damaged("the index of blocks") }
 
-// scanSegment reads a row of segmentColumns, if it is as it was written.
+// scanSegment reads a row of segmentColumns and checks its imprint.
 func scanSegment(rows *sql.Rows) (*segment, error) {
 	g := new(segment)
 	var own imprint
@@ -133,8 +134,8 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 	})
 }
 
-// complete returns an error unless as many segments of a scope are there as were written: one
-// that is lost has words that nothing would be found by.
+// complete returns an error unless segments has as many entries as were written for the scope:
+// the blocks of a lost segment would silently not be found.
 func (v view) complete(scope governance.Scope, segments []*segment) error {
 	want := 0
 	if err := v.row(selectSegmentTotal, []any{scope}, &want); err != nil {
@@ -146,7 +147,8 @@ func (v view) complete(scope governance.Scope, segments []*segment) error {
 	return nil
 }
 
-// postings returns the list of a word in a segment, or nil.
+// postings returns the list of postings of word in segment g, or nil if no doc of g has the
+// word.
 func (v view) postings(g *segment, word string) (*postings.List, error) {
 	page := g.key<<pageBits | int64(postings.PageOf(word, int(g.pages)))
 	var body []byte

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// All statements of the driver, but for those of the migrations. Values are
-// bound, without exception.
+// All statements of the driver, except those of the migrations and of the index of blocks
+// (segment.go). Values are always bound.
 
 // Transactions.
 const (
@@ -28,7 +28,7 @@ const (
 	setDelete      = `PRAGMA journal_mode = DELETE`
 	vacuumInto     = `VACUUM INTO ?1`
 	truncateLog    = `PRAGMA wal_checkpoint(TRUNCATE)`
-	setBusyTimeout = `PRAGMA busy_timeout = %d` // milliseconds; what is bound has no place here
+	setBusyTimeout = `PRAGMA busy_timeout = %d` // milliseconds; a pragma takes no bound parameters
 
 	selectObjects = `SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_stat%' ESCAPE '\'`
 
@@ -82,8 +82,8 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
 
-	// Blocks that will be replaced give up their turns first, so that they can
-	// trade them.
+	// Blocks that will be replaced are first marked as off, which frees their turns, so that
+	// blocks can trade turns.
 	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING imprint`
 
 	upsertBlock = `
@@ -106,8 +106,8 @@ const (
 	insertStatement = `INSERT INTO statement (scope, session_id, ord, text) VALUES (?1, ?2, ?3, ?4)`
 )
 
-// Writing artifacts. The first parameter of most is the key of the scope plus
-// a place.
+// Writing artifacts. The first parameter of most is the key of the scope (its number << 40)
+// plus a place in the scope, such as a version or the number of an artifact.
 const (
 	nextVersion = `
 		INSERT INTO scope (name, version, seq) VALUES (?1, 1, ?2)
@@ -191,7 +191,7 @@ const (
 	selectRewrites = `
 		SELECT ` + rewriteColumns + ` FROM rewrite WHERE scope = ?1 AND session_id = ?2 ORDER BY epoch, messages, kind, chain`
 
-	// All scopes that have a call, or are said to have one, with all that such a call names.
+	// All scopes that have calls or a count of calls, with the sessions that those name.
 	selectCallers = `
 		SELECT scope, session_id FROM call UNION SELECT scope, session_id FROM session_calls
 		UNION SELECT name, '' FROM scope_total ORDER BY 1, 2`
@@ -220,10 +220,10 @@ const (
 	pickStatus  = artifactColumns + `WHERE num = ?1 >> 40 AND status = ?3 AND status <> 'live' ORDER BY doc LIMIT ?2`
 	pickLive    = artifactColumns + `WHERE doc BETWEEN ?1 AND ?1 | 0xffffffffff AND status = 'live' ORDER BY doc LIMIT ?2`
 
-	// All of them have the scope's mark before each word; the range of docs
-	// keeps out a scope whose mark is the same.
+	// Each term has the scope's mark before each word; the range of docs excludes another scope
+	// that happens to have the same mark.
 	//
-	// They come as one text: a row for each would take several times as long.
+	// The docs are returned as one text, because one row each would take several times as long.
 	selectHits = `
 		SELECT ifnull(group_concat(doc), '') FROM (
 			SELECT rowid & 0xffffffffff AS doc FROM artifact_words
@@ -285,25 +285,26 @@ const (
 	selectDoc = `SELECT scope, session_id, block_id, imprint FROM doc WHERE doc = ?1`
 )
 
-// cellsAtOnce is how many cells selectCells looks up. Unused places are NULL
-// and find nothing.
+// cellsAtOnce is how many cells selectCells looks up. Unused places are bound to NULL and match
+// nothing.
 const cellsAtOnce = 64
 
-// selectDerived takes the scope and cellsAtOnce ids.
+// selectDerived finds the cells that were made from some cells. Its parameters are the scope
+// and cellsAtOnce ids.
 var selectDerived = `
 	WITH given (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
 	SELECT derived FROM given CROSS JOIN edge ON edge.scope = ?1 AND source = id`
 
-// selectCells takes the scope and cellsAtOnce ids. The first column is the
-// place in the list, the second whether the row that the index led to is the
-// one that was asked for: no commitment tells that of a damaged index.
+// selectCells reads cells. Its parameters are the scope and cellsAtOnce ids. The first column
+// is the place in the list of ids, the second whether the row that the index led to has the id
+// that was asked for: a damaged index could lead to an intact row of another cell.
 var selectCells = `
 	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
 	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
 
-// places returns n rows of a number and a parameter each, from ?2 on.
+// places returns n rows for VALUES, each a number from 0 and a parameter, from ?2 on.
 func places(n int) string {
 	rows := make([]string, n)
 	for i := range rows {
@@ -326,7 +327,7 @@ const (
 	selectCredentialCounts = `SELECT (SELECT count(*) FROM token), coalesce((SELECT tokens FROM token_total), -1)`
 )
 
-// Looking after the file.
+// Checks, counts and backups.
 const (
 	selectCounts = `
 		SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM block), (SELECT count(*) FROM cell),
@@ -358,7 +359,8 @@ const (
 	selectDocSums      = `SELECT doc, coalesce(words, 0) FROM doc`
 	selectArtifactSums = `SELECT doc, coalesce(words, 0) FROM artifact`
 
-	// Each check yields a scope, a session, what it has and what it should have.
+	// Each check selects the rows that are wrong: scope, session, the value found and the value
+	// expected.
 	checkTokens = `
 		SELECT scope, session_id, tokens, coalesce(
 			(SELECT sum(b.tokens) FROM block b WHERE b.scope = s.scope AND b.session_id = s.session_id AND off = 0), 0) AS want
@@ -375,7 +377,8 @@ const (
 		SELECT scope, session_id, count(*) AS n, max(ord) + 1 AS want
 		FROM item GROUP BY scope, session_id HAVING n <> want ORDER BY scope, session_id`
 
-	// Each check yields a scope, what it has and what it should have.
+	// Each check selects the rows that are wrong: scope, the value found and the value
+	// expected.
 	checkLog = `
 		SELECT name, version, (SELECT count(*) FROM log l WHERE l.num = s.num AND l.log_key & 0xffffffffff BETWEEN 1 AND version) AS want
 		FROM scope s WHERE version <> want ORDER BY name`

@@ -1,62 +1,61 @@
 // Package sqlite is a [store.Database] in one file, on SQLite.
 //
-// [Open] makes the file, mode 0600, if it is not there, and brings its schema
-// up to date. A file that cannot be written is opened for reading. A backup is one file
-// of mode 0600, which [Restore] brings back.
+// [Open] creates the file, with mode 0600, if it does not exist, and migrates its schema to the
+// newest version. A file that cannot be written is opened for reading. A backup is one file of
+// mode 0600, which [Restore] puts in place of a store.
 //
 // # Durability
 //
-// The journal mode is WAL with synchronous = FULL: Apply returns after the
-// log has reached the disk. Changes that come at the same time share a
-// transaction, a savepoint each, and so share the wait for the disk; each is
-// acknowledged after the COMMIT and never before.
+// The journal mode is WAL with synchronous = FULL: Apply returns after the write-ahead log has
+// reached the disk. Changes that are submitted at the same time share a transaction, with one
+// savepoint each, and so share the wait for the disk; each is acknowledged after the COMMIT and
+// never before.
 //
 // # Concurrency
 //
-// A store is safe for concurrent use. It writes on one connection and reads
-// on others, which it opens as iterations need them, and each of which keeps the
-// statements that it has prepared. Several processes may
-// have the file open, on one machine; who finds it locked waits, 5 seconds
-// unless [Options] say otherwise, and then gets [store.ErrBusy]. An iteration
-// that is not finished keeps the log from being cut short, so that the file
-// beside the database grows until it ends.
+// A store is safe for concurrent use. It writes on one connection and reads on others, which it
+// opens as iterations need them; each connection keeps the statements that it has prepared.
+// Several processes on one machine may have the file open. A process that finds the file locked
+// waits for [Options].BusyTimeout, 5 seconds by default, and then gets [store.ErrBusy]. An
+// unfinished iteration keeps the write-ahead log from being truncated, so the log file grows
+// until the iteration ends.
 //
 // # Errors
 //
-// What is wrong with the disk, or with who may do what with the file, is a
-// troubleError that names the file and what to do. Besides those of package store:
-// [ErrForeign] for another program's database,
-// and [store.SchemaError] for one of a newer Carrel. What is wrong with the file
-// itself is a [store.ErrCorrupt] that names it. None of them writes anything.
+// Problems of the disk or of file permissions are a troubleError, which names the file and what
+// to do. Besides the errors of package store there are [ErrForeign] for a database of another
+// program and [store.SchemaError] for a store of a newer Carrel. Damage in the file itself is a
+// [store.ErrCorrupt] that names the file. A call that fails with one of these errors writes
+// nothing.
 //
-// # What may be found where
+// # Detection of damage
 //
-// The text of a cell is checked against its commitment whenever it is read, and each row
-// and each list against an imprint that was made when it was written: what is not as it
-// was written, or is missing, is a [store.ErrCorrupt]. The one exception are the indexes of
-// words: what is missing in them hides a hit, and only Check tells.
+// Every read checks the text of a cell against its commitment, and each row and each list
+// against an imprint, a checksum made when it was written. A row that has changed or is missing
+// is a [store.ErrCorrupt]. The one exception is the full-text index of artifacts: a word
+// missing there hides a hit, and only Check reports it.
 //
-// The index of words holds no text that could be read back, but it does hold
-// the words: treat the file as you treat what is in it.
+// The indexes of words do not hold text that could be read back, but they do hold the words:
+// protect the file as you protect the text in it.
 //
 // # The index of blocks
 //
-// Each transaction adds a segment of postings, see package internal/postings, of what its
-// changes make findable: nothing is to be brought up to date, and what two processes write is
-// in one index. A scope has segments of its own. Of eight of about one size, one is made, so
-// that a search reads a page of each of a few segments for each word, however many blocks
-// there are. Segments that turn out to be damaged then stay as they are: that bars no change,
-// and a search tells of it.
+// Each transaction adds a segment of postings (see package internal/postings) with the words of
+// the blocks that it makes findable. So the index is always up to date, and two processes write
+// to the same index. Each scope has its own segments. When eight segments have about the same
+// size they are merged into one, so a search reads one page in each of a few segments per word,
+// however many blocks there are. A damaged segment is not merged: writes still succeed, and a
+// search reports the damage.
 //
-// # What is purged
+// # Purging
 //
-// What is purged is overwritten in the file, its words are written out of the
-// index, and the log is emptied, all before Update returns. While somebody reads what
-// was there before, the log may hold it until a later update, or until the store is
-// closed. So it is with a change that erases what a session
-// has besides cells. Merging takes the longer the more artifacts, or blocks, all
-// scopes have: purge many cells at once rather than one by one. What a file system
-// or a disk keeps of what was overwritten is beyond this package.
+// Purged text is overwritten in the file, its words are removed from the index, and the
+// write-ahead log is emptied, all before Update returns. While a reader still reads the older
+// state, the log may hold the text until a later update or until the store is closed. The same
+// holds for a change that erases the contract, the rewrites and the index words of a session.
+// Removing words takes longer the more artifacts, or blocks, all scopes have: purge many cells
+// in one update rather than one by one. Copies that a file system or a disk keeps of
+// overwritten data are beyond this package.
 package sqlite
 
 import (
@@ -82,36 +81,36 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// ErrForeign means that a file is a database of some other program.
+// ErrForeign means that a file is a database of another program.
 var ErrForeign = errors.New("database of another program")
 
-// oldestEngine is the first release in which the log cannot be reset under a
-// reader, which could damage any database with two connections.
+// oldestEngine is the oldest accepted release of SQLite. In older releases the log can be reset
+// under a reader, which could damage any database with two connections.
 var oldestEngine = [3]int{3, 51, 3}
 
-// Options adjusts a store. The zero value of every field is a sensible
-// default, so a nil *Options is too.
+// Options configures a store. The zero value of a field selects its default, and so does a nil
+// *Options.
 type Options struct {
-	// BusyTimeout is how long to wait for a lock of another process.
-	// The default is 5 seconds.
+	// BusyTimeout is how long to wait for a lock that another process holds. The default is 5
+	// seconds.
 	BusyTimeout time.Duration
 
-	// Readers is how many connections for reading are kept open between uses, until
-	// nobody has used them for a minute or two. The default is [DefaultReaders]. It is no limit on how many there are
-	// at once: an iteration has one for as long as it lasts, and whoever iterates may
-	// read meanwhile, so that with a limit all could wait for one another.
+	// Readers is how many idle connections for reading are kept open; a connection unused for
+	// one to two minutes is closed. The default is [DefaultReaders]. It does not limit how many
+	// connections are open at once: an iteration holds one until it ends, and its consumer may
+	// read meanwhile, so with a limit all could wait for one another.
 	Readers int
 }
 
-// DefaultReaders is how many connections for reading are kept open by default: as many
-// as there are jobs that a server does at once.
+// DefaultReaders is the default of [Options].Readers: the number of jobs that a server does at
+// once.
 const DefaultReaders = 64
 
 const (
-	idleReader = time.Minute // how long a connection for reading is kept that nobody uses
+	idleReader = time.Minute // how often idle connections for reading are closed
 
-	// The pages that connections keep in memory, in KiB: of one, and of all for reading
-	// that are kept.
+	// The size of the page caches, in KiB: of one connection, and of all idle connections for
+	// reading together.
 	pagesOfOne  = 8 << 10
 	pagesOfIdle = 128 << 10
 )
@@ -130,14 +129,14 @@ func (o *Options) complete() Options {
 	return c
 }
 
-// A database is a file that is open.
+// A database is an open file; it implements [store.Database].
 type database struct {
 	path    string
-	file    fs.FileInfo // which the path named when it was opened
-	how     url.Values  // to open it: nil, or for reading only
-	barred  error       // why it was opened for reading only, or nil
-	version string      // of the engine
-	steps   []migration // that made the schema
+	file    fs.FileInfo // the file at path when it was opened
+	how     url.Values  // parameters of the DSN: nil, or those for reading only
+	barred  error       // why it was opened for reading only; nil if it can be written
+	version string      // of SQLite
+	steps   []migration // all migrations, in order
 	busy    time.Duration
 	readers *pool
 	writers *sql.DB
@@ -150,8 +149,8 @@ type database struct {
 	closed  error
 }
 
-// Open opens the store at path and makes it, and the directory, if they are
-// not there. A directory that it makes has mode 0700.
+// Open opens the store at path. If it does not exist, Open creates it and its directory, which
+// gets mode 0700. A nil opts selects the defaults.
 func Open(ctx context.Context, path string, opts *Options) (store.Database, error) {
 	steps, err := migrations(migrationFiles)
 	if err != nil {
@@ -159,7 +158,7 @@ func Open(ctx context.Context, path string, opts *Options) (store.Database, erro
 	}
 	s, err := open(ctx, path, opts, steps)
 	if err != nil {
-		return nil, err // and no store that is nil
+		return nil, err // not s: a nil *database in an interface is not nil
 	}
 	return s, nil
 }
@@ -196,7 +195,8 @@ func newStore(path string, o *Options, steps []migration) (*database, error) {
 	}, err
 }
 
-// giveUp closes the connections of a store that could not be opened, and explains why.
+// giveUp closes the connections if *err is not nil, and turns *err into an error of package
+// store.
 func (s *database) giveUp(err *error) {
 	if *err != nil {
 		_ = s.closeFiles() // the error above tells more
@@ -210,7 +210,7 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 		return nil, err
 	}
 	defer s.giveUp(&err)
-	if !writable(path) { // the engine would find out when it writes
+	if !writable(path) { // SQLite would fail only at the first write
 		return nil, &troubleError{Path: path, Kind: store.ErrReadOnly, Next: nextReadOnly}
 	}
 	if s.writers, err = connect(path, o.BusyTimeout, nil); err != nil {
@@ -246,8 +246,9 @@ func openWriting(ctx context.Context, path string, o *Options, steps []migration
 	return s, nil
 }
 
-// openReading opens a store that cannot be written. Where the files beside it cannot be
-// made, it reads the file alone, as it is. What is to be written fails with the reason.
+// openReading opens a store that cannot be written, for the given reason. If the -wal and -shm
+// files cannot be created beside it, openReading opens the file as immutable. Later writes fail
+// with reason.
 func openReading(ctx context.Context, path string, o *Options, steps []migration, reason error) (s *database, err error) {
 	for _, how := range []url.Values{{"mode": {"ro"}}, {"mode": {"ro"}, "immutable": {"1"}}} {
 		if how.Has("immutable") && hasLog(path) {
@@ -270,7 +271,7 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	}
 	defer s.giveUp(&err)
 	s.how = how
-	close(s.written) // nothing ever is
+	close(s.written) // there is no writer
 	readers, err := connect(path, o.BusyTimeout, how, "query_only(1)")
 	if err != nil {
 		return nil, err
@@ -291,11 +292,12 @@ func openReadingAs(ctx context.Context, path string, how url.Values, o *Options,
 	return s, err
 }
 
-// create makes a new store, if there is none, and its directory. It is whole when the
-// path names it, so that an empty file is never a store that is about to be one.
+// create makes a new store and its directory, unless a file exists at path. The store is built
+// elsewhere and linked to path when it is complete, so an empty file at path is never a store
+// in the making.
 func create(ctx context.Context, path string, busy time.Duration, steps []migration) (err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // what is wrong with it, who opens it finds out
+		return nil // opening it reports what is wrong with it
 	}
 	dir := filepath.Dir(path)
 	defer func() {
@@ -315,13 +317,13 @@ func create(ctx context.Context, path string, busy time.Duration, steps []migrat
 	if err := makeNew(ctx, made, busy, steps); err != nil {
 		return err
 	}
-	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) { // else another was first
+	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) { // if it exists, another process was first
 		return err
 	}
 	return syncDir(dir)
 }
 
-// makeNew makes a store in a file that is not there.
+// makeNew makes a store in a new file at path.
 func makeNew(ctx context.Context, path string, busy time.Duration, steps []migration) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -342,7 +344,7 @@ func makeNew(ctx context.Context, path string, busy time.Duration, steps []migra
 	})
 }
 
-// withConn calls f with a connection of a pool, and closes both.
+// withConn calls f with a connection of db, and then closes the connection and db.
 func withConn(ctx context.Context, db *sql.DB, f func(conn *sql.Conn) error) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
@@ -353,12 +355,12 @@ func withConn(ctx context.Context, db *sql.DB, f func(conn *sql.Conn) error) (er
 	return f(conn)
 }
 
-// connect returns a pool of connections to the database at path, an absolute
-// one, to be opened in a way. Nothing is opened yet.
+// connect returns a pool of connections to the database at path, which is absolute. how has
+// additional parameters of the DSN. No connection is opened yet.
 func connect(path string, busy time.Duration, how url.Values, pragmas ...string) (*sql.DB, error) {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // of a drive
+		slashed = "/" + slashed // path starts with a drive letter
 	}
 	query := url.Values{
 		"_pragma": append([]string{
@@ -367,7 +369,7 @@ func connect(path string, busy time.Duration, how url.Values, pragmas ...string)
 			"trusted_schema(OFF)",
 			"cell_size_check(ON)",
 			"mmap_size(0)",
-			"temp_store(MEMORY)", // and no text in a directory that others use
+			"temp_store(MEMORY)", // no text in a shared temporary directory
 			cacheSize(pagesOfOne),
 			"secure_delete(ON)",
 			"journal_size_limit(16777216)",
@@ -385,33 +387,33 @@ func connect(path string, busy time.Duration, how url.Values, pragmas ...string)
 	return sql.OpenDB(connector), nil
 }
 
-// cacheSize returns the pragma that says how many KiB of pages a connection keeps.
+// cacheSize returns the pragma that sets the page cache of a connection to so many KiB.
 func cacheSize(kib int) string { return fmt.Sprintf("cache_size(-%d)", kib) }
 
-// checkEngine reports whether the version of SQLite is one to trust.
+// checkEngine returns an error if a version of SQLite is older than oldestEngine.
 func checkEngine(version string) error {
 	var have [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2]); err != nil {
-		return fmt.Errorf("version %q of SQLite: %w", version, err)
+		return fmt.Errorf("cannot parse version %q of SQLite: %w", version, err)
 	}
 	for i, want := range oldestEngine {
 		switch {
 		case have[i] > want:
 			return nil
 		case have[i] < want:
-			return fmt.Errorf("SQLite %s can damage a database that is written and read at once: %d.%d.%d or newer is needed",
+			return fmt.Errorf("SQLite %s can damage a database that is written and read at once: build with %d.%d.%d or newer",
 				version, oldestEngine[0], oldestEngine[1], oldestEngine[2])
 		}
 	}
 	return nil
 }
 
-// walPause is how long to wait before turning to write-ahead logging is tried again.
+// walPause is how long turnToWAL waits before it tries again.
 const walPause = 5 * time.Millisecond
 
-// turnToWAL turns to write-ahead logging. While somebody else reads a file that has no
-// log yet, or turns to one as well, the engine refuses that without waiting; then it is
-// tried again, until it has taken about as long as a lock is waited for.
+// turnToWAL sets the journal mode to WAL. While another connection reads a file that is not in
+// WAL mode yet, or switches to it as well, SQLite refuses at once with SQLITE_BUSY; turnToWAL
+// then tries again until it has waited for patience.
 func turnToWAL(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	for waited := time.Duration(0); ; waited += walPause {
 		err := useWAL(ctx, conn)
@@ -426,20 +428,20 @@ func turnToWAL(ctx context.Context, conn *sql.Conn, patience time.Duration) erro
 	}
 }
 
-// useWAL turns to write-ahead logging, at once or not at all.
+// useWAL sets the journal mode to WAL, without waiting.
 func useWAL(ctx context.Context, conn *sql.Conn) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, setWAL).Scan(&mode); err != nil {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the journal mode is %s, and no write-ahead log can be had here", mode)
+		return fmt.Errorf("the journal mode stays %s, and Carrel needs WAL: put the store on a local disk", mode)
 	}
 	return nil
 }
 
-// Close implements [store.Store]. Changes that wait are refused with
-// [fs.ErrClosed]; what is being written is finished.
+// Close implements [store.Store]. Changes that still wait fail with [fs.ErrClosed]; a
+// transaction that has begun is finished.
 func (s *database) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
@@ -449,8 +451,8 @@ func (s *database) Close() error {
 	return s.closed
 }
 
-// closeFiles closes the connections, those that read first: the last to go
-// clears the log away.
+// closeFiles closes the connections, those for reading first: the last connection to close
+// removes the log.
 func (s *database) closeFiles() error {
 	var errs []error
 	if s.readers != nil {
@@ -465,8 +467,8 @@ func (s *database) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// explain turns an error of the engine into one of package store, if there is
-// one that says what happened.
+// explain turns an error of SQLite or of the system into an error of package store, if one
+// fits.
 func (s *database) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return &troubleError{Path: s.path, Kind: store.ErrFull, Next: nextFull, cause: err}
@@ -485,19 +487,19 @@ func (s *database) explain(err error) error {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	case codes.SQLITE_NOTADB:
-		return fmt.Errorf("%s is no database: %w: %w", s.path, store.ErrCorrupt, err)
+		return fmt.Errorf("%s is not a database: %w: %w", s.path, store.ErrCorrupt, err)
 	case codes.SQLITE_CORRUPT, codes.SQLITE_FORMAT,
-		codes.SQLITE_ERROR: // of a statement that is right for the schema that the file says it has
+		codes.SQLITE_ERROR: // the statements are right, so the schema is not what the file says
 		return fmt.Errorf("%s: %w: %w", s.path, store.ErrCorrupt, err)
 	default:
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir flushes the names in a directory to the disk.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it keeps them by itself, and cannot be asked to
+		return nil // directories cannot be synced there, and need not be
 	}
 	d, err := os.Open(dir)
 	if err != nil {

@@ -278,8 +278,8 @@ func TestOpenRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"text", file([]byte("this is a diary\n")), store.ErrCorrupt, "no database"},
-		{"a page of garbage", file([]byte(strings.Repeat("garbage ", 2000))), store.ErrCorrupt, "no database"},
+		{"text", file([]byte("this is a diary\n")), store.ErrCorrupt, "not a database"},
+		{"a page of garbage", file([]byte(strings.Repeat("garbage ", 2000))), store.ErrCorrupt, "not a database"},
 		{"a header with nothing behind", file(head), store.ErrCorrupt, "carrel.db"},
 		{"another program's database", func(t *testing.T, path string) {
 			tamper(t, path, "CREATE TABLE recipes (name TEXT)")
@@ -347,7 +347,7 @@ func TestCheckEngine(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
 		"3.51.3": "", "3.51.10": "", "3.53.4": "", "4.0.0": "",
-		"3.51.2": "3.51.3 or newer is needed", "3.9.9": "3.51.3 or newer is needed", "2.99.9": "3.51.3 or newer is needed",
+		"3.51.2": "build with 3.51.3 or newer", "3.9.9": "build with 3.51.3 or newer", "2.99.9": "build with 3.51.3 or newer",
 		"new": `version "new" of SQLite`,
 	} {
 		err := sqlite.CheckEngine(version)
@@ -429,9 +429,9 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not hold",
 		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                "is in the index and has no artifact",
 		"DELETE FROM scope":                         "refers to a scope that is not there",
-		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log is not as it was made",
-		"ALTER TABLE entry RENAME COLUMN data TO x": "schema: table entry is not as it was made",
-		"CREATE TABLE notes (x)":                    "schema: table notes is no part of it",
+		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log differs from its migration",
+		"ALTER TABLE entry RENAME COLUMN data TO x": "schema: table entry differs from its migration",
+		"CREATE TABLE notes (x)":                    "schema: table notes does not belong to it",
 	} {
 		path := filled(t)
 		tamper(t, path, damage)
