@@ -206,8 +206,12 @@ func TestCallIsRecorded(t *testing.T) {
 
 // The end of an answer waits for the outcome; what stands before it does not.
 func TestEndWaitsForTheOutcome(t *testing.T) {
-	gate := make(chan struct{})
-	s := newStage(t, streams(claudeReply, claudeStop))
+	read, gate := make(chan struct{}), make(chan struct{})
+	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		streams(claudeReply)(w, r)
+		<-read // else both parts may reach the proxy as one, which is withheld whole
+		streams(claudeStop)(w, r)
+	}))
 	s.recorder.end = func(context.Context) error { <-gate; return nil }
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/messages", strings.NewReader(claudeBody))
 	if err != nil {
@@ -222,6 +226,7 @@ func TestEndWaitsForTheOutcome(t *testing.T) {
 	if _, err := io.ReadFull(resp.Body, head); err != nil || string(head) != claudeReply {
 		t.Fatalf("got %q, %v", head, err)
 	}
+	close(read)
 	rest := make(chan string, 1)
 	go func() {
 		text, _ := io.ReadAll(resp.Body)
