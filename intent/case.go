@@ -13,7 +13,7 @@ type Case struct {
 	Slots     map[Slot][]string // the values by slot; a slot without values only has to be filled
 	Gaps      []Slot
 	Flags     []string // names of amber and human flags
-	Secondary []Verb   // nil: not labeled
+	Secondary []Verb   // verbs of the further requests
 	Notes     string
 }
 
@@ -118,9 +118,7 @@ func (s scorer) compare(want *Case, got *Intent) {
 	s.sets(&s.Slots, "slots", slotNames(want.Slots), slotNames(got.Slots))
 	s.sets(&s.Gaps, "gaps", texts(want.Gaps), texts(got.Gaps))
 	s.sets(&s.Flags, "flags", want.Flags, flagNames(slices.Concat(got.Amber, got.Human)))
-	if want.Secondary != nil || got.Secondary != nil {
-		s.sets(&s.Secondary, "secondary", texts(want.Secondary), secondaryVerbs(got))
-	}
+	s.sets(&s.Secondary, "secondary", texts(want.Secondary), secondaryVerbs(got))
 	for _, slot := range want.Verb.Slots() {
 		if values, found := want.Slots[slot], got.Slots[slot]; len(values) > 0 && len(found) > 0 {
 			s.values(string(slot), values, found)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -120,5 +121,34 @@ func TestStrategiesAreExplained(t *testing.T) {
 	}
 	if diff := cmp.Diff(config.StrategyWords(), got); diff != "" {
 		t.Errorf("strategies of the topic (-want +got):\n%s", diff)
+	}
+}
+
+// The sessions that OpenCode keeps in one database are measured one by one.
+func TestRetentionOfADatabase(t *testing.T) {
+	env, _, stderr := clitest.Env(t)
+	path := clitest.WriteFile(t, env, "opencode.db", "")
+	db, err := sql.Open("sqlite", path) // the driver comes with store/sqlite
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT, title TEXT, version TEXT, time_created INTEGER, time_updated INTEGER)`,
+		`CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT)`,
+		`CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT)`,
+		`INSERT INTO session VALUES ('ses_1', '/src', 'First', '1.18.33', 1, 2), ('ses_2', '/src', 'Second', '1.18.33', 1, 2)`,
+		`INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}'), ('msg_2', 'ses_2', 1, 1, '{"role":"user","time":{"created":1}}')`,
+		`INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Hello."}'), ('prt_2', 'msg_2', 'ses_2', 1, 1, '{"type":"text","text":"Hello."}')`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	Main(t.Context(), env, []string{"bench", "retention", path})
+	if got := stderr.String(); !strings.Contains(got, ": 2 sessions, and none uses again") {
+		t.Errorf("got %q", got)
 	}
 }

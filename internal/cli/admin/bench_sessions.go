@@ -45,7 +45,7 @@ func (b *retentionBench) read(ctx context.Context, paths []string) (*recording, 
 			break
 		}
 		b.j.Reporter.Step("read file", i, len(files))
-		data, err := b.j.Read(f.Name)
+		data, err := b.j.ReadFile(f)
 		if err != nil {
 			return nil, err
 		}
