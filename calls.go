@@ -33,29 +33,28 @@ func (e *Engine) Calls(ctx context.Context, scope governance.Scope, req *CallsRe
 	return e.calls.Calls(ctx, scope, req)
 }
 
-// Call returns what is known of one call: what was sent, as far as that is recorded, how much
-// of its beginning the call before was sent too, what it cost and why the provider's cache was
-// not read. A call is named by its id, or by its number, which is its place in the order in
+// Call returns the record of one call: the sent body, as far as it is recorded, the length of
+// the beginning that the call before sent too, the cost, and the cause of a cache miss. A call is named by its id, or by its number, which is its place in the order in
 // which the calls of the scope were begun. It fails with [store.ErrNotFound] if there is none.
 func (e *Engine) Call(ctx context.Context, scope governance.Scope, req *IDRequest) (*CallResult, error) {
 	return e.calls.Call(ctx, scope, req)
 }
 
-// Report sums up what clients sent to models and what was sent in its place,
-// separately for sessions that Carrel managed, for sessions that it left
+// Report sums up the requests of clients to models and the requests that Carrel
+// sent in their place, separately for sessions that Carrel managed, for sessions that it left
 // alone for comparison, and for all others.
 func (e *Engine) Report(ctx context.Context, scope governance.Scope, req *ReportRequest) (*ReportResult, error) {
 	return e.calls.Report(ctx, scope, req)
 }
 
-// Rewrites returns the rewrites of a session: what was sent to models in
-// place of the client's messages. A caller sends the same again.
+// Rewrites returns the rewrites of a session: the messages that were sent to
+// models in place of the client's. A caller sends the same again.
 func (e *Engine) Rewrites(ctx context.Context, scope governance.Scope, req *SessionRequest) (*RewritesResult, error) {
 	return e.calls.Rewrites(ctx, scope, req)
 }
 
-// KeepRewrite stores durably what is about to be sent in place of a client's
-// messages. It is erased with the session.
+// KeepRewrite stores the messages that are about to be sent in place of a
+// client's, durably. They are erased with the session.
 func (e *Engine) KeepRewrite(ctx context.Context, scope governance.Scope, req *KeepRewriteRequest) (*KeepRewriteResult, error) {
 	return e.calls.KeepRewrite(ctx, scope, req)
 }

@@ -41,11 +41,11 @@
 // [Engine.Purge] erases them.
 //
 // A proxy between a client and a provider records each call with
-// [Engine.Begin] and [Engine.End], and stores with [Engine.NewEpoch] and
-// [Engine.KeepRewrite] what it sends in place of the client's messages.
+// [Engine.Begin] and [Engine.End], and stores the messages that it sends in
+// place of the client's with [Engine.NewEpoch] and [Engine.KeepRewrite].
 // [Engine.Report] and [Engine.Calls] return these records.
 //
-// Each job reads what it needs at a revision, asks the pure packages
+// Each job reads its input at a revision, asks the pure packages
 // (transcript, pager, facts, intent, retrieval, contract, handoff, triage,
 // assembly, manifest), and writes one [store.Change] or [store.Update]. If
 // the revision changed in between, it reads again, three times at most. A job

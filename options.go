@@ -64,7 +64,7 @@ type Options struct {
 	// [token.ForModel].
 	Counter token.Counter
 
-	// Prices says what models cost and how their providers' caches work. The default is
+	// Prices has the prices of models and the rules of their providers' caches. The default is
 	// [economy.Published].
 	Prices *economy.Table
 

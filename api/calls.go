@@ -168,34 +168,34 @@ type Call struct {
 	CallOutcome
 }
 
-// A CallResult is what is known of one call.
+// A CallResult is the record of one call, with its cost and the comparison to the call before it.
 type CallResult struct {
 	Call
 
-	// Segments tile the body that was sent, by the manifest of the call. There are none for
-	// a call that went as it came: nothing of it is kept but lengths and digests.
+	// Segments are the parts of the sent body, in order and without gaps. There are none for a
+	// call that Carrel passed on unchanged: of such a call it keeps only lengths and digests.
 	Segments []CallPart `json:"segments"`
-	Kept     int        `json:"kept"` // bytes at the beginning of the body that the call before was sent, too
+	Kept     int        `json:"kept"` // bytes at the beginning of the body that the call before sent too
 
-	// Head is what was sent in place of the first HeadFor messages of the client, a JSON list
-	// of messages. It is none if the call had no head, or if that was erased since.
+	// Head is the JSON list of messages that replaced the first HeadFor messages of the client.
+	// It is empty if the call had no head, or if the head was erased since.
 	Head    json.RawMessage `json:"head,omitempty"`
-	HeadFor int             `json:"head_for,omitempty"` // how many messages of the client Head stands for
+	HeadFor int             `json:"head_for,omitempty"` // number of messages of the client that Head replaces
 
 	Before   *Call          `json:"before,omitempty"`   // the call of the session that this one goes on from
 	Cost     *economy.Money `json:"cost,omitempty"`     // at list prices; nil if the model has no price or the provider reported no usage
 	Uncached *economy.Money `json:"uncached,omitempty"` // cost of the same call without a cache
-	Break    *economy.Break `json:"break,omitempty"`    // if it could have read more from the cache than it did; Call counts from the oldest call that was looked at
+	Break    *economy.Break `json:"break,omitempty"`    // set if the call could have read more from the cache than it did; Call is a position, from the oldest call that was compared
 }
 
-// A CallPart is a stretch of the body that was sent.
+// A CallPart is a part of the sent body.
 type CallPart struct {
-	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub: what Carrel put in place of messages
-	Start  int           `json:"start"` // bytes of the body before it
+	Kind   manifest.Kind `json:"kind"`  // frame, message, or stub, which is text of Carrel in place of messages
+	Start  int           `json:"start"` // offset of the part in the body, in bytes
 	Bytes  int           `json:"bytes"`
-	Origin CallOrigin    `json:"origin"`           // before, client or carrel: who has sent it first, or put it there
-	Before string        `json:"before,omitempty"` // id of the call before, if it was sent the same
-	Chain  string        `json:"chain,omitempty"`  // of the messages up to its end
+	Origin CallOrigin    `json:"origin"`           // before, client or carrel: the first sender or the author of the part
+	Before string        `json:"before,omitempty"` // id of the call before, if that call sent the same part
+	Chain  string        `json:"chain,omitempty"`  // chain over the messages up to the end of the part
 }
 
 // A CallOrigin says where a part of a body is from.
@@ -267,8 +267,8 @@ type ReportRequest struct {
 	Since time.Time `json:"since,omitzero"` // only calls begun at this time or later
 }
 
-// A ReportResult compares what clients sent to models with what was sent in
-// its place. Each session counts in one tally: Holdout if any of its calls is
+// A ReportResult compares the requests of clients to models with the requests
+// that Carrel sent in their place. Each session counts in one tally: Holdout if any of its calls is
 // a holdout, otherwise Managed if any is managed.
 type ReportResult struct {
 	Since    time.Time     `json:"since,omitzero"` // as in the request

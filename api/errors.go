@@ -47,7 +47,7 @@ var (
 // [ErrRequest].
 type FieldError struct {
 	Field string
-	Text  string // what is wrong with the value
+	Text  string // the error in the value
 }
 
 func (e *FieldError) Error() string {
