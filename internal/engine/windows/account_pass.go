@@ -13,19 +13,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An accounted session is one that was read as an account needs it.
-type accounted struct {
+// An accountInput holds the units of a session, their worth and the final state, from which an
+// account is planned.
+type accountInput struct {
 	units []account.Unit
-	of    [][2]int // units of each block
+	of    [][2]int // units of block i: from of[i][0] up to, without, of[i][1]
 	worth *account.Worth
 	state *account.State
-	whole string // the state, as it stands behind the account
-	end   string // the same, or the least of it where there is no room for a state
+	whole string // the text behind the account, with the state
+	end   string // the text behind the account as planned: whole, or cutLegend where the budget has no room for the state
 
-	holder int // the block in whose place the account ends, or -1
+	holder int // index of the block whose stub ends with the text end, or -1
 }
 
-// What stands behind an account, and above the state if there is one.
+// Texts that explain an account to the agent. They stand behind the account, above the state if
+// there is one.
 const (
 	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
 	talk      = `Above is an account: "•" is a call; ` + cutLegend
@@ -33,14 +35,15 @@ const (
 	stateHead = "STATE at the end, after what follows, too, as Carrel computed it. "
 )
 
-// accounted reads the session, once.
-func (p *pass) accounted() *accounted {
+// accountInput returns the units, their worth and the state of the session. It reads the session
+// at the first call only.
+func (p *pass) accountInput() *accountInput {
 	if p.account != nil {
 		return p.account
 	}
 	h, l := p.held, p.likely()
 	o := &account.Options{Tools: p.engine.Opts.Tools, Project: h.Session.Project}
-	a := &accounted{of: make([][2]int, len(h.Blocks))}
+	a := &accountInput{of: make([][2]int, len(h.Blocks))}
 	a.units, a.state = account.Read(h.Session.Messages, h.Blocks, o)
 	a.worth = account.NewWorth(a.units, l.Pieces, l.Need, p.engine.Opts.Prior)
 	for i := 0; i < len(a.units); {
@@ -62,30 +65,32 @@ func (p *pass) accounted() *accounted {
 	return a
 }
 
-// beside returns the state, if it stands behind the account.
-func (a *accounted) beside() string {
+// beside returns the text of the state, or "" if the planned end of the account leaves the state
+// out.
+func (a *accountInput) beside() string {
 	if a.end != a.whole {
 		return ""
 	}
 	return a.state.Text()
 }
 
-// text returns what a plan has in place of a block.
-func (a *accounted) text(plan *account.Plan, i int, id transcript.BlockID) string {
+// text returns the text that a plan puts in place of block i.
+func (a *accountInput) text(plan *account.Plan, i int, id transcript.BlockID) string {
 	from, to := a.of[i][0], a.of[i][1]
 	return account.Text(a.units[from:to], plan.Kept[from:to], id)
 }
 
-// planAccount returns the plan of an account for a request. What units cost one by one may
-// be a little more than what they cost together, or a little less; then a little more is
-// planned, once, or a little less, until it fits. A window in which there is no room for the
-// state has none.
+// planAccount returns the plan of an account within the budget of req. The tokens of the units,
+// counted one by one, may sum to more or less than the tokens of the whole text. If the text
+// turns out smaller, planAccount plans once more with a larger budget; if it turns out larger, it
+// lowers the budget until the text fits. If the budget has no room for the state, the window gets
+// no state.
 func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	plan := pager.NewPlan(req)
 	if plan.Before <= req.Budget {
 		return plan, nil
 	}
-	a := p.accounted()
+	a := p.accountInput()
 	a.end = a.whole
 	r, end := p.accountRequest(req, plan)
 	for extended := false; ; {
@@ -102,12 +107,12 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		over := p.enact(req, plan, made) - req.Budget
+		over := p.applyAccount(req, plan, made) - req.Budget
 		if room := -over - (r.Budget - made.Tokens); !extended && room > req.Budget/100 {
 			extended = true
 			r.Budget += room
 			made.Extend(r.Budget)
-			over = p.enact(req, plan, made) - req.Budget
+			over = p.applyAccount(req, plan, made) - req.Budget
 		}
 		if over <= 0 {
 			return plan, nil
@@ -116,10 +121,10 @@ func (p *pass) planAccount(req *pager.Request) (*pager.Plan, error) {
 	}
 }
 
-// accountRequest returns what the plan of an account depends on, and what the state takes
-// at the end of it.
+// accountRequest returns the request for an account, and the tokens of the text behind the
+// account.
 func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.Request, end token.Count) {
-	a := p.accounted()
+	a := p.accountInput()
 	end = p.count(a.end + "\n")
 	return &account.Request{
 		Units: a.units, Worth: a.worth, Blocks: p.accountBlocks(req, plan), Budget: req.Budget - req.Fixed - end,
@@ -127,14 +132,15 @@ func (p *pass) accountRequest(req *pager.Request, plan *pager.Plan) (r *account.
 	}, end
 }
 
-// Parts of a budget that words under hard rules may take as they are, where they are to
-// stay so: those of one block, and all. Package pager has the same for lines.
+// Shares of the budget, as divisors, for user messages under hard rules that stay whole:
+// onceShare limits one block, saidShare limits all of them together. Package pager has the same
+// limits for its plans of lines.
 const (
 	onceShare = 16
 	saidShare = 4
 )
 
-// accountBlocks returns what an account has to know of the blocks.
+// accountBlocks returns, for each block of req, what [account.Make] needs: tokens, rule and form.
 func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Block {
 	h := p.held
 	all := make([]account.Block, len(req.Blocks))
@@ -150,13 +156,13 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 			b.Fixed, b.Tokens = true, plan.Decisions[i].Before
 			continue
 		}
-		b.Told = i < p.told && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
+		b.Told = i < p.modelCovers && account.Role(&h.Blocks[i]) == transcript.RoleAssistant
 		b.Cut = c.Form != pager.Whole && c.Form != pager.Bare
 		b.Traced = c.Rule != ""
 		b.Urgent = c.Rule.Hard() && h.Blocks[i].Kind == transcript.KindUser
 		if !b.Cut {
 			b.Tokens = req.Size(i, uncut(c))
-			b.Fixed = b.Traced && b.Tokens <= b.Frame+b.Mark // its id would take no less
+			b.Fixed = b.Traced && b.Tokens <= b.Frame+b.Mark // a stub with only the id would take no less
 		}
 		if p.verbatim && b.Urgent && !b.Cut && b.Tokens <= req.Budget/onceShare && verbatim+b.Tokens <= req.Budget/saidShare {
 			b.Fixed = true
@@ -166,7 +172,8 @@ func (p *pass) accountBlocks(req *pager.Request, plan *pager.Plan) []account.Blo
 	return all
 }
 
-// uncut is the form of a block of which nothing is missing that may leave.
+// uncut returns the form of a block that was not cut: whole, or without its thinking if thinking
+// may leave.
 func uncut(c *pager.Candidate) pager.Form {
 	if c.Thinking && !c.Rule.Hard() {
 		return pager.Bare
@@ -174,9 +181,9 @@ func uncut(c *pager.Candidate) pager.Form {
 	return pager.Whole
 }
 
-// enact turns the plan of an account into decisions, makes the stubs, counts them as they
-// are, and returns the tokens of the window.
-func (p *pass) enact(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
+// applyAccount turns the plan of an account into the decisions of plan, makes the stubs, counts
+// their real tokens, and returns the tokens of the window.
+func (p *pass) applyAccount(req *pager.Request, plan *pager.Plan, made *account.Plan) token.Count {
 	a := p.account
 	a.holder = -1
 	for i := range made.Opened {
@@ -194,7 +201,7 @@ func (p *pass) enact(req *pager.Request, plan *pager.Plan, made *account.Plan) t
 			d.To = uncut(c)
 			d.After, d.Recut = req.Size(i, d.To), false
 		case made.Opened[i]:
-			p.enactStub(req, plan, i, made)
+			p.applyStub(req, plan, i, made)
 		default:
 			d.To, d.After, d.Recut = pager.Gone, 0, false
 		}
@@ -208,9 +215,9 @@ func (p *pass) enact(req *pager.Request, plan *pager.Plan, made *account.Plan) t
 	return plan.After
 }
 
-// enactStub sets the decision about a block that a text stands for. A block of which all
-// is kept stands as it is where that takes no more.
-func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *account.Plan) {
+// applyStub sets the decision about block i, which gets a stub. If the account keeps all units of
+// the block and the block itself takes no more tokens, the block stays whole.
+func (p *pass) applyStub(req *pager.Request, plan *pager.Plan, i int, made *account.Plan) {
 	h, a, d := p.held, p.account, &plan.Decisions[i]
 	from, to := a.of[i][0], a.of[i][1]
 	kept := 0
@@ -242,15 +249,15 @@ func (p *pass) enactStub(req *pager.Request, plan *pager.Plan, i int, made *acco
 	d.Recut = d.From == d.To && !s.Same(&now)
 }
 
-// leastAccount returns the plan of the smallest account that there is, of so many tokens by
-// its parts. If that does not fit either, the error says how large its window is.
+// leastAccount plans the smallest possible account, of by tokens. If its window does not fit the
+// budget either, it returns a [*pager.FloorError] with the tokens of that window.
 func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Request, by token.Count) (*pager.Plan, error) {
 	r.Budget = by
 	made, err := account.Make(r)
 	if err != nil {
 		return nil, err
 	}
-	need := p.enact(req, plan, made)
+	need := p.applyAccount(req, plan, made)
 	if need <= req.Budget {
 		return plan, nil
 	}
@@ -265,7 +272,7 @@ func (p *pass) leastAccount(req *pager.Request, plan *pager.Plan, r *account.Req
 	return nil, e
 }
 
-// plan returns the plan of a strategy for a request.
+// plan returns the plan that strategy s makes for a request.
 func (p *pass) plan(s api.Strategy, req *pager.Request) (*pager.Plan, error) {
 	switch {
 	case s == api.StrategyAccount:
@@ -278,7 +285,7 @@ func (p *pass) plan(s api.Strategy, req *pager.Request) (*pager.Plan, error) {
 	return pager.Make(req)
 }
 
-// smallest returns the size of the smallest window that a strategy can make.
+// smallest returns the tokens of the smallest window that strategy s can make.
 func (p *pass) smallest(s api.Strategy, req *pager.Request) (token.Count, error) {
 	for req.Budget = -1; ; {
 		_, err := p.plan(s, req)
@@ -286,6 +293,6 @@ func (p *pass) smallest(s api.Strategy, req *pager.Request) (token.Count, error)
 		if !ok || floor.Need <= req.Budget {
 			return req.Budget, err
 		}
-		req.Budget = floor.Need // of its parts; together they may take a little more
+		req.Budget = floor.Need // Need sums the parts; the whole text may take a little more
 	}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A recounted session is the account that a brief is made from: of all windows, beside
-// what a summary at the beginning of the present one says.
-type recounted struct {
+// A briefAccount is the account from which a brief is made. It covers all windows of the session,
+// and counts as known the summary at the start of the present window.
+type briefAccount struct {
 	chapter
 	units []account.Unit
-	of    [][2]int // units of each block
+	of    [][2]int // units of block i: from of[i][0] up to, without, of[i][1]
 	plan  *account.Plan
 	state *account.State
 }
 
-// recount makes the account of all windows of a session, of so many tokens. What the
-// summary in the window says is there already, if there is one.
-func (e *Windows) recount(scope governance.Scope, h *hold.Snapshot, limit token.Count, count func(string) token.Count, summed bool) (*recounted, error) {
+// makeBriefAccount makes the account of all windows of a session, of at most limit tokens. If
+// summed is true, the summary in the present window is text that the agent already has.
+func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, limit token.Count, count func(string) token.Count, summed bool) (*briefAccount, error) {
 	all, behind := h.Entire(), h.Behind()
 	msgs := all.Session.Messages
-	r := &recounted{chapter: chapterOf(msgs, all.Blocks, all.Rows), of: make([][2]int, len(all.Blocks))}
+	r := &briefAccount{chapter: chapterOf(msgs, all.Blocks, all.Rows), of: make([][2]int, len(all.Blocks))}
 	r.units, r.state = account.Read(msgs, all.Blocks, &account.Options{Tools: e.Opts.Tools, Project: h.Session.Project})
 	for i := range r.units {
 		if at := &r.of[r.units[i].Block]; at[1] == 0 {
@@ -45,7 +45,7 @@ func (e *Windows) recount(scope governance.Scope, h *hold.Snapshot, limit token.
 	}
 	for i := range req.Blocks {
 		b := &req.Blocks[i]
-		b.Tokens, b.Cut = limit, true // none of a brief is a block as it is
+		b.Tokens, b.Cut = limit, true // a brief contains no block whole
 		b.Frame = count("- [12345678]\n")
 		if all.Blocks[i].Kind == transcript.KindSummary {
 			b.Fixed, b.Tokens, b.Absent = summed && i >= behind, 0, !summed || i < behind
@@ -56,10 +56,10 @@ func (e *Windows) recount(scope governance.Scope, h *hold.Snapshot, limit token.
 	return r, err
 }
 
-// says returns what the units of a kind in a block say: all of it if that is short, and
-// otherwise what the account has of it, behind the first unit. It is empty if the account
-// has nothing of it, unless everything is asked for.
-func (r *recounted) says(block int, kind account.Kind, everything bool) string {
+// says returns the text of a block's units of one kind. If everything is true, it returns all of
+// them if they are short, and otherwise the first unit and those that the account kept. If
+// everything is false, it returns "" for a block of which the account kept none.
+func (r *briefAccount) says(block int, kind account.Kind, everything bool) string {
 	var whole, kept []string
 	some := everything
 	for i := r.of[block][0]; i < r.of[block][1]; i++ {
@@ -83,38 +83,38 @@ func (r *recounted) says(block int, kind account.Kind, everything bool) string {
 	return strings.Join(kept, " … ")
 }
 
-// words returns what persons said, the newest first, without what the summary says.
+// words returns the user's messages, the newest first, without those that the summary contains.
 func (b *briefing) words() []string {
 	var list []string
-	for i := range slices.Backward(b.told.blocks) {
-		said := b.told.says(i, account.Words, true)
+	for i := range slices.Backward(b.account.blocks) {
+		said := b.account.says(i, account.Words, true)
 		if !b.summarized(said) {
-			list = append(list, entry(strings.TrimPrefix(said, "- "), b.told.ids[i]))
+			list = append(list, entry(strings.TrimPrefix(said, "- "), b.account.ids[i]))
 		}
 	}
 	return list
 }
 
-// replies returns what the account has of what the agent reported to the person, the newest
-// first, and all of the newest. What it said before a call was of that call.
+// replies returns the agent's reports to the user as far as the account kept them, the newest
+// first; of the newest report, everything. Sentences before a tool call are no report.
 func (b *briefing) replies() []string {
 	var list []string
-	for i := range slices.Backward(b.told.blocks) {
-		if b.told.blocks[i].Kind != transcript.KindAssistant {
+	for i := range slices.Backward(b.account.blocks) {
+		if b.account.blocks[i].Kind != transcript.KindAssistant {
 			continue
 		}
-		if said := b.told.says(i, account.Sentence, len(list) == 0); !b.summarized(said) {
-			list = append(list, entry(strings.TrimPrefix(said, "- "), b.told.ids[i]))
+		if said := b.account.says(i, account.Sentence, len(list) == 0); !b.summarized(said) {
+			list = append(list, entry(strings.TrimPrefix(said, "- "), b.account.ids[i]))
 		}
 	}
 	return list
 }
 
-// stands returns how the work stands in the end: where it was committed, what was not, and
-// which sub-agents run.
+// stands returns the state of the work at the end: commits, changes that are not committed, and
+// running sub-agents.
 func (b *briefing) stands() []string {
 	var list []string
-	s := b.told.state
+	s := b.account.state
 	for i := range s.Places {
 		list = append(list, entry(s.Places[i].String(), ""))
 	}
@@ -127,10 +127,10 @@ func (b *briefing) stands() []string {
 	return list
 }
 
-// tasks returns what the agent's own list says is to be done.
+// tasks returns the unfinished entries of the agent's own to-do list.
 func (b *briefing) tasks() []string {
 	var list []string
-	for _, t := range b.told.state.Tasks {
+	for _, t := range b.account.state.Tasks {
 		if t.Status != "completed" && t.Status != "deleted" && t.Subject != "" {
 			list = append(list, entry("to do: "+t.Subject, ""))
 		}
@@ -138,12 +138,12 @@ func (b *briefing) tasks() []string {
 	return list
 }
 
-// runs returns the newest commands of those that are attempts at the same thing, with their
-// outcomes.
+// runs returns the commands with their outcomes: of repeated attempts at the same thing, only the
+// newest.
 func (b *briefing) runs() []string {
 	newest := make(map[string]bool)
-	for _, r := range b.told.state.Runs {
-		newest[b.told.ids[r.Block]] = true
+	for _, r := range b.account.state.Runs {
+		newest[b.account.ids[r.Block]] = true
 	}
 	return b.each(facts.FactCommand, func(c *chapter, f *facts.Fact) (subject, text string) {
 		if !newest[c.ids[f.Block]] || f.Status == facts.StatusOK && b.summarized(f.Subject) {
@@ -153,8 +153,8 @@ func (b *briefing) runs() []string {
 	})
 }
 
-// summarizedBy reports whether the summary in the window says a text, whatever its case and
-// marks of emphasis are.
+// summarized reports whether the summary in the window contains a text, ignoring case and marks
+// of emphasis.
 func (b *briefing) summarized(said string) bool {
 	return bare(said) == "" || strings.Contains(b.summary, bare(said))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// sections returns the sections of a brief, what matters most first.
+// sections returns the sections of a brief, the most important first.
 func (b *briefing) sections() []section {
 	all := []section{
 		{title: "Wanted:", turn: 2, entries: b.wanted()},
@@ -27,7 +27,7 @@ func (b *briefing) sections() []section {
 	}
 	const corrected, decided = 1, 5
 	seen := make(map[string]bool)
-	for _, i := range [...]int{corrected, decided} { // an order, or an answer, is more than a wish
+	for _, i := range [...]int{corrected, decided} { // corrections and decisions keep an entry that "Wanted" repeats
 		all[i].entries = once(all[i].entries, seen)
 	}
 	for i := range all {
@@ -38,8 +38,8 @@ func (b *briefing) sections() []section {
 	return all
 }
 
-// once returns the entries that say what none before them says, whatever block they
-// name, and remembers what they say.
+// once returns the entries whose text is not in seen, and adds their texts to seen. The ids of
+// their blocks do not count.
 func once(entries []string, seen map[string]bool) []string {
 	return slices.DeleteFunc(entries, func(e string) bool {
 		said := saying(e)
@@ -49,7 +49,7 @@ func once(entries []string, seen map[string]bool) []string {
 	})
 }
 
-// saying returns an entry without its kind and the block that it names, in lower case.
+// saying returns the text of an entry in lower case, without its kind and the id of its block.
 func saying(entry string) string {
 	entry = strings.TrimPrefix(entry, "- ")
 	if i := strings.LastIndex(entry, " ["); i >= 0 && strings.HasSuffix(entry, "]") {
@@ -61,9 +61,9 @@ func saying(entry string) string {
 	return strings.ToLower(strings.TrimRight(entry, " ."))
 }
 
-// own reports whether a block calls Carrel's own tools and no others: what came back
-// there is in other blocks, and would crowd out what was done. Clients name such a tool
-// by its server: "mcp__plugin_carrel_carrel__recall", "mcp_carrel_recall".
+// own reports whether a block calls Carrel's own tools and no others. The results of such calls
+// repeat other blocks and would crowd out entries about the work. Clients name such a tool by its
+// server: "mcp__plugin_carrel_carrel__recall", "mcp_carrel_recall".
 func (c *chapter) own(block int) bool {
 	calls := 0
 	for _, i := range c.blocks[block].Messages {
@@ -77,7 +77,7 @@ func (c *chapter) own(block int) bool {
 	return calls > 0
 }
 
-// plain returns the entries for texts that no block has.
+// plain returns entries without an id, the newest first, for texts that come from no block.
 func (b *briefing) plain(texts []string) []string {
 	list := make([]string, 0, len(texts))
 	for _, text := range slices.Backward(texts) {
@@ -86,8 +86,8 @@ func (b *briefing) plain(texts []string) []string {
 	return list
 }
 
-// each returns the entries for the facts of a kind, the newest first, each subject
-// once. What say returns nothing for is left out.
+// each returns the entries for the facts of a kind, the newest first, with each subject once. It
+// leaves out facts for which say returns no text.
 func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (subject, text string)) []string {
 	var list []string
 	seen := make(map[string]bool)
@@ -109,8 +109,8 @@ func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (su
 	return list
 }
 
-// retold reports whether a fact is what a summary says was wanted, though a chapter that
-// the summary is of has it in the person's own words.
+// retold reports whether a fact is a summary's version of a task that an earlier chapter has in
+// the user's own words.
 func (b *briefing) retold(at int, f *facts.Fact) bool {
 	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
 		return false
@@ -122,8 +122,8 @@ func (b *briefing) retold(at int, f *facts.Fact) bool {
 	})
 }
 
-// settled returns the errors that a later chapter resolved: the command succeeded then,
-// or the file was changed.
+// settled returns the errors that a later chapter resolved: the same command succeeded there, or
+// the file was changed.
 func (b *briefing) settled() map[*facts.Fact]bool {
 	done := make(map[string]bool)
 	settled := make(map[*facts.Fact]bool)
@@ -145,7 +145,7 @@ func (b *briefing) settled() map[*facts.Fact]bool {
 	return settled
 }
 
-// unless leaves out the facts of which the summary in the window speaks.
+// unless wraps say so that facts which the summary in the window contains are left out.
 func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if b.summarized(f.Subject) && b.summarized(f.Text) {
@@ -155,7 +155,8 @@ func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*ch
 	}
 }
 
-// saidBy returns what facts of a role say that have no subject.
+// saidBy returns a function for [briefing.each] that keeps the facts of a role, with their text
+// as subject.
 func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if f.Role != role {
@@ -165,7 +166,7 @@ func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
 	}
 }
 
-// wanted returns the newest of what a person said, and what they said first.
+// wanted returns the user's messages: the newest, the very first, then the others from new to old.
 func (b *briefing) wanted() []string {
 	all := b.words()
 	if len(all) > 2 {
@@ -212,7 +213,7 @@ func (b *briefing) decisions() []string {
 	)
 }
 
-// open returns what is asked, what fails and what is to be done.
+// open returns the open errors, questions and steps.
 func (b *briefing) open() []string {
 	settled := b.settled()
 	list := b.each(facts.FactError, func(_ *chapter, f *facts.Fact) (string, string) {
@@ -238,7 +239,8 @@ func (b *briefing) open() []string {
 	return append(list, b.tasks()...)
 }
 
-// failedAt says what failed, if the text does not.
+// failedAt returns the subject of an error in parentheses, or "" if the text of the error names
+// it.
 func failedAt(f *facts.Fact) string {
 	if f.Subject == "" || strings.Contains(f.Text, f.Subject) {
 		return ""
@@ -271,9 +273,8 @@ func referred(f *facts.Fact) (subject, text string) {
 	return f.Subject, f.Subject + ": " + f.Text
 }
 
-// leftOpen returns what facts leave open at the end: questions that nobody answered,
-// and what is to do: of the list of things to do or, if it is older, of the steps
-// that were announced last.
+// leftOpen returns the questions that nobody answered and the steps to do: those of the newest
+// to-do list, or of the newest announced plan if that is not older than the list.
 func leftOpen(found []facts.Fact) (open, steps []string) {
 	plan, todo := -1, -1
 	for i := range found {

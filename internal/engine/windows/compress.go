@@ -19,7 +19,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Compress cuts what is in the window of a session until it fits a budget.
+// Compress shrinks the window of a session until it fits a budget. It returns an error that wraps
+// [api.ErrBudget] if no plan fits.
 func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (_ *api.CompressResult, err error) {
 	defer base.During("compress session "+string(req.Session), &err)
 
@@ -31,11 +32,11 @@ func (e *Windows) Compress(ctx context.Context, scope governance.Scope, req *api
 	case !slices.Contains(api.Strategies(), r.Strategy):
 		return nil, fmt.Errorf("%w: no strategy is called %q: there are %v", api.ErrRequest, r.Strategy, api.Strategies())
 	case r.Smallest && r.Target != (api.Target{}):
-		return nil, fmt.Errorf("%w: the smallest window, and a target besides: use only one", api.ErrRequest)
+		return nil, fmt.Errorf("%w: both the smallest window and a target are asked for: give only one", api.ErrRequest)
 	case r.Smallest && summarizes(r.Strategy):
-		return nil, fmt.Errorf("%w: the smallest window that %s makes: its summary can be of any size; name a strategy that makes none, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
+		return nil, fmt.Errorf("%w: the strategy %s has no smallest window, because its summary can have any size: use a strategy without a summary, such as %s", api.ErrRequest, r.Strategy, api.StrategyAccount)
 	case r.ProbeMin != nil && (*r.ProbeMin < 0 || *r.ProbeMin > ratio.One):
-		return nil, fmt.Errorf("%w: a share of %v of the probes: it is from 0 to 1", api.ErrRequest, *r.ProbeMin)
+		return nil, fmt.Errorf("%w: the least share of answered probes is %v: want 0 to 1", api.ErrRequest, *r.ProbeMin)
 	}
 	if r.Todos != nil {
 		if _, err := summary.ParseTodos(r.Todos); err != nil {
@@ -86,7 +87,8 @@ func (e *Windows) compress(ctx context.Context, scope governance.Scope, req *api
 	return e.finish(ctx, scope, p, req, o, attempts)
 }
 
-// toSmallest returns a request for the smallest window with that as its target.
+// toSmallest returns a copy of req whose target is the smallest window that the strategy can
+// make.
 func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error) {
 	r := p.request(req)
 	(&compression{engine: p.engine, pass: p}).keepNewest(r, p.engine.keepLast(req.KeepLast))
@@ -99,7 +101,7 @@ func (p *pass) toSmallest(req *api.CompressRequest) (*api.CompressRequest, error
 	return &to, nil
 }
 
-// An outcome is what one attempt comes to.
+// An outcome is the result of one attempt at a compression.
 type outcome struct {
 	strategy api.Strategy
 	plan     *pager.Plan
@@ -111,10 +113,10 @@ type outcome struct {
 	warnings []string
 }
 
-// finish checks and writes what a compression comes to.
+// finish checks an outcome and, unless it is a dry run, stores it.
 func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest, o *outcome, attempts []api.Attempt) (*api.CompressResult, error) {
 	h := p.held
-	p.names, h.Said = nil, nil // all stubs are made: what comes needs the room
+	p.names, h.Said = nil, nil // all stubs are made: free the memory
 	res := p.result(req, o)
 	res.Attempts = attempts
 	reportTodos(res, req, o.drafted)
@@ -168,7 +170,8 @@ func tally(t *api.Tally, s store.State, n int64) {
 	}
 }
 
-// reportTodos fills in the things to do of a request as they are after a compression.
+// reportTodos sets the to-do list of the result: that of the request, with the changes by the
+// compression.
 func reportTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
 	if req.Todos == nil {
 		return
@@ -177,7 +180,7 @@ func reportTodos(r *api.CompressResult, req *api.CompressRequest, d *drafted) {
 	if d != nil {
 		r.TodoList = d.todos
 	}
-	before, _ := summary.ParseTodos(req.Todos) // was read before
+	before, _ := summary.ParseTodos(req.Todos) // cannot fail: parsed when the request came
 	now, _ := summary.ParseTodos(r.TodoList)
 	for i, t := range now.Todos {
 		r.Todos = append(r.Todos, api.Todo{Content: t.Content, Status: t.Status, Completed: t.Status != before.Todos[i].Status})

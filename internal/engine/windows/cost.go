@@ -20,7 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Cost says what sessions cost: that of the request, or all of the scope.
+// Cost returns what the calls of sessions cost: of the session in the request, or of all sessions
+// of the scope.
 func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.CostRequest) (_ *api.CostResult, err error) {
 	about := "cost of the sessions"
 	if req.Session != "" {
@@ -44,7 +45,7 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 			return nil, err
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.calls)) { // of sessions that are not stored, or not any more
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) { // calls of sessions that are not, or no longer, stored
 		c.addCalls(&api.SessionInfo{Session: id}, c.calls[id])
 	}
 	if len(ids)+len(c.invoices) == 0 && req.Since.IsZero() {
@@ -53,8 +54,7 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 	return c.result(), nil
 }
 
-// addSession adds a session that may be stored, by what its client recorded of its calls, or
-// by what the proxy did.
+// addSession adds the calls of a session: as its client recorded them, or else as the proxy did.
 func (c *costs) addSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) error {
 	h, info, err := c.engine.LoadInfo(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) && len(c.calls[id]) > 0 {
@@ -81,11 +81,11 @@ func (c *costs) addSession(ctx context.Context, scope governance.Scope, id trans
 	return nil
 }
 
-// skew is how much the clock of a client may be ahead of the engine's.
+// skew is the most by which the clock of a client may be ahead of the engine's.
 const skew = 24 * time.Hour
 
-// usedSince returns the sessions that may have calls since a time: those that were written
-// later, since a call is answered before its session is imported.
+// usedSince returns the sessions that may have calls since a time: those that were written later,
+// because a session is imported after its calls were answered.
 func (e *Windows) usedSince(ctx context.Context, scope governance.Scope, since time.Time) ([]transcript.SessionID, error) {
 	var ids []transcript.SessionID
 	for h, err := range e.Store.Heads(ctx, scope) {
@@ -99,7 +99,7 @@ func (e *Windows) usedSince(ctx context.Context, scope governance.Scope, since t
 	return ids, nil
 }
 
-// meteredBy returns what says what the provider charged for a session.
+// meteredBy returns the format of a session if it records what the provider charged.
 func meteredBy(h *hold.Snapshot) (transcript.Metered, bool) {
 	f, err := hold.FormatNamed(h.Head.Format)
 	if err != nil {
@@ -109,19 +109,19 @@ func meteredBy(h *hold.Snapshot) (transcript.Metered, bool) {
 	return m, ok
 }
 
-// costs gathers what sessions cost.
+// costs gathers the costs of sessions.
 type costs struct {
 	engine   *Windows
 	since    time.Time
-	one      bool // session is asked for
+	one      bool // the request names a session
 	res      *api.CostResult
 	invoices []economy.Invoice
 	forecast record.Forecast
-	calls    map[transcript.SessionID][]api.Call // that came through the proxy, in their order
-	replies  map[string]bool                     // provider's ids of their answers
+	calls    map[transcript.SessionID][]api.Call // calls through the proxy, oldest first
+	replies  map[string]bool                     // provider ids of the replies to these calls
 }
 
-// read reads the calls that came through the proxy, of a session or of all.
+// read reads the calls through the proxy: those of a session, or all.
 func (c *costs) read(ctx context.Context, scope governance.Scope, session transcript.SessionID) error {
 	c.calls, c.replies = make(map[transcript.SessionID][]api.Call), make(map[string]bool)
 	err := c.engine.EachCall(ctx, scope, store.CallFilter{Session: session, Since: c.since}, func(k *api.Call) bool {
@@ -139,7 +139,7 @@ func (c *costs) read(ctx context.Context, scope governance.Scope, session transc
 	return err
 }
 
-// addCalls adds a session whose calls came through the proxy.
+// addCalls adds a session from its calls through the proxy.
 func (c *costs) addCalls(info *api.SessionInfo, list []api.Call) {
 	calls := record.Invoices(list)
 	c.bill(&api.SessionCost{
@@ -148,12 +148,12 @@ func (c *costs) addCalls(info *api.SessionInfo, list []api.Call) {
 	}, calls)
 }
 
-// add adds a session by what its client recorded. Where all sessions are asked for, calls
-// that came through the proxy, too, are left to what that recorded.
+// add adds a session from the receipts that its client recorded. If all sessions are asked for,
+// add skips calls that also came through the proxy.
 func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transcript.Metered) {
 	all := metered.Receipts(s)
-	place := make([]int, len(all)) // in the invoices, or -1
-	var calls []economy.Invoice    // whose After counts in this session alone
+	place := make([]int, len(all)) // index in calls of each receipt, or -1
+	var calls []economy.Invoice    // with After as an index in calls
 	sum := api.SessionCost{Session: info.Session, Title: info.Title, Project: info.Project, Model: info.Model}
 	for i := range all {
 		r := &all[i]
@@ -190,7 +190,7 @@ func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transc
 	}
 }
 
-// bill adds the calls of a session.
+// bill adds the calls of a session and their price.
 func (c *costs) bill(sum *api.SessionCost, calls []economy.Invoice) {
 	b := c.engine.Opts.Prices.Bill(calls)
 	sum.Calls, sum.Spend, sum.Total, sum.Breaks, sum.Unpriced = b.Calls, b.Spend, b.Total, len(b.Breaks), b.Unpriced
@@ -208,7 +208,7 @@ func (c *costs) bill(sum *api.SessionCost, calls []economy.Invoice) {
 	}
 }
 
-// invoice returns what was charged for a call.
+// invoice converts a receipt of the client to an invoice.
 func invoice(r *transcript.Receipt) economy.Invoice {
 	return economy.Invoice{
 		Begun: r.Begun, Ended: r.Ended, Model: r.Model, After: -1, Compacted: r.Compacted,
@@ -219,7 +219,7 @@ func invoice(r *transcript.Receipt) economy.Invoice {
 	}
 }
 
-// result returns what was gathered. Breaks are listed if it is of one session.
+// result returns the costs gathered so far. It lists breaks only for a single session.
 func (c *costs) result() *api.CostResult {
 	b := c.engine.Opts.Prices.Bill(c.invoices)
 	if !c.one {
@@ -235,7 +235,7 @@ func (c *costs) result() *api.CostResult {
 	return c.res
 }
 
-// subAgents returns how many sub-agents a session asked.
+// subAgents returns how many sub-agents a session started.
 func subAgents(s *transcript.Session) (n int) {
 	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {
 		for i := range msgs {

@@ -16,8 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A journalled is what an entry of the journal says about the window, whatever its kind.
-type journalled struct {
+// journalData has the fields that journal entries of all kinds say about the window.
+type journalData struct {
 	Before  token.Count         `json:"before"`
 	After   token.Count         `json:"after"`
 	Moves   []hold.Move         `json:"moves"`
@@ -29,11 +29,10 @@ type journalled struct {
 	Back      []transcript.BlockID  `json:"back"`
 }
 
-// sizes reports whether the entry says how large the window was.
-func (j *journalled) sizes() bool { return j.Before+j.After > 0 }
+// sizes reports whether the entry records the size of the window.
+func (j *journalData) sizes() bool { return j.Before+j.After > 0 }
 
-// DiffSession says how the window of a session became what it is at one moment from what it
-// was at another.
+// DiffSession returns how the window of a session changed between two moments.
 func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *api.DiffSessionRequest) (_ *api.SessionDelta, err error) {
 	defer base.During("compare moments of session "+string(req.Session), &err)
 
@@ -45,7 +44,7 @@ func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *
 	if err != nil {
 		return nil, err
 	}
-	d := &delta{h: h, ops: ops, data: make([]journalled, len(ops)), places: h.IndexByID(), blocks: make(map[transcript.BlockID]*api.BlockDelta)}
+	d := &delta{h: h, ops: ops, data: make([]journalData, len(ops)), places: h.IndexByID(), blocks: make(map[transcript.BlockID]*api.BlockDelta)}
 	for i := range ops {
 		if err := hold.ReadEntry(&ops[i].Entry, &d.data[i]); err != nil {
 			return nil, err
@@ -65,16 +64,18 @@ func (e *Windows) DiffSession(ctx context.Context, scope governance.Scope, req *
 	return d.between(from, to), nil
 }
 
-// A delta compares two moments of a session. A moment is how many operations were done.
+// A delta compares two moments of a session. A moment is a number of operations: those done by
+// then.
 type delta struct {
 	h      *hold.Snapshot
 	ops    []hold.Op
-	data   []journalled
+	data   []journalData
 	places map[transcript.BlockID]int
 	blocks map[transcript.BlockID]*api.BlockDelta
 }
 
-// moment returns the moment that a word names.
+// moment returns the moment that a word names: [api.Moment], a revision or the id of an
+// operation.
 func (d *delta) moment(word string) (int, error) {
 	switch api.Moment(word) {
 	case api.MomentNow:
@@ -101,10 +102,10 @@ func (d *delta) moment(word string) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return 0, fmt.Errorf("is %q, which is no operation and no revision of the session; carrel log --session lists them", word)
+	return 0, fmt.Errorf("is %q, which is neither an operation nor a revision of the session: carrel log --session lists them", word)
 }
 
-// between returns what became different from one moment to a later one.
+// between returns what changed from one moment to a later one.
 func (d *delta) between(from, to int) *api.SessionDelta {
 	res := &api.SessionDelta{
 		Session: d.h.Head.ID, From: d.at(from), To: d.at(to),
@@ -159,7 +160,7 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 	for _, id := range order {
 		b := d.blocks[id]
 		if b.From == b.To && b.Before == b.After && b.Pinned == nil {
-			continue // it is as it was
+			continue // no change in the end
 		}
 		d.describe(b)
 		res.Blocks = append(res.Blocks, *b)
@@ -168,7 +169,8 @@ func (d *delta) between(from, to int) *api.SessionDelta {
 	return res
 }
 
-// describe adds what a block is, if it is still of the conversation.
+// describe adds kind, tools, turn and tokens of a block that is still in the conversation or an
+// earlier window.
 func (d *delta) describe(b *api.BlockDelta) {
 	if i, there := d.places[b.Block]; there {
 		r := &d.h.Rows[i]
@@ -179,8 +181,8 @@ func (d *delta) describe(b *api.BlockDelta) {
 	}
 }
 
-// at describes a moment. How large the window was then is said by the operations beside it,
-// unless an import is between.
+// at describes moment n. The operations next to it tell the size of the window, unless an import
+// lies between.
 func (d *delta) at(n int) api.SessionMoment {
 	var m api.SessionMoment
 	if n > 0 {

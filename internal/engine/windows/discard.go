@@ -19,8 +19,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// discarded is what the journal keeps of a discard: the moves of the blocks
-// that changed, as a pass does, and why each left.
+// discarded is the data of a discard in the journal: the moves of the blocks that changed, and
+// why each left.
 type discarded struct {
 	Auto     bool            `json:"auto,omitempty"`
 	Before   token.Count     `json:"before"`
@@ -42,13 +42,13 @@ func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.
 
 	switch {
 	case r.Auto && len(r.IDs) > 0:
-		return nil, fmt.Errorf("%w: blocks are named, or chosen, not both", api.ErrRequest)
+		return nil, fmt.Errorf("%w: an automatic discard chooses the blocks: give ids, or auto, not both", api.ErrRequest)
 	case !r.Auto && len(r.IDs) == 0:
-		return nil, fmt.Errorf("%w: no block is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no block is named: give ids, or auto", api.ErrRequest)
 	case r.To < 0, r.To > 0 && !r.Auto:
-		return nil, fmt.Errorf("%w: a target of %d tokens: only an automatic discard has one, above 0", api.ErrRequest, r.To)
+		return nil, fmt.Errorf("%w: a target of %d tokens: only an automatic discard takes a target, and it must be above 0", api.ErrRequest, r.To)
 	case r.Auto && r.Session == "":
-		return nil, fmt.Errorf("%w: no session is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no session is named: an automatic discard needs one", api.ErrRequest)
 	}
 	if err := r.Trigger.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", api.ErrRequest, err)
@@ -61,8 +61,8 @@ func (e *Windows) Discard(ctx context.Context, scope governance.Scope, req *api.
 	return base.Retry(ctx, func() (*api.DiscardResult, error) { return e.discard(ctx, scope, &r) })
 }
 
-// sessionOfBlocks returns the session of the first id that a block has. If none
-// has, the error is that of the first.
+// sessionOfBlocks returns the session of the first id that names a block. If no id does, it
+// returns the error for the first id.
 func (e *Windows) sessionOfBlocks(ctx context.Context, scope governance.Scope, ids []string) (transcript.SessionID, error) {
 	var first error
 	for _, id := range ids {
@@ -147,8 +147,8 @@ func (e *Windows) discard(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// standings returns how each block of a session stands to a discard, given the
-// rule that it is under.
+// standings returns for each block whether and why it may be discarded, given the rule of each
+// block.
 func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standing {
 	forms := make([]pager.Form, len(h.Rows))
 	for i := range h.Rows {
@@ -161,7 +161,7 @@ func (e *Windows) standings(h *hold.Snapshot, rules []pager.Rule) []pager.Standi
 	return all
 }
 
-// tokensBeside returns what is in the window besides blocks.
+// tokensBeside returns the tokens in the window that belong to no block.
 func tokensBeside(h *hold.Snapshot) token.Count {
 	n := h.Head.Window
 	for i := range h.Rows {
@@ -170,8 +170,8 @@ func tokensBeside(h *hold.Snapshot) token.Count {
 	return n
 }
 
-// blocksNamed returns the blocks of a session that words name. It fails with a
-// [*pager.DiscardError] if there is none for one of them.
+// blocksNamed returns the ids of the blocks that words name by a prefix. It fails with a
+// [*pager.DiscardError] if a word names no block or several.
 func blocksNamed(h *hold.Snapshot, words []string) ([]transcript.BlockID, error) {
 	e := &pager.DiscardError{Named: len(words)}
 	ids := make([]transcript.BlockID, 0, len(words))
@@ -198,7 +198,7 @@ func blocksNamed(h *hold.Snapshot, words []string) ([]transcript.BlockID, error)
 	return ids, nil
 }
 
-// discardRows returns the rows as they are after a discard, and what moves.
+// discardRows returns the rows after a discard, and the moves of the blocks that changed.
 func (p *pass) discardRows(plan *pager.DiscardPlan) ([]store.Block, []hold.Move) {
 	h := p.held
 	steps := make(map[transcript.BlockID]pager.Stage)
@@ -243,7 +243,7 @@ func newDiscardResult(h *hold.Snapshot, plan *pager.DiscardPlan, target token.Co
 	return res
 }
 
-// setMessage tells the agent what there is to do now.
+// setMessage sets the message that tells the agent the result and how to go on.
 func setMessage(r *api.DiscardResult, req *api.DiscardRequest) {
 	switch {
 	case req.DryRun:
@@ -257,5 +257,5 @@ func setMessage(r *api.DiscardResult, req *api.DiscardRequest) {
 	}
 }
 
-// discardStage returns the step that a discard of a block is, for the journal.
+// discardStage returns the step of a discard for the journal.
 func discardStage(d pager.Disposal) pager.Stage { return "discard-" + pager.Stage(d) }

@@ -18,24 +18,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A drafted summary is one that was made for a compression.
+// A drafted is a new summary that a compression made.
 type drafted struct {
 	summary *summary.Summary
-	covers  int // blocks, from the first
-	fresh   int // of them, how many it was drafted from; the others were merged before
+	covers  int // number of blocks, from the first
+	fresh   int // how many of them are new since the merged summary
 	merged  bool
-	edits   []summary.Edit    // what the merge took from the summary before
-	left    []summary.Elision // what the window has no room for
-	calls   int               // of the model
-	todos   json.RawMessage   // the request's, as they are now
-	err     error             // why the model's draft cannot be used
+	edits   []summary.Edit    // changes of the merge to the former summary
+	left    []summary.Elision // entries that the window has no room for
+	calls   int               // number of calls of the model
+	todos   json.RawMessage   // the to-do list of the request, updated
+	err     error             // why the model's draft cannot be used, or nil
 }
 
 // errDraft means that a model's draft cannot be used.
 var errDraft = errors.New("draft of the model")
 
-// draft returns the summary of the blocks that a way covers: what is new since
-// the last compression, merged with what there was.
+// draft returns the summary of the blocks that a way covers: a draft of the blocks that are new
+// since the last compression, merged with the former summary.
 func (c *compression) draft(ctx context.Context, w way) (*drafted, error) {
 	key := draftKey{covers: c.covers(w.keepLast), model: w.model, anew: w.strategy == api.StrategyRegenerative}
 	d, ok := c.drafts[key]
@@ -51,7 +51,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	from := 0
 	if old != nil {
 		from = old.Covers
-		key.covers = max(key.covers, from) // what is merged speaks of these, however many stay raw
+		key.covers = max(key.covers, from) // the merged summary covers these, however many stay raw
 	}
 	d := &drafted{covers: key.covers, fresh: key.covers - from, merged: old != nil}
 	var next *summary.Summary
@@ -88,8 +88,8 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 	return d
 }
 
-// earlier returns the summary of the windows before a compaction by the client, or nil
-// if there are none.
+// earlier returns the summary of the windows before a compaction by the client, or nil if there
+// are none.
 func (c *compression) earlier() *summary.Summary {
 	h := c.pass.held
 	if c.past == nil && len(h.Earlier) > 0 {
@@ -100,8 +100,8 @@ func (c *compression) earlier() *summary.Summary {
 	return c.past
 }
 
-// dropEmptyEntries takes out of a draft of what is new that nothing comes next or is open,
-// where nothing new has to do with it: then what was said before stands.
+// dropEmptyEntries removes the entry "none" from next steps and blockers of a draft if no new
+// fact is about steps or blockers. Then the merge keeps the former entries.
 func dropEmptyEntries(s *summary.Summary, found []facts.Fact) {
 	steps, open := false, false
 	for i := range found {
@@ -122,9 +122,9 @@ func dropEmptyEntries(s *summary.Summary, found []facts.Fact) {
 	}
 }
 
-// depth is how many times what a summary is made from was summarized, this time
-// included: once, or twice where the agent's own compaction had left a summary. What
-// we made is merged and never read again, so it grows no deeper.
+// depth returns how often the source of a summary was summarized, this time included: once, or
+// twice if it contains a summary of the client's compaction. Summaries by Carrel are merged and
+// never read again, so they add nothing.
 func (c *compression) depth(found []facts.Fact) int {
 	for i := range found {
 		if c.pass.held.Blocks[found[i].Block].Kind == transcript.KindSummary {
@@ -134,7 +134,8 @@ func (c *compression) depth(found []facts.Fact) int {
 	return 1
 }
 
-// sync brings a list of things to do and the summary together.
+// syncTodos marks entries of a to-do list that the summary says are done, and adds the list to
+// the summary.
 func (d *drafted) syncTodos(todos json.RawMessage) error {
 	if todos == nil {
 		return nil
@@ -148,8 +149,8 @@ func (d *drafted) syncTodos(todos json.RawMessage) error {
 	return nil
 }
 
-// before returns the summary to merge with: the one in the window, if it speaks
-// of blocks that are still there.
+// before returns the summary to merge with: the summary in the window, if the blocks that it
+// covers are unchanged, or nil. It returns nil if anew is true.
 func (c *compression) before(anew bool) *hold.WindowSummary {
 	s := c.pass.held.Summary
 	if s == nil || anew || s.Covers >= len(c.inputs) || c.inputs[s.Covers] != s.Input {
@@ -158,8 +159,8 @@ func (c *compression) before(anew bool) *hold.WindowSummary {
 	return s
 }
 
-// inputsOf returns digests of what the first n blocks of a session say, for each n
-// from 0: each is of the one before and a text. So the digest of what a summary
+// inputsOf returns digests of the texts of the first n blocks of a session, for each n from 0.
+// Each digest is over the one before and one text, so the digest of the blocks that a summary
 // covers does not depend on how many compressions it took.
 func inputsOf(h *hold.Snapshot) []digest.Digest {
 	all := make([]digest.Digest, len(h.Blocks)+1)
@@ -172,7 +173,8 @@ func inputsOf(h *hold.Snapshot) []digest.Digest {
 	return all
 }
 
-// written lets the generator write what is new.
+// written lets the generator write the summary of the new blocks. It sets d.err if the summary
+// cannot be used.
 func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowSummary, from int) *summary.Summary {
 	h := c.pass.held
 	in := &abstractive.Input{}
@@ -181,7 +183,7 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	}
 	for i := from; i < d.covers; i++ {
 		if h.Blocks[i].Kind == transcript.KindSummary {
-			continue // a rule keeps it; nothing is made from a summary
+			continue // never summarize a summary; a rule keeps it in the window
 		}
 		in.Blocks = append(in.Blocks, abstractive.Block{ID: c.ref(i), Role: string(h.Blocks[i].Kind), Text: h.Texts()[i]})
 	}
@@ -214,7 +216,7 @@ func (c *compression) written(ctx context.Context, d *drafted, old *hold.WindowS
 	return next
 }
 
-// ref returns the id by which a summary names a block.
+// ref returns the short id by which a summary names a block.
 func (c *compression) ref(block int) string { return c.pass.held.Rows[block].ID.Short() }
 
 // factsOf returns the facts of the first n blocks.
@@ -227,8 +229,8 @@ func (c *compression) factsOf(n int) []facts.Fact {
 	return all
 }
 
-// since returns the facts of the blocks from one to another, and what became of
-// older ones there.
+// since returns the facts of the blocks from one index up to another, and older facts whose
+// status changed there.
 func (c *compression) since(from, to int) []facts.Fact {
 	if from == 0 {
 		return c.factsOf(to)

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// evidence returns what the window of a session has as it is, and what is one
-// recall away.
+// evidence returns the texts in the window of a session, and the texts that one recall brings
+// back.
 func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.Snapshot) (*probe.Evidence, error) {
 	stubs, err := e.Stubs(ctx, scope, h.Rows)
 	if err != nil {
@@ -22,8 +22,8 @@ func (e *Windows) evidence(ctx context.Context, scope governance.Scope, h *hold.
 	return evidenceOf(h, h.Rows, stubs, h.Summary), nil
 }
 
-// evidenceOf returns what a window has, and what is one recall away: the whole of
-// the summary, and the blocks whose ids are in the window.
+// evidenceOf returns the texts in a window, and the texts that one recall brings back: the whole
+// summary, and the blocks whose ids are in the window.
 func evidenceOf(h *hold.Snapshot, rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.WindowSummary) *probe.Evidence {
 	ev := &probe.Evidence{}
 	named := make(map[string]bool)
@@ -48,7 +48,7 @@ func evidenceOf(h *hold.Snapshot, rows []store.Block, stubs map[transcript.Block
 	return ev
 }
 
-// textOf returns what entries of a window say.
+// textOf returns the text, calls and results of entries.
 func textOf(entries []transcript.Entry) string {
 	var b strings.Builder
 	for i := range entries {
@@ -69,8 +69,7 @@ func textOf(entries []transcript.Entry) string {
 	return b.String()
 }
 
-// addShortIDs adds the words of a text that look like the short form of a block's
-// id.
+// addShortIDs adds to ids the words of a text that look like the short id of a block.
 func addShortIDs(ids map[string]bool, text string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
 		if len(word) == 8 {

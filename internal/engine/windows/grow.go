@@ -15,10 +15,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// grow returns an outcome that brings back what passes took out of the window and what
-// now fits: whole, or more of it than there was. It is nil if the budget is not larger
-// than that of the last pass, if the pass is one that nobody asked for or is to be the smallest,
-// or if nothing changes.
+// grow returns an outcome that brings back text which former passes took out of the window and
+// which now fits. It returns nil if the budget is not larger than that of the last pass, if the
+// request is automatic or asks for the smallest window, or if nothing changes.
 func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest) (*outcome, error) {
 	h := p.held
 	before, err := e.passes(ctx, scope, h.Head.ID)
@@ -40,20 +39,20 @@ func (e *Windows) grow(ctx context.Context, scope governance.Scope, p *pass, req
 	p.verbatim = req.Strategy == api.StrategyAnchored
 	o.plan, err = p.plan(o.strategy, r)
 	if errors.Is(err, api.ErrBudget) {
-		return nil, nil //nolint:nilnil // what is there fits, and more would not
+		return nil, nil //nolint:nilnil // the present window fits, a larger one would not
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.startFromWindow(o.plan)
 	if o.plan.After <= h.Head.Window || o.plan.Changes() == 0 {
-		return nil, nil //nolint:nilnil // what is there is as good
+		return nil, nil //nolint:nilnil // nothing to gain
 	}
 	o.rows, o.stubs = p.apply(o.plan)
 	return o, nil
 }
 
-// startFromWindow makes the decisions of a plan start from what is in the window.
+// startFromWindow changes the decisions of a plan so that they start from the present window.
 func (p *pass) startFromWindow(plan *pager.Plan) {
 	plan.Before = p.held.Head.Window
 	for i := range plan.Decisions {
@@ -79,16 +78,16 @@ func (p *pass) startFromWindow(plan *pager.Plan) {
 	}
 }
 
-// A passHistory is what passes left of a session, by its journal.
+// A passHistory holds what the journal says about the passes of a session.
 type passHistory struct {
 	budget  token.Count                 // of the last pass that is not undone
 	account bool                        // that pass wrote an account
-	paged   map[transcript.BlockID]bool // whose last change was by a pass
+	paged   map[transcript.BlockID]bool // blocks whose last change was by a pass
 }
 
-// passes reads from the journal which blocks passes have cut or taken out, and to which
-// budget. What an agent discarded or somebody paged by hand is not among them, nor what
-// its client compacted.
+// passes reads from the journal the blocks that passes have cut or taken out, and the budget of
+// the last pass. Blocks that an agent discarded, a person paged by hand or the client compacted
+// are not included.
 func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*passHistory, error) {
 	ops, err := e.Ops(ctx, scope, id)
 	if err != nil {
@@ -118,7 +117,7 @@ func (e *Windows) passes(ctx context.Context, scope governance.Scope, id transcr
 	return h, nil
 }
 
-// reopen has a plan begin with what passes have cut or taken out as if it were whole.
+// reopen makes a request treat the blocks that passes have cut or taken out as whole.
 func (b *passHistory) reopen(h *hold.Snapshot, r *pager.Request) {
 	for i := range r.Blocks {
 		if b.paged[h.Rows[i].ID] && h.Rows[i].State != store.StatePurged {

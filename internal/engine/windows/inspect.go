@@ -25,7 +25,7 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 		return nil, err
 	}
 	figures, count := e.Opts.Trigger.Figures(e.Capacity(h.Session.Model)), info.Messages
-	info.Messages = 0 // the list has its name
+	info.Messages = 0 // Count has it: the key "messages" of the JSON is the list
 	res := &api.MessagesResult{
 		SessionInfo: info, Count: count, Total: h.Head.Window, Sent: token.Count(h.Session.Sent), Branches: h.Session.Branches,
 		Floor: figures.Floor, Target: figures.Tidy, Figures: figures,
@@ -73,8 +73,8 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 	return res, nil
 }
 
-// place orders the blocks of a session: those of earlier windows come first, and turns
-// are counted in each window.
+// place returns the position of a block in the session's order: blocks of earlier windows come
+// first, and turns are counted within each window.
 func place(b *api.BlockInfo) int {
 	window := b.Earlier
 	if window == 0 {
@@ -83,7 +83,7 @@ func place(b *api.BlockInfo) int {
 	return window<<31 | b.Turn
 }
 
-// loadMeasured loads a session, with what lists say of it and what counts it.
+// loadMeasured loads a session, its entry in lists, and the meter that counts its tokens.
 func (e *Windows) loadMeasured(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Snapshot, api.SessionInfo, hold.Meter, error) {
 	h, info, err := e.LoadInfo(ctx, scope, id)
 	if err != nil {
@@ -93,10 +93,10 @@ func (e *Windows) loadMeasured(ctx context.Context, scope governance.Scope, id t
 	return h, info, m, err
 }
 
-// reserve is held back of a context window for the reply.
+// reserve is the tokens of a context window that are held back for the reply.
 const reserve = 20_000
 
-// Context says what fills the window of a session.
+// Context returns what fills the window of a session.
 func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (_ *api.ContextResult, err error) {
 	id := req.Session
 	defer base.During("context of session "+string(id), &err)
@@ -155,7 +155,7 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// shareOf returns the part of the window that a block belongs to.
+// shareOf returns the part of the window to which a block belongs.
 func shareOf(r *api.ContextResult, b *store.Block, rule pager.Rule) *api.ContextShare {
 	switch {
 	case b.State == store.StateCold || b.State == store.StatePurged:
@@ -170,9 +170,9 @@ func shareOf(r *api.ContextResult, b *store.Block, rule pager.Rule) *api.Context
 	return &r.Live
 }
 
-// Stats estimates what the tasks of a session cost, from the conversation alone: each reply
-// of the model is a call that read all that was said before, as it was imported, and what a
-// provider caches is counted like the rest.
+// Stats estimates what the tasks of a session cost, from the conversation alone: each reply of
+// the model is a call that read everything before it, as imported. Text that a provider caches
+// counts like any other.
 func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.StatsResult, err error) {
 	id := req.Session
 	defer base.During("stats of session "+string(id), &err)
@@ -199,8 +199,9 @@ func (e *Windows) Stats(ctx context.Context, scope governance.Scope, req *api.Se
 	return res, err
 }
 
-// addTasks adds what the tasks of a window cost, in which something stood before its
-// first block. What is not asked for in it belongs to the last task before.
+// addTasks adds the cost of the tasks of a window that starts with before tokens ahead of its
+// first block. Blocks before the first task of the window belong to the last task of the window
+// before.
 func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.EarlierWindow) {
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
@@ -221,7 +222,7 @@ func addTasks(res *api.StatsResult, m hold.Meter, before token.Count, p *hold.Ea
 	}
 }
 
-// replies returns what the assistant's messages of a block cost.
+// replies returns the tokens of the assistant's messages in a block.
 func replies(m hold.Meter, msgs []transcript.Message, b *transcript.Block) token.Count {
 	var n token.Count
 	for _, i := range b.Messages {

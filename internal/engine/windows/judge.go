@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// judged judges a text as the summary of the first blocks of a session: of as many as
-// are asked for, or else as many as it says itself, or else of all.
+// judged judges a text as the summary of the first blocks of a session. The number of blocks is
+// asked, or else the number in the summary, or else all.
 func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.Ratio) (*api.Judgement, *summary.Summary, error) {
 	n, err := h.FirstBlocks(asked)
 	if err != nil {
@@ -36,23 +36,23 @@ func (e *Windows) judged(h *hold.Snapshot, data []byte, asked int, least *ratio.
 	return j, s, nil
 }
 
-// judging is what a summary is judged by.
+// judging holds the standard by which a summary is judged.
 type judging struct {
-	blocks  int              // that it covers, from the first
-	found   []facts.Fact     // of those
-	made    *summary.Summary // of the session itself, or nil
+	blocks  int              // number of blocks that it covers, from the first
+	found   []facts.Fact     // facts of those blocks
+	made    *summary.Summary // the session's own summary, or nil
 	counter token.Counter
 	policy  *probe.Criteria
 }
 
-// judge judges a text as a summary, and returns the summary that it was read as, or
-// nil. There is no other judgement of a summary.
+// judge judges a text as a summary. It returns the judgement and the summary parsed from the
+// text, or nil. Every judgement of a summary goes through this function.
 func (e *Windows) judge(h *hold.Snapshot, data []byte, by *judging) (*api.Judgement, *summary.Summary) {
 	j := &api.Judgement{Blocks: by.blocks, After: by.counter.Count(string(data))}
 	for i := range by.blocks {
 		j.Before += h.Rows[i].Tokens
 	}
-	for i := range h.Earlier { // it may speak of these, too
+	for i := range h.Earlier { // the summary may speak of earlier windows, too
 		for k := range h.Earlier[i].Rows {
 			j.Before += h.Earlier[i].Rows[k].Tokens
 		}
@@ -82,14 +82,14 @@ func (e *Windows) judge(h *hold.Snapshot, data []byte, by *judging) (*api.Judgem
 		}
 		*list = append(*list, fmt.Sprintf("%d %s in the summary", n, word))
 	}
-	j.Problems = append([]summary.Problem{}, j.Problems...) // a list in JSON, too
+	j.Problems = append([]summary.Problem{}, j.Problems...) // an empty list in JSON, not null
 	j.Accepted = len(j.Verdict.Reasons) == 0
 	j.Verdict.Accepted = j.Accepted
 	return j, s
 }
 
-// has reports whether a summary says what the session's own does, entry by entry. That
-// may have been printed and read again.
+// has reports whether s has the same entries as the session's own summary. Both may have gone
+// through Markdown.
 func (by *judging) has(s *summary.Summary) bool {
 	if by.made == nil {
 		return false
@@ -98,7 +98,7 @@ func (by *judging) has(s *summary.Summary) bool {
 	return slices.Equal(s.Entries(), by.made.Entries()) || err == nil && slices.Equal(s.Entries(), printed.Entries())
 }
 
-// source returns what a summary of the first n blocks is checked against.
+// source returns the original against which a summary of the first n blocks is checked.
 func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Original {
 	src := &summary.Original{Names: identifiers}
 	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
@@ -122,16 +122,16 @@ func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.O
 	return src
 }
 
-// byproduct reports whether a file was made of what a command printed: a summary
-// need not name it.
+// byproduct reports whether a file was created as the output of a command. A summary need not
+// name it.
 func byproduct(f *facts.Fact) bool { return f.Status == facts.StatusCreated && f.Text == "" }
 
-// withoutByproducts returns facts without the changes that nobody asked for.
+// withoutByproducts returns the facts without the files that are byproducts of commands.
 func withoutByproducts(found []facts.Fact) []facts.Fact {
 	return slices.DeleteFunc(slices.Clone(found), func(f facts.Fact) bool { return f.Kind == facts.FactChange && byproduct(&f) })
 }
 
-// askedOf returns what persons said in the first n blocks.
+// askedOf returns the user's messages in the first n blocks.
 func askedOf(h *hold.Snapshot, n int) (all []string) {
 	for i := range n {
 		for _, k := range h.Blocks[i].Messages {
@@ -143,8 +143,8 @@ func askedOf(h *hold.Snapshot, n int) (all []string) {
 	return all
 }
 
-// identifiers returns the identifiers of a text, each once, without quantities, which a
-// summary may say in other words.
+// identifiers returns the identifiers of a text, each once, without quantities, which a summary
+// may word differently.
 func identifiers(text string) []string {
 	var all []string
 	seen := make(map[string]bool)
@@ -171,8 +171,8 @@ func probingOf(h *hold.Snapshot, n int) *probe.Options {
 	}
 }
 
-// policyOf returns when probes are answered well enough; nil is as package probe
-// says.
+// policyOf returns the criteria for answered probes: the default of package probe if least is
+// nil, none if least is 0, else the default with least as the overall share.
 func policyOf(least *ratio.Ratio) *probe.Criteria {
 	policy := probe.DefaultPolicy()
 	switch {

@@ -13,14 +13,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Page puts stubs of one line in place of blocks, whatever their scores, as a pass that can
-// be undone.
+// Page puts stubs of one line in place of blocks, whatever their scores. The operation can be
+// undone.
 func (e *Windows) Page(ctx context.Context, scope governance.Scope, req *api.PageRequest) (_ *api.PageResult, err error) {
 	defer base.During("page", &err)
 
 	r := *req
 	if len(r.Blocks) == 0 {
-		return nil, fmt.Errorf("%w: no block is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no block is named: give one or more ids", api.ErrRequest)
 	}
 	if r.Session == "" {
 		if r.Session, err = e.sessionOfBlocks(ctx, scope, r.Blocks); err != nil {
@@ -46,7 +46,7 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	if err != nil {
 		return nil, err
 	}
-	plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: math.MaxInt}})) // nothing has to go
+	plan, err := pager.Make(p.request(&api.CompressRequest{Target: api.Target{Tokens: math.MaxInt}})) // every block stays: the plan only lists them
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (e *Windows) pageBlocks(ctx context.Context, scope governance.Scope, req *a
 	return res, nil
 }
 
-// notPaged makes a refusal one of paging.
+// notPaged marks a refusal as one of paging, not of discarding.
 func notPaged(err error) error {
 	if e, ok := api.RefusedOf(err); ok {
 		e.Paging = true

@@ -15,28 +15,28 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A pass is what one pass over a session knows.
+// A pass holds the inputs and caches of one plan for a session.
 type pass struct {
 	engine *Windows
 	held   *hold.Snapshot
 	meter  hold.Meter
 	stubs  map[transcript.BlockID]pager.Stub // now in the window
 	made   map[pageKey]pager.Stub            // made for the plan
-	names  *pager.Mentions                   // once asked for
+	names  *pager.Mentions                   // set at first use
 	intent pager.Terms
-	hits   []int // terms of the intent in each block
+	hits   []int // number of terms of the intent in each block
 	rules  []pager.Rule
 
 	effects contract.Effects // of the corrections in the contract
 
-	scope    governance.Scope
-	capacity token.Count     // of the request, or 0
-	needs    *needs          // once asked for
-	covering *pager.Passages // once asked for
-	account  *accounted      // once asked for
-	verbatim bool            // in an account, words under hard rules stay as they are, as far as they have room
-	told     int             // of so many blocks, a model's text in the window says what the agent said
-	heads    []string        // of stubs with lines, once asked for
+	scope       governance.Scope
+	capacity    token.Count     // context window of the request, or 0
+	needs       *needs          // set at first use
+	covering    *pager.Passages // set at first use
+	account     *accountInput   // set at first use
+	verbatim    bool            // in an account, user messages under hard rules stay whole while the budget has room
+	modelCovers int             // number of first blocks whose replies a model's summary in the window covers
+	heads       []string        // first lines of stubs, set at first use
 }
 
 type pageKey struct {
@@ -45,7 +45,7 @@ type pageKey struct {
 }
 
 func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.Snapshot, req *api.CompressRequest) (*pass, error) {
-	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), told: h.Summary.ModelCovers()}
+	p := &pass{engine: e, held: h, scope: scope, capacity: req.Window, made: make(map[pageKey]pager.Stub), modelCovers: h.Summary.ModelCovers()}
 	var err error
 	if p.meter, err = e.MeterFor(h.Session, h.Head.Encoding); err != nil {
 		return nil, err
@@ -66,13 +66,14 @@ func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.S
 	return p, nil
 }
 
-// needs are the texts of a session, and what of them the agent is likely to need again.
+// needs holds the texts of a session, and the chance of each name and line that the agent needs
+// it again.
 type needs struct {
 	Pieces []facts.Piece
 	Need   *facts.Need
 }
 
-// likely reads the session, once.
+// likely returns the needs of the session. It reads the session at the first call only.
 func (p *pass) likely() *needs {
 	if p.needs == nil {
 		pieces := p.engine.PiecesOf(p.scope, p.held.Session.Messages, p.held.Blocks)
@@ -81,7 +82,8 @@ func (p *pass) likely() *needs {
 	return p.needs
 }
 
-// skipped says which blocks have texts of which a part was not looked at.
+// skipped returns a warning for each text of which a part was not examined because the text is
+// too long.
 func (p *pass) skipped() []string {
 	var all []string
 	for _, t := range p.likely().Pieces {
@@ -93,7 +95,8 @@ func (p *pass) skipped() []string {
 	return all
 }
 
-// cover reads the session as a plan of lines needs it, once.
+// cover returns the passages that a plan of lines chooses from. It reads the session at the first
+// call only.
 func (p *pass) cover() *pager.Passages {
 	if p.covering == nil {
 		l := p.likely()
@@ -105,8 +108,8 @@ func (p *pass) cover() *pager.Passages {
 	return p.covering
 }
 
-// end returns what it costs to say where a quotation ends, if the provider of the session
-// needs that.
+// end returns the tokens of the mark that closes a quotation, or 0 if the provider of the session
+// does not need the mark.
 func (p *pass) end() token.Count {
 	if !hold.MergesMessages(p.held.Head.Format) {
 		return 0
@@ -114,13 +117,13 @@ func (p *pass) end() token.Count {
 	return p.count("\n" + transcript.End)
 }
 
-// count returns the tokens of a text that may be in a stub.
+// count returns the tokens of a text.
 func (p *pass) count(text string) token.Count {
 	return p.meter.Counter.Count(text)
 }
 
-// FitWindow returns the rows and stubs with which the window of a session, measured by m,
-// has target tokens at most.
+// FitWindow returns rows and stubs for a window of a session that has at most target tokens as m
+// measures them.
 func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error) {
 	p, err := e.newPass(ctx, scope, h, &api.CompressRequest{Session: h.Session.ID})
 	if err != nil {
@@ -135,9 +138,8 @@ func (e *Windows) FitWindow(ctx context.Context, scope governance.Scope, h *hold
 	return rows, stubs, nil
 }
 
-// Planner returns a function that plans what a request asks for, without reading and
-// decoding the session again. Nothing is remembered from one plan to the next but
-// scans and counts, so that benchmarks can tell what a plan takes.
+// Planner returns a function that plans a request without reading and decoding the session again.
+// Plans share only scans and token counts, so that benchmarks can measure one plan.
 func (e *Windows) Planner(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (func() (*pager.Plan, error), error) {
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Pin puts blocks under the hard rule [pager.RulePin], or lifts it.
+// Pin pins blocks, which puts them under the hard rule [pager.RulePin], or unpins them.
 func (e *Windows) Pin(ctx context.Context, scope governance.Scope, req *api.PinRequest) (_ *api.PinResult, err error) {
 	defer base.During("pin", &err)
 
@@ -55,7 +55,7 @@ func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id tra
 	for _, b := range blocks {
 		i, there := places[b]
 		if !there {
-			return nil, fmt.Errorf("%w: block %s left the conversation", api.ErrPolicy, b.Short())
+			return nil, fmt.Errorf("%w: block %s is no longer in the conversation", api.ErrPolicy, b.Short())
 		}
 		if rows[i].Pinned == !req.Unpin {
 			continue
@@ -78,19 +78,19 @@ func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id tra
 	return res, err
 }
 
-// A pinning is a pin set or lifted, as the journal keeps it.
+// A pinning is a pin set or removed, as the journal has it.
 type pinning struct {
 	Block  transcript.BlockID `json:"block"`
 	Pinned bool               `json:"pinned"`
 }
 
-// pins is what the journal keeps of a pin or unpin.
+// pins is the data of a pin or unpin in the journal.
 type pins struct {
 	Pins []pinning `json:"pins"`
 }
 
-// Mark marks a session as critical, or lifts the mark: in a critical one nothing stands for
-// blocks that nobody can read and check, so that [StrategyOpaque] is refused.
+// Mark marks a session as critical, or removes the mark. A critical session refuses
+// [api.StrategyOpaque], because nobody could read and check such a summary.
 func (e *Windows) Mark(ctx context.Context, scope governance.Scope, req *api.MarkRequest) (_ *api.MarkResult, err error) {
 	defer base.During("mark session "+string(req.Session), &err)
 

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// request returns what the plan depends on.
+// request returns the inputs of a plan for req.
 func (p *pass) request(req *api.CompressRequest) *pager.Request {
 	h := p.held
 	r := &pager.Request{
@@ -23,7 +23,7 @@ func (p *pass) request(req *api.CompressRequest) *pager.Request {
 	return r
 }
 
-// budget returns how many tokens a request leaves for the window.
+// budget returns the most tokens that the window may have after req.
 func (p *pass) budget(req *api.CompressRequest) token.Count {
 	window := cmp.Or(req.Window, p.engine.Capacity(p.held.Session.Model))
 	figures := p.engine.Opts.Trigger.Figures(window)
@@ -42,16 +42,15 @@ func (p *pass) budget(req *api.CompressRequest) token.Count {
 	return budget
 }
 
-// shared returns the budget that a share of the conversation leaves: that share of what
-// was imported and may leave, and all that may not, which is system text, the definitions
-// of tools and framing.
+// shared returns the budget for a target that is a share: that share of the blocks that may
+// leave, and everything that may not leave: system text, definitions of tools and framing.
 func (p *pass) shared(share ratio.Ratio) token.Count {
 	leaves, stays := p.shares()
 	return stays + token.Count(share.Scale(int64(leaves)))
 }
 
-// shares returns the tokens of what was imported and may leave, which a share is of, and
-// of what stays beside it.
+// shares returns the tokens of the blocks that may leave, as imported, and the tokens that always
+// stay.
 func (p *pass) shares() (leaves, stays token.Count) {
 	h := p.held
 	stays = p.meter.Fixed(h.Session)
@@ -67,7 +66,7 @@ func (p *pass) shares() (leaves, stays token.Count) {
 
 func (p *pass) candidates() []pager.Candidate {
 	h := p.held
-	behind := 0 // of the packet that the session began with
+	behind := 0 // index behind the packet that the session began with
 	if p.effects.PriorContext {
 		_, behind = h.Packet()
 	}
@@ -94,14 +93,14 @@ func (p *pass) candidates() []pager.Candidate {
 	return cs
 }
 
-// reads reports whether a message has a call that brings in a source.
+// reads reports whether a message calls a tool that reads a source.
 func (p *pass) reads(m *transcript.Message) bool {
 	return slices.ContainsFunc(m.Calls(), func(c transcript.ToolCall) bool {
 		return p.engine.Opts.Tools.Of(c) == tool.Read
 	})
 }
 
-// size returns the tokens of a block in a form.
+// size returns the tokens of block i in form f.
 func (p *pass) size(i int, f pager.Form) token.Count {
 	h := p.held
 	row := &h.Rows[i]
@@ -121,8 +120,8 @@ func (p *pass) size(i int, f pager.Form) token.Count {
 	return p.meter.Entries(pager.Entries(h.Session.Messages, &h.Blocks[i], f, p.stub(i, f)))
 }
 
-// planCover returns the plan of lines for a request. What texts cost one by one may
-// be a little less than what they cost together; then a little less is planned.
+// planCover returns a plan of lines for a request. Texts counted one by one may have fewer tokens
+// than the stub with all of them; then planCover lowers the budget and plans again.
 func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 	c := p.cover()
 	r := &pager.CoverRequest{Request: *req, Readings: c.Readings, Names: c.Names, Count: func(block, passage int) token.Count {
@@ -134,7 +133,7 @@ func (p *pass) planCover(req *pager.Request) (*pager.Plan, error) {
 	for {
 		plan, err := pager.Cover(r)
 		if floor, ok := errors.AsType[*pager.FloorError](err); ok {
-			floor.Need += req.Budget - r.Budget // what the parts cost more together
+			floor.Need += req.Budget - r.Budget // the parts counted one by one are that much too small
 			floor.Budget = req.Budget
 		}
 		if err != nil || plan.Picks == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Probes generates probes from the originals of a session.
+// Probes generates probes from the original blocks of a session.
 func (e *Windows) Probes(ctx context.Context, scope governance.Scope, req *api.ProbesRequest) (_ *api.ProbesResult, err error) {
 	defer base.During("probes of session "+string(req.Session), &err)
 
@@ -30,7 +30,7 @@ func (e *Windows) Probes(ctx context.Context, scope governance.Scope, req *api.P
 	return &api.ProbesResult{Session: req.Session, Blocks: n, Probes: e.probesFrom(h, n, e.FactsOf(h, n, 0))}, nil
 }
 
-// RunProbes asks probes of what is in the window of a session, or of a text.
+// RunProbes asks probes of the window of a session, or of a text.
 func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *api.RunProbesRequest) (_ *api.RunProbesResult, err error) {
 	defer base.During("run probes", &err)
 
@@ -60,7 +60,7 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 			return nil, err
 		}
 	} else if req.Text == nil || probes == nil {
-		return nil, fmt.Errorf("%w: neither a session nor a text with probes", api.ErrRequest)
+		return nil, fmt.Errorf("%w: nothing to ask: give a session, or a text and probes", api.ErrRequest)
 	}
 	if req.Text != nil {
 		ev.Recall, ev.Window = append(ev.Recall, ev.Window...), []string{*req.Text}
@@ -76,10 +76,10 @@ func (e *Windows) RunProbes(ctx context.Context, scope governance.Scope, req *ap
 	return res, nil
 }
 
-// answered lets the generator answer probes from a window.
+// answered lets the generator answer probes from the window.
 func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.Evidence, res *api.RunProbesResult) (*probe.Report, error) {
 	if e.Opts.Generator == nil {
-		return nil, fmt.Errorf("%w: no model is set that could answer: see the settings generate.url and generate.ceiling", api.ErrPolicy)
+		return nil, fmt.Errorf("%w: no model is set that could answer the probes: set generate.url and generate.ceiling", api.ErrPolicy)
 	}
 	questions := make([]abstractive.Question, len(probes))
 	for i := range probes {
@@ -96,8 +96,8 @@ func (e *Windows) answered(ctx context.Context, probes []probe.Probe, ev *probe.
 	return probe.GradeAnswers(probes, answers), nil
 }
 
-// ProbeReport returns the rounds of compression of a session, and how the share of answered
-// probes drifted.
+// ProbeReport returns the rounds of compression of a session, and the drift of the share of
+// answered probes.
 func (e *Windows) ProbeReport(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProbeReport, err error) {
 	id := req.Session
 	defer base.During("probe report of session "+string(id), &err)
@@ -141,7 +141,7 @@ func (e *Windows) rounds(ctx context.Context, scope governance.Scope, id transcr
 	return rounds, nil
 }
 
-// reportOf returns what DriftOf needs of the report.
+// reportOf returns the fields of a report that [probe.DriftOf] reads.
 func reportOf(p *api.ProbeRound) *probe.Report {
 	r := &probe.Report{Tally: p.Tally, Score: p.Score, Critical: p.Critical, Ordinary: p.Ordinary, Types: p.Types}
 	for _, place := range [...]probe.Location{probe.Window, probe.Recall, probe.Lost} {

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// check encodes the window as it would be and asks the provider's rules.
+// check encodes the window as planned and fails if the validator of its provider rejects it.
 func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *hold.WindowSummary) error {
 	f, err := hold.FormatNamed(p.held.Head.Format)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *pass) check(rows []store.Block, stubs map[transcript.BlockID]pager.Stub
 	return err
 }
 
-// storePass writes what a compression comes to, and returns the id of its journal entry.
+// storePass stores the outcome of a compression and returns the id of its journal entry.
 func (e *Windows) storePass(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
 	h, plan := p.held, o.plan
 	c := &store.Change{Head: *h.Head}
@@ -46,8 +46,8 @@ func (e *Windows) storePass(ctx context.Context, scope governance.Scope, p *pass
 	return e.Record(ctx, scope, h, c, hold.OpPage, data, &record.Settlement{Rows: o.rows, Limit: plan.Budget, Kept: o.kept})
 }
 
-// storeByHand writes that blocks which a caller named were paged. Its journal entry has no
-// budget, and the moves of those blocks alone.
+// storeByHand stores an outcome that paged the blocks which a caller named. Its journal entry has
+// no budget, and only the moves of those blocks.
 func (e *Windows) storeByHand(ctx context.Context, scope governance.Scope, p *pass, o *outcome) (string, error) {
 	h := p.held
 	c := &store.Change{Head: *h.Head}
@@ -61,8 +61,8 @@ func (e *Windows) storeByHand(ctx context.Context, scope governance.Scope, p *pa
 	return e.Record(ctx, scope, h, c, hold.OpPageByHand, data, &record.Settlement{Rows: o.rows, Limit: data.Before, Kept: o.kept})
 }
 
-// moves returns the move of every block, and adds what changed to a change: rows, stubs
-// and what these were made from.
+// moves returns the move of every block, and adds the changed rows, the new stubs and the edges
+// to their sources to c.
 func (e *Windows) moves(c *store.Change, p *pass, o *outcome) ([]hold.Move, error) {
 	h, rows := p.held, o.rows
 	moves := make([]hold.Move, len(rows))
@@ -86,8 +86,8 @@ func (e *Windows) moves(c *store.Change, p *pass, o *outcome) ([]hold.Move, erro
 	return moves, nil
 }
 
-// sources returns the cells that the stub of a block is made from: those of the block and,
-// of what holds at the end of an account, those of all blocks that say so.
+// sources returns the cells that the stub of block i is made from: those of the block and, if the
+// stub ends with the state, those of all blocks that the state comes from.
 func (p *pass) sources(i int) []store.CellID {
 	rows := p.held.Rows
 	if p.account == nil || p.account.holder != i {
@@ -101,8 +101,7 @@ func (p *pass) sources(i int) []store.CellID {
 	return all
 }
 
-// stubCell adds a cell with a stub to a change, and edges to what it was made
-// from.
+// stubCell adds a cell with a stub to a change, and edges to the cells from which it was made.
 func (e *Windows) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (store.CellID, error) {
 	cell, err := e.JSONCell(store.CellStub, s)
 	if err != nil {
@@ -115,7 +114,7 @@ func (e *Windows) stubCell(c *store.Change, s pager.Stub, from []store.CellID) (
 	return cell.ID, nil
 }
 
-// figure writes the figures of an outcome into its new summary.
+// figure writes tokens, ratio and probe score of an outcome into its new summary.
 func (o *outcome) figure(h *hold.Snapshot) {
 	s := o.kept.Summary
 	s.TokensBefore, s.TokensAfter = int64(h.Head.Window), int64(o.plan.After)
@@ -125,8 +124,7 @@ func (o *outcome) figure(h *hold.Snapshot) {
 	}
 }
 
-// keepSummary adds the cell of a new summary to a change, with edges to what it
-// was made from.
+// keepSummary adds the cell of a new summary to a change, with edges to its sources.
 func (e *Windows) keepSummary(c *store.Change, h *hold.Snapshot, o *outcome, data *hold.PassEntry) error {
 	s, d := o.kept, o.drafted
 	o.figure(h)

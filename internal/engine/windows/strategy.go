@@ -10,24 +10,24 @@ func summarizes(s api.Strategy) bool {
 	return s != api.StrategyWindow && s != api.StrategyImportance && s != api.StrategyPager && s != api.StrategyAccount
 }
 
-// covers reports whether s keeps lines, and not blocks.
+// covers reports whether s keeps single lines of blocks.
 func covers(s api.Strategy) bool { return s == api.StrategyImportance || s == api.StrategyAnchored }
 
-// slides reports whether s keeps the newest blocks, and not the best.
+// slides reports whether s keeps the newest blocks, whatever their scores.
 func slides(s api.Strategy) bool {
 	return !covers(s) && s != api.StrategyPager && s != api.StrategyAccount
 }
 
-// A way is one way to try a compression.
+// A way is one way to try a compression: a strategy and its parameters.
 type way struct {
 	strategy api.Strategy
-	model    bool        // the draft is written by the generator
+	model    bool        // a model writes the draft
 	detail   ratio.Ratio // share of the budget that the summary may take
 	keepLast int         // newest blocks that stay as they are
-	account  bool        // beside the summary stands an account; without detail, of the summary only its id
+	account  bool        // an account stands beside the summary; if detail is 0, the summary is only its id
 }
 
-// plans returns the strategy by which a way plans what stands beside its summary.
+// plans returns the strategy that plans the blocks beside the summary.
 func (w *way) plans() api.Strategy {
 	if w.account {
 		return api.StrategyAccount
@@ -43,9 +43,10 @@ const (
 	retryLast  = 10
 )
 
-// ways returns what is tried, in order: the strategy that was asked for, first
-// with a draft of the model's if there is one; anchored as an account; then, if it makes a
-// summary, that in the window, more detail, more blocks as they are, and a sliding window.
+// ways returns the ways to try a request, in order. First the strategy of the request: with a
+// draft by the model if one is set, then without; for the anchored strategy, with an account. If
+// the strategy makes a summary, then follow: the summary in the window, a larger summary, a
+// larger summary with more blocks left whole, and a sliding window.
 func (e *Windows) ways(req *api.CompressRequest) []way {
 	last := e.keepLast(req.KeepLast)
 	var all []way
@@ -70,7 +71,8 @@ func (e *Windows) ways(req *api.CompressRequest) []way {
 	)
 }
 
-// keepLast returns how many of the newest blocks stay in the window.
+// keepLast returns how many of the newest blocks stay whole: asked, or the option, or 5. A
+// negative number means none.
 func (e *Windows) keepLast(asked int) int {
 	if asked == 0 {
 		asked = e.Opts.KeepLast

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// stub returns the stub of a block in a form, made once.
+// stub returns the stub of block i in form f. It makes each stub once.
 func (p *pass) stub(i int, f pager.Form) pager.Stub {
 	key := pageKey{i, f}
 	s, ok := p.made[key]
@@ -29,7 +29,7 @@ func (p *pass) stub(i int, f pager.Form) pager.Stub {
 	return s
 }
 
-// head returns the first line of the stub of a block that is cut to lines.
+// head returns the first line of the stub of a block of which lines are kept.
 func (p *pass) head(i int, short bool) string {
 	v := pager.View{Block: &p.held.Blocks[i], Messages: p.held.Session.Messages}
 	if short {
@@ -44,7 +44,7 @@ func (p *pass) head(i int, short bool) string {
 	return p.heads[i]
 }
 
-// quoted returns lines of a block behind the head of its stub.
+// quoted returns the kept lines of a block as a quotation below the head of its stub.
 func quoted(lines string) string {
 	if lines == "" {
 		return ""
@@ -68,8 +68,8 @@ func (p *pass) closes(plan *pager.Plan, i int) bool {
 	return true
 }
 
-// recut makes the stubs of a plan, counts them as they are, and returns the tokens of
-// the window.
+// recut makes the stubs of a plan of lines, corrects the plan by their real tokens, and returns
+// the tokens of the window.
 func (p *pass) recut(plan *pager.Plan) token.Count {
 	for i := range plan.Decisions {
 		d := &plan.Decisions[i]
@@ -89,9 +89,9 @@ func (p *pass) recut(plan *pager.Plan) token.Count {
 	return plan.After
 }
 
-// apply returns the rows and stubs as they are after a plan. Stubs that are new
-// have no cells yet. One that stays as it is costs more or less where a neighbor that
-// changes decides whether its quotation must be closed.
+// apply returns the rows and stubs after a plan. New stubs have no cells yet. The tokens of an
+// unchanged stub can still change, because its neighbors decide whether its quotation must be
+// closed.
 func (p *pass) apply(plan *pager.Plan) ([]store.Block, map[transcript.BlockID]pager.Stub) {
 	rows := slices.Clone(p.held.Rows)
 	stubs := make(map[transcript.BlockID]pager.Stub)

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// headAndSummary returns the head of a session and what stands for its older blocks, or
-// nil.
+// headAndSummary returns the head of a session and the summary in its window, or nil if there is
+// none.
 func (e *Windows) headAndSummary(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*store.Head, *hold.WindowSummary, error) {
 	head, err := e.Head(ctx, scope, id)
 	if err != nil {
@@ -23,7 +23,8 @@ func (e *Windows) headAndSummary(ctx context.Context, scope governance.Scope, id
 	return head, s, err
 }
 
-// Summary returns what stands in the window of a session for its older blocks.
+// Summary returns the summary in the window of a session. It fails with [store.ErrNotFound] if
+// there is none.
 func (e *Windows) Summary(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SummaryResult, err error) {
 	id := req.Session
 	defer base.During("summary of session "+string(id), &err)
@@ -38,8 +39,8 @@ func (e *Windows) Summary(ctx context.Context, scope governance.Scope, req *api.
 	return &api.SummaryResult{Session: id, SummaryInfo: *summaryInfo(s, nil), Text: s.Text, Summary: s.Whole()}, nil
 }
 
-// CheckSummary says whether a summary could stand for the blocks of a session, by the
-// judgement that [Judgement] describes.
+// CheckSummary judges whether a text may replace the first blocks of a session as their summary:
+// see [api.Judgement].
 func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req *api.CheckSummaryRequest) (_ *api.CheckSummaryResult, err error) {
 	defer base.During("check a summary of session "+string(req.Session), &err)
 
@@ -54,7 +55,7 @@ func (e *Windows) CheckSummary(ctx context.Context, scope governance.Scope, req 
 	return &api.CheckSummaryResult{Session: req.Session, Judgement: *j, Summary: s}, nil
 }
 
-// State returns the state of compression of a session.
+// State returns the state of the compression of a session: its tokens and its summary.
 func (e *Windows) State(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ProtocolState, err error) {
 	id := req.Session
 	defer base.During("state of session "+string(id), &err)

@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// standFor sets the summary of an outcome: as much of it as its share of the
-// budget has room for, or as the rules leave, if that is less.
+// setSummary sets the summary of an outcome, as long as its share of the budget allows, or as the
+// space that hard rules leave allows, if that is less.
 func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Request) {
 	h := c.pass.held
 	room := req.Budget - c.least(w.plans(), req)
@@ -54,7 +54,7 @@ func (c *compression) setSummary(o *outcome, d *drafted, w way, req *pager.Reque
 	o.kept, o.drafted = s, d
 }
 
-// least returns what a window takes at least, without a summary.
+// least returns the fewest tokens that a window without a summary can have.
 func (c *compression) least(s api.Strategy, req *pager.Request) token.Count {
 	low := *req
 	low.Budget, low.Fixed = -1, c.pass.meter.Fixed(c.pass.held.Session)
@@ -69,9 +69,9 @@ func (c *compression) least(s api.Strategy, req *pager.Request) token.Count {
 	return 0
 }
 
-// anchor returns the block behind which a summary of the first n blocks stands: the
-// first task among them, or else the last system text at the beginning; or the last
-// compaction by the provider, which reads nothing that stands before it.
+// anchor returns the block behind which a summary of the first n blocks stands: the first task
+// among them, or else the last system text at the start. If the provider compacted the session,
+// anchor returns the last such compaction, because the provider reads nothing before it.
 func (c *compression) anchor(n int) transcript.BlockID {
 	h := c.pass.held
 	var at transcript.BlockID
@@ -95,13 +95,12 @@ func (c *compression) tokensOf(n int) token.Count {
 	return sum
 }
 
-// opaqueLimit is the size of an opaque summary (context-compression skill,
-// Opaque Compression: max_tokens).
+// opaqueLimit is the most tokens of an opaque summary (context-compression skill, Opaque
+// Compression: max_tokens).
 const opaqueLimit = 500
 
-// dense returns the names of the first n blocks in one line, the newest first:
-// the opaque summary, from which a program or a model may go on and which nobody
-// can read.
+// dense returns the names in the first n blocks on one line, the newest first, up to limit
+// tokens. This is the opaque summary: a model can go on from it, but people can hardly read it.
 func (c *compression) dense(n int, limit token.Count) string {
 	found := c.factsOf(n)
 	seen := make(map[string]bool)
@@ -121,13 +120,12 @@ func (c *compression) dense(n int, limit token.Count) string {
 	return text
 }
 
-// ledgerShare is the part of a summary that its ledger may take.
+// ledgerShare is the share of a summary, as a divisor, that its ledger may take.
 const ledgerShare = 8
 
-// ledger returns the ledger of the first n blocks: the files and commands that they
-// worked with, the last used first, how each stands and by which block what is known
-// of it comes back. It is no larger than the limit, and empty if there is nothing to
-// list.
+// ledger returns a list of the files and commands of the first n blocks, the last used first,
+// each with its status and the block to recall. It has at most limit tokens, and is empty if
+// there is nothing to list.
 func (p *pass) ledger(n int, limit token.Count) string {
 	h := p.held
 	graph := facts.NewGraph(h.Session.Messages, h.Blocks[:n], &facts.Options{Tools: p.engine.Opts.Tools, Project: h.Session.Project})
@@ -155,8 +153,8 @@ func (p *pass) ledger(n int, limit token.Count) string {
 	return text
 }
 
-// standing says in one line how a file or a command stands, with the last block of
-// each act.
+// standing returns a line about a file or command: its name, and each act on it with the last
+// block that did it.
 func (p *pass) standing(n *facts.Node) string {
 	last := make(map[facts.Act]int)
 	for _, u := range n.Uses {
@@ -178,5 +176,5 @@ func (p *pass) standing(n *facts.Node) string {
 	return fmt.Sprintf("%s: %s", firstLine(n.Name), strings.Join(said, ", "))
 }
 
-// firstLine returns the first line of a text, of 100 characters at most.
+// firstLine returns the first line of a text, cut to 100 characters.
 func firstLine(s string) string { return text.Short(text.FirstLine(s), 100) }

@@ -22,7 +22,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 		return nil, fmt.Errorf("%w: %w", api.ErrRequest, err)
 	}
 	if req.Window < 0 {
-		return nil, fmt.Errorf("%w: a window of %d tokens", api.ErrRequest, req.Window)
+		return nil, fmt.Errorf("%w: a window of %d tokens is below 0", api.ErrRequest, req.Window)
 	}
 	h, err := e.Load(ctx, scope, req.Session)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Windows) Trigger(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// trigger returns the trigger of a request, or that of the options.
+// trigger returns asked, or the trigger of the options if asked is nil.
 func (e *Windows) trigger(asked *pager.Trigger) *pager.Trigger {
 	if asked != nil {
 		return asked

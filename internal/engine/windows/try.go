@@ -18,17 +18,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A compression is what the attempts at one compression share.
+// A compression holds what all attempts at one compression share.
 type compression struct {
 	engine *Windows
 	pass   *pass
 	req    *api.CompressRequest
-	policy *probe.Criteria // nil: everything is accepted
+	policy *probe.Criteria // nil accepts every attempt
 	inputs []digest.Digest
-	texts  map[int][]facts.Fact  // facts of the first n blocks
-	probes []probe.Probe         // asked of every attempt
-	drafts map[draftKey]*drafted // made once
-	past   *summary.Summary      // of the earlier windows, made once
+	texts  map[int][]facts.Fact  // facts of the first n blocks, by n
+	probes []probe.Probe         // the same for every attempt
+	drafts map[draftKey]*drafted // made at first use
+	past   *summary.Summary      // summary of the earlier windows, made at first use
 }
 
 type draftKey struct {
@@ -37,8 +37,9 @@ type draftKey struct {
 	anew   bool
 }
 
-// attempts tries the ways of a request in order and returns the first outcome
-// that is accepted.
+// attempts tries the ways of a request in order and returns the first accepted outcome, with all
+// attempts. If none is accepted, it fails with an error that wraps [api.ErrBudget] or with an
+// [*api.ProbesError].
 func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest) (*outcome, []api.Attempt, error) {
 	c := &compression{
 		engine: e, pass: p, req: req, inputs: inputsOf(p.held),
@@ -55,7 +56,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 	}
 	switch {
 	case req.Strategy == api.StrategyOpaque && req.ProbeMin == nil:
-		c.policy = policyOf(new(ratio.Ratio)) // it is graded, and nobody could read it anyway
+		c.policy = policyOf(new(ratio.Ratio)) // it is graded, but no grade rejects it
 	case summarizes(req.Strategy) || req.ProbeMin != nil:
 		c.policy = policyOf(req.ProbeMin)
 	}
@@ -72,7 +73,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 			if isFloor && floor == nil {
 				floor = err
 			}
-			a.Reasons = append(a.Reasons, err.Error()) // another way may do
+			a.Reasons = append(a.Reasons, err.Error()) // go on with the next way
 			tried = append(tried, a)
 			continue
 		}
@@ -88,7 +89,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 	return nil, nil, &api.ProbesError{Attempts: tried, Report: last}
 }
 
-// try goes one way.
+// try tries one way, grades the result and reports in the attempt whether it is accepted.
 func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, error) {
 	o, a, err := c.outcome(ctx, w)
 	if err != nil {
@@ -122,8 +123,8 @@ func (c *compression) try(ctx context.Context, w way) (*outcome, api.Attempt, er
 	return o, a, nil
 }
 
-// judge judges the new summary of an outcome as CheckSummary will. An attempt whose
-// summary is refused is refused, too.
+// judge judges the new summary of an outcome as CheckSummary does. If the summary is refused, so
+// is the attempt.
 func (c *compression) judge(o *outcome, a *api.Attempt) {
 	o.figure(c.pass.held)
 	n := o.kept.Covers
@@ -137,8 +138,7 @@ func (c *compression) judge(o *outcome, a *api.Attempt) {
 	}
 }
 
-// covers returns how many blocks a summary covers if so many of the newest are
-// left out.
+// covers returns how many blocks a summary covers if keepLast of the newest are left out.
 func (c *compression) covers(keepLast int) int { return max(len(c.pass.held.Blocks)-keepLast, 0) }
 
 // outcome makes the summary and the plan of one way.
@@ -165,7 +165,7 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 	case w.model:
 		return nil, a, fmt.Errorf("%w: %s", errDraft, cmp.Or(strings.Join(o.warnings, "; "), "there is nothing to write: all blocks are among the last"))
 	}
-	c.pass.told, c.pass.verbatim = o.kept.ModelCovers(), w.strategy == api.StrategyAnchored
+	c.pass.modelCovers, c.pass.verbatim = o.kept.ModelCovers(), w.strategy == api.StrategyAnchored
 	req.Fixed = c.pass.meter.Fixed(h.Session) + o.kept.Size()
 	var err error
 	planned := w.plans()
@@ -179,8 +179,8 @@ func (c *compression) outcome(ctx context.Context, w way) (*outcome, api.Attempt
 	return o, a, nil
 }
 
-// without says that an outcome has no new summary although its strategy makes one, and
-// which strategy it comes to.
+// without records that an outcome has no new summary although its strategy makes one: it adds a
+// warning and sets the strategy that was used instead.
 func (o *outcome) without(c *compression, account bool) {
 	asked := o.strategy
 	switch o.strategy = api.StrategyWindow; {
@@ -195,7 +195,7 @@ func (o *outcome) without(c *compression, account bool) {
 	o.warnings[0] = fmt.Sprintf("%s; %s made no new summary and did as %s does", o.warnings[0], asked, o.strategy)
 }
 
-// keepNewest puts more of the newest blocks under the rule for them.
+// keepNewest puts the last blocks of a request under [pager.RuleRecent], unless they have a rule.
 func (c *compression) keepNewest(req *pager.Request, last int) {
 	for i := c.covers(last); i < len(req.Blocks); i++ {
 		if req.Blocks[i].Rule == "" {
@@ -204,14 +204,12 @@ func (c *compression) keepNewest(req *pager.Request, last int) {
 	}
 }
 
-// grade asks an outcome's window what the originals answered. Every attempt is
-// asked the same.
+// grade asks an outcome's window the probes of the originals. Every attempt gets the same probes.
 func (c *compression) grade(o *outcome) *probe.Report {
 	return probe.Grade(c.asked(), evidenceOf(c.pass.held, o.rows, o.stubs, o.kept))
 }
 
-// asked returns the probes: about all blocks that the first way covers, and so about
-// all that any does.
+// asked returns the probes about all blocks that the first way covers; no way covers more.
 func (c *compression) asked() []probe.Probe {
 	if c.probes == nil {
 		n := c.covers(c.engine.keepLast(c.req.KeepLast))
@@ -220,9 +218,8 @@ func (c *compression) asked() []probe.Probe {
 	return c.probes
 }
 
-// nameLost adds to the summary of an outcome the ids of blocks that have what neither
-// the window nor one recall answers, and reports whether it did. There must be
-// room for them.
+// nameLost adds to the summary the ids of the blocks whose probes neither the window nor one
+// recall answers. It reports false and changes nothing if there is no room for them.
 func (c *compression) nameLost(o *outcome) bool {
 	if o.drafted == nil || o.report.Lost() == 0 {
 		return false

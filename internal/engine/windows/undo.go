@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// undone is what the journal keeps of an undo: the moves, and what they undo.
+// undone is the data of an undo in the journal: the moves, and the operation undone.
 type undone struct {
 	Undoes string      `json:"undoes"`
 	Before token.Count `json:"before"`
@@ -26,8 +26,8 @@ type undone struct {
 	Summary *hold.SummaryChange `json:"summary,omitempty"`
 }
 
-// Undo takes back the last operation of a session that is not undone: the window is then
-// what it was before, exactly, and so are the pins.
+// Undo reverts the last operation of a session that is not undone: window and pins are then
+// exactly as before that operation.
 func (e *Windows) Undo(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (_ *api.UndoResult, err error) {
 	r := *req
 	where := "undo in session " + string(r.Session)
@@ -71,7 +71,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	if err != nil {
 		return nil, err
 	}
-	var was undone // pages and pins have the same fields
+	var was undone // the entries of passes and pins have the same fields
 	if err := hold.ReadEntry(target, &was); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	for _, m := range was.Moves {
 		i, there := places[m.Block]
 		if !there || !m.Changed() {
-			continue // it left the conversation since, or never moved
+			continue // the block left the conversation since, or did not move
 		}
 		back := m
 		back.From, back.To, back.Before, back.After, back.Step = m.To, m.From, m.After, m.Before, ""
@@ -102,7 +102,7 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 			r.Pinned = !p.Pinned
 			c.Blocks = append(c.Blocks, *r)
 		} else {
-			continue // it left the conversation since
+			continue // the block left the conversation since
 		}
 		data.Pins = append(data.Pins, pinning{p.Block, !p.Pinned})
 	}
@@ -129,8 +129,8 @@ func (e *Windows) undo(ctx context.Context, scope governance.Scope, req *api.Und
 	return res, err
 }
 
-// lastOp returns the operation to undo: the last that changed the window or the
-// pins and is not undone.
+// lastOp returns the operation to undo: the last one that changed the window or the pins and is
+// not undone. It fails with [api.ErrPolicy] if req names another.
 func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.UndoRequest) (*store.Entry, error) {
 	ops, err := e.Ops(ctx, scope, req.Session)
 	if err != nil {
@@ -153,11 +153,11 @@ func (e *Windows) lastOp(ctx context.Context, scope governance.Scope, req *api.U
 	case req.Op != "" && !exists:
 		return nil, fmt.Errorf("operation %s: %w", req.Op, store.ErrNotFound)
 	case kind == hold.OpImport:
-		return nil, fmt.Errorf("%w: %s is an import, which took nothing away", api.ErrPolicy, req.Op)
+		return nil, fmt.Errorf("%w: operation %s is an import and cannot be undone: it removed nothing", api.ErrPolicy, req.Op)
 	case kind == hold.OpContract:
-		return nil, fmt.Errorf("%w: %s is of the contract, which only grows", api.ErrPolicy, req.Op)
+		return nil, fmt.Errorf("%w: operation %s changed the contract and cannot be undone: a contract only grows", api.ErrPolicy, req.Op)
 	case kind == hold.OpRewrite:
-		return nil, fmt.Errorf("%w: %s keeps what was sent to a model, which stays", api.ErrPolicy, req.Op)
+		return nil, fmt.Errorf("%w: operation %s records bytes sent to a model and cannot be undone", api.ErrPolicy, req.Op)
 	case last == nil:
 		return nil, api.About(api.SubjectHistory, fmt.Errorf("nothing to undo: %w", store.ErrNotFound))
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Why tells of every decision about a block, with the rule or the inputs of the score, and
-// what rule and score it has now; and of its names and lines how likely the agent needs
-// them again, by what, and whether they are in the window.
+// Why returns every decision about a block, with its rule or the inputs of its score, and its
+// present rule and score. For the names and lines of the block it returns how likely the agent
+// needs them again, why, and whether they are in the window.
 func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.BlockRequest) (_ *api.WhyResult, err error) {
 	block := req.Block
 	defer base.During("why "+block, &err)
@@ -66,7 +66,8 @@ func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.Bloc
 	return res, err
 }
 
-// imports returns what an import did to a block because the client had done it.
+// imports returns the changes to a block that an import recorded because the client had made
+// them.
 func imports(entry *store.Entry, block transcript.BlockID) ([]api.WhyEntry, error) {
 	var data hold.ImportEntry
 	if err := hold.ReadEntry(entry, &data); err != nil {
@@ -131,7 +132,7 @@ func (e *Windows) history(ctx context.Context, scope governance.Scope, ref store
 // mostExplained is how many names and lines of a block are explained.
 const mostExplained = 10
 
-// need says what of block i is likely to be needed again.
+// need returns the names and lines of block i that are likely to be needed again.
 func (p *pass) need(i int) *api.WhyNeed {
 	c := p.likely()
 	model := p.engine.Opts.Model
@@ -173,10 +174,10 @@ func (p *pass) need(i int) *api.WhyNeed {
 	return w
 }
 
-// share turns a chance, which is in billionths, to millionths.
+// share converts a chance in billionths to millionths.
 func share(c facts.Chance) ratio.Ratio { return ratio.Ratio((c + 500) / 1000) }
 
-// window returns all that the window says.
+// window returns the text of the whole window.
 func (p *pass) window() string {
 	h := p.held
 	var b strings.Builder
@@ -201,7 +202,7 @@ func (p *pass) window() string {
 	return b.String()
 }
 
-// overtaken adds the calls of block i whose results later calls have overtaken.
+// overtaken adds to w the calls of block i whose results are out of date because of later calls.
 func (p *pass) overtaken(i int, w *api.WhyNeed) {
 	h := p.held
 	graph := facts.NewGraph(h.Session.Messages, h.Blocks, &facts.Options{Tools: p.engine.Opts.Tools})

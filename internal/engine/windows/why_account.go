@@ -16,7 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// whyAccount returns what the account has of block i, or nil if the last pass made none.
+// whyAccount explains the account's choice of units of block i. It returns nil if the last pass
+// made no account.
 func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pass, i int) (*api.WhyAccount, error) {
 	h := p.held
 	before, err := e.passes(ctx, scope, h.Head.ID)
@@ -34,18 +35,18 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 	if err != nil {
 		return nil, err
 	}
-	a := p.accounted()
+	a := p.accountInput()
 	mean := a.worth.Mean(a.units)
-	w := &api.WhyAccount{Floor: rated(floorOf(made, last), mean), Units: []api.WhyUnit{}}
+	w := &api.WhyAccount{Floor: relativeTo(floorOf(made, last), mean), Units: []api.WhyUnit{}}
 	prior := cmp.Or(e.Opts.Prior, account.DefaultPrior())
 	text, whole := p.inPlace(i)
 	for k := a.of[i][0]; k < a.of[i][1]; k++ {
 		unit := &a.units[k]
 		if unit.Kind == account.Sign {
-			continue // it stands above others, and says nothing alone
+			continue // a heading above other units, which says nothing alone
 		}
 		u := api.WhyUnit{
-			Text: unit.Text, Kind: unit.Kind.String(), Tokens: r.Count(k), Worth: rated(made.Rate[k], mean),
+			Text: unit.Text, Kind: unit.Kind.String(), Tokens: r.Count(k), Worth: relativeTo(made.Rate[k], mean),
 			Kept: whole || strings.Contains(text, transcript.Quote(unit.Text)), Because: prior.Explain(&a.worth.Sights[k]),
 		}
 		if u.Kept {
@@ -74,10 +75,11 @@ func (e *Windows) whyAccount(ctx context.Context, scope governance.Scope, p *pas
 	return w, nil
 }
 
-// rated returns a worth for each byte as a multiple of the mean.
-func rated(rate, mean int64) ratio.Ratio { return ratio.Of(rate, mean) }
+// relativeTo returns a worth per byte as a multiple of the mean.
+func relativeTo(rate, mean int64) ratio.Ratio { return ratio.Of(rate, mean) }
 
-// floorOf returns what the first unit is worth that a plan takes only with a larger budget.
+// floorOf returns the worth of the first unit that a larger budget would add, or 0 if there is
+// none.
 func floorOf(made *account.Plan, budget token.Count) int64 {
 	first := -1
 	for k, from := range made.From {
@@ -91,8 +93,7 @@ func floorOf(made *account.Plan, budget token.Count) int64 {
 	return made.Rate[first]
 }
 
-// inPlace returns what stands in the window in place of block i, and whether the block
-// itself does.
+// inPlace returns the text of the stub of block i, and whether the block itself is in the window.
 func (p *pass) inPlace(i int) (text string, whole bool) {
 	switch pager.Form(p.held.Rows[i].Form) {
 	case pager.Whole, pager.Bare:
