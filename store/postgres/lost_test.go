@@ -85,7 +85,8 @@ func (c *cutter) serve(client net.Conn) {
 		_ = client.Close()
 		return
 	}
-	var mute atomic.Bool // nothing of the server's answers gets through any more
+	var mute atomic.Bool   // nothing of the server's answers gets through any more
+	var cutting sync.Mutex // while it is locked, the client does not notice that the server is gone
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer server.Close()
@@ -95,6 +96,8 @@ func (c *cutter) serve(client net.Conn) {
 			if n > 0 {
 				if ends := c.ends(buf[:n]); ends && take(&c.before) {
 					c.cut.Add(1)
+					cutting.Lock()
+					defer cutting.Unlock()
 					_ = server.Close()
 					if c.meanwhile != nil {
 						c.meanwhile()
@@ -115,7 +118,11 @@ func (c *cutter) serve(client net.Conn) {
 		}
 	})
 	wg.Go(func() {
-		defer client.Close()
+		defer func() {
+			cutting.Lock()
+			defer cutting.Unlock()
+			_ = client.Close()
+		}()
 		buf := make([]byte, 64<<10)
 		for {
 			n, err := server.Read(buf)
