@@ -125,7 +125,7 @@ func TestAnIDNamesItsArtifact(t *testing.T) {
 		t.Errorf("by its beginning: %+v, %v", got, err)
 	}
 	_, err := b.Get(t.Context(), scope, &carrel.GetRequest{ID: "note"})
-	if err == nil || !strings.Contains(err.Error(), "notes-0 and notes-1 begin so") {
+	if err == nil || !strings.Contains(err.Error(), "notes-0 and notes-1 begin with it") {
 		t.Errorf("what fits several says %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestManifestsAreNamed(t *testing.T) {
 		}
 	}
 	_, err := b.Manifest(t.Context(), scope, &carrel.IDRequest{ID: "m_"})
-	if err == nil || !strings.Contains(err.Error(), third+" and "+second+" begin so") {
+	if err == nil || !strings.Contains(err.Error(), third+" and "+second+" begin with it") {
 		t.Errorf("what fits several says %v", err)
 	}
 	for _, tt := range []struct {

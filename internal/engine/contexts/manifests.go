@@ -123,7 +123,7 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	case 1:
 		return found[0], nil
 	}
-	return "", api.About(api.SubjectManifest, fmt.Errorf("%w: manifest %s: %s and %s begin so", api.ErrAmbiguous, id, found[0], found[1]))
+	return "", api.About(api.SubjectManifest, fmt.Errorf("%w: manifest %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, id, found[0], found[1]))
 }
 
 // DiffManifests returns how one context became another.

@@ -118,7 +118,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 			text = secret.RedactPersonal(text)
 		}
 		if found := secret.Scan(text); len(found) > 0 {
-			return nil, api.About(api.SubjectCredential, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d)", api.ErrPolicy, found[0].Kind, found[0].Start))
+			return nil, api.About(api.SubjectCredential, fmt.Errorf("%w: the content looks like a credential (%s, at byte %d): edit the text", api.ErrPolicy, found[0].Kind, found[0].Start))
 		}
 		if known, err := e.remembered(ctx, scope, text); err != nil || known {
 			return nil, cmp.Or(err, fmt.Errorf("%w: the same is remembered already", api.ErrPolicy))

@@ -15,14 +15,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Agreement is the contract of a session: its statements, and what they lead
-// to.
+// An Agreement is the contract of a session: its statements, and the state after running them.
 type Agreement struct {
 	Lines []string
 	State *contract.Contract
 }
 
-// Agreement returns the contract of a session, which is read once.
+// Agreement returns the contract of a session. It reads the contract once for each snapshot.
 func (e *Desk) Agreement(ctx context.Context, scope governance.Scope, h *Snapshot) (*Agreement, error) {
 	if h.Contract != nil {
 		return h.Contract, nil
@@ -51,11 +50,11 @@ func (e *Desk) Statements(ctx context.Context, scope governance.Scope, id transc
 	return lines, nil
 }
 
-// Today returns the date that contracts know by that name.
+// Today returns the present date, which a contract reads by the name "today".
 func (e *Desk) Today() string { return e.Now().Format(time.DateOnly) }
 
-// Run runs the agreement as it is after further statements. If a rule of it
-// fails, it is refused.
+// Run runs the agreement followed by more statements. It fails with [api.ErrPolicy] if a rule
+// fails.
 func (a *Agreement) Run(lines []string, today string) (*contract.Report, error) {
 	r, err := contract.Run(slices.Values(slices.Concat(a.Lines, lines)), &contract.RunOptions{Today: today})
 	if err == nil {
@@ -67,9 +66,9 @@ func (a *Agreement) Run(lines []string, today string) (*contract.Report, error) 
 	return r, nil
 }
 
-// CheckPinned returns an error if a block that must stay in the window is out of it. No
-// operation leaves that behind, so somebody else wrote it, and what an operation
-// writes must not cover it up.
+// CheckPinned returns an error if a block that must stay in the window is out of it. No operation
+// of the engine causes that, so another program wrote to the store, and the next operation must
+// not hide it.
 func (a *Agreement) CheckPinned() error {
 	for _, l := range [...]contract.List{contract.PinnedBlocks, contract.CorrectionBlocks} {
 		for _, id := range a.State.Texts(l) {
@@ -81,9 +80,9 @@ func (a *Agreement) CheckPinned() error {
 	return nil
 }
 
-// LeftDecisions returns what a contract says of a block that left the conversation since the
-// last pass. One that records a correction is not said to be evicted: what it records
-// still holds.
+// LeftDecisions returns the moves that a contract records for a block that left the conversation
+// since the last pass. A block that records a correction gets none, because its correction still
+// applies.
 func LeftDecisions(state *contract.Contract, id transcript.BlockID) []contract.Move {
 	block := ContractID(id)
 	if !known(state, block) || slices.Contains(state.Texts(contract.CorrectionBlocks), block) {
@@ -92,21 +91,21 @@ func LeftDecisions(state *contract.Contract, id transcript.BlockID) []contract.M
 	return []contract.Move{{Block: block, Bucket: contract.Evicted}}
 }
 
-// ContractID returns the id by which a contract knows a block.
+// ContractID returns the id under which a contract lists a block: "block-" and its id.
 func ContractID(id transcript.BlockID) string { return "block-" + string(id) }
 
-// blockID returns the block that a contract knows by an id.
+// blockID returns the block that a contract lists under an id.
 func blockID(id string) transcript.BlockID {
 	return transcript.BlockID(strings.TrimPrefix(id, "block-"))
 }
 
-// known reports whether a contract has a block.
+// known reports whether a contract lists a block.
 func known(s *contract.Contract, id string) bool {
 	_, ok := s.Bucket(id)
 	return ok
 }
 
-// Bucket returns the list of the contract for a state.
+// Bucket returns the list of the contract for blocks in a state.
 func Bucket(s store.State) contract.Bucket {
 	switch s {
 	case store.StateLive:
@@ -118,8 +117,8 @@ func Bucket(s store.State) contract.Bucket {
 	return contract.Evicted
 }
 
-// Rules returns the rule of each block. Blocks that the contract says record a
-// correction are under that rule, too.
+// Rules returns the rule of each block. The last keepLast blocks are under a rule, and so are
+// blocks that record a correction by the contract.
 func (e *Desk) Rules(ctx context.Context, scope governance.Scope, h *Snapshot, keepLast int) ([]pager.Rule, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A quotation ends before what an account keeps of the user's words: they are in no stub, and
+// A quotation ends before the user's words that an account keeps: these words are in no stub, and
 // must not seem to be.
 func TestQuotationsEndBeforeWords(t *testing.T) {
 	const quoting, words = "[carrel sum_0a1b2c3d: summary of blocks 1 to 4]\n## Session Intent\nMend the lamp.", "Paint it, too. …\n[12345678]"
@@ -37,8 +37,7 @@ func TestQuotationsEndBeforeWords(t *testing.T) {
 	}
 }
 
-// What leaves with the thinking of a block is the thinking, and the framing of messages that
-// have nothing else.
+// Thinking counts the tokens of the thinking and the framing of messages that have nothing else.
 func TestTokensOfThinking(t *testing.T) {
 	m := Meter{Counter: bytesCounted{}, Framing: token.Framing{Message: 100}}
 	thinking := transcript.Thinking{Text: "12345"}
@@ -59,7 +58,7 @@ func TestTokensOfThinking(t *testing.T) {
 	}
 }
 
-// bytesCounted takes each byte for a token.
+// bytesCounted is a counter that counts each byte as a token.
 type bytesCounted struct{}
 
 func (bytesCounted) Encoding() string           { return "bytes" }

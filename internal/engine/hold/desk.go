@@ -1,5 +1,6 @@
-// Package hold reads a session at a revision: its messages and blocks, what its window has,
-// its earlier windows, its contract and its summary, and what of it is likely to be needed.
+// Package hold reads a session at a revision: its messages and blocks, its window and earlier
+// windows, its contract and summary. It also finds the texts that the agent is likely to need
+// again.
 package hold
 
 import (
@@ -13,13 +14,14 @@ type Desk struct {
 	*Memory
 }
 
-// Memory is what all engines over one store keep of sessions.
+// Memory holds the caches of sessions that all engines over one store share.
 type Memory struct {
 	Scans    ScanCache
 	Sessions SessionCache
 }
 
-// Forget takes out of memory all that is of a scope: something of it was erased.
+// Forget removes everything about a scope from memory. It is called after an erasure in the
+// scope.
 func (e *Desk) Forget(scope governance.Scope) {
 	e.Pages.DropScope(scope)
 	e.Segments.Forget(scope)

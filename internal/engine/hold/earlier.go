@@ -10,17 +10,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An EarlierWindow is what the conversation was before a compaction by the client. Its blocks are
-// cold, and off as the store has it: they are in no window that is still sent.
+// An EarlierWindow is a part of the conversation before a compaction by the client. Its blocks
+// are cold, and the store marks them as off: no request sends them any more.
 type EarlierWindow struct {
 	Msgs   []transcript.Message
-	Blocks []transcript.Block // that the store knows, with the ids of rows
+	Blocks []transcript.Block // blocks that are in the store, with the ids of their rows
 	Rows   []store.Block
 }
 
-// findEarlier finds what is stored of the earlier windows, among the blocks that are off:
-// a block is the one that has the cells of its items. Blocks that are not stored are of
-// a session that was imported when they were none.
+// findEarlier finds the rows of earlier windows among the blocks that are off: a row belongs to
+// the block with the same cells. Blocks without a row come from an import that did not read
+// earlier windows.
 func (h *Snapshot) findEarlier(earlier [][]transcript.Block) {
 	cells := h.itemCells()
 	rows := make(map[string]int, len(h.Off)) // by their cells
@@ -50,7 +50,7 @@ func (h *Snapshot) findEarlier(earlier [][]transcript.Block) {
 	h.Off = left
 }
 
-// cellKey returns cells as one word.
+// cellKey returns the ids of cells as one string, for use as a key.
 func cellKey(cells []store.CellID) string {
 	var b strings.Builder
 	for _, id := range cells {
@@ -59,17 +59,17 @@ func cellKey(cells []store.CellID) string {
 	return b.String()
 }
 
-// An unrecorded block is one of an earlier window that the store does not know.
+// An unrecorded is a block of an earlier window that the store does not have.
 type unrecorded struct {
 	Msgs  []transcript.Message
 	Block transcript.Block
 }
 
-// itemCells returns the cell of each item that has one to itself.
+// itemCells returns for each item of the session the cell that holds exactly this item, or "".
 func (h *Snapshot) itemCells() []store.CellID {
 	cells := make([]store.CellID, len(h.Session.Items))
-	k, at := 0, 0     // a body, and where it begins
-	item, pos := 0, 0 // an item, and where it begins
+	k, at := 0, 0     // index of a body, and the byte at which it begins
+	item, pos := 0, 0 // index of an item, and the byte at which it begins
 	for item < len(cells) && k < len(h.Bodies) {
 		size := len(h.Session.Items[item].Raw)
 		switch {
@@ -88,7 +88,7 @@ func (h *Snapshot) itemCells() []store.CellID {
 	return cells
 }
 
-// CellsOf returns the cells of a block, given those of the items.
+// CellsOf returns the cells of a block, given the cell of each item.
 func CellsOf(msgs []transcript.Message, b *transcript.Block, items []store.CellID) []store.CellID {
 	var cells []store.CellID
 	for _, k := range b.Messages {
@@ -99,9 +99,9 @@ func CellsOf(msgs []transcript.Message, b *transcript.Block, items []store.CellI
 	return cells
 }
 
-// Entire returns the session as if the client had never compacted it: the blocks of
-// the earlier windows stand before those of the conversation. It is for what looks back;
-// a window is made of h itself.
+// Entire returns the session as if the client had never compacted it: the blocks of the earlier
+// windows stand before those of the conversation. Use it to look back; use h itself to make a
+// window.
 func (h *Snapshot) Entire() *Snapshot {
 	if len(h.Earlier) == 0 {
 		return h
@@ -120,7 +120,7 @@ func (h *Snapshot) Entire() *Snapshot {
 	return all
 }
 
-// Shifted returns blocks whose messages stand behind n others.
+// Shifted returns a copy of blocks whose message indexes are higher by n.
 func Shifted(blocks []transcript.Block, n int) []transcript.Block {
 	out := slices.Clone(blocks)
 	for i := range out {
@@ -133,7 +133,7 @@ func Shifted(blocks []transcript.Block, n int) []transcript.Block {
 	return out
 }
 
-// Behind returns how many blocks the earlier windows have.
+// Behind returns the number of blocks in the earlier windows.
 func (h *Snapshot) Behind() int {
 	n := 0
 	for i := range h.Earlier {
@@ -142,8 +142,8 @@ func (h *Snapshot) Behind() int {
 	return n
 }
 
-// WindowOf returns the number of the earlier window that block i of the entire session
-// is in, the oldest is 1, or 0 if it is in the conversation.
+// WindowOf returns the number of the earlier window that has block i of [Snapshot.Entire]. The
+// oldest window is 1; 0 means that the block is in the conversation.
 func (h *Snapshot) WindowOf(i int) int {
 	for w := range h.Earlier {
 		if n := len(h.Earlier[w].Blocks); i < n {
@@ -155,7 +155,7 @@ func (h *Snapshot) WindowOf(i int) int {
 	return 0
 }
 
-// Info returns block i of the earlier window with an index, for a list.
+// Info describes block i of the earlier window with index window, for a list.
 func (p *EarlierWindow) Info(window, i int) api.BlockInfo {
 	r := &p.Rows[i]
 	return api.BlockInfo{

@@ -13,18 +13,19 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// BlockPrefix returns the beginning of a block's id that a word names, which may have "#"
-// or "block-" before it, as stubs and contracts do.
+// BlockPrefix returns the prefix of a block id that word contains. It removes a leading "#" or
+// "block-", which stubs and contracts put before ids.
 func BlockPrefix(word string) string {
 	return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(word, "#"), "block-"))
 }
 
-// FindBlock returns the block whose id begins with a prefix. A "block-" or "#"
-// before it, as contracts and stubs have it, is ignored.
+// FindBlock returns the block whose id begins with prefix. A leading "#" or "block-" is ignored.
+// It fails with [store.ErrNotFound] if there is none, and with [api.ErrAmbiguous] if there are
+// several.
 func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix string) (store.BlockRef, *store.Block, error) {
 	id := BlockPrefix(prefix)
 	if id == "" {
-		return store.BlockRef{}, nil, fmt.Errorf("%w: no block id", store.ErrNotFound)
+		return store.BlockRef{}, nil, fmt.Errorf("%w: the block id is empty", store.ErrNotFound)
 	}
 	refs, err := e.Store.Find(ctx, scope, id, 6)
 	switch {
@@ -46,7 +47,7 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	}
 	b, err := e.Store.Block(ctx, scope, refs[0])
 	if errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w: block %s is indexed but not there", store.ErrCorrupt, prefix)
+		err = fmt.Errorf("%w: block %s is in the index but not stored", store.ErrCorrupt, prefix)
 	}
 	if err != nil {
 		return store.BlockRef{}, nil, err
@@ -54,8 +55,8 @@ func (e *Desk) FindBlock(ctx context.Context, scope governance.Scope, prefix str
 	return refs[0], b, nil
 }
 
-// A RetiredError says that a session was removed, which is an [ErrPolicy], or purged,
-// which is an [ErrGone].
+// A RetiredError says that a session was removed or purged. It wraps [api.ErrPolicy] if the
+// session was removed and [api.ErrGone] if it was purged.
 type RetiredError struct {
 	session transcript.SessionID
 	Status  store.Status
@@ -68,12 +69,12 @@ func (e *RetiredError) Error() string {
 	return fmt.Sprintf("%v: session %s was removed: restore it first (carrel sessions rm --undo %s)", api.ErrPolicy, e.session, e.session)
 }
 
-// Is makes errors.Is(e, ErrGone) or errors.Is(e, ErrPolicy) true.
+// Is implements the interface of [errors.Is].
 func (e *RetiredError) Is(target error) bool {
 	return target == api.ErrGone && e.Status == store.StatusPurged || target == api.ErrPolicy && e.Status == store.StatusTombstoned
 }
 
-// CheckInUse returns why a session is not in use, or nil.
+// CheckInUse returns a [*RetiredError] if a session was removed or purged, or nil.
 func CheckInUse(h *store.Head) error {
 	if h.Status != "" {
 		return &RetiredError{h.ID, h.Status}
@@ -102,8 +103,7 @@ func (e *Desk) Head(ctx context.Context, scope governance.Scope, id transcript.S
 	return head, nil
 }
 
-// DescribeHead returns what is known of a session from its head and the bytes of the cell
-// that describes it.
+// DescribeHead describes a session from its head and the bytes of its about cell.
 func DescribeHead(h *store.Head, body []byte) (api.SessionInfo, error) {
 	a, err := readAbout(h, body)
 	if err != nil {
@@ -112,7 +112,7 @@ func DescribeHead(h *store.Head, body []byte) (api.SessionInfo, error) {
 	return SessionInfo(h, a), nil
 }
 
-// SessionInfo returns what a head and its description say of a session.
+// SessionInfo describes a session from its head and its about cell.
 func SessionInfo(h *store.Head, a *About) api.SessionInfo {
 	return api.SessionInfo{
 		Session: h.ID, Status: h.Status, Title: a.Title, Critical: a.Critical, Project: a.Project, File: a.Name, Format: h.Format, Model: h.Model,
@@ -121,7 +121,7 @@ func SessionInfo(h *store.Head, a *About) api.SessionInfo {
 	}
 }
 
-// LoadInfo loads a session, with what lists say of it.
+// LoadInfo loads a session and describes it for lists.
 func (e *Desk) LoadInfo(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*Snapshot, api.SessionInfo, error) {
 	h, err := e.Load(ctx, scope, id)
 	if err != nil {
@@ -131,7 +131,7 @@ func (e *Desk) LoadInfo(ctx context.Context, scope governance.Scope, id transcri
 	return h, info, err
 }
 
-// Info returns what is known of a session from its head and the cell that describes it.
+// Info describes a session from its head. It reads the about cell.
 func (e *Desk) Info(ctx context.Context, scope governance.Scope, head *store.Head) (api.SessionInfo, error) {
 	bodies, err := e.Bodies(ctx, scope, []store.CellID{head.About})
 	if err != nil {
@@ -140,7 +140,7 @@ func (e *Desk) Info(ctx context.Context, scope governance.Scope, head *store.Hea
 	return DescribeHead(head, bodies[0])
 }
 
-// Preview says what a block is and how it begins, in one line.
+// Preview returns a line with the kind of a block and the start of its text.
 func Preview(msgs []transcript.Message, b *transcript.Block) string {
 	what, excerpt := pager.Describe(msgs, b)
 	if b.Kind != transcript.KindTool {

@@ -6,13 +6,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// focus is how many terms an intent has that was not given.
+// focus is the most terms of an intent that is taken from the conversation.
 const focus = 12
 
-// IntentOf returns the given words, or the keywords of given intents, as terms, or else those of what a person asked
-// for last: the keywords of its intent, those that the fewest blocks have. Prompts
-// that only say to go on are passed over, and what was asked before is added while
-// there are too few.
+// IntentOf returns the terms of the given intents: their keywords, or their words if they do not
+// parse as intents. Without given intents, it takes the keywords of the user's last message that
+// fewest blocks contain. It skips messages that only say to go on, and adds those of older
+// messages while there are too few.
 func IntentOf(h *Snapshot, given []string) pager.Terms {
 	if len(given) > 0 {
 		var words []string

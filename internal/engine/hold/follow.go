@@ -12,59 +12,61 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ErrReadWhole means that what is new in a file cannot be known from its end.
+// ErrReadWhole means that the end of a file does not tell what is new, so the caller must read
+// the whole file.
 var ErrReadWhole = errors.New("the whole file has to be read")
 
-// A FileProgress is how far a file was read. It is in the about cell of the session, which each
-// import writes anew, and is erased with that. The end of the file begins with the last
-// block of the conversation.
+// A FileProgress records how far a file was read. It is stored in the about cell of the session,
+// which each import writes anew, and is erased with it. The end of the file is the part that
+// begins with the last block of the conversation.
 type FileProgress struct {
 	Rules    int                `json:"rules"`
-	Size     int64              `json:"size"` // bytes that were read
-	From     int64              `json:"from"` // where the end begins
+	Size     int64              `json:"size"` // number of bytes read so far
+	From     int64              `json:"from"` // offset at which the end begins
 	HeadSize int                `json:"head_size"`
-	Head     digest.Digest      `json:"head"`   // of the first HeadSize bytes
-	End      digest.Digest      `json:"end"`    // of the bytes between From and Size
-	Pieces   int                `json:"pieces"` // items of the store that are before the end
-	Cells    []store.CellID     `json:"cells"`  // the items of the end
-	Block    transcript.BlockID `json:"block"`  // the block of the end
+	Head     digest.Digest      `json:"head"`   // digest of the first HeadSize bytes
+	End      digest.Digest      `json:"end"`    // digest of the bytes between From and Size
+	Pieces   int                `json:"pieces"` // number of the store's items before the end
+	Cells    []store.CellID     `json:"cells"`  // cells of the items of the end
+	Block    transcript.BlockID `json:"block"`  // the last block, with which the end begins
 	Earlier  int                `json:"earlier,omitempty"`
 	Warnings int                `json:"warnings,omitempty"`
-	Names    []store.CellID     `json:"names"` // what has the ids of all rows, the largest first
+	Names    []store.CellID     `json:"names"` // cells with the ids of all rows as sets of hashes, the largest first
 }
 
-// A FilePrefix is what is known of a file before its end. The zero value is that of a file
-// that is read as a whole.
+// A FilePrefix is what is known of a file before its end. The zero value stands for a file that
+// is read whole.
 type FilePrefix struct {
 	Trail    FileProgress
-	Names    []NameSet       // of trail.Names
-	End      map[string]bool // ids that the end brought when it was read
+	Names    []NameSet       // the sets that Trail.Names refers to
+	End      map[string]bool // ids of rows in the end when it was last read
 	Messages int
 	Blocks   int
 }
 
-// Known reports whether a row of the beginning has an id. It may be wrong with a yes.
+// Known reports whether a row before the end has an id. It may wrongly return true, because it
+// compares hashes.
 func (b *FilePrefix) Known(id string) bool {
 	return !b.End[id] && slices.ContainsFunc(b.Names, func(s NameSet) bool { return s.Has(id) })
 }
 
-// A NameSet is the hashes of ids, in order.
+// A NameSet is a sorted list of hashes of ids.
 type NameSet []uint32
 
-// NameHash returns what a set keeps of a name.
+// NameHash returns the hash of a name in a NameSet.
 func NameHash(id string) uint32 {
 	h := fnv.New32a()
-	h.Write([]byte(id)) // a hash takes everything
+	h.Write([]byte(id)) // Write of a hash never fails
 	return h.Sum32()
 }
 
-// Has reports whether a name is in the set.
+// Has reports whether the hash of a name is in the set.
 func (s NameSet) Has(id string) bool {
 	_, ok := slices.BinarySearch(s, NameHash(id))
 	return ok
 }
 
-// Body returns the set as it is stored.
+// Body returns the set in its stored form.
 func (s NameSet) Body() []byte {
 	b := make([]byte, 0, 4*len(s))
 	for _, n := range s {
@@ -73,8 +75,8 @@ func (s NameSet) Body() []byte {
 	return b
 }
 
-// Read returns the end of a file of a size, and what is behind it, if the file is the one
-// that was read and has not become shorter.
+// Read returns the end of a file and everything behind it, given the size of the file. It fails
+// with [ErrReadWhole] if the file is another one, was changed or became shorter.
 func (t *FileProgress) Read(file io.ReaderAt, size int64) ([]byte, error) {
 	if t.From > t.Size || t.Size > size {
 		return nil, ErrReadWhole

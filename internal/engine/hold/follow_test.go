@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// A file is read from where it was left, if it is the one that was read and only grew.
+// Read continues where it stopped if the file is the same one and only grew.
 func TestFileThatGrew(t *testing.T) {
 	was := []byte("head|middle|end")
 	of := func(change func(*FileProgress)) *FileProgress {
@@ -22,7 +22,7 @@ func TestFileThatGrew(t *testing.T) {
 		name string
 		p    *FileProgress
 		file string
-		want string // empty if all is to be read
+		want string // empty if the whole file must be read
 	}{
 		{"as it was", of(nil), "head|middle|end", "end"},
 		{"longer", of(nil), "head|middle|end|more", "end|more"},

@@ -21,8 +21,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript/trajectory"
 )
 
-// formats are those that the engine reads and writes, in the order in which
-// they are tried.
+// formats are the formats that the engine reads and writes, in the order in which Detect tries
+// them.
 var formats = []transcript.Format{
 	claudecode.Format, codex.Format, geminicli.Format, opencode.Format, pagerjson.Format, gemini.Format, anthropic.Format, openai.Format,
 	responses.Format, trajectory.SWEAgent, trajectory.OpenHands, markdown.Format,
@@ -38,7 +38,7 @@ func Formats() []string {
 	return names
 }
 
-// ListKey returns the key under which a request body in a format has its messages.
+// ListKey returns the JSON key under which a request body in a format has its messages.
 func ListKey(format string) string {
 	switch format {
 	case "responses":
@@ -51,8 +51,7 @@ func ListKey(format string) string {
 	return "messages"
 }
 
-// Opening returns a request body in a format that begins with a text of a user and has
-// nothing else.
+// Opening returns a request body in a format with a single message of the user.
 func Opening(format, text string) ([]byte, error) {
 	message := map[string]any{"role": "user", "content": text}
 	if format == "gemini" {
@@ -61,8 +60,8 @@ func Opening(format, text string) ([]byte, error) {
 	return json.Marshal(map[string]any{ListKey(format): []map[string]any{message}})
 }
 
-// FormatNamed returns the format with a name. The error is an [ErrFormat] that
-// lists the names there are.
+// FormatNamed returns the format with a name. It fails with an [api.ErrFormat] that lists all
+// names.
 func FormatNamed(name string) (transcript.Format, error) {
 	if name == "claude" {
 		name = "claudecode"
@@ -75,7 +74,7 @@ func FormatNamed(name string) (transcript.Format, error) {
 	return nil, fmt.Errorf("%w: %q is none of %v", api.ErrFormat, name, Formats())
 }
 
-// Detect returns the format of data, or an [ErrFormat].
+// Detect returns the format of data, or fails with [api.ErrFormat].
 func Detect(data []byte) (transcript.Format, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	for _, f := range formats {
@@ -86,8 +85,8 @@ func Detect(data []byte) (transcript.Format, error) {
 	return nil, fmt.Errorf("%w: not one of %v", api.ErrFormat, Formats())
 }
 
-// Validate tells for which reasons a provider would refuse data. With an empty
-// format it finds out which one it is.
+// Validate returns the format of data and the violations for which its provider would refuse it.
+// If format is empty, Validate detects the format.
 func Validate(format string, data []byte) (string, []transcript.Violation, error) {
 	f, err := Pick(format, data)
 	if err != nil {
@@ -97,8 +96,8 @@ func Validate(format string, data []byte) (string, []transcript.Violation, error
 	return f.Name(), v, err
 }
 
-// Encode writes a window in a format. It is an [api.InvalidError] if the provider would
-// refuse what is written.
+// Encode writes a window in a format. It fails with an [api.InvalidError] if the provider would
+// refuse the result.
 func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, error) {
 	out, err := f.Encode(w)
 	if err != nil {
@@ -114,14 +113,15 @@ func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, err
 	return out, nil
 }
 
-// Standing returns the violations that stay when the client goes on with a conversation. One
-// that ends in a reply is sent with what the user says next, so that no model is asked to
-// continue a reply.
+// Standing returns the violations that remain when the client goes on with a conversation. It
+// drops rule A12, a conversation that ends in a reply: the user's next message follows the reply,
+// so that the model is never asked to continue it.
 func Standing(violations []transcript.Violation) []transcript.Violation {
 	return slices.DeleteFunc(slices.Clone(violations), func(v transcript.Violation) bool { return v.Rule == "A12" })
 }
 
-// Pick returns the named format, or that of the data.
+// Pick returns the format with a name, or detects the format of data if the name is empty or
+// "auto".
 func Pick(format string, data []byte) (transcript.Format, error) {
 	if format == "" || format == "auto" {
 		return Detect(data)

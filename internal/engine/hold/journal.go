@@ -21,7 +21,8 @@ type Op struct {
 	Undone bool
 }
 
-// Ops returns the journal of a session, in order, with what was undone.
+// Ops returns the operations in the journal of a session, in order, and marks those that were
+// undone.
 func (e *Desk) Ops(ctx context.Context, scope governance.Scope, id transcript.SessionID) ([]Op, error) {
 	var ops []Op
 	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
@@ -45,7 +46,7 @@ func (e *Desk) Ops(ctx context.Context, scope governance.Scope, id transcript.Se
 	return ops, nil
 }
 
-// ReadEntry reads what the journal keeps with an entry.
+// ReadEntry decodes the data of a journal entry.
 func ReadEntry(entry *store.Entry, data any) error {
 	if err := json.Unmarshal(entry.Data, data); err != nil {
 		return fmt.Errorf("%w: journal entry %s: %w", store.ErrCorrupt, entry.ID, err)
@@ -53,7 +54,7 @@ func ReadEntry(entry *store.Entry, data any) error {
 	return nil
 }
 
-// The journal's words for what jobs did.
+// Names of the operations in the journal.
 const (
 	OpImport     = "import"
 	OpPage       = "page"
@@ -66,7 +67,7 @@ const (
 	OpRewrite    = "rewrite"
 )
 
-// ImportEntry is what the journal keeps of an import.
+// ImportEntry is the data of an import in the journal.
 type ImportEntry struct {
 	Bytes    int         `json:"bytes"`
 	Messages int         `json:"messages"`
@@ -75,23 +76,23 @@ type ImportEntry struct {
 	Off      int         `json:"off"`
 	Tokens   token.Count `json:"tokens"`
 	Warnings int         `json:"warnings"`
-	Reset    bool        `json:"reset,omitempty"`   // blocks that a summary stood for came back
-	Rewind   bool        `json:"rewind,omitempty"`  // it was shorter than what was known, and meant to be
-	Earlier  int         `json:"earlier,omitempty"` // blocks of earlier windows
+	Reset    bool        `json:"reset,omitempty"`   // blocks that a summary had replaced came back
+	Rewind   bool        `json:"rewind,omitempty"`  // the import is shorter than the stored conversation, on purpose
+	Earlier  int         `json:"earlier,omitempty"` // number of blocks in earlier windows
 
 	Compacted *CompactionEntry     `json:"compacted,omitempty"`
-	Back      []transcript.BlockID `json:"back,omitempty"` // that are in the conversation again, as they came in
+	Back      []transcript.BlockID `json:"back,omitempty"` // blocks that are in the conversation again, whole
 }
 
-// CompactionEntry is what the journal keeps of blocks that the client took out of the window.
+// CompactionEntry is the journal data about blocks that the client took out of the window.
 type CompactionEntry struct {
 	Actor   governance.Actor     `json:"actor"`
 	Rule    pager.Rule           `json:"rule"`
-	Windows int                  `json:"windows"` // that there were before the present one
+	Windows int                  `json:"windows"` // number of windows before the present one
 	Blocks  []transcript.BlockID `json:"blocks"`
 }
 
-// SummaryChange says in the journal how the summary in the window changed.
+// SummaryChange is the journal data about a change of the summary in the window.
 type SummaryChange struct {
 	From       store.CellID `json:"from,omitempty"`
 	To         store.CellID `json:"to,omitempty"`
@@ -110,18 +111,18 @@ type Move struct {
 	ToStub   store.CellID `json:"to_stub,omitempty"`
 }
 
-// PassEntry is what the journal keeps of a pass: the move of every block, also of
-// those that stayed.
+// PassEntry is the data of a pass in the journal: the moves of all blocks, also of those that
+// stayed.
 type PassEntry struct {
 	Budget  token.Count   `json:"budget"`
 	Before  token.Count   `json:"before"`
 	After   token.Count   `json:"after"`
 	Weights pager.Weights `json:"weights"`
 	Cuts    pager.Cuts    `json:"cuts"`
-	Intent  int           `json:"intent"` // how many terms it had
+	Intent  int           `json:"intent"` // number of terms of the intent
 	Moves   []Move        `json:"moves"`
 
 	Strategy api.Strategy   `json:"strategy,omitempty"`
-	Summary  *SummaryChange `json:"summary,omitempty"` // if it changed
-	Round    *api.Round     `json:"round,omitempty"`   // what the probes said
+	Summary  *SummaryChange `json:"summary,omitempty"` // nil if it did not change
+	Round    *api.Round     `json:"round,omitempty"`   // results of the probes
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SessionCache keeps what sessions are made of, those that were loaded or changed last,
-// so that a job on one reads its head and nothing else. What it keeps is good for one
-// head: who has read another, because this process or another one has changed the
-// session, does not find it. Without it nothing breaks. It is safe for concurrent use.
+// A SessionCache caches the decoded parts of the sessions that were loaded or changed last, so
+// that a job reads only the head of its session. A cached session is valid for one head: a job
+// that read another head, because this or another process changed the session, does not find it.
+// The engine works without the cache. It is safe for concurrent use.
 type SessionCache struct {
 	mu    sync.Mutex
 	all   map[sessionKey]*list.Element
-	order list.List // of *keptSession, the one that was used last first
+	order list.List // of *keptSession, the most recently used first
 	bytes int
 }
 
@@ -29,30 +29,30 @@ type sessionKey struct {
 	id    transcript.SessionID
 }
 
-// A keptSession is what a session is made of. Nothing of it is ever changed.
+// A keptSession is a session in the cache. It is never changed.
 type keptSession struct {
 	key   sessionKey
 	head  store.Head
 	items []store.CellID
-	ends  []int // of their bodies, in data
+	ends  []int // offset in data at which the body of each item ends
 	data  []byte
 	rows  []store.Block // in the order of [store.Sessions]
 }
 
 const (
-	// maxKept is how many bytes of sessions are kept at most.
+	// maxKept is the most bytes of sessions in the cache.
 	maxKept = 64 << 20
 
-	// maxKeptSession is how many bytes a session has that is kept.
+	// maxKeptSession is the size of the largest session, in bytes, that the cache takes.
 	maxKeptSession = maxKept / 8
 
-	// keptRow is about how many bytes a block takes, or an item.
+	// keptRow estimates the bytes that a block or an item takes beside its text.
 	keptRow = 256
 )
 
 func (k *keptSession) size() int { return len(k.data) + keptRow*(len(k.rows)+len(k.items)) }
 
-// find returns a session as it is with a head, or nil.
+// find returns the cached session for a head, or nil.
 func (c *SessionCache) find(scope governance.Scope, head *store.Head) *keptSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *SessionCache) find(scope governance.Scope, head *store.Head) *keptSessi
 	return at.Value.(*keptSession)
 }
 
-// at returns a session as it is at a revision, or nil. Before its first it has nothing.
+// at returns the cached session at a revision, or nil. At revision 0 a session is empty.
 func (c *SessionCache) at(key sessionKey, revision store.Revision) *keptSession {
 	if revision == 0 {
 		return &keptSession{key: key}
@@ -77,8 +77,8 @@ func (c *SessionCache) at(key sessionKey, revision store.Revision) *keptSession 
 	return nil
 }
 
-// keep keeps a session, in place of what was kept of it. Of nothing else than its size
-// depends whether it is found afterwards.
+// keep adds a session to the cache and replaces its older state. A session that is too large is
+// dropped instead. Nothing but the size decides whether it is cached.
 func (c *SessionCache) keep(k *keptSession) {
 	if k.size() > maxKeptSession {
 		c.drop(k.key)
@@ -91,7 +91,7 @@ func (c *SessionCache) keep(k *keptSession) {
 	}
 	if at := c.all[k.key]; at != nil {
 		if at.Value.(*keptSession).head.Revision > k.head.Revision {
-			return // somebody was faster
+			return // another goroutine cached a newer revision
 		}
 		c.remove(at)
 	}
@@ -101,14 +101,14 @@ func (c *SessionCache) keep(k *keptSession) {
 	}
 }
 
-// remove takes a session out. The cache is locked.
+// remove removes an element. The caller holds the lock.
 func (c *SessionCache) remove(at *list.Element) {
 	k := c.order.Remove(at).(*keptSession)
 	c.bytes -= k.size()
 	delete(c.all, k.key)
 }
 
-// drop forgets a session.
+// drop removes a session.
 func (c *SessionCache) drop(key sessionKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *SessionCache) drop(key sessionKey) {
 	}
 }
 
-// forget forgets everything about a scope: something of it was erased.
+// forget removes all sessions of a scope. It is called after an erasure in the scope.
 func (c *SessionCache) forget(scope governance.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *SessionCache) forget(scope governance.Scope) {
 	}
 }
 
-// snapshot returns the session for a job to work on.
+// snapshot returns a new snapshot of the cached session.
 func (k *keptSession) snapshot(head *store.Head) *Snapshot {
 	h := &Snapshot{Head: head, Items: slices.Clone(k.items)}
 	h.cut(k.data, k.ends)
@@ -138,7 +138,7 @@ func (k *keptSession) snapshot(head *store.Head) *Snapshot {
 	return h
 }
 
-// keptOf returns what is kept of a session that was read, given its input.
+// keptOf returns the session of a snapshot for the cache, given its input.
 func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 	k := &keptSession{
 		key: sessionKey{scope, h.Head.ID}, head: *h.Head, data: data,
@@ -152,7 +152,7 @@ func keptOf(scope governance.Scope, h *Snapshot, data []byte) *keptSession {
 	return k
 }
 
-// changed returns the session as it is after a change, or nil if that is not known.
+// changed returns the session after a change, or nil if the cache lacks data to compute it.
 func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSession {
 	if c.Erase || c.Head.Bytes > maxKeptSession {
 		return nil
@@ -168,8 +168,8 @@ func (k *keptSession) changed(revision store.Revision, c *store.Change) *keptSes
 	return n
 }
 
-// replaceItems makes the list of items that of a change, and reports whether all of them
-// are known.
+// replaceItems sets the items to those after a change, and reports whether the bodies of all are
+// known.
 func (k *keptSession) replaceItems(c *store.Change) bool {
 	if c.ItemsFrom > len(k.items) {
 		return false
@@ -198,7 +198,7 @@ func (k *keptSession) replaceItems(c *store.Change) bool {
 	return true
 }
 
-// body returns the body of an item.
+// body returns the body of item i.
 func (k *keptSession) body(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -207,7 +207,7 @@ func (k *keptSession) body(i int) []byte {
 	return k.data[from:k.ends[i]:k.ends[i]]
 }
 
-// replaceRows adds blocks, or replaces those with the same ids.
+// replaceRows adds blocks, and replaces rows with the same ids.
 func (k *keptSession) replaceRows(blocks []store.Block) {
 	rows := slices.Clone(k.rows)
 	places := make(map[transcript.BlockID]int, len(rows))
@@ -217,7 +217,7 @@ func (k *keptSession) replaceRows(blocks []store.Block) {
 	for _, b := range blocks {
 		b.Tools, b.Cells = slices.Clone(b.Tools), slices.Clone(b.Cells)
 		if len(b.Cells) == 0 {
-			b.Cells = nil // as it is read
+			b.Cells = nil // as the store returns rows
 		}
 		if i, there := places[b.ID]; there {
 			rows[i] = b
@@ -237,10 +237,10 @@ func (k *keptSession) replaceRows(blocks []store.Block) {
 	k.rows = rows
 }
 
-// Over returns s, and keeps what is changed through it.
+// Over returns a store that writes to s and caches each changed session.
 func (c *SessionCache) Over(s store.Store) store.Store { return keeping{s, c} }
 
-// A keeping store keeps the sessions that are changed through it.
+// A keeping is a store that caches the sessions changed through it.
 type keeping struct {
 	store.Store
 

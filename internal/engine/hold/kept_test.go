@@ -20,7 +20,7 @@ import (
 
 const keptScope governance.Scope = "test/kept"
 
-// anyChange returns a change of a session that has so many items and these rows.
+// anyChange returns a random change of a session to the given number of items and these rows.
 func anyChange(rng *rand.Rand, n, items int, rows []store.Block) *store.Change {
 	at := time.UnixMilli(int64(n)).UTC()
 	c := &store.Change{
@@ -51,7 +51,7 @@ func anyChange(rng *rand.Rand, n, items int, rows []store.Block) *store.Change {
 	return c
 }
 
-// What is kept of a session that changes again and again is what the store has of it.
+// After any series of changes the cache holds what the store holds.
 func TestWhatIsKeptIsWhatTheStoreHas(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -84,8 +84,8 @@ func TestWhatIsKeptIsWhatTheStoreHas(t *testing.T) {
 	}
 }
 
-// A session is not found by another head than the one it was kept with, whoever made it,
-// and not after something of its scope was erased.
+// The cache finds a session only under the head with which it was cached, and not after an
+// erasure in its scope.
 func TestWhatChangedElsewhereIsNotKept(t *testing.T) {
 	var c SessionCache
 	s := stores.New(t)
@@ -123,7 +123,7 @@ func TestWhatChangedElsewhereIsNotKept(t *testing.T) {
 	}
 }
 
-// The cache keeps no more than it may, and those that were used last.
+// The cache stays within its limit and keeps the most recently used sessions.
 func TestKeptSessionsAreBounded(t *testing.T) {
 	var c SessionCache
 	kept := func(n, size int) *keptSession {
@@ -135,7 +135,7 @@ func TestKeptSessionsAreBounded(t *testing.T) {
 	}
 	for n := range 12 {
 		c.keep(kept(n, maxKeptSession))
-		c.find(keptScope, &store.Head{ID: "0"}) // which is used all the time
+		c.find(keptScope, &store.Head{ID: "0"}) // is used all the time
 	}
 	if c.bytes != maxKept || len(c.all) != 8 || c.order.Len() != 8 {
 		t.Errorf("%d bytes of %d sessions are kept, want %d of 8", c.bytes, len(c.all), maxKept)

@@ -15,30 +15,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Snapshot is a session at a revision, as a job works on it: what the store knows, and
-// what its bytes say. All slices of blocks run in parallel.
+// A Snapshot is a session at a revision: the rows of the store, and the messages decoded from its
+// bytes. Blocks and Rows are parallel.
 type Snapshot struct {
 	Head     *store.Head
 	Session  *transcript.Session
-	Blocks   []transcript.Block // with the ids of rows
-	Rows     []store.Block      // in the visible conversation
-	Earlier  []EarlierWindow    // the windows before it, the oldest first
-	Off      []store.Block      // in none of them any more
-	Items    []store.CellID     // whose bodies are the input
-	Bodies   [][]byte           // of items; they share the memory of the input
-	Said     []string           // what each block says, once asked for
-	Summary  *WindowSummary     // what stands in the window for older blocks, or nil
-	Contract *Agreement         // the contract, once asked for
+	Blocks   []transcript.Block // with the ids of Rows
+	Rows     []store.Block      // rows of the present conversation
+	Earlier  []EarlierWindow    // windows before a compaction by the client, oldest first
+	Off      []store.Block      // rows in no window any more
+	Items    []store.CellID     // cells whose bodies make up the input
+	Bodies   [][]byte           // bodies of Items; they share the memory of the input
+	Said     []string           // text of each block, set at first use
+	Summary  *WindowSummary     // summary of older blocks in the window, or nil
+	Contract *Agreement         // the contract, set at first use
 
-	Unrecorded []unrecorded // blocks of earlier windows that the store does not have
-	apart      bool         // read as it was when it was stored, see claudecode.Format
-	Prefix     *FilePrefix  // what is before a session of which only the end is held, or nil
+	Unrecorded []unrecorded // blocks of earlier windows that are not in the store
+	apart      bool         // decoded as when it was stored, see claudecode.Format
+	Prefix     *FilePrefix  // the part before the end, if only the end of a file is loaded, or nil
 }
 
-// Outdated reports whether the session was stored when less was read in its file.
+// Outdated reports whether the session was stored by a version that read less of its file.
 func (h *Snapshot) Outdated() bool { return h.apart || len(h.Unrecorded) > 0 }
 
-// Texts returns what each block says.
+// Texts returns the text of each block.
 func (h *Snapshot) Texts() []string {
 	if h.Said == nil {
 		h.Said = make([]string, len(h.Blocks))
@@ -49,17 +49,17 @@ func (h *Snapshot) Texts() []string {
 	return h.Said
 }
 
-// About is what the about cell of a session holds.
+// About is the content of a session's about cell.
 type About struct {
 	Title   string `json:"title,omitempty"`
 	Project string `json:"project,omitempty"`
-	Name    string `json:"name,omitempty"` // of the file it was imported from
+	Name    string `json:"name,omitempty"` // name of the file that was imported
 
-	Critical bool          `json:"critical,omitempty"` // nothing may stand for it that cannot be checked
+	Critical bool          `json:"critical,omitempty"` // Carrel must not use a summary that nobody can check
 	Trail    *FileProgress `json:"trail,omitempty"`    // how far the file was read
 }
 
-// About returns what the about cell of a session holds.
+// About reads the about cell of a session.
 func (e *Desk) About(ctx context.Context, scope governance.Scope, head *store.Head) (*About, error) {
 	bodies, err := e.Bodies(ctx, scope, []store.CellID{head.About})
 	if err != nil {
@@ -76,8 +76,7 @@ func readAbout(head *store.Head, body []byte) (*About, error) {
 	return a, nil
 }
 
-// Rereads is how often a session is read that others are writing, until it is found as
-// it was at one revision.
+// Rereads is the most attempts to read a session at one revision while others write to it.
 const Rereads = 20
 
 // Load reads a session and decodes it.
@@ -85,11 +84,10 @@ func (e *Desk) Load(ctx context.Context, scope governance.Scope, id transcript.S
 	return e.LoadWith(ctx, scope, id, e.Head)
 }
 
-// A headReader reads the head of a session.
+// A headReader reads the head of a session, or fails if the session must not be loaded.
 type headReader = func(context.Context, governance.Scope, transcript.SessionID) (*store.Head, error)
 
-// LoadWith loads a session whose head is read by a function that refuses what must not be
-// loaded.
+// LoadWith loads a session whose head the function read returns.
 func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcript.SessionID, read headReader) (*Snapshot, error) {
 	head, err := read(ctx, scope, id)
 	for range Rereads {
@@ -101,7 +99,7 @@ func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcri
 		}
 		h, data, readErr := e.Read(ctx, scope, head)
 		if head, err = read(ctx, scope, id); err != nil || head.Revision != h.Head.Revision {
-			continue // what was read is of several revisions, whatever is wrong with it
+			continue // the parts read are of several revisions: ignore their errors
 		}
 		if readErr != nil {
 			return nil, readErr
@@ -112,10 +110,10 @@ func (e *Desk) LoadWith(ctx context.Context, scope governance.Scope, id transcri
 		}
 		return h, nil
 	}
-	return nil, fmt.Errorf("session %s: %w, again and again", id, store.ErrConflict)
+	return nil, fmt.Errorf("session %s: %w at each of %d attempts: try again", id, store.ErrConflict, Rereads)
 }
 
-// kept returns a session that is kept as it is with a head, decoded, or nil.
+// kept returns the session from the cache, decoded, or nil if the cache has none for the head.
 func (e *Desk) kept(ctx context.Context, scope governance.Scope, head *store.Head) *Snapshot {
 	k := e.Sessions.find(scope, head)
 	if k == nil {
@@ -124,13 +122,13 @@ func (e *Desk) kept(ctx context.Context, scope governance.Scope, head *store.Hea
 	h := k.snapshot(head)
 	var err error
 	if h.Summary, err = e.ReadSummary(ctx, scope, head.Summary); err != nil || h.Decode(k.data) != nil {
-		return nil // the store tells what is wrong
+		return nil // reading the store gives the error
 	}
 	return h
 }
 
-// Read reads what a session is made of, and its input. All of it is of the revision of
-// the head only if the session still has that afterwards.
+// Read reads the items and rows of a session, and its input. They belong to the revision of the
+// head only if the session still has this revision afterwards.
 func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Head) (h *Snapshot, data []byte, err error) {
 	h = &Snapshot{Head: head}
 	if h.Items, err = e.Store.Items(ctx, scope, head.ID); err != nil {
@@ -149,7 +147,7 @@ func (e *Desk) Read(ctx context.Context, scope governance.Scope, head *store.Hea
 	return h, data, err
 }
 
-// add adds the row of a block.
+// add appends the row of a block.
 func (h *Snapshot) add(b *store.Block) {
 	if b.Off {
 		h.Off = append(h.Off, *b)
@@ -158,10 +156,10 @@ func (h *Snapshot) add(b *store.Block) {
 	}
 }
 
-// Decode reads the conversation from the input.
+// Decode decodes the conversation from the input.
 func (h *Snapshot) Decode(data []byte) (err error) {
 	id, head := h.Head.ID, h.Head
-	if head.Format == "" { // a contract whose conversation has not come yet
+	if head.Format == "" { // a contract without a conversation yet
 		h.Session = &transcript.Session{ID: id}
 		return nil
 	}
@@ -178,7 +176,7 @@ func (h *Snapshot) Decode(data []byte) (err error) {
 		return err
 	}
 	if len(h.Blocks) != len(h.Rows) {
-		return fmt.Errorf("%w: session has %d blocks, %d are recorded (import the file again)", store.ErrCorrupt, len(h.Blocks), len(h.Rows))
+		return fmt.Errorf("%w: the session has %d blocks, but %d are recorded: import the file again", store.ErrCorrupt, len(h.Blocks), len(h.Rows))
 	}
 	for i := range h.Blocks {
 		h.Blocks[i].ID = h.Rows[i].ID
@@ -189,8 +187,7 @@ func (h *Snapshot) Decode(data []byte) (err error) {
 	return nil
 }
 
-// decodeAs reads the conversation in a format, and returns the blocks of its earlier
-// windows.
+// decodeAs decodes the conversation in a format, and returns the blocks of its earlier windows.
 func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]transcript.Block, err error) {
 	if h.Session, err = f.Decode(string(h.Head.ID), data); err != nil {
 		return nil, fmt.Errorf("%w: stored session cannot be read: %w", store.ErrCorrupt, err)
@@ -200,24 +197,24 @@ func (h *Snapshot) decodeAs(f transcript.Format, data []byte) (earlier [][]trans
 	return earlier, nil
 }
 
-// CheckConversation returns an error if the session has none, and a contract alone.
+// CheckConversation returns an error if the session has only a contract and no conversation.
 func (h *Snapshot) CheckConversation() error {
 	if h.Head.Format == "" {
-		return fmt.Errorf("%w: it has a contract and no conversation yet: import one", api.ErrRequest)
+		return fmt.Errorf("%w: the session has a contract but no conversation yet: import one", api.ErrRequest)
 	}
 	return nil
 }
 
-// CheckPaged returns an error if the session has no conversation, or not all of it, so that
-// nothing can leave its window.
+// CheckPaged returns an error if no block can leave the window, because the session has no
+// conversation or a part of it is stored at the provider.
 func (h *Snapshot) CheckPaged() error {
 	if at := h.Session.Elsewhere; at != "" {
-		return fmt.Errorf("%w: session %s cannot be paged: by its %s, a part of its history is at the provider's server", api.ErrPolicy, h.Head.ID, at)
+		return fmt.Errorf("%w: session %s cannot be paged: its %s refers to history that only the provider has", api.ErrPolicy, h.Head.ID, at)
 	}
 	return h.CheckConversation()
 }
 
-// input returns the input of a session, and fills in the bodies of its items.
+// input returns the input of a session, and sets the bodies of its items.
 func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Snapshot) ([]byte, error) {
 	data := make([]byte, 0, h.Head.Bytes)
 	ends := make([]int, 0, len(h.Items))
@@ -232,7 +229,7 @@ func (e *Desk) input(ctx context.Context, scope governance.Scope, h *Snapshot) (
 	return data, nil
 }
 
-// cut makes pieces of the input the bodies of the items, given where each ends.
+// cut sets the bodies of the items to slices of data, given the offset at which each ends.
 func (h *Snapshot) cut(data []byte, ends []int) {
 	from := 0
 	for _, to := range ends {
@@ -253,12 +250,12 @@ func (e *Desk) Bodies(ctx context.Context, scope governance.Scope, ids []store.C
 	return bodies, nil
 }
 
-// Index returns the index of a block by its id, or -1.
+// Index returns the index of the block with an id, or -1.
 func (h *Snapshot) Index(id transcript.BlockID) int {
 	return slices.IndexFunc(h.Rows, func(b store.Block) bool { return b.ID == id })
 }
 
-// IndexByID returns the index of each block by its id, for jobs that ask for many.
+// IndexByID returns the index of each block by its id.
 func (h *Snapshot) IndexByID() map[transcript.BlockID]int {
 	places := make(map[transcript.BlockID]int, len(h.Rows))
 	for i := range h.Rows {
@@ -267,18 +264,18 @@ func (h *Snapshot) IndexByID() map[transcript.BlockID]int {
 	return places
 }
 
-// FirstBlocks returns how many blocks the first n are: all of them, if n is 0.
+// FirstBlocks checks a number of blocks and returns it; 0 means all blocks.
 func (h *Snapshot) FirstBlocks(n int) (int, error) {
 	switch {
 	case n == 0:
 		return len(h.Blocks), nil
 	case n < 0 || n > len(h.Blocks):
-		return 0, fmt.Errorf("%w: %d blocks of %d", api.ErrRequest, n, len(h.Blocks))
+		return 0, fmt.Errorf("%w: %d blocks: the session has %d, give 0 to %[3]d", api.ErrRequest, n, len(h.Blocks))
 	}
 	return n, nil
 }
 
-// Stubs returns the stubs of the rows that have one.
+// Stubs returns the stubs of the rows, by block.
 func (e *Desk) Stubs(ctx context.Context, scope governance.Scope, rows []store.Block) (map[transcript.BlockID]pager.Stub, error) {
 	var ids []store.CellID
 	var owners []transcript.BlockID
@@ -302,8 +299,8 @@ func (e *Desk) Stubs(ctx context.Context, scope governance.Scope, rows []store.B
 	return stubs, nil
 }
 
-// Window returns what is in the window of a session, given its rows, their
-// stubs, and its summary or nil.
+// Window returns the window of a session with the given rows, stubs and summary, which may be
+// nil.
 func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager.Stub, sum *WindowSummary) *transcript.Window {
 	type placed struct {
 		at    int // index of the message
@@ -337,11 +334,10 @@ func (h *Snapshot) Window(rows []store.Block, stubs map[transcript.BlockID]pager
 	return w
 }
 
-// CloseQuotes puts a line behind each text that stands for something else and ends in a
-// quotation, where neither another such text follows nor words of the assistant's: what
-// is quoted ends there, and what the user says next does not belong to it. What an account
-// keeps of the user's words is the user's, too. Formats whose provider keeps messages apart
-// need no such line.
+// CloseQuotes adds a line after a stub or summary that ends in a quotation, if neither another
+// one nor text of the assistant follows. The line tells the agent that the quotation ends there
+// and the user's words begin. User's words in an account count as the user's. Formats whose
+// provider does not merge messages need no such line.
 func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
 	if !MergesMessages(format) {
 		return w
@@ -363,15 +359,14 @@ func CloseQuotes(w *transcript.Window, format string) *transcript.Window {
 	return w
 }
 
-// marked reports whether a text says in its first line what it stands for.
+// marked reports whether a text begins with the mark of stubs and summaries.
 func marked(text string) bool { return strings.HasPrefix(text, transcript.Mark) }
 
-// MergesMessages reports whether the provider that gets a format makes one message of several in
-// a row that are of the same role.
+// MergesMessages reports whether the provider of a format merges successive messages of the same
+// role.
 func MergesMessages(format string) bool { return format == "anthropic" || format == "claudecode" }
 
-// standsFor returns the text of an entry that stands for something else, in the user's
-// voice.
+// standsFor returns the text of an entry that is a stub or summary in the role of the user.
 func standsFor(e *transcript.Entry) (string, bool) {
 	if e.Role != transcript.RoleUser {
 		return "", false
@@ -379,7 +374,7 @@ func standsFor(e *transcript.Entry) (string, bool) {
 	return madeText(e)
 }
 
-// madeText returns the text of an entry that stands for something else.
+// madeText returns the text of an entry that Carrel made.
 func madeText(e *transcript.Entry) (string, bool) {
 	if e.Source != nil || len(e.Parts) != 1 {
 		return "", false
@@ -388,13 +383,13 @@ func madeText(e *transcript.Entry) (string, bool) {
 	return string(text), ok
 }
 
-// HasContent reports whether a message has something that every format carries.
+// HasContent reports whether a message has text or calls, which every format can encode.
 func HasContent(m *transcript.Message) bool {
 	return strings.TrimSpace(m.Text()) != "" || len(m.Calls()) > 0
 }
 
-// JoinStubs puts what stands for blocks that follow each other into one message: agents
-// read one better than twenty, and each has its price.
+// JoinStubs joins successive stubs into one message: agents read one message better than twenty,
+// and each message costs tokens of framing.
 func JoinStubs(w *transcript.Window, format string) *transcript.Window {
 	w = CloseQuotes(w, format)
 	out := &transcript.Window{Session: w.Session, Entries: make([]transcript.Entry, 0, len(w.Entries))}

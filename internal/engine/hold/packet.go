@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Packet returns the packet that a session began with, and the index of the block
-// behind it.
+// Packet returns the handoff packet with which a session began, and the index of the block behind
+// it.
 func (h *Snapshot) Packet() (*handoff.Packet, int) {
 	for i := range h.Blocks {
 		if h.Blocks[i].Kind != transcript.KindUser {
@@ -23,8 +23,8 @@ func (h *Snapshot) Packet() (*handoff.Packet, int) {
 	return nil, 0
 }
 
-// FirstTaskRules returns rules for the first n blocks: of these only the first task has one,
-// as it is no correction, whatever its words are.
+// FirstTaskRules returns rules for the first n blocks. Only the first task has one, so that its
+// words do not count as a correction.
 func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	rules := make([]pager.Rule, n)
 	for i := range n {
@@ -36,8 +36,8 @@ func (h *Snapshot) FirstTaskRules(n int) []pager.Rule {
 	return rules
 }
 
-// FactsOf returns the facts of the first n blocks of a session that blocks from
-// one on have, or changed.
+// FactsOf returns the facts of the first n blocks of a session that are new, or changed, in the
+// blocks from index from on.
 func (e *Desk) FactsOf(h *Snapshot, n, from int) []facts.Fact {
 	return facts.Extract(h.Session.Messages, h.Blocks[:n], &facts.Options{
 		Tools: e.Opts.Tools, Project: h.Session.Project, Correction: pager.Correction, First: from,

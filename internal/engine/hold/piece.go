@@ -8,15 +8,15 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A piecewise format reads the messages of some items without the rest of the input.
+// A piecewise is a format that can decode some items without the rest of the input.
 type piecewise interface {
-	// Piece returns the messages of the items of a block, in their order, or nil if it
-	// takes more than them to read these.
+	// Piece returns the messages of the items of a block, in order, or nil if they cannot be
+	// decoded without other items.
 	Piece(items [][]byte) []transcript.Message
 }
 
-// Piece returns what a block says, of whose session nothing else is read, and whether that
-// can be.
+// Piece returns the text of a block without decoding the rest of its session. It returns false if
+// the format cannot do that.
 func (e *Desk) Piece(ctx context.Context, scope governance.Scope, head *store.Head, row *store.Block) (said string, ok bool, err error) {
 	f, err := FormatNamed(head.Format)
 	if err != nil {
@@ -34,7 +34,7 @@ func (e *Desk) Piece(ctx context.Context, scope governance.Scope, head *store.He
 	return said, ok, nil
 }
 
-// pieceText returns what the messages of items say, and whether they are one block.
+// pieceText returns the text of the messages of items, and whether they form exactly one block.
 func pieceText(p piecewise, items [][]byte) (string, bool) {
 	s := transcript.Session{Messages: p.Piece(items)}
 	blocks, _ := s.Blocks()

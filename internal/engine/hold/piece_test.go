@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A block that is read alone says what it says in its session, and nearly all can be.
+// Piece returns the same text for a block as the whole session does, for nearly all blocks.
 func TestPieceSaysWhatTheSessionDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")

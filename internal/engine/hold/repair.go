@@ -14,14 +14,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// mendable are the formats of requests that Repair mends.
+// mendable are the formats of requests that Repair can repair.
 var mendable = []transcript.Format{
 	anthropic.Format,
 	openai.Format,
 	responses.Format,
 }
 
-// Mendable returns the names of the formats whose requests [Repair] mends.
+// Mendable returns the names of the formats of requests that [Repair] can repair.
 func Mendable() []string {
 	names := make([]string, len(mendable))
 	for i, f := range mendable {
@@ -30,8 +30,8 @@ func Mendable() []string {
 	return names
 }
 
-// Repair mends a request that a provider would refuse. It is an [api.InvalidError] if the
-// provider would refuse it nevertheless.
+// Repair corrects a request that a provider would refuse. It fails with an [api.InvalidError] if
+// the provider would still refuse the result.
 func Repair(req *api.RepairRequest) (_ *api.RepairResult, err error) {
 	defer base.During(strings.TrimSpace("repair "+req.Name), &err)
 
@@ -56,7 +56,7 @@ func Repair(req *api.RepairRequest) (_ *api.RepairResult, err error) {
 	}, nil
 }
 
-// toMend returns the format of a provider, by name, or the one that data looks like.
+// toMend returns the format with the name provider, or the format of data if provider is empty.
 func toMend(provider string, data []byte) (transcript.Format, error) {
 	names := Mendable()
 	like, err := Detect(data)
@@ -65,8 +65,8 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 		case provider == "" && err == nil && like.Name() == f.Name():
 			return f, nil
 		case provider != f.Name():
-		case err != nil: // it looks like nothing, and its decoder tells why
-			return f, nil //nolint:nilerr // Decode has a better one
+		case err != nil: // no format matches: the decoder says why
+			return f, nil //nolint:nilerr // Decode returns a better error
 		case like.Name() == provider, onlySpeaks(like, data):
 			return f, nil
 		}
@@ -79,11 +79,11 @@ func toMend(provider string, data []byte) (transcript.Format, error) {
 	case provider == "":
 		provider = names[0]
 	}
-	return nil, fmt.Errorf("%w: this is %s, and no request for %s: import it and export it --to %[3]s, which mends it", api.ErrFormat, like.Name(), provider)
+	return nil, fmt.Errorf("%w: the file is in format %s, not a request for %s: import it and export it --to %[3]s, which repairs it", api.ErrFormat, like.Name(), provider)
 }
 
-// onlySpeaks reports whether there is nothing but text in a body, so that what it looks
-// like says little about whose it is.
+// onlySpeaks reports whether a body has nothing but text, so that its format cannot be told for
+// certain.
 func onlySpeaks(f transcript.Format, data []byte) bool {
 	s, err := f.Decode("", data)
 	if err != nil || f.Name() != openai.Format.Name() {

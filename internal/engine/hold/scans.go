@@ -20,18 +20,18 @@ func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, block
 	})
 }
 
-// A ScanCache remembers the scans of texts, so that each is scanned once, when it arrives.
-// Without it nothing breaks.
+// A ScanCache caches the scans of texts, so that each text is scanned once. The engine works
+// without it.
 type ScanCache struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
 	new, old *scans
 }
 
-// scans are what a [ScanCache] remembers of a while.
+// scans is one generation of a [ScanCache].
 type scans struct {
 	texts map[scanKey]*facts.Scan
-	bytes int // of the texts
+	bytes int // total length of texts
 }
 
 type scanKey struct {
@@ -39,15 +39,15 @@ type scanKey struct {
 	hash  uint64
 }
 
-// maxScanned is how many bytes of text are remembered at least, and about half of
-// what is at most.
+// maxScanned is the size of one generation in bytes. The cache keeps two generations, so it holds
+// at most twice as many bytes of text.
 const maxScanned = 64 << 20
 
 func newScans() *scans {
 	return &scans{texts: make(map[scanKey]*facts.Scan)}
 }
 
-// key returns where a text is kept. The cache is locked.
+// key returns the key of a text. The caller holds the lock.
 func (c *ScanCache) key(scope governance.Scope, text string) scanKey {
 	if c.new == nil {
 		c.new, c.old, c.seed = newScans(), newScans(), maphash.MakeSeed()
@@ -55,7 +55,8 @@ func (c *ScanCache) key(scope governance.Scope, text string) scanKey {
 	return scanKey{scope, maphash.String(c.seed, text)}
 }
 
-// keeps makes room for so many bytes more. The cache is locked.
+// keeps counts bytes of text and starts a new generation if the present one is full. The caller
+// holds the lock.
 func (c *ScanCache) keeps(bytes int) {
 	if c.new.bytes += bytes; c.new.bytes > maxScanned {
 		c.old, c.new = c.new, newScans()
@@ -63,7 +64,7 @@ func (c *ScanCache) keeps(bytes int) {
 	}
 }
 
-// Scan returns the scan of a text, which is made once.
+// Scan returns the scan of a text, from the cache if possible.
 func (c *ScanCache) Scan(scope governance.Scope, text string) *facts.Scan {
 	c.mu.Lock()
 	key := c.key(scope, text)
@@ -82,7 +83,7 @@ func (c *ScanCache) Scan(scope governance.Scope, text string) *facts.Scan {
 	return s
 }
 
-// forget forgets everything about a scope: something of it was erased.
+// forget removes all scans of a scope. It is called after an erasure in the scope.
 func (c *ScanCache) forget(scope governance.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

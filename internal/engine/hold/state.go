@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// State returns the state that a form leads to.
+// State returns the state of a block that is in form f.
 func State(f pager.Form) store.State {
 	switch f {
 	case pager.Whole, pager.Bare:
@@ -18,22 +18,22 @@ func State(f pager.Form) store.State {
 	return store.StateStub
 }
 
-// SetForm puts a block into a form, and so into a state: its window has this much of it,
-// and this stub if the form has one. Nothing else changes the state of a block but Purge.
+// SetForm sets the form of a block, and with it its state, its stub and its tokens in the window.
+// Only SetPurged changes the state of a block otherwise.
 func SetForm(r *store.Block, f pager.Form, stub store.CellID, window token.Count) {
 	r.Form, r.State, r.Stub, r.Window = string(f), State(f), stub, window
 }
 
-// SetEarlier makes a row that of a block of an earlier window.
+// SetEarlier marks a row as a block of an earlier window.
 func SetEarlier(r *store.Block) {
 	r.Off = true
 	SetForm(r, pager.Gone, "", 0)
 }
 
-// SetLive makes a row that of a block as it came in.
+// SetLive marks a row as a block that is in the window whole.
 func SetLive(r *store.Block) { SetForm(r, pager.Whole, "", r.Tokens) }
 
-// SetPurged makes a row that of a block whose bytes are gone.
+// SetPurged marks a row as a block whose bytes are deleted.
 func SetPurged(r *store.Block) {
 	SetForm(r, pager.Gone, "", 0)
 	r.State, r.Tools, r.Pinned = store.StatePurged, nil, false

@@ -15,24 +15,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A WindowSummary is what stands in the window for the older blocks of a session, as
-// its summary cell holds it.
+// A WindowSummary is the summary that replaces the older blocks of a session in the window. It is
+// the content of a summary cell.
 type WindowSummary struct {
-	ID      transcript.BlockID `json:"id"`     // by which it is recalled
-	After   transcript.BlockID `json:"after"`  // the block that it stands behind; empty: it comes first
-	Text    string             `json:"text"`   // as it is sent
-	Tokens  token.Count        `json:"tokens"` // of Text, in the window
-	Covers  int                `json:"covers"` // how many blocks, from the first
-	Input   digest.Digest      `json:"input"`  // of what they say
+	ID      transcript.BlockID `json:"id"`     // id by which it is recalled
+	After   transcript.BlockID `json:"after"`  // block behind which it stands; empty means at the start
+	Text    string             `json:"text"`   // the text in the window
+	Tokens  token.Count        `json:"tokens"` // tokens of Text in the window
+	Covers  int                `json:"covers"` // number of blocks that it covers, from the first
+	Input   digest.Digest      `json:"input"`  // digest of the texts of these blocks
 	Summary *summary.Summary   `json:"summary"`
 
-	// Before is the summary of the windows before a compaction by the client, or nil.
-	// The client left a text of its own for them, so the window has none of it.
+	// Before is the summary of the windows before a compaction by the client, or nil. The window
+	// does not contain it, because the client put a text of its own there.
 	Before *summary.Summary `json:"before,omitempty"`
 }
 
-// Whole returns all that there is to recall: the summary, merged with that of the
-// earlier windows.
+// Whole returns the summary to recall: Summary, merged with that of the earlier windows.
 func (s *WindowSummary) Whole() *summary.Summary {
 	if s.Before == nil {
 		return s.Summary
@@ -45,14 +44,14 @@ func (s *WindowSummary) Whole() *summary.Summary {
 // SummaryPrefix begins the ids of summaries.
 const SummaryPrefix = "sum_"
 
-// SummaryID returns the id of a session's summary. It stays the same from one
-// compression to the next, so that what names it stays true.
+// SummaryID returns the id of a session's summary. It is the same after each compression, so that
+// references to it stay valid.
 func SummaryID(id transcript.SessionID) transcript.BlockID {
 	sum := sha256.Sum256([]byte("summary/v1\x00" + string(id)))
 	return transcript.BlockID(SummaryPrefix + hex.EncodeToString(sum[:4]))
 }
 
-// ReadSummary reads what a summary cell holds.
+// ReadSummary reads a summary cell. It returns nil if cell is empty.
 func (e *Desk) ReadSummary(ctx context.Context, scope governance.Scope, cell store.CellID) (*WindowSummary, error) {
 	if cell == "" {
 		return nil, nil //nolint:nilnil // most sessions have none
@@ -68,7 +67,7 @@ func (e *Desk) ReadSummary(ctx context.Context, scope governance.Scope, cell sto
 	return s, nil
 }
 
-// Size returns what a summary takes in the window; nil takes nothing.
+// Size returns the tokens of a summary in the window: 0 for nil.
 func (s *WindowSummary) Size() token.Count {
 	if s == nil {
 		return 0
@@ -76,7 +75,7 @@ func (s *WindowSummary) Size() token.Count {
 	return s.Tokens
 }
 
-// Covered returns the id of a summary and how many blocks it covers; of nil, nothing.
+// Covered returns the id of a summary and the number of blocks it covers: "" and 0 for nil.
 func (s *WindowSummary) Covered() (id string, blocks int) {
 	if s == nil {
 		return "", 0
@@ -84,8 +83,8 @@ func (s *WindowSummary) Covered() (id string, blocks int) {
 	return string(s.ID), s.Covers
 }
 
-// ModelCovers returns of how many blocks a model's text says what the agent said; of a summary
-// by a program, or none, of no block.
+// ModelCovers returns how many first blocks a summary written by a model covers. It returns 0 for
+// nil and for a summary written by a program.
 func (s *WindowSummary) ModelCovers() int {
 	if s == nil || s.Summary.Model == "" {
 		return 0
@@ -93,5 +92,5 @@ func (s *WindowSummary) ModelCovers() int {
 	return s.Covers
 }
 
-// Entry returns a summary as an entry of a window.
+// Entry returns the summary as an entry of a window.
 func (s *WindowSummary) Entry() transcript.Entry { return transcript.Stub(s.ID, s.Text) }

@@ -10,17 +10,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Meter counts what messages cost: their texts by a counter, and what the
-// provider adds for roles, calls and results.
+// A Meter counts the tokens of messages: those of their texts, and those that the provider adds
+// for roles, calls and results.
 type Meter struct {
 	Counter token.Counter
 	Framing token.Framing
 }
 
-// FramingOf returns the framing of the provider that gets a format.
+// FramingOf returns the framing of the provider that a format is for.
 func FramingOf(format string) token.Framing { return token.FramingOf(providerOf(format)) }
 
-// providerOf returns the provider that gets a format.
+// providerOf returns the provider that a format is for.
 func providerOf(format string) string {
 	switch format {
 	case "openai", "responses", "codex":
@@ -29,8 +29,8 @@ func providerOf(format string) string {
 	return "anthropic"
 }
 
-// MeterFor returns the meter for a session: by the given encoding if it has
-// been counted before, so that figures stay comparable, or by its model.
+// MeterFor returns the meter for a session: with the given encoding if the session was counted
+// before, so that figures stay comparable, or else with that of its model.
 func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 	provider := providerOf(s.Format)
 	m := Meter{Framing: token.FramingOf(provider)}
@@ -55,7 +55,7 @@ func (e *Desk) MeterFor(s *transcript.Session, encoding string) (Meter, error) {
 	return m, nil
 }
 
-// Fixed returns what every window of s costs before its first message.
+// Fixed returns the tokens of every window of s before its first message.
 func (m Meter) Fixed(s *transcript.Session) token.Count {
 	n := m.Framing.Request
 	if len(s.Tools) > 0 {
@@ -64,7 +64,7 @@ func (m Meter) Fixed(s *transcript.Session) token.Count {
 	return n
 }
 
-// block returns what the messages of a block cost.
+// block returns the tokens of the messages of a block.
 func (m Meter) block(msgs []transcript.Message, b *transcript.Block) token.Count {
 	var n token.Count
 	for _, i := range b.Messages {
@@ -73,7 +73,7 @@ func (m Meter) block(msgs []transcript.Message, b *transcript.Block) token.Count
 	return n
 }
 
-// Entries returns what entries of a window cost.
+// Entries returns the tokens of entries of a window.
 func (m Meter) Entries(entries []transcript.Entry) token.Count {
 	var n token.Count
 	for i := range entries {
@@ -82,7 +82,7 @@ func (m Meter) Entries(entries []transcript.Entry) token.Count {
 	return n
 }
 
-// Thinking returns what of a block goes with its thinking: the thinking, and
+// Thinking returns the tokens that a block loses without its thinking: those of the thinking, and
 // the framing of messages that have nothing else.
 func (m Meter) Thinking(msgs []transcript.Message, b *transcript.Block) token.Count {
 	var n token.Count
@@ -102,7 +102,7 @@ func (m Meter) Thinking(msgs []transcript.Message, b *transcript.Block) token.Co
 	return n
 }
 
-// Parts returns what the parts of a message cost.
+// Parts returns the tokens of the parts of a message.
 func (m Meter) Parts(parts []transcript.Part) token.Count {
 	var n token.Count
 	for _, p := range parts {
@@ -135,7 +135,7 @@ func (m Meter) part(p transcript.Part) token.Count {
 	return 0
 }
 
-// CountBlocks counts all blocks, on all processors.
+// CountBlocks returns the tokens of each block. It counts on all processors at once.
 func (e *Desk) CountBlocks(ctx context.Context, m Meter, msgs []transcript.Message, blocks []transcript.Block) []token.Count {
 	counts := make([]token.Count, len(blocks))
 	tell := e.Progress(ctx)

@@ -8,11 +8,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// DropBoundThinking takes thinking out of a window behind its first change, if the model may
-// bind thinking to what stands before it, and says what went. All of it goes where
-// the beginning changes: in another format, which has system text and tools
-// otherwise or not at all, and where prefixed says that other text stands before
-// the window.
+// DropBoundThinking removes thinking behind the first change of a window, if the provider may
+// bind thinking to the text before it, and returns what it removed. It removes all thinking if
+// the start of the window changes: in another format, which encodes system text and tools
+// differently or not at all, and if prefixed says that other text stands before the window.
 func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []transcript.Loss {
 	if !binds(w.Session, format) {
 		return nil
@@ -41,8 +40,8 @@ func DropBoundThinking(w *transcript.Window, format string, prefixed bool) []tra
 	return losses
 }
 
-// binds reports whether the model of a session may bind its thinking, and the format can
-// carry that. A format that cannot tells itself what it leaves out.
+// binds reports whether the model of a session may bind its thinking and the format can carry
+// that. A format that cannot carry thinking reports itself what it leaves out.
 func binds(s *transcript.Session, format string) bool {
 	switch {
 	case format == "openai" || isGemini(format) || isGemini(s.Format) || hasItems(format) != hasItems(s.Format):
@@ -53,7 +52,7 @@ func binds(s *transcript.Session, format string) bool {
 	return anthropic.BindsThinking(s.Model)
 }
 
-// isGemini reports whether a format is Google's, which binds signatures to nothing.
+// isGemini reports whether a format is one of Google's, which bind signatures to no other text.
 func isGemini(format string) bool { return format == "gemini" || format == "geminicli" }
 
 // hasItems reports whether a format has the items of the Responses API.

@@ -25,9 +25,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Resident is an artifact in memory, with what is made of it once: the text as a
-// context carries it, its tokens, its words. All of it follows from row, note
-// and text, so that pages may be shared and forgotten at any time.
+// A Resident is an artifact in memory, with values that are computed once: its text as a context
+// carries it, its tokens, its words. All of them follow from row, note and text, so pages can be
+// shared and dropped at any time.
 type Resident struct {
 	Row  store.Artifact
 	Note Note
@@ -37,12 +37,12 @@ type Resident struct {
 	mu          sync.Mutex
 	rendered    string
 	neutralized int
-	counts      map[string]token.Count // of rendered, by encoding
+	counts      map[string]token.Count // tokens of rendered, by encoding
 	words       *retrieval.Analysis    // of text
 }
 
-// ContextText returns what a context carries as the text of the artifact: its text, in which
-// no line looks like one of ours, or a pointer if it is in the stash.
+// ContextText returns the text of the artifact for a context: escaped, so that no line looks like
+// a mark of Carrel, or a pointer if the artifact is in the stash.
 func (p *Resident) ContextText() string {
 	if p.Row.Source != SourceStash {
 		return transcript.Escape(p.Text)
@@ -50,8 +50,8 @@ func (p *Resident) ContextText() string {
 	return pager.ShortPointer(string(p.Row.ID), p.Text)
 }
 
-// indexed returns what the artifact is found by: the stems of its words, so
-// that a question finds them in any form.
+// indexed returns the stems of the artifact's words, for the index of the store, so that a query
+// matches every form of a word.
 func (p *Resident) indexed() string {
 	if p.Row.Status != store.StatusLive {
 		return ""
@@ -59,9 +59,8 @@ func (p *Resident) indexed() string {
 	return strings.Join(retrieval.Stems(p.Note.Title+"\n"+p.Note.Subject+"\n"+p.Text), " ")
 }
 
-// Render returns the artifact as a context carries it: fenced, with everything
-// that cannot be seen made visible. It returns the number of characters that
-// were.
+// Render returns the artifact as a context carries it: in a fence, with invisible characters made
+// visible. It also returns the number of these characters.
 func (p *Resident) Render() (string, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,13 +74,13 @@ func (p *Resident) renderLocked() (string, int) {
 	return p.rendered, p.neutralized
 }
 
-// fence returns a text of the artifact, whole or shortened, in its fence.
+// fence returns the artifact's fence around text, and the number of invisible characters in it.
 func (p *Resident) fence(text string) (string, int) {
 	text, n := assembly.Neutralize(text)
 	return assembly.Fence(p.FenceSource(), text), n
 }
 
-// FenceSource returns where the text of the page comes from, as its fence says.
+// FenceSource returns the origin of the artifact that its fence names.
 func (p *Resident) FenceSource() assembly.Origin {
 	return assembly.Origin{
 		ID: string(p.Row.ID), Class: p.Row.Class, Origin: cmp.Or(p.Note.Source, p.Note.Title),
@@ -89,7 +88,7 @@ func (p *Resident) FenceSource() assembly.Origin {
 	}
 }
 
-// Tokens returns what the rendered artifact takes.
+// Tokens returns the tokens of the rendered artifact.
 func (p *Resident) Tokens(c token.Counter) token.Count {
 	if p.Row.Encoding == c.Encoding() {
 		return p.Row.Tokens
@@ -118,16 +117,16 @@ func (p *Resident) Words() *retrieval.Analysis {
 	return p.words
 }
 
-// A Location is where the catalog has an artifact.
+// A Location is the place of an artifact in the catalog: its row, id and version.
 type Location struct {
 	row     int
 	ID      store.ArtifactID
 	version store.Version
 }
 
-// Fault returns the pages at some spots, from memory or from the store. One
-// whose text is gone, or that is no longer at its version, is nil: it was
-// written or purged since the catalog was read.
+// Fault returns the pages at some locations, from memory or from the store. A page is nil if its
+// text is purged or its version is no longer current, because it was written or purged since the
+// catalog was read.
 func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Location) ([]*Resident, error) {
 	pages := make([]*Resident, len(spots))
 	var missing []int
@@ -165,7 +164,7 @@ func (e *Stacks) Fault(ctx context.Context, scope governance.Scope, spots []Loca
 	return pages, nil
 }
 
-// ReadResident reads the cells of an artifact, and keeps the page in memory.
+// ReadResident reads the cells of an artifact, and adds the page to the cache.
 func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *store.Artifact) (*Resident, error) {
 	p := &Resident{Row: *row}
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{row.Content, row.About}) {
@@ -188,27 +187,27 @@ func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *
 	return p, nil
 }
 
-// holds reports whether content is what the page has, by its commitment alone.
+// holds reports whether content equals the content of the page. It compares with the commitment,
+// not with the text.
 func (p *Resident) holds(content []byte) bool {
 	return int64(len(content)) == p.Row.Bytes && digest.Commit(p.cell.Salt, string(p.cell.Kind), content).Equal(p.cell.Commit)
 }
 
-// A Fetch is what became of the attempt to get an artifact again.
+// A Fetch is the result of an attempt to fetch an artifact again.
 type Fetch struct {
 	Outcome manifest.FetchOutcome
 	From    store.Version
 	To      store.Version // 0 if it cannot be used
-	Err     error         // if it cannot be used
+	Err     error         // why it cannot be used, or nil
 }
 
-// fetchers is how many sources are asked at a time.
+// fetchers is the most sources that are fetched at a time.
 const fetchers = 8
 
-// CheckSources asks the sources of pages whether they have changed. This is the dirty
-// bit: it is looked up whenever an artifact is about to be used, and what has
-// changed is fetched and written before anything of it is served. The pages of
-// changed artifacts are replaced. What cannot be fetched, or is no longer
-// there, keeps its page and says so in its fetch; it must not be used.
+// CheckSources asks the sources of pages whether they have changed. It is called whenever
+// artifacts are about to be used. It fetches and writes what has changed before any of it is
+// served, and replaces the pages of changed artifacts. A page whose source cannot be fetched or
+// is gone stays in pages, but its fetch has an error and the page must not be used.
 //
 // Pages without a source have no fetch.
 func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages []*Resident) ([]*Fetch, error) {
@@ -262,7 +261,7 @@ func (e *Stacks) CheckSources(ctx context.Context, scope governance.Scope, pages
 	return fetches, nil
 }
 
-// ask asks the source of a page. What it returns is nil unless it has changed.
+// ask asks the source of a page. The content that it returns is nil unless it has changed.
 func (e *Stacks) ask(ctx context.Context, p *Resident) (*Fetch, *artifact.Fetched) {
 	f := &Fetch{Outcome: manifest.OutcomeUnchanged, From: p.Row.Version, To: p.Row.Version}
 	if e.Opts.Sources == nil {
@@ -299,13 +298,13 @@ func (e *Stacks) ask(ctx context.Context, p *Resident) (*Fetch, *artifact.Fetche
 	return f, nil
 }
 
-// Renew adds to an update what a source has now.
+// Renew adds to an update a new version of the artifact with the content fetched from its source.
 func (e *Stacks) Renew(scope governance.Scope, u *store.Update, p *Resident, got *artifact.Fetched) error {
 	n := p.Note
 	n.ETag, n.Modified = got.ETag, got.Modified
 	n.OldContent, n.OldAbout = p.Row.Content, p.Row.About
 	w := store.Write{Artifact: p.Row, At: p.Row.Version}
-	w.Created = e.Now() // it is true now
+	w.Created = e.Now() // the content was confirmed now
 	_, err := e.AddArtifact(scope, u, &w, &n, slices.Clone(got.Content))
 	return err
 }

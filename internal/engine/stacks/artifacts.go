@@ -30,7 +30,7 @@ func (e *Stacks) Resident(ctx context.Context, scope governance.Scope, a *store.
 	return nil, fmt.Errorf("artifact %s: %w", a.ID, store.ErrConflict)
 }
 
-// NotesOf reads the notes of artifacts. Of what was purged, nothing is known.
+// NotesOf reads the notes of artifacts. The note of a purged artifact is empty.
 func (e *Stacks) NotesOf(ctx context.Context, scope governance.Scope, rows []store.Artifact) ([]*Note, error) {
 	notes := make([]*Note, len(rows))
 	at := make(map[store.CellID]int, len(rows))
@@ -62,8 +62,7 @@ func (e *Stacks) NotesOf(ctx context.Context, scope governance.Scope, rows []sto
 	return notes, nil
 }
 
-// NoteOf reads what the about cell of an artifact says. Of what was purged,
-// nothing is known.
+// NoteOf reads the about cell of an artifact. The note of a purged artifact is empty.
 func (e *Stacks) NoteOf(ctx context.Context, scope governance.Scope, a *store.Artifact) (*Note, error) {
 	n := &Note{}
 	c, err := e.ReadCell(ctx, scope, a.About)
@@ -79,8 +78,8 @@ func (e *Stacks) NoteOf(ctx context.Context, scope governance.Scope, a *store.Ar
 	return n, nil
 }
 
-// GateStatus returns what the gate and whoever reviewed made of an artifact, whatever
-// became of it since: live, unless it was held and nobody has approved it.
+// GateStatus returns the status that the gate and a reviewer gave an artifact, whatever happened
+// to it later. It is live, unless the gate held the artifact and nobody approved it.
 func GateStatus(a *store.Artifact) (store.Status, error) {
 	if len(a.Gate) == 0 {
 		return store.StatusLive, nil
@@ -97,10 +96,10 @@ func GateStatus(a *store.Artifact) (store.Status, error) {
 	return store.StatusLive, nil
 }
 
-// NamedArtifacts returns the artifacts with some ids, each once.
+// NamedArtifacts returns the artifacts with the given ids, each once.
 func (e *Stacks) NamedArtifacts(ctx context.Context, scope governance.Scope, ids []string) ([]store.Artifact, error) {
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%w: no artifact is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no artifact is named: give its id", api.ErrRequest)
 	}
 	var rows []store.Artifact
 	for _, id := range ids {
@@ -115,8 +114,8 @@ func (e *Stacks) NamedArtifacts(ctx context.Context, scope governance.Scope, ids
 	return rows, nil
 }
 
-// SetStatus adds the change of an artifact's status to an update, and makes it
-// findable only if it is live.
+// SetStatus adds the change of an artifact's status to an update. Only a live artifact stays in
+// the search index.
 func (e *Stacks) SetStatus(ctx context.Context, scope governance.Scope, u *store.Update, a *store.Artifact, to store.Status) error {
 	w := store.Write{Artifact: *a, At: a.Version}
 	w.Status, w.Updated = to, e.Now()
@@ -138,18 +137,18 @@ func (e *Stacks) SetStatus(ctx context.Context, scope governance.Scope, u *store
 	return nil
 }
 
-// A Family is artifacts, what was made from them, and the cells of all of them.
+// A Family is a set of artifacts, everything derived from them, and the cells of all of them.
 type Family struct {
-	Rows  []store.Artifact // the named first
+	Rows  []store.Artifact // the named artifacts first
 	Named int
-	Cells []store.CellID // sorted, once it is complete
+	Cells []store.CellID // sorted once the family is complete
 
 	known map[store.ArtifactID]bool
 	has   map[store.CellID]bool
-	fresh []store.CellID // whose descendants are still to be found
+	fresh []store.CellID // cells whose descendants are not yet known
 }
 
-// NewFamily returns a family that nothing belongs to yet.
+// NewFamily returns an empty family.
 func NewFamily() *Family {
 	return &Family{known: make(map[store.ArtifactID]bool), has: make(map[store.CellID]bool)}
 }
@@ -163,7 +162,7 @@ func (f *Family) Add(cells ...store.CellID) {
 	}
 }
 
-// join adds an artifact to a family, with all of its versions.
+// join adds an artifact to a family, with all its versions.
 func (e *Stacks) join(ctx context.Context, scope governance.Scope, f *Family, a *store.Artifact) error {
 	if f.known[a.ID] {
 		return nil
@@ -175,11 +174,11 @@ func (e *Stacks) join(ctx context.Context, scope governance.Scope, f *Family, a 
 	return err
 }
 
-// Lineage returns the family of the artifacts that are named or come from a
-// source. All versions of an artifact belong to it.
+// Lineage returns the family of the artifacts with the given ids or from the given source, with
+// all their versions.
 func (e *Stacks) Lineage(ctx context.Context, scope governance.Scope, ids []string, source string) (*Family, error) {
 	if len(ids) == 0 && source == "" {
-		return nil, fmt.Errorf("%w: no artifact is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no artifact is named: give its id", api.ErrRequest)
 	}
 	f := NewFamily()
 	if len(ids) > 0 {
@@ -205,9 +204,8 @@ func (e *Stacks) Lineage(ctx context.Context, scope governance.Scope, ids []stri
 	return f, e.Descend(ctx, scope, f)
 }
 
-// Descend adds to a family what was made from it. A memory that was made from another
-// may have versions of its own, from which more was made: so this goes on until nothing
-// is new.
+// Descend adds to a family everything derived from its cells. A derived memory may have further
+// versions, from which more was derived, so Descend repeats until it finds nothing new.
 func (e *Stacks) Descend(ctx context.Context, scope governance.Scope, f *Family) error {
 	for len(f.fresh) > 0 {
 		derived, err := e.Store.Derived(ctx, scope, f.fresh)
@@ -215,7 +213,7 @@ func (e *Stacks) Descend(ctx context.Context, scope governance.Scope, f *Family)
 			return err
 		}
 		if len(derived) == 0 {
-			break // a Pick without cells would be one of everything
+			break // a Pick without cells would select all artifacts
 		}
 		f.fresh = nil
 		for _, c := range derived {
@@ -235,7 +233,7 @@ func (e *Stacks) Descend(ctx context.Context, scope governance.Scope, f *Family)
 	return nil
 }
 
-// eachFrom calls f for each artifact that comes from a source.
+// eachFrom calls f for each artifact that comes from source.
 func (e *Stacks) eachFrom(ctx context.Context, scope governance.Scope, source string, f func(*store.Artifact) error) error {
 	for a, err := range e.Store.Artifacts(ctx, scope, 0) {
 		if err != nil {
@@ -271,7 +269,7 @@ func (e *Stacks) versions(ctx context.Context, scope governance.Scope, a *store.
 	}
 }
 
-// GateRecord is what is kept of the gate's decision. It holds no text.
+// GateRecord is the stored decision of the gate. It contains no text of the artifact.
 type GateRecord struct {
 	Outcome    assembly.GateOutcome `json:"outcome"`
 	Reasons    []assembly.Reason    `json:"reasons,omitempty"`
@@ -280,11 +278,11 @@ type GateRecord struct {
 	Policy     string               `json:"policy,omitempty"`
 	Manifest   string               `json:"manifest,omitempty"`
 	Artifact   store.ArtifactID     `json:"artifact,omitempty"`
-	Decided    string               `json:"decided,omitempty"` // by a person: approved, edited or rejected
+	Decided    string               `json:"decided,omitempty"` // decision of a person: approved, edited or rejected
 	By         governance.Actor     `json:"by,omitempty"`
 }
 
-// ReadGate reads what is kept of the gate's decision about an artifact.
+// ReadGate decodes the gate's decision about an artifact.
 func ReadGate(a *store.Artifact) (*GateRecord, error) {
 	g := &GateRecord{}
 	if err := json.Unmarshal(a.Gate, g); err != nil {
@@ -293,5 +291,5 @@ func ReadGate(a *store.Artifact) (*GateRecord, error) {
 	return g, nil
 }
 
-// DecidedRejected is what a person decided about a memory that stays out.
+// DecidedRejected marks a memory that a reviewer rejected.
 const DecidedRejected = "rejected"

@@ -16,50 +16,50 @@ import (
 )
 
 const (
-	// maxCatalogs is how many scopes an engine keeps catalogs of.
+	// maxCatalogs is the most scopes whose catalogs an engine keeps in memory.
 	maxCatalogs = 64
 
-	// embedderCache is how many bytes of vectors are kept of each.
+	// embedderCache is the most bytes of cached vectors per catalog.
 	embedderCache = 16 << 20
 )
 
-// catalogs are the catalogs of an engine's scopes.
+// catalogs are the catalogs of an engine, by scope.
 type catalogs struct {
 	mu   sync.Mutex
 	all  map[governance.Scope]*Catalog
 	tick int64
 }
 
-// A Catalog is what triage knows of the artifacts of one scope: a column of
-// each field that decides, so that a million are looked at in milliseconds. It
-// is a copy that is checked on every use: the version of the scope says whether
-// anything was written since, by whomever.
+// A Catalog holds what triage needs of the artifacts of one scope: a column for each field that
+// decides, so that a million artifacts are examined in milliseconds. It is a copy, checked at
+// every use: the version of the scope says whether anything was written since, by any process.
 type Catalog struct {
 	scope    governance.Scope
 	resident *artifact.Pages[*Resident] // where pinned artifacts stay
-	Embedder llm.Embedder               // with what it said about texts of the scope; nil if there is none
+	Embedder llm.Embedder               // caches vectors of the scope's texts; nil if there is no embedder
 
 	used    int64      // tick of the last use, guarded by catalogs.mu
-	saving  sync.Mutex // held by who writes a snapshot
+	saving  sync.Mutex // held while a snapshot is written
 	Mu      sync.RWMutex
-	saved   store.Version // of the snapshot that this one was read from, or has written; 0 if there is none
-	changed int           // rows that were written since
+	saved   store.Version // version of the snapshot on disk that this catalog read or wrote; 0 if none
+	changed int           // number of rows written since saved
 	columns
 }
 
-// columns are what a catalog has of each artifact, by Seq-1, like the rows of the table.
+// columns are the fields that a catalog has of each artifact, at index Seq-1, like the rows of
+// Table.
 type columns struct {
 	Version  store.Version
 	Table    triage.Table
-	Pins     map[int]bool // rows that are live and pinned
-	ids      []uint64     // of rows without a name: 16 hexadecimal digits
+	Pins     map[int]bool // rows of live, pinned artifacts
+	ids      []uint64     // ids of 16 hexadecimal digits, as numbers
 	names    map[int]store.ArtifactID
 	versions []store.Version
-	newest   store.Version // of all rows
+	newest   store.Version // highest of versions
 }
 
-// CatalogOf returns the catalog of a scope, and forgets the one that nobody asked for
-// longest if there are too many.
+// CatalogOf returns the catalog of a scope. If there are too many catalogs, it drops the least
+// recently used.
 func (e *Stacks) CatalogOf(scope governance.Scope) *Catalog {
 	c := &e.Catalogs
 	c.mu.Lock()
@@ -90,9 +90,9 @@ func (e *Stacks) CatalogOf(scope governance.Scope) *Catalog {
 	return k
 }
 
-// Catalog returns the catalog of a scope as the store has it now, locked for
-// reading. The caller unlocks it. The store is asked first, so that who is denied a
-// scope moves no other out of memory.
+// Catalog returns the up-to-date catalog of a scope, locked for reading; the caller unlocks it.
+// It asks the store first, so that a caller without access to the scope cannot displace another
+// catalog.
 func (e *Stacks) Catalog(ctx context.Context, scope governance.Scope) (*Catalog, error) {
 	for {
 		version, err := e.Store.Version(ctx, scope)
@@ -112,8 +112,8 @@ func (e *Stacks) Catalog(ctx context.Context, scope governance.Scope) (*Catalog,
 	}
 }
 
-// refresh reads what was written after the version that the catalog is at. The
-// scope is at version, or later.
+// refresh reads the artifacts written after the catalog's version. The store is at version or
+// later.
 func (e *Stacks) refresh(ctx context.Context, k *Catalog, version store.Version) error {
 	k.Mu.Lock()
 	defer k.Mu.Unlock()
@@ -132,18 +132,18 @@ func (e *Stacks) refresh(ctx context.Context, k *Catalog, version store.Version)
 		k.set(a)
 		k.changed++
 		if a.Status == store.StatusPurged && k.saved > 0 {
-			k.saved = 0 // what is purged does not stay in a snapshot
+			k.saved = 0 // a purged artifact must not stay in a snapshot
 			if err := e.forget(k.scope); err != nil {
 				e.Opts.Logger.WarnContext(ctx, "snapshot not removed", "error", err)
 			}
 		}
 	}
-	k.Version = version // rows that are newer are read again, which does no harm
+	k.Version = version // rows that are newer are read again later, which does no harm
 	return nil
 }
 
-// set takes in an artifact. Rows between those that are known, which another
-// reader may not see yet, are absent.
+// set adds or replaces an artifact. Rows of lower Seq that this reader does not see yet are
+// marked as absent.
 func (k *Catalog) set(a *store.Artifact) {
 	row := int(a.Seq - 1)
 	for len(k.ids) <= row {
@@ -162,7 +162,7 @@ func (k *Catalog) set(a *store.Artifact) {
 	}
 	k.unpin(row)
 	if a.Pinned && a.Status == store.StatusLive {
-		r.Flags |= triage.Absent // it is in every context and needs no triage
+		r.Flags |= triage.Absent // every context has it, so triage skips it
 		k.Pins[row] = true
 		k.resident.Pin(k.key(row))
 	}
@@ -172,7 +172,7 @@ func (k *Catalog) set(a *store.Artifact) {
 	k.Table.Set(row, r)
 }
 
-// unpin lets the page of a row be evicted again.
+// unpin allows the page of a row to be evicted again.
 func (k *Catalog) unpin(row int) {
 	if k.Pins[row] {
 		delete(k.Pins, row)
@@ -180,12 +180,13 @@ func (k *Catalog) unpin(row int) {
 	}
 }
 
-// key returns the key of the page of a row.
+// key returns the key of a row's page.
 func (k *Catalog) key(row int) artifact.Key {
 	return artifact.Key{Scope: k.scope, ID: string(k.ID(row))}
 }
 
-// name sets the id of a row. An id of 16 hexadecimal digits, as most are, takes a word.
+// name sets the id of a row. An id of 16 hexadecimal digits, the usual form, is stored as a
+// number.
 func (c *columns) name(row int, id store.ArtifactID) {
 	var b [8]byte
 	if n, err := hex.Decode(b[:], []byte(id[:min(len(id), 16)])); err == nil && n == len(b) && hex.EncodeToString(b[:]) == string(id) {
@@ -204,15 +205,15 @@ func (c *columns) ID(row int) store.ArtifactID {
 	return store.ArtifactID(hex.EncodeToString(binary.BigEndian.AppendUint64(nil, c.ids[row])))
 }
 
-// close lets go of what the catalog keeps in memory elsewhere.
+// close releases the catalog's pins and empties it.
 func (k *Catalog) close() {
 	k.Mu.Lock()
 	defer k.Mu.Unlock()
 	for row := range k.Pins {
 		k.unpin(row)
 	}
-	k.Version, k.saved = 0, 0 // whoever still holds it reads everything again
+	k.Version, k.saved = 0, 0 // a goroutine that still has it reads everything again
 }
 
-// Location returns where the catalog has a row.
+// Location returns the location of a row.
 func (k *Catalog) Location(row int) Location { return Location{row, k.ID(row), k.versions[row]} }

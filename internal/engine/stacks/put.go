@@ -24,29 +24,29 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// SourceStash is the kind of source, see [store.Artifact], of what is in the stash. Others
-// are schemes of package artifact.
+// SourceStash is the source kind, see [store.Artifact], of content in the stash. Other kinds are
+// the schemes of package artifact.
 const SourceStash = "stash"
 
-// Note is what the about cell of an artifact holds.
+// Note is the content of an artifact's about cell.
 type Note struct {
 	Title      string             `json:"title,omitempty"`
 	Source     string             `json:"source,omitempty"`
-	ETag       string             `json:"etag,omitempty"`     // of the source, when it was fetched
-	Modified   string             `json:"modified,omitempty"` // as the source put it
+	ETag       string             `json:"etag,omitempty"`     // ETag of the source when it was fetched
+	Modified   string             `json:"modified,omitempty"` // modification time in the source's own form
 	Subject    string             `json:"subject,omitempty"`
 	VerifiedBy string             `json:"verified_by,omitempty"`
 	TTL        *time.Duration     `json:"ttl,omitempty"`
 	From       []store.ArtifactID `json:"from,omitempty"`
-	Reason     string             `json:"reason,omitempty"` // of a person, for a decision about it
-	Redact     bool               `json:"redact,omitempty"` // what its source has later, too
+	Reason     string             `json:"reason,omitempty"` // a reviewer's reason for a decision
+	Redact     bool               `json:"redact,omitempty"` // redact later versions of the source, too
 
-	// The cells that this version replaced, so that they can be purged with it.
+	// Cells of the version before, so that they can be purged with this one.
 	OldContent store.CellID `json:"old_content,omitempty"`
 	OldAbout   store.CellID `json:"old_about,omitempty"`
 }
 
-// PutAll takes artifacts in; kind says of which kind the source of one is.
+// PutAll stores artifacts in one update; kind returns the source kind of a source.
 func (e *Stacks) PutAll(ctx context.Context, scope governance.Scope, list []*api.NewArtifact, kind func(source string) string) ([]api.Artifact, error) {
 	return base.Retry(ctx, func() ([]api.Artifact, error) {
 		u, out := &store.Update{}, make([]api.Artifact, 0, len(list))
@@ -75,7 +75,7 @@ func titled(title string) string {
 	return fmt.Sprintf(" (%s)", secret.Redact(title))
 }
 
-// put adds an artifact that comes from a kind of source to an update.
+// put adds an artifact with a source kind to an update.
 func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Update, req *api.NewArtifact, source string) (*api.Artifact, error) {
 	if err := e.CheckPut(req); err != nil {
 		return nil, err
@@ -125,18 +125,18 @@ func (e *Stacks) put(ctx context.Context, scope governance.Scope, u *store.Updat
 	return a, nil
 }
 
-// Redacts reports whether what is kept is redacted, given what a request asks for.
+// Redacts reports whether content is redacted: if the request asks for it or the options do.
 func (e *Stacks) Redacts(asked bool) bool { return asked || e.Opts.Redact }
 
-// CheckPut tells why a request makes no sense, or is forbidden.
+// CheckPut returns an error if a request is invalid or forbidden.
 func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	switch {
 	case req.Class.Rank() < 0:
 		return fmt.Errorf("%w: class %q: want one of %v", api.ErrRequest, req.Class, provenance.Classes())
 	case len(req.Content) == 0:
-		return fmt.Errorf("%w: there is no content", api.ErrRequest)
+		return fmt.Errorf("%w: the content is empty", api.ErrRequest)
 	case (req.Class == provenance.Verified) != (req.VerifiedBy != ""):
-		return fmt.Errorf("%w: the class %q and the name of who verified it go together", api.ErrRequest, provenance.Verified)
+		return fmt.Errorf("%w: the class %q needs the name of who verified the artifact, and no other class takes one", api.ErrRequest, provenance.Verified)
 	case req.TTL != nil && *req.TTL < 0:
 		return fmt.Errorf("%w: a time to live of %v is below 0", api.ErrRequest, *req.TTL)
 	case strings.Trim(string(req.ID), "0123456789abcdefghijklmnopqrstuvwxyz_-") != "" || len(req.ID) > 64:
@@ -147,14 +147,13 @@ func (e *Stacks) CheckPut(req *api.NewArtifact) error {
 	}
 	for _, text := range []string{string(req.Content), req.Title, req.Source, req.Subject} {
 		if found := secret.Scan(text); len(found) > 0 {
-			return api.About(api.SubjectCredential, fmt.Errorf("%w: it looks as if it held a credential (%s, at byte %d): take it out, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start))
+			return api.About(api.SubjectCredential, fmt.Errorf("%w: the content looks like a credential (%s, at byte %d): remove the credential, or allow it", api.ErrPolicy, found[0].Kind, found[0].Start))
 		}
 	}
 	return nil
 }
 
-// SourceKind returns the scheme of a source that can be fetched from again, or
-// nothing.
+// SourceKind returns the scheme of a source that can be fetched again, or "".
 func SourceKind(source string) string {
 	if ref, err := artifact.ParseRef(source); err == nil && slices.Contains(schemes, ref.Scheme()) {
 		return ref.Scheme()
@@ -162,12 +161,12 @@ func SourceKind(source string) string {
 	return ""
 }
 
-// schemes are those of sources that can be fetched from again. Anything else
-// before a colon is just a word.
+// schemes are the schemes of sources that can be fetched again. Any other word before a colon is
+// no scheme.
 var schemes = []string{"file", "http", "https", "mcp", "func"}
 
-// AddArtifact adds an artifact with its cells to an update, and fills in what follows
-// from content and note. Fields of w that are set already stay.
+// AddArtifact adds an artifact with its cells to an update. It fills in the fields of w that
+// follow from content and note, unless they are set.
 func (e *Stacks) AddArtifact(scope governance.Scope, u *store.Update, w *store.Write, n *Note, content []byte) (*api.Artifact, error) {
 	text, err := e.Cell(store.CellText, content)
 	if err != nil {
@@ -198,8 +197,9 @@ func (e *Stacks) AddArtifact(scope governance.Scope, u *store.Update, w *store.W
 	return &a, nil
 }
 
-// Address returns what is equal for equal contents of a scope: for the stash of
-// equal bytes, otherwise of texts that differ in case and white space alone.
+// Address returns a digest that is the same for equal contents of a scope. Contents of the stash
+// are equal if their bytes are; other texts are equal if they differ only in case and white
+// space.
 func Address(scope governance.Scope, kind string, content []byte) string {
 	text, how := string(content), "stash"
 	if kind != SourceStash {
@@ -209,12 +209,12 @@ func Address(scope governance.Scope, kind string, content []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// ArtifactCounter returns what counts artifacts, which belong to no model.
+// ArtifactCounter returns the token counter for artifacts, which belong to no model.
 func (e *Stacks) ArtifactCounter() token.Counter {
 	return cmp.Or(e.Opts.Counter, e.Exact)
 }
 
-// NewID returns a new id for an artifact, or a part of one for a manifest.
+// NewID returns a new random id, for an artifact or as a part of a manifest's id.
 func (e *Stacks) NewID() (string, error) {
 	var b [8]byte
 	if _, err := io.ReadFull(e.Opts.Rand, b[:]); err != nil {
@@ -223,7 +223,7 @@ func (e *Stacks) NewID() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// Update writes an update with an entry for the log.
+// Update writes an update with an entry in the log.
 func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Update, op string, data any) (store.Version, error) {
 	id, err := e.NewID()
 	if err != nil {
@@ -237,16 +237,17 @@ func (e *Stacks) Update(ctx context.Context, scope governance.Scope, u *store.Up
 	v, err := e.Store.Update(ctx, scope, u)
 	if err == nil && len(u.Purge) > 0 {
 		if err := e.forget(scope); err != nil {
-			return v, fmt.Errorf("it is done, but a snapshot of before cannot be removed, which you can do: %w", err)
+			return v, fmt.Errorf("the purge is done, but an older snapshot file cannot be removed: remove it yourself: %w", err)
 		}
 	}
 	return v, err
 }
 
-// FindArtifact returns the artifact with an id, or with the only id that begins so.
+// FindArtifact returns the artifact with an id. If exact is false, prefix may be the start of the
+// id of exactly one artifact.
 func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefix string, exact bool) (*store.Artifact, error) {
 	if prefix == "" {
-		return nil, fmt.Errorf("%w: no id of an artifact", api.ErrRequest)
+		return nil, fmt.Errorf("%w: the artifact id is empty", api.ErrRequest)
 	}
 	for limit := 2; ; limit *= 8 {
 		found, err := e.Store.Pick(ctx, scope, &store.Pick{Prefix: prefix}, limit)
@@ -258,11 +259,11 @@ func (e *Stacks) FindArtifact(ctx context.Context, scope governance.Scope, prefi
 		case i >= 0:
 			return &found[i], nil
 		case len(found) == limit:
-			continue // the one with just this id may be behind those whose ids go on
+			continue // the artifact with exactly this id may come after longer ids
 		case len(found) == 0 || exact:
 			return nil, api.About(api.SubjectArtifact, fmt.Errorf("artifact %s: %w", prefix, store.ErrNotFound))
 		case len(found) > 1:
-			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: %s and %s begin so", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
+			return nil, api.About(api.SubjectArtifact, fmt.Errorf("%w: artifact %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, prefix, found[0].ID, found[1].ID))
 		}
 		return &found[0], nil
 	}
@@ -282,7 +283,7 @@ func (e *Stacks) contents(ctx context.Context, scope governance.Scope, ids []sto
 	return slices.Compact(cells), nil
 }
 
-// DescribeArtifact puts together what is known of an artifact.
+// DescribeArtifact describes an artifact from its row and note.
 func (e *Stacks) DescribeArtifact(a *store.Artifact, n *Note) api.Artifact {
 	return api.Artifact{
 		ID: a.ID, Class: a.Class, Status: a.Status, Title: n.Title, Source: n.Source, Subject: n.Subject,
@@ -291,8 +292,7 @@ func (e *Stacks) DescribeArtifact(a *store.Artifact, n *Note) api.Artifact {
 	}
 }
 
-// Expired reports whether an artifact has outlived its time. From the very
-// moment on at which it expires, it has.
+// Expired reports whether an artifact has expired at now. It has from the exact time Expires on.
 func Expired(a *store.Artifact, now time.Time) bool {
 	return !a.Expires.IsZero() && cmp.Compare(a.Expires.UnixMilli(), now.UnixMilli()) <= 0
 }

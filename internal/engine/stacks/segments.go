@@ -16,13 +16,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// segmentCache remembers which segments of contexts the store has, so that what
-// is handed out again and again is stored once. Without it nothing breaks: those
-// of the latest context are read from the store, and others stored again.
+// segmentCache caches which segments of contexts the store has, so that a segment that many
+// contexts share is stored once. The engine works without it: it reads the segments of the latest
+// context from the store, and stores the others again.
 type segmentCache struct {
 	mu    sync.Mutex
 	all   map[segmentsOf]*SegmentsKnown
-	count atomic.Int64 // of the segments of all
+	count atomic.Int64 // number of segments of all entries
 }
 
 type segmentsOf struct {
@@ -31,15 +31,14 @@ type segmentsOf struct {
 	format  string
 }
 
-// SegmentsKnown are segments of the contexts of one scope, session and format,
-// by what they are about.
+// SegmentsKnown are known segments of the contexts of one scope, session and format, by key.
 type SegmentsKnown struct {
 	mu    sync.Mutex
 	all   map[string]KnownSegment
-	count *atomic.Int64 // of the cache
+	count *atomic.Int64 // the counter of the cache
 }
 
-// A KnownSegment is a segment that the store has.
+// A KnownSegment is a segment that is in the store.
 type KnownSegment struct {
 	Cell   store.CellID
 	Salt   digest.Salt
@@ -47,38 +46,40 @@ type KnownSegment struct {
 }
 
 const (
-	// maxSegments is how many segments are remembered of one scope, session and format.
+	// maxSegments is the most segments that are cached for one scope, session and format.
 	maxSegments = 10_000
 
-	// maxAllSegments is how many are remembered of all before some are forgotten. Each
+	// maxAllSegments is the most segments that are cached in all before some are dropped. Each
 	// takes about 300 bytes.
 	maxAllSegments = 100_000
 
-	// latestUpdates is how many of a scope's updates are searched for its latest context.
+	// latestUpdates is how many of the last updates of a scope are searched for its latest
+	// context.
 	latestUpdates = 64
 )
 
-// A ContextEntry is what the log has about a context that was handed out, with the operation
-// [OpAssemble].
+// A ContextEntry is the data of a log entry about a context that was assembled, with the
+// operation [OpAssemble].
 type ContextEntry struct {
-	Manifest string `json:"manifest"` // its id
+	Manifest string `json:"manifest"` // id of the manifest
 }
 
-// OpAssemble is the operation of an entry that has a [ContextEntry].
+// OpAssemble is the operation of a log entry with a [ContextEntry].
 const OpAssemble = "assemble"
 
-// SegmentKeys names what the segments of a context are about, in order. What
-// comes several times, such as frames, is numbered.
+// SegmentKeys makes the keys of the segments of a context, in order. It numbers segments that
+// occur several times, such as frames.
 type SegmentKeys map[string]int
 
-// Next returns the key of a segment: its digest, and how often that has come before.
+// Next returns the key of a segment: its kind, reference, version and form, and how often they
+// came before.
 func (k SegmentKeys) Next(s *manifest.Segment) string {
 	key := fmt.Sprintf("%s %s %d %s", s.Kind, s.Ref, s.Version, s.Form)
 	k[key]++
 	return fmt.Sprintf("%s %d", key, k[key])
 }
 
-// Find returns the segment that was last known under a key.
+// Find returns the segment that was last stored under a key.
 func (k *SegmentsKnown) Find(key string) (KnownSegment, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,7 +87,7 @@ func (k *SegmentsKnown) Find(key string) (KnownSegment, bool) {
 	return s, ok
 }
 
-// Keep remembers the segments of a manifest, given the salts of their cells.
+// Keep adds the segments of a manifest, given the salts of their cells.
 func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -102,8 +103,8 @@ func (k *SegmentsKnown) Keep(m *manifest.Manifest, salts []digest.Salt) {
 	}
 }
 
-// KnownSegments returns what is remembered, or else the segments of the latest context, if
-// it is among the latest updates of the scope, which is at version or later.
+// KnownSegments returns the cached segments, or else those of the latest context, if it is among
+// the last updates of the scope. The scope is at version or later.
 func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, version store.Version, session transcript.SessionID, format string) (*SegmentsKnown, error) {
 	key := segmentsOf{scope, session, format}
 	c := &e.Segments
@@ -122,7 +123,7 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	if c.all == nil {
 		c.all = make(map[segmentsOf]*SegmentsKnown)
 	}
-	if other := c.all[key]; other != nil { // somebody was faster
+	if other := c.all[key]; other != nil { // another goroutine was faster
 		return other, nil
 	}
 	for old := range c.all {
@@ -136,8 +137,8 @@ func (e *Stacks) KnownSegments(ctx context.Context, scope governance.Scope, vers
 	return known, nil
 }
 
-// remove forgets what is known under a key. The cache is locked. A job that still has
-// it may add to it, and counts that elsewhere.
+// remove drops the segments under a key. The caller holds the lock. A job that still has the
+// dropped segments may add to them, which no longer counts in the cache.
 func (c *segmentCache) remove(key segmentsOf) {
 	k := c.all[key]
 	k.mu.Lock()
@@ -147,8 +148,8 @@ func (c *segmentCache) remove(key segmentsOf) {
 	delete(c.all, key)
 }
 
-// readLatest adds the segments of the latest context under a key. The list of all contexts
-// would have it first, but is read whole before it says so, and grows for ever.
+// readLatest adds the segments of the latest context under a key. It searches the log, because
+// the list of all contexts would have to be read whole and keeps growing.
 func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.Version, known map[string]KnownSegment) error {
 	var ids []string
 	for entry, err := range e.Store.Log(ctx, key.scope, max(0, version-latestUpdates)) {
@@ -172,7 +173,7 @@ func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.V
 	return nil
 }
 
-// readSegments adds the segments of a stored manifest whose cells are still there.
+// readSegments adds the segments of a stored manifest whose cells still exist.
 func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *store.Manifest, known map[string]KnownSegment) error {
 	sealed, err := manifest.Parse(row.Body)
 	if err != nil {
@@ -187,7 +188,7 @@ func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *
 			names, cells, commits = append(names, keys.Next(s)), append(cells, store.CellID(s.Cell)), append(commits, s.Commit)
 		}
 	}
-	for at := 0; at < len(cells); at++ { // again behind each cell that is gone
+	for at := 0; at < len(cells); at++ { // start again behind each cell that is gone
 		for c, err := range e.Store.Cells(ctx, scope, cells[at:]) {
 			if errors.Is(err, store.ErrGone) {
 				break
@@ -202,7 +203,7 @@ func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *
 	return nil
 }
 
-// Forget forgets everything about a scope: something of it was erased.
+// Forget drops all segments of a scope. It is called after an erasure in the scope.
 func (c *segmentCache) Forget(scope governance.Scope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,36 +13,35 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A snapshot is a file with the columns of a catalog. It holds no text of an artifact and
-// nothing that the store does not: it spares a process that starts the reading of a million
-// records, which takes seconds, where reading the file takes milliseconds.
+// A snapshot is a file with the columns of a catalog. It contains no text of an artifact and
+// nothing that the store lacks. It spares a process that starts from reading a million records,
+// which takes seconds; reading the file takes milliseconds.
 //
-// It is never trusted by itself. It has to be whole, which a checksum says (CRC-32C, for
-// which processors have an instruction), of this scope, and of a version that the store has
-// been at: the log of the store must have the same entry at that version. Ids of entries
-// are random, so a store that was put back from a backup and went another way is told from
-// the one that it was. What was written since is read from the store. A snapshot that does
-// not fit is passed over, and replaced by the next.
+// A snapshot is checked before use. Its checksum must fit (CRC-32C, for which processors have an
+// instruction), it must belong to this scope, and the log of the store must have the snapshot's
+// entry at the snapshot's version. Ids of entries are random, so this detects a store that was
+// restored from a backup and then changed differently. Newer artifacts are read from the store. A
+// snapshot that fails a check is ignored, and replaced by the next one.
 //
-// Any number of processes may write to one store, and each may replace the snapshot: one
-// that two have written at once fails its checksum. When something is purged, it is removed.
+// Any number of processes may use one store, and each may replace the snapshot. If two write it
+// at once, its checksum fails. A purge removes the snapshot.
 
-// snapshotMark begins a snapshot.
+// snapshotMark is the start of a snapshot file.
 const snapshotMark = "carrel/columns/1\n"
 
 const (
-	// leastSnapshot is how many artifacts a scope has before it gets a snapshot. Fewer are
-	// read in about the time that it takes to open one, half a millisecond.
+	// leastSnapshot is the fewest artifacts for which a scope gets a snapshot. Fewer are read in
+	// about the time that it takes to open a snapshot, half a millisecond.
 	leastSnapshot = 200
 
-	// staleAfter is how many updates a snapshot may be behind before it is replaced.
+	// staleAfter is the most updates that a snapshot may be behind before it is replaced.
 	staleAfter = 256
 )
 
-// checksum returns the CRC-32C of data. Its table is made once, when it is first asked for.
+// checksum returns the CRC-32C of data.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// SnapshotPath returns the path of the snapshot of a scope, or nothing if there are none.
+// SnapshotPath returns the path of the snapshot of a scope, or "" if snapshots are off.
 func (e *Stacks) SnapshotPath(scope governance.Scope) string {
 	if e.Opts.Snapshots == "" {
 		return ""
@@ -50,7 +49,7 @@ func (e *Stacks) SnapshotPath(scope governance.Scope) string {
 	return e.Opts.Snapshots + digest.Of([]byte("columns/v1\x00" + string(scope))).String()[:16]
 }
 
-// entryAt returns the id of the log's entry for a version, or nothing if there is none.
+// entryAt returns the id of the log entry that led to a version, or "" if there is none.
 func (e *Stacks) entryAt(ctx context.Context, scope governance.Scope, v store.Version) (string, error) {
 	for entry, err := range e.Store.Log(ctx, scope, v-1) {
 		if err != nil {
@@ -61,8 +60,8 @@ func (e *Stacks) entryAt(ctx context.Context, scope governance.Scope, v store.Ve
 	return "", nil
 }
 
-// load fills an empty catalog from the snapshot of its scope, if there is one that fits a
-// store at version.
+// load fills an empty catalog from the snapshot of its scope, if there is a valid one. The store
+// is at version.
 func (e *Stacks) load(ctx context.Context, k *Catalog, version store.Version) error {
 	path := e.SnapshotPath(k.scope)
 	if path == "" {
@@ -70,12 +69,12 @@ func (e *Stacks) load(ctx context.Context, k *Catalog, version store.Version) er
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // the path is the store's
 	if err != nil {
-		return nil //nolint:nilerr // without a snapshot, the store is read
+		return nil //nolint:nilerr // without a snapshot, the caller reads the store
 	}
 	c := new(columns)
 	entry, err := c.decode(data, k.scope)
 	if err == nil && c.Version > version {
-		err = errors.New("it is newer than the store")
+		err = errors.New("the snapshot is newer than the store")
 	}
 	if err == nil {
 		id, failed := e.entryAt(ctx, k.scope, c.Version)
@@ -83,7 +82,7 @@ func (e *Stacks) load(ctx context.Context, k *Catalog, version store.Version) er
 			return failed
 		}
 		if id != entry {
-			err = errors.New("it is of another store")
+			err = errors.New("the snapshot belongs to another store")
 		}
 	}
 	if err != nil {
@@ -97,8 +96,8 @@ func (e *Stacks) load(ctx context.Context, k *Catalog, version store.Version) er
 	return nil
 }
 
-// save replaces the snapshot of a catalog if there is much that it lacks. That it cannot is
-// no error: the snapshot spares time and nothing else.
+// save replaces the snapshot of a catalog if it is too far behind. A failure is only logged,
+// because a snapshot only saves time.
 func (e *Stacks) save(ctx context.Context, k *Catalog) {
 	path := e.SnapshotPath(k.scope)
 	if path == "" || !k.saving.TryLock() {
@@ -119,7 +118,8 @@ func (e *Stacks) save(ctx context.Context, k *Catalog) {
 	}
 }
 
-// snapshot returns the snapshot of a catalog that needs one, or nil, and its version.
+// snapshot returns the bytes and the version of a new snapshot, or nil if the present one is good
+// enough.
 func (e *Stacks) snapshot(ctx context.Context, k *Catalog) ([]byte, store.Version, error) {
 	k.Mu.RLock()
 	defer k.Mu.RUnlock()
@@ -134,7 +134,8 @@ func (e *Stacks) snapshot(ctx context.Context, k *Catalog) ([]byte, store.Versio
 	return k.appendTo(nil, k.scope, entry), k.Version, nil
 }
 
-// replaceFile writes a file that only its owner reads, and gives it its name when it is whole.
+// replaceFile writes a file that only its owner can read. It writes to a temporary name and
+// renames the file when it is complete.
 func replaceFile(path string, data []byte) error {
 	part := path + ".part"
 	if err := os.WriteFile(part, data, 0o600); err != nil {
@@ -155,8 +156,9 @@ func (e *Stacks) forget(scope governance.Scope) error {
 	return nil
 }
 
-// Doubt empties the catalog of a scope if it came from a snapshot and is at the version of
-// the store, and removes the snapshot: for who found that the store has something else.
+// Doubt removes the snapshot of a scope and empties the catalog, if the catalog came from the
+// snapshot and is at the version of the store. Call it when the store turns out to differ from
+// the catalog.
 func (e *Stacks) Doubt(ctx context.Context, scope governance.Scope) error {
 	version, err := e.Store.Version(ctx, scope)
 	if err != nil {
@@ -173,9 +175,8 @@ func (e *Stacks) Doubt(ctx context.Context, scope governance.Scope) error {
 	return e.forget(scope)
 }
 
-// appendTo appends the columns as a snapshot of a scope, given the id of the log's entry at
-// their version. All numbers are words of 8 bytes, little-endian; a text has its length before
-// it.
+// appendTo appends the columns as a snapshot of a scope, with the id of the log entry at their
+// version. Numbers are words of 8 bytes, little-endian; a text is preceded by its length.
 func (c *columns) appendTo(b []byte, scope governance.Scope, entry string) []byte {
 	rows := c.Table.Len()
 	b = append(make([]byte, 0, 40*rows+4096), b...)
@@ -184,7 +185,7 @@ func (c *columns) appendTo(b []byte, scope governance.Scope, entry string) []byt
 	b = append(b, snapshotMark...)
 	text(string(scope))
 	text(entry)
-	word(uint64(c.Version)) //nolint:gosec // it is not negative
+	word(uint64(c.Version)) //nolint:gosec // a version is not negative
 	word(uint64(rows))      //nolint:gosec // likewise
 	for _, id := range c.ids {
 		word(id)
@@ -206,11 +207,11 @@ func (c *columns) appendTo(b []byte, scope governance.Scope, entry string) []byt
 }
 
 var (
-	errNotWhole   = errors.New("it is damaged, or of another version of Carrel")
-	errOtherScope = errors.New("it is of another scope")
+	errNotWhole   = errors.New("the snapshot is damaged, or written by another version of Carrel")
+	errOtherScope = errors.New("the snapshot belongs to another scope")
 )
 
-// decode reads what appendTo wrote for a scope, and returns the id of the entry.
+// decode reads a snapshot of a scope that appendTo wrote, and returns the id of its log entry.
 func (c *columns) decode(data []byte, scope governance.Scope) (entry string, err error) {
 	end := len(data) - crc32.Size
 	if end < 0 || checksum(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
@@ -250,7 +251,7 @@ func (c *columns) decode(data []byte, scope governance.Scope) (entry string, err
 	return entry, nil
 }
 
-// A wordReader reads words and texts. What is not there is zero, and short says so.
+// A wordReader reads words and texts. Past the end of the data it returns zero and sets short.
 type wordReader struct {
 	data  []byte
 	short bool

@@ -24,7 +24,7 @@ const testScope = governance.Scope("a/b/c")
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A countedStore says after which versions it was asked for artifacts.
+// A countedStore records the versions after which artifacts were read.
 type countedStore struct {
 	store.Store
 	after []store.Version
@@ -35,8 +35,7 @@ func (s *countedStore) Artifacts(ctx context.Context, scope governance.Scope, af
 	return s.Store.Artifacts(ctx, scope, after)
 }
 
-// process returns the stacks of a process that starts, over a store, with snapshots at a
-// path.
+// process returns the stacks of a new process over a store, with snapshots at a path.
 func process(t testing.TB, s store.Store, snapshots string) *Stacks {
 	t.Helper()
 	o, err := base.Options{Snapshots: snapshots, Now: func() time.Time { return epoch }}.Complete()
@@ -50,7 +49,7 @@ func process(t testing.TB, s store.Store, snapshots string) *Stacks {
 	return &Stacks{Base: &base.Base{Store: s, Opts: o}, Shared: shared}
 }
 
-// artifactAt returns an artifact of a filled store.
+// artifactAt returns artifact i of the store that filled makes.
 func artifactAt(i int) store.Artifact {
 	a := store.Artifact{
 		ID: store.ArtifactID(fmt.Sprintf("%016x", i*7919)), Class: provenance.Classes()[i%7], Status: store.StatusLive,
@@ -65,7 +64,7 @@ func artifactAt(i int) store.Artifact {
 	return a
 }
 
-// filled returns a store with so many artifacts, whose log begins with the given entry.
+// filled returns a store with n artifacts, whose log begins with the given entry.
 func filled(t testing.TB, n int, entry string) store.Store {
 	t.Helper()
 	s := stores.New(t)
@@ -79,7 +78,7 @@ func filled(t testing.TB, n int, entry string) store.Store {
 	return s
 }
 
-// change writes an artifact of a filled store anew.
+// change writes artifact i of a filled store anew.
 func change(t testing.TB, e *Stacks, i int, f func(*store.Artifact)) {
 	t.Helper()
 	found, err := e.Store.Pick(t.Context(), testScope, &store.Pick{Prefix: string(artifactAt(i).ID)}, 1)
@@ -97,7 +96,7 @@ func change(t testing.TB, e *Stacks, i int, f func(*store.Artifact)) {
 	}
 }
 
-// same fails unless the catalog of a process is that of one that reads the whole store.
+// same fails unless the catalog of e equals the catalog of a process that reads the whole store.
 func same(t require, e *Stacks) {
 	t.Helper()
 	o := e.Opts
@@ -128,14 +127,14 @@ func same(t require, e *Stacks) {
 	}
 }
 
-// require is what tests and properties share.
+// require has the methods that tests and property checks share.
 type require interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// A process that starts reads a snapshot, and from the store only what is newer.
+// A new process reads the snapshot, and from the store only newer artifacts.
 func TestSnapshot(t *testing.T) {
 	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
 	first := process(t, s, dir)
@@ -165,7 +164,7 @@ func TestSnapshot(t *testing.T) {
 	same(t, process(t, s, dir))
 }
 
-// Few artifacts need none, and without a path there is none.
+// A scope with few artifacts gets no snapshot, and neither does an engine without a path.
 func TestNoSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	same(t, process(t, filled(t, leastSnapshot-1, "op_1"), filepath.Join(dir, "db-columns-")))
@@ -176,7 +175,7 @@ func TestNoSnapshot(t *testing.T) {
 	}
 }
 
-// A snapshot that was damaged, cut or made longer is no snapshot, and is replaced.
+// A snapshot that is damaged, cut or too long is ignored and replaced.
 func TestDamagedSnapshot(t *testing.T) {
 	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
 	e := process(t, s, dir)
@@ -215,8 +214,8 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 }
 
-// The snapshot of another scope, of another store at the same version, and of a store that
-// was further are none.
+// A snapshot is ignored if it belongs to another scope, to another store at the same version, or
+// to a state that the store has not reached.
 func TestForeignSnapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db-columns-")
 	ahead := process(t, filled(t, leastSnapshot, "op_1"), dir)
@@ -234,7 +233,7 @@ func TestForeignSnapshot(t *testing.T) {
 	}
 }
 
-// A purge leaves no snapshot of before, whoever purges.
+// A purge by any process removes the snapshot of the state before.
 func TestPurgeAndSnapshot(t *testing.T) {
 	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
 	purge := func(a *store.Artifact) { a.Status, a.Pinned = store.StatusPurged, false }
@@ -259,7 +258,7 @@ func TestPurgeAndSnapshot(t *testing.T) {
 	}
 }
 
-// What turns out to be wrong, for all that is known of it, is thrown away.
+// Doubt throws away a snapshot that passes all checks but differs from the store.
 func TestDoubt(t *testing.T) {
 	s, dir := filled(t, leastSnapshot, "op_1"), filepath.Join(t.TempDir(), "db-columns-")
 	same(t, process(t, s, dir))

@@ -1,5 +1,5 @@
-// Package stacks keeps artifacts: it puts them in, reads them in pages, asks their sources
-// again, and knows what was made from what.
+// Package stacks stores artifacts: it adds them, reads them as pages, fetches their sources
+// again, and records which artifacts were derived from which.
 package stacks
 
 import (
@@ -12,16 +12,16 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// Shared is what all engines over one store keep in memory. What it keeps is of one scope
-// each, and read only after the store has said what the scope is at.
+// Shared holds what all engines over one store keep in memory. Each entry belongs to one scope,
+// and is used only after the store has confirmed the version of the scope.
 type Shared struct {
 	Policy     *triage.Policy
-	PolicyName string        // of everything that decides about contexts
+	PolicyName string        // versions of all rules that decide about contexts
 	Exact      token.Counter // for artifacts, which belong to no model
 	Pages      *artifact.Pages[*Resident]
 	Catalogs   catalogs
 	Segments   segmentCache
-	Passes     sync.Pool // of *triage.First that nobody needs any more
+	Passes     sync.Pool // of *triage.First, for reuse
 }
 
 // Stacks reads and writes the artifacts of a store.
@@ -30,7 +30,7 @@ type Stacks struct {
 	*Shared
 }
 
-// NewShared returns what engines with these options share.
+// NewShared returns the shared state for engines with these options.
 func NewShared(o *base.Options) (*Shared, error) {
 	s := &Shared{Policy: o.Triage, Pages: artifact.NewPages[*Resident](o.Resident)}
 	s.PolicyName = fmt.Sprintf("%s:ladder/%d-%d-%d:page/%d:gate/%d", o.Triage.Version(),
