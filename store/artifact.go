@@ -151,9 +151,9 @@ type Artifacts interface {
 
 	// Hits returns the positions (Seq) of artifacts whose text has at least
 	// one of the terms, at most limit. Artifacts with rarer or more terms
-	// come first, as [FindHits] counts; of equals the newest first. Of a very
+	// come first, as [FindHits] weighs them; of equals the newest first. Of a very
 	// frequent term only the newest artifacts are considered. A term is split
-	// into its words, see [Words], which match whole words.
+	// into words by [Words], and each matches only whole words of a text.
 	Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) ([]int64, error)
 }
 
@@ -196,7 +196,7 @@ func (u *Update) Validate() error {
 		case !a.Status.valid():
 			return fmt.Errorf("artifact %s: no such status: %q", a.ID, a.Status)
 		case a.Content == "" || a.About == "":
-			return fmt.Errorf("artifact %s has no cell for its content, or none about it", a.ID)
+			return fmt.Errorf("artifact %s needs a cell for its content and one for its metadata", a.ID)
 		}
 		seen[a.ID] = true
 	}
@@ -209,7 +209,7 @@ func (u *Update) Validate() error {
 	case u.Outcome != nil && u.Outcome.Manifest == "":
 		return errors.New("the outcome names no manifest")
 	case u.Entry.ID == "":
-		return errors.New("the entry of the log has no id")
+		return errors.New("the log entry has no id")
 	}
 	return nil
 }

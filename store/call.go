@@ -95,13 +95,13 @@ func ValidateCalls(calls []Call) error {
 		case c.ID == "":
 			return fmt.Errorf("call %d has no id", i+1)
 		case seen[c.ID]:
-			return fmt.Errorf("call %s is recorded twice at once", c.ID)
+			return fmt.Errorf("call %s is twice in one record", c.ID)
 		case !c.State.valid():
 			return fmt.Errorf("call %s: no such state: %q", c.ID, c.State)
 		case !ended && c.Begun.IsZero():
-			return fmt.Errorf("call %s was never begun", c.ID)
+			return fmt.Errorf("call %s has no begin time", c.ID)
 		case ended == c.Ended.IsZero():
-			return fmt.Errorf("call %s is %s and has ended: %t", c.ID, c.State, !c.Ended.IsZero())
+			return fmt.Errorf("call %s is %s: want an end time if and only if the call has ended", c.ID, c.State)
 		case !ended && c.Outcome != nil:
 			return fmt.Errorf("call %s has an outcome and has not ended", c.ID)
 		}
@@ -130,8 +130,8 @@ func (s CallState) valid() bool {
 	}
 }
 
-// validateRewrites reports what is wrong with the rewrites of a change, given the kinds
-// of the cells that it brings.
+// validateRewrites returns the first error in the rewrites of a change. brought has the kinds of
+// the cells that the change adds.
 func validateRewrites(rewrites []Rewrite, brought map[CellID]CellKind) error {
 	type key struct {
 		kind  RewriteKind
@@ -146,11 +146,11 @@ func validateRewrites(rewrites []Rewrite, brought map[CellID]CellKind) error {
 		case r.Chain == digest.Digest{}:
 			return fmt.Errorf("rewrite %d of the change has no chain", i+1)
 		case seen[key{r.Kind, r.Chain}]:
-			return fmt.Errorf("rewrite %d of the change is of the same %s as one before it", i+1, r.Kind)
+			return fmt.Errorf("rewrite %d of the change has the same kind %q and chain as an earlier one", i+1, r.Kind)
 		case r.Epoch < 0 || r.Messages < 1:
-			return fmt.Errorf("rewrite %d of the change is of epoch %d and %d messages", i+1, r.Epoch, r.Messages)
+			return fmt.Errorf("rewrite %d of the change has epoch %d and %d messages: want at least 0 and 1", i+1, r.Epoch, r.Messages)
 		case brought[r.Cell] != CellSent:
-			return fmt.Errorf("rewrite %d of the change: cell %s is not one of kind %q that the change brings", i+1, r.Cell, CellSent)
+			return fmt.Errorf("rewrite %d of the change: the change adds no cell %s of kind %q", i+1, r.Cell, CellSent)
 		}
 		seen[key{r.Kind, r.Chain}] = true
 	}

@@ -38,21 +38,22 @@ func (c *Change) Validate() error {
 		blocks[b.ID] = true
 	}
 	if c.Items != nil && c.ItemsFrom < 0 {
-		return fmt.Errorf("items from %d on", c.ItemsFrom)
+		return fmt.Errorf("ItemsFrom of the change is %d, below 0", c.ItemsFrom)
 	}
 	switch s := c.Head.Status; {
 	case c.Entry.ID == "":
 		return errors.New("the journal entry has no id")
 	case s != "" && s != StatusTombstoned && s != StatusPurged:
-		return fmt.Errorf("no session is %q", s)
+		return fmt.Errorf("no such status of a session: %q", s)
 	case c.Erase && (s != StatusPurged || len(c.Statements)+len(c.Index)+len(c.Rewrites) > 0):
-		return errors.New("what is erased is of a session that is purged, and nothing is added")
+		return errors.New("a change with Erase needs the status \"purged\", and adds no statements, index entries or rewrites")
 	}
 	return nil
 }
 
-// validate reports what is wrong with the cell at index i of a change or an
-// update, given those before it.
+// validate returns an error if c, the cell at index i of a change or an update,
+// is invalid. seen has the ids of the cells before it; validate adds that of c.
+// of is "change" or "update", for the error.
 func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	switch {
 	case c.ID == "":
@@ -60,7 +61,7 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	case seen[c.ID]:
 		return fmt.Errorf("cell %s is twice in the %s", c.ID, of)
 	case !c.Holds():
-		return fmt.Errorf("cell %s: its commitment is not to its body", c.ID)
+		return fmt.Errorf("cell %s: the commitment does not match the body", c.ID)
 	}
 	seen[c.ID] = true
 	return nil

@@ -40,8 +40,8 @@ type Credentials interface {
 
 	// RevokeCredential durably ends the validity of a credential at a time
 	// and erases its hash, so that it cannot become valid again. A second
-	// revocation keeps the first time. It returns ErrNotFound if there is
-	// none, and refuses the zero time.
+	// revocation keeps the first time. It returns ErrNotFound if there is no
+	// credential with the id, and refuses the zero time.
 	RevokeCredential(ctx context.Context, id string, at time.Time) error
 }
 
@@ -65,11 +65,11 @@ func (t *Credential) Validate() error {
 	case t.ID == "":
 		return errors.New("the credential has no id")
 	case len(t.Hash) != HashSize:
-		return fmt.Errorf("credential %s: a hash has %d bytes, not %d", t.ID, HashSize, len(t.Hash))
+		return fmt.Errorf("credential %s: the hash has %d bytes, want %d", t.ID, len(t.Hash), HashSize)
 	case t.Actor == "":
-		return fmt.Errorf("credential %s: it is nobody's", t.ID)
+		return fmt.Errorf("credential %s has no actor", t.ID)
 	case t.Created.IsZero():
-		return fmt.Errorf("credential %s: it was never made", t.ID)
+		return fmt.Errorf("credential %s has no time of creation", t.ID)
 	}
 	return nil
 }

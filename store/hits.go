@@ -25,7 +25,7 @@ func FindHits(terms []string, limit int, last int64, newest func(words []string,
 	weights := make(map[int64]int64)
 	type common struct {
 		word  string
-		since int64 // the first place that was considered
+		since int64 // position of the oldest considered artifact
 	}
 	var commons []common
 	for _, word := range slices.Compact(slices.Sorted(Words(strings.Join(terms, " ")))) {

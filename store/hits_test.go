@@ -14,12 +14,13 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A corpus is the artifacts of a scope at the places up to last. The word "k7" is in those
-// whose places are multiples of 7, "r7" in those behind them, "at7" in the one at place 7.
+// A corpus simulates a scope with artifacts at the positions 1 to last. The artifacts at
+// multiples of 7 have the word "k7", those one behind a multiple have "r7", and the one at 7 has
+// "at7"; other numbers likewise.
 type corpus struct {
 	last  int64
-	asked []string // what it was asked, in short
-	fail  int      // the question that fails, counted from 1
+	asked []string // the calls of newest, in short
+	fail  int      // the call of newest that fails, counted from 1; 0 means none
 }
 
 func (*corpus) has(word string, place int64) bool {
@@ -30,7 +31,7 @@ func (*corpus) has(word string, place int64) bool {
 	return err == nil && place == n
 }
 
-var errCorpus = errors.New("it cannot be asked")
+var errCorpus = errors.New("the corpus fails")
 
 func (c *corpus) newest(words []string, after int64, most int) (places []int64, err error) {
 	c.asked = append(c.asked, fmt.Sprint(words, " after ", after, ", ", most, " at most"))
@@ -42,12 +43,12 @@ func (c *corpus) newest(words []string, after int64, most int) (places []int64, 
 			places = append(places, place)
 		}
 	}
-	slices.Sort(places) // any order will do
+	slices.Sort(places) // FindHits accepts any order
 	return places, nil
 }
 
-// hitsOf says plainly what FindHits finds: words is what the terms stand for, and most how
-// many artifacts of a word are considered.
+// hitsOf is a plain implementation of FindHits to compare with. words are the words of the
+// terms; most is the number of artifacts that are considered for one word.
 func (c *corpus) hitsOf(words []string, limit, most int) []int64 {
 	const unit = 1 << 40
 	weights := make(map[int64]int64)
@@ -87,13 +88,13 @@ func (c *corpus) hitsOf(words []string, limit, most int) []int64 {
 	return hits[:min(limit, len(hits))]
 }
 
-// Rare words and many words come first, and of words that very many have, what has two of
-// them is not missed.
+// Artifacts with rarer or more words come first. An artifact with two very frequent words is
+// found although it is not among the newest of either.
 func TestFindHits(t *testing.T) {
 	for _, tt := range []struct {
 		last  int64
 		limit int
-		most  int // of the artifacts of one word that are considered
+		most  int // considered artifacts for one word
 		words []string
 	}{
 		{100, 9, 200, []string{"k2", "k3", "at7"}},

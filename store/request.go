@@ -9,53 +9,55 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// ErrRepeated says that a write was made already, for the same request.
-var ErrRepeated = errors.New("it was made already, under the same key")
+// ErrRepeated means that another attempt at the same request has already made its write.
+var ErrRepeated = errors.New("the write was already made, for a request with the same key")
 
-// RequestTime is how long it is known that a write was made for a request.
+// RequestTime is how long the store remembers a request.
 const RequestTime = 24 * time.Hour
 
-// A Request is a write that an actor asks for under a key, so that it is made once, however
-// often and wherever it is asked for. It has no content.
+// A Request identifies a write by an idempotency key that its actor has chosen. A client that
+// repeats the request, even at another server, does not make the write again. A Request holds no
+// text.
 type Request struct {
 	Scope   governance.Scope
 	Actor   governance.Actor
 	Key     string
-	Attempt string        // random: which of several that are the same this is
-	Asking  digest.Digest // of what is asked for
+	Attempt string        // random; differs for each attempt at the same request
+	Asking  digest.Digest // digest of the content of the request
 	Time    time.Time     // UTC, whole milliseconds
-	Outcome []byte        // ids and figures of what came of it; nil while that is not known
+	Outcome []byte        // ids and figures of the result; nil while it is not known
 }
 
-// Requests knows which writes were made for requests. A driver has the role if several
-// processes on several machines may have its store open; it is no part of [Store], and a
-// store that is guarded does not have it.
+// Requests stores the requests for which writes were made. A driver has this role if several
+// processes on several machines can have its store open. It is not part of [Store], and a
+// guarded store does not have it.
 //
-// The first Apply or Update in a scope whose context has a request of that scope, see
-// [WithRequest], records it in the same transaction, so that it is known if and only if the
-// write was made. If another attempt has recorded it, less than RequestTime before, they fail
-// with ErrRepeated and write nothing.
+// If the context of an Apply or Update has a request of the same scope, see [WithRequest], the
+// first of them records the request in the transaction of its write: the store knows the request
+// if and only if the write was made. If another attempt has recorded the same request less than
+// RequestTime before, Apply and Update fail with ErrRepeated and write nothing.
 type Requests interface {
-	// Request returns a request that was recorded, or ErrNotFound.
+	// Request returns a recorded request, or ErrNotFound.
 	Request(ctx context.Context, scope governance.Scope, actor governance.Actor, key string) (*Request, error)
 
-	// SettleRequest records what came of a request, durably, and the request itself if no
-	// write has. It leaves one alone that another attempt has recorded. Requests of the
-	// scope that are older than RequestTime are forgotten.
+	// SettleRequest durably records the outcome of r. It also records r itself if no write
+	// has. It changes nothing if another attempt has recorded the request. It deletes the
+	// requests of the scope that are older than RequestTime.
 	SettleRequest(ctx context.Context, r *Request) error
 
-	// DropRequest forgets a request that the same attempt has recorded.
+	// DropRequest deletes the request if the attempt of r has recorded it.
 	DropRequest(ctx context.Context, r *Request) error
 }
 
 type requestKey struct{}
 
-// WithRequest returns a context of a write that is made for a request.
+// WithRequest returns a context for a write that is made for r.
 func WithRequest(ctx context.Context, r *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestFrom returns the request in a scope that a write is made for, or nil.
+// RequestFrom returns the request of [WithRequest] in ctx, or nil if there is none or it is of
+// another scope.
 func RequestFrom(ctx context.Context, scope governance.Scope) *Request {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok && r.Scope == scope {
 		return r
@@ -63,6 +65,6 @@ func RequestFrom(ctx context.Context, scope governance.Scope) *Request {
 	return nil
 }
 
-// Precedes reports whether a request was recorded so long before another with the same key that
-// it is forgotten.
+// Precedes reports whether r is at least RequestTime older than other. Then r no longer counts,
+// and other may use its key.
 func (r *Request) Precedes(other *Request) bool { return other.Time.Sub(r.Time) >= RequestTime }

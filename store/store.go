@@ -72,8 +72,8 @@ var (
 	ErrUnreachable = errors.New("its server cannot be reached")
 )
 
-// A GoneError means that a cell was purged, with the parts that remain. It is
-// an [ErrGone].
+// A GoneError means that a cell was purged. It has the parts of the cell that
+// remain, and matches [ErrGone].
 type GoneError struct {
 	Cell   CellID
 	Kind   CellKind
@@ -136,7 +136,8 @@ type Edge struct {
 	Rel     string // such as "stub"
 }
 
-// A State is the place of a block. It is stored as its text.
+// A State says whether a block is in the window, and in which form. It is
+// stored as its text.
 type State string
 
 // The states of a block. Only an erasure sets StatePurged.
@@ -205,13 +206,13 @@ type Change struct {
 	Cells      []Cell
 	Edges      []Edge
 	ItemsFrom  int      // first index of the list of items that Items replaces
-	Items      []CellID // cells whose bodies concatenate to the input; nil keeps the list
+	Items      []CellID // cells whose bodies concatenate to the input, from index ItemsFrom; nil keeps the list
 	Blocks     []Block  // blocks to add or replace, by id
 	Index      []IndexEntry
 	Entry      Entry
 	Statements []string // lines to append to the contract
 
-	// Rewrites are added or replace those of the same kind and chain. Each
+	// Rewrites are added, or replace the rewrite of the same kind and chain. Each
 	// refers to a cell of kind CellSent in Cells, so that a purge of the
 	// session's cells erases it too.
 	Rewrites []Rewrite
@@ -229,7 +230,7 @@ type IndexEntry struct {
 	Words map[string]uint32 // frequency of each word
 }
 
-// A BlockRef names a block of a session.
+// A BlockRef identifies a block by its session and its id.
 type BlockRef struct {
 	Session transcript.SessionID
 	Block   transcript.BlockID
@@ -356,7 +357,7 @@ type Info struct {
 
 // A Store is a whole database.
 //
-//nolint:interfacebloat // it is nothing but its roles
+//nolint:interfacebloat // it only combines its roles
 type Store interface {
 	Sessions
 	Cells

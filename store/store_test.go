@@ -63,42 +63,42 @@ func TestChangeValidate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change store.Change
-		want   string // in the error, or empty
+		want   string // part of the error; empty for none
 	}{
 		{"a sound change", store.Change{Cells: []store.Cell{cell}, Blocks: []store.Block{block}}, ""},
 		{"a cell without an id", store.Change{Cells: []store.Cell{cell, {}}}, "cell 2 of the change has no id"},
 		{"a cell that is there twice", store.Change{Cells: []store.Cell{cell, cell}}, "cell c1 is twice"},
-		{"a commitment to another body", store.Change{Cells: []store.Cell{forged}}, "cell c1: its commitment is not to its body"},
+		{"a commitment to another body", store.Change{Cells: []store.Cell{forged}}, "cell c1: the commitment does not match the body"},
 		{"a block without an id", store.Change{Blocks: []store.Block{{}}}, "block 1 of the change has no id"},
 		{"a block that is there twice", store.Change{Blocks: []store.Block{block, block}}, "block b1 is twice"},
 		{"a state that does not exist", store.Change{Blocks: []store.Block{{ID: "b1", State: "warm"}}}, `block b1: no such state: "warm"`},
-		{"items from before the first", store.Change{Items: []store.CellID{"c1"}, ItemsFrom: -1}, "items from -1 on"},
+		{"items from before the first", store.Change{Items: []store.CellID{"c1"}, ItemsFrom: -1}, "ItemsFrom of the change is -1"},
 		{"items from the first on", store.Change{Items: []store.CellID{"c1"}}, ""},
 		{"no items, whatever the first would be", store.Change{ItemsFrom: -1}, ""},
 		{"a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, ""},
 		{"a session that is purged", store.Change{Head: store.Head{Status: store.StatusPurged}, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, ""},
-		{"a session that is live", store.Change{Head: store.Head{Status: store.StatusLive}}, `no session is "live"`},
-		{"a session that is held", store.Change{Head: store.Head{Status: store.StatusHeld}}, `no session is "held"`},
+		{"a session that is live", store.Change{Head: store.Head{Status: store.StatusLive}}, `no such status of a session: "live"`},
+		{"a session that is held", store.Change{Head: store.Head{Status: store.StatusHeld}}, `no such status of a session: "held"`},
 		{"an erasure", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true}, ""},
-		{"an erasure of a live session", store.Change{Erase: true}, "what is erased is of a session that is purged"},
-		{"an erasure of a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Erase: true}, "what is erased is of a session that is purged"},
-		{"an erasure with a statement", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}}, "nothing is added"},
-		{"an erasure with words", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Index: []store.IndexEntry{{}}}, "nothing is added"},
+		{"an erasure of a live session", store.Change{Erase: true}, `needs the status "purged"`},
+		{"an erasure of a session that is removed", store.Change{Head: store.Head{Status: store.StatusTombstoned}, Erase: true}, `needs the status "purged"`},
+		{"an erasure with a statement", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}}, "adds no statements, index entries or rewrites"},
+		{"an erasure with words", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Index: []store.IndexEntry{{}}}, "adds no statements, index entries or rewrites"},
 		{"two rewrites of one chain", rewrites(head, func(r *store.Rewrite) { r.Kind = store.RewriteMessage }), ""},
 		{"two rewrites of one kind", rewrites(head, func(r *store.Rewrite) { r.Chain[0] = 2 }), ""},
-		{"a rewrite that is there twice", rewrites(head, head), "rewrite 2 of the change is of the same head as one before it"},
+		{"a rewrite that is there twice", rewrites(head, head), "rewrite 2 of the change has the same kind"},
 		{"a rewrite of a kind that does not exist", rewrites(func(r *store.Rewrite) { r.Kind = "tail" }), `rewrite 1 of the change: no such kind: "tail"`},
 		{"a rewrite without a chain", rewrites(func(r *store.Rewrite) { r.Chain = digest.Digest{} }), "rewrite 1 of the change has no chain"},
-		{"a rewrite before the first epoch", rewrites(func(r *store.Rewrite) { r.Epoch = -1 }), "is of epoch -1 and 1 messages"},
-		{"a rewrite of nothing", rewrites(func(r *store.Rewrite) { r.Messages = 0 }), "is of epoch 1 and 0 messages"},
-		{"a rewrite whose cell is not brought", rewrites(func(r *store.Rewrite) { r.Cell = "c3" }), "cell c3 is not one of kind"},
-		{"a rewrite whose cell is of another kind", rewrites(func(r *store.Rewrite) { r.Cell = "c1" }), "cell c1 is not one of kind"},
+		{"a rewrite before the first epoch", rewrites(func(r *store.Rewrite) { r.Epoch = -1 }), "has epoch -1 and 1 messages"},
+		{"a rewrite of nothing", rewrites(func(r *store.Rewrite) { r.Messages = 0 }), "has epoch 1 and 0 messages"},
+		{"a rewrite whose cell is not brought", rewrites(func(r *store.Rewrite) { r.Cell = "c3" }), "the change adds no cell c3 of kind"},
+		{"a rewrite whose cell is of another kind", rewrites(func(r *store.Rewrite) { r.Cell = "c1" }), "the change adds no cell c1 of kind"},
 		{"an erasure with a rewrite", func() store.Change {
 			c := rewrites(head)
 			c.Head.Status, c.Erase = store.StatusPurged, true
 			return c
-		}(), "nothing is added"},
-		{"an erasure with both", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, "nothing is added"},
+		}(), "adds no statements, index entries or rewrites"},
+		{"an erasure with both", store.Change{Head: store.Head{Status: store.StatusPurged}, Erase: true, Statements: []string{"a"}, Index: []store.IndexEntry{{}}}, "adds no statements, index entries or rewrites"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.change.Entry.ID = "op_1"
@@ -125,7 +125,7 @@ func TestUpdateValidate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		update store.Update
-		want   string // in the error, or empty
+		want   string // part of the error; empty for none
 	}{
 		{"a sound update", store.Update{Cells: []store.Cell{cell}, Artifacts: []store.Write{sound, artifact(func(a *store.Artifact) { a.ID = "a2" })}, Manifest: manifest("a1", "a2")}, ""},
 		{"a cell that is there twice", store.Update{Cells: []store.Cell{cell, cell}}, "cell c1 is twice in the update"},
@@ -134,8 +134,8 @@ func TestUpdateValidate(t *testing.T) {
 		{"a class that does not exist", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Class = "rumor" })}}, `no such class: "rumor"`},
 		{"a status that does not exist", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Status = "warm" })}}, `no such status: "warm"`},
 		{"no status", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Status = "" })}}, "no such status"},
-		{"no content", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Content = "" })}}, "artifact a1 has no cell for its content"},
-		{"nothing about it", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.About = "" })}}, "artifact a1 has no cell for its content"},
+		{"no content", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.Content = "" })}}, "artifact a1 needs a cell for its content"},
+		{"nothing about it", store.Update{Artifacts: []store.Write{artifact(func(a *store.Artifact) { a.About = "" })}}, "artifact a1 needs a cell for its content"},
 		{"a manifest without an id", store.Update{Manifest: &store.Manifest{}}, "the manifest has no id"},
 		{"a manifest that uses an artifact twice", store.Update{Manifest: manifest("a1", "a2", "a1")}, "manifest m1 uses artifact a1 twice"},
 		{"an outcome of a manifest", store.Update{Outcome: &store.ContextOutcome{Manifest: "m1"}}, ""},
@@ -152,7 +152,7 @@ func TestUpdateValidate(t *testing.T) {
 			checkError(t, u.Validate(), "")
 		}
 	}
-	checkError(t, new(store.Update).Validate(), "the entry of the log has no id")
+	checkError(t, new(store.Update).Validate(), "the log entry has no id")
 }
 
 func TestValidateCalls(t *testing.T) {
@@ -162,25 +162,25 @@ func TestValidateCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		calls []store.Call
-		want  string // in the error, or empty
+		want  string // part of the error; empty for none
 	}{
 		{"no calls", nil, ""},
 		{"one that begins and one that ends", []store.Call{begun, ended}, ""},
 		{"no id", []store.Call{begun, {State: store.CallIntent, Begun: at}}, "call 2 has no id"},
-		{"one id twice", []store.Call{begun, begun}, "call call_1 is recorded twice at once"},
+		{"one id twice", []store.Call{begun, begun}, "call call_1 is twice in one record"},
 		{"a state that does not exist", []store.Call{{ID: "c", State: "won", Ended: at}}, `call c: no such state: "won"`},
 		{"no state", []store.Call{{ID: "c", Ended: at}}, "no such state"},
-		{"an intent that was never begun", []store.Call{{ID: "c", State: store.CallIntent}}, "call c was never begun"},
-		{"an intent that has ended", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Ended: at}}, "call c is intent and has ended: true"},
+		{"an intent that was never begun", []store.Call{{ID: "c", State: store.CallIntent}}, "call c has no begin time"},
+		{"an intent that has ended", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Ended: at}}, "call c is intent: want an end time"},
 		{"an intent with an outcome", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Outcome: []byte("{}")}}, "call c has an outcome"},
-		{"one that failed and has not ended", []store.Call{{ID: "c", State: store.CallFailed}}, "call c is failed and has ended: false"},
-		{"one of which nothing is known but that it ended", []store.Call{{ID: "c", State: store.CallUnknown, Ended: at}}, ""},
+		{"one that failed and has not ended", []store.Call{{ID: "c", State: store.CallFailed}}, "call c is failed: want an end time"},
+		{"one with an unknown outcome", []store.Call{{ID: "c", State: store.CallUnknown, Ended: at}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkError(t, store.ValidateCalls(tt.calls), tt.want) })
 	}
 }
 
-// A call ends once, but for one whose outcome becomes known later.
+// A call ends once, except that an unknown outcome may become known later.
 func TestCallEnds(t *testing.T) {
 	states := []store.CallState{store.CallIntent, store.CallDone, store.CallFailed, store.CallUnknown}
 	for _, present := range states {
@@ -201,9 +201,9 @@ func TestCredentialValidate(t *testing.T) {
 	}{
 		{"a sound credential", func(*store.Credential) {}, ""},
 		{"no id", func(t *store.Credential) { t.ID = "" }, "the credential has no id"},
-		{"a short hash", func(t *store.Credential) { t.Hash = t.Hash[1:] }, "credential tok_1: a hash has 32 bytes, not 31"},
-		{"nobody's", func(t *store.Credential) { t.Actor = "" }, "credential tok_1: it is nobody's"},
-		{"never made", func(t *store.Credential) { t.Created = time.Time{} }, "credential tok_1: it was never made"},
+		{"a short hash", func(t *store.Credential) { t.Hash = t.Hash[1:] }, "credential tok_1: the hash has 31 bytes, want 32"},
+		{"nobody's", func(t *store.Credential) { t.Actor = "" }, "credential tok_1 has no actor"},
+		{"never made", func(t *store.Credential) { t.Created = time.Time{} }, "credential tok_1 has no time of creation"},
 	} {
 		credential := &store.Credential{ID: "tok_1", Hash: make([]byte, store.HashSize), Actor: "dana", Created: time.UnixMilli(1)}
 		tt.change(credential)
@@ -211,7 +211,7 @@ func TestCredentialValidate(t *testing.T) {
 	}
 }
 
-// What is gone is told from what is not there.
+// A GoneError matches ErrGone and not ErrNotFound.
 func TestGoneError(t *testing.T) {
 	err := error(&store.GoneError{Cell: "c1"})
 	if !errors.Is(err, store.ErrGone) || errors.Is(err, store.ErrNotFound) {

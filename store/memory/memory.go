@@ -341,7 +341,7 @@ func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []stor
 				yield(nil, &store.GoneError{Cell: c.ID, Kind: c.Kind, Commit: c.Commit})
 				return
 			case !c.Holds():
-				yield(nil, fmt.Errorf("cell %s: its commitment does not hold: %w", ids[i], store.ErrCorrupt))
+				yield(nil, fmt.Errorf("cell %s: its commitment does not match the body: %w", ids[i], store.ErrCorrupt))
 				return
 			case !yield(copyCell(&c.Cell), nil):
 				return
@@ -533,7 +533,7 @@ func (s *database) Check(ctx context.Context) ([]string, error) {
 		sp := s.scopes[scope]
 		for _, id := range slices.Sorted(maps.Keys(sp.cells)) {
 			if c := sp.cells[id]; !c.gone && !c.Holds() {
-				problems = append(problems, fmt.Sprintf("scope %s: cell %s: its commitment does not hold", scope, id))
+				problems = append(problems, fmt.Sprintf("scope %s: cell %s: its commitment does not match the body", scope, id))
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(sp.sessions)) {

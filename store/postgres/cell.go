@@ -139,7 +139,7 @@ func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store
 	}
 	c, ok := r.cell()
 	if !ok {
-		return nil, fmt.Errorf("%s: cell %s: its commitment does not hold: %w", s.address, id, store.ErrCorrupt)
+		return nil, fmt.Errorf("%s: cell %s: its commitment does not match the body: %w", s.address, id, store.ErrCorrupt)
 	}
 	if r.given {
 		c.Body = slices.Clone(c.Body)

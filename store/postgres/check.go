@@ -146,7 +146,7 @@ func (c *checker) checkCells() error {
 		}
 		for _, r := range rows {
 			if _, holds := r.cell(); r.state != cellPurged && !holds {
-				c.report("cell %s: its commitment does not hold", r.id)
+				c.report("cell %s: its commitment does not match the body", r.id)
 			}
 			last = raw(r.id)
 		}

@@ -158,7 +158,7 @@ func (c *checker) checkCells() error {
 			c.report("scope %s: cell %s is not as it was written", scope, id)
 		}
 		if _, holds := row.cell(id); row.state != cellPurged && !holds {
-			c.report("scope %s: cell %s: its commitment does not hold", scope, id)
+			c.report("scope %s: cell %s: its commitment does not match the body", scope, id)
 		}
 		if row.state == cellPurged && (row.salt != nil || row.body != nil) {
 			c.report("scope %s: cell %s: it was purged, and something of it is there", scope, id)

@@ -81,8 +81,8 @@ func TestCredentialsThatAreDamaged(t *testing.T) {
 	for damage, want := range map[string]string{
 		`UPDATE token SET scopes = '{"a": 1}'`:  "credential tok_1: store is damaged: what it allows cannot be read",
 		`UPDATE token SET permissions = '[1]'`:  "credential tok_1: store is damaged: what it allows cannot be read",
-		`UPDATE token SET actor = ''`:           "credential tok_1: it is nobody's",
-		`UPDATE token SET hash = x'00'`:         "credential tok_1: a hash has 32 bytes, not 1",
+		`UPDATE token SET actor = ''`:           "credential tok_1 has no actor",
+		`UPDATE token SET hash = x'00'`:         "credential tok_1: the hash has 1 bytes, want 32",
 		`DROP INDEX token_by_age`:               "schema: index token_by_age differs from its migration",
 		`ALTER TABLE token ADD COLUMN raw TEXT`: "schema: table token differs from its migration",
 	} {

@@ -400,7 +400,7 @@ func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID,
 		}
 		c, ok := row.cell(ids[place])
 		if !ok {
-			return fmt.Errorf("%s: cell %s: its commitment does not hold: %w", s.path, ids[place], store.ErrCorrupt)
+			return fmt.Errorf("%s: cell %s: its commitment does not match the body: %w", s.path, ids[place], store.ErrCorrupt)
 		}
 		return emit(c)
 	}, selectCells, cellArgs(scope, ids)...)

@@ -391,7 +391,7 @@ func TestCellsNamesDamage(t *testing.T) {
 			t.Errorf("%s: Cells yielded %d times, want to end at the third", damage, n)
 		}
 		problems, err := s.Check(t.Context())
-		if err != nil || !strings.Contains(strings.Join(problems, "\n"), "cell "+string(head[2])+": its commitment does not hold") {
+		if err != nil || !strings.Contains(strings.Join(problems, "\n"), "cell "+string(head[2])+": its commitment does not match the body") {
 			t.Errorf("%s: Check = %q, %v; want the cell named", damage, problems, err)
 		}
 	}
@@ -410,7 +410,7 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE block SET pinned = -1 WHERE session_id = 's1'":            "name \"pinned\": a flag is -1",
 		"UPDATE block SET off = 2 WHERE session_id = 's1'":                "name \"off\": a flag is 2",
 		"DELETE FROM session WHERE session_id = 's1'":                     "refers to a session that is not there",
-		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not hold",
+		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not match the body",
 		"UPDATE entry SET scope = 'x' WHERE entry_id LIKE 'op-s2-%'":      "scope test: session s2: is at revision 4, its journal has 0 entries",
 		"UPDATE block SET tokens = tokens + 1 WHERE session_id LIKE 's2'": "scope test: session s2: its head has",
 
@@ -426,7 +426,7 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE artifact SET status = 'lost' WHERE artifact_id = 'a-art-3'":                "file: CHECK constraint failed in artifact",
 		"UPDATE artifact SET doc = doc + 20 WHERE artifact_id = 'a-art-3'":                 "scope test: the last place is 8, there are 7 artifacts",
 		"UPDATE cell SET body = zeroblob(len), salt = zeroblob(32) WHERE state = 'purged'": "scope test: cell a-text-6: it was purged, and something of it is there",
-		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not hold",
+		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not match the body",
 		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                "is in the index and has no artifact",
 		"DELETE FROM scope":                         "refers to a scope that is not there",
 		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log differs from its migration",
