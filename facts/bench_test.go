@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// mixed is what sessions are made of: code, listings, logs, JSON with escapes,
-// diffs and prose.
+// mixed is a text with the content of typical sessions: code, listings, logs, JSON with
+// escapes, diffs and prose.
 const mixed = `   118→func (p *Pool) Close(ctx context.Context) error {
    119→	p.mu.Lock()
    120→	defer p.mu.Unlock()
@@ -41,8 +41,8 @@ func BenchmarkEach(b *testing.B) {
 	}
 }
 
-// worked is a session as agents have them: what was read, searched, edited and
-// run, what failed, and what was said.
+// worked is a typical session of an agent: reads, searches, edits, commands, failures and
+// messages.
 func worked(turns int) *talk {
 	s := new(talk)
 	body := strings.Repeat(mixed, 3)
@@ -60,7 +60,7 @@ func worked(turns int) *talk {
 	return s
 }
 
-// said returns how many bytes a conversation says.
+// said returns the size of a conversation in bytes.
 func (s *talk) said(blocks []transcript.Block) int64 {
 	n := 0
 	for i := range blocks {
@@ -91,7 +91,7 @@ func BenchmarkGraph(b *testing.B) {
 	}
 }
 
-// BenchmarkExtractAndGraph is all that there is to do for a conversation.
+// BenchmarkExtractAndGraph measures all the work of the package for one conversation.
 func BenchmarkExtractAndGraph(b *testing.B) {
 	s := worked(400)
 	blocks := transcript.Group("s", 0, s.msgs)

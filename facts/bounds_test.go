@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Every number is in the bin whose name has it.
+// Every number falls into the bin whose name includes it.
 func TestBinsHaveTheirNumbers(t *testing.T) {
 	of := FeaturesOfNames()
 	e := &estimator{}
@@ -34,7 +34,7 @@ func TestBinsHaveTheirNumbers(t *testing.T) {
 		}
 	}
 	for asked := int32(1); asked < 200; asked++ {
-		if got, want := of[5].Bins[(&estimator{asked: asked}).nameFeatures(&nameState{kind: KindFile, args: 1})[5]], binOf(of[5], int(asked)); got != want {
+		if got, want := of[5].Bins[(&estimator{callCount: asked}).nameFeatures(&nameState{kind: KindFile, args: 1})[5]], binOf(of[5], int(asked)); got != want {
 			t.Errorf("%d calls ago is %s, want %s", asked, got, want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestBinsHaveTheirNumbers(t *testing.T) {
 		if got, want := parts.Bins[partBin(v, 100)], binOf(parts, 10*int(v)); got != want {
 			t.Errorf("a part of %d %% is %s, want %s", v, got, want)
 		}
-		s := &surroundings{senses: []sense{{}, {asked: v, all: 99}}}
+		s := &surroundings{weights: []wordWeights{{}, {asked: v, all: 99}}}
 		if got, want := around.Bins[s.askedAround(0)], binOf(around, 10*int(v)); got != want {
 			t.Errorf("%d %% around is %s, want %s", v, got, want)
 		}
@@ -53,11 +53,11 @@ func TestBinsHaveTheirNumbers(t *testing.T) {
 	}
 }
 
-// Five lines on either side are around a line.
+// The surroundings of a line are five lines on either side.
 func TestAroundALine(t *testing.T) {
 	for at := range 13 {
-		s := &surroundings{senses: make([]sense, 13)}
-		s.senses[at] = sense{asked: 100, all: 99}
+		s := &surroundings{weights: make([]wordWeights, 13)}
+		s.weights[at] = wordWeights{asked: 100, all: 99}
 		want := uint8(0)
 		if at != 6 && at >= 1 && at <= 11 {
 			want = 7
@@ -79,7 +79,7 @@ func TestRoundness(t *testing.T) {
 	}
 }
 
-// What is drawn by lot, at the bounds of its length and its alphabet.
+// Random ids, at the bounds of their length and alphabet.
 func TestOpaqueWords(t *testing.T) {
 	for _, tt := range []struct {
 		what string
@@ -105,8 +105,8 @@ func TestOpaqueWords(t *testing.T) {
 		{"drawn by lot", random, []string{"a1b2", "a1b22222", "aAaAa1aaaa", "aaAAaaA1aa", "1aA2bbbbbbbbbbbbbb"}, []string{"abcdefgh", "12345678", "aaaaaaa1", "a1-b2c3d4", "aaaa1aaaaaaa"}},
 		{"a refusal", isRefusal, []string{"The user doesn't want to go on", "The user rejected it", "Sibling tool call errored", strings.Repeat("x", 35) + "Sibling tool call errored"}, []string{"", "The user wants to go on", strings.Repeat("x", 36) + "Sibling tool call errored"}},
 		{"a report of an error", reportsError, []string{"Error: x", "error: x", `{"error":"x"}`, "<tool_use_error>x"}, []string{"", "An Error: x", "errors", `{"errors":1`[:8]}},
-		{"the beginning of another word than FAIL", goesOn, []string{"-safe", "_on", "over"}, []string{"", "ED", "URE", ": x", " x", "\tx", "1-"}},
-		{"a denial", denies, []string{": 0", " = 0", "URES: 0", "ED: 0, PASSED: 3", ": 0) x", ": 0; x", ": None.", ": nothing", ".0"}, []string{": 00", ": 0x", ": 10", ": none of it", ": nothing more", "", ": 0-1"}},
+		{"the beginning of another word than FAIL", continuesWord, []string{"-safe", "_on", "over"}, []string{"", "ED", "URE", ": x", " x", "\tx", "1-"}},
+		{"a denial", reportsNone, []string{": 0", " = 0", "URES: 0", "ED: 0, PASSED: 3", ": 0) x", ": 0; x", ": None.", ": nothing", ".0"}, []string{": 00", ": 0x", ": 10", ": none of it", ": nothing more", "", ": 0-1"}},
 	} {
 		for _, w := range tt.yes {
 			if !tt.is(w) {
@@ -121,7 +121,7 @@ func TestOpaqueWords(t *testing.T) {
 	}
 }
 
-// A plan or a list of things to do is kept by tools of these names.
+// Tools of these names keep a plan or a task list.
 func TestPlans(t *testing.T) {
 	for _, tt := range []struct {
 		class tool.Class
@@ -152,7 +152,7 @@ func TestDates(t *testing.T) {
 		"2024-05-15": "2024-05-15", "2024-05-1": "", "2024x05-15": "", "2024-05x15": "", "x024-05-15": "", "2024-x5-15": "", "2024-05-x5": "", "2024-05-150": "",
 		"2024-05-15T10:30": "2024-05-15T10:30", "2024-05-15T10:30:00Z": "2024-05-15T10:30:00Z", "2024-05-15, x": "2024-05-15", "2024-05-15x": "",
 	} {
-		if got := said[:dated(said, 0)]; got != want {
+		if got := said[:dateEnd(said, 0)]; got != want {
 			t.Errorf("%q begins with the date %q, want %q", said, got, want)
 		}
 	}
@@ -185,7 +185,8 @@ func TestRootsOfPaths(t *testing.T) {
 	}
 }
 
-// What is between letters and marks is a quotation of Python or of JSON, or none.
+// Quotation marks after letters and backslashes open quotations of Python and JSON, and no
+// others.
 func TestMarksBehindLetters(t *testing.T) {
 	for said, want := range map[string]string{
 		`f"the red one"`: "the red one", `f'the red one'`: "", ` f"the red one"`: "the red one", `xf"the red one"`: "", `n"the red one"`: "", `\n"the red one"`: "the red one",
@@ -199,8 +200,8 @@ func TestMarksBehindLetters(t *testing.T) {
 	}
 }
 
-// A line that speaks of a failure tells of one up to 499 bytes, a total up to 300, and a
-// count up to 200.
+// A line that mentions a failure is read up to 499 bytes, a line with totals up to 300, and a
+// line with a count up to 200.
 func TestLinesAreShort(t *testing.T) {
 	fill := func(line string, n int) string { return line + strings.Repeat("x", n-len(line)) }
 	const speaking = "it cannot be read "
@@ -211,23 +212,23 @@ func TestLinesAreShort(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]bool{300: true, 301: false} {
-		s := scan(fill("https://a.io/", n) + "\nx")
+		s := scanOutput(fill("https://a.io/", n) + "\nx")
 		if got := s.url != ""; got != want {
 			t.Errorf("a place on the net of %d bytes is told: %v", n, got)
 		}
 	}
 	for n, want := range map[int]bool{200: true, 201: false} {
-		s := scan(fill("3 failed, 12 passed ", n))
+		s := scanOutput(fill("3 failed, 12 passed ", n))
 		if got := s.failure != ""; got != want {
 			t.Errorf("a count in a line of %d bytes is told: %v", n, got)
 		}
 	}
-	if s := scan("\x1b[31m\x1b[0m\n\x1b[31mlit\x1b[0m\n"); s.first != "lit" || s.n != 1 {
+	if s := scanOutput("\x1b[31m\x1b[0m\n\x1b[31mlit\x1b[0m\n"); s.first != "lit" || s.n != 1 {
 		t.Errorf("of colored lines %+v is told", s)
 	}
 }
 
-// What makes two command lines attempts at the same.
+// Two command lines with equal keys are attempts at the same thing.
 func TestKeys(t *testing.T) {
 	for line, want := range map[string]string{
 		"go test -v ./lamp": "go test ./lamp", "git push -f origin": "git push", "ls a; cd b; make lamp": "make lamp", "echo $(make lens) | make lamp": "make lamp",
@@ -239,7 +240,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Of a path it is known whether it may be one of a file that is worth a fact.
+// isName tells plausible file names from others.
 func TestIsName(t *testing.T) {
 	for path, want := range map[string]bool{"a.go": true, "": false, ".": false, "..": false, "a\nb": false, "a\x00": false, strings.Repeat("a", 299): true, strings.Repeat("a", 300): false} {
 		if got := isName(path); got != want {
@@ -248,7 +249,7 @@ func TestIsName(t *testing.T) {
 	}
 }
 
-// The seen parts of a file have a bound, whatever a call asks for.
+// The extents of reads are bounded, whatever numbers a call has.
 func TestExtentsAreBounded(t *testing.T) {
 	if got := extentOf(toolCall("Read", `{"offset":1e15,"limit":1e15}`)); got.from != maxLine || got.to < 0 || got.to == math.MaxInt {
 		t.Errorf("got %v", got)

@@ -16,21 +16,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A change is what a call does to one file.
+// A change is the effect of a call on one file.
 type change struct {
 	path   string
 	status FactStatus
 	text   string
 }
 
-// How much a description names.
+// Bounds of the description of a change: the most declarations and names, and the most
+// runes of a value.
 const (
-	declarations = 8
-	names        = 6
-	valueRunes   = 60
+	maxDeclarations = 8
+	maxNames        = 6
+	valueRunes      = 60
 )
 
-// edits returns what a call of an editing tool does.
+// edits returns the changes that a call of an editing tool makes. result is the text of its
+// result.
 func edits(c transcript.ToolCall, result string) []change {
 	if !gjson.ValidBytes(c.Input) {
 		return fromPatches(shell.Patches(string(c.Input)))
@@ -66,7 +68,7 @@ func edits(c transcript.ToolCall, result string) []change {
 			one := membersOf(e)
 			said = append(said, difference(path, one.text(replacedKeys...), one.text(replacementKeys...)))
 		}
-		return []change{{path, StatusModified, join(once(said), names, "")}}
+		return []change{{path, StatusModified, join(unique(said), maxNames, "")}}
 	}
 	if old := in.text(replacedKeys...); old != "" || in.text("new_string", "new_str", "replace", "new_text") != "" && in.get("old_string").Exists() {
 		status := StatusModified
@@ -92,16 +94,16 @@ func edits(c transcript.ToolCall, result string) []change {
 	return []change{{path, status, contents(path, body)}}
 }
 
-// replacedKeys are the arguments that have what an edit replaces.
+// replacedKeys are the names of arguments with the old text of an edit.
 var replacedKeys = []string{"old_string", "old_str", "search", "old_text", "oldText", "old_content", "oldString"}
 
-// replacementKeys are those that have what it puts there.
+// replacementKeys are the names of arguments with the new text of an edit.
 var replacementKeys = []string{"new_string", "new_str", "replace", "new_text", "newText", "new_content", "newString", "replacement"}
 
-// patchKeys are those that may have a patch.
+// patchKeys are the names of arguments with a patch.
 var patchKeys = []string{"input", "patch", "diff", "patchText"}
 
-// targetKeys are those that have where a file is moved to.
+// targetKeys are the names of arguments with the new path of a moved file.
 var targetKeys = []string{"destination", "new_path", "to", "target", "newPath"}
 
 func fromPatches(list []shell.Patch) []change {
@@ -122,7 +124,7 @@ func fromPatches(list []shell.Patch) []change {
 	return out
 }
 
-// statusOf returns what becomes of a file by a patch.
+// statusOf returns the status of a file after an act of a patch.
 func statusOf(a shell.Act) FactStatus {
 	switch a {
 	case shell.Write:
@@ -136,7 +138,8 @@ func statusOf(a shell.Act) FactStatus {
 	return StatusModified
 }
 
-// contents describes a file by what it declares and its lines.
+// contents describes the content of a file by its declarations and its number of lines, or
+// by its text if it has two lines at most and declares nothing.
 func contents(path, body string) string {
 	if body == "" {
 		return ""
@@ -146,7 +149,7 @@ func contents(path, body string) string {
 	if len(said) == 0 && lines <= 2 {
 		return text.Line(body, valueRunes)
 	}
-	return join(said, declarations, plural(lines, "line"))
+	return join(said, maxDeclarations, plural(lines, "line"))
 }
 
 func plural(n int, what string) string {
@@ -156,7 +159,8 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// join writes the first n of a list, how many there are besides, and a tail.
+// join joins the first n texts of a list, the number of further ones, and a tail, with
+// commas: "a, b, 3 more, 20 lines".
 func join(list []string, n int, tail string) string {
 	if more := len(list) - n; more > 0 {
 		list = append(list[:n:n], fmt.Sprintf("%d more", more))
@@ -167,8 +171,8 @@ func join(list []string, n int, tail string) string {
 	return strings.Join(list, ", ")
 }
 
-// once returns the texts of a list, each once and none that is empty.
-func once(list []string) []string {
+// unique returns the texts of a list without duplicates and empty texts.
+func unique(list []string) []string {
 	var out []string
 	for _, s := range list {
 		if s != "" && !slices.Contains(out, s) {
@@ -178,9 +182,10 @@ func once(list []string) []string {
 	return out
 }
 
-// difference describes what an edit did: the declarations that came or went,
-// what became of the one line that changed, the names that came or went, or
-// else the first line that is new or gone.
+// difference describes an edit that replaced the text old by now. If one line changed, it
+// describes the change of the line. Otherwise it lists the added and removed declarations,
+// or else an added comment and the added and removed names, or else it quotes the first
+// added or removed line. It appends the numbers of added and removed lines.
 func difference(path, old, now string) string {
 	gone, came := linesBut(old, lineSet(now)), linesBut(now, lineSet(old))
 	size := fmt.Sprintf("+%d −%d lines", len(came), len(gone))
@@ -193,10 +198,10 @@ func difference(path, old, now string) string {
 	was, is := setOf(declared(path, slices.Values(gone), nil)), setOf(declared(path, slices.Values(came), nil))
 	var said []string
 	if list := declared(path, slices.Values(came), was); len(list) > 0 {
-		said = append(said, "new "+join(list, declarations, ""))
+		said = append(said, "new "+join(list, maxDeclarations, ""))
 	}
 	if list := declared(path, slices.Values(gone), is); len(list) > 0 {
-		said = append(said, "gone "+join(list, declarations, ""))
+		said = append(said, "gone "+join(list, maxDeclarations, ""))
 	}
 	if len(said) == 0 {
 		if c := comment(came); c != "" {
@@ -204,10 +209,10 @@ func difference(path, old, now string) string {
 		}
 		a, b := named(gone), named(came)
 		if list := without(b, a); len(list) > 0 {
-			said = append(said, "new "+join(list, names, ""))
+			said = append(said, "new "+join(list, maxNames, ""))
 		}
 		if list := without(a, b); len(list) > 0 {
-			said = append(said, "gone "+join(list, names, ""))
+			said = append(said, "gone "+join(list, maxNames, ""))
 		}
 	}
 	if len(said) == 0 {
@@ -220,7 +225,7 @@ func difference(path, old, now string) string {
 	return strings.Join(said, "; ") + " (" + size + ")"
 }
 
-// comment returns the first of some lines of code that is a comment in words.
+// comment returns the first comment in lines that has three words or more, quoted, or "".
 func comment(lines []string) string {
 	for _, l := range lines {
 		l = strings.TrimSpace(l)
@@ -233,8 +238,8 @@ func comment(lines []string) string {
 	return ""
 }
 
-// replaced writes what became of one line: the words before and after the
-// change, behind the name that they belong to.
+// replaced describes the change of one line by its changed words: "name: old words → new
+// words". The name is the last identifier before the changed words, or else the last word.
 func replaced(old, now string) string {
 	a, b := strings.Fields(old), strings.Fields(now)
 	n := 0
@@ -270,7 +275,7 @@ func replaced(old, now string) string {
 	return label + was + " → " + is
 }
 
-// lineSet has the lines of a text without the space around them.
+// lineSet returns the set of the lines of a text, without surrounding space.
 func lineSet(s string) map[string]bool {
 	m := make(map[string]bool)
 	for line := range strings.SplitSeq(s, "\n") {
@@ -279,7 +284,7 @@ func lineSet(s string) map[string]bool {
 	return m
 }
 
-// linesBut returns the lines of a text that say something and are not in a set.
+// linesBut returns the nonblank lines of a text that are not in the set skip.
 func linesBut(s string, skip map[string]bool) []string {
 	var lines []string
 	for line := range strings.SplitSeq(s, "\n") {
@@ -298,7 +303,7 @@ func setOf(list []string) map[string]bool {
 	return m
 }
 
-// named returns the identifiers of lines, each once.
+// named returns the identifiers of lines that have at most 80 bytes, each once.
 func named(lines []string) []string {
 	var out []string
 	seen := make(map[string]bool)
@@ -324,8 +329,8 @@ func without(list, other []string) []string {
 	return out
 }
 
-// declared returns what lines of a file declare, each once, without what skip
-// has: functions, types, classes, headings.
+// declared returns the functions, types, classes and headings that lines of a file declare,
+// each once, without those in skip.
 func declared(path string, lines iter.Seq[string], skip map[string]bool) []string {
 	var out []string
 	seen := make(map[string]bool)
@@ -347,8 +352,8 @@ func declared(path string, lines iter.Seq[string], skip map[string]bool) []strin
 	return out
 }
 
-// declaration returns the keyword and the name of what a line of code
-// declares, or an empty string.
+// declaration returns the keyword and the name of the declaration in a line of code, such
+// as "func Pool.Get", or an empty string.
 func declaration(line string) string {
 	rest := strings.TrimLeft(line, " \t")
 	indented := len(rest) < len(line)
@@ -386,7 +391,8 @@ func declaration(line string) string {
 	return word + " " + receiver + name
 }
 
-// testCase returns the name of a case of a test in JavaScript.
+// testCase returns the keyword and the name of a test in JavaScript, such as it "adds two
+// numbers", or an empty string. word is the first word of rest.
 func testCase(rest, word string) string {
 	if word != "describe" && word != "it" && word != "test" {
 		return ""
@@ -401,7 +407,8 @@ func testCase(rest, word string) string {
 	return ""
 }
 
-// keyword has the words that declare, and whether they do so within a block.
+// keyword has the words that begin a declaration, and whether an indented declaration
+// counts.
 var keyword = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{
 		"func": false, "type": false, "class": true, "def": true, "function": true, "fn": true, "interface": true, "struct": true,
@@ -417,7 +424,7 @@ var modifier = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	}
 }}
 
-// notName has the words that may stand behind a keyword in prose.
+// notName has words that follow a keyword in prose, and so are no declared names.
 var notName = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"is": true, "of": true, "the": true, "to": true, "that": true, "and": true, "for": true, "in": true}
 }}

@@ -1,11 +1,11 @@
 package facts
 
-// A class says of a byte what it may be part of. One byte has one class or none,
-// so that the classes of a text can be gathered with or.
+// A class is a set of bits for kinds of bytes. A byte has at most one bit, so the bits of
+// all bytes of a text can be combined with or.
 type class uint16
 
-// The classes. upperCase stands right behind lowerCase: shifted by one, the class
-// of a byte and that of the next meet where a small letter is before a capital.
+// The classes. upperCase is lowerCase<<1, so that classes[a]<<1&classes[b] is upperCase
+// if a is a small letter and b is a capital.
 const (
 	lowerCase class = 1 << iota
 	upperCase
@@ -16,8 +16,8 @@ const (
 	dash
 	at
 	colon
-	sign     // of URLs and of figures: ~ + % # ? = &
-	escaping // begins what stands for another character
+	sign     // one of ~ + % # ? = &, which occur in URLs and figures
+	escaping // a backslash or the escape character
 
 	letters    = lowerCase | upperCase
 	wordBytes  = letters | decimal | underscore
@@ -42,13 +42,13 @@ var classes = func() (table [256]class) {
 	return table
 }()
 
-// is reports whether a byte of s is there and of some classes.
+// is reports whether s has a byte at i and the byte is of one of the classes c.
 func is(s string, i int, c class) bool { return uint(i) < uint(len(s)) && classes[s[i]]&c != 0 }
 
-// stands reports whether a byte stands at i.
+// stands reports whether s has the byte c at i.
 func stands(s string, i int, c byte) bool { return uint(i) < uint(len(s)) && s[i] == c }
 
-// consists reports whether all bytes of s are of some classes.
+// consists reports whether all bytes of s are of the classes c.
 func consists(s string, c class) bool {
 	for i := range len(s) {
 		if classes[s[i]]&c == 0 {
@@ -58,7 +58,7 @@ func consists(s string, c class) bool {
 	return true
 }
 
-// some reports whether a byte of s is of some classes.
+// some reports whether a byte of s is of the classes c.
 func some(s string, c class) bool {
 	for i := range len(s) {
 		if classes[s[i]]&c != 0 {
@@ -68,7 +68,7 @@ func some(s string, c class) bool {
 	return false
 }
 
-// run returns the length of the bytes of some classes that stand at i.
+// run returns the length of the run of bytes of the classes c at i.
 func run(s string, i int, c class) int {
 	n := 0
 	for i+n < len(s) && classes[s[i+n]]&c != 0 {
@@ -77,8 +77,8 @@ func run(s string, i int, c class) int {
 	return n
 }
 
-// gather returns the end of the bytes of some classes that stand at i, before to, and
-// their classes.
+// gather returns the end of the run of bytes of the classes c at i, at most to, and the
+// classes of the bytes in the run.
 func gather(s string, i, to int, c class) (end int, seen class) {
 	for ; i < to && classes[s[i]]&c != 0; i++ {
 		seen |= classes[s[i]]
@@ -86,9 +86,9 @@ func gather(s string, i, to int, c class) (end int, seen class) {
 	return i, seen
 }
 
-// escaped returns the length of what a backslash or an escape character at i is
-// the beginning of: a line feed or a tab written with a backslash, a character by
-// its number, or a sequence that sets the color of a terminal.
+// escaped returns the length in bytes of the escape that begins with the backslash or the
+// escape character at i: \n and other single characters, a character by its number such
+// as \u001b, or a sequence that sets a terminal color. It returns 1 for any other.
 func escaped(s string, i int) int {
 	if s[i] == 0x1b {
 		return 1 + control(s, i+1)
@@ -111,7 +111,8 @@ func escaped(s string, i int) int {
 	return n + control(s, i+n)
 }
 
-// control returns the length of the rest of a control sequence, such as [31m.
+// control returns the length of the rest of a terminal control sequence at i, such as
+// [31m, or 0.
 func control(s string, i int) int {
 	if i == len(s) || s[i] != '[' {
 		return 0

@@ -15,7 +15,7 @@ func toolCall(name, input string) transcript.ToolCall {
 	return transcript.ToolCall{ID: "call-1", Name: name, Input: json.RawMessage(input)}
 }
 
-// What the editing tools of agents do to a file, by the names that they give their arguments.
+// The changes by the editing tools of different agents, whose arguments have different names.
 func TestEdits(t *testing.T) {
 	const patch = "*** Begin Patch\n*** Add File: n.go\n+func b() {}\n*** End Patch"
 	quoted, _ := json.Marshal(patch)
@@ -59,7 +59,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// What is left of what was in the files that a call writes.
+// The writings of calls: whether they replace the whole content of a file.
 func TestWritings(t *testing.T) {
 	const moved = "*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n@@\n-x\n+y\n*** End Patch"
 	quoted, _ := json.Marshal(moved)
@@ -159,7 +159,7 @@ func TestPartsThatProgramsShow(t *testing.T) {
 		"sed -n '5,$p' a.go": {5, math.MaxInt}, "sed -n '5,xp' a.go": {}, "sed -n '5,9d' a.go": {}, "sed -n /x/p a.go": {}, "sed -n '$p' a.go": {},
 		"cat a.go": allLines, "nl a.go": allLines, "tail a.go": {}, "cat a.go | wc -l": {},
 	} {
-		if diff := cmp.Diff([]seen{{"a.go", want}}, readLine(line).readings(), cmp.AllowUnexported(seen{}, extent{})); diff != "" {
+		if diff := cmp.Diff([]shownFile{{"a.go", want}}, readLine(line).readings(), cmp.AllowUnexported(shownFile{}, extent{})); diff != "" {
 			t.Errorf("what %q shows (-want +got):\n%s", line, diff)
 		}
 	}
@@ -218,7 +218,7 @@ func TestDeclaration(t *testing.T) {
 	}
 }
 
-// The tools that keep a list of things to do, by the names that they give their arguments.
+// The tools of different agents that keep a task list.
 func TestTodoTools(t *testing.T) {
 	type deed struct{ name, in, result string }
 	for _, tt := range []struct {
@@ -265,7 +265,7 @@ func TestTodoTools(t *testing.T) {
 	}
 }
 
-// A check list in prose counts until a tool keeps one, which begins anew.
+// A check list in prose counts until a tool keeps a list. The tool's list replaces it.
 func TestToolsKeepTheList(t *testing.T) {
 	var list todos
 	box := []sentence{{text: "Mend it", box: ' '}}
@@ -282,7 +282,7 @@ func TestToolsKeepTheList(t *testing.T) {
 	}
 }
 
-// Words that mean nothing if a character of them is changed, and numbers that need the word
+// Words that must be repeated exactly, and numbers that are references only with the word
 // beside them.
 func TestExactWords(t *testing.T) {
 	for _, tt := range []struct{ prev, w, next, want string }{
@@ -318,8 +318,8 @@ func TestExactWords(t *testing.T) {
 	}
 }
 
-// Of one path known as absolute and as relative, both are the same file; of two that end so,
-// none is.
+// An absolute path and a relative path that ends it are the same file; if two absolute paths
+// end so, neither is.
 func TestPathsOfOneFile(t *testing.T) {
 	p := &paths{}
 	for _, tt := range []struct{ in, want string }{

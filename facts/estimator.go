@@ -8,38 +8,41 @@ import (
 	"github.com/carrel-dev/carrel/internal/bins"
 )
 
-// An estimator is in the middle of a conversation.
+// An estimator is the state of one [Estimate].
 type estimator struct {
-	pieces []Piece
-	ages   []int32 // of each piece, to the end, in tokens
-	calls  []int32 // of each piece, calls up to it
-	paths  []int32 // of each piece, index of the file plus one
-	senses [][]sense
-	need   *Need
-	names  []nameState
-	copies []copyState
-	files  []fileState
-	index  map[uint64]int32 // of names
-	words  vocabulary
-	asked  int32 // calls
-	newest int   // index of the newest result
+	pieces      []Piece
+	ages        []int32 // of each piece, to the end, in tokens
+	calls       []int32 // of each piece, calls up to it
+	paths       []int32 // of each piece, index of the file plus one
+	wordWeights [][]wordWeights
+	need        *Need
+	names       []nameState
+	copies      []copyState
+	files       []fileState
+	index       map[uint64]int32 // of names
+	words       vocabulary
+	callCount   int32 // number of calls
+	newest      int   // index of the newest result of a call
 }
 
-// names, lines and files as the features see them.
+// The properties of names, lines and files that the features are computed from.
 type (
 	nameState struct {
-		text                 string // as it is first written
+		text                 string // its first occurrence
 		kind                 Kind
 		length               int32
 		count, blocks, args  int32
-		last, seen           int32 // how long ago it was last there, in tokens and in calls
+		last, seen           int32 // distance of the last occurrence from the end, in tokens and in calls
 		lastBlock, lastPiece int32
 		lastFile             int32
 		lastCall             int32 // the last call whose arguments have it, or -1
-		recent               int32 // times in the arguments of the last calls
-		neighbors            int32 // fewest names of a piece that has it
-		withHot, withAsked   int32 // most of a line that has it
-		file, files, rank    int32 // the last file that has it plus one, how many have it, the best rank of one
+		recent               int32 // occurrences in the arguments of the last fewCalls calls
+		neighbors            int32 // the fewest different names in a piece that has it
+		withHot              int32 // the most other hot names in a line that has it
+		withAsked            int32 // the largest asked weight of a line that has it
+		file                 int32 // the index of the last file that has it, plus one
+		files                int32 // the number of files that have it
+		rank                 int32 // the lowest rank of a file that has it
 		from                 sourceSet
 		round                uint8
 		fresh, fails, outer  bool
@@ -48,19 +51,19 @@ type (
 		count, args         int32
 		files               int32
 		lastFile, lastPiece int32
-		home                spot
+		home                linePosition
 		from                sourceSet
-		twice               bool // in the last piece that has it
+		twice               bool // the last piece that has it has it more than once
 		need                LineNeed
 	}
 	fileState struct {
 		lastEdit, lastRead, touched int // index of the piece, or -1
 		rank                        int32
-		lines, copied               int32 // of what was seen of it; those that arguments repeat
+		lines, copied               int32 // lines of the file in the conversation; those of them that arguments repeat
 		hot                         uint8
 		sibling                     bool
 	}
-	spot struct{ piece, line int32 }
+	linePosition struct{ piece, line int32 }
 )
 
 // A sourceSet is a set of sources.
@@ -70,12 +73,12 @@ func (s sourceSet) has(t source) bool { return s&(1<<t) != 0 }
 func (s sourceSet) first() uint8      { return uint8(bits.TrailingZeros32(uint32(s | 1<<sourceResult))) }
 func (s sourceSet) size() uint8       { return uint8(bits.OnesCount32(uint32(s))) }
 
-// How far back features look.
+// The ranges of calls that features look back on.
 const (
-	fewCalls  = 6  // calls in which what is named is in use
-	hotCalls  = 3  // calls in which what is named is hot
-	hotBlocks = 12 // most blocks that something hot is in: what is everywhere says nothing
-	never     = 1 << 28
+	fewCalls  = 6       // a name in the arguments of one of the last 6 calls is in use
+	hotCalls  = 3       // a name in the arguments of one of the last 3 calls is hot
+	hotBlocks = 12      // a name in more blocks is never hot: it is everywhere
+	never     = 1 << 28 // a distance in calls: the name was in no arguments
 )
 
 func newEstimator(pieces []Piece) *estimator {
@@ -86,7 +89,7 @@ func newEstimator(pieces []Piece) *estimator {
 	}
 	n := len(pieces)
 	e := &estimator{
-		pieces: pieces, ages: make([]int32, n), calls: make([]int32, n), paths: make([]int32, n), senses: make([][]sense, n),
+		pieces: pieces, ages: make([]int32, n), calls: make([]int32, n), paths: make([]int32, n), wordWeights: make([][]wordWeights, n),
 		need:  &Need{Lines: make([][]LineNeed, n), Marks: make([][]int32, n)},
 		names: make([]nameState, 0, marks/4), index: make(map[uint64]int32, marks/3),
 	}
@@ -94,9 +97,9 @@ func newEstimator(pieces []Piece) *estimator {
 	return e
 }
 
-// number numbers the lines that say the same alike, from 1 on in the order in which they
-// come, and makes room for what is known of names and lines: one piece of memory for all of
-// them, and no more.
+// number gives lines with equal keys the same number [LineNeed.Copy], from 1 on in the order
+// of their first occurrence. It also allocates the slices of e.need and e.copies, each in
+// one piece of exactly the needed size.
 func (e *estimator) number(marks, lines int) {
 	names, needs, copied := make([]int32, marks), make([]LineNeed, lines), make(map[uint64]int32, lines/2)
 	for i := range e.pieces {
@@ -119,7 +122,7 @@ func (e *estimator) number(marks, lines int) {
 	e.copies = make([]copyState, len(copied))
 }
 
-// place finds ages, calls and files.
+// place fills in the ages, call numbers and files of all pieces.
 func (e *estimator) place() {
 	age := 0
 	for i := len(e.pieces) - 1; i >= 0; i-- {
@@ -131,23 +134,24 @@ func (e *estimator) place() {
 	ordinals := make(map[string]int32)
 	for i := range e.pieces {
 		p := &e.pieces[i]
-		e.calls[i] = e.asked
+		e.calls[i] = e.callCount
 		switch n, known := ordinals[p.Call]; {
 		case p.source.arguments():
-			ordinals[p.Call] = e.asked
-			e.asked++
+			ordinals[p.Call] = e.callCount
+			e.callCount++
 		case known:
 			e.calls[i] = n
 			e.newest = i
 		}
 		if p.Path != "" {
-			e.touch(files, i)
+			e.noteFile(files, i)
 		}
 	}
 }
 
-// touch notes that a piece is of a file.
-func (e *estimator) touch(files map[string]int32, i int) {
+// noteFile records the file of piece i, and the piece as the last one of the file. files has
+// the indexes of known files by path, plus one.
+func (e *estimator) noteFile(files map[string]int32, i int) {
 	p := &e.pieces[i]
 	f, known := files[p.Path]
 	if !known {
@@ -166,26 +170,26 @@ func (e *estimator) touch(files map[string]int32, i int) {
 	}
 }
 
-// read counts the names and lines of a piece.
-func (e *estimator) read(i int) {
+// countPiece counts the names and lines of piece i.
+func (e *estimator) countPiece(i int) {
 	p := &e.pieces[i]
 	ids, distinct := e.need.Marks[i], e.identify(i)
 	for k := range p.Lines {
 		l := &p.Lines[k]
 		if l.Key != 0 {
-			e.copy(i, k)
+			e.countLine(i, k)
 		}
 		for j := l.First; j < l.End; j++ {
 			n := &e.names[ids[j]]
 			n.outer = n.outer || !p.Marks[j].inner
 			n.neighbors = min(n.neighbors, distinct)
 			n.fails = n.fails || l.fails
-			e.meet(n, i)
+			e.countName(n, i)
 		}
 	}
 }
 
-// identify finds the names of the marks of a piece, and returns how many there are.
+// identify assigns a name to each mark of piece i, and returns the number of different names.
 func (e *estimator) identify(i int) (distinct int32) {
 	p, ids := &e.pieces[i], e.need.Marks[i]
 	for k := range p.Marks {
@@ -209,11 +213,11 @@ func (e *estimator) identify(i int) (distinct int32) {
 	return distinct
 }
 
-// meet counts a name in a piece.
-func (e *estimator) meet(n *nameState, i int) {
+// countName counts an occurrence of a name in piece i.
+func (e *estimator) countName(n *nameState, i int) {
 	p := &e.pieces[i]
 	n.count++
-	n.last, n.seen = e.ages[i], e.asked-e.calls[i]
+	n.last, n.seen = e.ages[i], e.callCount-e.calls[i]
 	n.from |= 1 << p.source
 	n.fresh = n.fresh || i >= e.newest
 	if n.lastBlock != int32(p.Block) {
@@ -230,15 +234,15 @@ func (e *estimator) meet(n *nameState, i int) {
 	if p.source.arguments() {
 		n.args++
 		n.lastCall = e.calls[i]
-		n.recent += int32(bins.Flag(n.since(e.asked) <= fewCalls))
+		n.recent += int32(bins.Flag(n.since(e.callCount) <= fewCalls))
 	}
 }
 
-// copy counts a line of a piece.
-func (e *estimator) copy(i, k int) {
+// countLine counts line k of piece i.
+func (e *estimator) countLine(i, k int) {
 	p := &e.pieces[i]
 	c := &e.copies[e.need.Lines[i][k].Copy-1]
-	c.count += int32(bins.Flag(!p.takes(&p.Lines[k])))
+	c.count += int32(bins.Flag(!p.removes(&p.Lines[k])))
 	c.from |= 1 << p.source
 	c.args += int32(bins.Flag(p.source.arguments()))
 	c.twice = c.lastPiece == int32(i)+1
@@ -249,11 +253,12 @@ func (e *estimator) copy(i, k int) {
 		c.lastFile = f
 	}
 	if f != 0 || c.lastFile == 0 {
-		c.home = spot{int32(i), int32(k)}
+		c.home = linePosition{int32(i), int32(k)}
 	}
 }
 
-// since returns how many calls ago a name was last in arguments.
+// since returns the number of calls since a name was last in the arguments of a call, or
+// never. callCount is the number of all calls.
 func (n *nameState) since(asked int32) int32 {
 	if n.lastCall < 0 {
 		return never
@@ -261,19 +266,20 @@ func (n *nameState) since(asked int32) int32 {
 	return asked - n.lastCall
 }
 
-func (e *estimator) since(n *nameState) int32 { return n.since(e.asked) }
+func (e *estimator) since(n *nameState) int32 { return n.since(e.callCount) }
 
-// named reports whether a name is in the newest words of the person or the agent.
+// named reports whether a name is in the newest user message or the newest reply.
 func (n *nameState) named() bool { return n.from.has(sourceNewest) || n.from.has(sourceNewestReply) }
 
-// hot reports whether a name is in the newest words or in the last calls, and so
-// near to what the agent is doing.
+// hot reports whether a name is in the newest messages or in the arguments of the last
+// hotCalls calls, and in at most hotBlocks blocks: the agent is probably working on it.
 func (e *estimator) hot(n *nameState) bool {
 	return n.blocks <= hotBlocks && (n.named() || e.since(n) <= hotCalls)
 }
 
-// rankFiles orders files by when they were last touched, says which are hot because
-// they are named where the work is, and which have the name of a hot one.
+// rankFiles ranks files by their last use, the newest first, computes the heat of each from
+// its path and its base name, and marks files with a sibling: another file of heat 2 with
+// the same testStem.
 func (e *estimator) rankFiles() {
 	order := make([]int, len(e.files))
 	for i := range order {
@@ -291,12 +297,12 @@ func (e *estimator) rankFiles() {
 			}
 		}
 		if f.hot == 2 {
-			stems[tested(path)]++
+			stems[testStem(path)]++
 		}
 	}
 	for i := range e.files {
 		f := &e.files[i]
-		others := stems[tested(e.pieces[f.touched].Path)]
+		others := stems[testStem(e.pieces[f.touched].Path)]
 		if f.hot == 2 {
 			others--
 		}
@@ -304,8 +310,8 @@ func (e *estimator) rankFiles() {
 	}
 }
 
-// heat returns 2 for the name of a file that is named now, and 1 for that of one in
-// use.
+// heat returns 2 for a name in the newest messages, 1 for a name in the arguments of the
+// last fewCalls calls, and 0 otherwise.
 func (e *estimator) heat(n *nameState) uint8 {
 	switch {
 	case n.named():
@@ -316,9 +322,9 @@ func (e *estimator) heat(n *nameState) uint8 {
 	return 0
 }
 
-// tested returns what a file and its test have in common: the name up to the first
-// point, without what says that it is a test.
-func tested(path string) string {
+// testStem returns the part of a file's name that it shares with its test: the base name up
+// to the first dot, without "_test", "-test" or "_spec" at the end or "test_" at the start.
+func testStem(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if i := strings.IndexByte(name, '.'); i > 0 {
 		name = name[:i]
@@ -329,9 +335,9 @@ func tested(path string) string {
 	return strings.TrimPrefix(name, "test_")
 }
 
-// relate finds for each name how many hot ones stand in a line with it, how much its
-// lines share with what is asked, and the best of its files; and for each file how
-// much of it was copied.
+// relate finds for each name the most other hot names in a line with it, the largest asked
+// weight of its lines, and the best rank of its files. For each file it counts the lines
+// that were read and those of them that a call repeated.
 func (e *estimator) relate() {
 	for i := range e.pieces {
 		p, ids := &e.pieces[i], e.need.Marks[i]
@@ -357,7 +363,7 @@ func (e *estimator) relate() {
 				n.rank = min(n.rank, rank)
 				n.withHot = max(n.withHot, hot-int32(bins.Flag(hot > 0 && e.hot(n))))
 				if !asks {
-					n.withAsked = max(n.withAsked, e.senses[i][k].asked)
+					n.withAsked = max(n.withAsked, e.wordWeights[i][k].asked)
 				}
 			}
 		}

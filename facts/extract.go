@@ -69,13 +69,13 @@ func Extract(msgs []transcript.Message, blocks []transcript.Block, opts *Options
 	return facts
 }
 
-// A found fact knows where it last became what it is.
+// A found fact has the index of the last block that added or changed it.
 type found struct {
 	Fact
 	touched int
 }
 
-// An extractor is in the middle of a conversation.
+// An extractor is the state of one [Extract].
 type extractor struct {
 	o       Options
 	project string
@@ -84,23 +84,23 @@ type extractor struct {
 	blocks  []transcript.Block
 	found   []found
 
-	tasks  int             // tasks there are so far
-	said   map[string]bool // references and sentences that are there already
-	asked  []int           // open questions, in found
-	errors map[string]int  // error → the fact that has it
-	open   []failure       // errors that are not resolved
-	edited map[string]int  // path → the number of its last edit
-	edits  []string        // paths, one for each edit
-	todos  todos
-	spoke  int    // last block in which the assistant said something, plus one
-	callID string // of the call that is read, or empty
+	tasks     int             // number of tasks so far
+	said      map[string]bool // keys of the references and sentences added so far
+	asked     []int           // indexes in found of the open questions
+	errors    map[string]int  // key and text of an error → index of its fact in found
+	open      []failure       // unresolved errors
+	edited    map[string]int  // path → the number of its last edit
+	edits     []string        // paths, one for each edit
+	todos     todos
+	lastReply int    // index of the last block with text of the assistant, plus one
+	callID    string // id of the call that is being read, or empty
 }
 
 // A failure is an error that a later call may resolve.
 type failure struct {
-	fact  int    // in found
-	key   string // of what would have to succeed
-	edits int    // edits there had been
+	fact  int    // index in found
+	key   string // a success with this key resolves the error, see covers
+	edits int    // number of edits before the error
 }
 
 func (x *extractor) add(f Fact) int {
@@ -111,10 +111,11 @@ func (x *extractor) add(f Fact) int {
 	return len(x.found) - 1
 }
 
-// once adds a fact unless its text was there before.
-func (x *extractor) once(f Fact) {
+// addOnce adds a fact unless one of its kind with the same text was added before. A fact
+// with another subject, such as the same answer to another question, is added.
+func (x *extractor) addOnce(f Fact) {
 	key := string(f.Kind) + "\x00" + f.Text
-	answer := key + "\x00" + f.Subject // the same answer to another question is another decision
+	answer := key + "\x00" + f.Subject
 	if f.Text == "" || x.said[key] && f.Subject == "" || x.said[answer] {
 		return
 	}
@@ -162,24 +163,26 @@ func (x *extractor) block(i int) {
 	}
 }
 
-// quotes takes the quoted strings of a text, each once in the session.
+// quotes adds the quoted strings of a text, each once in the session, if
+// Options.Quotes is set.
 func (x *extractor) quotes(i int, role transcript.Role, s string) {
 	if !x.o.Quotes {
 		return
 	}
 	eachQuote(s, func(quote string, _ int) {
-		x.once(Fact{Kind: FactQuote, Role: role, Block: i, Text: text.Line(quote, maxQuote)})
+		x.addOnce(Fact{Kind: FactQuote, Role: role, Block: i, Text: text.Line(quote, maxQuote)})
 	})
 }
 
-// deepest is how deep arguments are looked into.
-const deepest = 64
+// maxArgumentDepth is the nesting depth up to which eachLeaf reads JSON.
+const maxArgumentDepth = 64
 
-// eachLeaf calls f for the texts and numbers of a value in JSON, in order.
+// eachLeaf calls f for the strings and numbers of a value in JSON, in order. A value
+// nested deeper than maxArgumentDepth is passed as its JSON.
 func eachLeaf(v gjson.Result, depth int, f func(text string)) {
 	switch {
 	case v.IsObject() || v.IsArray():
-		if depth == deepest {
+		if depth == maxArgumentDepth {
 			f(v.Raw)
 			return
 		}
@@ -194,7 +197,7 @@ func eachLeaf(v gjson.Result, depth int, f func(text string)) {
 	}
 }
 
-// asks reports whether a person speaks right after a block.
+// asks reports whether the block after block i is a message with a user's words.
 func (x *extractor) asks(i int) bool {
 	if i+1 >= len(x.blocks) {
 		return false
@@ -203,7 +206,7 @@ func (x *extractor) asks(i int) bool {
 	return next.Kind == transcript.KindUser && transcript.Words(x.msgs[next.Messages[0]].Text()) != ""
 }
 
-// call reads a call and its result.
+// call reads call c of block i and its result r. ok reports whether there is a result.
 func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
 	text := ""
 	if ok {
@@ -216,14 +219,14 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	switch name, class := kit.name, kit.class; {
 	case x.todos.call(i, name, c, text), name == "askuserquestion":
 		if name == "askuserquestion" {
-			x.choice(i, c, r, ok)
+			x.userQuestion(i, c, r, ok)
 		}
 	case name == "exitplanmode":
 		if ok && !r.Error {
-			x.accepted(i, gjson.GetBytes(c.Input, "plan").String())
+			x.acceptedPlan(i, gjson.GetBytes(c.Input, "plan").String())
 		}
 	case class == tool.Plan || class == tool.Title:
-	case name == "skill": // brings instructions in
+	case name == "skill": // its result is instructions, not facts
 	case name == "think":
 		x.reply(i, gjson.GetBytes(c.Input, "thought").String(), false)
 	case class == tool.Edit:
@@ -233,7 +236,7 @@ func (x *extractor) call(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	case class == tool.Read || class == tool.Command || kit.reads:
 		x.read(i, c, r, ok, text)
 	default:
-		x.act(i, c, r, ok, text)
+		x.unknownTool(i, c, r, ok, text)
 	}
 }
 
@@ -250,7 +253,7 @@ func (x *extractor) edit(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	for _, ch := range edits(c, text) {
 		x.change(i, ch)
 	}
-	x.settle(i, "edit "+path, "")
+	x.resolve(i, "edit "+path, "")
 }
 
 func (x *extractor) change(i int, ch change) {
@@ -272,7 +275,7 @@ func (x *extractor) relative(path string) string {
 	return strings.TrimPrefix(path, "./")
 }
 
-// read reads a call that brings in what is there.
+// read reads a call that only looks something up.
 func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, text string) {
 	f := Fact{Kind: FactRead, Role: transcript.RoleAssistant, Block: i, Subject: x.subject(c)}
 	if f.Subject == "" {
@@ -290,18 +293,18 @@ func (x *extractor) read(i int, c transcript.ToolCall, r transcript.ToolResult, 
 	x.add(f)
 }
 
-// readReport reads the report of a sub-agent.
+// readReport adds the progress in the report of a sub-agent.
 func (x *extractor) readReport(i int, said string) {
 	n := 0
 	for _, s := range sentences(said) {
 		if n < maxHeard && !s.title && progresses(s, false) {
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleTool, Block: i, Text: text.Line(s.text, sentenceRunes)})
+			x.addOnce(Fact{Kind: FactProgress, Role: transcript.RoleTool, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			n++
 		}
 	}
 }
 
-// subject returns what a call is about: its path, query or arguments.
+// subject returns the pattern, path, query or arguments of a call, in this order.
 func (x *extractor) subject(c transcript.ToolCall) string {
 	in := gjson.ParseBytes(c.Input)
 	switch {
@@ -316,9 +319,9 @@ func (x *extractor) subject(c transcript.ToolCall) string {
 	return text.Line(c.Name+" "+arguments(in), lineRunes)
 }
 
-// act reads a call of a tool that no table knows: what it is told, and what it
-// says to that.
-func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
+// unknownTool reads a call of a tool of class tool.Other. It adds a command with the
+// arguments as its subject and the fields of the result as its text.
+func (x *extractor) unknownTool(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool, s string) {
 	in := gjson.ParseBytes(c.Input)
 	f := Fact{Kind: FactCommand, Status: statusUnknown, Role: transcript.RoleAssistant, Block: i}
 	f.Subject = text.Line(strings.TrimSpace(c.Name+" "+arguments(in)), sentenceRunes)
@@ -331,18 +334,18 @@ func (x *extractor) act(i int, c transcript.ToolCall, r transcript.ToolResult, o
 			x.fail(i, f.Subject, c.Name, f.Text)
 		} else {
 			f.Text = fields(s, f.Subject)
-			x.settle(i, c.Name, c.Name)
+			x.resolve(i, c.Name, c.Name)
 		}
 	}
 	x.add(f)
-	if !x.known(c.Name) {
-		x.used(i, in)
+	if !x.codingTool(c.Name) {
+		x.argumentReferences(i, in)
 	}
 }
 
-// known reports whether a tool is one of a coding agent whose arguments are no
-// ids.
-func (x *extractor) known(name string) bool {
+// codingTool reports whether a tool is a known tool of a coding agent. The arguments of
+// such tools are not references.
+func (x *extractor) codingTool(name string) bool {
 	kit := x.tools.named(name)
 	switch kit.name {
 	case "task", "agent", "skill", "lsp":
@@ -354,11 +357,11 @@ func (x *extractor) known(name string) bool {
 // run reads a call that runs a command line.
 func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
 	line := readLine(tool.Line(c))
-	f := Fact{Kind: FactCommand, Status: statusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: line.said()}
+	f := Fact{Kind: FactCommand, Status: statusUnknown, Role: transcript.RoleAssistant, Block: i, Subject: line.summary()}
 	if f.Subject == "" {
 		return
 	}
-	if line.shows() {
+	if line.readOnly() {
 		f.Kind, f.Status = FactRead, ""
 		if ok && r.Error {
 			f.Status, f.Text = StatusFailed, outcomeOf(r, true).failure
@@ -368,7 +371,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 			x.add(f)
 			return
 		}
-		for _, file := range files { // as a tool does that reads files
+		for _, file := range files { // one fact for each file, like the call of a reading tool
 			f.Subject = x.relative(file)
 			x.add(f)
 		}
@@ -379,7 +382,7 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		return
 	}
 	o := outcomeOf(r, strings.Contains(line.whole, "$?"))
-	f.Status, f.Text, f.Exit = o.status, o.tells, o.exit
+	f.Status, f.Text, f.Exit = o.status, o.summary, o.exit
 	x.add(f)
 	keys := line.keys()
 	if o.status == StatusFailed {
@@ -389,23 +392,24 @@ func (x *extractor) run(i int, c transcript.ToolCall, r transcript.ToolResult, o
 		return
 	}
 	for _, ch := range line.changes() {
-		if !scratch(x.relative(ch.path)) {
+		if !isTemporary(x.relative(ch.path)) {
 			x.change(i, ch)
 		}
 	}
 	for _, k := range keys {
-		x.settle(i, k, f.Subject)
+		x.resolve(i, k, f.Subject)
 	}
-	if suite(line.whole, keys) {
-		x.settle(i, suiteKey, f.Subject)
+	if runsAllTests(line.whole, keys) {
+		x.resolve(i, allTestsKey, f.Subject)
 	}
 }
 
-// suiteKey stands for all tests.
-const suiteKey = "\x00suite"
+// allTestsKey is the key of a run of all tests.
+const allTestsKey = "\x00suite"
 
-// suite reports whether a command line runs all tests, as far as it says so.
-func suite(line string, keys []string) bool {
+// runsAllTests reports whether a command line runs tests and selects none of them by an
+// option or a path. keys are the keys of its commands.
+func runsAllTests(line string, keys []string) bool {
 	for _, option := range [...]string{" -run", " -k ", "::", " -t ", "--filter", "--grep"} {
 		if strings.Contains(line, option) {
 			return false
@@ -421,12 +425,12 @@ func suite(line string, keys []string) bool {
 	return false
 }
 
-// scratch reports whether a path is of a file that is not to last.
-func scratch(path string) bool {
+// isTemporary reports whether a path is in a directory for temporary files.
+func isTemporary(path string) bool {
 	return strings.HasPrefix(path, "/tmp/") || strings.HasPrefix(path, "/private/tmp/") || strings.HasPrefix(path, "/var/folders/")
 }
 
-// fail records an error, once: where it comes again, the first is open again.
+// fail records an error. If an equal error was resolved, it reopens that one instead.
 func (x *extractor) fail(i int, subject, key, text string) {
 	x.failAs(transcript.RoleAssistant, i, subject, key, text)
 }
@@ -450,16 +454,16 @@ func (x *extractor) failAs(role transcript.Role, i int, subject, key, text strin
 	x.open = append(x.open, failure{at, key, len(x.edits)})
 }
 
-// settle resolves the errors that a success is the end of. A test of all that
-// succeeds is also one of its parts.
-func (x *extractor) settle(i int, key, subject string) {
+// resolve resolves the open errors whose keys the key of a success covers. The fix is the
+// edits since the error, or else subject, the thing that succeeded.
+func (x *extractor) resolve(i int, key, subject string) {
 	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
 		if !covers(key, o.key) {
 			return false
 		}
 		f := &x.found[o.fact]
 		f.Status, f.touched = StatusResolved, i
-		paths := once(x.edits[min(o.edits, len(x.edits)):])
+		paths := unique(x.edits[min(o.edits, len(x.edits)):])
 		switch {
 		case strings.HasPrefix(o.key, "edit "):
 			f.Why = "edited again"
@@ -472,14 +476,16 @@ func (x *extractor) settle(i int, key, subject string) {
 	})
 }
 
-// covers reports whether what succeeded under one key was also attempted under
-// the other.
+// covers reports whether the success of a command with the key key means that the command
+// with the key other would succeed too: the keys are equal, one is the other behind a
+// wrapper, or key runs the same program on less specific operands. allTestsKey covers all
+// keys of tests.
 func covers(key, other string) bool {
-	if key == other || key == suiteKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
+	if key == other || key == allTestsKey && strings.Contains(other, "test") && !strings.HasPrefix(other, "edit ") {
 		return true
 	}
 	if at := len(other) - len(key) - 1; at >= 0 && other[at] == ' ' && strings.HasSuffix(other, key) && strings.IndexByte(key, ' ') > 0 {
-		return true // behind a wrapper
+		return true // other is key behind a wrapper, such as "sudo make test"
 	}
 	if key == "" || other == "" || key[0] != other[0] {
 		return false
@@ -491,8 +497,8 @@ func covers(key, other string) bool {
 	return len(a) == 2 || strings.Contains(key, "...") || len(a) < len(b) && slices.Equal(a, b[:len(a)])
 }
 
-// refused reads a result by which a person refuses a call, and reports whether
-// it is one.
+// refused reports whether a result says that the user refused a call. It reads the user's
+// reason as a message.
 func (x *extractor) refused(i int, text string) bool {
 	if !strings.HasPrefix(text, "The user doesn't want to ") && !strings.HasPrefix(text, "The user rejected") {
 		return false
@@ -506,8 +512,8 @@ func (x *extractor) refused(i int, text string) bool {
 	return true
 }
 
-// choice reads a question that a tool put to the user.
-func (x *extractor) choice(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
+// userQuestion reads a question that a tool put to the user.
+func (x *extractor) userQuestion(i int, c transcript.ToolCall, r transcript.ToolResult, ok bool) {
 	questions := gjson.GetBytes(c.Input, "questions.#.question").Array()
 	if len(questions) == 0 {
 		if q := gjson.GetBytes(c.Input, "question"); q.String() != "" {
@@ -533,37 +539,37 @@ func (x *extractor) choice(i int, c transcript.ToolCall, r transcript.ToolResult
 	}
 }
 
-// accepted reads a plan that the user agreed to.
-func (x *extractor) accepted(i int, plan string) {
+// acceptedPlan reads a plan that the user agreed to.
+func (x *extractor) acceptedPlan(i int, plan string) {
 	if plan == "" {
 		return
 	}
-	x.add(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: "accepted plan", Text: whole(plan, sentenceRunes)})
+	x.add(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: "accepted plan", Text: cutAtSentence(plan, sentenceRunes)})
 	x.steps(i, sentences(plan), transcript.RoleAssistant)
 	for _, s := range sentences(plan) {
 		x.decision(i, transcript.RoleAssistant, s, sentence{})
 	}
 }
 
-// failureOf returns the line of the result of a tool that says what failed.
+// failureOf returns the line of a tool's result that describes the failure.
 func failureOf(said string) string {
 	said = strings.TrimSpace(said)
 	if rest, ok := strings.CutPrefix(said, "<tool_use_error>"); ok {
 		said, _, _ = strings.Cut(rest, "</tool_use_error>")
 		return text.Line(text.FirstLine(said), lineRunes)
 	}
-	s := scan(said)
-	return text.Line(cmp.Or(s.failure, s.speaks, s.first), lineRunes)
+	s := scanOutput(said)
+	return text.Line(cmp.Or(s.failure, s.mention, s.first), lineRunes)
 }
 
-// reads reports whether a tool that no table knows only looks, by its name.
-func reads(name string) bool {
+// readOnlyName reports whether the folded name of a tool begins with a verb for reading.
+func readOnlyName(name string) bool {
 	return slices.ContainsFunc(lookVerbs, func(verb string) bool { return strings.HasPrefix(name, verb) })
 }
 
 var lookVerbs = []string{"get", "search", "list", "find", "lookup", "read", "fetch", "query", "show", "describe", "task", "agent", "lsp"}
 
-// arguments writes the arguments of a call as names and values.
+// arguments returns the arguments of a call as text: "key value, key value".
 func arguments(in gjson.Result) string {
 	var b strings.Builder
 	eachValue("", in, func(key, value string) {
@@ -582,7 +588,7 @@ func arguments(in gjson.Result) string {
 }
 
 // eachValue calls f for the values in JSON that are neither objects nor arrays, each with
-// the key that it has, or that its array has.
+// its key. The key of an element of an array is that of the array.
 func eachValue(key string, v gjson.Result, f func(key, value string)) {
 	switch {
 	case v.IsObject():
@@ -599,8 +605,9 @@ func eachValue(key string, v gjson.Result, f func(key, value string)) {
 	}
 }
 
-// fields writes what a result in JSON says: its fields, and of lists the fields
-// that name their entries, without values that are known. Of what is not JSON it returns the first line.
+// fields returns the fields of a result in JSON as text. Of an array it has only the fields
+// that identify the elements. It omits values that are in known. If s is not JSON, fields
+// returns its first line.
 func fields(s, known string) string {
 	in := gjson.Parse(s)
 	if !gjson.Valid(s) || !in.IsObject() && !in.IsArray() {
@@ -631,7 +638,7 @@ func fields(s, known string) string {
 	return text.Line(strings.Join(list, ", "), 2*lineRunes)
 }
 
-// entries names the entries of a list.
+// entries returns the elements of a list as text; of an object, the fields that identify it.
 func entries(list gjson.Result) string {
 	var out []string
 	for _, e := range list.Array() {
@@ -645,7 +652,7 @@ func entries(list gjson.Result) string {
 		}
 		var said []string
 		e.ForEach(func(k, v gjson.Result) bool {
-			if !v.IsObject() && !v.IsArray() && naming(k.Str) {
+			if !v.IsObject() && !v.IsArray() && identifies(k.Str) {
 				said = append(said, v.String())
 			}
 			return true
@@ -657,8 +664,8 @@ func entries(list gjson.Result) string {
 	return strings.Join(out, ", ")
 }
 
-// naming reports whether a field names what it is in.
-func naming(key string) bool {
+// identifies reports whether a field identifies its object: a name, an id, a title.
+func identifies(key string) bool {
 	return slices.ContainsFunc(namingEnds, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A talk is a conversation in the making.
+// A talk builds a conversation.
 type talk struct {
 	msgs  []transcript.Message
 	calls int
@@ -32,7 +32,7 @@ func (s *talk) reply(text string) *talk {
 	return s
 }
 
-// call adds a call with words before it and its result. A result that begins
+// call adds a reply with text and a call, and the result of the call. A result that begins
 // with ! is an error.
 func (s *talk) call(said, name string, input any, result string) *talk {
 	s.calls++
@@ -66,7 +66,7 @@ func (s *talk) extract(o *Options) []Fact {
 	return Extract(s.msgs, transcript.Group("s", 0, s.msgs), o)
 }
 
-// correction is a rough notion of one.
+// correction is a simple Options.Correction.
 func correction(text string) bool {
 	low := strings.ToLower(text)
 	return strings.HasPrefix(low, "no,") || strings.Contains(low, "don't ") || strings.Contains(low, "never ") || strings.Contains(low, "always ")
@@ -413,7 +413,7 @@ func TestNamesAreThoseOfTheTexts(t *testing.T) {
 	}
 }
 
-// drawTalk makes a conversation of pieces that facts are found in.
+// drawTalk draws a conversation of texts and calls that contain facts.
 func drawTalk(t *rapid.T) *talk {
 	said := []string{
 		"Fix the pool in `internal/pool.go`.", "I chose SQLite because it needs no server.", "All 42 tests pass.", "Should I commit?", "- **Added** a retry",
@@ -443,8 +443,8 @@ func drawTalk(t *rapid.T) *talk {
 	return s
 }
 
-// What a fact says stands in the conversation, after folding of white space and
-// without marks in bold, or is a description of a change or of a result in JSON.
+// The text of a fact is in the conversation, but for white space and ** of Markdown, or it
+// describes a change or a result in JSON.
 func TestTextsAreVerbatim(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawTalk(t)
@@ -479,7 +479,7 @@ func TestTextsAreVerbatim(t *testing.T) {
 }
 
 // Facts are bounded, in the order of their blocks and of known kinds, and equal
-// conversations have equal ones.
+// conversations have equal facts.
 func TestFactsAreInOrderAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawTalk(t)
@@ -505,8 +505,8 @@ func TestFactsAreInOrderAndBounded(t *testing.T) {
 	})
 }
 
-// From a later block on there are fewer facts, and none that are not there from
-// the first on.
+// With a later Options.First there are fewer facts, and all of them are among the facts with
+// First 0.
 func TestFirstLeavesOutWhatIsOlder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawTalk(t)

@@ -100,7 +100,7 @@ func FeaturesOfLines() []Feature {
 	}
 }
 
-// kinds are the kinds of names as the first of their features counts them.
+// kinds maps the kind of a name to its bin in the feature "kind".
 var kinds = lazy.Value[map[Kind]uint8]{Make: func() map[Kind]uint8 {
 	return map[Kind]uint8{
 		KindURL: 0, KindEmail: 1, KindPath: 2, KindFile: 3, KindKebab: 4, KindSymbol: 5, KindNumber: 6, KindHash: 7, KindID: 8,
@@ -108,13 +108,13 @@ var kinds = lazy.Value[map[Kind]uint8]{Make: func() map[Kind]uint8 {
 	}
 }}
 
-// rarityBin is the bin of how much the shared words of a line say.
+// rarityBin returns the bin of a sum of word weights, see wordWeights.
 func rarityBin(v int32) uint8 { return bins.Of(v, 1, 5, 9, 13, 17, 25) }
 
-// partBin is the bin of the part that they are of all its words say.
+// partBin returns the bin of the share that v is of the sum of all word weights of a line.
 func partBin(v, of int32) uint8 { return bins.Of(100*v/max(of, 1), 1, 15, 30, 45, 60, 80) }
 
-// callsBin is the bin of how many calls a piece is away from the end.
+// callsBin returns the bin of a distance from the end of the conversation, in calls.
 func callsBin(v int32) uint8 { return bins.Of(v, 1, 2, 4, 8, 16, 32) }
 
 func (e *estimator) nameFeatures(n *nameState) NameFeatures {
@@ -133,7 +133,8 @@ func (e *estimator) nameFeatures(n *nameState) NameFeatures {
 	}
 }
 
-// roundness says how round a number is.
+// roundness returns the bin of the feature "round": 4 for a number that ends in 00, 3 for
+// 50, 2 for another 0, 1 for any other number, and 0 for other kinds of names.
 func roundness(kind Kind, text string) uint8 {
 	switch {
 	case kind != KindNumber:
@@ -148,23 +149,24 @@ func roundness(kind Kind, text string) uint8 {
 	return 1
 }
 
-// lineFeatures returns the features of a line of a piece, given what is known of its
-// copies and of the lines around it.
+// lineFeatures returns the features of the line at c.home. s has the surroundings of the
+// lines of its piece.
 func (e *estimator) lineFeatures(c *copyState, s *surroundings) LineFeatures {
 	i, k := int(c.home.piece), int(c.home.line)
 	p := &e.pieces[i]
-	l, w := &p.Lines[k], &s.senses[k]
+	l, w := &p.Lines[k], &s.weights[k]
 	f := e.fileFeatures(i)
 	return LineFeatures{
-		uint8(p.source), elsewhere(p.source, c.from), bins.Of(c.count, 1, 2, 3, 5, 9), callsBin(e.asked - e.calls[i]), changes(p, l, c), part(p),
+		uint8(p.source), elsewhere(p.source, c.from), bins.Of(c.count, 1, 2, 3, 5, 9), callsBin(e.callCount - e.calls[i]), changeBin(p, l, c), partRead(p),
 		bins.Of(int32(len(p.Lines)), 5, 20, 60, 150, 400), bins.Of(l.To-l.From, 30, 45, 60, 80, 120), bins.Of(l.End-l.First, 1, 2, 3, 5),
-		bins.Of(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bins.Of(int32(s.around(k)/1_000_000), 10, 40, 100, 250, 600),
+		bins.Of(int32(s.chances[k]/1_000_000), 5, 15, 40, 100, 250), bins.Of(int32(s.nameChances(k)/1_000_000), 10, 40, 100, 250, 600),
 		rarityBin(w.asked), partBin(w.asked, w.all), s.askedAround(k), rarityBin(w.done), partBin(w.done, w.all), s.within[k],
 		bins.Of(c.files, 1, 2, 3), f.since, f.edited, f.rank, f.copied, f.sibling,
 	}
 }
 
-// fileFeatures are the bins that lines have from the file of their piece.
+// fileFeatures has the bins of the features of a line that depend only on the file of its
+// piece.
 type fileFeatures struct{ since, edited, rank, copied, sibling uint8 }
 
 func (e *estimator) fileFeatures(i int) fileFeatures {
@@ -180,7 +182,7 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 		r.since = 2
 	}
 	if f.lastEdit >= 0 {
-		r.edited = 2 + bins.Of(e.asked-e.calls[f.lastEdit], 2, 4, 8)
+		r.edited = 2 + bins.Of(e.callCount-e.calls[f.lastEdit], 2, 4, 8)
 	}
 	if f.copied > 0 {
 		r.copied = 2 + bins.Of(int32(100*int64(f.copied)/int64(f.lines)), 2, 5, 15)
@@ -188,7 +190,9 @@ func (e *estimator) fileFeatures(i int) fileFeatures {
 	return r
 }
 
-// elsewhere says what else has a line, of what a call gave or was given.
+// elsewhere returns the bin of the other sources that have a line: 0 for none of edits,
+// searches, outputs and reports of edits, 1 to 4 for one of them, and 5 for several. s is
+// the source of the line's home, from has all its sources.
 func elsewhere(s source, from sourceSet) uint8 {
 	r := uint8(0)
 	for i, t := range [...]source{sourceEdit, sourceSearch, sourceOutput, sourceEdited} {
@@ -203,21 +207,23 @@ func elsewhere(s source, from sourceSet) uint8 {
 	return r
 }
 
-// changes says whether a change takes a line away or gives it.
-func changes(p *Piece, l *Line, c *copyState) uint8 {
+// changeBin returns 0 if the piece is no edit, 1 if the edit removes the line, 2 if the edit
+// writes it, and 3 if the edit has the line more than once.
+func changeBin(p *Piece, l *Line, c *copyState) uint8 {
 	switch {
 	case p.source != sourceEdit:
 		return 0
 	case c.twice:
 		return 3
-	case p.takes(l):
+	case p.removes(l):
 		return 1
 	}
 	return 2
 }
 
-// part says whether a file was read from its first line on.
-func part(p *Piece) uint8 {
+// partRead returns 0 if the piece is not the content of a file, 1 if it starts with line 1
+// or has no line numbers, and 2 if it starts with a later line.
+func partRead(p *Piece) uint8 {
 	switch {
 	case p.source != sourceRead:
 		return 0

@@ -14,21 +14,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A slow model of the features of [Estimate]: of each name and each line it looks at
-// all pieces anew. It tells features by the texts of their bins, and finds the bin of a
-// number by what the text says.
+// A slow model of the features of [Estimate]: for each name and each line it reads all pieces
+// again. It represents features by the names of their bins, and finds the bin of a number by
+// parsing the names.
 type slow struct {
 	pieces []Piece
 	need   *Need
 	ages   []int
-	calls  []int // of each piece, calls up to it
+	calls  []int // by piece: the number of its call, or of the calls before it
 	asked  int
 	newest int
-	words  map[uint16]int // lines that have a word, once for each time
+	words  map[uint16]int // word → number of its occurrences
 	plan   int
 	lines  int
-	want   map[uint16]bool // words that are asked for
-	done   map[uint16]bool // words of the last calls
+	want   map[uint16]bool // words of the newest messages and plan
+	done   map[uint16]bool // words in the arguments of the last calls
 	marked map[int32][]markedAt
 }
 
@@ -77,12 +77,12 @@ func newSlow(pieces []Piece, need *Need) *slow {
 	return s
 }
 
-// A markedAt is where a name stands: a mark in a line of a piece.
+// A markedAt is the position of an occurrence of a name: a mark in a line of a piece.
 type markedAt struct{ piece, line, mark int }
 
 func (s *slow) placesOf(id int32) []markedAt { return s.marked[id] }
 
-// sinceNamed is how many calls ago a name was in arguments, or -1.
+// sinceNamed returns the number of calls since a name was in arguments, or -1.
 func (s *slow) sinceNamed(at []markedAt) int {
 	for _, a := range slices.Backward(at) {
 		if s.pieces[a.piece].source.arguments() {
@@ -112,7 +112,7 @@ func (s *slow) isHot(at []markedAt) bool {
 	return s.blocksOf(at) <= 12 && (s.isNamed(at) || n >= 0 && n <= 3)
 }
 
-// touched is the last piece of a file.
+// touched returns the index of the last piece of a file.
 func (s *slow) touched(path string) int {
 	last := -1
 	for i := range s.pieces {
@@ -123,7 +123,7 @@ func (s *slow) touched(path string) int {
 	return last
 }
 
-// rankOf is how many files were touched after a file.
+// rankOf returns the number of files that were used after a file.
 func (s *slow) rankOf(path string) int {
 	later := make(map[string]bool)
 	for i := s.touched(path) + 1; i < len(s.pieces); i++ {
@@ -134,7 +134,7 @@ func (s *slow) rankOf(path string) int {
 	return len(later)
 }
 
-// heatOf is the bin of a file: named now, in use, or neither.
+// heatOf returns the bin of the heat of a file: named, in use, or cold.
 func (s *slow) heatOf(path string) string {
 	heat := "cold"
 	for _, name := range []string{path, path[strings.LastIndexByte(path, '/')+1:]} {
@@ -155,8 +155,8 @@ func (s *slow) heatOf(path string) string {
 	return heat
 }
 
-// says is what the words of a line say: of those that are asked for, of those of the
-// last calls, and of all.
+// says returns the sums of the weights of the words of a line: of the words in want, of
+// those in done, and of all.
 func (s *slow) says(i, k int) (asked, done, all int) {
 	p := &s.pieces[i]
 	seen := make(map[uint16]bool)
@@ -187,8 +187,8 @@ func yesOrNo(b bool) string {
 	return "no"
 }
 
-// binOf returns the bin of a number. Where the texts are shares, the number is in
-// thousandths.
+// binOf returns the name of the bin of a number. If the names are percentages, the number is
+// in thousandths.
 func binOf(f Feature, v int) string {
 	for _, b := range f.Bins {
 		switch size, below := strings.CutPrefix(b, "<"); {
@@ -220,7 +220,7 @@ func binOf(f Feature, v int) string {
 	return fmt.Sprint("no bin for ", v)
 }
 
-// name tells the features of a name.
+// name returns the bins of the features of a name.
 func (s *slow) name(id int32) map[string]string {
 	at := s.placesOf(id)
 	first, last := at[0], at[len(at)-1]
@@ -307,7 +307,7 @@ func (s *slow) name(id int32) map[string]string {
 	}
 }
 
-// rare is the bin of a number where 0 has one of its own.
+// rare returns the bin of a number in bins of which the first is for 0 alone.
 func rare(f Feature, v int) string {
 	if v == 0 {
 		return "0"
@@ -315,7 +315,8 @@ func rare(f Feature, v int) string {
 	return binOf(f, v)
 }
 
-// line tells the features of the lines with a copy, and where they are told from.
+// line returns the bins of the features of the lines with a copy number, and the position of
+// the occurrence that the features are computed from.
 func (s *slow) line(copied int32) map[string]string {
 	i, k, files, count, twice, file := 0, 0, 0, 0, false, ""
 	var from [sources]bool
@@ -328,7 +329,7 @@ func (s *slow) line(copied int32) map[string]string {
 			}
 			here++
 			from[p.source] = true
-			if !p.takes(&p.Lines[m]) {
+			if !p.removes(&p.Lines[m]) {
 				count++
 			}
 			if p.Path != "" && p.Path != file {
@@ -349,7 +350,7 @@ func (s *slow) line(copied int32) map[string]string {
 	change := "none"
 	if p.source == sourceEdit {
 		change = "gives"
-		if p.takes(l) {
+		if p.removes(l) {
 			change = "takes"
 		}
 		if twice {
@@ -430,7 +431,7 @@ func (s *slow) line(copied int32) map[string]string {
 		switch {
 		case q.Path == "":
 		case q.Path != p.Path:
-			if tested(q.Path) == tested(p.Path) && s.heatOf(q.Path) == "named" {
+			if testStem(q.Path) == testStem(p.Path) && s.heatOf(q.Path) == "named" {
 				got["sibling"] = "yes"
 			}
 		case q.source == sourceEdit:
@@ -458,7 +459,7 @@ func (s *slow) line(copied int32) map[string]string {
 	return got
 }
 
-// inArguments reports whether a call has a line in its arguments.
+// inArguments reports whether a line is in the arguments of a call.
 func (s *slow) inArguments(copied int32) bool {
 	for i := range s.pieces {
 		for k := range s.need.Lines[i] {
@@ -470,8 +471,8 @@ func (s *slow) inArguments(copied int32) bool {
 	return false
 }
 
-// noteOrigins writes features by the texts of their bins.
-func noteOrigins(list []Feature, bins []uint8) map[string]string {
+// binNames returns the names of the bins of features.
+func binNames(list []Feature, bins []uint8) map[string]string {
 	got := make(map[string]string)
 	for i, f := range list {
 		got[f.Name] = f.Bins[bins[i]]
@@ -479,7 +480,7 @@ func noteOrigins(list []Feature, bins []uint8) map[string]string {
 	return got
 }
 
-// A day draws a conversation whose calls, files, names and lines come back.
+// A day draws a conversation in which calls, files, names and lines recur.
 func day(t *rapid.T) *talk {
 	paths := []string{"pool/dial.go", "pool/dial_test.go", "pool/retry.go", "web/form.ts", "web/form.spec.ts", "cmd/main.go", "doc/a.md", "x/y.go"}
 	path := rapid.SampledFrom(paths)
@@ -536,7 +537,7 @@ func TestFeaturesAgainstModel(t *testing.T) {
 		s := newSlow(pieces, need)
 		for id := range need.Names {
 			n := &need.Names[id]
-			if d := cmp.Diff(s.name(int32(id)), noteOrigins(ofNames, n.Features[:])); d != "" {
+			if d := cmp.Diff(s.name(int32(id)), binNames(ofNames, n.Features[:])); d != "" {
 				t.Fatalf("name %d (-want +got):\n%s", id, d)
 			}
 			outer := slices.ContainsFunc(s.placesOf(int32(id)), func(a markedAt) bool { return !pieces[a.piece].Marks[a.mark].inner })
@@ -552,7 +553,7 @@ func TestFeaturesAgainstModel(t *testing.T) {
 					continue
 				}
 				seen[l.Copy] = true
-				if d := cmp.Diff(s.line(l.Copy), noteOrigins(ofLines, l.Features[:])); d != "" {
+				if d := cmp.Diff(s.line(l.Copy), binNames(ofLines, l.Features[:])); d != "" {
 					t.Fatalf("line %q (-want +got):\n%s", pieces[i].Text[pieces[i].Lines[k].From:pieces[i].Lines[k].To], d)
 				}
 				if want := m.Lines.chance(l.Features[:]); l.Chance != want {

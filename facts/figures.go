@@ -2,17 +2,17 @@ package facts
 
 import "strings"
 
-// figure reads what begins with the digit at from, in a word that ends at to: a
-// date, a time of the day, an address, a version, a quantity or a number. It
-// returns the offset behind what it took, from if that is nothing. A quantity may
-// go on behind the word, with its unit.
+// figure reads the figure that begins with the digit at from, in a word that ends at to:
+// a date, a time of the day, an IP address, a version, a quantity or a number. It returns
+// the offset after the figure, or from if there is none. A quantity with its unit may end
+// after the word.
 func (s *finder) figure(from, to int, f finding) int {
 	text := s.text
-	if end := dated(text, from); end > from {
+	if end := dateEnd(text, from); end > from {
 		s.emit(KindKebab, from, from+len("2006-01-02"), f)
 		return end
 	}
-	if end := max(clock(text, from), dayOf(text, from), zone(text, from)); end > from {
+	if end := max(timeEnd(text, from), logDateEnd(text, from), zoneEnd(text, from)); end > from {
 		return end
 	}
 	if stands(text, from-1, '%') || stands(text, from-1, '-') && stands(text, from-2, '%') {
@@ -30,12 +30,12 @@ func (s *finder) figure(from, to int, f finding) int {
 }
 
 // amount reads the quantity or the number that begins at from. It returns the offset
-// behind it, or from if there is none.
+// after it, or from if there is none.
 func (s *finder) amount(from int, f finding) int {
 	text := s.text
 	n := numberAt(text, from)
 	currency := currencyBefore(text, from)
-	if end := measured(text, &n, from); end > 0 {
+	if end := quantityEnd(text, &n, from); end > 0 {
 		s.emit(KindQuantity, from-currency, end, f)
 		return end
 	}
@@ -43,12 +43,12 @@ func (s *finder) amount(from int, f finding) int {
 		n = numeral{end: n.first, digits: n.first - from, first: n.first}
 	}
 	switch {
-	case n.span || !closes(text, n.end):
+	case n.isRange || !endsFigure(text, n.end):
 		return from
 	case currency > 1 || currency > 0 && (n.digits > 1 || n.point):
 		s.emit(KindQuantity, from-currency, n.end, f)
 	case stands(text, from-1, '.'):
-	case n.digits > 2 && n.digits <= 18 && strings.Trim(text[from:n.end], "0") != "" && !s.listed(from, n.end):
+	case n.digits > 2 && n.digits <= 18 && strings.Trim(text[from:n.end], "0") != "" && !s.isLineNumber(from, n.end):
 		s.emit(KindNumber, from, n.end, f)
 	}
 	return n.end
@@ -56,17 +56,17 @@ func (s *finder) amount(from int, f finding) int {
 
 // A numeral is a number as it is written.
 type numeral struct {
-	end       int // offset behind it
-	first     int // offset behind its first digits
+	end       int // offset after it
+	first     int // offset after its first run of digits
 	digits    int
 	point     bool // has a decimal point
 	comma     bool // has commas
 	thousands bool // has separators between thousands
-	span      bool // is two numbers, from and to
+	isRange   bool // is two numbers joined by a dash
 }
 
 // numberAt reads the number that begins at i: digits, with separators between
-// thousands, a decimal point or comma, and a second number behind a dash.
+// thousands, a decimal point or comma, and a second number after a dash.
 func numberAt(s string, i int) numeral {
 	n := numeral{digits: run(s, i, decimal)}
 	n.first = i + n.digits
@@ -90,7 +90,7 @@ func numberAt(s string, i int) numeral {
 		}
 	}
 	if stands(s, n.end, '-') && is(s, n.end+1, decimal) {
-		n.span = true
+		n.isRange = true
 		n.end += 1 + run(s, n.end+1, decimal)
 		if stands(s, n.end, '.') && is(s, n.end+1, decimal) {
 			n.end += 1 + run(s, n.end+1, decimal)
@@ -99,24 +99,24 @@ func numberAt(s string, i int) numeral {
 	return n
 }
 
-// longest is how many bytes the groups of thousands behind the first digits of a
-// number may take. More of them are a list.
-const longest = 20
+// maxGroupBytes is the most bytes of the groups of thousands after the first digits of a
+// number. Longer groups are a list of numbers.
+const maxGroupBytes = 20
 
-// group takes groups of three digits behind a separator, if there are as many as
-// least.
+// group extends the number by groups of a separator and three digits, if there are at
+// least least groups.
 func (n *numeral) group(s string, separator byte, least int) {
 	end := n.end
-	for end < len(s) && end-n.end <= longest && s[end] == separator && run(s, end+1, decimal) == 3 {
+	for end < len(s) && end-n.end <= maxGroupBytes && s[end] == separator && run(s, end+1, decimal) == 3 {
 		end += 4
 	}
-	if groups := (end - n.end) / 4; groups >= least && end-n.end <= longest {
+	if groups := (end - n.end) / 4; groups >= least && end-n.end <= maxGroupBytes {
 		n.end, n.digits, n.thousands, n.comma = end, n.digits+3*groups, true, separator == ','
 	}
 }
 
-// inList reports whether the commas of a number between two offsets are rather
-// between the entries of a list.
+// inList reports whether the commas in s[from:end] probably separate the entries of a
+// list, and not the thousands of a number.
 func inList(s string, from, end int) bool {
 	before, behind := byte(' '), byte(' ')
 	if from > 0 {
@@ -128,9 +128,9 @@ func inList(s string, from, end int) bool {
 	return before == '[' || before == ',' || behind == ']' || behind == ',' && end+1 < len(s) && s[end+1] != ' ' || before == '(' && behind == ')'
 }
 
-// closes reports whether a figure may end at an offset: what follows is no more
-// of its word.
-func closes(s string, end int) bool {
+// endsFigure reports whether a figure may end at an offset: no byte of the same word
+// follows.
+func endsFigure(s string, end int) bool {
 	if end >= len(s) {
 		return true
 	}
@@ -138,7 +138,7 @@ func closes(s string, end int) bool {
 	return c&wordBytes == 0 && (c&pathBytes == 0 || !is(s, end+1, wordBytes))
 }
 
-// currencyBefore returns the length of the sign of a currency before an offset.
+// currencyBefore returns the length in bytes of the currency sign before an offset, or 0.
 func currencyBefore(s string, i int) int {
 	switch {
 	case stands(s, i-1, '$'):
@@ -151,10 +151,10 @@ func currencyBefore(s string, i int) int {
 	return 0
 }
 
-// listed reports whether the number between two offsets is that of a line, as
-// programs write it before the lines of a file: at the beginning of a line, with a
-// tab, a colon, a dash or a bar behind it, or with an arrow.
-func (s *finder) listed(from, end int) bool {
+// isLineNumber reports whether the number between two offsets is the line number in a
+// listing of a file: at the beginning of a line with a tab, a colon, a dash or a bar
+// after it, or anywhere with an arrow after it.
+func (s *finder) isLineNumber(from, end int) bool {
 	rest := s.text[end:]
 	if strings.HasPrefix(rest, "→") {
 		return true
@@ -169,55 +169,55 @@ func (s *finder) listed(from, end int) bool {
 	return from == 0 || s.text[from-1] == '\n' || from > 1 && s.text[from-2:from] == `\n`
 }
 
-// measured returns the offset behind the unit of a number, or 0 if it has none.
-// The unit stands right behind the number, or behind a space or a dash.
-func measured(s string, n *numeral, from int) int {
+// quantityEnd returns the offset after the unit of the number n, or 0 if it has none. The
+// unit follows the number directly, or after a space or a dash.
+func quantityEnd(s string, n *numeral, from int) int {
 	if end := unitAt(s, n.end, false); end > n.end {
 		if end-n.end == 1 && n.digits > 5 && (s[n.end] == 'b' || s[n.end] == 'd') {
 			return 0 // a hash
 		}
-		if end = timespan(s, n.end, end); closes(s, end) {
+		if end = durationEnd(s, n.end, end); endsFigure(s, end) {
 			return end
 		}
 		return 0
 	}
-	if end := spaced(s, n, from); end > 0 {
+	if end := spacedQuantityEnd(s, n, from); end > 0 {
 		return end
 	}
 	gap := gapAt(s, n.end)
-	if gap == 0 || n.span && s[n.end] == '-' {
+	if gap == 0 || n.isRange && s[n.end] == '-' {
 		return 0
 	}
 	if s[n.end] == '-' && (n.point || n.comma) || n.thousands && n.comma && inList(s, from, n.end) {
 		return 0
 	}
 	end := unitAt(s, n.end+gap, true)
-	if end == n.end+gap || !closes(s, end) || end < len(s) && (s[end] == '(' || s[end] == '\'') {
+	if end == n.end+gap || !endsFigure(s, end) || end < len(s) && (s[end] == '(' || s[end] == '\'') {
 		return 0
 	}
 	return end
 }
 
-// spaced returns the offset behind the unit of a number with spaces between
-// thousands, such as 10 000 km, or 0. Numbers in columns are none.
-func spaced(s string, n *numeral, from int) int {
-	if n.digits > 3 || n.point || n.comma || n.span || from > 1 && s[from-1] == ' ' && s[from-2] <= ' ' {
+// spacedQuantityEnd returns the offset after the unit of a number with spaces between
+// thousands, such as 10 000 km, or 0. It ignores numbers in columns.
+func spacedQuantityEnd(s string, n *numeral, from int) int {
+	if n.digits > 3 || n.point || n.comma || n.isRange || from > 1 && s[from-1] == ' ' && s[from-2] <= ' ' {
 		return 0
 	}
 	end := n.end
-	for end < len(s) && end-n.end < longest && s[end] == ' ' && run(s, end+1, decimal) == 3 {
+	for end < len(s) && end-n.end < maxGroupBytes && s[end] == ' ' && run(s, end+1, decimal) == 3 {
 		end += 4
 	}
 	if end == n.end || end >= len(s) || s[end] != ' ' {
 		return 0
 	}
-	if u := unitAt(s, end+1, true); u > end+1 && closes(s, u) {
+	if u := unitAt(s, end+1, true); u > end+1 && endsFigure(s, u) {
 		return u
 	}
 	return 0
 }
 
-// gapAt returns the length of a space or dash at i.
+// gapAt returns the length in bytes of a space or dash at i, or 0.
 func gapAt(s string, i int) int {
 	switch rest := s[i:]; {
 	case rest == "":
@@ -232,15 +232,16 @@ func gapAt(s string, i int) int {
 	return 0
 }
 
-// unitAt returns the offset behind the unit at i, or i. One that stands apart
-// from its number has to be one that nobody mistakes for a word.
-func unitAt(s string, i int, apart bool) int {
+// unitAt returns the offset after the unit at i, or i if there is none. With separate set,
+// a gap is between the number and the unit, and short units such as m or k, which may be
+// words, do not count.
+func unitAt(s string, i int, separate bool) int {
 	if i >= len(s) {
 		return i
 	}
 	switch s[i] {
 	case '%':
-		if is(s, i+1, wordBytes) || apart && i+2 < len(s) && s[i+1] == ' ' && is(s, i+2, decimal) {
+		if is(s, i+1, wordBytes) || separate && i+2 < len(s) && s[i+1] == ' ' && is(s, i+2, decimal) {
 			return i
 		}
 		return i + 1
@@ -262,14 +263,15 @@ func unitAt(s string, i int, apart bool) int {
 			return end + 1 + per
 		}
 	}
-	if isUnit(w) || !apart && isShortUnit(w) {
+	if isUnit(w) || !separate && isShortUnit(w) {
 		return i + n
 	}
 	return i
 }
 
-// timespan goes on behind the first unit of a time such as 1h30m or 5m2.5s.
-func timespan(s string, from, end int) int {
+// durationEnd returns the end of a duration such as 1h30m or 5m2.5s, whose first unit is
+// s[from:end].
+func durationEnd(s string, from, end int) int {
 	if end-from != 1 {
 		return end
 	}
@@ -288,7 +290,7 @@ func timespan(s string, from, end int) int {
 	return end
 }
 
-// isPer reports whether something is counted by a word: requests/s, ns/op.
+// isPer reports whether a word may follow the slash in a rate: requests/s, ns/op.
 func isPer(w string) bool {
 	switch w {
 	case "s", "sec", "second", "min", "minute", "h", "hour", "day", "month", "op", "req":
@@ -297,7 +299,7 @@ func isPer(w string) bool {
 	return false
 }
 
-// isUnit reports whether a word is a unit wherever a number stands before it.
+// isUnit reports whether a word is a unit after any number, with or without a space.
 func isUnit(w string) bool {
 	switch w {
 	case "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours",
@@ -313,7 +315,7 @@ func isUnit(w string) bool {
 	return false
 }
 
-// isShortUnit reports whether letters are a unit right behind a number.
+// isShortUnit reports whether letters are a unit directly after a number.
 func isShortUnit(w string) bool {
 	switch w {
 	case "m", "d", "k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "b", "x", "em", "rem", "vh", "vw", "fr", "g", "deg", "kb", "mb", "gb", "tb":
@@ -322,27 +324,27 @@ func isShortUnit(w string) bool {
 	return false
 }
 
-// dated returns the offset behind a date such as 2024-05-15 at i, with the time
-// of the day behind a T or a space, or i.
-func dated(s string, i int) int {
+// dateEnd returns the offset after a date such as 2024-05-15 at i, with the time of the
+// day after a T if there is one. It returns i if there is no date.
+func dateEnd(s string, i int) int {
 	if i+10 > len(s) || s[i+4] != '-' || s[i+7] != '-' || !consists(s[i:i+4], decimal) || !consists(s[i+5:i+7], decimal) || !consists(s[i+8:i+10], decimal) {
 		return i
 	}
 	end := i + 10
 	if stands(s, end, 'T') {
-		if t := clock(s, end+1); t > end+1 {
+		if t := timeEnd(s, end+1); t > end+1 {
 			return t
 		}
 	}
-	if !closes(s, end) {
+	if !endsFigure(s, end) {
 		return i
 	}
 	return end
 }
 
-// clock returns the offset behind a time of the day such as 10:30, 10:30:00.123Z
+// timeEnd returns the offset after a time of the day such as 10:30, 10:30:00.123Z
 // or 10:30:00+02:00 at i, or i.
-func clock(s string, i int) int {
+func timeEnd(s string, i int) int {
 	if !twoDigits(s, i) || !stands(s, i+2, ':') || !twoDigits(s, i+3) {
 		return i
 	}
@@ -371,24 +373,24 @@ func clock(s string, i int) int {
 	return end
 }
 
-// dayOf returns the offset behind a day such as 05/Mar/2024 at i, or i.
-func dayOf(s string, i int) int {
+// logDateEnd returns the offset after a date such as 05/Mar/2024 at i, or i.
+func logDateEnd(s string, i int) int {
 	if i+11 <= len(s) && s[i+2] == '/' && s[i+6] == '/' && twoDigits(s, i) && consists(s[i+3:i+6], letters) && run(s, i+7, decimal) == 4 {
 		return i + 11
 	}
 	return i
 }
 
-// zone returns the offset behind a time zone such as +0100 after a space, whose
-// digits begin at i, or i.
-func zone(s string, i int) int {
+// zoneEnd returns the offset after a time zone such as +0100, whose digits begin at i,
+// or i. A space and a digit must be before its sign.
+func zoneEnd(s string, i int) int {
 	if i > 2 && (s[i-1] == '+' || s[i-1] == '-') && s[i-2] == ' ' && is(s, i-3, decimal) && s[i] < '2' && run(s, i, decimal) == 4 {
 		return i + 4
 	}
 	return i
 }
 
-// twoDigits reports whether two digits stand at i, and no third.
+// twoDigits reports whether exactly two digits are at i.
 func twoDigits(s string, i int) bool { return run(s, i, decimal) == 2 }
 
 // isIP reports whether a word is four numbers up to 255 with dots.
@@ -407,8 +409,9 @@ func isIP(w string) bool {
 	return parts == 4 && w[len(w)-1] != '.'
 }
 
-// isVersion3 reports whether a word is three numbers with dots, with a v before
-// them or not, and a name behind a dash or none. Thousands with dots are none.
+// isVersion3 reports whether a word is a version of three numbers with dots, with an
+// optional v before them and an optional suffix after a dash, such as v1.2.3-rc.1. A
+// number with dots between its thousands is not.
 func isVersion3(w string) bool {
 	w = strings.TrimPrefix(w, "v")
 	thousands := true

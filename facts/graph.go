@@ -13,7 +13,7 @@ type Position struct {
 // conversation. It is stored as its text.
 type Validity string
 
-// The states.
+// The validities.
 const (
 	StateCurrent    Validity = "current"    // nothing superseded it
 	StateStale      Validity = "stale"      // its file was written later
@@ -106,7 +106,7 @@ type Node struct {
 type Graph struct {
 	nodes []Node
 	index map[nodeKey]int
-	calls []deed
+	calls []graphCall
 	byID  map[string]int
 }
 
@@ -115,17 +115,16 @@ type nodeKey struct {
 	name string
 }
 
-// A deed is a call in a graph.
-type deed struct {
+type graphCall struct {
 	ref      Position
 	standing CallStanding
-	several  bool // it is about more than one thing
+	several  bool // it uses more than one file or command
 }
 
 // NewGraph returns the graph of a conversation, in one pass. It uses
 // opts.Tools and opts.Project.
 func NewGraph(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *Graph {
-	w := newWeaver(msgs, blocks, opts)
+	w := newGraphBuilder(msgs, blocks, opts)
 	for i := range blocks {
 		w.block(i)
 	}
@@ -145,10 +144,10 @@ func (g *Graph) Call(id string) CallStanding {
 	return CallStanding{State: StateCurrent}
 }
 
-// begin adds a call.
-func (g *Graph) begin(ref Position) int {
+// addCall adds a call and returns its index. An id that occurs twice is of no call.
+func (g *Graph) addCall(ref Position) int {
 	k := len(g.calls)
-	g.calls = append(g.calls, deed{ref: ref, standing: CallStanding{State: StateCurrent}})
+	g.calls = append(g.calls, graphCall{ref: ref, standing: CallStanding{State: StateCurrent}})
 	if _, taken := g.byID[ref.CallID]; taken || ref.CallID == "" {
 		g.byID[ref.CallID] = -1
 	} else {
@@ -157,7 +156,7 @@ func (g *Graph) begin(ref Position) int {
 	return k
 }
 
-// supersede says what became of call k by a later one, unless that is said.
+// supersede records that call by superseded the earlier call k, unless another did before.
 func (g *Graph) supersede(k, by int, state Validity, about string, part bool) {
 	c := &g.calls[k]
 	if k >= by || c.standing.State != StateCurrent {
@@ -166,7 +165,7 @@ func (g *Graph) supersede(k, by int, state Validity, about string, part bool) {
 	c.standing = CallStanding{State: state, By: g.calls[by].ref, About: about, Part: part}
 }
 
-// node returns the index of a thing, which it adds if it is new.
+// node returns the index of the node of a thing. It adds the node if there is none.
 func (g *Graph) node(kind NodeKind, name string, from Position) int {
 	key := nodeKey{kind, name}
 	i, ok := g.index[key]
@@ -178,7 +177,7 @@ func (g *Graph) node(kind NodeKind, name string, from Position) int {
 	return i
 }
 
-// use notes that call k uses a thing.
+// use records that call k uses a thing. Equal uses are recorded once.
 func (g *Graph) use(node, k int, act Act) {
 	n := &g.nodes[node]
 	ref := g.calls[k].ref

@@ -33,9 +33,8 @@ func (s *talk) todo(status string) *talk {
 	return s.call("", "TodoWrite", map[string]any{"todos": []map[string]string{{"content": "Write it", "status": status}}}, "ok")
 }
 
-// standings writes what became of each call, by its number: "1 stale by 2: a.go",
-// with a + behind the state where only a part is superseded. Current calls are
-// left out.
+// standings returns the standing of each call, by its number, as text: "1 stale by 2: a.go",
+// with a + after the state if only a part is superseded. Current calls are omitted.
 func standings(s *talk) []string {
 	g := s.graph()
 	var out []string
@@ -135,7 +134,7 @@ func TestStandings(t *testing.T) {
 
 func TestGraphOfACallWithoutAResult(t *testing.T) {
 	s := new(talk).open("a.go").put("a.go")
-	s.msgs = s.msgs[:len(s.msgs)-1] // the write has not come back
+	s.msgs = s.msgs[:len(s.msgs)-1] // the write has no result
 	if got := s.graph().Call("call-1").State; got != StateCurrent {
 		t.Errorf("a read before a write without a result is %s, want current", got)
 	}
@@ -188,7 +187,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// drawDeeds makes a conversation of calls that supersede each other.
+// drawDeeds draws a conversation of calls that supersede each other.
 func drawDeeds(t *rapid.T) *talk {
 	paths := []string{"a.go", "/srv/app/a.go", "pool/b.go", "./pool/b.go"}
 	lines := []string{"go test ./...", "go test ./pool", "cat a.go", "cd /srv/app && git status", "sed -n 1,9p pool/b.go", "rm a.go", "echo x > a.go", "git commit -m x"}
@@ -217,7 +216,7 @@ func drawDeeds(t *rapid.T) *talk {
 	return s
 }
 
-// A call is superseded by a later one, which has a result, and is explained.
+// A superseded call names the later call that superseded it, which has a result.
 func TestOnlyLaterCallsSupersede(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawDeeds(t)
@@ -249,8 +248,8 @@ func TestOnlyLaterCallsSupersede(t *testing.T) {
 	})
 }
 
-// What is added at the end changes no standing but that of current calls, and
-// equal conversations have equal graphs.
+// Appending to a conversation changes only the standing of current calls, and equal
+// conversations have equal graphs.
 func TestStandingsOnlyGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawDeeds(t)

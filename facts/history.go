@@ -10,29 +10,29 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A source says where a text of a conversation is from.
+// A source is the origin of a text in a conversation.
 type source uint8
 
 // The sources.
 const (
-	sourceUser        source = iota // a person
-	sourceNewest                    // the newest words of a person
-	sourceTask                      // the first words of a person
-	sourceReply                     // the assistant
-	sourceNewestReply               // the newest words of the assistant
-	sourceEdit                      // arguments that change a file
-	sourceCommand                   // arguments that run a command
-	sourcePlan                      // arguments that say what is to be done
-	sourceArguments                 // arguments of another call
-	sourceRead                      // a file that was read
-	sourceSearch                    // what a search found
-	sourceOutput                    // what a command printed
-	sourceEdited                    // what a change reported
+	sourceUser        source = iota // a user message
+	sourceNewest                    // the newest user message
+	sourceTask                      // the first user message
+	sourceReply                     // a reply of the assistant
+	sourceNewestReply               // the newest reply
+	sourceEdit                      // the arguments of a call that changes a file
+	sourceCommand                   // the arguments of a call that runs a command
+	sourcePlan                      // the arguments of a call that states a task list
+	sourceArguments                 // the arguments of another call
+	sourceRead                      // the result of a call that reads a file
+	sourceSearch                    // the result of a search
+	sourceOutput                    // the output of a command
+	sourceEdited                    // the result of a call that changes a file
 	sourceResult                    // the result of another call
 	sources
 )
 
-// arguments reports whether a text is what the assistant calls a tool with.
+// arguments reports whether a source is the arguments of a call.
 func (s source) arguments() bool { return s >= sourceEdit && s <= sourceArguments }
 
 // A Piece is one text of a conversation: the text of a message, the arguments
@@ -47,16 +47,16 @@ type Piece struct {
 	Call    string // id of the call; empty for messages
 	Path    string // last two segments of the file that the call reads or changes
 
-	source source
-	taken  []stretch // of a change, the texts that it takes away
+	source  source
+	removed []span // if source is sourceEdit, the parts of the text that the edit removes from the file
 }
 
-// A stretch is from one offset of a text to another.
-type stretch struct{ from, to int32 }
+// A span is a range of a text, in bytes.
+type span struct{ from, to int32 }
 
-// takes reports whether a piece is of a change that takes a line away.
-func (p *Piece) takes(l *Line) bool {
-	for _, s := range p.taken {
+// removes reports whether a piece is an edit that removes the line l from its file.
+func (p *Piece) removes(l *Line) bool {
+	for _, s := range p.removed {
 		if s.from <= l.From && l.From < s.to {
 			return true
 		}
@@ -74,13 +74,13 @@ type HistoryOptions struct {
 	// looks it up there. The default is [NewScan].
 	Scan func(message, part int, text string) *Scan
 
-	// Person reports whether a user's block has a person's words. By default
-	// all have.
+	// Person reports whether a person wrote the user message in a block, and
+	// not a program. The default is true for all.
 	Person func(block int) bool
 }
 
-// History returns the pieces of a conversation in order, without system text,
-// which stays in any case.
+// History returns the pieces of a conversation in order. It leaves out system
+// messages, because they always stay in the window.
 func History(msgs []transcript.Message, blocks []transcript.Block, opts *HistoryOptions) []Piece {
 	h := history{msgs: msgs, calls: make(map[string]call)}
 	if opts != nil {
@@ -99,7 +99,7 @@ func History(msgs []transcript.Message, blocks []transcript.Block, opts *History
 			h.message(i, k)
 		}
 	}
-	h.newest()
+	h.markNewest()
 	return h.pieces
 }
 
@@ -108,14 +108,14 @@ type history struct {
 	tools  toolbox
 	msgs   []transcript.Message
 	calls  map[string]call
-	person bool // the block has a person's words
+	person bool // a person wrote the block
 	asked  []int
 	pieces []Piece
 }
 
-// A call is what is known of one when its result comes.
+// A call has the source and the file of a call's result, recorded when the call is read.
 type call struct {
-	source source // of its result
+	source source // of the result
 	path   string
 }
 
@@ -138,7 +138,7 @@ func (h *history) message(block, k int) {
 			piece.source, c = h.call(p)
 			piece.Path = c.path
 			if piece.source == sourceEdit {
-				piece.taken = takenFrom(text, p.Input)
+				piece.removed = removedSpans(text, p.Input)
 			}
 			h.calls[p.ID] = c
 		case transcript.ToolResult:
@@ -158,43 +158,43 @@ func (h *history) message(block, k int) {
 	}
 }
 
-// call returns what the arguments of a call are, and what its result will be.
+// call returns the source of a call's arguments, and the source and file of its result.
 func (h *history) call(c transcript.ToolCall) (source, call) {
 	kit := h.tools.of(c)
 	switch kit.class {
 	case tool.Edit:
-		return sourceEdit, call{sourceEdited, edited(c)}
+		return sourceEdit, call{sourceEdited, editedPath(c)}
 	case tool.Plan:
 		return sourcePlan, call{sourceResult, ""}
 	case tool.Command, tool.Check:
-		return commanded(tool.Line(c))
+		return commandSource(tool.Line(c))
 	case tool.Read:
 		if searches(kit.name) {
 			return sourceArguments, call{sourceSearch, ""}
 		}
-		return sourceArguments, call{sourceRead, short(tool.Path(c))}
+		return sourceArguments, call{sourceRead, shortPath(tool.Path(c))}
 	case tool.Title, tool.Other:
 	}
 	return sourceArguments, call{sourceResult, ""}
 }
 
-// edited returns the file that a call changes, or an empty text if it does not say or
-// changes several.
-func edited(c transcript.ToolCall) string {
+// editedPath returns the short path of the file that a call changes. It returns "" if the
+// arguments name no file or several.
+func editedPath(c transcript.ToolCall) string {
 	if p := tool.Path(c); p != "" {
-		return short(p)
+		return shortPath(p)
 	}
 	if list := writings(c); len(list) == 1 {
-		return short(list[0].path)
+		return shortPath(list[0].path)
 	}
 	return ""
 }
 
-// commanded returns what a command line is, and what its result will be. One that does
-// no more than show a file reads it, and one that has the new text of a file in it, or a
-// patch, changes it: agents that have no other tool work so.
-func commanded(line string) (source, call) {
-	shows := slices.ContainsFunc(showing, func(name string) bool { return strings.Contains(line, name) })
+// commandSource returns the source of a command line, and the source and file of its result.
+// A line that only shows one file is a read, and a line with a here-document or a patch that
+// changes one file is an edit: agents with a shell as their only tool read and edit this way.
+func commandSource(line string) (source, call) {
+	shows := slices.ContainsFunc(showCommands, func(name string) bool { return strings.Contains(line, name) })
 	changes := strings.Contains(line, "<<") || strings.Contains(line, "*** Begin Patch")
 	if !shows && !changes {
 		return sourceCommand, call{sourceOutput, ""}
@@ -202,29 +202,31 @@ func commanded(line string) (source, call) {
 	l := readLine(line)
 	if changes {
 		if files := l.changes(); len(files) == 1 {
-			return sourceEdit, call{sourceEdited, short(files[0].path)}
+			return sourceEdit, call{sourceEdited, shortPath(files[0].path)}
 		}
 	}
-	if files := l.readings(); shows && len(files) == 1 && files[0].part != (extent{}) && l.doers() == 1 {
-		return sourceCommand, call{sourceRead, short(files[0].path)}
+	if files := l.readings(); shows && len(files) == 1 && files[0].part != (extent{}) && l.activeCommands() == 1 {
+		return sourceCommand, call{sourceRead, shortPath(files[0].path)}
 	}
 	return sourceCommand, call{sourceOutput, ""}
 }
 
-// showing are the commands that show a file or a part of it.
-var showing = []string{"cat ", "sed -n", "nl ", "head ", "bat "}
+// showCommands are the beginnings of commands that print a file or a part of it.
+var showCommands = []string{"cat ", "sed -n", "nl ", "head ", "bat "}
 
-// short returns the last two segments of a path, by which files are compared.
-func short(path string) string {
+// shortPath returns the last two segments of a path. Pieces with equal short paths are taken
+// to be of the same file.
+func shortPath(path string) string {
 	if strings.Contains(path, "/") {
 		return lastSegments(path)
 	}
 	return path
 }
 
-// takenFrom returns where the arguments of a change have the texts that it takes away.
-func takenFrom(text string, input []byte) []stretch {
-	var list []stretch
+// removedSpans returns the spans of text with the old lines that an edit replaces. input has
+// the arguments in JSON, and text is their argumentText.
+func removedSpans(text string, input []byte) []span {
+	var list []span
 	lines := "\n" + text + "\n"
 	take := func(in gjson.Result) {
 		for _, key := range replacedKeys {
@@ -233,7 +235,7 @@ func takenFrom(text string, input []byte) []stretch {
 				continue
 			}
 			if at := strings.Index(lines, "\n"+old+"\n"); at >= 0 {
-				list = append(list, stretch{int32(at), int32(at + len(old))})
+				list = append(list, span{int32(at), int32(at + len(old))})
 			}
 			return
 		}
@@ -246,16 +248,17 @@ func takenFrom(text string, input []byte) []stretch {
 	return list
 }
 
-// searches reports whether a tool that reads finds places, by its folded name.
+// searches reports whether the folded name of a reading tool is that of a search or a
+// listing.
 func searches(name string) bool {
-	return slices.ContainsFunc(searching, func(word string) bool { return strings.Contains(name, word) })
+	return slices.ContainsFunc(searchWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-var searching = []string{"grep", "glob", "search", "find", "list", "ls", "tree"}
+var searchWords = []string{"grep", "glob", "search", "find", "list", "ls", "tree"}
 
-// newest marks the first and the newest words of a person, and the newest of the
-// assistant.
-func (h *history) newest() {
+// markNewest sets the sources sourceTask, sourceNewest and sourceNewestReply. If there is one
+// user message only, it is sourceNewest.
+func (h *history) markNewest() {
 	if n := len(h.asked); n > 0 {
 		mark := func(at int, s source) {
 			for i := range h.pieces {
@@ -275,9 +278,9 @@ func (h *history) newest() {
 	}
 }
 
-// argumentText returns the texts and numbers of arguments, each from a line of its own on,
-// in the order in which they stand there. Arguments that are no JSON object or array
-// are returned as they are.
+// argumentText returns the strings and numbers in the arguments of a call, in order, each
+// starting a new line. Arguments that are neither a JSON object nor an array are returned
+// unchanged. A value nested deeper than maxDepth is returned as its JSON.
 func argumentText(input []byte) string {
 	v := gjson.ParseBytes(input)
 	if !v.IsObject() && !v.IsArray() {
@@ -304,5 +307,5 @@ func argumentText(input []byte) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxDepth is how deep arguments are looked into.
+// maxDepth is the nesting depth up to which argumentText reads JSON.
 const maxDepth = 32

@@ -14,7 +14,7 @@ func (s *talk) history(o *HistoryOptions) []Piece {
 	return History(s.msgs, transcript.Group("s", 0, s.msgs), o)
 }
 
-// lay writes pieces one a line: where each is from, its file and its text.
+// lay returns pieces as text, one a line: the source, the file and the text of each.
 func lay(pieces []Piece) []string {
 	var list []string
 	for i := range pieces {
@@ -50,7 +50,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Agents that have a shell, a patch or one tool for all that concerns files read and
+// Agents whose only tool is a shell, a patch or one tool for all file operations read and
 // change files, too.
 func TestHistoryOfOtherAgents(t *testing.T) {
 	s := new(talk).user("Begin.")
@@ -93,14 +93,14 @@ func TestHistoryOfOtherAgents(t *testing.T) {
 	}
 }
 
-// A change takes away the lines that it replaces, of each of its edits.
+// The arguments of a change have the removed lines of each of its edits.
 func TestHistoryKnowsWhatIsTakenAway(t *testing.T) {
 	s := new(talk).user("Begin.").call("", "MultiEdit", json.RawMessage(
 		`{"file_path":"a.go","edits":[{"old_string":"first old\nsecond old","new_string":"new"},{"old_string":"third old","new_string":"newer"}]}`), "done")
 	p := &s.history(nil)[1]
 	got := make(map[string]bool)
 	for i := range p.Lines {
-		got[p.Text[p.Lines[i].From:p.Lines[i].To]] = p.takes(&p.Lines[i])
+		got[p.Text[p.Lines[i].From:p.Lines[i].To]] = p.removes(&p.Lines[i])
 	}
 	want := map[string]bool{"a.go": false, "first old": true, "second old": true, "new": false, "third old": true, "newer": false}
 	if d := cmp.Diff(want, got); d != "" {

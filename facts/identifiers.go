@@ -13,7 +13,7 @@ type Kind string
 // The kinds of identifiers.
 const (
 	KindURL      Kind = "url"      // has ://
-	KindEmail    Kind = "email"    // has @ and a domain behind it
+	KindEmail    Kind = "email"    // has @ and a domain after it
 	KindPath     Kind = "path"     // has a slash
 	KindFile     Kind = "file"     // a name with a known extension, or a known name
 	KindHash     Kind = "hash"     // 7 to 64 hexadecimal digits, letters and decimals mixed
@@ -46,7 +46,7 @@ type Identifier struct {
 // end-to-end, and calls such as console.log.
 func Each(text string, f func(id Identifier, at int)) { identifiers(text, false, f) }
 
-// identifiers does what Each does. With words it reports those of kindWord, too.
+// identifiers implements Each. With words set it also reports words of kindWord.
 func identifiers(text string, words bool, f finding) {
 	s := finder{text: text, words: words}
 	for i := 0; i < len(text); {
@@ -77,19 +77,19 @@ func identifiers(text string, words bool, f finding) {
 	}
 }
 
-// A finder goes over a text once.
+// A finder is the state of one pass over a text.
 type finder struct {
 	text  string
-	words bool // those of kindWord are reported, too
-	done  int  // end of what a figure took besides its own word
+	words bool // also report words of kindWord
+	done  int  // end of the last figure, which may be after the end of its word
 }
 
-// A finding takes an identifier and its offset. It is handed from function to
-// function, for in a finder it would have to be allocated.
+// A finding is the callback for an identifier and its offset. It is a parameter and not a
+// field of finder because a field would be allocated on the heap.
 type finding = func(id Identifier, at int)
 
-// emit reports what is between two offsets, unless it is the part of a word that
-// has letters outside of ASCII.
+// emit reports the identifier between two offsets, unless it is a part of a word with
+// letters outside ASCII.
 func (s *finder) emit(kind Kind, from, to int, f finding) {
 	if kind != KindNumber && kind != KindQuantity && (from > 1 && latin(s.text[from-2]) || to < len(s.text) && latin(s.text[to])) {
 		return
@@ -100,7 +100,7 @@ func (s *finder) emit(kind Kind, from, to int, f finding) {
 // latin reports whether c begins a letter such as é or ß in UTF-8.
 func latin(c byte) bool { return 0xc3 <= c && c <= 0xc5 }
 
-// chunk handles a run of bytes that URLs are made of.
+// chunk reads a run of bytes of class chunkBytes, the bytes of URLs.
 func (s *finder) chunk(from, to int, seen class, f finding) {
 	if seen&(colon|slash) == colon|slash {
 		from = s.url(from, to, f)
@@ -117,8 +117,8 @@ func (s *finder) chunk(from, to int, seen class, f finding) {
 	}
 }
 
-// url reports the URL that a chunk has, with what is before its scheme, and
-// returns where the rest of the chunk begins.
+// url reports the URL in a chunk and the identifiers before its scheme. It returns the
+// offset where the rest of the chunk begins: from if the chunk has no URL.
 func (s *finder) url(from, to int, f finding) int {
 	mark := strings.Index(s.text[from:to], "://")
 	if mark <= 0 {
@@ -140,7 +140,7 @@ func (s *finder) url(from, to int, f finding) int {
 	return to
 }
 
-// name handles a run of letters, digits and _ . / - @.
+// name reads a run of letters, digits and _ . / - @.
 func (s *finder) name(from, to int, seen class, f finding) {
 	for from = max(from, s.done); from < to; {
 		head := from
@@ -167,7 +167,7 @@ func (s *finder) name(from, to int, seen class, f finding) {
 			}
 		}
 		if seen&dot != 0 && to-from <= 200 {
-			if end, next := between(s.text, from, to); next > 0 {
+			if end, next := rangeDots(s.text, from, to); next > 0 {
 				s.name(head, end, seen, f)
 				from = next
 				continue
@@ -178,15 +178,15 @@ func (s *finder) name(from, to int, seen class, f finding) {
 		case seen&(dot|slash|dash|at) == 0:
 			s.word(from, to, seen, f)
 		default:
-			s.compound(from, to, s.rooted(head, from), seen, f)
+			s.compound(from, to, s.pathStart(head, from), seen, f)
 		}
 		return
 	}
 }
 
-// between returns where the dots of a range begin and end, as in main..topic, or
-// 0 and 0. Those of a path, as in a/../b, are none.
-func between(text string, from, to int) (end, next int) {
+// rangeDots returns the offsets where the dots of a range such as main..topic begin and
+// end, or 0 and 0. The dots of a path such as a/../b are not a range.
+func rangeDots(text string, from, to int) (end, next int) {
 	at := strings.Index(text[from:to], "..")
 	if at <= 0 || text[from+at-1] == '/' {
 		return 0, 0
@@ -199,9 +199,10 @@ func between(text string, from, to int) (end, next int) {
 	return end, next
 }
 
-// rooted returns where a path begins whose first word is at from: what is before
-// it belongs to it if it is a root, a home directory or the dot of a hidden file.
-func (s *finder) rooted(head, from int) int {
+// pathStart returns the offset where a path begins whose first word is at from. A slash,
+// ~/, @ or the dot of a hidden file before the word belongs to the path. The bytes from
+// head to from are of the same run.
+func (s *finder) pathStart(head, from int) int {
 	if from == head {
 		return from
 	}
@@ -212,7 +213,7 @@ func (s *finder) rooted(head, from int) int {
 		return from - 2
 	case c == '@' && from-1 == head && (head == 0 || !is(s.text, head-1, wordBytes)):
 		return from - 1
-	case c == '/' && from-1 == head && (head == 0 || !closing(s.text[head-1]) && !is(s.text, head-1, wordBytes)):
+	case c == '/' && from-1 == head && (head == 0 || !closesMarkup(s.text[head-1]) && !is(s.text, head-1, wordBytes)):
 		return from - 1
 	case c == '.' && (from-1 == head || s.text[from-2] == '/' || s.text[from-2] == '@'):
 		if from-2 >= head && s.text[from-2] == '/' && (from-2 == head || s.text[from-3] != '.') {
@@ -223,13 +224,13 @@ func (s *finder) rooted(head, from int) int {
 	return from
 }
 
-// closing reports whether a slash behind a byte is no root.
-func closing(c byte) bool {
+// closesMarkup reports whether a slash after the byte c is not the root of a path.
+func closesMarkup(c byte) bool {
 	return c == '<' || c == '}' || c == ')' || c == ']' || c == '*' || c >= 0x80
 }
 
-// compound handles a word that has one of . / - @ within, or before it from root
-// on.
+// compound reads the word between from and to, which has one of . / - @ in it or before
+// it. A path would begin at root.
 func (s *finder) compound(from, to, root int, seen class, f finding) {
 	w := s.text[from:to]
 	if n := contextLine(w); n > 0 && stands(s.text, to, '-') {
@@ -244,31 +245,31 @@ func (s *finder) compound(from, to, root int, seen class, f finding) {
 	}
 	switch {
 	case slashes < 2 && s.isFileHere(root, from, to):
-		s.emit(KindFile, s.hidden(root, from), to, f)
+		s.emit(KindFile, s.fileStart(root, from), to, f)
 	case seen&dot != 0 && isVersion3(w):
 		s.emit(KindVersion, from, to, f)
 	case seen&dash != 0 && isUUID(w), seen&dash != 0 && isOpaque(w, '-'):
 		s.emit(KindID, from, to, f)
-	case seen&dash != 0 && (isKebab(w) || s.literal(from) && isBranch(w)):
+	case seen&dash != 0 && (isKebab(w) || s.isQuoted(from) && isBranch(w)):
 		s.emit(KindKebab, from, to, f)
 	case s.words && seen&dash != 0 && isJoined(w, '-'):
 		s.emit(kindWord, from, to, f)
 	default:
-		if n := release(w); n > 0 {
-			s.atoms(from, from+n, f)
+		if n := releaseName(w); n > 0 {
+			s.symbols(from, from+n, f)
 			s.emit(KindVersion, from+n+1, to, f)
 			return
 		}
-		s.atoms(from, to, f)
+		s.symbols(from, to, f)
 	}
 }
 
-// joined handles a word with so many slashes, or with @, that is a path, an address, or
-// several words by themselves, and reports whether it is.
+// joined reads a word with slashes or @: a path, an email address, a package with its
+// version, or several separate words. It reports whether the word is one of these.
 func (s *finder) joined(from, to, root, slashes int, seen class, f finding) bool {
 	w := s.text[from:to]
 	switch {
-	case seen&at != 0 && packaged(w):
+	case seen&at != 0 && isPackageVersion(w):
 		sign := from + strings.LastIndexByte(w, '@')
 		s.name(root, sign, seen, f)
 		s.name(sign+1, to, seen, f)
@@ -280,32 +281,32 @@ func (s *finder) joined(from, to, root, slashes int, seen class, f finding) bool
 		s.emit(KindPath, from, to, f)
 	case strings.ContainsAny(w, "/@"):
 		if s.words && slashes > 0 && isJoined(w, '/') {
-			s.emit(kindWord, from, to, f) // and its parts
+			s.emit(kindWord, from, to, f) // the parts follow
 		}
-		s.pieces(from, to, f)
+		s.segments(from, to, f)
 	default:
 		return false
 	}
 	return true
 }
 
-// literal reports whether a quote or a number sign stands before an offset.
-func (s *finder) literal(from int) bool {
+// isQuoted reports whether a quotation mark or # is before an offset.
+func (s *finder) isQuoted(from int) bool {
 	return from > 0 && strings.IndexByte("\"'`#", s.text[from-1]) >= 0
 }
 
-// release returns the length of a name before a dash and a version, such as
+// releaseName returns the length of a name before a dash and a version, such as
 // urllib3-2.2.1, or 0.
-func release(w string) int {
+func releaseName(w string) int {
 	if n := strings.IndexByte(w, '-'); n > 0 && is(w, n+1, decimal) && isVersion3(w[n+1:]) {
 		return n
 	}
 	return 0
 }
 
-// contextLine returns the length of the name of a file before the number of a
-// line, as grep writes lines around its hits: pool.go-17-. It returns 0 for what
-// is none.
+// contextLine returns the length of the file name before a line number in the form in
+// which grep prints the lines around a hit: pool.go-17-. It returns 0 if w has not this
+// form.
 func contextLine(w string) int {
 	at := strings.LastIndexByte(w, '-')
 	if at < 3 || at+1 == len(w) || !consists(w[at+1:], decimal) || !isFile(w[strings.LastIndexByte(w[:at], '/')+1:at]) {
@@ -314,27 +315,28 @@ func contextLine(w string) int {
 	return at
 }
 
-// hidden returns where the name of a file begins that may have a dot before it.
-func (s *finder) hidden(root, from int) int {
+// fileStart returns the offset where the name of a file begins: one before from if a dot
+// is there, as in .gitignore.
+func (s *finder) fileStart(root, from int) int {
 	if root < from && s.text[from-1] == '.' {
 		return from - 1
 	}
 	return from
 }
 
-// isFileHere reports whether the word between two offsets is the name of a file:
-// it has a known extension, and no call in parentheses is behind it. The place in
-// a file that a compiler writes so, as in main.ts(17,5), is none.
+// isFileHere reports whether the word between two offsets is the name of a file: it has a
+// known extension, and no parenthesis of a call follows. A parenthesis with a position in
+// the file, as in main.ts(17,5), is no call.
 func (s *finder) isFileHere(root, from, to int) bool {
 	w := s.text[from:to]
 	if to < len(s.text) && s.text[to] == '(' && !is(s.text, to+1, decimal) {
 		return false
 	}
-	return isFile(w) && !isField(w) || s.hidden(root, from) < from && hiddenFile(w)
+	return isFile(w) && !isField(w) || s.fileStart(root, from) < from && hiddenFile(w)
 }
 
-// pieces handles the parts of a word between / and @, each by itself.
-func (s *finder) pieces(from, to int, f finding) {
+// segments reads the parts of a word between / and @ separately.
+func (s *finder) segments(from, to int, f finding) {
 	for i := from; i < to; {
 		n, seen := 0, class(0)
 		for i+n < to && s.text[i+n] != '/' && s.text[i+n] != '@' {
@@ -348,8 +350,8 @@ func (s *finder) pieces(from, to int, f finding) {
 	}
 }
 
-// atoms finds the symbols and numbers in what is none of the larger kinds.
-func (s *finder) atoms(from, to int, f finding) {
+// symbols reads the symbols and numbers in a word that is no larger identifier.
+func (s *finder) symbols(from, to int, f finding) {
 	for i := from; i < to; i++ {
 		end, seen := gather(s.text, i, to, wordBytes)
 		if end-i >= 3 {
@@ -359,7 +361,7 @@ func (s *finder) atoms(from, to int, f finding) {
 	}
 }
 
-// word handles a run of letters, digits and underscores.
+// word reads a run of letters, digits and underscores.
 func (s *finder) word(from, to int, seen class, f finding) {
 	w := s.text[from:to]
 	if len(w) > 100 {
@@ -368,7 +370,7 @@ func (s *finder) word(from, to int, seen class, f finding) {
 	switch {
 	case seen&wordBytes == decimal:
 		dotted := from > 0 && s.text[from-1] == '.' || is(s.text, to, dot) && is(s.text, to+1, decimal)
-		if len(w) >= 3 && len(w) <= 18 && !dotted && !s.listed(from, to) {
+		if len(w) >= 3 && len(w) <= 18 && !dotted && !s.isLineNumber(from, to) {
 			s.emit(KindNumber, from, to, f)
 		}
 	case seen&decimal != 0 && isHex(w):
@@ -379,13 +381,13 @@ func (s *finder) word(from, to int, seen class, f finding) {
 		s.emit(KindSymbol, from, to, f)
 	case knownFile(w):
 		s.emit(KindFile, from, to, f)
-	case s.words && brand(w):
+	case s.words && isBrand(w):
 		s.emit(kindWord, from, to, f)
 	}
 }
 
 // isPath reports whether a word with slashes is a path: it ends in the name of a
-// file, has three segments or more, or a digit or underscore.
+// file, begins with @, or has three segments or more, a digit or an underscore.
 func isPath(w string, slashes int) bool {
 	if len(w) < 5 || len(w) > 140 || !some(w, letters) {
 		return false
@@ -397,26 +399,26 @@ func isPath(w string, slashes int) bool {
 	case slashes > 1 && strings.HasPrefix(w, "s/"):
 		return false // a command of sed
 	}
-	return isFile(last) || w[0] == '@' || slashes >= 2 && !units(w) || some(w, decimal|underscore) && !options(w)
+	return isFile(last) || w[0] == '@' || slashes >= 2 && !singleLetters(w) || some(w, decimal|underscore) && !isAlternative(w)
 }
 
-// packaged reports whether a word is the name of a package with its version,
+// isPackageVersion reports whether a word is the name of a package with its version,
 // such as github.com/acme/pool@v1.2.3.
-func packaged(w string) bool {
+func isPackageVersion(w string) bool {
 	sign := strings.LastIndexByte(w, '@')
 	return sign > 0 && isVersion3(w[sign+1:])
 }
 
-// options reports whether a word of two parts rather names two things of a kind
-// than a file in a directory: v1/v2, Q1/Q2, IPv4/IPv6, 4xx/5xx, 3/4a.
-func options(w string) bool {
+// isAlternative reports whether a word of two parts probably names two alternatives, and
+// not a file in a directory: v1/v2, Q1/Q2, IPv4/IPv6, 4xx/5xx, 3/4a.
+func isAlternative(w string) bool {
 	a, b, _ := strings.Cut(w, "/")
 	return strings.TrimRight(a, "0123456789") == strings.TrimRight(b, "0123456789") && len(a) < 6 || consists(a, decimal)
 }
 
-// units reports whether a word with slashes is no more than letters, such as
-// a/b/c or s/x/y/.
-func units(w string) bool { return len(w) <= 2*strings.Count(w, "/")+1 }
+// singleLetters reports whether all parts of a word between slashes are single letters,
+// as in a/b/c or s/x/y/.
+func singleLetters(w string) bool { return len(w) <= 2*strings.Count(w, "/")+1 }
 
 func isEmail(w string) bool {
 	sign := strings.IndexByte(w, '@')
@@ -428,9 +430,8 @@ func isEmail(w string) bool {
 	return end > 0 && len(domain)-end > 2 && consists(domain[end+1:], letters)
 }
 
-// isKebab reports whether a word without dots joins parts with dashes: three or
-// more, or a digit among them. Words of prose such as end-to-end and 24-hour do
-// not count.
+// isKebab reports whether a word without dots joins parts with dashes and has three parts
+// or more, or a digit. Words of prose such as end-to-end and 24-hour do not count.
 func isKebab(w string) bool {
 	if len(w) < 6 || len(w) > 80 || strings.Trim(w, "drwxst-") == "" {
 		return false
@@ -443,7 +444,7 @@ func isKebab(w string) bool {
 			if i == from || c == dot {
 				return false
 			}
-			link = link || parts > 1 && linking(w[from:i])
+			link = link || parts > 1 && isLinkWord(w[from:i])
 			parts++
 			from = i + 1
 		}
@@ -459,7 +460,7 @@ func isKebab(w string) bool {
 	return seen&letters != 0 || len(w) >= 8
 }
 
-// isJoined reports whether a word that is no name is joined from several, with dashes or
+// isJoined reports whether a word that is no name joins several parts by dashes or
 // slashes: up-to-date, 17-step, README.md/LICENSE.txt, bg-red-500/10.
 func isJoined(w string, by byte) bool {
 	if len(w) < 6 || len(w) > 80 || !some(w, letters) || strings.Contains(w, "--") || strings.HasPrefix(w, "s/") {
@@ -471,15 +472,16 @@ func isJoined(w string, by byte) bool {
 	return isFile(w[strings.LastIndexByte(w, '/')+1:]) || some(lastSegments(w), decimal|underscore)
 }
 
-// isBranch reports whether a word joins three parts or more with dashes, as
-// branches are named: feature/retry-on-timeout.
+// isBranch reports whether a word joins three parts or more with dashes, like the name of
+// a branch: feature/retry-on-timeout.
 func isBranch(w string) bool {
 	return len(w) <= 80 && strings.Count(w, "-") > 1 && !strings.Contains(w, "--") && consists(w, letters|decimal|dash|slash) &&
 		!consists(w[strings.LastIndexByte(w, '/')+1:], decimal)
 }
 
-// linking reports whether a word stands between the others in what prose joins.
-func linking(w string) bool {
+// isLinkWord reports whether a word links the parts of a compound in prose, such as "to"
+// in end-to-end.
+func isLinkWord(w string) bool {
 	switch w {
 	case "a", "an", "and", "as", "at", "by", "for", "in", "is", "it", "of", "off", "on", "or", "so", "the", "to", "und", "vs", "with":
 		return true
@@ -487,8 +489,8 @@ func linking(w string) bool {
 	return false
 }
 
-// isSymbol reports whether a word is more than one of a dictionary: it has an
-// inner underscore, a step from lower to upper case, or letters and digits.
+// isSymbol reports whether a word is no word of a dictionary: it has an inner underscore,
+// a step from lower to upper case, or letters and digits.
 func isSymbol(w string) bool {
 	if len(w) < 4 {
 		return false
@@ -506,14 +508,14 @@ func isSymbol(w string) bool {
 	case seen&underscore != 0:
 		return strings.IndexByte(strings.Trim(w, "_"), '_') > 0 || strings.HasPrefix(w, "__") && strings.HasSuffix(w, "__")
 	case seen&decimal != 0:
-		return !isOrdinal(w) && !drawn(w)
+		return !isOrdinal(w) && !isSVGPath(w)
 	}
-	return (step&upperCase != 0 || abbreviated(w)) && !brand(w)
+	return (step&upperCase != 0 || startsAbbreviated(w)) && !isBrand(w)
 }
 
-// abbreviated reports whether a word begins with an abbreviation and goes on with
+// startsAbbreviated reports whether a word begins with an abbreviation and goes on with
 // another word: HTTPServer, OOMKilled.
-func abbreviated(w string) bool {
+func startsAbbreviated(w string) bool {
 	n := run(w, 0, upperCase)
 	return n > 3 && len(w)-n > 2
 }
@@ -528,9 +530,9 @@ func isOrdinal(w string) bool {
 	return false
 }
 
-// drawn reports whether a word is a piece of the path of a drawing: numbers with
-// one letter between them, each a command of SVG.
-func drawn(w string) bool {
+// isSVGPath reports whether a word is a part of an SVG path: numbers with single letters
+// between them, each an SVG command.
+func isSVGPath(w string) bool {
 	if classes[w[0]] != decimal || classes[w[len(w)-1]] != decimal && len(w) > 5 {
 		return false
 	}
@@ -542,8 +544,9 @@ func drawn(w string) bool {
 	return true
 }
 
-// brand reports whether a word is written with a capital within everywhere.
-func brand(w string) bool {
+// isBrand reports whether a word is a brand or a plural with an inner capital, and so no
+// symbol.
+func isBrand(w string) bool {
 	switch w {
 	case "GitHub", "GitLab", "JavaScript", "TypeScript", "PostgreSQL", "MySQL", "macOS", "YouTube", "OpenAI", "DevOps", "LinkedIn",
 		"WhatsApp", "PayPal", "iPhone", "iPad", "MacBook", "McDonald", "PhD", "LaTeX", "OAuth", "WebSocket", "WebSockets", "MongoDB",
@@ -577,8 +580,8 @@ func isFile(w string) bool {
 	return extension.Get()[string(small[:len(ext)])]
 }
 
-// isField reports whether a word with an extension is rather the field or method
-// of a value, as code has it: this.key, console.log, process.env.
+// isField reports whether a word that looks like a file is probably a field or method in
+// code: this.key, console.log, process.env.
 func isField(w string) bool {
 	end := strings.LastIndexByte(w, '.')
 	stem := w[:end]
@@ -601,7 +604,8 @@ func isField(w string) bool {
 	return false
 }
 
-// hiddenFile reports whether a word with a dot before it is the name of a file.
+// hiddenFile reports whether a word after a dot is the rest of the name of a known hidden
+// file, such as gitignore.
 func hiddenFile(w string) bool {
 	switch w {
 	case "gitignore", "gitattributes", "gitmodules", "gitkeep", "env", "dockerignore", "npmrc", "npmignore", "nvmrc", "bashrc", "bash_profile",
@@ -612,7 +616,8 @@ func hiddenFile(w string) bool {
 	return false
 }
 
-// knownFile reports whether a word without a dot is the name of a file.
+// knownFile reports whether a word without a dot is a known name of a file, such as
+// Makefile.
 func knownFile(w string) bool {
 	if len(w) < 8 || w[0] < 'A' || w[0] > 'Z' {
 		return false
@@ -624,7 +629,7 @@ func knownFile(w string) bool {
 	return false
 }
 
-// extension has the endings by which a name is a file's.
+// extension has the known file extensions.
 var extension = lazy.Words(`go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt kts scala rb php swift m mm lua pl pm
 	r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql proto graphql html htm css scss less vue svelte
 	json jsonl ndjson yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod sum work gradle cmake mk

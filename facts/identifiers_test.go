@@ -56,7 +56,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// What is no name is still marked if an agent may repeat it.
+// A scan also marks compounds that are no names but that an agent may repeat.
 func TestScanMarksWords(t *testing.T) {
 	text := "keep it up-to-date in README.md/LICENSE.txt, a 17-step way of GitHub: bg-red-500/10, and/or, s/old1/new1/, --dry-run, v1.2-3, well-known"
 	var got []string
@@ -76,7 +76,7 @@ func TestScanMarksWords(t *testing.T) {
 	}
 }
 
-// Identifiers are pieces of the text, in order.
+// Identifiers are substrings of the text, in order.
 func TestIdentifiersAreVerbatim(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-zA-Z0-9_./@:~+%#?=& -]|é|\\n){0,80}`).Draw(t, "text")
@@ -121,7 +121,7 @@ func TestWordsAtTheirBounds(t *testing.T) {
 		{"a path of one slash", func(w string) bool { return isPath(w, 1) }, []string{"a/b.go", "@acme/lamp", "lamp/2.txt", "lamp_a/dim", "lamp2/dim"}, []string{"lamp/dim", "a/b", "on/off", "1/22", "lamp/2.1", "a.go/b.go"}},
 		{"a path of two slashes", func(w string) bool { return isPath(w, 2) }, []string{"lamp/dim/lit", "/srv/app"}, []string{"s/a/b.go", "a/b/c"}},
 		{"a branch", isBranch, []string{"fix/a-b-c", long + "abcde"}, []string{long + "abcdef", "fix/a-b", "a-b--c"}},
-		{"a piece of a drawing", drawn, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
+		{"a piece of a drawing", isSVGPath, []string{"1l2", "10h5v", "10h50v60"}, []string{"l12", "10h50v", "1x2", "1lm2", "1l_2"}},
 		{
 			"drawn by lot", func(w string) bool { return isOpaque(w, '-') },
 			[]string{"i-0abc123def456", "x-1aaaa2aaa", "abcdefghijklmnop-9f8e7d6c5b4a", "call-9f8e7d6c"},

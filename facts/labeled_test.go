@@ -13,21 +13,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An example is a text and what is to be found in it: each kind and text once, in
-// no order.
+// An example is a text with the finds that are expected in it: each kind and text once, in
+// any order.
 type example struct {
 	file string
 	text string
 	want []string // "kind text"
 }
 
-// examples reads labeled texts. The lines of an example are its text, and behind
-// them one for each thing that is to be found: "=> ", its kind, a space and the
-// thing. Where there is nothing to be found the only such line is "=> -". Empty
-// lines between examples count for nothing.
+// examples parses labeled texts. An example is the lines of its text, followed by one line
+// for each expected find: "=> ", its kind, a space and its text. If nothing is expected the
+// only such line is "=> -". Empty lines between examples are ignored.
 //
-// The labels were written by reading, not by running: what is found besides them
-// is an error of the extractor.
+// The labels were written by people who read the texts, not by running the extractor: any
+// other find is an error of the extractor.
 func examples(t *testing.T, files ...string) []example {
 	t.Helper()
 	var list []example
@@ -65,7 +64,7 @@ func examples(t *testing.T, files ...string) []example {
 	return list
 }
 
-// A tally counts what was found rightly, wrongly and not at all.
+// A tally counts right, wrong and missed finds.
 type tally struct{ right, wrong, missed int }
 
 func (n tally) precision() float64 { return share(n.right, n.right+n.wrong) }
@@ -82,8 +81,7 @@ func (n *tally) add(o tally) {
 	n.right, n.wrong, n.missed = n.right+o.right, n.wrong+o.wrong, n.missed+o.missed
 }
 
-// judge compares what was found in examples with the labels, by kind, and logs
-// every error.
+// judge compares the finds in examples with the labels, by kind, and logs every error.
 func judge(t *testing.T, list []example, find func(t *testing.T, text string) []string) map[string]tally {
 	t.Helper()
 	by := make(map[string]tally)
@@ -114,8 +112,8 @@ func judge(t *testing.T, list []example, find func(t *testing.T, text string) []
 	return by
 }
 
-// TestPrecision holds the extractor to what people labeled: of what is found, 98
-// of 100 are right, and 95 of any kind; of what there is, 95 of 100 are found.
+// TestPrecision compares the extractor with the labels: 98 of 100 finds must be right, and 95
+// of 100 of each kind; 95 of 100 labels must be found.
 func TestPrecision(t *testing.T) {
 	files := []string{"edges.txt", "german.txt", "git.txt", "go.txt", "json.txt", "markdown.txt", "ops.txt", "prose.txt", "python.txt", "web.txt"}
 	identifiers, quotes, calls := examples(t, files...), examples(t, "quotes.txt"), examples(t, "calls.txt")
@@ -136,7 +134,7 @@ func TestPrecision(t *testing.T) {
 		}
 	}
 	t.Logf("%d examples, %d labels: precision %.4f, recall %.4f", n, all.right+all.missed, all.precision(), all.recall())
-	if all.wrong > 3 || all.missed > 0 { // those that are known; what costs one more is seen
+	if all.wrong > 3 || all.missed > 0 { // the known errors; any further one fails the test
 		t.Errorf("%d are wrong and %d missed, want 3 and 0 at most", all.wrong, all.missed)
 	}
 	if all.precision() < 0.98 || all.recall() < 0.95 {
@@ -156,8 +154,8 @@ func findQuotes(_ *testing.T, text string) []string {
 	return found
 }
 
-// findFacts reads a call: the name of its tool and its arguments in one line, and
-// its result in the others, which is a failure if it begins with !.
+// findFacts finds the facts of a call. The first line of its text is the name of the tool
+// and the arguments; the other lines are the result, a failure if it begins with !.
 func findFacts(t *testing.T, text string) []string {
 	t.Helper()
 	head, result, _ := strings.Cut(text, "\n")

@@ -40,7 +40,7 @@ func DefaultModel() *Model { return builtin.Get() }
 var builtin = lazy.Value[*Model]{Make: func() *Model {
 	m, err := ParseModel(weights)
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // cannot happen: a test parses the embedded text
 	}
 	return m
 }}
@@ -67,7 +67,7 @@ func ParseModel(text string) (*Model, error) {
 	}
 	for _, key := range want {
 		if !seen[key] {
-			return nil, fmt.Errorf("a model without %q", key)
+			return nil, fmt.Errorf("the model has no line %q; add it", key)
 		}
 	}
 	return m, nil
@@ -78,18 +78,18 @@ func (m *Model) parse(words []string, seen map[string]bool) error {
 	if words[0] == "copy" && len(words) == 2 {
 		seen["copy"] = true
 		if err := number(&m.Copy, words[1]); err != nil || m.Copy < 0 {
-			return fmt.Errorf("%q is no worth from 0 to %d", words[1], heaviest)
+			return fmt.Errorf("copy is %q, want an integer from 0 to %d", words[1], heaviest)
 		}
 		return nil
 	}
 	card, features := &m.Names, FeaturesOfNames()
 	switch {
 	case len(words) < 3:
-		return fmt.Errorf("%q: want name or line, a feature, and weights", strings.Join(words, " "))
+		return fmt.Errorf(`%q: want "name" or "line", a feature, and its weights`, strings.Join(words, " "))
 	case words[0] == "line":
 		card, features = &m.Lines, FeaturesOfLines()
 	case words[0] != "name":
-		return fmt.Errorf("%q: want copy, name or line", words[0])
+		return fmt.Errorf(`%q: want "copy", "name" or "line"`, words[0])
 	}
 	if words[1] == "bias" {
 		seen[words[0]+" bias"] = true
@@ -101,7 +101,7 @@ func (m *Model) parse(words []string, seen map[string]bool) error {
 		}
 		seen[words[0]+" "+words[1]] = true
 		if len(words)-2 != len(features[f].Bins) {
-			return fmt.Errorf("%s %s: %d weights, %d bins", words[0], words[1], len(words)-2, len(features[f].Bins))
+			return fmt.Errorf("%s %s: has %d weights, want %d: one for each bin", words[0], words[1], len(words)-2, len(features[f].Bins))
 		}
 		for b, w := range words[2:] {
 			text, ok := strings.CutPrefix(w, features[f].Bins[b]+"=")
@@ -114,17 +114,17 @@ func (m *Model) parse(words []string, seen map[string]bool) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("no feature is called %q", words[1])
+	return fmt.Errorf("no feature of a %s is called %q", words[0], words[1])
 }
 
 // heaviest is the largest weight.
 const heaviest = 100_000
 
-// number reads a weight.
+// number parses a weight and stores it in *to.
 func number(to *int, text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < -heaviest || n > heaviest {
-		return fmt.Errorf("%q is no weight from -%d to %d", text, heaviest, heaviest)
+		return fmt.Errorf("weight %q: want an integer from -%d to %d", text, heaviest, heaviest)
 	}
 	*to = n
 	return nil
@@ -158,7 +158,7 @@ func (c *Card) write(b *strings.Builder, of string, features []Feature) {
 	}
 }
 
-// chance returns the chance of something in these bins.
+// chance returns the chance of a name or line whose features have these bins.
 func (c *Card) chance(bins []uint8) Chance {
 	z := c.Bias
 	for f, b := range bins {
@@ -167,11 +167,11 @@ func (c *Card) chance(bins []uint8) Chance {
 	return logistic(z)
 }
 
-// logistic returns 1/(1+exp(-z)) for z in thousandths, between the points of a table
-// in a straight line.
+// logistic returns 1/(1+exp(-z)) for z in thousandths. It interpolates linearly between the
+// points of curve.
 func logistic(z int) Chance {
 	if z > 0 {
-		return certain - logistic(-z)
+		return certainty - logistic(-z)
 	}
 	k := -z / 250
 	if k >= len(curve)-1 {

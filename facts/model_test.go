@@ -57,18 +57,18 @@ func TestParseModelErrors(t *testing.T) {
 		return strings.Replace(whole, old, now, 1)
 	}
 	for _, tt := range []struct{ name, text, want string }{
-		{"nothing", "", `a model without "copy"`},
-		{"a feature is missing", change("line sibling ", "# "), `a model without "line sibling"`},
-		{"a bias is missing", change("name bias ", "# "), `a model without "name bias"`},
-		{"an unknown feature", change("name kind ", "name color "), `no feature is called "color"`},
-		{"neither name nor line", change("name kind ", "word kind "), "want copy, name or line"},
+		{"nothing", "", `the model has no line "copy"`},
+		{"a feature is missing", change("line sibling ", "# "), `the model has no line "line sibling"`},
+		{"a bias is missing", change("name bias ", "# "), `the model has no line "name bias"`},
+		{"an unknown feature", change("name kind ", "name color "), `no feature of a name is called "color"`},
+		{"neither name nor line", change("name kind ", "word kind "), `want "copy", "name" or "line"`},
 		{"another bin", change("name kind url=", "name kind uri="), `want the weight of bin "url"`},
-		{"too few weights", "name kind url=1", "name kind: 1 weights, 12 bins"},
-		{"no number", "line bias x", `"x" is no weight`},
+		{"too few weights", "name kind url=1", "name kind: has 1 weights, want 12"},
+		{"no number", "line bias x", `weight "x": want an integer`},
 		{"too large a number", "line bias 100001", "from -100000 to 100000"},
 		{"a copy below zero", "copy -1", "from 0 to 100000"},
 		{"the line is named", "# mine\n\nname bias x", "line 3 of a model"},
-		{"no weight at all", "name bias", "want name or line, a feature, and weights"},
+		{"no weight at all", "name bias", `want "name" or "line", a feature, and its weights`},
 	} {
 		_, err := ParseModel(tt.text)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -81,7 +81,7 @@ func TestLogistic(t *testing.T) {
 	last := Chance(0)
 	for z := -20_000; z <= 20_000; z++ {
 		got := logistic(z)
-		if got < last || got > certain {
+		if got < last || got > certainty {
 			t.Fatalf("logistic(%d) is %d behind %d", z, got, last)
 		}
 		last = got
@@ -96,7 +96,7 @@ func TestExplain(t *testing.T) {
 	m.Names.Weights[0][5] = -300
 	m.Names.Weights[1][7] = 20
 	m.Names.Weights[2][0] = 500
-	m.Names.Weights[2][1] = 900 // not of the name
+	m.Names.Weights[2][1] = 900 // the name is in another bin
 	f := NameFeatures{0: 5, 1: 7}
 	want := []Contribution{{"count", "1", 500}, {"kind", "symbol", -300}, {"last", "more", 20}}
 	if d := cmp.Diff(want, m.ExplainName(f)); d != "" {

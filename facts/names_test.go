@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// namesOf tells the names of a text: the kind and the text of each, with bars between.
+// namesOf returns the names of a text: the kind and the text of each, with bars between.
 func namesOf(text string) string {
 	var got []string
 	Each(text, func(id Identifier, _ int) { got = append(got, string(id.Kind)+" "+id.Text) })
 	return strings.Join(got, " | ")
 }
 
-// The figures of a text: dates, quantities and numbers, and what is none of them.
+// The figures of a text: dates, quantities and numbers, and digits that are no figures.
 func TestFigures(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		// Dates, with the time behind a T; times of the day and zones are none.
+		// Dates, with the time after a T; times of the day and zones are no figures.
 		{"2024-05-15", "kebab 2024-05-15"},
 		{"on 2024-05-15T10:30:00Z it", "kebab 2024-05-15"},
 		{"2024-05-15T10:30:00.123Z x", "kebab 2024-05-15"},
@@ -31,7 +31,7 @@ func TestFigures(t *testing.T) {
 		{"x +0100 y", "number 0100"}, // no time before it
 		{"10 +2100", "number 2100"},  // no zone
 		{"12:305", "number 305"},
-		{"123:45", ""}, // as a line begins
+		{"123:45", ""}, // a line number
 
 		// Formats and escapes of URLs.
 		{"%123 %-123", ""},
@@ -46,19 +46,19 @@ func TestFigures(t *testing.T) {
 		{"1.02.3", ""},
 		{"0.1.0", "version 0.1.0"},
 
-		// Units right behind a number, behind a space, a dash and spaces of other widths.
+		// Units directly after a number, after a space, a dash and spaces of other widths.
 		{"40ms 3.5s 2h 1d 16GB 4k 1.5x 2rem 10µs 20°C", "quantity 40ms | quantity 3.5s | quantity 2h | quantity 1d | quantity 16GB | quantity 4k | quantity 1.5x | quantity 2rem | quantity 10µs | quantity 20°C"},
 		{"40 ms, 3.5 GB, 45 %, 10 µs, 7 €, 9 £.", "quantity 40 ms | quantity 3.5 GB | quantity 45 % | quantity 10 µs | quantity 7 € | quantity 9 £"},
 		{"40\u00a0ms, 41\u202fms", "quantity 40\u00a0ms | quantity 41\u202fms"},
 		{"a 30-minute wait, 24-hour clock", "quantity 30-minute | quantity 24-hour"},
-		{"4 k, 5 m, 6 x, 7 g", ""}, // those stand apart for anything
+		{"4 k, 5 m, 6 x, 7 g", ""}, // after a space a short unit may be a word
 		{"120 requests/s, 35 ns/op, 12 MB/s", "quantity 120 requests/s | quantity 35 ns/op | quantity 12 MB/s"},
 		{"12 files/s 12 files/x 12 files", "quantity 12 files/s"},
 		{"5 supercomputer/s", ""},
 		{"1h30m 5m2.5s 1d2h 3s5h", "quantity 1h30m | quantity 5m2.5s | quantity 1d2h"},
 		{"1h30m15s left", "quantity 1h30m15s"},
 		{"45%, 45 %, 45%d", "quantity 45% | quantity 45 %"},
-		{"17 % 5", ""}, // what is left of a division
+		{"17 % 5", ""}, // the operator for the remainder of a division
 		{"12 min(3)", ""},
 		{"12 min's", ""},
 		{"10-20 ms and 1.5-2.5s and 10-20 apples", "quantity 10-20 ms | quantity 1.5-2.5s"},
@@ -79,7 +79,7 @@ func TestFigures(t *testing.T) {
 		{"from 100-200", "number 100 | number 200"},
 		{"x.123", ""},
 
-		// The numbers of lines are none.
+		// Line numbers are no figures.
 		{"118:\tx := 1\n119:\ty := 2", ""},
 		{"   118→\tx", ""},
 		{"   118 | x", ""},
@@ -105,7 +105,7 @@ func TestFiguresEnd(t *testing.T) {
 	}{
 		{"5", 1, true}, {"5 a", 1, true}, {"5.", 1, true}, {"5/a", 1, false}, {"5. a", 1, true}, {"5a", 1, false}, {"a5/ b", 2, true}, {"5/", 1, true},
 	} {
-		if got := closes(tt.text, tt.end); got != tt.want {
+		if got := endsFigure(tt.text, tt.end); got != tt.want {
 			t.Errorf("a figure ends at %d of %q: %v, want %v", tt.end, tt.text, got, tt.want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestNames(t *testing.T) {
 		{"git+https://git.example.com/acme.", "url git+https://git.example.com/acme"},
 		{"https://%s/x http://a.b ://host", ""},
 
-		// What dashes join.
+		// Words joined by dashes.
 		{"billing-jobs-sync end-to-end 24-hour drwxr-xr-x a--b-c well-known", "kebab billing-jobs-sync | quantity 24-hour"},
 		{"HAT-204 17-step 555-1234 12-34", "kebab HAT-204 | kebab 555-1234"},
 		{"urllib3-2.2.1", "symbol urllib3 | version 2.2.1"},

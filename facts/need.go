@@ -40,9 +40,9 @@ func Estimate(pieces []Piece, m *Model) *Need {
 	}
 	e := newEstimator(pieces)
 	e.place()
-	e.listen()
+	e.indexWords()
 	for i := range pieces {
-		e.read(i)
+		e.countPiece(i)
 	}
 	e.rankFiles()
 	e.relate()
@@ -63,10 +63,10 @@ func (e *estimator) judgeNames(m *Model) {
 	}
 }
 
-// judgeLines finds the chances of lines, each once: where its file has it, or else
-// where it is last.
+// judgeLines computes the chance of each different line once, from the features of one
+// occurrence: the last one in a file, or else the last one.
 func (e *estimator) judgeLines(m *Model) {
-	at := make([][]int32, len(e.pieces)) // copies
+	at := make([][]int32, len(e.pieces)) // by piece, the indexes in e.copies of the lines that it is the home of
 	for c := range e.copies {
 		i := e.copies[c].home.piece
 		at[i] = append(at[i], int32(c))
@@ -76,7 +76,7 @@ func (e *estimator) judgeLines(m *Model) {
 		if len(at[i]) == 0 {
 			continue
 		}
-		s.look(e, i)
+		s.fill(e, i)
 		for _, k := range at[i] {
 			c := &e.copies[k]
 			c.need.Copy = k + 1
@@ -86,9 +86,8 @@ func (e *estimator) judgeLines(m *Model) {
 	}
 }
 
-// weigh turns chances into what things are worth: so that all names together are
-// worth as much as all lines are, but for what the model says that lines are worth
-// against names.
+// weigh computes worths from chances: the worth of a name is its share of totalWorth. All
+// lines together are worth m.Copy thousandths of totalWorth.
 func (e *estimator) weigh(m *Model) {
 	names, lines := Chance(0), Chance(0)
 	for i := range e.need.Names {
@@ -97,12 +96,12 @@ func (e *estimator) weigh(m *Model) {
 	for i := range e.copies {
 		lines += e.copies[i].need.Chance
 	}
-	names, lines = max(names, fewNeeds), max(lines, fewNeeds)
+	names, lines = max(names, minNeeds), max(lines, minNeeds)
 	for i := range e.need.Names {
 		n := &e.need.Names[i]
-		n.Worth = int64(n.Chance) * (together / int64(names>>10)) >> 10
+		n.Worth = int64(n.Chance) * (totalWorth / int64(names>>10)) >> 10
 	}
-	each := together / int64(lines>>10) * int64(m.Copy) / 1000
+	each := totalWorth / int64(lines>>10) * int64(m.Copy) / 1000
 	for i := range e.need.Lines {
 		for k := range e.need.Lines[i] {
 			if n := &e.need.Lines[i][k]; n.Copy != 0 {
@@ -114,7 +113,7 @@ func (e *estimator) weigh(m *Model) {
 }
 
 const (
-	together = 1 << 40             // what all names together are worth
-	certain  = 1_000_000_000       // the chance of what is sure
-	fewNeeds = 3 * Chance(certain) // as many needs as there are at least
+	totalWorth = 1 << 40               // the total worth of all names
+	certainty  = 1_000_000_000         // the chance 1
+	minNeeds   = 3 * Chance(certainty) // the least sum of chances by which weigh divides
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// body is a file of so many lines, each with a name of its own.
+// body returns a file of lines that each have a different name.
 func body(prefix string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -26,7 +26,7 @@ func (s *talk) read(path, text string) *talk {
 	return s.call("", "Read", map[string]string{"file_path": path}, text)
 }
 
-// judged is a conversation with what [Estimate] says of it.
+// judged is a conversation with its [Estimate].
 type judged struct {
 	pieces []Piece
 	need   *Need
@@ -190,10 +190,10 @@ func TestWorthIsShared(t *testing.T) {
 		}
 		return names, lines
 	}
-	m.Names.Bias, m.Lines.Bias, m.Copy = 0, 0, 500 // all are likely
+	m.Names.Bias, m.Lines.Bias, m.Copy = 0, 0, 500 // the bias 0 makes all likely
 	names, lines := sum(&m)
-	if names < together*99/100 || names > together*101/100 || lines < names*48/100 || lines > names*52/100 {
-		t.Errorf("names are worth %d, lines %d: want %d, and half of it", names, lines, int64(together))
+	if names < totalWorth*99/100 || names > totalWorth*101/100 || lines < names*48/100 || lines > names*52/100 {
+		t.Errorf("names are worth %d, lines %d: want %d, and half of it", names, lines, int64(totalWorth))
 	}
 	m.Copy = 0
 	if _, lines = sum(&m); lines != 0 {
@@ -205,13 +205,13 @@ func TestStem(t *testing.T) {
 	for _, tt := range []struct{ path, want string }{
 		{"pool/dial.go", "dial"}, {"pool/dial_test.go", "dial"}, {"web/form.spec.ts", "form"}, {"test_form.py", "form"}, {".env", ".env"}, {"", ""},
 	} {
-		if got := tested(tt.path); got != tt.want {
+		if got := testStem(tt.path); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.path, got, tt.want)
 		}
 	}
 }
 
-// chat draws a conversation, of texts of any bytes.
+// chat draws a conversation with texts of arbitrary bytes.
 func chat(t *rapid.T) *talk {
 	s := new(talk)
 	text := rapid.OneOf(
@@ -257,7 +257,7 @@ func TestEstimateIsSoundForAnything(t *testing.T) {
 		for i := range need.Names {
 			n := &need.Names[i]
 			bins(t, n.Features[:], ofNames)
-			if n.Chance < 0 || n.Chance > certain || n.Worth < 0 {
+			if n.Chance < 0 || n.Chance > certainty || n.Worth < 0 {
 				t.Fatalf("name %d: %+v", i, n)
 			}
 		}
@@ -269,7 +269,7 @@ func TestEstimateIsSoundForAnything(t *testing.T) {
 			for k := range need.Lines[i] {
 				n := &need.Lines[i][k]
 				bins(t, n.Features[:], ofLines)
-				if n.Chance < 0 || n.Chance > certain || n.Worth < 0 || n.Copy == 0 != (pieces[i].Lines[k].Key == 0) {
+				if n.Chance < 0 || n.Chance > certainty || n.Worth < 0 || n.Copy == 0 != (pieces[i].Lines[k].Key == 0) {
 					t.Fatalf("line %d of piece %d: %+v", k, i, n)
 				}
 			}
@@ -280,7 +280,7 @@ func TestEstimateIsSoundForAnything(t *testing.T) {
 	})
 }
 
-// A conversation that goes on keeps its names, lines and copies as they were counted.
+// When a conversation grows, its names, lines and copy numbers stay the same.
 func TestEstimateOfALongerConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := chat(t)
@@ -299,7 +299,7 @@ func TestEstimateOfALongerConversation(t *testing.T) {
 	})
 }
 
-// BenchmarkEstimate reports what an estimate costs once texts are scanned.
+// BenchmarkEstimate measures an estimate of scanned texts.
 func BenchmarkEstimate(b *testing.B) {
 	s := worked(60)
 	blocks := transcript.Group("s", 0, s.msgs)

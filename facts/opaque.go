@@ -2,10 +2,9 @@ package facts
 
 import "strings"
 
-// isHex reports whether a word is written like a hash or an object's id: 7 to 64
-// hexadecimal digits, letters and decimals mixed. In capitals it needs 16. A word
-// that happens to be made of such letters, with a number behind it, such as
-// facade2 or decade2024, is none.
+// isHex reports whether a word looks like a hash or an object's id: 7 to 64
+// hexadecimal digits, letters and decimals mixed. In capitals it needs 16 digits. A word
+// of such letters with a number after it, such as facade2 or decade2024, is no hash.
 func isHex(w string) bool {
 	if len(w) < 7 || len(w) > 64 {
 		return false
@@ -56,8 +55,8 @@ func isULID(w string) bool {
 	return capitals > 3
 }
 
-// isOpaque reports whether a word is a prefix of letters and, behind the last
-// separator, 8 letters and digits or more that look drawn by lot, such as
+// isOpaque reports whether a word is a prefix of letters and, after the last separator,
+// 8 or more letters and digits that look random, such as
 // toolu_01T1x1fJ34qAmk2tNTrN7Up6, call-9f8e7d6c5b4a or i-0abc123def456.
 func isOpaque(w string, separator byte) bool {
 	at := strings.LastIndexByte(w, separator)
@@ -67,9 +66,9 @@ func isOpaque(w string, separator byte) bool {
 	return consists(w[:at], letters|underscore) && random(w[at+1:])
 }
 
-// random reports whether letters and digits change so often that nobody chose
-// them: between letters and digits three times, or between small letters,
-// capitals and digits at two of five.
+// random reports whether a word of letters and digits looks random: it changes between
+// letters and digits three times or more, or between small letters, capitals and digits
+// at two of five characters or more.
 func random(w string) bool {
 	steps, changes := 0, 0
 	seen, last := class(0), classes[w[0]]

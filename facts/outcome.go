@@ -12,22 +12,22 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An outcome is what a result says of how a call went.
+// An outcome describes how a call went, as read from its result.
 type outcome struct {
 	status  FactStatus
-	exit    string // the code that it ended with, or empty
-	commit  bool   // it made a commit
+	exit    string // the exit code; empty if the result has none
+	commit  bool   // the call made a git commit
 	failure string // the line that reports what failed, or empty
-	tells   string // the line that tells most
+	summary string // the most informative line
 }
 
-// outcomeOf reads the result of a command. Where errors are expected, only the
-// tool itself says that it failed.
+// outcomeOf reads the result of a command. If errors are expected, the command
+// failed only if the tool marked the result as an error.
 func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 	said := output(r.Text())
 	code, coded := exitCode(said)
 	o := outcome{status: StatusOK, exit: code}
-	s := scan(said)
+	s := scanOutput(said)
 	switch {
 	case r.Error || coded && code != "0" && !expected:
 		o.status = StatusFailed
@@ -36,20 +36,20 @@ func outcomeOf(r transcript.ToolResult, expected bool) outcome {
 		o.status = StatusFailed
 	}
 	if o.status == StatusFailed {
-		o.failure = text.Line(cmp.Or(s.failure, s.speaks, s.first, s.last), lineRunes)
-		o.tells = o.failure
+		o.failure = text.Line(cmp.Or(s.failure, s.mention, s.first, s.last), lineRunes)
+		o.summary = o.failure
 		if !strings.Contains(o.failure, s.totals) && len(o.failure) < 12 {
-			o.tells = s.totals
+			o.summary = s.totals
 		}
 		return o
 	}
 	o.commit = s.commit != ""
-	o.tells = text.Line(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
+	o.summary = text.Line(cmp.Or(s.commit, s.totals, s.url, s.last), lineRunes)
 	return o
 }
 
-// output returns what a command printed, out of the JSON that some agents put
-// around it.
+// output returns the output of a command without the JSON or the markup that some
+// agents put around it. A nonzero exit code becomes its first line: "Exit code 1".
 func output(text string) string {
 	if strings.HasPrefix(text, `{"output":`) && gjson.Valid(text) {
 		v := gjson.Parse(text)
@@ -66,11 +66,11 @@ func output(text string) string {
 	return text
 }
 
-// exitCodes are how the number begins that a command ended with.
+// exitCodes are the words before an exit code.
 var exitCodes = [...]string{"exit code", "exit status", "exited with code"}
 
-// exitCode returns the number that a result begins with, or that is all of its
-// last line.
+// exitCode returns the exit code in the first 200 bytes of a result or in its last
+// line, and whether there is one.
 func exitCode(s string) (string, bool) {
 	head := lower(s[:min(len(s), 200)])
 	for _, word := range exitCodes {
@@ -93,32 +93,32 @@ func exitCode(s string) (string, bool) {
 	return "", false
 }
 
-// lines is what stands out in an output.
-type lines struct {
-	failure string // the best line that begins as failures are reported
-	speaks  string // the first that speaks of an error
-	totals  string // how many tests passed, how many issues there are
-	commit  string // of git commit
+// outputLines has the lines of an output that tell its outcome.
+type outputLines struct {
+	failure string // the line that best reports a failure, by the ranks of failing
+	mention string // the first line that mentions an error
+	totals  string // the line with totals: how many tests passed, how many issues there are
+	commit  string // the line in which git commit reports a commit
 	url     string
 	first   string
 	last    string
 
-	n       int // lines
-	failed  int // number of the last line that says that something failed
-	weak    int // of the last that begins as errors do, which may be part of a test
-	none    int // of the last that counts no failures
-	done    int // of the last that says that something succeeded
-	rank    int
-	totalAt int
+	n       int // number of lines
+	failed  int // number of the last line that reports a failure
+	weak    int // number of the last line that may report a failure: the head may also be in the output of a passing test
+	none    int // number of the last line that counts zero failures
+	done    int // number of the last line that reports a success
+	rank    int // the rank of failure
+	totalAt int // number of the last line of totals
 }
 
-// tailLines is how near to the end of an output a line that begins as errors do
-// has to stand to say that the command failed.
+// tailLines is the number of lines at the end of an output in which a weak sign of a
+// failure means that the command failed.
 const tailLines = 5
 
-// scan goes over the lines of an output once.
-func scan(said string) lines {
-	var s lines
+// scanOutput reads the lines of an output in one pass.
+func scanOutput(said string) outputLines {
+	var s outputLines
 	for line := range strings.SplitSeq(said, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || len(line) > 2000 {
@@ -144,7 +144,7 @@ func scan(said string) lines {
 	return s
 }
 
-func (s *lines) line(line string, n int) {
+func (s *outputLines) line(line string, n int) {
 	if s.first == "" {
 		s.first = line
 	}
@@ -160,12 +160,12 @@ func (s *lines) line(line string, n int) {
 	if succeeds(line) {
 		s.done = n
 	}
-	if s.speaks == "" && len(line) < 500 && speaks(line) {
-		s.speaks = line
+	if s.mention == "" && len(line) < 500 && mentionsFailure(line) {
+		s.mention = line
 	}
 	switch {
 	case len(line) > 300:
-	case total(line, count):
+	case isTotal(line, count):
 		s.total(line, n)
 	case s.commit == "" && isCommit(line):
 		s.commit = line
@@ -174,8 +174,9 @@ func (s *lines) line(line string, n int) {
 	}
 }
 
-// fail takes a line that reports a failure, or counts some.
-func (s *lines) fail(line string, n int, counts bool) {
+// fail records line number n if it reports a failure. counts says that the line counts
+// failures other than zero.
+func (s *outputLines) fail(line string, n int, counts bool) {
 	rank, fails := failing(line)
 	if rank < 2 && counts && line[0] != '[' {
 		rank, fails = 2, true
@@ -191,10 +192,11 @@ func (s *lines) fail(line string, n int, counts bool) {
 	}
 }
 
-// total takes a line that says how a run went as a whole. Lines that follow each
-// other are taken together. What says that tests pass is not given up for what
-// does not, nor is the first package of many that was tested.
-func (s *lines) total(line string, n int) {
+// total records line number n, which has the totals of a run. Adjacent lines are
+// joined. Otherwise a later line replaces an earlier one, with two exceptions: a line
+// with "pass" is replaced only by another, and a line "ok" of go test stays if the next
+// tested package is ok too, unless it was cached.
+func (s *outputLines) total(line string, n int) {
 	tested := strings.HasPrefix(line, "ok ")
 	switch {
 	case s.totals != "" && s.totalAt == n-1 && len(s.totals)+len(line) < lineRunes && !tested:
@@ -209,15 +211,15 @@ func (s *lines) total(line string, n int) {
 	s.totalAt = n
 }
 
-// failing returns how well a line tells what failed, 0 if it does not, and
-// whether it says that something did.
+// failing returns how well a line describes a failure, from 1 to 7, or 0 if it does not,
+// and whether the line itself reports that something failed.
 func failing(line string) (rank int, fails bool) {
 	for _, h := range headsBy.Get()[line[0]] {
-		if rest, found := strings.CutPrefix(line, h.text); found && !denies(rest) && (h.text != "FAIL" || !goesOn(rest)) {
+		if rest, found := strings.CutPrefix(line, h.text); found && !reportsNone(rest) && (h.text != "FAIL" || !continuesWord(rest)) {
 			return h.rank, true
 		}
 	}
-	if located(line) {
+	if startsWithPosition(line) {
 		return 5, false
 	}
 	if strings.Contains(line, ": command not found") || strings.Contains(line, "error TS") {
@@ -226,9 +228,9 @@ func failing(line string) (rank int, fails bool) {
 	return 0, false
 }
 
-// denies reports whether what follows the head of a failure says that there is none, as
-// in "errors: 0" and "error: none".
-func denies(rest string) bool {
+// reportsNone reports whether rest, the text after the head of a failure, denies the failure,
+// as in "errors: 0" and "error: none".
+func reportsNone(rest string) bool {
 	for _, ending := range [...]string{"ED", "URES", "URE"} {
 		rest = strings.TrimPrefix(rest, ending)
 	}
@@ -238,16 +240,16 @@ func denies(rest string) bool {
 	return number == "0" && (after == "" || strings.IndexByte(" ,;)", after[0]) >= 0) || rest == "none" || rest == "nothing"
 }
 
-// goesOn reports whether the word FAIL is the beginning of another one than FAILED or
-// FAILURE.
-func goesOn(rest string) bool {
+// continuesWord reports whether rest, the text after FAIL, continues the word, but not to
+// FAILED or FAILURE.
+func continuesWord(rest string) bool {
 	if rest == "" || strings.HasPrefix(rest, "ED") || strings.HasPrefix(rest, "URE") {
 		return false
 	}
 	return rest[0] == '-' || rest[0] == '_' || hasLetter(rest[:1])
 }
 
-// succeeds reports whether a line says that all went well in the end.
+// succeeds reports whether a line reports the success of a run.
 func succeeds(line string) bool {
 	for _, word := range [...]string{"ok", "pass", "done", "success"} {
 		if strings.EqualFold(line, word) {
@@ -258,7 +260,7 @@ func succeeds(line string) bool {
 		return true
 	}
 	if !strings.Contains(line, "succe") && !strings.Contains(line, "Succe") && !strings.Contains(line, "SUCCE") {
-		return false // most lines are long, and say nothing of it
+		return false // avoids the cost of lower for most lines
 	}
 	low := lower(line)
 	for _, word := range [...]string{"succeeded", "successfully", "build success"} {
@@ -269,12 +271,12 @@ func succeeds(line string) bool {
 	return false
 }
 
-// located reports whether a line begins with a place in a file, as compilers
-// and linters write it, such as main.go:17:4: unused.
-func located(line string) bool {
+// startsWithPosition reports whether a line begins with a file and a line number, as
+// compilers and linters write them: main.go:17:4: unused.
+func startsWithPosition(line string) bool {
 	if strings.HasPrefix(line, "[") { // [lint] main.go:17:4: …
 		if _, rest, ok := strings.Cut(line, "] "); ok {
-			return located(rest)
+			return startsWithPosition(rest)
 		}
 	}
 	i := strings.IndexByte(line, ':')
@@ -285,7 +287,7 @@ func located(line string) bool {
 	return n > 0 && n < 7 && i+1+n < len(line) && line[i+1+n] == ':' && !strings.Contains(line[:i], " ")
 }
 
-// headsBy has the heads of failures by their first byte.
+// headsBy has the failureHeads by their first byte.
 var headsBy = lazy.Value[*[256][]head]{Make: func() *[256][]head {
 	var table [256][]head
 	for _, h := range failureHeads {
@@ -294,14 +296,14 @@ var headsBy = lazy.Value[*[256][]head]{Make: func() *[256][]head {
 	return &table
 }}
 
-// A head is how a line begins, and how well such a line tells what failed.
+// A head is the beginning of a line that reports a failure, with a rank: the better such
+// lines describe the failure, the higher.
 type head struct {
 	text string
 	rank int
 }
 
-// failureHeads are how programs begin the line that reports a failure, and how
-// well such a line tells what failed.
+// failureHeads are the beginnings of lines with which common programs report failures.
 var failureHeads = [...]head{
 	{"--- FAIL", 7},
 	{"error: script ", 3},
@@ -333,9 +335,9 @@ var failureHeads = [...]head{
 	{"make: ***", 3},
 }
 
-// speaks reports whether a line speaks of a failure, and of more than that there
-// is none.
-func speaks(line string) bool {
+// mentionsFailure reports whether a line has one of the failureWords and does not count zero
+// failures.
+func mentionsFailure(line string) bool {
 	if strings.HasPrefix(line, "0 ") {
 		return false
 	}
@@ -350,7 +352,7 @@ func speaks(line string) bool {
 	return false
 }
 
-// failureWords has the words that speak of a failure, by their first byte.
+// failureWords has words for a failure, by their first byte.
 var failureWords = lazy.Value[*[256][]string]{Make: func() *[256][]string {
 	var table [256][]string
 	for _, w := range [...]string{"error", "fail", "cannot", "not found", "undefined", "denied", "invalid", "no such", "expected"} {
@@ -359,8 +361,9 @@ var failureWords = lazy.Value[*[256][]string]{Make: func() *[256][]string {
 	return &table
 }}
 
-// counted returns the number and the word behind it of a line such as
-// "3 failed" or "0 fail, 12 pass": the failures, if it counts them.
+// counted returns a number and the word after it from a line such as "3 failed" or
+// "0 fail, 12 pass". Of several it prefers the number of failures. It returns empty
+// strings if the line counts nothing.
 func counted(line string) (n, what string) {
 	const around = ",.;:()[]=|"
 	for i := 0; i < len(line); {
@@ -405,9 +408,9 @@ var failedWord = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"failed": true, "failing": true, "fail": true, "errors": true, "error": true, "failures": true}
 }}
 
-// total reports whether a line, which counts something or not, says how a run
-// went as a whole.
-func total(line, count string) bool {
+// isTotal reports whether a line has the totals of a run. count is the number that counted
+// found in it, or empty.
+func isTotal(line, count string) bool {
 	for _, h := range totalsBy.Get()[line[0]] {
 		if strings.HasPrefix(line, h) {
 			return true
@@ -419,8 +422,7 @@ func total(line, count string) bool {
 	return count != "" || strings.HasSuffix(line, "No fixes applied.")
 }
 
-// totalsBy has how lines begin that say how a run went as a whole, by their first
-// byte.
+// totalsBy has the beginnings of lines with the totals of a run, by their first byte.
 var totalsBy = lazy.Value[*[256][]string]{Make: func() *[256][]string {
 	var table [256][]string
 	for _, h := range [...]string{"ok  \t", "ok \t", "ok  ", "Tests:", "Test Suites:", "test result:", "BUILD ", "Ran ", "Found 0", "Success", "DONE "} {
@@ -429,7 +431,7 @@ var totalsBy = lazy.Value[*[256][]string]{Make: func() *[256][]string {
 	return &table
 }}
 
-// isCommit reports whether git commit reports with a line, such as
+// isCommit reports whether a line is the report of git commit, such as
 // [main 1a2b3c4] Fix it.
 func isCommit(line string) bool {
 	if line[0] != '[' {
@@ -443,7 +445,7 @@ func isCommit(line string) bool {
 	return len(f) >= 2 && isHash(f[len(f)-1])
 }
 
-// isHash reports whether a word may be the name of a commit.
+// isHash reports whether a word may be the hash of a commit, in full or abbreviated.
 func isHash(w string) bool {
 	if len(w) < 7 || len(w) > 40 || !some(w, decimal) || consists(w, decimal) && len(w) > 7 {
 		return false

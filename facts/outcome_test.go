@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// What a command printed that did not fail by its own account.
+// Outputs of commands without an exit code: those that report a failure and others.
 func TestOutcomeOf(t *testing.T) {
 	for text, want := range map[string]FactStatus{
 		"error: 0":                       StatusOK,
@@ -41,12 +41,12 @@ func TestOutcomeOf(t *testing.T) {
 	}
 }
 
-// What an output tells: how it ended, and the line that says most.
-// The first line of an output stands for it, be it longer than a line that is looked at.
+// The status and the most informative line of an output.
+// The first line of an output is its summary even if it is too long to be read.
 func TestFirstLine(t *testing.T) {
 	long := strings.Repeat("lamp ", 500)
 	for said, want := range map[string]string{"\n\n  lit\ndim": "lit", long + "\nlit": strings.TrimSpace(long), "": "", "\n": ""} {
-		if got := scan(said).first; got != want {
+		if got := scanOutput(said).first; got != want {
 			t.Errorf("the first line of %q is %q", said, got)
 		}
 	}
@@ -58,7 +58,7 @@ func TestLocated(t *testing.T) {
 		"main.go: unused": false, "main.go:1234567: unused": false, "main.go:123456: unused": true, "the main.go:17: unused": false,
 		"main:17: unused": false, "main.go:17": false, strings.Repeat("m", 196) + ".go:17: x": true, strings.Repeat("m", 198) + ".go:17: x": false,
 	} {
-		if got := located(line); got != want {
+		if got := startsWithPosition(line); got != want {
 			t.Errorf("%q begins with a place: %v, want %v", line, got, want)
 		}
 	}
@@ -69,11 +69,11 @@ func TestTotal(t *testing.T) {
 		"3 failed in the end": true, strings.Repeat("x", 158) + " 3": true, strings.Repeat("x", 159) + " 3": false,
 		"[1/7] [lint] 3 errors": false, "[1/7] 3 errors": true,
 	} {
-		if got := total(line, "3"); got != want {
+		if got := isTotal(line, "3"); got != want {
 			t.Errorf("%q is a total: %v, want %v", line, got, want)
 		}
 	}
-	if total("that is all", "") || !total("12 errors. No fixes applied.", "") {
+	if isTotal("that is all", "") || !isTotal("12 errors. No fixes applied.", "") {
 		t.Error("a line without a count")
 	}
 }
@@ -128,8 +128,8 @@ func TestOutcomeTells(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := transcript.ToolResult{Content: []transcript.Part{transcript.Text(tt.text)}}
 			o := outcomeOf(r, false)
-			if string(o.status) != tt.status || o.exit != tt.exit || o.tells != tt.tells {
-				t.Errorf("%q is %s, exit %q, and tells %q, want %s, %q, %q", tt.text, o.status, o.exit, o.tells, tt.status, tt.exit, tt.tells)
+			if string(o.status) != tt.status || o.exit != tt.exit || o.summary != tt.tells {
+				t.Errorf("%q is %s, exit %q, and tells %q, want %s, %q, %q", tt.text, o.status, o.exit, o.summary, tt.status, tt.exit, tt.tells)
 			}
 			if (o.failure != "") != (tt.status == "failed") {
 				t.Errorf("the failure is %q", o.failure)

@@ -14,14 +14,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// paths knows the files of a conversation by their paths, absolute or relative.
+// paths maps the paths in a conversation, absolute or relative, to names of files, so that
+// two paths of the same file have one name.
 type paths struct {
 	project string
-	names   map[string]string   // path as it was cleaned → the name of its file
-	byBase  map[string][]string // last segment → names
+	names   map[string]string   // cleaned path → name of the file
+	byBase  map[string][]string // last segment → names of files
 }
 
-// clean returns a path without detours, relative to the project if it is in it.
+// clean returns a path in the form of path.Clean, and a path inside the project relative to
+// the project.
 func (p *paths) clean(name string) string {
 	if name == "" {
 		return ""
@@ -36,7 +38,8 @@ func (p *paths) clean(name string) string {
 	return strings.TrimPrefix(name, p.project+"/")
 }
 
-// of returns the name of the file at a path: the first by which it was called.
+// of returns the name of the file at a path: the first path by which the conversation
+// mentions the file.
 func (p *paths) of(name string) string {
 	name = p.clean(name)
 	if known, ok := p.names[name]; ok {
@@ -53,14 +56,15 @@ func (p *paths) of(name string) string {
 		}
 	}
 	p.names[name] = file
-	if file == name && len(p.byBase[base]) < watched {
+	if file == name && len(p.byBase[base]) < maxWatched {
 		p.byBase[base] = append(p.byBase[base], name)
 	}
 	return file
 }
 
-// alias returns the one known file that a path is another path of: one of them is
-// absolute, the other relative with a slash, and the one ends in the other.
+// alias returns the known name of a file if name is another path of the same file: one path
+// is absolute, the other is relative with a slash, and the first ends in the second. It
+// fails if several known names fit. base is the last segment of name.
 func (p *paths) alias(name, base string) (string, bool) {
 	var found []string
 	for _, other := range p.byBase[base] {
@@ -78,17 +82,17 @@ func (p *paths) alias(name, base string) (string, bool) {
 	return found[0], true
 }
 
-// An extent is a part of a file, in lines. The first line is 1. One that is not
-// known is zero.
+// An extent is a range of lines of a file, counted from 1, with both ends included. The
+// zero extent is an unknown part.
 type extent struct{ from, to int }
 
 // maxLine bounds the numbers of lines that calls ask for.
 const maxLine = 1 << 29
 
-// allLines is all of a file.
+// allLines is the extent of a whole file.
 var allLines = extent{1, math.MaxInt}
 
-// covers reports whether a part has all of another.
+// covers reports whether the extent e includes the extent other, which must be known.
 func (e extent) covers(other extent) bool {
 	return other.to > 0 && e.from <= other.from && e.to >= other.to
 }
@@ -124,11 +128,11 @@ func extentOf(c transcript.ToolCall) extent {
 	return e
 }
 
-// A writing is what a call does to a file.
+// A writing is the effect of a call on a file, without a description.
 type writing struct {
 	path   string
 	status FactStatus
-	whole  bool // nothing of what was there is left
+	whole  bool // the call replaced the whole content
 }
 
 // writings returns the files that a call of an editing tool writes.
@@ -180,8 +184,8 @@ func ofPatches(list []shell.Patch) []writing {
 	return slices.Clip(out)
 }
 
-// isJSON reports whether arguments begin as JSON does. Those of some tools are a
-// patch or a program instead.
+// isJSON reports whether arguments begin like JSON. The arguments of some tools are a
+// patch or a program.
 func isJSON(input []byte) bool {
 	input = bytes.TrimLeft(input, " \t\r\n")
 	return len(input) > 0 && (input[0] == '{' || input[0] == '[' || input[0] == '"')
@@ -215,7 +219,7 @@ func (m members) get(key string) gjson.Result {
 	return gjson.Result{}
 }
 
-// text returns the first of some fields that is a text and not empty.
+// text returns the value of the first of the keys that is a string and not empty, or "".
 func (m members) text(keys ...string) string {
 	for _, k := range keys {
 		if v := m.get(k); v.Type == gjson.String && v.Str != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// How much of one message becomes facts.
+// The most facts of each kind from one message.
 const (
 	maxCorrections = 3
 	maxDecisions   = 12
@@ -20,7 +20,7 @@ const (
 	maxHeard       = 5
 )
 
-// person reads what a person said.
+// person reads said, the text of a user message.
 func (x *extractor) person(i int, said string) {
 	if said = transcript.Words(said); said == "" {
 		return
@@ -29,7 +29,7 @@ func (x *extractor) person(i int, said string) {
 	x.answer(i, said, list)
 	if !acknowledges(said) {
 		x.tasks++
-		x.add(Fact{Kind: FactTask, Role: transcript.RoleUser, Block: i, Text: whole(said, taskRunes)})
+		x.add(Fact{Kind: FactTask, Role: transcript.RoleUser, Block: i, Text: cutAtSentence(said, taskRunes)})
 	}
 	x.correction(i, said, list)
 	x.reported(i, said)
@@ -49,7 +49,7 @@ func (x *extractor) person(i int, said string) {
 	}
 }
 
-// acknowledges reports whether a message says no more than yes or thanks.
+// acknowledges reports whether a message consists only of words such as yes or thanks.
 func acknowledges(said string) bool {
 	if len(said) > 60 {
 		return false
@@ -66,7 +66,7 @@ var ack = lazy.Words(`yes y yep yeah yup ok okay k sure thanks thank you great p
 	proceed do it that's that correct right sounds looks fine very much awesome excellent lgtm no nope n 👍 all so hi hello for your help
 	a lot bye goodbye stop done`)
 
-// correction takes the sentences that correct or order.
+// correction adds the sentences of a user message that are corrections or standing orders.
 func (x *extractor) correction(i int, said string, list []sentence) {
 	if x.o.Correction == nil || !x.o.Correction(said) {
 		return
@@ -88,13 +88,14 @@ func (x *extractor) correction(i int, said string, list []sentence) {
 		}
 	}
 	if !seen && len(said) <= taskRunes {
-		x.add(Fact{Kind: FactCorrection, Role: transcript.RoleUser, Block: i, Text: whole(said, sentenceRunes)})
+		x.add(Fact{Kind: FactCorrection, Role: transcript.RoleUser, Block: i, Text: cutAtSentence(said, sentenceRunes)})
 	}
 }
 
-// orders reports whether a sentence with the marks of a correction in a message
-// of so many bytes is one. In a long message, which is a document, it must begin
-// as orders do; what a person does not know or have is none.
+// orders reports whether a sentence that Options.Correction accepts is an order. size is
+// the size of its message in bytes: in a long message, which is probably a document, the
+// sentence must begin with a word of an order. A question or a sentence such as "I don't
+// know" is no order.
 func orders(said string, size int) bool {
 	low := lower(said)
 	switch {
@@ -113,7 +114,8 @@ var (
 		we don't have|i don't mind|i'm not sure`)
 )
 
-// reported takes the line of an error that a person pasted.
+// reported adds an error from the line of a user message that best reports a failure, such
+// as a pasted error.
 func (x *extractor) reported(i int, said string) {
 	best, s := 0, ""
 	for line := range strings.SplitSeq(said, "\n") {
@@ -130,14 +132,15 @@ func (x *extractor) reported(i int, said string) {
 	}
 }
 
-// answer settles the questions that were open when a person spoke.
+// answer resolves the open questions with a user message. If the message chooses, it also
+// adds a decision.
 func (x *extractor) answer(i int, said string, list []sentence) {
 	why := text.Line(said, shortRunes)
 	if len(list) > 0 {
 		why = text.Line(list[0].text, sentenceRunes)
 		if len(why) < 12 && len(list) > 1 && list[1].para == list[0].para && !list[1].item {
 			both := why + " " + list[1].text
-			if strings.Contains(text.Line(strings.ReplaceAll(said, "**", ""), len(said)), both) { // nothing is between them
+			if strings.Contains(text.Line(strings.ReplaceAll(said, "**", ""), len(said)), both) { // the sentences are adjacent
 				why = text.Line(both, sentenceRunes)
 			}
 		}
@@ -150,13 +153,13 @@ func (x *extractor) answer(i int, said string, list []sentence) {
 		if len(said) <= shortRunes {
 			why = text.Line(strings.ReplaceAll(said, "**", ""), sentenceRunes)
 		}
-		x.once(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: x.found[x.asked[n-1]].Text, Text: why})
+		x.addOnce(Fact{Kind: FactDecision, Role: transcript.RoleUser, Block: i, Subject: x.found[x.asked[n-1]].Text, Text: why})
 	}
 	x.asked = x.asked[:0]
 }
 
-// agrees reports whether a short answer chooses: it begins with yes or no, with a
-// number, or with a word of choice.
+// agrees reports whether an answer chooses: it begins with yes or no, with a number, or
+// with a word of choice.
 func agrees(said string) bool {
 	low := lower(said)
 	return choice.begins(low) || choosing.begins(low) || text.Digits(low) == len(low)
@@ -165,11 +168,12 @@ func agrees(said string) bool {
 var choice = phrasesOf(`yes|y|yep|yeah|no|nope|ok|okay|sure|option|both|neither|the first|the second|first|second|all|none|only|please|exactly|correct|i confirm
 	confirm|1|2|3|4|5|a|b|c|just`)
 
-// reply reads what the assistant said. The last word before a person's may ask.
+// reply reads said, text of the assistant. last reports whether it is the last reply
+// before a user message: only that one asks questions and announces steps.
 func (x *extractor) reply(i int, said string, last bool) {
 	list := sentences(said)
 	if strings.TrimSpace(said) != "" {
-		x.spoke = i + 1
+		x.lastReply = i + 1
 	}
 	x.todos.prose(i, list)
 	if last {
@@ -188,42 +192,41 @@ func (x *extractor) reply(i int, said string, last bool) {
 			n++
 		case x.blocker(i, s):
 		case told < maxProgress && progresses(s, last):
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
-			x.mended(i, s.text)
-			x.passed(i, s.text)
+			x.addOnce(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
+			x.resolveNamed(i, s.text)
+			x.resolveChecks(i, s.text)
 			told++
 		}
 		x.references(i, transcript.RoleAssistant, s.text)
 	}
 	if last && n+told == 0 {
-		x.gist(i, list)
+		x.fallback(i, list)
 	}
 	if last && len(x.asked) == 0 {
-		x.handled(i)
+		x.resolveReported(i)
 	}
 }
 
-// reportedKey is what has to succeed for an error that a person reported: an
-// answer that asks nothing back, after edits.
+// reportedKey is the key of an error that a user reported. A reply without a question,
+// after edits, counts as its success.
 const reportedKey = "\x00reported"
 
-// handled resolves the errors that a person reported and edits were made for.
-func (x *extractor) handled(i int) {
+// resolveReported resolves the errors that a user reported if files were edited since.
+func (x *extractor) resolveReported(i int) {
 	for _, o := range x.open {
 		if o.key == reportedKey && o.edits < len(x.edits) {
-			x.settle(i, reportedKey, "")
+			x.resolve(i, reportedKey, "")
 			return
 		}
 	}
 }
 
-// gist takes the first sentence that says something of a reply that else had
-// nothing to tell.
-func (x *extractor) gist(i int, list []sentence) {
+// fallback adds the first informative sentence of a reply from which no other fact came.
+func (x *extractor) fallback(i int, list []sentence) {
 	for _, s := range list {
 		if !s.title && len(s.text) >= 30 && s.text[0] != '[' && !strings.HasSuffix(s.text, "?") && !strings.HasSuffix(s.text, ":") && !announces.begins(lower(s.text)) &&
 			!polite.begins(lower(s.text)) {
-			x.once(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
+			x.addOnce(Fact{Kind: FactProgress, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
 			return
 		}
 	}
@@ -232,7 +235,7 @@ func (x *extractor) gist(i int, list []sentence) {
 var polite = phrasesOf(`i can assist|i can help|sure|of course|certainly|thank you|you're welcome|i understand|i'm sorry|i apologize|great|good question|yes, i|hello
 	no problem|i'd be happy|i would be happy|please|to proceed|to assist|could you|if you`)
 
-// questions takes what the end of a reply asks.
+// questions adds the questions at the end of a reply.
 func (x *extractor) questions(i int, list []sentence) {
 	var found []string
 	for k := len(list) - 1; k >= 0 && len(found) < maxQuestions && len(list)-k < 8; k-- {
@@ -250,7 +253,8 @@ func (x *extractor) questions(i int, list []sentence) {
 
 var requesting = phrasesOf("please confirm|please provide|please let me know which|please let me know if you would like me to|let me know which|let me know if you want me to|let me know if you'd like me to")
 
-// blocker takes a sentence that says what keeps the work from going on.
+// blocker adds a sentence about an obstacle as an open question, and reports whether the
+// sentence is one.
 func (x *extractor) blocker(i int, s sentence) bool {
 	low := lower(s.text)
 	if !blocking.in(low) {
@@ -258,7 +262,7 @@ func (x *extractor) blocker(i int, s sentence) bool {
 			return false
 		}
 	}
-	x.once(Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
+	x.addOnce(Fact{Kind: FactQuestion, Status: StatusOpen, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, sentenceRunes)})
 	return true
 }
 
@@ -268,17 +272,18 @@ var (
 	cannot = phrasesOf("cannot|can't|unable")
 )
 
-// decision takes a sentence that decides, with its reason.
+// decision adds a sentence that states a decision, with its reason, and reports whether
+// the sentence does. next is the sentence after it.
 func (x *extractor) decision(i int, role transcript.Role, s, next sentence) bool {
 	if len(s.text) < 12 || len(s.text) > 3*sentenceRunes || !decides(s, role) {
 		return false
 	}
-	x.once(Fact{Kind: FactDecision, Role: role, Block: i, Text: text.Line(s.text, sentenceRunes), Why: reason(s, next)})
+	x.addOnce(Fact{Kind: FactDecision, Role: role, Block: i, Text: text.Line(s.text, sentenceRunes), Why: reason(s, next)})
 	return true
 }
 
-// decides reports whether a sentence says what was decided. What only says that
-// a file will be looked at does not.
+// decides reports whether a sentence states a decision. Announcing to look at a file is
+// no decision.
 func decides(s sentence, role transcript.Role) bool {
 	low := lower(s.text)
 	if strings.HasSuffix(low, "?") || strings.HasSuffix(low, ":") && s.title || looks.in(low) || saying.in(low) || strings.ContainsAny(s.text[:1], "\"'") ||
@@ -327,8 +332,8 @@ var (
 		i'll use the read|use the bash|i need to check|i need to read|i need to look|i need to see|i'll need your|let me know`)
 )
 
-// reason returns why a sentence decides: what follows a word that gives a
-// reason in it, or the next sentence if it begins with one.
+// reason returns the reason of a decision: the words after a conjunction such as because
+// in its sentence, or the next sentence if it begins with such a word.
 func reason(s, next sentence) string {
 	low := lower(s.text)
 	if len(low) == len(s.text) {
@@ -363,8 +368,8 @@ var (
 		reasoning|rationale|why|the reason|it avoids|it keeps|it ensures|this gives|this follows|this matches`)
 )
 
-// progresses reports whether a sentence says what is done or is the case. In
-// what is said between calls, only strong words do.
+// progresses reports whether a sentence reports progress or a finding. If last is not set,
+// the reply is between calls, and only strong words count.
 func progresses(s sentence, last bool) bool {
 	if len(s.text) < 8 || strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, ":") && !s.item {
 		return false
@@ -415,8 +420,9 @@ var (
 		modified|submitted|opened|closed`)
 )
 
-// mended resolves the errors that a sentence says are fixed.
-func (x *extractor) mended(i int, said string) {
+// resolveNamed resolves the errors that a sentence such as "Fixed pool.go" reports as
+// fixed: those that share an identifier with it.
+func (x *extractor) resolveNamed(i int, said string) {
 	if !fixing.begins(lower(said)) {
 		return
 	}
@@ -434,12 +440,12 @@ func (x *extractor) mended(i int, said string) {
 	})
 }
 
-// passed resolves the errors of tests, linters and builds that a sentence says
-// pass.
-func (x *extractor) passed(i int, said string) {
+// resolveChecks resolves the errors of tests, linters and builds that a sentence reports
+// as passing.
+func (x *extractor) resolveChecks(i int, said string) {
 	low := lower(said)
 	clean := allClean.in(low)
-	if at, _ := succeeding.find(low); !clean && (at < 0 || !general(low[:at])) {
+	if at, _ := succeeding.find(low); !clean && (at < 0 || !onlyGeneralWords(low[:at])) {
 		return
 	}
 	x.open = slices.DeleteFunc(x.open, func(o failure) bool {
@@ -460,8 +466,9 @@ var (
 	generals   = phrasesOf("all|tests|test|the|unit|integration|and|both|lint|linting|linter|build|now|still|typecheck|suite|full|ci|checks|everything|is|are|also|e2e")
 )
 
-// general reports whether a text has no words but those for all tests or checks.
-func general(low string) bool {
+// onlyGeneralWords reports whether all words of a text are in generals, as in "all tests".
+// A text with another word speaks of some tests only.
+func onlyGeneralWords(low string) bool {
 	for w := range strings.FieldsSeq(low) {
 		w = strings.Trim(w, ",.:*`")
 		if hasLetter(w) && !generals.begins(w) {
@@ -473,8 +480,8 @@ func general(low string) bool {
 
 var fixing = phrasesOf("fixed|resolved|i fixed|i've fixed|this fixes")
 
-// steps takes the steps that a plan or a reply announces: a numbered list or
-// headings of steps, and entries under a heading that says what is next.
+// steps adds the steps that a plan or a message announces: headings of steps, and entries
+// under a heading such as "Next steps".
 func (x *extractor) steps(i int, list []sentence, role transcript.Role) {
 	n := 0
 	for k := range list {
@@ -488,7 +495,7 @@ func (x *extractor) steps(i int, list []sentence, role transcript.Role) {
 			role == transcript.RoleUser && s.title && s.number ||
 			!s.item && !s.title && ahead.begins(low)
 		if step && len(s.text) > 8 {
-			x.once(Fact{Kind: FactPlan, Role: role, Block: i, Text: text.Line(s.text, lineRunes)})
+			x.addOnce(Fact{Kind: FactPlan, Role: role, Block: i, Text: text.Line(s.text, lineRunes)})
 			n++
 		}
 	}
@@ -501,12 +508,13 @@ var (
 	doing = phrasesOf("verification|to verify|implementation order|implementation steps|implementation plan|steps|changes needed|changes|implementation|tests")
 )
 
-// newestPlan takes what the assistant last said that it is about to do.
+// newestPlan adds the steps that the newest text of the assistant announces, if calls
+// follow in the same block.
 func (x *extractor) newestPlan() {
-	if x.spoke == 0 {
+	if x.lastReply == 0 {
 		return
 	}
-	i := x.spoke - 1
+	i := x.lastReply - 1
 	if x.blocks[i].Kind != transcript.KindTool {
 		return
 	}
@@ -516,7 +524,7 @@ func (x *extractor) newestPlan() {
 		}
 		for _, s := range sentences(x.msgs[k].Text()) {
 			if low := lower(s.text); announces.begins(low) || announces.begins(strings.TrimPrefix(low, "now ")) {
-				x.once(Fact{Kind: FactPlan, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, lineRunes)})
+				x.addOnce(Fact{Kind: FactPlan, Role: transcript.RoleAssistant, Block: i, Text: text.Line(s.text, lineRunes)})
 			}
 		}
 	}
@@ -524,11 +532,11 @@ func (x *extractor) newestPlan() {
 
 var announces = phrasesOf("let me|let's|i'll|i will|i need to|next|now i'll|then|first")
 
-// summary reads what a compaction left of older messages. Where no person has
-// said yet what is wanted, its words on that stand for theirs.
+// summary reads the summary that a compaction put in place of older messages. If there is
+// no task yet, the user's request in the summary becomes one.
 func (x *extractor) summary(i int, said string) {
 	said = transcript.SummaryWords(said)
-	if _, rest, ok := strings.Cut("\n"+said, "\nSummary:\n"); ok { // behind an analysis
+	if _, rest, ok := strings.Cut("\n"+said, "\nSummary:\n"); ok { // after an analysis
 		said = rest
 	}
 	if x.tasks == 0 {
@@ -537,12 +545,12 @@ func (x *extractor) summary(i int, said string) {
 			text, _, _ = strings.Cut(strings.TrimSpace(said[at:]), "\n\n")
 		}
 		x.tasks++
-		x.add(Fact{Kind: FactTask, Role: transcript.RoleUser, Block: i, Text: whole(text, taskRunes)})
+		x.add(Fact{Kind: FactTask, Role: transcript.RoleUser, Block: i, Text: cutAtSentence(text, taskRunes)})
 	}
 	x.reply(i, said, false)
 }
 
-// intentAt returns where a summary begins to say what is wanted, or -1.
+// intentAt returns the offset of the user's request in a summary, or -1.
 func intentAt(said string) int {
 	for _, head := range [...]string{"Primary Request and Intent:", "Session Intent\n", "Initial User Request:", "Initial request:"} {
 		if i := strings.Index(said, head); i >= 0 && strings.TrimSpace(said[i+len(head):]) != "" {

@@ -20,7 +20,7 @@ func TestAcknowledges(t *testing.T) {
 	}
 }
 
-// What corrects in a message and in a document.
+// Corrections in a message and in a document.
 func TestOrders(t *testing.T) {
 	for _, tt := range []struct {
 		said string
@@ -69,7 +69,7 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// What a sentence decides, and who may decide so.
+// Sentences that state a decision, by role.
 func TestDecides(t *testing.T) {
 	const user, assistant = transcript.RoleUser, transcript.RoleAssistant
 	for _, tt := range []struct {
@@ -111,7 +111,7 @@ func TestDecides(t *testing.T) {
 	}
 }
 
-// A decision has twelve bytes at least, and 900 at most.
+// The sentence of a decision has 12 to 900 bytes.
 func TestLengthOfADecision(t *testing.T) {
 	for said, want := range map[string]int{"use lens 17.": 1, "use lens 1.": 0, "use " + strings.Repeat("x", 895) + ".": 1, "use " + strings.Repeat("x", 896) + ".": 0} {
 		if got := len(written(new(talk).user(said).extract(nil), FactDecision)); got != want {
@@ -120,7 +120,7 @@ func TestLengthOfADecision(t *testing.T) {
 	}
 }
 
-// What is the case or done, in the last word of a turn and between calls.
+// Progress in the last reply of a turn and between calls.
 func TestProgresses(t *testing.T) {
 	for _, tt := range []struct {
 		s             sentence
@@ -166,7 +166,7 @@ func TestProgresses(t *testing.T) {
 	}
 }
 
-// What a person answers to a question settles it, and chooses if it begins so.
+// A user's answer resolves a question, and is a decision if it begins with a word of choice.
 func TestAnswers(t *testing.T) {
 	const asked = "question resolved | Which lens do you want? <- "
 	const chose = "decision | Which lens do you want? | "
@@ -218,7 +218,7 @@ func TestQuestionsOfAReply(t *testing.T) {
 	}
 }
 
-// Of a reply that tells nothing else, the first sentence that says something is kept.
+// A reply without other facts gives its first informative sentence.
 func TestGist(t *testing.T) {
 	for said, want := range map[string]string{
 		"The lamp stands on the left now": "The lamp stands on the left now", "The lamp stands there, on left": "The lamp stands there, on left", "The lamp stands there on left": "",
@@ -236,7 +236,7 @@ func TestGist(t *testing.T) {
 	}
 }
 
-// What a reply says is fixed or passes is resolved, and nothing else is.
+// A reply that reports a fix or passing checks resolves these errors, and no others.
 func TestRepliesResolveErrors(t *testing.T) {
 	const failed = "error resolved | %k | %t <- "
 	for _, tt := range []struct{ name, line, output, said, why string }{
@@ -260,7 +260,7 @@ func TestRepliesResolveErrors(t *testing.T) {
 	}
 }
 
-// A line that a person pastes is an error if it is surely one, and the surest is taken.
+// A pasted line is an error if it clearly reports a failure. Of several the clearest counts.
 func TestReportedErrors(t *testing.T) {
 	for said, want := range map[string]string{
 		"see\nerror: no bulb\npanic: no lamp": "error open | panic: no lamp", "it failed for me": "", "panic: one\npanic: two": "error open | panic: one",
@@ -271,7 +271,7 @@ func TestReportedErrors(t *testing.T) {
 	}
 }
 
-// The steps of a plan: of a person only in a long message, twelve at most.
+// The steps of a plan, at most twelve. In a user message they count only if it is long.
 func TestSteps(t *testing.T) {
 	long := "\n\n" + strings.Repeat("The lamp is dark. ", 40)
 	numbers := strings.Join(listOf(14, "%d. Mend the lamp"), "\n")
@@ -307,7 +307,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A summary says what is wanted behind one of several headings.
+// A summary has the user's request after one of several headings.
 func TestIntentOfASummary(t *testing.T) {
 	for said, want := range map[string]string{
 		"Analysis:\n\nx\nSummary:\nThe lamp.": "The lamp.", "Session Intent\nMend the lamp.\n\nRest": "Mend the lamp.", "Initial User Request: Mend it.\n\nRest": "Mend it.",
@@ -320,7 +320,7 @@ func TestIntentOfASummary(t *testing.T) {
 	}
 }
 
-// What is about to be done is the newest thing that was said, if no person spoke since.
+// The newest plan is the last text of the assistant, if no user message follows.
 func TestNewestPlan(t *testing.T) {
 	say := func(said string) *talk {
 		return new(talk).user("Go.").call(said, "Bash", map[string]string{"command": "make"}, "ok")
@@ -340,7 +340,7 @@ func TestNewestPlan(t *testing.T) {
 	}
 }
 
-// What a result in JSON says: its fields, and of lists what names their entries.
+// The text of a result in JSON: its fields, and of arrays the fields that identify elements.
 func TestFields(t *testing.T) {
 	for _, tt := range []struct{ in, known, want string }{
 		{"lit\ndim", "", "lit"},
@@ -369,7 +369,7 @@ func TestSuite(t *testing.T) {
 		"go test ./lamp": false, "go test -run Lamp ./...": false, "pytest -k lamp": false, "cargo test lamp::x": false, "npm test -t lamp": false,
 		"npm test --filter x": false, "npm test --grep x": false, "make testdata": true, "go test lamp.go": false,
 	} {
-		if got := suite(line, readLine(line).keys()); got != want {
+		if got := runsAllTests(line, readLine(line).keys()); got != want {
 			t.Errorf("%q runs all tests: %v, want %v", line, got, want)
 		}
 	}
@@ -386,13 +386,13 @@ func TestWhole(t *testing.T) {
 		{"The lamp is lit. The lens is red and round.", 24, "The lamp is lit."},
 		{"The lamp. The lens is red and round, as ever.", 40, "The lamp. The lens is red and round, as…"},
 	} {
-		if got := whole(tt.in, tt.n); got != tt.want {
+		if got := cutAtSentence(tt.in, tt.n); got != tt.want {
 			t.Errorf("%q in %d characters is %q, want %q", tt.in, tt.n, got, tt.want)
 		}
 	}
 }
 
-// Prose is parted into sentences with the heading above them.
+// Prose is split into sentences with the heading above them.
 func TestSentences(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string

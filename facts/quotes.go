@@ -11,15 +11,15 @@ const (
 	maxQuote = 80
 )
 
-// eachQuote calls f for every quoted string of text and the offset of its first
-// character, in order: what stands between backticks, double quotes, single quotes
-// or „these“ and “these”, on one line, 3 to 80 characters long. Quotes that are
-// escaped by a backslash are quotes, too, so that JSON within JSON is read. The
-// strings share memory with text; escapes within them stay as they are.
+// eachQuote calls f for every quoted string of text and the byte offset of its first
+// character, in order: a string between backticks, double quotes, single quotes or
+// „these“ and “these”, on one line, 3 to 80 characters long. Quotes escaped by a
+// backslash count, so that JSON within JSON is read. The strings share memory with text;
+// escapes in them stay unchanged.
 //
-// A quote opens where no letter is before it and no space behind it, and closes
-// where no space is before it and no letter behind it: an apostrophe does neither.
-// Fences of code, which are three backticks, quote nothing.
+// A mark opens a quotation if no letter is before it and no space after it, and closes
+// one if no space is before it and no letter after it; so an apostrophe does neither.
+// Two or more backticks in a row, as in code fences, quote nothing.
 func eachQuote(text string, f func(quote string, at int)) {
 	for i := 0; i < len(text); i++ {
 		opening := quoteMarks[text[i]]
@@ -49,7 +49,7 @@ func eachQuote(text string, f func(quote string, at int)) {
 	}
 }
 
-// quoteMarks has a value for the bytes that quotation marks begin with.
+// quoteMarks has 1 for the first bytes of quotation marks, and 0 for others.
 var quoteMarks = func() (table [256]byte) {
 	for _, c := range []byte("\"'`\xe2\\") {
 		table[c] = 1
@@ -57,8 +57,8 @@ var quoteMarks = func() (table [256]byte) {
 	return table
 }()
 
-// closingOf returns the length of the mark at i, and the mark that closes what it
-// opens. What is no mark has the length 0.
+// closingOf returns the length in bytes of the quotation mark at i, and its closing mark.
+// The length is 0 if no mark is at i.
 func closingOf(s string, i int) (size int, end string) {
 	switch s[i] {
 	case '"', '\'', '`':
@@ -79,8 +79,8 @@ func closingOf(s string, i int) (size int, end string) {
 	return 0, ""
 }
 
-// opens reports whether the mark at i opens a quotation. In JSON a backslash and
-// n before it is a line feed, no letter.
+// opens reports whether the mark at i, of size bytes, opens a quotation. A \n or \t before
+// it is white space in JSON, no letter.
 func opens(s string, i, size int) bool {
 	if i+size >= len(s) || s[i+size] <= ' ' {
 		return false
@@ -98,8 +98,8 @@ func opens(s string, i, size int) bool {
 	return !letter(c) && c != ')' && c != ']' && c != '.' && c != '?'
 }
 
-// quoted returns where the quotation that begins at from is closed by a mark, or
-// -1 if it is not on its line or too long.
+// quoted returns the offset of the closing mark of the quotation that begins at from, or
+// -1 if the quotation does not end on its line or is too long.
 func quoted(s string, from int, mark string) int {
 	for k := from; k < len(s) && k-from <= utf8.UTFMax*maxQuote; k++ {
 		switch c := s[k]; {
@@ -116,7 +116,7 @@ func quoted(s string, from int, mark string) int {
 	return -1
 }
 
-// closesQuote reports whether a mark at k closes a quotation.
+// closesQuote reports whether the mark at k, of size bytes, closes a quotation.
 func closesQuote(s string, k, size int) bool {
 	return s[k-1] > ' ' && (k+size == len(s) || !letter(s[k+size]) || s[k+size] == '\'')
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkQuotes reports quotations that are not what they are said to be.
+// checkQuotes reports quotations that break a rule of eachQuote.
 func checkQuotes(t interface{ Errorf(string, ...any) }, text string) {
 	last := 0
 	eachQuote(text, func(quote string, at int) {

@@ -9,14 +9,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// references takes the words of a sentence that may have to be repeated
-// exactly, each once in the session: URLs, commits, numbers of requests and
-// issues, versions, ports, ids, dates and figures with a unit.
+// references adds the words of a sentence that an agent may have to repeat exactly, each
+// once in the session: URLs, commits, numbers of pull requests and issues, versions,
+// ports, ids, dates and figures with a unit.
 func (x *extractor) references(i int, role transcript.Role, said string) {
 	if strings.HasPrefix(said, "[") { // a line of a log
 		return
 	}
-	told := strings.Count(said, " ") > 2 // words around a figure, without which it says nothing
+	told := strings.Count(said, " ") > 2 // a bare figure needs words around it
 	prev := ""
 	rest := said
 	for rest != "" {
@@ -24,24 +24,24 @@ func (x *extractor) references(i int, role transcript.Role, said string) {
 		w, rest, _ = strings.Cut(rest, " ")
 		next, _, _ := strings.Cut(rest, " ")
 		w = strings.TrimRight(strings.Trim(w, "`'\"()[]{}<>,;:!?*_“”’"), ".:")
-		if name := reference(prev, w, strings.TrimRight(next, ".,;:)!?*`")); name != "" && (told || hasLetter(name)) && x.fresh(name) {
-			x.add(Fact{Kind: FactReference, Role: role, Block: i, Subject: name, Text: around(said, name)})
+		if name := reference(prev, w, strings.TrimRight(next, ".,;:)!?*`")); name != "" && (told || hasLetter(name)) && x.isNewReference(name) {
+			x.add(Fact{Kind: FactReference, Role: role, Block: i, Subject: name, Text: excerpt(said, name)})
 		}
 		prev = w
 	}
 }
 
-// used takes the references among the arguments of a call.
-func (x *extractor) used(i int, in gjson.Result) {
+// argumentReferences adds the references among the arguments of a call.
+func (x *extractor) argumentReferences(i int, in gjson.Result) {
 	eachValue("", in, func(key, w string) {
-		if len(w) <= 80 && !strings.Contains(w, " ") && reference(key, w, "") != "" && x.fresh(w) {
+		if len(w) <= 80 && !strings.Contains(w, " ") && reference(key, w, "") != "" && x.isNewReference(w) {
 			x.add(Fact{Kind: FactReference, Role: transcript.RoleAssistant, Block: i, Subject: w, Text: strings.TrimSpace(key + " " + w)})
 		}
 	})
 }
 
-// fresh reports whether a reference was not there before.
-func (x *extractor) fresh(name string) bool {
+// isNewReference reports whether a reference is new, and records it.
+func (x *extractor) isNewReference(name string) bool {
 	key := "ref\x00" + name
 	if x.said[key] {
 		return false
@@ -50,8 +50,8 @@ func (x *extractor) fresh(name string) bool {
 	return true
 }
 
-// reference returns what of a word, with those before and behind it, may have
-// to be repeated exactly, or an empty string.
+// reference returns the word w if an agent may have to repeat it exactly, with its unit if
+// that is the next word, or an empty string. prev and next are the words beside w.
 func reference(prev, w, next string) string {
 	if len(w) < 2 || len(w) > 200 {
 		return ""
@@ -74,13 +74,13 @@ func reference(prev, w, next string) string {
 	return ""
 }
 
-// isMoney reports whether a word begins as a sum of money does.
+// isMoney reports whether a word begins with the sign of a currency.
 func isMoney(w string) bool {
 	return w[0] == '$' || strings.HasPrefix(w, "€") || strings.HasPrefix(w, "-$")
 }
 
-// isExact reports whether a word with a digit means nothing if it is changed: a number of
-// something, a sum, a share, a version, a quantity, an address, a hash, an id.
+// isExact reports whether a word with a digit must be repeated exactly: a number with #, a
+// sum of money, a percentage, a version, a quantity, an address, a hash or an id.
 func isExact(w string) bool {
 	of := func(bytes string) bool { return strings.Trim(w, bytes) == "" }
 	switch digits := text.Digits(w); {
@@ -96,8 +96,9 @@ func isExact(w string) bool {
 	}
 }
 
-// numbered returns what of a number may have to be repeated exactly: a version, a date,
-// one with its unit, or one behind a word that says what it is the number of.
+// numbered returns the number w if an agent may have to repeat it exactly: a version, a
+// date, a number with its unit, which it appends, or a number after a word such as issue
+// or port. Otherwise it returns an empty string.
 func numbered(prev, w, next string) string {
 	prev = strings.ToLower(prev)
 	switch {
@@ -116,8 +117,8 @@ func isVersion(w string) bool {
 	return strings.Count(w, ".") >= 2 && strings.Trim(w, "0123456789.") == "" && !strings.Contains(w, "..") && w[0] != '.'
 }
 
-// isID reports whether a word is made like an id: letters in upper case with digits, or
-// words joined by _ or - with three digits or more.
+// isID reports whether a word looks like an id: capitals with digits, or words joined by
+// _ or - with three digits or more.
 func isID(w string) bool {
 	upper, lower, digits := 0, 0, 0
 	for i := range len(w) {
@@ -138,8 +139,8 @@ func isID(w string) bool {
 	return lower == 0 && upper > 0 && len(w) >= 5 && len(w) <= 14
 }
 
-// around returns the part of a sentence that has a word, of bounded length.
-func around(said, name string) string {
+// excerpt returns the part of a sentence around the word name, of bounded length.
+func excerpt(said, name string) string {
 	at := strings.Index(said, name)
 	if at < 0 || len(said) <= lineRunes {
 		return text.Line(said, lineRunes)

@@ -21,8 +21,8 @@ type Scan struct {
 	// mebibyte that were not scanned.
 	Skipped int
 
-	words []uint16 // of the lines, in order
-	start int32    // number that the first line has before it, as of a part of a file; or 0
+	words []uint16 // the hashes of the words of all lines, in order
+	start int32    // the line number printed before the first line; 0 if there is none
 }
 
 // A Line is a line of a text. Offsets are in bytes of the text.
@@ -39,10 +39,10 @@ type Line struct {
 	// a whole: less than 20 bytes or two words, or more than 400 bytes.
 	Key uint64
 
-	words, wordsEnd int32 // its words
+	words, wordsEnd int32 // the range of its words in Scan.words
 	shape           shape
-	indent          uint8 // blanks before it, behind its number, up to 255
-	fails           bool  // it speaks of an error
+	indent          uint8 // number of blanks before the content, after a line number; at most 255
+	fails           bool  // it mentions an error
 }
 
 // A Mark is one occurrence of an identifier in a text, or of a compound that
@@ -59,20 +59,20 @@ type Mark struct {
 	Left, Right int32
 
 	kind  Kind
-	inner bool // it is the name of a file at the end of a path, which has a mark of its own
+	inner bool // it is the file name at the end of a path; the path has its own mark
 }
 
-// bounds of a line that may be copied as a whole, and of a word beside an
-// identifier, in bytes.
+// Bounds in bytes: of a line that may be copied as a whole, and of the distance and the
+// length of a word beside an identifier.
 const (
-	leastCopied = 20
-	mostCopied  = 400
-	mostBeside  = 40
+	minCopied = 20
+	maxCopied = 400
+	maxBeside = 40
 )
 
-// mostScanned is how many bytes of a text a scan looks at. Of a longer text it looks at
-// the first half of that and at the last.
-const mostScanned = 1 << 20
+// maxScanned is the number of bytes of a text that are scanned. Of a longer text, half of
+// them are at the beginning and half at the end.
+const maxScanned = 1 << 20
 
 // NewScan scans a text in one pass. Of a text of more than a mebibyte it
 // scans the beginning and the end, see [Scan.Skipped].
@@ -80,20 +80,20 @@ func NewScan(text string) *Scan {
 	s := &Scan{Text: text}
 	head, tail := scanned(text)
 	s.Lines = make([]Line, 0, 2+strings.Count(text[:head], "\n")+strings.Count(text[tail:], "\n"))
-	s.stretch(0, head)
+	s.scanSpan(0, head)
 	if tail < len(text) {
-		s.stretch(tail, len(text))
+		s.scanSpan(tail, len(text))
 	}
 	s.Skipped = tail - head
 	return s
 }
 
-// scanned returns up to where a text is scanned from its beginning, and from where on
-// to its end: both are its length if all of it is. It cuts between lines, unless that
-// leaves half of a part out.
+// scanned returns the parts of s that are scanned: s[:head] and s[tail:]. Both offsets are
+// len(s) if all of s is scanned. It cuts between lines, unless a part would lose more than
+// half of its bytes.
 func scanned(s string) (head, tail int) {
-	const half = mostScanned / 2
-	if len(s) <= mostScanned {
+	const half = maxScanned / 2
+	if len(s) <= maxScanned {
 		return len(s), len(s)
 	}
 	if head = strings.LastIndexByte(s[:half], '\n'); head < half/2 {
@@ -106,8 +106,8 @@ func scanned(s string) (head, tail int) {
 	return head, text.Ceil(s, tail)
 }
 
-// stretch scans a text between two offsets.
-func (s *Scan) stretch(from, to int) {
+// scanSpan scans the text between two offsets.
+func (s *Scan) scanSpan(from, to int) {
 	text := s.Text[:to]
 	var found []Mark
 	identifiers(text[from:], true, func(id Identifier, at int) {
@@ -150,7 +150,7 @@ func (s *Scan) line(from, to int, found []Mark) {
 	from += indent
 	to = from + len(whole)
 	bare := whole
-	if n := margin(whole); n > 0 {
+	if n := lineNumberPrefix(whole); n > 0 {
 		if len(s.Lines) == 0 {
 			s.start = number32(whole)
 		}
@@ -161,14 +161,14 @@ func (s *Scan) line(from, to int, found []Mark) {
 	}
 	l := Line{
 		From: int32(to - len(bare)), To: int32(to), First: int32(len(s.Marks)),
-		Key: copyKey(bare), shape: shapeOf(bare), indent: uint8(min(indent, 255)), fails: fails(bare),
+		Key: copyKey(bare), shape: shapeOf(bare), indent: uint8(min(indent, 255)), fails: mentionsError(bare),
 	}
 	s.Marks = append(s.Marks, found...)
 	l.End = int32(len(s.Marks))
 	for i := l.First; i < l.End; i++ {
 		m := &s.Marks[i]
-		m.Left = int32(beside(s.Text, from, int(m.From), -1))
-		m.Right = int32(beside(s.Text, int(m.To), to, +1))
+		m.Left = int32(excerptEnd(s.Text, from, int(m.From), -1))
+		m.Right = int32(excerptEnd(s.Text, int(m.To), to, +1))
 	}
 	l.words = int32(len(s.words))
 	s.words = appendWords(s.words, bare)
@@ -176,10 +176,11 @@ func (s *Scan) line(from, to int, found []Mark) {
 	s.Lines = append(s.Lines, l)
 }
 
-// appendWords appends the words of a line of four letters or more, each as a number
-// that others may have, too.
+// appendWords appends the 16-bit hashes of the words of a line that have four letters or
+// more. Words that differ only in case have the same hash. Of a long line it reads the
+// first 800 bytes.
 func appendWords(list []uint16, line string) []uint16 {
-	line = line[:min(len(line), 2*mostCopied)]
+	line = line[:min(len(line), 2*maxCopied)]
 	h, n := uint32(2166136261), 0
 	for i := 0; i <= len(line); i++ {
 		if i < len(line) {
@@ -207,9 +208,9 @@ func number32(text string) int32 {
 	return n
 }
 
-// margin returns how many bytes at the beginning of a line are its number, as
-// editors and tools write them: "12→", "12" and a tab.
-func margin(line string) int {
+// lineNumberPrefix returns the length in bytes of the line number that an editor or a tool
+// printed before a line, "12→" or "12" and a tab. It returns 0 if there is none.
+func lineNumberPrefix(line string) int {
 	if n := text.Digits(line); n > 0 {
 		for _, sign := range [...]string{"→", "\t"} {
 			if strings.HasPrefix(line[n:], sign) {
@@ -220,9 +221,9 @@ func margin(line string) int {
 	return 0
 }
 
-// origin returns how many bytes at the beginning of a line say where it is from, as
-// tools for searching write them: "12:", "12|", "file:12:".
-func origin(line string) int {
+// searchPrefix returns the length in bytes of the location that a search tool printed before
+// a line: "12:", "12|" or "file:12:". It returns 0 if there is none.
+func searchPrefix(line string) int {
 	i := 0
 	if colon := strings.IndexByte(line, ':'); colon > 0 && !strings.ContainsAny(line[:colon], " \t") && (line[0] < '0' || line[0] > '9') {
 		i = colon + 1
@@ -233,10 +234,11 @@ func origin(line string) int {
 	return 0
 }
 
-// beside returns how far an identifier's excerpt goes on one side of it: behind the
-// nearest word between two offsets, of which the identifier is at the one that the
-// step leads away from.
-func beside(s string, from, to, step int) int {
+// excerptEnd returns the offset where the excerpt around an identifier ends on one side:
+// at the far end of the nearest word in s[from:to]. With step -1 the identifier begins at
+// to and the excerpt grows to the left; with step 1 it ends at from and grows to the right.
+// Without a word within maxBeside bytes the excerpt ends at the identifier.
+func excerptEnd(s string, from, to, step int) int {
 	i, end := from, to
 	if step < 0 {
 		i, end = to-1, from-1
@@ -245,13 +247,13 @@ func beside(s string, from, to, step int) int {
 	for i != end && classes[s[i]]&wordBytes == 0 {
 		i += step
 	}
-	if i == end || (i-start)*step > mostBeside {
+	if i == end || (i-start)*step > maxBeside {
 		if step < 0 {
 			return start + 1
 		}
 		return start
 	}
-	for i != end && classes[s[i]]&wordBytes != 0 && (i-start)*step <= mostBeside {
+	for i != end && classes[s[i]]&wordBytes != 0 && (i-start)*step <= maxBeside {
 		i += step
 	}
 	if step < 0 {
@@ -280,10 +282,10 @@ const (
 	prime64  = 1099511628211
 )
 
-// copyKey returns what [Line.Key] is.
+// copyKey returns the [Line.Key] of a line without its line number.
 func copyKey(line string) uint64 {
-	line = line[origin(line):]
-	if len(line) < leastCopied {
+	line = line[searchPrefix(line):]
+	if len(line) < minCopied {
 		return 0
 	}
 	h, n := uint64(offset64), 0
@@ -308,13 +310,13 @@ func copyKey(line string) uint64 {
 		letters = letters || is && letter
 		letter = is
 	}
-	if n < leastCopied || n > mostCopied || blanks == 0 || !letters {
+	if n < minCopied || n > maxCopied || blanks == 0 || !letters {
 		return 0
 	}
 	return max(h, 1)
 }
 
-// A shape is what a line looks like.
+// A shape is the syntactic form of a line, guessed from its beginning and end.
 type shape uint8
 
 const (
@@ -328,7 +330,8 @@ const (
 	shapes
 )
 
-// shapeOf says what a line looks like, in the languages that agents write most.
+// shapeOf returns the shape of a line by the syntax of the most common programming
+// languages. line must not be empty.
 func shapeOf(line string) shape {
 	switch line[0] {
 	case '/', '#', '*':
@@ -354,7 +357,7 @@ func shapeOf(line string) shape {
 	return shapePlain
 }
 
-// leading has the words that lines of code begin with.
+// leading maps keywords at the beginning of a line to the shape of the line.
 var leading = lazy.Value[map[string]shape]{Make: func() map[string]shape {
 	return map[string]shape{
 		"import": shapeImport, "from": shapeImport, "use": shapeImport, "package": shapeImport, "require": shapeImport,
@@ -367,8 +370,8 @@ var leading = lazy.Value[map[string]shape]{Make: func() map[string]shape {
 	}
 }}
 
-// fails reports whether a line speaks of an error.
-func fails(line string) bool {
+// mentionsError reports whether the first 300 bytes of a line mention an error or a failure.
+func mentionsError(line string) bool {
 	line = line[:min(len(line), 300)]
 	return strings.Contains(line, "rror") || strings.Contains(line, "ail") && (strings.Contains(line, "fail") || strings.Contains(line, "FAIL") || strings.Contains(line, "Fail")) ||
 		strings.Contains(line, "FAIL") || strings.Contains(line, "ERROR")

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// Of a long text a scan has the lines at its beginning and at its end, each whole, and
-// says how much it has not; marks are in order, and where they say.
+// The scan of a long text has whole lines at its beginning and its end, and the number of
+// skipped bytes. Marks are in order, and their offsets are right.
 func TestScanOfALongText(t *testing.T) {
 	var b strings.Builder
-	for i := 0; b.Len() < 2*mostScanned; i++ {
+	for i := 0; b.Len() < 2*maxScanned; i++ {
 		fmt.Fprintf(&b, "line %d of pkg/file%d.go\n", i, i)
 	}
 	all := strings.TrimSuffix(b.String(), "\n")
 	for name, text := range map[string]string{
-		"lines": all, "one line": strings.ReplaceAll(all, "\n", " "), "wide letters": strings.Repeat("日本語 ", mostScanned/3),
+		"lines": all, "one line": strings.ReplaceAll(all, "\n", " "), "wide letters": strings.Repeat("日本語 ", maxScanned/3),
 	} {
 		s := NewScan(text)
-		if s.Text != text || s.Skipped < len(text)-mostScanned || s.Skipped > len(text)-mostScanned/2 {
+		if s.Text != text || s.Skipped < len(text)-maxScanned || s.Skipped > len(text)-maxScanned/2 {
 			t.Errorf("%s: %d of %d bytes were not looked at", name, s.Skipped, len(text))
 		}
 		first, last := s.Lines[0], s.Lines[len(s.Lines)-1]
@@ -37,7 +37,7 @@ func TestScanOfALongText(t *testing.T) {
 			t.Errorf("%s: marks are not in order", name)
 		}
 	}
-	if s := NewScan(all[:mostScanned]); s.Skipped != 0 {
+	if s := NewScan(all[:maxScanned]); s.Skipped != 0 {
 		t.Errorf("%d bytes of a text that is short enough were not looked at", s.Skipped)
 	}
 }

@@ -48,7 +48,7 @@ func TestLinesThatSayTheSame(t *testing.T) {
 	}
 }
 
-// Words are told apart whatever their case, and those of fewer than four letters are none.
+// Words are compared without case, and words of fewer than four letters are ignored.
 func TestWordsOfLines(t *testing.T) {
 	words := func(line string) []uint16 { return appendWords(nil, line) }
 	if a, b := words("Mend the LAMP_bulb, été 12345"), words("mend lamp bulb ÉTÉ été"[:14]); len(a) != 4 || !slices.Equal(a[:3], b) {
@@ -67,7 +67,7 @@ func TestWordsOfLines(t *testing.T) {
 	if len(seen) < 950 {
 		t.Errorf("1000 words have %d keys", len(seen))
 	}
-	if long := words(strings.Repeat("lamp ", 400)); len(long) != (2*mostCopied+1)/5 {
+	if long := words(strings.Repeat("lamp ", 400)); len(long) != (2*maxCopied+1)/5 {
 		t.Errorf("%d words of a long line", len(long))
 	}
 }
@@ -114,7 +114,7 @@ func TestPartOfAFile(t *testing.T) {
 	}
 }
 
-// sound checks what all scans have.
+// sound checks the invariants of a scan.
 func sound(t interface{ Fatalf(string, ...any) }, s *Scan) {
 	at, mark, word := int32(0), int32(0), int32(0)
 	for k, l := range s.Lines {

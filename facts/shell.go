@@ -9,14 +9,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A commandLine is a command line that was read once.
+// A commandLine is a parsed command line with its source text.
 type commandLine struct {
 	*shell.Line
 	whole string
 }
 
-// readLine reads a command line. One that is no line of a shell has no commands, and
-// its text is all of it.
+// readLine parses a command line. A line with a syntax error has no commands.
 func readLine(line string) commandLine {
 	l, err := shell.Parse(line)
 	if err != nil {
@@ -25,9 +24,9 @@ func readLine(line string) commandLine {
 	return commandLine{l, line}
 }
 
-// said returns what tells most of a line: without comments and changes of the directory
-// before it, and the texts of here-documents.
-func (l commandLine) said() string {
+// summary returns the line without leading comments and changes of directory, and without
+// the texts of here-documents, shortened to lineRunes.
+func (l commandLine) summary() string {
 	line := l.Text
 	if i := strings.Index(line, "<<"); i >= 0 && !strings.Contains(line[:i], "$(") {
 		if end := strings.IndexByte(line[i:], '\n'); end >= 0 {
@@ -37,14 +36,14 @@ func (l commandLine) said() string {
 	return text.Line(line, lineRunes)
 }
 
-// run returns the directory in which a line runs what it runs, and that on one line
-// and without 2>&1 at the end.
-func (l commandLine) run() (dir, rest string) {
+// normalized returns the directory in which a line runs its commands, and the commands on
+// one line without 2>&1 at the end. Lines for which both are equal repeat one another.
+func (l commandLine) normalized() (dir, rest string) {
 	return l.Dir, strings.TrimSuffix(text.Fold(l.Text), " 2>&1")
 }
 
-// shows reports whether a line only shows what is there.
-func (l commandLine) shows() bool {
+// readOnly reports whether all commands of a line only show something.
+func (l commandLine) readOnly() bool {
 	for i := range l.Commands {
 		if c := &l.Commands[i]; !c.Looks() && !c.Silent() {
 			return false
@@ -53,9 +52,9 @@ func (l commandLine) shows() bool {
 	return len(l.Commands) > 0
 }
 
-// doers returns how many commands of a line do more than change the directory or
-// say something.
-func (l commandLine) doers() int {
+// activeCommands returns the number of commands of a line other than cd, echo, head and
+// tail. It returns 1 for a line of a single command.
+func (l commandLine) activeCommands() int {
 	n, outer := 0, 0
 	for i := range l.Commands {
 		c := &l.Commands[i]
@@ -75,8 +74,8 @@ func (l commandLine) doers() int {
 	return n
 }
 
-// keys returns, for each command of a line that does something, what makes two of them
-// attempts at the same thing: its words without options.
+// keys returns a key for each command of a line that does something: its first words
+// without options. Commands with equal keys are attempts at the same thing.
 func (l commandLine) keys() []string {
 	var keys []string
 	for i := range l.Commands {
@@ -91,14 +90,14 @@ func (l commandLine) keys() []string {
 			keys = append(keys, strings.Join(append([]string{c.Name}, words[:min(len(words), 4)]...), " "))
 		}
 	}
-	if len(l.Commands) == 0 && l.Text != "" { // nothing else is known of it
-		keys = append(keys, l.said())
+	if len(l.Commands) == 0 && l.Text != "" { // the line has a syntax error
+		keys = append(keys, l.summary())
 	}
 	return keys
 }
 
-// changes returns what the commands of a line do to files that somebody works on: not
-// what programs leave of their own, such as logs and binaries.
+// changes returns the changes that the commands of a line make to source files. Files that
+// programs write on their own, such as logs and binaries, do not count.
 func (l commandLine) changes() []change {
 	var out []change
 	for i := range l.Commands {
@@ -107,7 +106,7 @@ func (l commandLine) changes() []change {
 		case "apply_patch", "applypatch", "patch", "git":
 			if list := fromPatches(patchesOf(c)); len(list) > 0 {
 				n := 0
-				for _, e := range c.Effects { // they have the same order, and the directory
+				for _, e := range c.Effects { // in the same order as list, with paths that include the directory
 					if e.Act != shell.Read && n < len(list) {
 						list[n].path = e.Path
 						n++
@@ -126,7 +125,7 @@ func (l commandLine) changes() []change {
 	return out
 }
 
-// patchesOf returns what the patch does that a command is given in the line.
+// patchesOf returns the patches that a command gets on standard input or as arguments.
 func patchesOf(c *shell.Command) []shell.Patch {
 	switch {
 	case c.Fed:
@@ -137,7 +136,8 @@ func patchesOf(c *shell.Command) []shell.Patch {
 	return nil
 }
 
-// changeOf returns what a command does to a file.
+// changeOf returns the change that an effect of a command is, and false if it is none that
+// becomes a fact.
 func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 	switch e.Act {
 	case shell.Delete:
@@ -170,12 +170,12 @@ func changeOf(c *shell.Command, e shell.Effect) (change, bool) {
 	return change{}, false
 }
 
-// isName reports whether a path may be one of a file that is worth a fact.
+// isName reports whether a path is plausible as the name of a file.
 func isName(path string) bool {
 	return path != "" && len(path) < 300 && !strings.ContainsAny(path, "\n\x00") && path != "." && path != ".."
 }
 
-// writings returns what the commands of a line do to files.
+// writings returns the files that the commands of a line write.
 func (l commandLine) writings() []writing {
 	var out []writing
 	for i := range l.Commands {
@@ -202,16 +202,16 @@ func (l commandLine) writings() []writing {
 	return out
 }
 
-// A seen is a file that a command shows, or a part of it.
-type seen struct {
+// A shownFile is a file that a command prints, and the part of it that is printed.
+type shownFile struct {
 	path string
 	part extent
 }
 
-// readings returns the files that the commands of a line show. What a pipe leaves
-// of them is not known.
-func (l commandLine) readings() []seen {
-	var out []seen
+// readings returns the files that the commands of a line print. The part of a file is
+// unknown if the output goes through a pipe.
+func (l commandLine) readings() []shownFile {
+	var out []shownFile
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		if !c.Looks() {
@@ -222,24 +222,24 @@ func (l commandLine) readings() []seen {
 		case "cat", "nl", "bat", "less", "more":
 			part = allLines
 		case "head":
-			part = headed(c.Args)
+			part = headExtent(c.Args)
 		case "sed":
-			part = printed(c.Script())
+			part = sedExtent(c.Script())
 		}
 		if !c.Shown {
 			part = extent{}
 		}
 		for _, e := range c.Effects {
 			if isName(e.Path) && (part != extent{} || isFile(e.Path[strings.LastIndexByte(e.Path, '/')+1:])) {
-				out = append(out, seen{e.Path, part})
+				out = append(out, shownFile{e.Path, part})
 			}
 		}
 	}
 	return out
 }
 
-// headed returns the part of a file that head shows with some arguments.
-func headed(args []string) extent {
+// headExtent returns the part of a file that head prints with these arguments.
+func headExtent(args []string) extent {
 	lines := 10
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -255,7 +255,7 @@ func headed(args []string) extent {
 			a = strings.TrimPrefix(a, "-")
 		}
 		switch n, err := strconv.Atoi(a); {
-		case err == nil && n < 0: // all but the last
+		case err == nil && n < 0: // head prints all lines but the last ones
 			return extent{}
 		case err == nil && n > 0:
 			lines = n
@@ -264,8 +264,9 @@ func headed(args []string) extent {
 	return extent{1, lines}
 }
 
-// printed returns the lines that a script of sed prints, such as 10,40p.
-func printed(script string) extent {
+// sedExtent returns the lines that a sed script such as 10,40p prints. Other scripts have
+// an unknown part.
+func sedExtent(script string) extent {
 	lines, ok := strings.CutSuffix(script, "p")
 	from, to, two := strings.Cut(lines, ",")
 	a, err := strconv.Atoi(from)

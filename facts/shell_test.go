@@ -21,20 +21,20 @@ func TestSaid(t *testing.T) {
 		{"what is no line of a shell stays", "cd x && echo 'it", "cd x && echo 'it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := readLine(tt.in).said(); got != tt.want {
+			if got := readLine(tt.in).summary(); got != tt.want {
 				t.Errorf("said of %q = %q, want %q", tt.in, got, tt.want)
 			}
 		})
 	}
 }
 
-// What only changes the directory or says something is no doing, but where it is all.
+// Commands such as cd and echo are not active, unless they are the only command.
 func TestDoers(t *testing.T) {
 	for line, want := range map[string]int{
 		"cd a && go test ./...": 1, "go build && go test": 2, "echo a; cd b": 0, "echo a": 1, "go test | tail -3": 1, "go test": 1, "": 0,
 		"go build && echo built && go vet && head x": 2,
 	} {
-		if got := readLine(line).doers(); got != want {
+		if got := readLine(line).activeCommands(); got != want {
 			t.Errorf("%q has %d commands that do something, want %d", line, got, want)
 		}
 	}
@@ -69,15 +69,15 @@ func TestChanges(t *testing.T) {
 func TestReadings(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		want []seen
+		want []shownFile
 	}{
-		{"cat a.go && head -n 5 b.go", []seen{{"a.go", allLines}, {"b.go", extent{1, 5}}}},
-		{"cd w && sed -n '10,40p' a.go; cat b.go | head", []seen{{"w/a.go", extent{10, 40}}, {"w/b.go", extent{}}}},
-		{"grep -A 3 x a.go", []seen{{"a.go", extent{}}}},
+		{"cat a.go && head -n 5 b.go", []shownFile{{"a.go", allLines}, {"b.go", extent{1, 5}}}},
+		{"cd w && sed -n '10,40p' a.go; cat b.go | head", []shownFile{{"w/a.go", extent{10, 40}}, {"w/b.go", extent{}}}},
+		{"grep -A 3 x a.go", []shownFile{{"a.go", extent{}}}},
 		{"rg x internal", nil},
 		{"cp a.go b.go; cat c.go > d.go", nil},
 	} {
-		if diff := cmp.Diff(tt.want, readLine(tt.in).readings(), cmp.AllowUnexported(seen{}, extent{})); diff != "" {
+		if diff := cmp.Diff(tt.want, readLine(tt.in).readings(), cmp.AllowUnexported(shownFile{}, extent{})); diff != "" {
 			t.Errorf("files that %q shows (-want +got):\n%s", tt.in, diff)
 		}
 	}
@@ -98,7 +98,7 @@ func FuzzCommandLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		l := readLine(line)
-		if got := l.said(); utf8.RuneCountInString(got) > lineRunes+1 || strings.ContainsAny(got, "\n\t") {
+		if got := l.summary(); utf8.RuneCountInString(got) > lineRunes+1 || strings.ContainsAny(got, "\n\t") {
 			t.Errorf("%q says %q: more than a line", line, got)
 		}
 		for _, c := range l.changes() {
@@ -111,11 +111,11 @@ func FuzzCommandLine(f *testing.F) {
 				t.Errorf("writings of %q have %+v", line, w)
 			}
 		}
-		l.shows()
+		l.readOnly()
 		l.keys()
 		l.readings()
-		l.doers()
-		l.run()
+		l.activeCommands()
+		l.normalized()
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// What is quoted on a line, by the marks of code and of prose.
+// Quotations on a line, with the marks of code and of prose.
 func TestQuotes(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
@@ -39,7 +39,7 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// What single words and lines are taken for.
+// The classification of single words and lines.
 func TestWhatWordsAre(t *testing.T) {
 	for _, tt := range []struct {
 		what string
@@ -49,7 +49,7 @@ func TestWhatWordsAre(t *testing.T) {
 	}{
 		{"success", succeeds, []string{"ok", "PASS", "done", "Success", "x: ok", "Build succeeded", "It ended successfully."}, []string{"okay", "not done", "not successfully", "", "pass it on"}},
 		{
-			"a place in a file", located,
+			"a place in a file", startsWithPosition,
 			[]string{"main.go:17: unused", "main.go:123456:4: unused", "[lint] main.go:17:4: unused", "[a.b:go] main.go:17: unused"},
 			[]string{"main.go:1234567: unused", "main:17: unused", "see main.go:17: unused", "main.go:: unused", "main.go:17 unused", strings.Repeat("a", 199) + ".c:1: x", "no place"},
 		},
@@ -72,7 +72,7 @@ func TestWhatWordsAre(t *testing.T) {
 	}
 }
 
-// Ids have digits enough, and nothing that is in no id.
+// An id has enough digits, and only the characters of ids.
 func TestIsID(t *testing.T) {
 	for w, want := range map[string]bool{
 		"AB123": true, "AB12": false, "12345": false, "ABCDEFGHIJ1234": true, "ABCDEFGHIJ12345": false, "ab_123": true, "ab-12": false, "A-123": true,
@@ -103,7 +103,7 @@ func TestTestCase(t *testing.T) {
 	}
 }
 
-// A check list has what is to be done, what is done, and what is in progress.
+// A check list has entries that are open, done and in progress.
 func TestBoxes(t *testing.T) {
 	got := boxes([]sentence{{text: "Mend it", box: ' '}, {text: "Paint it", box: 'x'}, {text: "Look", box: '~' | 0x20}, {text: "A sentence."}})
 	want := []entry{{"", "Mend it", StatusPending}, {"", "Paint it", StatusCompleted}, {"", "Look", StatusActive}}
@@ -112,15 +112,15 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// What succeeded mends what failed if both are attempts at the same.
+// A success resolves a failure if both are attempts at the same thing.
 func TestCovers(t *testing.T) {
 	for _, tt := range []struct {
 		name, key, other string
 		want             bool
 	}{
 		{"the same", "make lint", "make lint", true},
-		{"a test of all", suiteKey, "go test ./lamp", true},
-		{"a test of all, and an edit", suiteKey, "edit test.go", false},
+		{"a test of all", allTestsKey, "go test ./lamp", true},
+		{"a test of all, and an edit", allTestsKey, "edit test.go", false},
 		{"all packages, and one", "go test ./...", "go test ./lamp", true},
 		{"one package, and another", "go test ./lens", "go test ./lamp", false},
 		{"the same with more words", "go test ./lamp", "go test ./lamp -v", true},
@@ -165,7 +165,8 @@ func TestAnErrorThatComesBack(t *testing.T) {
 	}
 }
 
-// What a call reads says what its JSON has, and a command in the background nothing yet.
+// The fact of a read has the fields of its JSON result. A command in the background has no
+// outcome yet.
 func TestWhatACallReads(t *testing.T) {
 	for _, tt := range []struct {
 		name, tool string
@@ -184,8 +185,8 @@ func TestWhatACallReads(t *testing.T) {
 	}
 }
 
-// What became of a line is the words that changed, behind the name before them; one line may
-// be the beginning of the other, or its end.
+// The change of a line is described by its changed words, after the name before them. One
+// line may be a prefix or a suffix of the other.
 func TestReplaced(t *testing.T) {
 	for _, tt := range []struct{ old, now, want string }{
 		{"poolSize = 5", "poolSize = 30", "poolSize: 5 → 30"},
@@ -202,13 +203,13 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// The surroundings of a name begin with a word, and have the name whole.
+// The excerpt around a name begins with a whole word and has the whole name.
 func TestAround(t *testing.T) {
-	if got := around("see ID-4711 there", "ID-4711"); got != "see ID-4711 there" {
+	if got := excerpt("see ID-4711 there", "ID-4711"); got != "see ID-4711 there" {
 		t.Errorf("of a short sentence, %q", got)
 	}
 	for _, said := range []string{strings.Repeat("lamp ", 100) + "ID-4711 is dark", strings.Repeat("x", 400) + " ID-4711 is dark", "ID-4711 is dark " + strings.Repeat("lamp ", 100)} {
-		got := around(said, "ID-4711")
+		got := excerpt(said, "ID-4711")
 		first, _, _ := strings.Cut(strings.TrimPrefix(got, text.Ellipsis), " ")
 		if !strings.Contains(got, "ID-4711 is dark") || !slices.Contains(strings.Fields(said), first) || len(got) > 2*lineRunes || strings.HasPrefix(got, text.Ellipsis) == strings.HasPrefix(said, "ID") {
 			t.Errorf("around the name in %q is %q", said, got)
@@ -240,13 +241,13 @@ func TestScratch(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/tmp/lamp.go": true, "/private/tmp/lamp.go": true, "/var/folders/1/lamp.go": true, "/srv/tmp/lamp.go": false, "tmp/lamp.go": false, "/tmp": false,
 	} {
-		if got := scratch(path); got != want {
+		if got := isTemporary(path); got != want {
 			t.Errorf("%s is not to last: %v, want %v", path, got, want)
 		}
 	}
 }
 
-// A reason is what follows a word that gives one; what is to be avoided says so.
+// A reason is the words after a conjunction. After "to avoid" it includes these words.
 func TestReasons(t *testing.T) {
 	for said, want := range map[string]string{
 		"I use a lock to avoid a data race":          "to avoid a data race",

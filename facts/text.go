@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Bounds of what a fact says, in runes.
+// Bounds of the texts of facts, in runes.
 const (
 	taskRunes     = 600
 	sentenceRunes = 300
@@ -16,9 +16,9 @@ const (
 	shortRunes    = 120
 )
 
-// whole folds s to at most n runes that end with a sentence, if one ends in
-// the second half.
-func whole(s string, n int) string {
+// cutAtSentence returns s on one line, cut to at most n runes. If a sentence ends in the
+// second half of the rest, it cuts after that sentence.
+func cutAtSentence(s string, n int) string {
 	said := text.Line(strings.ReplaceAll(s, "**", ""), n)
 	if !strings.HasSuffix(said, text.Ellipsis) {
 		return said
@@ -33,12 +33,12 @@ func whole(s string, n int) string {
 
 // A sentence is one sentence or list entry of a text.
 type sentence struct {
-	text   string // folded, without marks of Markdown before it or ** in it
-	head   string // in lower case, the heading or the line with a colon above it
-	item   bool   // of a list
-	number bool   // of a numbered list
-	title  bool   // a heading
-	box    byte   // of a check list: ' ' is open, 'x' is done; otherwise 0
+	text   string // on one line, without Markdown before it and ** in it
+	head   string // the heading, or the line that ends with a colon, above it; in lower case
+	item   bool   // it is in an entry of a list
+	number bool   // it is in an entry of a numbered list
+	title  bool   // it is a heading
+	box    byte   // the mark in the box of a check list: ' ' is open, 'x' is done; 0 without a box
 	para   int    // number of its paragraph
 }
 
@@ -83,11 +83,11 @@ func sentences(said string) []sentence {
 			flush()
 			continue
 		}
-		s := mark(line)
+		s := parseLine(line)
 		if s.text == "" {
 			continue
 		}
-		if pending != "" && !s.item && !s.title && continues(pending, s.text) {
+		if pending != "" && !s.item && !s.title && continuesLine(pending, s.text) {
 			pending += " " + s.text
 			continue
 		}
@@ -113,7 +113,7 @@ func sentences(said string) []sentence {
 	return out
 }
 
-// fenceOf returns the run of signs that opens a block of code.
+// fenceOf returns the fence with which a line begins, ``` or ~~~, or "".
 func fenceOf(line string) string {
 	for _, f := range [...]string{"```", "~~~"} {
 		if strings.HasPrefix(line, f) {
@@ -123,16 +123,16 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// continues reports whether next goes on with the line before it, which was
-// wrapped.
-func continues(line, next string) bool {
+// continuesLine reports whether next continues the sentence of line: the text was wrapped
+// between them.
+func continuesLine(line, next string) bool {
 	c := next[0]
 	return len(line) >= 50 && !strings.ContainsRune(".!?:\"", rune(line[len(line)-1])) &&
 		('a' <= c && c <= 'z' || c == '`' || c == '(')
 }
 
-// mark takes the marks of Markdown off a line.
-func mark(line string) sentence {
+// parseLine parses a line of Markdown into a sentence without its marks.
+func parseLine(line string) sentence {
 	var s sentence
 	if h := strings.TrimLeft(line, "#"); h != line && len(line)-len(h) <= 6 && strings.HasPrefix(h, " ") {
 		s.title = true
@@ -164,13 +164,13 @@ func mark(line string) sentence {
 	return s
 }
 
-// phrases are words and phrases to find in a text, by their first word.
+// phrases is a set of words and phrases to find in a text, by their first word.
 type phrases struct {
 	lazy.Reading[map[string][]string]
 }
 
-// phrasesOf makes phrases of a list with one in each line, or more with a bar
-// between them.
+// phrasesOf parses a list of phrases, separated by line feeds or bars. It parses the list
+// at the first use.
 func phrasesOf(list string) *phrases {
 	return &phrases{lazy.Reading[map[string][]string]{Text: list, Read: readPhrases}}
 }
@@ -186,8 +186,8 @@ func readPhrases(list string) map[string][]string {
 	return p
 }
 
-// find returns where the first of the phrases stands in a text in lower case,
-// and the phrase, or -1.
+// find returns the offset of the first phrase in low, a text in lower case, and the phrase.
+// The offset is -1 if there is none.
 func (p *phrases) find(low string) (at int, phrase string) {
 	table := p.Get()
 	for i := 0; i < len(low); {
@@ -206,13 +206,13 @@ func (p *phrases) find(low string) (at int, phrase string) {
 	return -1, ""
 }
 
-// in reports whether one of the phrases is in a text in lower case.
+// in reports whether one of the phrases is in low, a text in lower case.
 func (p *phrases) in(low string) bool {
 	at, _ := p.find(low)
 	return at >= 0
 }
 
-// begins reports whether a text in lower case begins with one of the phrases.
+// begins reports whether low, a text in lower case, begins with one of the phrases.
 func (p *phrases) begins(low string) bool {
 	for _, f := range p.Get()[low[:wordEnd(low)]] {
 		if strings.HasPrefix(low, f) && (len(f) == len(low) || !letter(low[len(f)])) {
@@ -231,7 +231,8 @@ func wordEnd(s string) int {
 	return n
 }
 
-// letter reports whether c is of a word. An apostrophe is.
+// letter reports whether the byte c is a part of a word: a letter, a digit, an apostrophe,
+// an underscore or a byte outside ASCII.
 func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '\'' || c == '_' || c >= utf8.RuneSelf
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// todos is the state of a list of things to do.
+// todos is the state of the task list of a conversation.
 type todos struct {
 	list   []entry
-	block  int    // that changed it last
-	callID string // of the call that changed it last, if a tool keeps it
-	tool   bool   // a tool keeps it
+	block  int    // the block that changed the list last
+	callID string // the call that changed the list last, if a tool keeps it
+	tool   bool   // a tool keeps the list; otherwise it is a check list in a reply
 }
 
 type entry struct {
@@ -23,7 +23,8 @@ type entry struct {
 	status FactStatus
 }
 
-// call reads a call that may change the list, and reports whether it does.
+// call reads call c of block i, which may change the list, and reports whether it is a call
+// of a task list. name is the folded name of the tool.
 func (t *todos) call(i int, name string, c transcript.ToolCall, result string) bool {
 	in := gjson.ParseBytes(c.Input)
 	switch name {
@@ -87,7 +88,7 @@ func (t *todos) call(i int, name string, c transcript.ToolCall, result string) b
 	return false
 }
 
-// set notes that a tool keeps the list.
+// set records that a tool keeps the list, and drops a list from prose.
 func (t *todos) set(i int, call string) {
 	if !t.tool {
 		t.list = nil
@@ -95,14 +96,14 @@ func (t *todos) set(i int, call string) {
 	t.tool, t.block, t.callID = true, i, call
 }
 
-// prose takes a check list that the assistant wrote, unless a tool keeps one.
+// prose takes over a check list from a reply, unless a tool keeps the list.
 func (t *todos) prose(i int, list []sentence) {
 	if found := boxes(list); !t.tool && len(found) > 0 {
 		t.list, t.block = found, i
 	}
 }
 
-// boxes returns the entries of a check list.
+// boxes returns the entries of a check list in sentences.
 func boxes(list []sentence) []entry {
 	var out []entry
 	for _, s := range list {

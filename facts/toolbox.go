@@ -5,22 +5,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A toolbox knows what the tools of a conversation do. It looks each name up once.
+// A toolbox has the properties of the tools of a conversation. It looks up each name once.
 type toolbox struct {
 	table *tool.Table
-	known map[string]kit
+	known map[string]toolInfo
 }
 
-// A kit is a tool in a call: its folded name, its class and whether it only looks, by
-// its name.
-type kit struct {
+// A toolInfo has the folded name and the class of a tool. reads reports whether the name
+// begins with a verb for reading.
+type toolInfo struct {
 	name  string
 	class tool.Class
 	reads bool
 }
 
-// of returns the kit of a call. An editing tool that is told to show a file reads.
-func (b *toolbox) of(c transcript.ToolCall) kit {
+// of returns the toolInfo of a call. The class of an editing tool depends on the arguments:
+// it reads if they ask for a file to be shown.
+func (b *toolbox) of(c transcript.ToolCall) toolInfo {
 	k := b.named(c.Name)
 	if k.class == tool.Edit {
 		k.class = b.table.Of(c)
@@ -28,14 +29,14 @@ func (b *toolbox) of(c transcript.ToolCall) kit {
 	return k
 }
 
-// named returns the kit of a tool, whatever it is told.
-func (b *toolbox) named(name string) kit {
+// named returns the toolInfo of a tool by its name alone.
+func (b *toolbox) named(name string) toolInfo {
 	k, ok := b.known[name]
 	if !ok {
 		folded := tool.Fold(name)
-		k = kit{folded, b.table.Class(name), reads(folded)}
+		k = toolInfo{folded, b.table.Class(name), readOnlyName(folded)}
 		if b.known == nil {
-			b.known = make(map[string]kit)
+			b.known = make(map[string]toolInfo)
 		}
 		b.known[name] = k
 	}

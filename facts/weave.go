@@ -11,28 +11,29 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A weaver makes a graph of a conversation, from its beginning to its end.
-type weaver struct {
+// A graphBuilder builds the graph of a conversation, block by block.
+type graphBuilder struct {
 	g       *Graph
 	msgs    []transcript.Message
 	blocks  []transcript.Block
 	tools   toolbox
-	results map[string]transcript.ToolResult // of the block
+	results map[string]transcript.ToolResult // results in the current block, by the id of their call
 
-	origins map[string]Position // identifier → where it is first
-	paths   paths
-	files   map[int]*file  // node → how it stands
-	same    map[string]int // what is looked up or run → the last call that did
-	open    []failed       // the newest of those that nothing has resolved
-	todos   todos
-	list    int            // the last call that stated all that is to do, or -1
-	updates map[string]int // entry → the last call that updated it
+	origins  map[string]Position // identifier → position of its first occurrence
+	paths    paths
+	files    map[int]*file  // node → state of the file
+	lastSame map[string]int // key of a lookup or a command → its last call
+	open     []failed       // the newest unresolved failures
+	todos    todos
+	list     int            // the last call that stated the whole task list, or -1
+	updates  map[string]int // id of an entry → the last call that updated it
 }
 
-// A file is what calls know of a file since it was last written.
+// A file has the calls whose knowledge of a file is current: the reads since the last write,
+// and the last write.
 type file struct {
 	reads  []reading
-	writes []int // calls
+	writes []int // indexes of calls
 }
 
 // A reading is a call that read a part of a file.
@@ -44,18 +45,18 @@ type reading struct {
 // A failed call waits for a success.
 type failed struct {
 	call, node int
-	key        string // of what would have to succeed
+	key        string // a success with this key resolves the failure, see covers
 }
 
-// watched is how many of the reads of a file and how many failures are remembered
-// that later calls may supersede, so that the cost stays linear.
-const watched = 64
+// maxWatched bounds the reads of a file and the failures that later calls may supersede, so
+// that the cost stays linear in the number of calls.
+const maxWatched = 64
 
-func newWeaver(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *weaver {
-	w := &weaver{
+func newGraphBuilder(msgs []transcript.Message, blocks []transcript.Block, opts *Options) *graphBuilder {
+	w := &graphBuilder{
 		g:    &Graph{index: make(map[nodeKey]int), byID: make(map[string]int)},
 		msgs: msgs, blocks: blocks, results: make(map[string]transcript.ToolResult), origins: make(map[string]Position),
-		files: make(map[int]*file), same: make(map[string]int), list: -1, updates: make(map[string]int),
+		files: make(map[int]*file), lastSame: make(map[string]int), list: -1, updates: make(map[string]int),
 	}
 	if opts != nil {
 		w.tools.table = opts.Tools
@@ -65,7 +66,7 @@ func newWeaver(msgs []transcript.Message, blocks []transcript.Block, opts *Optio
 }
 
 // block reads one block.
-func (w *weaver) block(i int) {
+func (w *graphBuilder) block(i int) {
 	b := &w.blocks[i]
 	clear(w.results)
 	for _, k := range b.Messages {
@@ -89,8 +90,8 @@ func (w *weaver) block(i int) {
 	}
 }
 
-// noteOrigins notes where identifiers are first.
-func (w *weaver) noteOrigins(text string, ref Position) {
+// noteOrigins records the position of the first occurrence of each identifier in a text.
+func (w *graphBuilder) noteOrigins(text string, ref Position) {
 	Each(text, func(id Identifier, _ int) {
 		if _, known := w.origins[id.Text]; !known {
 			w.origins[id.Text] = ref
@@ -98,8 +99,9 @@ func (w *weaver) noteOrigins(text string, ref Position) {
 	})
 }
 
-// origin returns where an identifier was told first, or else ref.
-func (w *weaver) origin(name string, ref Position) Position {
+// origin returns the position of the first occurrence of an identifier, or ref if there is
+// none.
+func (w *graphBuilder) origin(name string, ref Position) Position {
 	if from, ok := w.origins[name]; ok {
 		return from
 	}
@@ -107,9 +109,9 @@ func (w *weaver) origin(name string, ref Position) Position {
 }
 
 // call reads a call, its arguments first.
-func (w *weaver) call(i int, c transcript.ToolCall) {
+func (w *graphBuilder) call(i int, c transcript.ToolCall) {
 	ref := Position{i, c.ID}
-	k := w.g.begin(ref)
+	k := w.g.addCall(ref)
 	w.names(k, ref, c)
 	r, ok := w.results[c.ID]
 	if !ok {
@@ -136,30 +138,32 @@ func (w *weaver) call(i int, c transcript.ToolCall) {
 	case class == tool.Read || class == tool.Command || kit.reads:
 		w.read(k, kit, c, text, fails)
 	case class == tool.Other:
-		w.settled(k, name, c.Name, text, fails)
+		w.noteOutcome(k, name, c.Name, text, fails)
 	}
 }
 
-// plans reports whether a tool may keep a list of things to do.
+// plans reports whether a tool may keep a task list.
 func plans(class tool.Class, name string) bool {
 	return class == tool.Plan || strings.Contains(name, "todo") || strings.Contains(name, "plan")
 }
 
-// isRefusal reports whether a result says that a person did not let a call run.
+// isRefusal reports whether a call did not run: a person refused it, or a parallel call
+// failed.
 func isRefusal(text string) bool {
 	return strings.HasPrefix(text, "The user doesn't want to ") || strings.HasPrefix(text, "The user rejected") ||
 		strings.Contains(text[:min(len(text), 60)], "Sibling tool call errored")
 }
 
-// reportsError reports whether a result that is not marked as a failure is one.
+// reportsError reports whether the text of a result begins like that of an error. Some
+// tools do not mark their errors.
 func reportsError(text string) bool {
 	head := text[:min(len(text), 24)]
 	return strings.HasPrefix(head, "Error: ") || strings.HasPrefix(head, "error: ") || strings.HasPrefix(head, `{"error"`) ||
 		strings.HasPrefix(head, "<tool_use_error>")
 }
 
-// names notes the identifiers in the arguments of a call.
-func (w *weaver) names(k int, ref Position, c transcript.ToolCall) {
+// names records the identifiers in the arguments of call k.
+func (w *graphBuilder) names(k int, ref Position, c transcript.ToolCall) {
 	take := func(text string) {
 		Each(text, func(id Identifier, _ int) {
 			n := w.g.node(nodeName, id.Text, w.origin(id.Text, ref))
@@ -177,17 +181,17 @@ func (w *weaver) names(k int, ref Position, c transcript.ToolCall) {
 	eachLeaf(gjson.ParseBytes(c.Input), 0, take)
 }
 
-// settled notes how a call ended that failures under a key may wait for.
-func (w *weaver) settled(k int, key, about, text string, fails bool) {
+// noteOutcome records the success or failure of call k under a key.
+func (w *graphBuilder) noteOutcome(k int, key, about, text string, fails bool) {
 	if fails {
 		w.fail(k, key, failureOf(text))
 	} else {
-		w.settle(k, key, about)
+		w.resolve(k, key, about)
 	}
 }
 
-// fail notes that a call failed.
-func (w *weaver) fail(k int, key, said string) {
+// fail records that call k failed. said is the line that reports the failure.
+func (w *graphBuilder) fail(k int, key, said string) {
 	ref := w.g.calls[k].ref
 	node := w.g.node(nodeError, cmp.Or(said, key), ref)
 	w.g.nodes[node].Status = StatusOpen
@@ -195,8 +199,8 @@ func (w *weaver) fail(k int, key, said string) {
 	w.open = latest(append(w.open, failed{k, node, key}))
 }
 
-// settle resolves the failures that a success under a key is the end of.
-func (w *weaver) settle(k int, key, about string) {
+// resolve resolves the open failures whose keys the key of a success of call k covers.
+func (w *graphBuilder) resolve(k int, key, about string) {
 	w.open = slices.DeleteFunc(w.open, func(f failed) bool {
 		if !covers(key, f.key) {
 			return false
@@ -208,16 +212,16 @@ func (w *weaver) settle(k int, key, about string) {
 	})
 }
 
-// latest returns the last of a list that is too long.
+// latest cuts a list of more than 2*maxWatched elements to its last maxWatched.
 func latest[T any](list []T) []T {
-	if len(list) > 2*watched {
-		list = append(list[:0], list[len(list)-watched:]...)
+	if len(list) > 2*maxWatched {
+		list = append(list[:0], list[len(list)-maxWatched:]...)
 	}
 	return list
 }
 
 // edit reads a call that writes files.
-func (w *weaver) edit(k int, c transcript.ToolCall, text string, fails bool) {
+func (w *graphBuilder) edit(k int, c transcript.ToolCall, text string, fails bool) {
 	list := writings(c)
 	if fails {
 		path := cmp.Or(tool.Path(c), c.Name)
@@ -227,12 +231,12 @@ func (w *weaver) edit(k int, c transcript.ToolCall, text string, fails bool) {
 	w.g.calls[k].several = len(list) > 1
 	for _, ch := range list {
 		w.write(k, ch)
-		w.settle(k, "edit "+w.paths.clean(ch.path), w.paths.clean(ch.path))
+		w.resolve(k, "edit "+w.paths.clean(ch.path), w.paths.clean(ch.path))
 	}
 }
 
-// write notes that a call wrote a file.
-func (w *weaver) write(k int, ch writing) {
+// write records that call k wrote a file, and marks earlier reads and writes as stale.
+func (w *graphBuilder) write(k int, ch writing) {
 	f, node := w.file(k, ch.path)
 	n := &w.g.nodes[node]
 	n.Status = ch.status
@@ -246,8 +250,8 @@ func (w *weaver) write(k int, ch writing) {
 	f.reads, f.writes = nil, append(f.writes[:0], k)
 }
 
-// file returns how the file at a path stands, and its node.
-func (w *weaver) file(k int, path string) (*file, int) {
+// file returns the state and the node of the file at a path.
+func (w *graphBuilder) file(k int, path string) (*file, int) {
 	name := w.paths.of(path)
 	node := w.g.node(NodeFile, name, w.origin(name, w.origin(path, w.g.calls[k].ref)))
 	f := w.files[node]
@@ -258,8 +262,9 @@ func (w *weaver) file(k int, path string) (*file, int) {
 	return f, node
 }
 
-// see notes that a call read a part of a file.
-func (w *weaver) see(k int, path string, part extent) {
+// noteRead records that call k read a part of a file, and marks earlier reads of the same
+// lines as redundant.
+func (w *graphBuilder) noteRead(k int, path string, part extent) {
 	f, node := w.file(k, path)
 	w.g.use(node, k, ActRead)
 	f.reads = slices.DeleteFunc(f.reads, func(r reading) bool {
@@ -272,8 +277,8 @@ func (w *weaver) see(k int, path string, part extent) {
 	f.reads = latest(append(f.reads, reading{k, part}))
 }
 
-// read reads a call that only looks.
-func (w *weaver) read(k int, kit kit, c transcript.ToolCall, text string, fails bool) {
+// read reads a call that looks something up.
+func (w *graphBuilder) read(k int, kit toolInfo, c transcript.ToolCall, text string, fails bool) {
 	path := tool.Path(c)
 	searches := gjson.GetBytes(c.Input, "pattern").Exists() || gjson.GetBytes(c.Input, "query").Exists()
 	key := "read " + cmp.Or(w.paths.clean(path), c.Name)
@@ -282,48 +287,48 @@ func (w *weaver) read(k int, kit kit, c transcript.ToolCall, text string, fails 
 		w.fail(k, key, failureOf(text))
 	case unchanged(text):
 	case path != "" && !searches && kit.class != tool.Other && !lists(kit.name):
-		w.settle(k, key, path)
-		w.see(k, path, extentOf(c))
+		w.resolve(k, key, path)
+		w.noteRead(k, path, extentOf(c))
 	default:
-		w.settle(k, key, c.Name)
+		w.resolve(k, key, c.Name)
 		if path != "" && isFile(path[strings.LastIndexByte(path, '/')+1:]) {
-			w.see(k, path, extent{})
+			w.noteRead(k, path, extent{})
 		}
-		w.repeat(k, kit.name+"\x00"+string(c.Input), c.Name)
+		w.noteRepeat(k, kit.name+"\x00"+string(c.Input), c.Name)
 	}
 }
 
-// lists reports whether a tool lists what is in a directory.
+// lists reports whether the folded name of a tool is that of a tool that lists files.
 func lists(name string) bool {
 	return name == "ls" || strings.HasPrefix(name, "list") || strings.HasPrefix(name, "readdir") || strings.HasPrefix(name, "glob")
 }
 
-// unchanged reports whether a result says no more than that an earlier one still
-// holds, or was cleared.
+// unchanged reports whether a result has no content of its own: it is empty, refers to an
+// earlier read of the unchanged file, or was cleared.
 func unchanged(text string) bool {
 	head := text[:min(len(text), 120)]
 	return text == "" || strings.Contains(head, "unchanged since last read") || strings.HasPrefix(head, "[Old tool result")
 }
 
-// repeat notes that a call looks up or runs something, and makes the last call
-// that did the same redundant.
-func (w *weaver) repeat(k int, key, about string) {
-	if last, ok := w.same[key]; ok {
+// noteRepeat records that call k looks up or runs the thing with a key, and marks the last
+// call with the same key as redundant.
+func (w *graphBuilder) noteRepeat(k int, key, about string) {
+	if last, ok := w.lastSame[key]; ok {
 		w.g.supersede(last, k, StateRedundant, about, false)
 	}
-	w.same[key] = k
+	w.lastSame[key] = k
 }
 
 // command reads a call that runs a command line.
-func (w *weaver) command(k int, line string, r transcript.ToolResult) {
+func (w *graphBuilder) command(k int, line string, r transcript.ToolResult) {
 	l := readLine(line)
-	said := l.said()
+	said := l.summary()
 	if said == "" {
 		return
 	}
 	node := w.g.node(NodeCommand, said, w.g.calls[k].ref)
 	w.g.use(node, k, ActRun)
-	only := l.shows()
+	only := l.readOnly()
 	o := outcome{status: StatusOK}
 	switch {
 	case only && r.Error:
@@ -338,8 +343,8 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 	if only {
 		keys = []string{"show " + said}
 	}
-	w.g.calls[k].several = l.doers() > 1
-	switch o.status { //nolint:exhaustive // the others are of other facts
+	w.g.calls[k].several = l.activeCommands() > 1
+	switch o.status { //nolint:exhaustive // commands have no other statuses
 	case StatusFailed:
 		if len(keys) > 0 {
 			w.fail(k, keys[len(keys)-1], o.failure)
@@ -349,17 +354,17 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 		return
 	}
 	for _, key := range keys {
-		w.settle(k, key, said)
+		w.resolve(k, key, said)
 	}
-	if suite(line, keys) {
-		w.settle(k, suiteKey, said)
+	if runsAllTests(line, keys) {
+		w.resolve(k, allTestsKey, said)
 	}
 	if !o.commit && !unchanged(r.Text()) {
-		dir, rest := l.run()
-		w.repeat(k, "run\x00"+w.paths.clean(dir)+"\x00"+rest, said)
+		dir, rest := l.normalized()
+		w.noteRepeat(k, "run\x00"+w.paths.clean(dir)+"\x00"+rest, said)
 	}
 	for _, seen := range l.readings() {
-		w.see(k, seen.path, seen.part)
+		w.noteRead(k, seen.path, seen.part)
 	}
 	if only {
 		return
@@ -369,9 +374,8 @@ func (w *weaver) command(k int, line string, r transcript.ToolResult) {
 	}
 }
 
-// plan reads a call that may change a list of things to do, and reports whether it
-// does.
-func (w *weaver) plan(i, k int, name string, c transcript.ToolCall, text string) bool {
+// plan reads a call that may change a task list, and reports whether it does.
+func (w *graphBuilder) plan(i, k int, name string, c transcript.ToolCall, text string) bool {
 	if !w.todos.call(i, name, c, text) {
 		return false
 	}
