@@ -9,25 +9,25 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 )
 
-// lastSent is what was sent for the last call of a conversation that was managed.
+// lastSent identifies the messages sent in the last managed call of a conversation.
 type lastSent struct {
-	call  string        // its id
+	call  string        // the id of the call
 	chain digest.Digest // of the messages
 }
 
-// mostAlone is how many messages that were not sent before are told one by one.
-const mostAlone = 32
+// maxSingleSegments is the number of last messages that get a segment each if no earlier call is known.
+const maxSingleSegments = 32
 
-// account makes the account of what is sent in place of a request.
+// account sets c.sealed to the account of the body that is sent in place of the request.
 func (c *call) account() {
 	if c.proxy.opts.Recorder != nil && c.sent != nil && c.prepared != nil {
 		c.sealed = accountOf(c.prepared.parts, c.sent, c.prepared.before)
 	}
 }
 
-// accountOf returns the account of a body that is sent: what is around the messages; the
-// messages that were sent before, which are not read again; and each further one. It is nil if
-// parts of the body are not known.
+// accountOf returns the account of a sent body. Its segments are the bytes before the messages,
+// one segment for all messages that the call before has sent, one for each later message, and
+// the bytes behind the messages. It returns nil if parts is empty or does not fit the body.
 func accountOf(parts []epoch.Part, body []byte, before lastSent) *api.CallAccount {
 	n := len(parts)
 	if n == 0 || parts[n-1].End > len(body) {
@@ -68,8 +68,9 @@ func accountOf(parts []epoch.Part, body []byte, before lastSent) *api.CallAccoun
 	return a
 }
 
-// sentBefore returns up to which part all was sent by the call before, and its id. Without such
-// a call it is those of the beginning that are too many to be told one by one.
+// sentBefore returns the index of the last part that the call before has sent, and the id of
+// that call. If there is none, it returns the index up to which the first parts share a
+// segment, so that at most maxSingleSegments parts get their own, and no id.
 func sentBefore(parts []epoch.Part, before lastSent) (last int, call string) {
 	if before.call != "" {
 		for i := range parts {
@@ -78,10 +79,10 @@ func sentBefore(parts []epoch.Part, before lastSent) (last int, call string) {
 			}
 		}
 	}
-	return max(0, len(parts)-mostAlone), ""
+	return max(0, len(parts)-maxSingleSegments), ""
 }
 
-// partsOf returns the messages of a body that was read.
+// partsOf returns the spans and chains of the messages of a request.
 func partsOf(q *wire.Request) (parts []epoch.Part) {
 	if q.Doc.Kind(q.List) != rawjson.Array {
 		return nil

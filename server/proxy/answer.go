@@ -11,14 +11,16 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// answer lets the answer of a provider pass, but for its end.
+// answer wraps the body of a provider's answer. The end of an answer to a call is held back
+// until the outcome is recorded; other answers pass. It fails with errUnrecorded if an empty
+// answer cannot be recorded though it must be.
 func (p *Proxy) answer(resp *http.Response) error {
 	c := callOf(resp.Request.Context())
 	if !c.model {
-		resp.Body = &watched{resp.Body, c}
+		resp.Body = &timedBody{resp.Body, c}
 		return nil
 	}
-	h := &held{
+	h := &heldBody{
 		call: c, body: resp.Body, status: resp.StatusCode,
 		tap: wire.NewTap(c.dialect, resp.Header.Get("Content-Type"), strings.Join(resp.Header["Content-Encoding"], ", ")),
 	}
@@ -29,40 +31,41 @@ func (p *Proxy) answer(resp *http.Response) error {
 	return nil
 }
 
-// watched is the body of an answer that nobody reads here.
-type watched struct {
+// timedBody is the body of an answer that the proxy does not read. Each piece resets the idle timer.
+type timedBody struct {
 	io.ReadCloser
 
 	call *call
 }
 
 // Read implements [io.Reader].
-func (w *watched) Read(b []byte) (int, error) {
+func (w *timedBody) Read(b []byte) (int, error) {
 	n, err := w.ReadCloser.Read(b)
-	w.call.heard()
+	w.call.resetIdle()
 	return n, err
 }
 
-// held is the body of an answer to a call, whose end comes when it is recorded.
-type held struct {
+// heldBody is the body of an answer to a call. It gives out its end only after the outcome of the
+// call is recorded.
+type heldBody struct {
 	call   *call
 	body   io.ReadCloser
 	tap    *wire.Tap
 	status int
 
-	first              time.Time // when its first byte came
-	came, passed, pass int64     // bytes that came, that were passed on, and that may be
-	back               []byte
-	settled            bool
-	between            bool  // when it was, the answer stood between two events
-	err                error // with which the answer ends
+	first              time.Time // when the first byte came
+	came, passed, pass int64     // bytes received, bytes passed on, bytes that may be passed on
+	back               []byte    // received, not passed on yet
+	settled            bool      // settle was called
+	between            bool      // at that time the answer stood between two events
+	err                error     // Read returns it after all bytes
 }
 
-// maxHeld is how many bytes of an end are held back. Of a longer one the last are.
+// maxHeld is the largest number of bytes that are held back: the last ones of the answer.
 const maxHeld = 1 << 20
 
-// Read implements [io.Reader]. It waits where the end of the answer is not recorded yet.
-func (h *held) Read(b []byte) (int, error) {
+// Read implements [io.Reader]. Before the end of the answer it waits for the record of the outcome.
+func (h *heldBody) Read(b []byte) (int, error) {
 	for len(b) > 0 {
 		if n := int(min(h.pass-h.passed, int64(len(h.back)), int64(len(b)))); n > 0 {
 			copy(b, h.back[:n])
@@ -80,24 +83,24 @@ func (h *held) Read(b []byte) (int, error) {
 	return 0, nil
 }
 
-// next reads a piece into b. What of it may pass at once stays there, and its length is
-// returned; the rest is held back.
-func (h *held) next(b []byte) int {
+// next reads a piece into b and returns how many of its first bytes may pass at once. It appends
+// the rest to h.back.
+func (h *heldBody) next(b []byte) int {
 	n, err := h.body.Read(b)
-	h.call.heard()
+	h.call.resetIdle()
 	if h.came += int64(n); n > 0 && h.first.IsZero() {
 		h.first = h.call.proxy.opts.Now()
 	}
-	told := true
+	mayEnd := true
 	if !h.settled {
 		if n > 0 {
 			h.pass = h.tap.Feed(b[:n])
 		}
 		if err != nil || h.tap.Whole() {
-			told = h.settle(err)
+			mayEnd = h.settle(err)
 		}
 	}
-	if !told {
+	if !mayEnd {
 		h.cut(b[:n])
 		return 0
 	}
@@ -115,12 +118,12 @@ func (h *held) next(b []byte) int {
 	return direct
 }
 
-// errUnrecorded ends an answer whose outcome could not be recorded though it has to be.
+// errUnrecorded ends an answer whose outcome could not be recorded, if Options.Required is set.
 var errUnrecorded = errors.New("proxy: the outcome of the call could not be recorded")
 
-// settle records the outcome, now that it is known: the end of the answer came, or err
-// did. It reports whether the client may learn of it.
-func (h *held) settle(err error) (told bool) {
+// settle records the outcome when the answer ended, whole or with err. It reports whether the
+// client may get the end of the answer.
+func (h *heldBody) settle(err error) (mayEnd bool) {
 	h.settled, h.between = true, h.tap.Between()
 	out := &outcome{state: store.CallDone, status: h.status, bytes: h.came, first: h.first}
 	out.answer = *h.tap.End(err != nil && !errors.Is(err, io.EOF))
@@ -131,14 +134,14 @@ func (h *held) settle(err error) (told bool) {
 	if !out.answer.Whole || out.answer.Error != "" || h.status >= http.StatusBadRequest {
 		out.state = store.CallFailed
 	}
-	told = h.call.finish(out)
-	h.call.good = told && out.state == store.CallDone
-	return told
+	mayEnd = h.call.finish(out)
+	h.call.good = mayEnd && out.state == store.CallDone
+	return mayEnd
 }
 
-// cut ends the answer as failed, after the last piece: in words where they have a place,
-// and in any case without the end that the provider gave it.
-func (h *held) cut(last []byte) {
+// cut ends the answer as failed behind the bytes that may pass. It drops the end that the
+// provider sent, and adds an error event if the answer stands between two events.
+func (h *heldBody) cut(last []byte) {
 	h.back = append(h.back, last...)
 	h.back = h.back[:min(int64(len(h.back)), max(0, h.pass-h.passed))]
 	if h.between {
@@ -147,40 +150,40 @@ func (h *held) cut(last []byte) {
 	h.pass, h.err = h.passed+int64(len(h.back)), errUnrecorded
 }
 
-// finish records the outcome of the call, if that was not done. It reports whether the
-// client may learn of it.
-func (c *call) finish(out *outcome) (told bool) {
-	told = true
+// finish records the outcome of the call at the first time it is called. It reports whether the
+// client may get the end of the answer.
+func (c *call) finish(out *outcome) (mayEnd bool) {
+	mayEnd = true
 	if !c.model {
-		return told
+		return mayEnd
 	}
 	c.over.Do(func() {
 		began := c.proxy.opts.Now()
 		if c.prepared != nil && c.parts != nil {
 			answer := &out.answer
 			if c.rounds != nil && c.rounds.first != nil {
-				answer = c.rounds.first // what was prepared is what the first round is of
+				answer = c.rounds.first // the first round was sent with the prepared body
 			}
 			c.mu.Lock()
 			c.prepared.last = lastSent{c.id, c.intent.Sent}
 			c.mu.Unlock()
 			c.proxy.opts.Manager.Done(&c.parts.req, c.prepared, answer)
 		}
-		told = c.end(c.ctx, out)
-		c.proxy.took(c.own + max(0, c.proxy.opts.Now().Sub(began)))
+		mayEnd = c.end(c.ctx, out)
+		c.proxy.addOverhead(c.own + max(0, c.proxy.opts.Now().Sub(began)))
 	})
-	return told
+	return mayEnd
 }
 
 // Close implements [io.Closer].
-func (h *held) Close() error {
+func (h *heldBody) Close() error {
 	err := h.body.Close()
 	if !h.settled { // the client is gone, or the copy failed
-		_ = h.settle(errGone) // whether or not that can be recorded
+		_ = h.settle(errGone) // the client gets no end either way
 	}
 	h.tap.Close()
 	return err
 }
 
-// errGone is that nobody waits for the answer any more.
-var errGone = errors.New("proxy: the client left")
+// errGone means that the client disconnected before the end of the answer.
+var errGone = errors.New("proxy: the client disconnected")

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// A payload is the body of a request in memory that is used again when nobody needs it any
-// more: the one who read it, the transport, which may write it after it has an answer, and
-// whoever keeps the conversation. Each lets go once.
+// A payload is the body of a request in a pooled buffer. It counts its users: the call that
+// read it, the transport, which may still write it after the answer began, and the keeper of
+// the conversation. Each calls release once; the last release returns the buffer to the pool.
 type payload struct {
 	bytes.Buffer
 
@@ -19,16 +19,17 @@ type payload struct {
 
 var payloads = sync.Pool{New: func() any { return new(payload) }}
 
-// maxKept is the size above which the memory of a body is left to the collector.
+// maxKept is the capacity in bytes above which a buffer goes to the garbage collector, not to
+// the pool.
 const maxKept = 8 << 20
 
-// errBodyTooLarge means that there is more of a body than is read.
-var errBodyTooLarge = errors.New("proxy: the body is larger than what is read")
+// errBodyTooLarge means that a body has more bytes than readPayload may read.
+var errBodyTooLarge = errors.New("proxy: the body is larger than the limit")
 
-// readPayload reads a body of at most so many bytes. With errBodyTooLarge the payload has
-// the beginning.
+// readPayload reads a body of at most the given number of bytes; length is its Content-Length,
+// or -1. If the body is larger, it returns errBodyTooLarge with a payload that has the beginning.
 func readPayload(r io.Reader, length, most int64) (*payload, error) {
-	b, _ := payloads.Get().(*payload) // it has nothing else
+	b, _ := payloads.Get().(*payload) // the pool has only payloads
 	b.Reset()
 	b.users.Store(1)
 	if length > 0 && length <= most {
@@ -47,24 +48,24 @@ func (b *payload) hold() *payload {
 	return b
 }
 
-// release takes a user away.
+// release removes a user; the last one returns the buffer to the pool.
 func (b *payload) release() {
 	if b.users.Add(-1) == 0 && b.Cap() <= maxKept {
 		payloads.Put(b)
 	}
 }
 
-// reader returns a reader of the whole body. To close it is to let go.
+// reader returns a reader of the whole body that counts as a user until it is closed.
 func (b *payload) reader() io.ReadCloser {
 	return &payloadReader{from: bytes.NewReader(b.Bytes()), body: b.hold()}
 }
 
-// A payloadReader reads until it is closed, also by another goroutine: then nothing reads
-// the memory any more.
+// A payloadReader reads a payload until it is closed. Another goroutine may close it; afterwards
+// Read does not touch the buffer.
 type payloadReader struct {
 	mu   sync.Mutex
 	from *bytes.Reader
-	body *payload // nil when it is closed
+	body *payload // nil after Close
 }
 
 // Read implements [io.Reader].
@@ -88,5 +89,5 @@ func (r *payloadReader) Close() error {
 	return nil
 }
 
-// errClosed means that a body is read that nobody sends any more.
+// errClosed means that a payloadReader is read after Close.
 var errClosed = errors.New("proxy: the body is closed")

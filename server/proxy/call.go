@@ -22,32 +22,33 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A call is one request on its way and its answer.
+// A call is one request and its answer. It serves also requests that are no calls to a model;
+// then model is false.
 type call struct {
 	proxy   *Proxy
 	target  *target
-	ctx     context.Context // of the client; ends when it leaves
-	dialect wire.Dialect    // empty if it is no call
-	timer   *time.Timer     // for a provider that says nothing
+	ctx     context.Context // of the client; ends when the client disconnects
+	dialect wire.Dialect    // empty if the request is no call
+	timer   *time.Timer     // cancels the request when the provider is silent for Options.Idle
 
-	parts    *parts        // the request as it was read, or nil
-	body     *payload      // as it came, or nil if it was not read
-	plain    []byte        // unpacked, or nil
-	prepared *Prepared     // what the manager decided, or nil
-	sent     []byte        // in place of what came, or nil
-	sending  io.Closer     // the body as it is sent, or nil
-	encoding []string      // of the body as it came
-	model    bool          // it is for a model: recorded, and held back at its end
-	over     sync.Once     // its outcome is known
-	good     bool          // it ended well, and the client learned of it
-	own      time.Duration // that the proxy itself took
-	rounds   *rounds       // if what is sent has a tool of Carrel's, from when the answer began
+	parts    *parts        // the parsed request, or nil
+	body     *payload      // the client's body, or nil if it was not read
+	plain    []byte        // the body without compression, or nil
+	prepared *Prepared     // the manager's decision, or nil
+	sent     []byte        // the body to send in place of the client's, or nil
+	sending  io.Closer     // the body that is being sent, or nil
+	encoding []string      // Content-Encoding of the client's body
+	model    bool          // the request is a call: it is recorded, the end of its answer held back
+	over     sync.Once     // runs when the outcome is known
+	good     bool          // the call succeeded, and the client may get the end of the answer
+	own      time.Duration // time that the proxy itself took before the request was sent
+	rounds   *rounds       // from the beginning of the answer if the sent tools include ToolRecall, or nil
 
-	reckoning *reckoning       // of what managing would have done, or nil
-	sealed    *api.CallAccount // of what is sent, until the intent is recorded
+	estimate *estimate        // the estimate of what managing would have sent, or nil
+	sealed   *api.CallAccount // the account of the sent body, until the intent is recorded
 
 	mu     sync.Mutex
-	id     string // in the record
+	id     string // of the call in the record; empty until the intent is recorded
 	intent api.BeginRequest
 }
 
@@ -58,8 +59,8 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// bind returns the request with a context that has the call, and ends with the client, or
-// when nothing comes from the provider for too long.
+// bind returns the request with a context that carries the call. The context ends when the
+// client disconnects or when the provider sends nothing for Options.Idle.
 func (c *call) bind(r *http.Request) (*http.Request, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), callKey{}, c))
 	c.timer = time.AfterFunc(c.proxy.opts.Idle, func() { cancel(errIdle) })
@@ -69,16 +70,15 @@ func (c *call) bind(r *http.Request) (*http.Request, context.CancelCauseFunc) {
 	}
 }
 
-// heard notes that something came from the provider.
-func (c *call) heard() { c.timer.Reset(c.proxy.opts.Idle) }
+// resetIdle resets the idle timer, because bytes came from the provider.
+func (c *call) resetIdle() { c.timer.Reset(c.proxy.opts.Idle) }
 
-// parts are what is used again to read requests.
-// Several may read them, and each lets go once.
+// parts is a parsed request in pooled memory. It counts its readers; each calls release once.
 type parts struct {
 	doc rawjson.Document
 	req wire.Request
 
-	others atomic.Int32 // that have not let go, but for one
+	others atomic.Int32 // readers that have not called release, less one
 }
 
 var partsPool = sync.Pool{New: func() any { return new(parts) }}
@@ -89,7 +89,7 @@ func (p *parts) hold() *parts {
 	return p
 }
 
-// release takes a reader away.
+// release removes a reader; the last one returns p to the pool.
 func (p *parts) release() {
 	if p.others.Add(-1) < 0 {
 		p.others.Store(0)
@@ -97,7 +97,8 @@ func (p *parts) release() {
 	}
 }
 
-// serve passes a call on.
+// serve records a call, lets the manager decide, and sends it to the provider. If the client
+// leaves before its body was read, it panics with http.ErrAbortHandler.
 func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	p := c.proxy
 	p.stats.running.Add(1)
@@ -105,7 +106,7 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	defer c.close()
 	c.model, c.encoding = true, r.Header["Content-Encoding"]
 	if !c.read(r) {
-		panic(http.ErrAbortHandler) // the client left before it had said all
+		panic(http.ErrAbortHandler) // the client left before it had sent the whole body
 	}
 	began := p.opts.Now()
 	c.understand(r, kind)
@@ -119,7 +120,7 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 		return
 	}
 	c.own = p.opts.Now().Sub(began)
-	defer c.finish(&outcome{state: store.CallFailed}) // if the answer was left in the middle
+	defer c.finish(&outcome{state: store.CallFailed}) // does nothing if the answer ended
 	if c.prepared != nil && c.prepared.Reply != nil {
 		c.reply(w)
 		return
@@ -128,8 +129,8 @@ func (c *call) serve(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	p.reverse.ServeHTTP(w, r)
 }
 
-// count passes on the question how many tokens a request has. Where calls are managed, it is
-// about what would be sent for that request.
+// count passes on a request to count tokens. With a manager, it asks the provider to count the
+// body that would be sent.
 func (c *call) count(w http.ResponseWriter, r *http.Request) {
 	if c.proxy.opts.Manager == nil {
 		c.proxy.reverse.ServeHTTP(w, r)
@@ -138,7 +139,7 @@ func (c *call) count(w http.ResponseWriter, r *http.Request) {
 	defer c.close()
 	c.encoding = r.Header["Content-Encoding"]
 	if !c.read(r) {
-		panic(http.ErrAbortHandler) // the client left before it had said all
+		panic(http.ErrAbortHandler) // the client left before it had sent the whole body
 	}
 	c.understand(r, wire.KindCount)
 	c.prepare(r.Context())
@@ -146,7 +147,7 @@ func (c *call) count(w http.ResponseWriter, r *http.Request) {
 	c.proxy.reverse.ServeHTTP(w, r)
 }
 
-// reply answers without the provider.
+// reply sends the manager's own answer to the client, without the provider.
 func (c *call) reply(w http.ResponseWriter) {
 	r := c.prepared.Reply
 	out := &outcome{state: store.CallDone, status: http.StatusOK, bytes: int64(len(r.Body)), first: c.proxy.opts.Now()}
@@ -156,30 +157,31 @@ func (c *call) reply(w http.ResponseWriter) {
 		return
 	}
 	maps.Copy(w.Header(), r.Header)
-	_, _ = w.Write(r.Body) // whoever does not wait for it has no use for it
+	_, _ = w.Write(r.Body) // an error means that the client is gone
 }
 
-// close frees what the call took, and hands what it said to the keeper.
+// close gives the request of a successful call to the keeper, and releases the memory.
 func (c *call) close() {
 	if c.parts != nil && (!c.good || !c.proxy.keeper.keep(c)) {
 		c.parts.release()
 	}
 	if c.sending != nil {
-		_ = c.sending.Close() // the reverse proxy leaves that to whoever made it
+		_ = c.sending.Close() // the reverse proxy does not close it
 	}
 	if c.body != nil {
 		c.body.release()
 	}
 }
 
-// read takes the body in, up to the bound. It reports whether the client sent it.
+// read reads the client's body if it has at most MaxBody bytes; a larger body will stream. It
+// returns false if the client did not send the whole body.
 func (c *call) read(r *http.Request) bool {
 	body, err := readPayload(r.Body, r.ContentLength, c.proxy.opts.MaxBody)
-	c.heard()
+	c.resetIdle()
 	switch {
 	case errors.Is(err, errBodyTooLarge):
 		c.intent.Bytes, c.intent.SentBytes, c.intent.Reason = int(max(0, r.ContentLength)), int(max(0, r.ContentLength)), "too large"
-		r.Body = &larger{Reader: io.MultiReader(body.reader(), r.Body), rest: r.Body}
+		r.Body = &streamedBody{Reader: io.MultiReader(body.reader(), r.Body), rest: r.Body}
 		body.release()
 		return true
 	case err != nil:
@@ -191,20 +193,20 @@ func (c *call) read(r *http.Request) bool {
 	return true
 }
 
-// A larger body is read by whoever sends it.
-type larger struct {
+// A streamedBody has more than MaxBody bytes: the beginning, which was read, and the rest.
+type streamedBody struct {
 	io.Reader
 
 	rest io.Closer
 }
 
 // Close implements [io.Closer].
-func (l *larger) Close() error { return l.rest.Close() }
+func (l *streamedBody) Close() error { return l.rest.Close() }
 
-// load puts what is to be sent into a request.
+// load sets the body, the length and the encoding headers of the request to send.
 func (c *call) load(r *http.Request) {
 	if c.body == nil {
-		return // it streams
+		return // the body streams
 	}
 	size, open := c.body.Len(), func() (io.ReadCloser, error) { return c.body.reader(), nil }
 	if c.sent != nil {
@@ -212,23 +214,24 @@ func (c *call) load(r *http.Request) {
 		size, open = len(sent), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sent)), nil }
 	}
 	if c.sending != nil {
-		_ = c.sending.Close() // something else is sent now
+		_ = c.sending.Close() // another body is sent now
 	}
 	delete(r.Header, "Content-Encoding")
 	if c.sent == nil && c.encoding != nil {
 		r.Header["Content-Encoding"] = c.encoding
 	}
 	if c.recaller() != nil {
-		r.Header["Accept-Encoding"] = []string{"identity"} // the answer is read, and may be changed
+		r.Header["Accept-Encoding"] = []string{"identity"} // the proxy reads the answer, and may change it
 	}
 	r.ContentLength, r.TransferEncoding, r.Body, r.GetBody = int64(size), nil, http.NoBody, nil
 	if size > 0 {
-		r.Body, _ = open() // it never fails
+		r.Body, _ = open() // open never fails
 		r.GetBody, c.sending = open, r.Body
 	}
 }
 
-// understand reads what the request says. What cannot be read passes all the same.
+// understand decompresses and parses the body, and fills the intent. If it fails, c.parts is nil,
+// the intent has the reason, and the body passes as it came.
 func (c *call) understand(r *http.Request, kind wire.Kind) {
 	if c.body == nil {
 		return
@@ -241,7 +244,7 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 			return
 		}
 	}
-	c.parts, _ = partsPool.Get().(*parts) // it has nothing else
+	c.parts, _ = partsPool.Get().(*parts) // the pool has only parts
 	req := &c.parts.req
 	err := c.parts.doc.Read(c.plain)
 	if err == nil {
@@ -268,8 +271,8 @@ func (c *call) understand(r *http.Request, kind wire.Kind) {
 	}
 }
 
-// clientOf returns what the client calls its session, with the agent in it if that is
-// another.
+// clientOf returns the client's own id of its session, followed by "/" and the agent's id if
+// the two differ.
 func clientOf(req *wire.Request) string {
 	if req.Agent == "" || req.Agent == req.Session {
 		return req.Session
@@ -277,7 +280,7 @@ func clientOf(req *wire.Request) string {
 	return req.Session + "/" + req.Agent
 }
 
-// unreadable returns why a body could not be read: a word, no text of it.
+// unreadable returns a reason for err that has no text of the body.
 func unreadable(err error) string {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok && e.Rule != "" {
 		return "unreadable: " + string(e.Rule)
@@ -285,7 +288,8 @@ func unreadable(err error) string {
 	return "unreadable"
 }
 
-// prepare asks the manager what to send.
+// prepare asks the manager which body to send, and waits for at most Options.Prepare. After an
+// error or a timeout the client's body is sent.
 func (c *call) prepare(ctx context.Context) {
 	p := c.proxy
 	if p.opts.Manager == nil || c.parts == nil {
@@ -315,7 +319,7 @@ func (c *call) prepare(ctx context.Context) {
 		case r = <-done:
 		default:
 			r.err = ctx.Err()
-			c.abandon() // the manager still reads it
+			c.abandon() // the manager still reads the request
 		}
 	}
 	switch {
@@ -327,7 +331,7 @@ func (c *call) prepare(ctx context.Context) {
 	}
 }
 
-// short returns a word for an error that may have a text of a conversation in it.
+// short returns a word for err, which may quote a conversation and must not be recorded.
 func short(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "too slow"
@@ -335,8 +339,8 @@ func short(err error) string {
 	return "error"
 }
 
-// abandon leaves the request to whoever still reads it: neither it nor the body is used
-// again.
+// abandon never returns the parsed request and the body to their pools, because the manager
+// may still read them.
 func (c *call) abandon() {
 	c.parts = nil
 	if c.body != nil {
@@ -344,7 +348,7 @@ func (c *call) abandon() {
 	}
 }
 
-// use takes what the manager decided.
+// use takes over the manager's decision.
 func (c *call) use(prepared *Prepared) {
 	c.prepared, c.sent = prepared, prepared.Body
 	in := &c.intent
@@ -359,8 +363,8 @@ func (c *call) use(prepared *Prepared) {
 	}
 }
 
-// heldOut reports whether the session of a request is one that is not managed, for
-// comparison. It is the same for all calls of a session.
+// heldOut reports whether the session of a request belongs to the share Options.Holdout, which
+// is not managed, for comparison. The result is the same for all calls of a session.
 func (p *Proxy) heldOut(req *wire.Request) bool {
 	if p.opts.Holdout <= 0 {
 		return false
@@ -372,15 +376,15 @@ func (p *Proxy) heldOut(req *wire.Request) bool {
 	return ratio.Ratio(binary.BigEndian.Uint64(thread[:8])%uint64(ratio.One)) < p.opts.Holdout
 }
 
-// RoundTrip sends a request, and what the manager wants to send after a refusal. It
-// implements [http.RoundTripper].
+// RoundTrip sends a request. If the provider refuses a managed body with a 4xx status, it asks
+// the manager what to send then. It implements [http.RoundTripper].
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := callOf(r.Context())
 	resp, err := p.transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	c.heard()
+	c.resetIdle()
 	if c.sent != nil && c.parts != nil && resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
 		return c.again(r, resp)
 	}
@@ -390,16 +394,17 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// maxRefusal is how many bytes of a refusal are read.
+// maxRefusal is the largest number of bytes of a refusal that are read.
 const maxRefusal = 1 << 20
 
-// again asks the manager about a refusal, and sends what it says.
+// again asks the manager about a refusal. It sends the manager's next body and returns that
+// answer, or returns the refusal if the manager has none.
 func (c *call) again(r *http.Request, resp *http.Response) (*http.Response, error) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
-	resp.Body = &larger{Reader: io.MultiReader(bytes.NewReader(text), resp.Body), rest: resp.Body}
+	resp.Body = &streamedBody{Reader: io.MultiReader(bytes.NewReader(text), resp.Body), rest: resp.Body}
 	ctx, cancel := context.WithTimeout(r.Context(), c.proxy.opts.Prepare)
 	defer cancel()
 	next, err := c.proxy.opts.Manager.Refused(ctx, &c.parts.req, c.prepared, resp.StatusCode, text)

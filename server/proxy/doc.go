@@ -1,18 +1,18 @@
 // Package proxy stands between the clients of models and their providers.
 //
-// A [Proxy] passes requests and answers on, byte for byte, and writes down what went
-// through: an intent before a byte of a request goes upstream, an outcome before the
-// client learns that the answer is whole. Conversations are imported as they grow. What
-// is sent for a call a [Manager] may decide; without one nothing is changed.
+// A [Proxy] passes requests and answers on, byte for byte, and records each call: its intent
+// before a byte of the request goes upstream, its outcome before the client gets the end of
+// the answer. It imports conversations as they grow. A [Manager] may replace the body of a
+// request; without a Manager nothing is changed.
 //
 // # What passes
 //
-// Everything, in both directions: bodies as they came, compressed or not, all headers but
-// those that are about one connection (RFC 9110, 7.6.1) and Expect, query and path.
-// Nothing is added, no redirect is followed, no proxy of the environment is used. The
-// upstreams are fixed: see [Upstreams]. Of the paths, those of [wire.RouteOf] are calls
-// that are read; others pass unread. Upgrades to another protocol, such as websockets, are
-// refused, since nobody could read what goes through them.
+// Everything, in both directions: bodies as they came, compressed or not; path and query; and
+// all headers except Expect and those of a single connection (RFC 9110, 7.6.1).
+// The proxy adds nothing, follows no redirect and uses no proxy of the environment. The
+// upstreams are fixed: see [Upstreams]. The proxy reads the bodies of calls, whose paths
+// [wire.RouteOf] knows; other requests pass unread. It refuses upgrades to another protocol,
+// such as websockets, because it cannot read their traffic.
 //
 // # Who may ask
 //
@@ -22,15 +22,15 @@
 //
 // # How it fails
 //
-// Open: what cannot be read, recorded or managed within its bound passes as it came; it is
-// counted as a gap and logged. With [Options.Required] a call that cannot be recorded is
-// answered with 503 and not sent, or its answer ends as failed. An answer that is cut ends
-// as cut, in a connection that is aborted: the proxy never makes an end of its own that
-// looks like success. If the client leaves, so does the request to the provider.
+// Open: a call that cannot be read, recorded or managed in time passes as it came. A call that
+// is not recorded is logged and counted as a gap. With [Options.Required], a call whose intent
+// cannot be recorded is answered with 503 and not sent, and an answer whose outcome cannot be
+// recorded ends as failed. If the provider cuts an answer, the proxy aborts the connection to
+// the client: it never adds an end that looks like success. If the client disconnects, the
+// request to the provider is canceled.
 //
 // # Memory
 //
-// A body is in memory while it is sent, up to [Options.MaxBody]; a larger one streams
-// through unread. Of an answer there is a piece at a time, and of its last event at most
-// a megabyte.
+// The body of a request is in memory while it is sent, up to [Options.MaxBody]; a larger body
+// streams through unread. An answer passes in pieces; at most the last megabyte is held back.
 package proxy

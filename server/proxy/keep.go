@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Importer takes conversations in. [carrel.Engine] is one.
+// An Importer stores conversations as sessions. [carrel.Engine] is one.
 type Importer interface {
 	Import(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error)
 }
@@ -21,34 +21,34 @@ type Importer interface {
 // The formats of conversations, by dialect.
 var formats = map[wire.Dialect]string{wire.Anthropic: "anthropic", wire.Chat: "openai", wire.Responses: "responses"}
 
-// A keeper imports conversations in the background, one at a time: of each thread the
-// newest body that there is, whatever came in between.
+// A keeper imports conversations in the background, one at a time. Of each thread it imports
+// the newest body and skips those that came while the thread waited.
 type keeper struct {
 	proxy *Proxy
 	ctx   context.Context // of the imports
 	stop  context.CancelFunc
 
-	prefixes map[wire.Dialect]transcript.SessionID // of the ids of sessions
+	prefixes map[wire.Dialect]transcript.SessionID // with which the ids of sessions begin
 
 	mu      sync.Mutex
-	waiting map[digest.Digest]*said
-	order   []digest.Digest                        // of those that wait
-	bytes   int                                    // of those that wait
-	known   map[digest.Digest]transcript.SessionID // as which threads were imported
-	roots   map[digest.Digest]string               // of threads that began with a summary
+	waiting map[digest.Digest]*keptRequest         // requests to import, by thread
+	order   []digest.Digest                        // the waiting threads, the oldest first
+	bytes   int                                    // size of the waiting bodies
+	known   map[digest.Digest]transcript.SessionID // the sessions of imported threads
+	roots   map[digest.Digest]string               // by thread: see Proxy.root
 	working bool
 	idle    *sync.Cond
 }
 
-// Bounds of what waits to be imported, and of what is remembered.
+// Bounds of the keeper's memory.
 const (
-	maxWaiting = 256 << 20 // bytes
-	maxKnown   = 4096      // threads
+	maxWaiting = 256 << 20 // bytes of waiting bodies
+	maxKnown   = 4096      // threads in known and in roots
 )
 
 func newKeeper(p *Proxy) (*keeper, error) {
 	k := &keeper{
-		proxy: p, waiting: make(map[digest.Digest]*said), known: make(map[digest.Digest]transcript.SessionID), roots: make(map[digest.Digest]string),
+		proxy: p, waiting: make(map[digest.Digest]*keptRequest), known: make(map[digest.Digest]transcript.SessionID), roots: make(map[digest.Digest]string),
 		prefixes: make(map[wire.Dialect]transcript.SessionID),
 	}
 	for d, format := range formats {
@@ -63,8 +63,8 @@ func newKeeper(p *Proxy) (*keeper, error) {
 	return k, nil
 }
 
-// session returns the id of the session that the conversation of a request is stored as,
-// whether or not it is yet.
+// session returns the id of the session under which the conversation of a request is or will be
+// stored.
 func (k *keeper) session(req *wire.Request) transcript.SessionID {
 	return k.prefixes[req.Dialect] + transcript.SessionID(strings.TrimPrefix(threadName(req), transcript.ThreadName("")))
 }
@@ -75,8 +75,8 @@ func (k *keeper) sessions() int {
 	return len(k.known)
 }
 
-// wholeOf returns a request as a conversation to be stored. What the client asks for to compact
-// it is no part of it.
+// wholeOf returns a request as the body to store, with the rewrites of b in place. It leaves out
+// the client's prompt that asks for a compaction.
 func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
 	if req.Compacts {
 		return b.WholeUnasked(req)
@@ -84,23 +84,23 @@ func wholeOf(b *epoch.Book, req *wire.Request) ([]byte, error) {
 	return b.Whole(req, len(req.Messages))
 }
 
-// worth reports whether a request is a conversation that goes on: a single message is a
-// question beside one.
-func worth(req *wire.Request) bool {
+// importable reports whether a request is to be imported: it has more than one message that is not
+// a system message. A single message is a side question.
+func importable(req *wire.Request) bool {
 	if req.Side || req.Remote || req.Kind != wire.KindCall {
 		return false
 	}
-	said := 0
+	n := 0
 	for i := range req.Messages {
 		if req.Messages[i].Role != wire.RoleSystem {
-			said++
+			n++
 		}
 	}
-	return said > 1 && (!req.Compacts || said > 2)
+	return n > 1 && (!req.Compacts || n > 2)
 }
 
-// said is what a call said, with the memory that it is in.
-type said struct {
+// keptRequest is the request of a finished call, with the pooled memory it is in.
+type keptRequest struct {
 	parts *parts
 	body  *payload
 	plain []byte
@@ -108,16 +108,16 @@ type said struct {
 	managed bool
 }
 
-func (s *said) release() {
+func (s *keptRequest) release() {
 	s.parts.release()
 	s.body.release()
 }
 
-// keep imports later what a call said. It reports whether it will: then the request is
-// the keeper's.
+// keep queues the request of a call for import. If it returns true, the keeper owns c.parts and
+// releases it.
 func (k *keeper) keep(c *call) bool {
 	req := &c.parts.req
-	if k.proxy.opts.Importer == nil || !worth(req) {
+	if k.proxy.opts.Importer == nil || !importable(req) {
 		return false
 	}
 	thread := req.Thread()
@@ -132,9 +132,9 @@ func (k *keeper) keep(c *call) bool {
 	} else {
 		k.order = append(k.order, thread)
 	}
-	k.waiting[thread] = &said{c.parts, c.body.hold(), c.plain, c.prepared != nil}
+	k.waiting[thread] = &keptRequest{c.parts, c.body.hold(), c.plain, c.prepared != nil}
 	k.bytes += len(c.plain)
-	for k.bytes > maxWaiting && len(k.order) > 1 { // the next call of that thread brings it again
+	for k.bytes > maxWaiting && len(k.order) > 1 { // the next call of the dropped thread has its messages again
 		_, old := k.take()
 		old.release()
 		k.proxy.stats.unkept.Add(1)
@@ -146,10 +146,9 @@ func (k *keeper) keep(c *call) bool {
 	return true
 }
 
-// request returns the import of what was said: the conversation without what differs
-// between calls and is no part of it. A manager that tells the conversation tells it here,
-// too, so that it is the same however it comes in.
-func (s *said) request(m Manager) (*api.ImportRequest, error) {
+// request returns the request to import the conversation. If the manager is a [Teller] and
+// managed the call, the body is the one that the manager stores.
+func (s *keptRequest) request(m Manager) (*api.ImportRequest, error) {
 	req := &s.parts.req
 	in := &api.ImportRequest{Name: threadName(req), Format: formats[req.Dialect], Rewind: true}
 	var err error
@@ -158,12 +157,12 @@ func (s *said) request(m Manager) (*api.ImportRequest, error) {
 	} else {
 		in.Data, err = wholeOf(epoch.NewBook(req.Dialect), req)
 	}
-	in.Compaction = left(req, in.Data)
+	in.Compaction = summaryDigest(req, in.Data)
 	return in, err
 }
 
-// take takes the thread that waits longest.
-func (k *keeper) take() (digest.Digest, *said) {
+// take removes and returns the thread that waits longest.
+func (k *keeper) take() (digest.Digest, *keptRequest) {
 	thread := k.order[0]
 	s := k.waiting[thread]
 	k.order = k.order[1:]
@@ -172,7 +171,7 @@ func (k *keeper) take() (digest.Digest, *said) {
 	return thread, s
 }
 
-// work imports what waits, and ends when nothing does.
+// work imports the waiting threads, and ends when none is left.
 func (k *keeper) work() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -198,18 +197,18 @@ func (k *keeper) work() {
 	k.idle.Broadcast()
 }
 
-// remember keeps the session of a thread.
+// remember notes the session of a thread. If there are maxKnown threads, it forgets any of them.
 func (k *keeper) remember(thread digest.Digest, id transcript.SessionID) {
 	for other := range k.known {
 		if len(k.known) < maxKnown {
 			break
 		}
-		delete(k.known, other) // whichever
+		delete(k.known, other)
 	}
 	k.known[thread] = id
 }
 
-// close imports what waits, unless ctx ends before.
+// close waits until the waiting threads are imported or ctx ends, then stops the imports.
 func (k *keeper) close(ctx context.Context) {
 	defer k.stop()
 	defer context.AfterFunc(ctx, func() {

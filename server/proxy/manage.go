@@ -21,7 +21,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An Engine is what managing asks of a [carrel.Engine].
+// An Engine is the part of a [carrel.Engine] that [Epochs] uses.
 type Engine interface {
 	Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error)
 	Stash(ctx context.Context, scope governance.Scope, req *carrel.StashRequest) (*carrel.StashResult, error)
@@ -30,7 +30,7 @@ type Engine interface {
 	Rewriter
 }
 
-// A Rewriter keeps what was sent in place of what clients sent.
+// A Rewriter stores the bytes that were sent in place of a client's, and lists calls.
 type Rewriter interface {
 	Calls(ctx context.Context, scope governance.Scope, req *carrel.CallsRequest) (*carrel.List[carrel.Call], error)
 	Rewrites(ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.RewritesResult, error)
@@ -44,23 +44,23 @@ type EpochOptions struct {
 	Engine Engine
 	Scope  governance.Scope // the default is [governance.DefaultScope]
 
-	Window token.Count    // of the model; the default is what its name says
-	Budget token.Count    // of a request, above which an epoch ends; the default is 90 % of the window
-	Prices *economy.Table // what caches cost; the default is what is published
+	Window token.Count    // of the model; the default is that of the model's name
+	Budget token.Count    // size of a request above which an epoch ends; the default is 90 % of the window
+	Prices *economy.Table // prices and rules of caches; the default is economy.Published()
 
-	Large   int         // bytes of a result above which it is shortened before it is sent; the default is DefaultLarge
-	Pointer token.Count // size of what is sent in its place; the default is [carrel.StashTokens]
-	Secrets bool        // stash what looks as if it held a credential, too
-	Brief   token.Count // size of what is added to a compaction; the default is [carrel.BriefTokens]
+	Large   int         // size in bytes above which a new result is replaced by a pointer; the default is DefaultLarge
+	Pointer token.Count // size of a pointer; the default is [carrel.StashTokens]
+	Secrets bool        // stash also results that look as if they contain a credential
+	Brief   token.Count // size of the text added to a compaction; the default is [carrel.BriefTokens]
 	Answer  bool        // answer a compaction without the provider
-	Recall  bool        // add the tool ToolRecall to conversations that begin
+	Recall  bool        // add the tool ToolRecall to new conversations
 
-	Limit     time.Duration // for all of it but a head; the default is DefaultPrepare
-	HeadLimit time.Duration // for a head; the default is DefaultHead
+	Limit     time.Duration // for each step of Prepare except a head; the default is 2 s
+	HeadLimit time.Duration // for making a head; the default is DefaultHead
 	Threads   int           // how many conversations are kept in memory; the default is DefaultThreads
 
 	Now    func() time.Time // the default is time.Now
-	Logger *slog.Logger     // the default drops it
+	Logger *slog.Logger     // the default discards all records
 }
 
 // The defaults.
@@ -70,8 +70,9 @@ const (
 	DefaultThreads = 1_000
 )
 
-// Epochs is the [Manager] that keeps what is sent the same for as long as it can, and makes
-// it smaller in one step when it must or when it pays. Package epoch has the law.
+// Epochs is the [Manager] that sends the same bytes for the messages of a conversation in each
+// call, until an epoch ends: then it replaces the beginning of the conversation by a smaller
+// head. [epoch.Decide] says when: at the budget, or when a head saves money.
 type Epochs struct {
 	o EpochOptions
 
@@ -80,15 +81,15 @@ type Epochs struct {
 	status  EpochStatus
 }
 
-// EpochStatus says what [Epochs] did since it began.
+// EpochStatus has counts of what [Epochs] did since its start.
 type EpochStatus struct {
-	Threads  int `json:"threads"`  // in memory
-	Calls    int `json:"calls"`    // that it was asked about
-	Changed  int `json:"changed"`  // of these, those for which something else was sent than came
-	Shrunk   int `json:"shrunk"`   // results that were shortened before they were sent
+	Threads  int `json:"threads"`  // conversations in memory
+	Calls    int `json:"calls"`    // calls of Prepare
+	Changed  int `json:"changed"`  // of these, calls with a body other than the client's
+	Shrunk   int `json:"shrunk"`   // results that were replaced by pointers
 	Epochs   int `json:"epochs"`   // heads that were made
-	Failed   int `json:"failed"`   // steps that were left out as they failed
-	Stopped  int `json:"stopped"`  // conversations that are not managed any more, after a refusal
+	Failed   int `json:"failed"`   // steps that failed and were left out
+	Stopped  int `json:"stopped"`  // conversations that are no longer managed, after a refusal
 	Answered int `json:"answered"` // compactions that Carrel answered
 }
 
@@ -113,11 +114,12 @@ func NewEpochs(o *EpochOptions) *Epochs {
 	return m
 }
 
-// Bound returns how long Prepare may take, which is what a [Proxy] has to give it: a call may
-// have to wait for one of the same conversation that makes a head.
+// Bound returns the longest time that Prepare takes; [Options.Prepare] must not be less. It is
+// twice the time of one call, because a call may wait for another call of the same conversation
+// that makes a head.
 func (m *Epochs) Bound() time.Duration { return 2*(m.o.Limit+m.o.HeadLimit) + time.Second }
 
-// Status returns what was done.
+// Status returns the counts.
 func (m *Epochs) Status() EpochStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +137,7 @@ func (m *Epochs) count(n *int) {
 // Prepare implements [Manager].
 func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error) {
 	m.count(&m.status.Calls)
-	if why := passes(q); why != "" {
+	if why := unmanagedReason(q); why != "" {
 		return &Prepared{Reason: why, Sent: chainOf(q)}, nil
 	}
 	t := m.thread(q)
@@ -160,7 +162,7 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	if p.Reply != nil {
 		return p, nil
 	}
-	if err := m.settle(ctx, t); err != nil { // of this call; the next one tries again
+	if err := m.settle(ctx, t); err != nil { // the next call tries again
 		m.failed(ctx, t, "keep what is sent", err)
 	}
 	plan = t.book.Plan(q)
@@ -169,8 +171,8 @@ func (m *Epochs) Prepare(ctx context.Context, q *wire.Request) (*Prepared, error
 	return p, nil
 }
 
-// passes returns why a request is not managed, or nothing.
-func passes(q *wire.Request) string {
+// unmanagedReason returns why a request passes without being managed, or "" if it is managed.
+func unmanagedReason(q *wire.Request) string {
 	switch {
 	case q.Kind == wire.KindCompact:
 		return "provider compacts"
@@ -184,7 +186,7 @@ func passes(q *wire.Request) string {
 	return ""
 }
 
-// send puts into p what a plan says.
+// send sets the body, the epoch and the reason in p as plan says.
 func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
 	p.Epoch, p.Sent = plan.Epoch, plan.Sent
 	if plan.Untouched() && !p.Recall {
@@ -209,8 +211,8 @@ func (m *Epochs) send(q *wire.Request, p *Prepared, plan *epoch.Plan) {
 	m.count(&m.status.Changed)
 }
 
-// manage makes the rewrites that a call needs. What cannot be made is left out: what is sent
-// is then as it was in the calls before, and new messages go as they came.
+// manage makes the rewrites that a call needs. It leaves out a step that fails: then earlier
+// messages go as in the calls before, and new messages as they came.
 func (m *Epochs) manage(ctx context.Context, t *thread, q *wire.Request, p *Prepared) {
 	short, cancel := context.WithTimeout(ctx, m.o.Limit)
 	defer cancel()
@@ -244,15 +246,16 @@ func (m *Epochs) manage(ctx context.Context, t *thread, q *wire.Request, p *Prep
 		"before", z.All, "after", sizes.Of(q, plan).All, "took", m.o.Now().Sub(began))
 }
 
-// failed notes that a step was left out.
+// failed counts and logs that a step was left out, unless err is nil.
 func (m *Epochs) failed(ctx context.Context, t *thread, step string, err error) {
 	if err != nil {
 		m.count(&m.status.Failed)
-		m.o.Logger.WarnContext(ctx, "a step of managing was left out; what is sent stays as it was", "session", t.session, "step", step, "reason", err)
+		m.o.Logger.WarnContext(ctx, "a step of managing failed and was left out: the messages are sent as in the call before", "session", t.session, "step", step, "reason", err)
 	}
 }
 
-// decide says whether an epoch ends before a request is sent.
+// decide returns the limits for a request, and why the epoch ends before it; no reason lets the
+// epoch go on.
 func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits, epoch.Reason) {
 	budget := cmp.Or(m.o.Budget, cmp.Or(m.o.Window, token.ContextWindow(q.Model))*90/100)
 	limits := &epoch.Limits{Budget: budget, Target: budget / 2, Least: budget / 10}
@@ -260,7 +263,7 @@ func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits
 	now := m.o.Now()
 	state := &epoch.State{
 		Tokens: t.gauge.Read(z.All), Frame: t.gauge.Read(z.Frame), Made: t.gauge.Read(max(z.Made, t.failed)),
-		Warm:  t.last.IsZero() || rules.Warm(t.last, now, false) || rules.Warm(t.last, now, true) && isLong(q), // nobody knows, or it is
+		Warm:  t.last.IsZero() || rules.Warm(t.last, now, false) || rules.Warm(t.last, now, true) && isLong(q), // also if the last call is unknown
 		Calls: economy.Remaining(t.calls, nil),
 		Payback: func(removed, behind token.Count) int {
 			return rules.Payback(economy.Edit{Removed: removed, Behind: behind, Warm: true, Long: isLong(q)})
@@ -269,8 +272,8 @@ func (m *Epochs) decide(t *thread, q *wire.Request, z epoch.Size) (*epoch.Limits
 	return limits, epoch.Decide(state, limits)
 }
 
-// rules returns how the cache of a model works. Of a model that is not known a cache lasts 5
-// minutes or an hour, and no head pays while it does.
+// rules returns the rules of the cache of a model. For an unknown model, the cache lasts 5
+// minutes or an hour, and a head never pays while the cache is warm.
 func (m *Epochs) rules(model string) *economy.Rules {
 	if tariff, known := m.o.Prices.Find(model); known {
 		return &tariff.Rules
@@ -278,8 +281,8 @@ func (m *Epochs) rules(model string) *economy.Rules {
 	return &economy.Rules{Write5m: ratio.One, Short: 5 * time.Minute, Long: time.Hour}
 }
 
-// isLong reports whether a client asks for a cache of an hour. Where a text says the same,
-// its quotation marks are escaped.
+// isLong reports whether a request asks for a cache lifetime of an hour. A text that quotes the
+// setting is no match, because its quotation marks are escaped.
 func isLong(q *wire.Request) bool {
 	body := q.Doc.Raw(rawjson.Root)
 	return bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`))

@@ -10,15 +10,15 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// additional is the part of a client's request for a summary that has the user's own words
-// for it.
+// additional is the heading, in a client's prompt for a summary, of the user's own instructions.
 const additional = "Additional Instructions:"
 
-// compaction adds to a client's request for a summary what must survive, or answers it.
+// compaction adds a brief of the session to a client's prompt for a summary, or answers the
+// prompt with the brief if Answer is set.
 func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *Prepared) error {
 	last := len(q.Messages) - 1
 	if t.book.Has(q.Messages[last].Chain) {
-		return nil // it is sent again
+		return nil // the client sends the request again
 	}
 	node := q.Compaction()
 	if node == rawjson.NoNode || last < 1 {
@@ -28,7 +28,7 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	if err != nil {
 		return err
 	}
-	in, err := m.Import(ctx, m.o.Scope, &carrel.ImportRequest{Name: t.name, Format: t.format, Data: data, Rewind: true, Compaction: left(q, data)})
+	in, err := m.Import(ctx, m.o.Scope, &carrel.ImportRequest{Name: t.name, Format: t.format, Data: data, Rewind: true, Compaction: summaryDigest(q, data)})
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	message := q.Messages[last].Node
 	at, from := q.Doc.Span(node), q.Doc.Span(message).Start
 	raw := q.Doc.Raw(message)
-	if message == q.List { // one text is all of the input
+	if message == q.List { // the whole input is one text
 		return nil
 	}
 	var text []byte
@@ -54,7 +54,8 @@ func (m *Epochs) compaction(ctx context.Context, t *thread, q *wire.Request, p *
 	return m.keep(ctx, t, carrel.Rewrite{Chain: q.Messages[last].Chain, Kind: store.RewriteMessage, Epoch: t.book.Epoch(), Messages: last + 1, Data: text})
 }
 
-// withBrief returns a request for a summary with a brief among its additional instructions.
+// withBrief returns the prompt text with the brief below the heading additional, which it adds if
+// there is none.
 func withBrief(text, brief string) string {
 	if at := strings.Index(text, additional); at >= 0 {
 		at += len(additional)
@@ -63,8 +64,8 @@ func withBrief(text, brief string) string {
 	return text + "\n\n" + additional + "\n" + brief
 }
 
-// answer answers a request for a summary, in the dialect of the client. The text says in its
-// first line who wrote it.
+// answer returns a brief as the answer to a client's prompt for a summary, in the client's
+// dialect. The first line says that no model wrote the summary.
 func answer(q *wire.Request, brief string) *Reply {
 	text := "[carrel: no model wrote this summary; it is quoted from the conversation]\n" + brief
 	if q.Dialect == wire.Anthropic {

@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// ToolRecall is the name of the tool that [Epochs] adds where it is told to.
+// ToolRecall is the name of the tool that [Epochs] adds to requests with [EpochOptions.Recall].
 const ToolRecall = "carrel_recall"
 
 const (
@@ -25,15 +25,15 @@ const (
 	recallSchema = `{"type":"object","properties":{"id":{"type":"string","description":"the id in the note"}},"required":["id"],"additionalProperties":false}`
 )
 
-// recallTools are the tool in the form of each dialect. They never change: what a provider has
-// cached and what reasoning is bound to begins with the tools.
+// recallTools has the definition of the tool in each dialect. The bytes must never change: the
+// tools are the beginning of the prefix that a provider caches and binds reasoning to.
 var recallTools = map[wire.Dialect][]byte{
 	wire.Anthropic: fmt.Appendf(nil, `{"name":%q,"description":%q,"input_schema":%s}`, ToolRecall, recallAbout, recallSchema),
 	wire.Chat:      fmt.Appendf(nil, `{"type":"function","function":{"name":%q,"description":%q,"parameters":%s}}`, ToolRecall, recallAbout, recallSchema),
 	wire.Responses: fmt.Appendf(nil, `{"type":"function","name":%q,"description":%q,"parameters":%s,"strict":false}`, ToolRecall, recallAbout, recallSchema),
 }
 
-// An offer says whether a conversation has the tool.
+// An offer says whether the requests of a conversation have the tool.
 type offer uint8
 
 const (
@@ -49,14 +49,14 @@ func offerOf(yes bool) offer {
 	return declined
 }
 
-// offers reports whether the tool is among those of a request. That is settled once for a
-// conversation: tools stand in front of everything, and to change them breaks all of it. A
+// offers reports whether to add the tool to a request. The decision is made once for a
+// conversation, because a change of the tools would break the whole cached prefix. A
 // conversation that had replies before it was managed never gets the tool.
 func (m *Epochs) offers(t *thread, q *wire.Request) bool {
 	has := false
 	for tool := range q.Doc.Children(q.Tools) {
 		if name := string(q.Doc.Raw(tool)); strings.Contains(name, `"`+ToolRecall+`"`) {
-			return false // somebody else's
+			return false // the client has a tool of this name
 		}
 		has = true
 	}
@@ -77,7 +77,7 @@ func (m *Epochs) offers(t *thread, q *wire.Request) bool {
 	return true
 }
 
-// forced reports whether a request says which tool is to be called.
+// forced reports whether a request forces the model to call a certain tool.
 func forced(q *wire.Request) bool {
 	choice := q.Doc.Member(rawjson.Root, "tool_choice")
 	if q.Dialect == wire.Anthropic {
@@ -86,8 +86,8 @@ func forced(q *wire.Request) bool {
 	return q.Doc.Kind(choice) == rawjson.Object
 }
 
-// resends reports whether a client has to send the whole history again with each call, and
-// gets one answer: a provider that keeps the history would have calls in it that the client
+// resends reports whether the client sends the whole history with each call and gets one
+// answer. A provider that stores the history would store calls of the tool, which the client
 // never answers.
 func resends(q *wire.Request) bool {
 	d := q.Doc
@@ -102,8 +102,8 @@ func resends(q *wire.Request) bool {
 	return true
 }
 
-// maxRecalled is how many bytes one result has at most. What is longer comes in pieces: the
-// id with "@" and the first byte of the next one.
+// maxRecalled is the most bytes of one result. A longer original comes in pieces: the model asks
+// for the next one by the id, "@" and the offset of its first byte.
 const maxRecalled = 96 << 10
 
 // Recall implements [Recaller].
@@ -112,7 +112,7 @@ func (m *Epochs) Recall(ctx context.Context, input string) string {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal([]byte(input), &in); err != nil || in.ID == "" {
-		return "[carrel: the input has no id]"
+		return "[carrel: the input has no id; give {\"id\": \"...\"} with the id in the note]"
 	}
 	id, after, _ := strings.Cut(in.ID, "@")
 	from, err := strconv.Atoi(after)
@@ -120,19 +120,19 @@ func (m *Epochs) Recall(ctx context.Context, input string) string {
 		from, err = 0, nil
 	}
 	if err != nil || from < 0 {
-		return "[carrel: the id is followed by no place in what it stands for]"
+		return "[carrel: behind the id and @ there must be an offset in bytes, such as 5c1f09ab@98304]"
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.o.Limit)
 	defer cancel()
 	res, err := m.o.Engine.Recall(ctx, m.o.Scope, &carrel.RecallRequest{Block: id, Text: true, From: from})
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, carrel.ErrRequest):
-		return "[carrel: nothing is known by that id]"
+		return "[carrel: no original has that id; copy the id from the note]"
 	case err != nil:
 		m.o.Logger.WarnContext(ctx, "a recall failed", "reason", err)
-		return "[carrel: it could not be recalled now]"
+		return "[carrel: the original could not be read now; try again later]"
 	case !utf8.Valid(res.Data):
-		return fmt.Sprintf("[carrel: %d bytes that are no text]", res.Size)
+		return fmt.Sprintf("[carrel: the original is %d bytes that are no text]", res.Size)
 	}
 	text := string(res.Data)
 	if len(text) <= maxRecalled {
@@ -169,7 +169,7 @@ func (m *Epochs) Recalled(ctx context.Context, q *wire.Request, p *Prepared, r *
 		Epoch: t.book.Epoch(), Messages: len(q.Messages) + 1, Data: data,
 	}
 	if err = m.keep(ctx, t, rewrite); err != nil {
-		err = errors.Join(err, t.add(&rewrite)) // the provider has it
+		err = errors.Join(err, t.add(&rewrite)) // the provider has the messages already
 		t.owed = append(t.owed, rewrite)
 		m.failed(ctx, t, "keep what was recalled", err)
 	}

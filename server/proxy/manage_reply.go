@@ -9,9 +9,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// replyOf returns an answer of one text in the dialect of a request, whole or as a stream.
-// Its usage is 0, its model is the one that was asked, and the header X-Carrel-Answer says
-// who answered.
+// replyOf returns an answer with one text in the dialect of a request, whole or as a stream.
+// Its usage is 0, its model is that of the request, and the header X-Carrel-Answer says that
+// Carrel answered.
 func replyOf(q *wire.Request, text string) *Reply {
 	model, said := string(rawjson.AppendString(nil, q.Model)), string(rawjson.AppendString(nil, text))
 	r := &Reply{Header: http.Header{"Content-Type": {"application/json"}, "X-Carrel-Answer": {"compaction"}}}
@@ -29,7 +29,7 @@ func replyOf(q *wire.Request, text string) *Reply {
 	return r
 }
 
-// The ids of answers, which no provider gave.
+// replyID is the end of the ids in answers that Carrel makes.
 const replyID = "carrel_compaction"
 
 func messageReply(stream bool, model, text string) []byte {
@@ -92,7 +92,7 @@ func responseReply(stream bool, model, text string) []byte {
 	)
 }
 
-// events returns a stream of events: names, which may be empty, and data in turn.
+// events returns a stream of server-sent events. The pairs are name and data; a name may be empty.
 func events(pairs ...string) []byte {
 	var b bytes.Buffer
 	for i := 0; i < len(pairs); i += 2 {

@@ -22,8 +22,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript/anthropic"
 )
 
-// shrink puts pointers in place of results that are large and were never sent, and returns
-// in how many messages it did. One that cannot be stashed stays as it came.
+// shrink replaces results that are large and were never sent by pointers to the stash. It
+// returns the number of changed messages. A result that cannot be stashed stays as it came.
 func (m *Epochs) shrink(ctx context.Context, t *thread, q *wire.Request) (changed int, err error) {
 	from := epoch.Fresh(q, func(chain digest.Digest) bool { return slices.Contains(t.sent, chain) })
 	outputs := epoch.Outputs(q, from, m.o.Large)
@@ -43,7 +43,8 @@ func (m *Epochs) shrink(ctx context.Context, t *thread, q *wire.Request) (change
 	return changed, errors.Join(failed...)
 }
 
-// shrinkMessage puts pointers in place of outputs of one message.
+// shrinkMessage replaces outputs, all of one message, by pointers. It reports whether it
+// changed the message.
 func (m *Epochs) shrinkMessage(ctx context.Context, t *thread, q *wire.Request, outputs []epoch.Output) (bool, error) {
 	at := outputs[0].Message
 	chain := q.Messages[at].Chain
@@ -72,8 +73,8 @@ func (m *Epochs) shrinkMessage(ctx context.Context, t *thread, q *wire.Request, 
 	return some, errors.Join(failed...)
 }
 
-// pointer stashes an output and returns what stands for it, or nothing if that is no
-// shorter, or if somebody asked Carrel for the output.
+// pointer stashes an output and returns the pointer to it. It returns "" if the pointer is no
+// shorter, or if the output is itself something recalled from Carrel.
 func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epoch.Output) (string, error) {
 	if tool.Recalls(o.Call) {
 		return "", nil
@@ -86,7 +87,7 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 	case err != nil:
 		return "", err
 	case res.Bytes != int64(len(o.Text)) || res.ID == "":
-		return "", fmt.Errorf("%d bytes of %d are in the stash", res.Bytes, len(o.Text))
+		return "", fmt.Errorf("the stash has %d bytes of a result of %d", res.Bytes, len(o.Text))
 	case len(res.Pointer) >= len(o.Text):
 		return "", nil
 	}
@@ -94,11 +95,12 @@ func (m *Epochs) pointer(ctx context.Context, t *thread, q *wire.Request, o *epo
 	return res.Pointer, nil
 }
 
-// mostRecent is how many bytes of a conversation say what of a result is needed.
+// mostRecent is the most bytes of recent messages that are given to Stash, which selects the
+// lines of a pointer by them.
 const mostRecent = 512 << 10
 
-// recent returns a body of the first message and of those in front of one, as far as there
-// is room.
+// recent returns a body with the first message and the last messages before the index before,
+// about mostRecent bytes of them.
 func recent(q *wire.Request, before int) []byte {
 	from, size := before, 0
 	for from > 1 && size < mostRecent {
@@ -122,9 +124,9 @@ func bodyOf(d wire.Dialect, messages []byte) []byte {
 	return fmt.Appendf(nil, `{%q:[%s]}`, key, messages)
 }
 
-// newEpoch makes a head, and uses it if the provider will take what is sent then. The head
-// stands for all messages, or for those in front of the results that the last reply waits
-// for: then the reply is whole in it, and the results go behind it.
+// newEpoch makes a head, and uses it if the resulting request passes the provider's rules. The
+// head stands for all messages up to epoch.Covers: all, or those before the results of the last
+// reply's calls, which follow the head.
 func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epoch.Size, limits *epoch.Limits) error {
 	n := epoch.Covers(q)
 	data, err := t.book.Whole(q, n)
@@ -141,7 +143,7 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	defer t.storing.Unlock()
 	req := &carrel.NewEpochRequest{
 		Name: t.name, Format: t.format, Data: data, Window: m.o.Window, Chain: q.Messages[n-1].Chain, Epoch: t.book.Epoch() + 1,
-		Compaction: left(q, data),
+		Compaction: summaryDigest(q, data),
 		Target:     carrel.Target{Tokens: t.room(limits, z)},
 	}
 	res, err := m.o.Engine.NewEpoch(ctx, m.o.Scope, req)
@@ -164,22 +166,22 @@ func (m *Epochs) newEpoch(ctx context.Context, t *thread, q *wire.Request, z epo
 	return err
 }
 
-// room returns how large the window that becomes a head may be, system and tools included:
-// what the target leaves beside what goes behind the head, but at least a quarter of what the
-// budget leaves beside that and the frame, as a head with no room for what persons said is
-// worth nothing; and in any case a tenth of the budget.
+// room returns the size of the window to make a head for, system and tools included. It is the
+// target less the messages behind the head, but at least the frame plus the larger of a quarter
+// of the budget that frame and those messages leave, and a tenth of the budget: a head needs
+// room for the user's messages.
 func (t *thread) room(limits *epoch.Limits, z epoch.Size) token.Count {
 	budget := t.gauge.Bound(limits.Budget)
 	return max(t.gauge.Bound(limits.Target)-z.Fresh, z.Frame+(budget-z.Frame-z.Fresh)/4, z.Frame+budget/10)
 }
 
-// isDecided reports whether an error tells that no head was kept.
+// isDecided reports whether err means for certain that the store has no new head.
 func isDecided(err error) bool {
 	return errors.Is(err, carrel.ErrBudget) || errors.Is(err, carrel.ErrPolicy) || errors.Is(err, carrel.ErrRequest)
 }
 
-// valid reports why the provider would refuse a request with a head. What it would refuse of
-// the client's own is no reason.
+// valid returns an error if the provider would refuse the request with the head in place. It
+// ignores rules that the client's own request violates, too.
 func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 	book := epoch.NewBook(q.Dialect)
 	err := book.Add(&epoch.Rewrite{Chain: head.Chain, Kind: epoch.Head, Epoch: head.Epoch, Messages: head.Messages, Data: head.Data})
@@ -197,7 +199,7 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 	if err != nil {
 		return err
 	}
-	if err := m.ends(q, head, goes); err != nil || len(bad) == 0 {
+	if err := m.checkEnd(q, head, goes); err != nil || len(bad) == 0 {
 		return err
 	}
 	_, before, err := carrel.Validate(t.format, q.Doc.Raw(rawjson.Root))
@@ -212,9 +214,9 @@ func (m *Epochs) valid(t *thread, q *wire.Request, head *carrel.Rewrite) error {
 	return nil
 }
 
-// ends reports whether a head does not end with who speaks last in what it stands for: then
-// what was said last is not in it.
-func (m *Epochs) ends(q *wire.Request, head *carrel.Rewrite, goes []byte) error {
+// checkEnd returns an error unless the last message of the head has the role of the last message
+// that it stands for. Otherwise the head lacks the newest message.
+func (m *Epochs) checkEnd(q *wire.Request, head *carrel.Rewrite, goes []byte) error {
 	var doc rawjson.Document
 	var sent wire.Request
 	if err := doc.Read(goes); err != nil {
@@ -225,12 +227,12 @@ func (m *Epochs) ends(q *wire.Request, head *carrel.Rewrite, goes []byte) error 
 	}
 	last := len(sent.Messages) - len(q.Messages) + head.Messages - 1
 	if last < 0 || sent.Messages[last].Role != q.Messages[head.Messages-1].Role {
-		return errors.New("the head does not end with what was said last")
+		return errors.New("the head does not end with the last message that it stands for")
 	}
 	return nil
 }
 
-// refusals are what refusals say that managing could have caused, in lower case.
+// refusals are lower-case parts of the errors of providers that a managed body could have caused.
 var refusals = []string{
 	"in `thinking` block", "in thinking block", "in `redacted_thinking` block", "bound to a different conversation", "thinking blocks in the latest", "`thinking`",
 	"tool_use", "tool_result", "server_tool", "text content blocks must be non-empty", "must have non-empty content", "cache_control", "first message must use",
@@ -249,33 +251,33 @@ func (m *Epochs) Refused(ctx context.Context, q *wire.Request, p *Prepared, stat
 	defer t.mu.Unlock()
 	t.stopped = true
 	m.count(&m.status.Stopped)
-	m.o.Logger.ErrorContext(ctx, "a managed call was refused: the conversation is not managed any more", "session", t.session, "status", status)
-	if err := q.Doc.Read(q.Doc.Raw(rawjson.Root)); err != nil { // forgets the edits
+	m.o.Logger.ErrorContext(ctx, "the provider refused a managed call: the conversation is no longer managed", "session", t.session, "status", status)
+	if err := q.Doc.Read(q.Doc.Raw(rawjson.Root)); err != nil { // reading again drops the edits
 		return nil, err
 	}
 	next := &Prepared{Reason: "stopped", State: t, Sent: chainOf(q)}
-	data := bodyless(q)
+	data := messageList(q)
 	if q.Dialect == wire.Anthropic && anthropic.BindsThinking(q.Model) {
 		data = epoch.Bare(q, t.book, p.Recall)
 	}
 	err := m.keep(ctx, t, carrel.Rewrite{Chain: next.Sent, Kind: store.RewriteHead, Epoch: epoch.Ended, Messages: len(q.Messages), Data: data})
 	if err != nil {
 		m.failed(ctx, t, "keep what goes out after a refusal", err)
-		return next, nil // it goes as it came, which is all that is left
+		return next, nil // the request goes as it came
 	}
 	m.send(q, next, t.book.Plan(q))
 	return next, nil
 }
 
-// bodyless returns the messages of a request as a list.
-func bodyless(q *wire.Request) []byte {
+// messageList returns the messages of a request as a JSON list.
+func messageList(q *wire.Request) []byte {
 	if raw := q.Doc.Raw(q.List); len(raw) > 0 && raw[0] == '[' {
 		return raw
 	}
 	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, q.Doc.Raw(q.List))
 }
 
-// caused reports whether managing could have caused a refusal.
+// caused reports whether managing could have caused a refusal with this status and body.
 func caused(status int, body []byte) bool {
 	switch status {
 	case http.StatusRequestEntityTooLarge:

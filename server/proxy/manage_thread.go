@@ -19,19 +19,19 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// mostSent is how many calls of a thread are remembered as sent.
+// mostSent is the number of last calls of a thread whose chains are remembered.
 const mostSent = 16
 
-// A thread is what is known of one conversation. What it is that was sent is in the store,
-// too; the rest may be forgotten.
+// A thread is the state of one conversation in memory. The store has its rewrites, too; the rest
+// may be forgotten.
 type thread struct {
 	name, format string
-	used         int // how many calls there had been when it was used last; of Epochs.mu
+	used         int // value of status.Calls at the last use; guarded by Epochs.mu
 
-	storing *sync.Mutex // while the conversation is stored, or a head is made of it
+	storing *sync.Mutex // held while the conversation is imported, or a head is made of it
 
 	mu      sync.Mutex
-	session transcript.SessionID // empty until it was read from the store
+	session transcript.SessionID // empty until load has read the rewrites from the store
 	book    *epoch.Book
 	model   string
 	sizes   *epoch.Sizes
@@ -40,20 +40,20 @@ type thread struct {
 	last    time.Time        // of the last answer
 	sent    []digest.Digest  // chains of the last calls
 	before  lastSent         // the last call that was managed
-	owed    []carrel.Rewrite // what the store has to learn before the next call, as it may have something else
+	owed    []carrel.Rewrite // to be stored before the next rewrite, as the store may have a different one
 	recall  offer            // whether ToolRecall is among the tools
-	failed  token.Count      // how large what is sent was when no head could be made
-	stopped bool
+	failed  token.Count      // size of the request when making a head failed, or 0
+	stopped bool             // no longer managed, after a refusal
 }
 
-// threadName returns the name under which the conversation of a request is stored: that of
-// the thread that it began as.
+// threadName returns the name under which the conversation of a request is stored: the name of
+// its first thread, if it continues one after a compaction, or its own.
 func threadName(q *wire.Request) string {
 	return transcript.ThreadName(cmp.Or(q.Root, q.Thread().String()[:16]))
 }
 
-// sharing returns what orders the storing of a conversation: the same for all its threads.
-func (m *Epochs) sharing(name string) *sync.Mutex {
+// storingMutex returns the storing mutex for a conversation name: all threads of the name share it.
+func (m *Epochs) storingMutex(name string) *sync.Mutex {
 	for _, t := range m.threads {
 		if t.name == name {
 			return t.storing
@@ -70,7 +70,7 @@ func (m *Epochs) thread(q *wire.Request) *thread {
 	t := m.threads[key]
 	if t == nil {
 		t = &thread{name: threadName(q), format: formats[q.Dialect], book: epoch.NewBook(q.Dialect)}
-		t.storing = m.sharing(t.name)
+		t.storing = m.storingMutex(t.name)
 		m.threads[key] = t
 	}
 	t.used = m.status.Calls
@@ -80,7 +80,7 @@ func (m *Epochs) thread(q *wire.Request) *thread {
 	return t
 }
 
-// forget forgets a quarter of the threads, those that were used least lately.
+// forget removes about a quarter of the threads, the least recently used ones.
 func (m *Epochs) forget() {
 	var used []int
 	for _, t := range m.threads {
@@ -94,7 +94,7 @@ func (m *Epochs) forget() {
 	}
 }
 
-// load reads what was sent in a thread from the store, once.
+// load reads the rewrites and the last calls of a thread from the store, unless it has done so.
 func (m *Epochs) load(ctx context.Context, t *thread) error {
 	if t.session != "" {
 		return nil
@@ -110,16 +110,16 @@ func (m *Epochs) load(ctx context.Context, t *thread) error {
 		res, err = &carrel.RewritesResult{}, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read what was sent: %w", err)
+		return fmt.Errorf("read the rewrites of the conversation: %w", err)
 	}
 	for i := range res.Rewrites {
 		if err := t.add(&res.Rewrites[i]); err != nil {
-			return fmt.Errorf("read what was sent: %w", err)
+			return fmt.Errorf("read the rewrites of the conversation: %w", err)
 		}
 	}
 	calls, err := m.o.Engine.Calls(ctx, m.o.Scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: mostSent}})
 	if err != nil {
-		return fmt.Errorf("read when the last call was: %w", err)
+		return fmt.Errorf("read the last calls of the conversation: %w", err)
 	}
 	for i := range calls.Items {
 		c := &calls.Items[i]
@@ -139,8 +139,8 @@ func (t *thread) add(r *carrel.Rewrite) error {
 	return t.book.Add(&epoch.Rewrite{Chain: r.Chain, Kind: epoch.Kind(r.Kind), Epoch: r.Epoch, Messages: r.Messages, Data: r.Data})
 }
 
-// sessionOf returns the id of the session that a conversation of a name and a format is
-// stored as.
+// sessionOf returns the id of the session under which a conversation with this name and format
+// is stored.
 func sessionOf(name, format string) (transcript.SessionID, error) {
 	f, err := carrel.FormatNamed(format)
 	if err != nil {
@@ -157,7 +157,7 @@ func sessionOf(name, format string) (transcript.SessionID, error) {
 	return s.ID, nil
 }
 
-// keep keeps a rewrite, in the store and then in memory, before anything of it is sent.
+// keep stores a rewrite and then adds it to the thread. Call it before the rewrite is sent.
 func (m *Epochs) keep(ctx context.Context, t *thread, r carrel.Rewrite) error {
 	if _, err := m.o.Engine.KeepRewrite(ctx, m.o.Scope, &carrel.KeepRewriteRequest{Session: t.session, Rewrite: r}); err != nil {
 		return err
@@ -173,8 +173,8 @@ func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	return wholeOf(t.book, q)
 }
 
-// Import implements [Importer]: it stores a conversation, and not while a head is made of it,
-// which would lack what the newest call said.
+// Import implements [Importer]. It waits while a head of the conversation is made: that head
+// would lack the newest messages.
 func (m *Epochs) Import(ctx context.Context, scope governance.Scope, req *carrel.ImportRequest) (*carrel.ImportResult, error) {
 	if t := m.named(req.Name); t != nil {
 		t.storing.Lock()
@@ -183,7 +183,7 @@ func (m *Epochs) Import(ctx context.Context, scope governance.Scope, req *carrel
 	return m.o.Engine.Import(ctx, scope, req)
 }
 
-// named returns the thread in memory that has a name, or nil.
+// named returns the thread in memory with the name, or nil.
 func (m *Epochs) named(name string) *thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,8 +195,8 @@ func (m *Epochs) named(name string) *thread {
 	return nil
 }
 
-// settle keeps what is owed to the store. What was sent is known here; until it is known
-// there, too, nothing that is new is kept.
+// settle stores the owed rewrites of a thread, in order. Until the store has them all, no new
+// rewrite is made.
 func (m *Epochs) settle(ctx context.Context, t *thread) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.o.Limit)
 	defer cancel()
@@ -209,7 +209,8 @@ func (m *Epochs) settle(ctx context.Context, t *thread) error {
 	return nil
 }
 
-// sizesFor returns the counts for the model of a request.
+// sizesFor returns the sizes for the model of a request. Another model resets the sizes and the
+// gauge.
 func (t *thread) sizesFor(q *wire.Request) *epoch.Sizes {
 	if t.sizes == nil || t.model != q.Model {
 		t.model, t.sizes, t.gauge = q.Model, epoch.NewSizes(q.Dialect, q.Model), epoch.Gauge{}

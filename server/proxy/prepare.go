@@ -11,61 +11,61 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Manager decides what is sent for a call. Without one a [Proxy] observes. It is safe
-// for concurrent use.
+// A Manager decides which body is sent for a call. Without a Manager a [Proxy] changes nothing.
+// A Manager is safe for concurrent use.
 type Manager interface {
-	// Prepare returns the body to send in place of the request's, or why it is to be sent
-	// as it is. It returns when ctx is done. After an error, or without a result, the
-	// request goes out as it came. The request is good until Done was called for it; if
-	// that is not called, until the call is over.
+	// Prepare returns the body to send in place of the client's, or the reason why the
+	// client's is sent. It returns when ctx is done. After an error or a nil result the
+	// request goes out as it came. The Manager may read req until Done returns, or, if Done
+	// is not called, until the end of the call.
 	Prepare(ctx context.Context, req *wire.Request) (*Prepared, error)
 
-	// Refused is asked after the provider refused what was sent in place of a request,
-	// with a status from 400 to 499. It returns what to send now, once, or nil to pass
-	// the refusal on. A Prepared without a body is the request as it came.
+	// Refused is called after the provider refused a body of the Manager with a status from
+	// 400 to 499. It returns what to send now, or nil to pass the refusal on. It is called
+	// once for a call. A Prepared without a body sends the request as it came.
 	Refused(ctx context.Context, req *wire.Request, p *Prepared, status int, body []byte) (*Prepared, error)
 
-	// Done tells how a call ended for which Prepare returned something: p is what was sent
-	// last. It is called once, before the client learns of the end.
+	// Done is called when a call has ended for which Prepare returned a result; p is the
+	// last one that was sent. It is called once, before the client gets the end of the answer.
 	Done(req *wire.Request, p *Prepared, answer *wire.Answer)
 }
 
-// Prepared is what a [Manager] decided about a call.
+// Prepared is the decision of a [Manager] about a call.
 type Prepared struct {
-	Body   []byte        // to be sent, not compressed; nil is the request as it came
+	Body   []byte        // to be sent, not compressed; nil sends the client's body
 	Reply  *Reply        // an answer without a call to the provider, or nil
-	Reason string        // why it is managed so, or not: one word or few, no text of the conversation
-	Epoch  int           // of what is sent
-	Sent   digest.Digest // the chain of what is sent
+	Reason string        // why the call is managed so, or not: a few words, no text of the conversation
+	Epoch  int           // number of the epoch; 0 before the first head
+	Sent   digest.Digest // the chain of the sent messages
 	Recall bool          // the tool [ToolRecall] is among the tools of Body
-	State  any           // the Manager's own
+	State  any           // for the Manager's own use
 
-	size   token.Count  // a bound of what is sent, of [Epochs]
-	parts  []epoch.Part // of Body
-	before lastSent     // in the same conversation
-	last   lastSent     // what was sent last for this call, once it was
+	size   token.Count  // upper bound of the size of the sent request, set by [Epochs]
+	parts  []epoch.Part // the messages in Body
+	before lastSent     // by the call before, in the same conversation
+	last   lastSent     // by this call, set when it has ended
 }
 
-// A Recaller is a [Manager] that adds the tool [ToolRecall] to what is sent. The proxy answers
-// the calls of that tool, and the client sees nothing of them.
+// A Recaller is a [Manager] that adds the tool [ToolRecall] to requests. The proxy answers the
+// calls of that tool itself and hides them from the client.
 type Recaller interface {
-	// Recall returns what the result of a call says, given its input.
+	// Recall returns the text of the result of a tool call, given its input.
 	Recall(ctx context.Context, input string) string
 
-	// Recalled keeps what was said and is not in the answer that the client gets, so that it
-	// is there again when the client comes back. It is called before the client learns of
-	// the end of the answer.
+	// Recalled stores the hidden messages of an answer, so that later requests send them
+	// again in their place. It is called before the client gets the end of the answer.
 	Recalled(ctx context.Context, req *wire.Request, p *Prepared, reply *weave.Reply) error
 }
 
-// A Reply is an answer that Carrel gives itself, with status 200.
+// A Reply is an answer that Carrel makes without the provider. Its status is 200.
 type Reply struct {
 	Header http.Header
 	Body   []byte
 }
 
-// A Teller is a [Manager] that tells which conversation a request is of, to be stored: with
-// what it sends in place of messages that it made smaller.
+// A Teller is a [Manager] that gives the conversation to store for a request.
 type Teller interface {
+	// Whole returns the request body to import. Where the Manager replaced parts of messages
+	// with pointers, the body has the pointers.
 	Whole(req *wire.Request) ([]byte, error)
 }

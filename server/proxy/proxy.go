@@ -23,50 +23,51 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Options says what a proxy does. The zero value of every field is a sensible default.
+// Options configures a proxy. The zero value of every field is a sensible default.
 type Options struct {
-	Upstreams Upstreams // empty ones are the providers' own
+	Upstreams Upstreams // the default of an empty URL is the provider's own
 
-	// Listen and Hosts are by which names clients may call the proxy; see
-	// [auth.DoorOptions].
+	// Listen and Hosts are the names by which clients may address the proxy in the header
+	// Host; see [auth.DoorOptions].
 	Listen string
 	Hosts  []string
 
-	// Recorder is where calls are written down. Without one they are not.
+	// Recorder records calls. Without a Recorder calls are not recorded.
 	Recorder Recorder
-	// Required refuses calls that cannot be written down.
+	// Required refuses calls that cannot be recorded.
 	Required bool
-	// Wait is how long a call waits for its record. The default is [DefaultWait].
+	// Wait is the longest time that a call waits for its record. The default is [DefaultWait].
 	Wait time.Duration
 
-	// Importer takes in the conversations, in a scope. Without one they are not imported.
+	// Importer imports the conversations into Scope. Without an Importer they are not imported.
 	Importer Importer
 	Scope    governance.Scope
 
-	// Manager decides what is sent; nil observes. Holdout is the share of sessions that it
-	// is not asked about, for comparison. Prepare is how long it may take; the default is
-	// [DefaultPrepare].
+	// Manager decides which bodies are sent; with nil the clients' own are sent. Holdout is
+	// the share of sessions that are not managed, for comparison. Prepare is the longest time
+	// that the Manager may take for a call; the default is [DefaultPrepare].
 	Manager Manager
 	Holdout ratio.Ratio
 	Prepare time.Duration
 
-	// Would reckons what managing would have done for calls that no Manager is asked about,
-	// beside them. Without one nothing is reckoned. It is for one Proxy.
+	// Would estimates, in the background, what managing would have sent for calls that are not
+	// managed. Without an Estimator nothing is estimated. An Estimator is for one Proxy.
 	Would *Estimator
 
-	// MaxBody is how many bytes of a request are read, packed and unpacked. A larger one
-	// passes unread. The default is [DefaultMaxBody].
+	// MaxBody is the largest body in bytes that is read, compressed and decompressed. A larger
+	// body passes unread. The default is [DefaultMaxBody].
 	MaxBody int64
 
-	// Idle is how long nothing may come from a provider. The default is [DefaultIdle].
+	// Idle is the longest time without a byte from the provider, after which a request is
+	// canceled. The default is [DefaultIdle].
 	Idle time.Duration
 
-	// Dial opens a connection to a provider. The default is that of net.Dialer.
+	// Dial opens a connection to a provider. The default is the method of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	Logger  *slog.Logger
 	Metrics *telemetry.Registry
-	Now     func() time.Time // for durations alone; the default is time.Now
+	Now     func() time.Time // used for durations only; the default is time.Now
 }
 
 // The defaults.
@@ -76,8 +77,8 @@ const (
 	DefaultPrepare = 2 * time.Second
 )
 
-// A Proxy is a handler that passes requests on to providers. It is safe for concurrent
-// use. Close it when it answers no more.
+// A Proxy is an [http.Handler] that passes requests on to providers. It is safe for concurrent
+// use. Call Close after the last request.
 type Proxy struct {
 	opts              Options
 	anthropic, openai *url.URL
@@ -90,7 +91,7 @@ type Proxy struct {
 	gaps              *telemetry.Counter // or nil
 	stats             stats
 	stuck             atomic.Int64 // writes to the recorder that hang
-	untold            atomic.Int64 // gaps that no record tells of yet
+	unreported        atomic.Int64 // gaps that no recorded intent reports yet
 }
 
 // New returns a proxy. It fails if an option is invalid.
@@ -130,7 +131,7 @@ func New(o *Options) (*Proxy, error) {
 	return p, err
 }
 
-// complete puts the defaults in.
+// complete sets the defaults.
 func (p *Proxy) complete() {
 	o := &p.opts
 	if o.Upstreams.Anthropic == "" {
@@ -164,16 +165,16 @@ func (p *Proxy) complete() {
 // ServeHTTP implements [http.Handler].
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
-// Server returns a server for the proxy. Answers take as long as they take; what a client
-// is slow at is bounded.
+// Server returns a server for the proxy. Reading a request has a timeout; writing an answer has
+// none.
 func (p *Proxy) Server() *http.Server {
 	s := auth.Server(p)
 	s.ReadTimeout, s.WriteTimeout, s.MaxHeaderBytes = 5*time.Minute, 0, 1<<20
 	return s
 }
 
-// Serve answers what comes to a listener until ctx is done. Then it takes nothing new, and
-// lets calls finish for as long as the grace lasts. It closes the listener and the proxy.
+// Serve answers the requests on listener l until ctx is done. Then it accepts no new ones, and
+// lets running calls finish within grace. It closes the listener and the proxy.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	srv := p.Server()
 	served := make(chan error, 1)
@@ -197,15 +198,15 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 	return err
 }
 
-// Close imports what waits for that, unless ctx ends before, and closes the connections to
-// providers that nobody uses. Call it after the last request.
+// Close imports the waiting conversations, unless ctx ends before, and closes the idle
+// connections to providers. Call it after the last request.
 func (p *Proxy) Close(ctx context.Context) {
 	p.keeper.close(ctx)
 	p.opts.Would.close(ctx)
 	p.transport.CloseIdleConnections()
 }
 
-// serve answers a request that may come in.
+// serve answers a request that [auth.Local] has admitted.
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	to, ok := p.target(r)
 	if !ok {
@@ -217,10 +218,11 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		refusedUpgrade.write(w, dialect)
 		return
 	}
-	// Otherwise the server takes the rest of the body once an answer begins, while it is still
-	// being sent on, and the answer is cut. HTTP/2 is so always, and has no such switch.
+	// Without full duplex an HTTP/1 server reads the rest of the body when the answer begins,
+	// although the proxy still sends the body on, and cuts the answer. HTTP/2 always is full
+	// duplex.
 	_ = http.NewResponseController(w).EnableFullDuplex()
-	// The server would add these to an answer that lacks them.
+	// A nil value keeps the server from adding these headers to an answer that lacks them.
 	w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
 	c := &call{proxy: p, target: to, ctx: r.Context(), dialect: dialect}
 	c.intent.Dialect = string(dialect)
@@ -238,7 +240,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A writer sends the headers of a stream before its first event, as the provider did.
+// A writer flushes the headers of an event stream before its first event.
 type writer struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].
@@ -248,24 +250,24 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 	if status >= http.StatusOK && strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
-		_ = http.NewResponseController(w.ResponseWriter).Flush() // the first event flushes, too
+		_ = http.NewResponseController(w.ResponseWriter).Flush() // if it fails, the first event flushes
 	}
 }
 
-// rewrite makes the request that goes upstream of the one that came.
+// rewrite sets the URL and the headers of the request to the provider.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	c := callOf(r.In.Context())
 	r.Out.URL = c.target.url(r.In.URL)
 	r.Out.Host = ""
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := r.In.Header[name]; ok {
-			r.Out.Header[name] = v // it is the client's, not ours
+			r.Out.Header[name] = v // ReverseProxy has removed the client's
 		}
 	}
-	r.Out.Header.Del("Expect") // the body is here
+	r.Out.Header.Del("Expect") // the proxy has answered Expect: 100-continue itself
 }
 
-// buffers are what answers are copied with.
+// buffers is the pool of buffers for copying answers.
 type buffers struct{}
 
 const bufferSize = 32 << 10
@@ -274,7 +276,7 @@ var bufferPool = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // Get implements [httputil.BufferPool].
 func (buffers) Get() []byte {
-	b, _ := bufferPool.Get().(*[bufferSize]byte) // it has nothing else
+	b, _ := bufferPool.Get().(*[bufferSize]byte) // the pool has only such arrays
 	return b[:]
 }
 
@@ -285,11 +287,11 @@ func (buffers) Put(b []byte) {
 	}
 }
 
-// fail answers a request whose provider gave no answer.
+// fail answers a request with an error if the provider gave no answer.
 func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r.Context())
 	c.finish(&outcome{state: store.CallFailed})
-	if c.ctx.Err() != nil { // nobody listens
+	if c.ctx.Err() != nil { // the client is gone
 		panic(http.ErrAbortHandler)
 	}
 	f := refusedDial
@@ -299,9 +301,9 @@ func (p *Proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(context.Cause(r.Context()), errIdle):
 		f = refusedIdle
 	}
-	p.log.Warn("no answer", "reason", err)
+	p.log.Warn("a request got no answer from the provider", "reason", err)
 	f.write(w, c.dialect)
 }
 
-// errIdle is that nothing came from the provider for too long.
-var errIdle = errors.New("proxy: nothing came from the provider for too long")
+// errIdle means that the provider sent no byte for Options.Idle.
+var errIdle = errors.New("proxy: the provider sent nothing for too long")

@@ -17,17 +17,18 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Bounds of what is recalled while one call is answered.
+// Bounds of the recalls within one call of a client, and the results above them.
 const (
-	maxRounds   = 8         // answers of the provider to which it goes on
-	maxRecalls  = 384 << 10 // bytes of all results; what is above is told to be too much
+	maxRounds   = 8         // further requests to the provider
+	maxRecalls  = 384 << 10 // bytes of all results; later results are tooMuch
 	maxWhole    = 64 << 20  // bytes of an answer that is no stream
 	pingEvery   = 10 * time.Second
 	tooMuch     = "[carrel: no more can be recalled in this answer; go on with what is here]"
 	notTogether = "[carrel: it is too long to be recalled here]"
 )
 
-// recaller returns who answers the calls of the tool, or nil if what is sent has none.
+// recaller returns the Recaller that answers calls of ToolRecall, or nil if the tools of the sent
+// request do not include it.
 func (c *call) recaller() Recaller {
 	if c.prepared == nil || !c.prepared.Recall || c.parts == nil {
 		return nil
@@ -36,32 +37,35 @@ func (c *call) recaller() Recaller {
 	return r
 }
 
-// rounds are the answers of the provider to one call of a client.
+// rounds is one call of a client as a sequence of rounds. A round is a request to the provider
+// and its answer; each round after the first has the results of the recalls of the one before.
 type rounds struct {
 	call    *call
 	weaver  *weave.Weaver
 	request *http.Request // as it was sent
-	body    []byte        // of the newest request
+	body    []byte        // of the newest request with a 200 answer
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	n     int // of the newest round
-	bytes int // that were recalled
+	n     int // index of the newest round
+	bytes int // recalled in all rounds
 
 	first  *wire.Answer // of the first round, if another followed
-	tap    *wire.Tap    // of the newest
+	tap    *wire.Tap    // reads the answer of the newest round, as do the next three
 	status int
-	came   int64
-	began  time.Time
-	closed bool // the newest is on the record
+	came   int64     // bytes of the answer
+	began  time.Time // when its first byte came
+	closed bool      // the outcome of the newest round is recorded
 }
 
-// weave has the calls of the tool answered here, and the client get one answer.
+// weave replaces the body of an answer by one that answers calls of ToolRecall in further rounds
+// and joins the rounds into one answer for the client. An answer that is neither an event
+// stream nor JSON, or has an unknown encoding, passes as it came.
 func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, error) {
 	if e := strings.Join(resp.Header["Content-Encoding"], ", "); e != "" && e != "identity" {
 		plain, err := wire.Unpacked(e, resp.Body)
 		if errors.Is(err, wire.ErrEncoding) {
-			return resp, nil // nobody can read it
+			return resp, nil // unknown encoding: pass unread
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("the answer cannot be read: %w", err), resp.Body.Close())
@@ -83,17 +87,17 @@ func (c *call) weave(r *http.Request, resp *http.Response) (*http.Response, erro
 	case "application/json":
 		return s.whole(resp)
 	}
-	return resp, nil // of no kind that has calls
+	return resp, nil // this media type has no tool calls
 }
 
-// open begins a round with its answer.
+// open begins to read the answer of a round.
 func (s *rounds) open(resp *http.Response) {
 	s.tap = wire.NewTap(s.call.dialect, resp.Header.Get("Content-Type"), "")
 	s.status, s.came, s.began, s.closed = resp.StatusCode, 0, time.Time{}, false
 }
 
-// heard takes a piece of the answer for the record.
-func (s *rounds) heard(p []byte) {
+// feed reads a piece of the answer for the record.
+func (s *rounds) feed(p []byte) {
 	if len(p) == 0 {
 		return
 	}
@@ -104,7 +108,7 @@ func (s *rounds) heard(p []byte) {
 	s.tap.Feed(p)
 }
 
-// last puts into an outcome what the newest round came to, in place of what the client got.
+// last sets an outcome to that of the newest round, because out is of the joined answer.
 func (s *rounds) last(out *outcome) {
 	whole := out.answer.Whole
 	out.answer = *s.tap.End(!whole)
@@ -113,25 +117,25 @@ func (s *rounds) last(out *outcome) {
 	s.closed = true
 }
 
-// whole reads an answer that is no stream, and goes on until one is left that is the
-// client's. What refuses to go on is the answer.
+// whole reads an answer that is no stream, and runs further rounds until an answer has no
+// recall left. It returns the joined answer; if the provider refuses a round, the refusal.
 func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
 	for {
 		data, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole+1))
 		err = errors.Join(err, resp.Body.Close())
 		if err == nil && len(data) > maxWhole {
-			err = errors.New("the answer is too long to be read")
+			err = fmt.Errorf("the answer has more than %d bytes", maxWhole)
 		}
 		if err != nil {
 			return nil, err
 		}
-		s.heard(data)
+		s.feed(data)
 		resp.Body = io.NopCloser(bytes.NewReader(data))
 		if resp.StatusCode == http.StatusOK {
 			err = s.weaver.Whole(data)
 		}
 		if resp.StatusCode != http.StatusOK || err != nil {
-			return resp, nil //nolint:nilerr // what nobody can read is the client's
+			return resp, nil //nolint:nilerr // what cannot be read passes to the client
 		}
 		if !s.weaver.Round().Waits() {
 			s.keep(true)
@@ -146,10 +150,11 @@ func (s *rounds) whole(resp *http.Response) (*http.Response, error) {
 	}
 }
 
-var errRounds = fmt.Errorf("the model asked for what was recalled more than %d times in one answer", maxRounds)
+var errRounds = fmt.Errorf("the model recalled originals in more than %d rounds of one answer", maxRounds)
 
-// next answers the calls of the newest round and sends the conversation on. The round ends on
-// the record before, and the new one begins.
+// next runs a further round: it recalls the originals that the newest round asks for, and sends
+// them to the provider. If the provider finds the request too large, next sends a short text in
+// place of each original. It fails with errRounds after maxRounds.
 func (s *rounds) next() (*http.Response, error) {
 	if s.n++; s.n > maxRounds {
 		return nil, errRounds
@@ -157,7 +162,7 @@ func (s *rounds) next() (*http.Response, error) {
 	results := s.recall()
 	resp, err := s.send(results)
 	if err == nil && (resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusRequestEntityTooLarge) {
-		for i := range results { // as what came with them may be too much
+		for i := range results { // the originals may be too long for the window
 			results[i] = notTogether
 		}
 		if err = resp.Body.Close(); err == nil {
@@ -185,7 +190,8 @@ func (s *rounds) recall() (results []string) {
 	return results
 }
 
-// send sends what was said and the results behind what was sent before.
+// send sends the newest request again, with the reply of the newest round and the results
+// behind its messages. It records the outcome of that round and the intent of the new one.
 func (s *rounds) send(results []string) (*http.Response, error) {
 	more, err := s.weaver.Round().Messages(results)
 	if err != nil {
@@ -217,7 +223,7 @@ func (s *rounds) send(results []string) (*http.Response, error) {
 	return resp, nil
 }
 
-// appended returns a body with more messages at its end, and reads it.
+// appended returns the body with more messages at its end, parsed into doc and q.
 func appended(doc *rawjson.Document, q *wire.Request, d wire.Dialect, body []byte, more [][]byte) ([]byte, error) {
 	read := func() error {
 		if err := doc.Read(body); err != nil {
@@ -238,7 +244,8 @@ func appended(doc *rawjson.Document, q *wire.Request, d wire.Dialect, body []byt
 	return body, read()
 }
 
-// turn ends the newest round on the record, and begins the next, of a request with a body.
+// turn records the outcome of the newest round and the intent of the next, whose request is q
+// with the given body. It fails with errUnrecorded if a required record fails.
 func (s *rounds) turn(q *wire.Request, body []byte) error {
 	c := s.call
 	if !s.closed {
@@ -272,8 +279,8 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 	return nil
 }
 
-// keep keeps what the client does not get of the answer, for when it comes back. What is not
-// over is kept as far as it is whole.
+// keep stores the messages that the client does not get, so that later requests have them. If
+// over is false, the answer was cut, and keep stores its whole messages.
 func (s *rounds) keep(over bool) {
 	if !s.weaver.Hides() {
 		return
@@ -289,6 +296,6 @@ func (s *rounds) keep(over bool) {
 		err = s.call.recaller().Recalled(ctx, &s.call.parts.req, s.call.prepared, reply)
 	}
 	if err != nil {
-		s.call.proxy.log.Warn("what was recalled is not kept", "reason", err)
+		s.call.proxy.log.Warn("the recalled messages of an answer are not stored: later calls go without them", "reason", err)
 	}
 }

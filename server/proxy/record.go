@@ -12,25 +12,25 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A Recorder writes down calls. Its methods return when what they wrote is durable. It is
-// safe for concurrent use. [carrel.Engine] is one.
+// A Recorder records calls. Its methods return when the record is durable. It is safe for
+// concurrent use. [carrel.Engine] is one.
 type Recorder interface {
 	Begin(ctx context.Context, scope governance.Scope, req *api.BeginRequest) (*api.BeginResult, error)
 	End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (*api.EndResult, error)
 }
 
-// The reasons for which a call was not recorded.
+// The reasons why a call is not recorded, beside errors of the Recorder.
 var (
-	errSlow  = errors.New("it took too long")
-	errStuck = errors.New("an earlier one still hangs")
+	errSlow  = errors.New("the record took too long")
+	errStuck = errors.New("an earlier record still hangs")
 )
 
-// maxStuck is how many writes may hang at a time before no further one is tried.
+// maxStuck is the number of hanging writes at which commit tries no further ones.
 const maxStuck = 64
 
-// commit calls do, and returns when that does or when it takes longer than the bound. What
-// hangs is left behind, and while it hangs nobody waits for another, unless calls have to
-// be recorded.
+// commit calls do in a goroutine and waits for it for at most Options.Wait; then it fails with
+// errSlow, and do goes on alone. While one do hangs, commit fails with errStuck at once, so that
+// calls do not wait; with Options.Required it still tries, up to maxStuck.
 func (p *Proxy) commit(ctx context.Context, do func(context.Context) error) error {
 	if n := p.stuck.Load(); n >= maxStuck || n > 0 && !p.opts.Required {
 		return errStuck
@@ -58,14 +58,14 @@ func (p *Proxy) commit(ctx context.Context, do func(context.Context) error) erro
 	return ctx.Err()
 }
 
-// begin writes down the intent of a call. It reports whether the call may go on.
+// begin records the intent of a call. It reports whether the call may be sent.
 func (c *call) begin(ctx context.Context) bool {
 	p := c.proxy
 	if p.opts.Recorder == nil {
 		return true
 	}
 	in := c.intent
-	in.Gaps, in.Sealed = int(p.untold.Swap(0)), c.sealed
+	in.Gaps, in.Sealed = int(p.unreported.Swap(0)), c.sealed
 	err := p.commit(ctx, func(ctx context.Context) error {
 		begun, err := p.opts.Recorder.Begin(ctx, p.opts.Scope, &in)
 		if err == nil {
@@ -75,17 +75,17 @@ func (c *call) begin(ctx context.Context) bool {
 	})
 	c.sealed = nil
 	if err == nil {
-		c.reckoning = p.opts.Would.begin(c)
+		c.estimate = p.opts.Would.begin(c)
 		return true
 	}
-	p.untold.Add(int64(in.Gaps))
+	p.unreported.Add(int64(in.Gaps))
 	if ctx.Err() == nil { // the client is still there
 		p.gap("intent", err)
 	}
 	return !p.opts.Required
 }
 
-// recorded keeps the id of the call. It may come too late to be of use.
+// recorded keeps the id of the call in the record. After a timeout it may come too late.
 func (c *call) recorded(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,11 +97,11 @@ type outcome struct {
 	state  store.CallState
 	status int // of HTTP; 0 if no answer came
 	answer wire.Answer
-	bytes  int64     // of the answer, so far as they came
-	first  time.Time // when its first byte did
+	bytes  int64     // of the answer that came
+	first  time.Time // when the first byte came
 }
 
-// request returns what is written down of it.
+// request returns the request to record the outcome.
 func (o *outcome) request(call string) *api.EndRequest {
 	u := &o.answer.Usage
 	return &api.EndRequest{Call: call, State: o.state, CallOutcome: api.CallOutcome{
@@ -113,7 +113,7 @@ func (o *outcome) request(call string) *api.EndRequest {
 	}}
 }
 
-// word returns what a provider gave as a name, if it is short enough for one.
+// word returns a name from a client or a provider, or "long" if it has more than 100 bytes.
 func word(s string) string {
 	const most = 100
 	if len(s) > most {
@@ -122,8 +122,8 @@ func word(s string) string {
 	return s
 }
 
-// end writes down the outcome of a call, once. It reports whether the client may learn of
-// it. It waits for that also if the client is gone.
+// end records the outcome of a call, also if the client is gone. It reports whether the client
+// may get the end of the answer. Call it once.
 func (c *call) end(ctx context.Context, out *outcome) bool {
 	p := c.proxy
 	p.count(c, out)
@@ -133,12 +133,12 @@ func (c *call) end(ctx context.Context, out *outcome) bool {
 	c.mu.Lock()
 	id := c.id
 	c.mu.Unlock()
-	if id == "" { // its intent is a gap already, or not known yet
+	if id == "" { // the intent is not recorded, or its record still hangs
 		return !p.opts.Required
 	}
 	req := out.request(id)
-	if c.reckoning != nil {
-		req.Would = p.opts.Would.end(c.reckoning, &out.answer)
+	if c.estimate != nil {
+		req.Would = p.opts.Would.end(c.estimate, &out.answer)
 	}
 	err := p.commit(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		_, err := p.opts.Recorder.End(ctx, p.opts.Scope, req)
@@ -154,12 +154,12 @@ func (c *call) end(ctx context.Context, out *outcome) bool {
 // gap counts and logs that a call could not be recorded.
 func (p *Proxy) gap(what string, err error) {
 	p.stats.gaps.Add(1)
-	p.untold.Add(1)
+	p.unreported.Add(1)
 	if p.gaps != nil {
 		p.gaps.Add(1, what)
 	}
 	p.log.Warn("a call is not recorded", "what", what, "reason", err)
 }
 
-// DefaultWait is how long a call waits for its record.
+// DefaultWait is the default of [Options.Wait].
 const DefaultWait = 2 * time.Second

@@ -14,20 +14,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Lister lists calls. A [Recorder] that is one tells which conversation a client goes on
-// with after it has compacted it. [carrel.Engine] is one.
+// A Lister lists recorded calls. If the [Recorder] is a Lister, the proxy finds out which
+// conversation a client continues after a compaction. [carrel.Engine] is one.
 type Lister interface {
 	Calls(ctx context.Context, scope governance.Scope, req *api.CallsRequest) (*api.List[api.Call], error)
 }
 
-// Bounds of the look at what a client did before.
+// Bounds of the search in the earlier calls of a client: their number, and their age.
 const (
 	rootCalls = 200
 	rootSince = 30 * 24 * time.Hour
 )
 
-// root returns the name of the thread that a conversation began as which begins with a
-// summary, or nothing if that is not sure. It asks once for each thread.
+// root returns the name under which the conversation was stored before its compaction, for a
+// request that begins with a summary. It returns "" if that is not certain. It asks the
+// Recorder once for each thread.
 func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) string {
 	k, thread := p.keeper, req.Thread()
 	k.mu.Lock()
@@ -44,7 +45,7 @@ func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) stri
 	defer cancel()
 	calls, err := lister.Calls(ctx, p.opts.Scope, &api.CallsRequest{Client: client, Since: p.opts.Now().Add(-rootSince), Cursor: api.Cursor{Limit: rootCalls}})
 	if err != nil {
-		p.log.Warn("nobody knows which conversation a client goes on with", "reason", err)
+		p.log.Warn("the calls before a compaction could not be read: the conversation is stored as a new one", "reason", err)
 		return ""
 	}
 	name = strings.TrimPrefix(string(rootOf(calls.Items, req)), string(k.prefixes[req.Dialect]))
@@ -54,17 +55,17 @@ func (p *Proxy) root(ctx context.Context, req *wire.Request, client string) stri
 		if len(k.roots) < maxKnown {
 			break
 		}
-		delete(k.roots, other) // whichever
+		delete(k.roots, other)
 	}
 	k.roots[thread] = name
 	return name
 }
 
-// rootOf returns the session that a conversation which begins with a summary goes on with,
-// given the calls of its client, the latest first. It is the session of an earlier call of the
-// same thread; or that of the compaction, if no other conversation went on since. Where the
-// compaction is told the history in one message, and so is of no session, it is the one that
-// went on before.
+// rootOf returns the session that a request continues which begins with a summary. The calls are
+// those of the client, the latest first. The session is that of an earlier call of the same
+// thread; otherwise that of the compaction, if no other conversation had a call since. A
+// compaction whose one message quotes the whole history has no session; then it is the session of
+// the last call before the compaction. If none is certain, rootOf returns "".
 func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {
 	thread := req.Thread()
 	compacted, sure := false, true
@@ -86,9 +87,9 @@ func rootOf(calls []api.Call, req *wire.Request) (found transcript.SessionID) {
 	return found
 }
 
-// left returns the digest of the message that a compaction left in a conversation, as it stands
-// in the data that is stored, or nothing.
-func left(req *wire.Request, data []byte) string {
+// summaryDigest returns the digest of the summary message in data, the stored form of a request that
+// begins with a summary. It returns "" if there is none.
+func summaryDigest(req *wire.Request, data []byte) string {
 	if req.Summary() < 0 {
 		return ""
 	}

@@ -196,7 +196,7 @@ func BenchmarkIdle(b *testing.B) {
 		managed := heap()
 		for n := range sessions {
 			q := read(conversation(n))
-			would.do(&task{reckoning: &reckoning{said: said{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}})
+			would.do(&task{estimate: &estimate{keptRequest: keptRequest{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}})
 		}
 		reckoned := heap()
 		b.ReportMetric((managed-empty)/sessions, "B/managed")

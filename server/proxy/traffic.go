@@ -12,36 +12,36 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Traffic is what went through a [Proxy] since it began. Only calls count, but for Passed.
+// Traffic has the counts of a [Proxy] since its start. All but Passed are about calls to models.
 type Traffic struct {
-	Calls     int64         `json:"calls"`  // that have ended
-	Failed    int64         `json:"failed"` // of these, that did not end well
+	Calls     int64         `json:"calls"`  // calls that have ended
+	Failed    int64         `json:"failed"` // of these, calls that failed or were cut
 	Managed   int64         `json:"managed"`
 	Gaps      int64         `json:"gaps"`   // intents and outcomes that were not recorded
 	Passed    int64         `json:"passed"` // requests that are no calls
 	BytesIn   int64         `json:"bytes_in"`
 	BytesOut  int64         `json:"bytes_out"`
-	Used      int64         `json:"used"`   // calls whose provider said what they took
-	Prompt    token.Count   `json:"prompt"` // of those calls, in all
-	Cached    token.Count   `json:"cached"` // of the prompts, read from the cache
+	Used      int64         `json:"used"`   // calls for which the provider reported the usage
+	Prompt    token.Count   `json:"prompt"` // tokens of the prompts of those calls
+	Cached    token.Count   `json:"cached"` // of these, read from the provider's cache
 	Output    token.Count   `json:"output"`
 	Kept      int64         `json:"kept"`      // imports of conversations
-	Unkept    int64         `json:"unkept"`    // imports that failed
+	Unkept    int64         `json:"unkept"`    // imports that failed or were dropped
 	Median    time.Duration `json:"median"`    // of the time that the proxy itself took for a call
-	Slow      time.Duration `json:"slow"`      // which one call in a hundred took
+	Slow      time.Duration `json:"slow"`      // of that time, the 99th percentile
 	Running   int64         `json:"running"`   // calls at this moment
-	Sessions  int           `json:"sessions"`  // that conversations were imported as
-	Unguessed int64         `json:"unguessed"` // calls that were over before it was reckoned what managing would have done
+	Sessions  int           `json:"sessions"`  // sessions of imported conversations in memory
+	Unguessed int64         `json:"unguessed"` // unmanaged calls that ended without an estimate of what managing would have sent
 }
 
-// stats is what a proxy counts.
+// stats has the counters of a proxy.
 type stats struct {
 	calls, failed, managed, gaps, passed, bytesIn, bytesOut, used, prompt, cached, output, kept, unkept, running atomic.Int64
 
-	overhead spread
+	overhead histogram
 }
 
-// Traffic returns what went through.
+// Traffic returns the counts.
 func (p *Proxy) Traffic() Traffic {
 	s := &p.stats
 	return Traffic{
@@ -75,7 +75,7 @@ func (p *Proxy) count(c *call, out *outcome) {
 	p.measure(c.dialect, out)
 }
 
-// measure puts a call into the metrics.
+// measure adds a call to the metrics.
 func (p *Proxy) measure(d wire.Dialect, out *outcome) {
 	if p.metrics == nil {
 		return
@@ -103,16 +103,16 @@ func newMeter(r *telemetry.Registry) *meter {
 	}
 }
 
-// took notes how long the proxy itself took for a call.
-func (p *Proxy) took(d time.Duration) {
+// addOverhead adds the time that the proxy itself took for a call to the statistics.
+func (p *Proxy) addOverhead(d time.Duration) {
 	p.stats.overhead.add(d)
 	if p.metrics != nil {
 		p.metrics.overhead.Observe(d.Seconds())
 	}
 }
 
-// A spread says how durations are spread, within a tenth, from 10 µs to an hour.
-type spread struct {
+// A histogram counts durations from 10 µs to about an hour, whose bounds grow by a tenth.
+type histogram struct {
 	mu     sync.Mutex
 	counts [210]int64
 	all    int64
@@ -123,7 +123,7 @@ const (
 	spreadStep  = 1.1
 )
 
-func (s *spread) add(d time.Duration) {
+func (s *histogram) add(d time.Duration) {
 	at := 0
 	if d > spreadLeast {
 		at = min(len(s.counts)-1, int(math.Ceil(math.Log(float64(d)/float64(spreadLeast))/math.Log(spreadStep))))
@@ -134,8 +134,8 @@ func (s *spread) add(d time.Duration) {
 	s.all++
 }
 
-// quantile returns a duration that a share of all did not exceed.
-func (s *spread) quantile(share float64) time.Duration {
+// quantile returns the smallest bound that the given share of the durations does not exceed.
+func (s *histogram) quantile(share float64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var seen int64

@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// Upstreams are where requests go: the base URLs as clients have them. That of OpenAI
-// ends where its paths begin, such as https://api.openai.com/v1; that of Anthropic is
-// without version.
+// Upstreams are the base URLs of the providers, in the form that their clients use: OpenAI's
+// with the version, such as https://api.openai.com/v1, and Anthropic's without.
 type Upstreams struct {
 	Anthropic, OpenAI string
 }
 
-// The providers' own.
+// The defaults of [Upstreams].
 const (
 	DefaultAnthropic = "https://api.anthropic.com"
 	DefaultOpenAI    = "https://api.openai.com/v1"
 )
 
-// The first step of a path that says for which upstream it is.
+// The first element of a path that selects an upstream.
 const (
 	PathAnthropic = "/anthropic"
 	PathOpenAI    = "/openai"
@@ -33,24 +32,24 @@ func parseBase(name, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("upstream %s: %q is no URL such as https://api.example.com", name, text)
+		return nil, fmt.Errorf("upstream %s: %q is not a URL such as https://api.example.com", name, text)
 	case u.User != nil:
-		return nil, fmt.Errorf("upstream %s: the URL has a user or a password in it; clients bring their own key", name)
+		return nil, fmt.Errorf("upstream %s: the URL has a user or a password: remove them, as clients send their own key", name)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, fmt.Errorf("upstream %s: the URL has more behind its path", name)
+		return nil, fmt.Errorf("upstream %s: the URL has a query or a fragment: end it with its path", name)
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
 	return u, nil
 }
 
-// A target is where a request goes.
+// A target is the destination of a request.
 type target struct {
 	base *url.URL
-	path string // behind the base, escaped
-	rest string // as RouteOf wants it
+	path string // to append to the path of base, escaped
+	rest string // the path for wire.RouteOf
 }
 
-// url returns the URL to ask.
+// url returns the URL of the target with the query of in.
 func (t *target) url(in *url.URL) *url.URL {
 	u := *t.base
 	escaped := u.EscapedPath() + t.path
@@ -62,10 +61,9 @@ func (t *target) url(in *url.URL) *url.URL {
 	return &u
 }
 
-// target returns where a request goes, and false if nothing tells. A key must not go to a
-// host that it was not meant for, so what could be for either goes to neither: the path
-// decides if it is one that only one provider has, then the headers that only the clients
-// of one send.
+// target returns the destination of a request, or false if it is not certain: a key must not go
+// to the wrong provider. The path decides if only one provider has it; otherwise headers that
+// only the clients of one provider send.
 func (p *Proxy) target(r *http.Request) (*target, bool) {
 	path := r.URL.EscapedPath()
 	if rest, ok := below(path, PathAnthropic); ok {
@@ -84,7 +82,7 @@ func (p *Proxy) target(r *http.Request) (*target, bool) {
 	case sentTo(r.Header, "Openai-", "sk-proj-"):
 		return p.openAI(path), true
 	case r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" && r.Header.Get("Proxy-Authorization") == "":
-		return &target{p.anthropic, path, path}, true // it brings nothing that could get lost
+		return &target{p.anthropic, path, path}, true // the request has no credentials
 	}
 	return nil, false
 }
@@ -97,13 +95,13 @@ func (p *Proxy) openAI(path string) *target {
 	return &target{p.openai, rest, rest}
 }
 
-// below returns what of a path is below another.
+// below returns the rest of path behind of, and whether path is of or below it.
 func below(path, of string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, of)
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// isAnthropic reports whether only Anthropic has a path.
+// isAnthropic reports whether path is one that only Anthropic has.
 func isAnthropic(path string) bool {
 	for _, of := range [...]string{"/v1/messages", "/v1/complete", "/api"} {
 		if _, ok := below(path, of); ok {
@@ -113,7 +111,7 @@ func isAnthropic(path string) bool {
 	return false
 }
 
-// isOpenAI reports whether only OpenAI has a path.
+// isOpenAI reports whether path is one that only OpenAI has.
 func isOpenAI(path string) bool {
 	path = strings.TrimPrefix(path, "/v1")
 	for _, of := range [...]string{"/chat/completions", "/responses", "/completions", "/embeddings", "/moderations"} {
@@ -124,8 +122,8 @@ func isOpenAI(path string) bool {
 	return false
 }
 
-// sentTo reports whether a request has headers of a family, or a bearer token of a form,
-// that only one provider has.
+// sentTo reports whether h has a header whose name begins with family, or a bearer token that
+// begins with token.
 func sentTo(h http.Header, family, token string) bool {
 	for name := range h {
 		if strings.HasPrefix(name, family) {
@@ -135,7 +133,7 @@ func sentTo(h http.Header, family, token string) bool {
 	return strings.HasPrefix(h.Get("Authorization"), "Bearer "+token)
 }
 
-// Listening returns an error unless something listens at an address: a host and a port.
+// Listening returns an error unless a server accepts connections at address, "host:port".
 func Listening(ctx context.Context, address string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {

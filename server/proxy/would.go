@@ -15,85 +15,85 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Estimator reckons what managing would have sent for calls that go as they came, by the same
-// law, see [Epochs] and package epoch. It works beside the calls, in their order, and keeps
-// sizes and digests. No call waits for it: one whose answer ends before it was reckoned, and
-// one for which there is no room in the queue, has no estimate.
+// An Estimator estimates what [Epochs] would have sent for calls that are not managed, by the
+// same decisions. It works in the background, in the order of the calls, and keeps only sizes
+// and digests. No call waits for it: a call has no estimate if its answer ends first, or if the
+// queue is full.
 type Estimator struct {
-	law *Epochs // for its options and its decisions; it keeps no threads
+	manager *Epochs // used for its options and decisions only
 
-	threads map[digest.Digest]*shadowed // of the goroutine that works
+	threads map[digest.Digest]*unmanagedThread // only for the goroutine of work
 	missed  atomic.Int64
 
 	mu      sync.Mutex
 	queue   []task
-	bytes   int // of the bodies that wait
+	bytes   int // of the waiting bodies
 	working bool
 	closed  bool
 	idle    *sync.Cond
 }
 
-// Bounds of what waits to be reckoned.
+// Bounds of the queue: tasks, and bytes of their bodies.
 const (
-	maxReckonings     = 256
-	maxReckoningBytes = 64 << 20
+	maxEstimates     = 256
+	maxEstimateBytes = 64 << 20
 )
 
-// A shadowed is what is known of a conversation that is not managed.
-type shadowed struct {
+// An unmanagedThread is the state of a conversation that is not managed.
+type unmanagedThread struct {
 	thread
 
 	shadow *epoch.Shadow
 }
 
-// A reckoning is about one call.
-type reckoning struct {
-	said
+// An estimate is about one call, whose size it gives as if the call were managed.
+type estimate struct {
+	keptRequest
 
-	key     digest.Digest // of its thread
+	key     digest.Digest // of the call's thread
 	session transcript.SessionID
 
 	mu    sync.Mutex
-	image *epoch.Image           // when it is done
-	would *api.UnmanagedEstimate // as far as it is known without the answer
+	image *epoch.Image           // nil until the estimate is made
+	would *api.UnmanagedEstimate // nil until then; made without the answer's usage
 }
 
-// A task is a step of a reckoning: of a call that begins, or of its end.
+// A task is a step of an estimate: at the beginning or at the end of the call.
 type task struct {
-	*reckoning
+	*estimate
 
 	ended   bool
-	counted token.Count // what the provider says that the prompt took; 0 if it does not say
+	counted token.Count // size of the prompt that the provider reported, or 0
 }
 
-// NewEstimator returns what reckons by the law that [NewEpochs] would manage by with the same
-// options. The engine is asked for calls alone.
+// NewEstimator returns an Estimator for a manager with these options. Of the engine it uses only
+// Calls, to continue after a restart.
 func NewEstimator(o *EpochOptions) *Estimator {
-	w := &Estimator{law: NewEpochs(o), threads: make(map[digest.Digest]*shadowed)}
+	w := &Estimator{manager: NewEpochs(o), threads: make(map[digest.Digest]*unmanagedThread)}
 	w.idle = sync.NewCond(&w.mu)
 	return w
 }
 
-// begin takes a call whose request is read and whose intent is recorded. It returns nil if
-// there is nothing to reckon or no room.
-func (w *Estimator) begin(c *call) *reckoning {
-	if w == nil || c.parts == nil || c.proxy.opts.Manager != nil && !c.intent.Holdout || passes(&c.parts.req) != "" {
+// begin queues a call whose request is parsed and whose intent is recorded. It returns nil if
+// the call is managed, would not be managed anyway, or the queue is full.
+func (w *Estimator) begin(c *call) *estimate {
+	if w == nil || c.parts == nil || c.proxy.opts.Manager != nil && !c.intent.Holdout || unmanagedReason(&c.parts.req) != "" {
 		return nil
 	}
-	r := &reckoning{said: said{parts: c.parts.hold(), body: c.body.hold(), plain: c.plain}, key: c.parts.req.Thread(), session: c.intent.Session}
+	r := &estimate{keptRequest: keptRequest{parts: c.parts.hold(), body: c.body.hold(), plain: c.plain}, key: c.parts.req.Thread(), session: c.intent.Session}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || len(w.queue) >= maxReckonings || w.bytes+len(c.plain) > maxReckoningBytes {
+	if w.closed || len(w.queue) >= maxEstimates || w.bytes+len(c.plain) > maxEstimateBytes {
 		w.missed.Add(1)
 		r.release()
 		return nil
 	}
 	w.bytes += len(c.plain)
-	w.push(task{reckoning: r})
+	w.push(task{estimate: r})
 	return r
 }
 
-// push adds a task. The lock is held.
+// push adds a task to the queue, and starts the goroutine if none runs. The caller holds w.mu.
 func (w *Estimator) push(t task) {
 	w.queue = append(w.queue, t)
 	if !w.working {
@@ -102,9 +102,10 @@ func (w *Estimator) push(t task) {
 	}
 }
 
-// end returns what was reckoned for a call, and nil if nothing was yet.
-func (w *Estimator) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimate {
-	t := task{reckoning: r, ended: true}
+// end queues the usage of the answer for later estimates. It returns the estimate for the call,
+// or nil if it is not made yet.
+func (w *Estimator) end(r *estimate, answer *wire.Answer) *api.UnmanagedEstimate {
+	t := task{estimate: r, ended: true}
 	if answer.Used {
 		t.counted = answer.Usage.Prompt()
 	}
@@ -119,13 +120,13 @@ func (w *Estimator) end(r *reckoning, answer *wire.Answer) *api.UnmanagedEstimat
 		w.missed.Add(1)
 		return nil
 	}
-	if m := r.image; t.counted > 0 && m.Came > 0 { // in the proportion in which it counted what came
+	if m := r.image; t.counted > 0 && m.Came > 0 { // scale by the provider's count of the client's request
 		r.would.Tokens, r.would.Frame = t.counted*m.All/m.Came, t.counted*m.Frame/m.Came
 	}
 	return r.would
 }
 
-// work does what waits, and ends when nothing does.
+// work does the queued tasks, and ends when the queue is empty.
 func (w *Estimator) work() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,8 +153,8 @@ func (w *Estimator) do(t *task) {
 	}
 	defer t.release()
 	q := &t.parts.req
-	s := w.shadowed(q, t.key, t.session)
-	image, reason := w.reckon(s, q)
+	s := w.unmanagedThread(q, t.key, t.session)
+	image, reason := w.estimate(s, q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.image = &image
@@ -163,8 +164,8 @@ func (w *Estimator) do(t *task) {
 	}
 }
 
-// reckon says what would be sent for a request, and why.
-func (w *Estimator) reckon(s *shadowed, q *wire.Request) (image epoch.Image, reason string) {
+// estimate returns the size of what managing would have sent for a request, and the reason.
+func (w *Estimator) estimate(s *unmanagedThread, q *wire.Request) (image epoch.Image, reason string) {
 	image = s.shadow.Of(q)
 	if image.Head.Epoch > 0 || image.All < image.Came {
 		reason = "same epoch"
@@ -175,7 +176,7 @@ func (w *Estimator) reckon(s *shadowed, q *wire.Request) (image epoch.Image, rea
 	if q.Compacts {
 		reason = api.ReasonCompacts
 	}
-	limits, why := w.law.decide(&s.thread, q, image.Size)
+	limits, why := w.manager.decide(&s.thread, q, image.Size)
 	if why != "" && (!q.Compacts || why == epoch.Budget) {
 		s.shadow.Cut(q, &image, s.room(limits, image.Size))
 		results := image.Results
@@ -185,30 +186,30 @@ func (w *Estimator) reckon(s *shadowed, q *wire.Request) (image epoch.Image, rea
 	return image, cmp.Or(reason, "nothing to change")
 }
 
-// learn takes what came of a call.
-func (s *shadowed) learn(t *task, w *Estimator) {
+// learn takes the usage of a call that has ended.
+func (s *unmanagedThread) learn(t *task, w *Estimator) {
 	if t.image != nil {
 		s.gauge.Learn(t.image.Came, t.counted)
 	}
 	s.calls++
-	s.last = w.law.o.Now()
+	s.last = w.manager.o.Now()
 }
 
-// shadowed returns what is known of the conversation of a request.
-func (w *Estimator) shadowed(q *wire.Request, key digest.Digest, session transcript.SessionID) *shadowed {
+// unmanagedThread returns the state of the conversation of a request.
+func (w *Estimator) unmanagedThread(q *wire.Request, key digest.Digest, session transcript.SessionID) *unmanagedThread {
 	s := w.threads[key]
 	if s == nil {
 		for other := range w.threads {
-			if len(w.threads) < w.law.o.Threads {
+			if len(w.threads) < w.manager.o.Threads {
 				break
 			}
-			delete(w.threads, other) // whichever; the record of its last call says the most of it
+			delete(w.threads, other) // any; recall restores most of it from the record of its last call
 		}
-		s = &shadowed{}
+		s = &unmanagedThread{}
 		w.threads[key] = s
 	}
 	if s.shadow == nil || s.model != q.Model {
-		o, newest := &w.law.o, epoch.Imagined{}
+		o, newest := &w.manager.o, epoch.Imagined{}
 		if s.shadow != nil {
 			newest = s.shadow.Newest()
 		} else {
@@ -222,9 +223,9 @@ func (w *Estimator) shadowed(q *wire.Request, key digest.Digest, session transcr
 	return s
 }
 
-// recall reads from the record of the last call what was reckoned for it, and when it was.
-func (w *Estimator) recall(s *shadowed, session transcript.SessionID) (head epoch.Imagined) {
-	o := &w.law.o
+// recall reads the estimate and the time of the session's last call from the record.
+func (w *Estimator) recall(s *unmanagedThread, session transcript.SessionID) (head epoch.Imagined) {
+	o := &w.manager.o
 	if o.Engine == nil || session == "" {
 		return head
 	}
@@ -232,7 +233,7 @@ func (w *Estimator) recall(s *shadowed, session transcript.SessionID) (head epoc
 	defer cancel()
 	calls, err := o.Engine.Calls(ctx, o.Scope, &carrel.CallsRequest{Session: session, Cursor: carrel.Cursor{Limit: 2}}) // this one and the one before
 	if err != nil {
-		o.Logger.DebugContext(ctx, "what managing would have done begins anew", "session", session, "reason", err)
+		o.Logger.DebugContext(ctx, "the last estimate for a session could not be read: the estimates begin anew", "session", session, "reason", err)
 		return head
 	}
 	for i := range calls.Items {
@@ -247,7 +248,7 @@ func (w *Estimator) recall(s *shadowed, session transcript.SessionID) (head epoc
 	return head
 }
 
-// missing returns for how many calls nothing was reckoned in time.
+// missing returns the number of calls without an estimate.
 func (w *Estimator) missing() int64 {
 	if w == nil {
 		return 0
@@ -255,7 +256,7 @@ func (w *Estimator) missing() int64 {
 	return w.missed.Load()
 }
 
-// close drops what waits, and waits for what is under way, unless ctx ends before.
+// close drops the queue and waits for the running task, unless ctx ends before.
 func (w *Estimator) close(ctx context.Context) {
 	if w == nil {
 		return

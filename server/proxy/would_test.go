@@ -39,9 +39,9 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 		}
 		w.now = w.now.Add(20 * time.Second)
 		q := w.read(w.request())
-		r := &reckoning{said: said{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}
-		would.do(&task{reckoning: r})
-		would.do(&task{reckoning: r, ended: true, counted: r.image.Came * token.Count(w.tells) / 100})
+		r := &estimate{keptRequest: keptRequest{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}
+		would.do(&task{estimate: r})
+		would.do(&task{estimate: r, ended: true, counted: r.image.Came * token.Count(w.tells) / 100})
 		w.hears(w.call())
 		last := w.last()
 		if last.reason == r.would.Reason {
@@ -51,7 +51,7 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 			epochs++
 		}
 		tokens += r.image.All
-		sent += would.law.sizeOf(w.read(last.body))
+		sent += would.manager.sizeOf(w.read(last.body))
 	}
 	if made := w.manager.Status().Epochs; made < 3 || epochs < made-1 || epochs > made+1 {
 		t.Errorf("%d epochs were reckoned, and %d were made", epochs, made)
@@ -126,7 +126,7 @@ func TestNobodyWaitsForWould(t *testing.T) {
 	would := NewEstimator(&EpochOptions{})
 	would.working = true // nobody works
 	s := newStage(t, streams(claudeReply+claudeStop), func(o *Options) { o.Would = would })
-	n := maxReckonings + 10
+	n := maxEstimates + 10
 	for range n {
 		if _, text, err := s.ask("POST", "/v1/messages", claudeBody); err != nil || text != claudeReply+claudeStop {
 			t.Fatalf("got %q, %v", text, err)

@@ -11,25 +11,25 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// joinedBody is the body of a stream that is made of those of the rounds.
+// joinedBody is the body of an event stream that joins the streams of all rounds into one.
 type joinedBody struct {
 	*rounds
 
-	from    io.ReadCloser // of the newest round, nil between two
-	out     []byte        // that the client gets next
-	err     error         // with which it ends
-	pending chan turned   // the next round, while it is waited for
-	kept    bool
+	from    io.ReadCloser  // body of the newest round, nil between two rounds
+	out     []byte         // the next bytes for the client
+	err     error          // Read returns it after out
+	pending chan nextRound // gives the next round, or nil if none is awaited
+	kept    bool           // keep was called
 	buf     [bufferSize]byte
 }
 
-type turned struct {
+type nextRound struct {
 	resp *http.Response
 	err  error
 }
 
-// Read implements [io.Reader]. While nothing comes for the client since something is recalled,
-// it gets a ping.
+// Read implements [io.Reader]. While it waits for the next round, it returns a ping every
+// pingEvery.
 func (w *joinedBody) Read(b []byte) (int, error) {
 	for len(w.out) == 0 {
 		switch {
@@ -46,11 +46,11 @@ func (w *joinedBody) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// read reads a piece of the round.
+// read reads a piece of the newest round.
 func (w *joinedBody) read() {
 	n, err := w.from.Read(w.buf[:])
-	w.call.heard()
-	w.heard(w.buf[:n])
+	w.call.resetIdle()
+	w.feed(w.buf[:n])
 	out, e := w.weaver.Feed(w.buf[:n])
 	w.out = append(w.out, out...)
 	if err == nil {
@@ -61,27 +61,27 @@ func (w *joinedBody) read() {
 	}
 	switch {
 	case w.weaver.Over() && w.weaver.Round().Waits():
-		w.onward()
+		w.startRound()
 	case w.weaver.Over():
 		w.finish(true)
 		w.out, w.err = append(w.out, w.weaver.End()...), io.EOF
 	case err != nil:
-		w.err = err // it ends as cut
+		w.err = err // the client gets a cut answer
 	}
 }
 
-// onward has the next round begin beside.
-func (w *joinedBody) onward() {
+// startRound starts the next round in a goroutine.
+func (w *joinedBody) startRound() {
 	from := w.from
-	w.from, w.pending = nil, make(chan turned, 1)
-	go func(to chan<- turned) {
-		_ = from.Close() // all that is wanted of it is read
+	w.from, w.pending = nil, make(chan nextRound, 1)
+	go func(to chan<- nextRound) {
+		_ = from.Close() // the answer is read to its end
 		resp, err := w.next()
-		to <- turned{resp, err}
+		to <- nextRound{resp, err}
 	}(w.pending)
 }
 
-// ping is what keeps a connection alive and says nothing, in a dialect.
+// ping returns an event that keeps the connection alive and has no content.
 func ping(d wire.Dialect) []byte {
 	if d == wire.Anthropic {
 		return []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
@@ -97,12 +97,12 @@ func (w *joinedBody) wait() {
 		w.out = ping(w.call.dialect)
 	case t := <-w.pending:
 		w.pending = nil
-		w.took(t)
+		w.resume(t)
 	}
 }
 
-// took goes on with the next round, or ends the stream as failed.
-func (w *joinedBody) took(t turned) {
+// resume continues with the next round, or ends the stream with an error event.
+func (w *joinedBody) resume(t nextRound) {
 	if t.err == nil && t.resp.StatusCode == http.StatusOK && strings.HasPrefix(t.resp.Header.Get("Content-Type"), "text/event-stream") {
 		w.from = t.resp.Body
 		return
@@ -113,20 +113,20 @@ func (w *joinedBody) took(t turned) {
 	case errors.Is(t.err, errUnrecorded):
 		f, w.err = *refusedOutcome, errUnrecorded
 	case t.err != nil:
-		w.call.proxy.log.Warn("an answer could not go on behind what was recalled", "reason", t.err)
+		w.call.proxy.log.Warn("an answer could not go on after a recall", "reason", t.err)
 		if errors.Is(t.err, errRounds) {
 			f.text = errRounds.Error()
 		}
 	default:
 		text, _ := io.ReadAll(io.LimitReader(t.resp.Body, maxRefusal))
-		w.heard(text)
-		_ = t.resp.Body.Close() // its beginning is what is told
+		w.feed(text)
+		_ = t.resp.Body.Close() // the error event has the beginning only
 		f = refusalOf(t.resp.StatusCode, text)
 	}
 	w.out = f.event(w.call.dialect)
 }
 
-// finish keeps what the client does not get, once.
+// finish stores the hidden messages, once.
 func (w *joinedBody) finish(over bool) {
 	if !w.kept {
 		w.kept = true
@@ -134,13 +134,13 @@ func (w *joinedBody) finish(over bool) {
 	}
 }
 
-// Close implements [io.Closer]. Of an answer that was left in the middle what is whole is kept,
-// as clients keep that, too.
+// Close implements [io.Closer]. If the client left in the middle, Close stores the whole messages
+// of the answer, because clients keep those, too.
 func (w *joinedBody) Close() error {
 	w.cancel(errGone)
 	if w.pending != nil {
 		if t := <-w.pending; t.resp != nil {
-			_ = t.resp.Body.Close() // nobody reads it
+			_ = t.resp.Body.Close() // the client is gone
 		}
 		w.pending = nil
 	}
@@ -154,8 +154,8 @@ func (w *joinedBody) Close() error {
 	return w.from.Close()
 }
 
-// refusalOf returns what a provider says when it refuses to go on, as a refusal of the proxy's:
-// the status cannot be told any more.
+// refusalOf returns a provider's error for a later round as a refusal of the proxy. The client
+// already has the status of the first round.
 func refusalOf(status int, body []byte) refusal {
 	f := *refusedRound
 	f.status = status
@@ -171,7 +171,7 @@ func refusalOf(status int, body []byte) refusal {
 	return f
 }
 
-// errorText returns a text of the error in a body, or nothing.
+// errorText returns the string at key of the error object in a body, or "".
 func errorText(body []byte, key string) string {
 	var said struct {
 		Error map[string]json.RawMessage `json:"error"`
