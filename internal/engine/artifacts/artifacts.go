@@ -1,4 +1,5 @@
-// Package artifacts keeps pieces of context from outside of the conversations, until they are removed, refuted or purged, and the outputs of tools.
+// Package artifacts stores pieces of context from outside the conversations and the outputs of
+// tools, until they are removed, refuted or purged.
 package artifacts
 
 import (
@@ -17,14 +18,13 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Artifacts does the jobs on artifacts and on the stash.
+// Artifacts has the operations on artifacts and on the stash.
 type Artifacts struct {
 	*record.Recorder
 }
 
-// Put takes artifacts in: all of them, or none. It fails with [ErrPolicy] if
-// one looks as if it held a credential, or names a source that may not be
-// fetched from.
+// Put adds artifacts: all of them, or none. It fails with [api.ErrPolicy] if one looks like a
+// credential, or names a source that must not be fetched.
 func (e *Artifacts) Put(ctx context.Context, scope governance.Scope, req *api.PutRequest) (_ *api.List[api.Artifact], err error) {
 	defer base.During("put", &err)
 
@@ -58,7 +58,7 @@ func (e *Artifacts) get(ctx context.Context, scope governance.Scope, req *api.Ge
 	live := a.Status == store.StatusLive && !stacks.Expired(a, e.Now())
 	if a.Source == "" || a.Source == stacks.SourceStash {
 		if req.Refetch {
-			return nil, fmt.Errorf("%w: it has no source that it could be fetched from", api.ErrRequest)
+			return nil, fmt.Errorf("%w: the artifact has no source to fetch", api.ErrRequest)
 		}
 	} else if live || req.Refetch {
 		pages := []*stacks.Resident{p}
@@ -91,8 +91,7 @@ func (e *Artifacts) getInfo(ctx context.Context, scope governance.Scope, a *stor
 	return &api.GetResult{Artifact: e.DescribeArtifact(a, n)}, nil
 }
 
-// renewTime begins the life of an artifact anew: its source says that the
-// content is still true.
+// renewTime restarts the time to live of an artifact, because its source confirmed the content.
 func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *stacks.Resident) (*stacks.Resident, error) {
 	u := &store.Update{}
 	if err := e.Renew(scope, u, p, &artifact.Fetched{Content: []byte(p.Text), ETag: p.Note.ETag, Modified: p.Note.Modified}); err != nil {
@@ -111,8 +110,8 @@ func (e *Artifacts) renewTime(ctx context.Context, scope governance.Scope, p *st
 func (e *Artifacts) Artifacts(ctx context.Context, scope governance.Scope, req *api.ArtifactsRequest) (_ *api.List[api.Artifact], err error) {
 	defer base.During("list artifacts", &err)
 
-	// An artifact does not say where it stands in the order, so the key is its id; and if
-	// the list no longer has that, because of what became of it, the list of all has.
+	// The key of an artifact is its id. If the id of a cursor is no longer in the filtered list,
+	// because its status changed, Behind looks in the list of all artifacts.
 	filter := *req
 	filter.Cursor = api.Cursor{}
 	return base.ListPage(&base.Listing[api.Artifact, store.ArtifactID]{
@@ -133,7 +132,7 @@ func (e *Artifacts) Artifacts(ctx context.Context, scope governance.Scope, req *
 	}, req.Cursor)
 }
 
-// artifacts returns what a request asks for, newest first, limit at most; 0 means all.
+// artifacts returns at most limit artifacts that match a request, newest first; 0 means all.
 func (e *Artifacts) artifacts(ctx context.Context, scope governance.Scope, req *api.ArtifactsRequest, limit int) ([]api.Artifact, error) {
 	status := cmp.Or(req.Status, store.StatusLive)
 	var rows []store.Artifact
@@ -168,10 +167,10 @@ func (e *Artifacts) artifacts(ctx context.Context, scope governance.Scope, req *
 	return list, nil
 }
 
-// notesAtATime is how many notes are read with one question to the store.
+// notesAtATime is how many notes are read with one query to the store.
 const notesAtATime = 500
 
-// Remove takes artifacts out: they enter no context any more.
+// Remove removes artifacts: no context uses them any more.
 func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("remove", &err)
 	return e.restate(ctx, scope, "remove", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
@@ -182,7 +181,7 @@ func (e *Artifacts) Remove(ctx context.Context, scope governance.Scope, req *api
 	})
 }
 
-// Restore brings back what was removed or refuted.
+// Restore restores artifacts that were removed or refuted.
 func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("restore", &err)
 	return e.restate(ctx, scope, "restore", e.named(ctx, scope, req.IDs), func(a *store.Artifact) (store.Status, error) {
@@ -193,13 +192,13 @@ func (e *Artifacts) Restore(ctx context.Context, scope governance.Scope, req *ap
 	})
 }
 
-// notPossible says that an artifact is not in a state for what is asked.
+// notPossible returns the error that an artifact has the wrong status for an operation.
 func notPossible(a *store.Artifact) error {
 	return fmt.Errorf("%w: artifact %s is %s", api.ErrRequest, a.ID, a.Status)
 }
 
-// Refute recalls what turned out to be wrong, with everything that was made from it: none
-// of it enters a context any more.
+// Refute marks artifacts as wrong, with everything derived from them: no context uses them any
+// more.
 func (e *Artifacts) Refute(ctx context.Context, scope governance.Scope, req *api.RefuteRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("refute", &err)
 	family := func() (*stacks.Family, error) { return e.Lineage(ctx, scope, req.IDs, req.Source) }
@@ -211,11 +210,11 @@ func (e *Artifacts) Refute(ctx context.Context, scope governance.Scope, req *api
 	})
 }
 
-// opPurge is the log's word for what [Artifacts.Purge] did.
+// opPurge is the operation of [Artifacts.Purge] in the log.
 const opPurge = "purge"
 
-// Purge erases artifacts: their content, what is said about them, every version of it, and
-// whatever was made from it: the pieces of contexts, and memories.
+// Purge erases artifacts: their content, notes and all versions, and everything derived from
+// them, such as segments of contexts and memories.
 func (e *Artifacts) Purge(ctx context.Context, scope governance.Scope, req *api.IDsRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("purge", &err)
 	family := func() (*stacks.Family, error) { return e.Lineage(ctx, scope, req.IDs, "") }
@@ -229,8 +228,8 @@ func (e *Artifacts) Purge(ctx context.Context, scope governance.Scope, req *api.
 	return res, err
 }
 
-// named returns a function that reads the artifacts with some ids, and nothing that was
-// made from them.
+// named returns a function that reads the artifacts with the given ids, without those derived
+// from them.
 func (e *Artifacts) named(ctx context.Context, scope governance.Scope, ids []string) func() (*stacks.Family, error) {
 	return func() (*stacks.Family, error) {
 		rows, err := e.NamedArtifacts(ctx, scope, ids)
@@ -238,8 +237,9 @@ func (e *Artifacts) named(ctx context.Context, scope governance.Scope, ids []str
 	}
 }
 
-// restate gives each artifact of a family the status that it is to have, if there is one
-// for all. One for which that is empty stays as it is.
+// restate sets the status of each artifact of a family to the result of the function status. An
+// artifact for which status returns "" stays the same. If status fails for one artifact, none is
+// changed.
 func (e *Artifacts) restate(ctx context.Context, scope governance.Scope, op string, family func() (*stacks.Family, error), status func(*store.Artifact) (store.Status, error)) (*api.RemovalResult, error) {
 	return base.Retry(ctx, func() (*api.RemovalResult, error) {
 		f, err := family()
@@ -281,7 +281,7 @@ func (e *Artifacts) removal(ctx context.Context, scope governance.Scope, f *stac
 	return res, err
 }
 
-// PinArtifact puts an artifact into every context of its scope, or no longer.
+// PinArtifact pins an artifact, so that every context of its scope has it, or unpins it.
 func (e *Artifacts) PinArtifact(ctx context.Context, scope governance.Scope, req *api.PinArtifactRequest) (_ *api.Artifact, err error) {
 	defer base.During("pin artifact "+req.ID, &err)
 	return base.Retry(ctx, func() (*api.Artifact, error) { return e.pin(ctx, scope, req) })

@@ -18,9 +18,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Stash keeps the output of a tool outside of the window and returns a pointer to put in
-// its place: a line that says how to get all of it, head and tail, and the lines between
-// them that are most likely to be needed in the session.
+// Stash stores the output of a tool outside the window and returns a pointer to put in its place:
+// a line that says how to recall the output, its head and tail, and the lines between that the
+// session most likely needs.
 func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.StashRequest) (_ *api.StashResult, err error) {
 	defer base.During("stash", &err)
 
@@ -38,10 +38,10 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 		put.TTL = &ttl
 	}
 	if req.Tokens != 0 && req.Tokens < api.LeastStashTokens {
-		return nil, fmt.Errorf("%w: a pointer of %d tokens, below %d", api.ErrRequest, req.Tokens, api.LeastStashTokens)
+		return nil, fmt.Errorf("%w: a pointer of %d tokens is too small: want %d or more", api.ErrRequest, req.Tokens, api.LeastStashTokens)
 	}
 	if req.FirstLine < 0 {
-		return nil, fmt.Errorf("%w: the first line has the number %d, below 1", api.ErrRequest, req.FirstLine)
+		return nil, fmt.Errorf("%w: the number of the first line is %d: want 1 or more", api.ErrRequest, req.FirstLine)
 	}
 	if err := e.CheckPut(put); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (e *Artifacts) Stash(ctx context.Context, scope governance.Scope, req *api.
 	return stashed(p, out[0], false), nil
 }
 
-// messagesOf returns the messages of parts of a conversation.
+// messagesOf decodes the messages of parts of a conversation.
 func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
 	f, err := hold.FormatNamed(format)
 	if err != nil {
@@ -107,7 +107,7 @@ func messagesOf(format string, parts [][]byte) ([]transcript.Message, error) {
 	return msgs, nil
 }
 
-// stashed returns a pointer to what is in the stash.
+// stashed returns a pointer to an output in the stash.
 func stashed(p *pager.PointerRequest, a api.Artifact, known bool) *api.StashResult {
 	p.ID = string(a.ID)
 	res := &api.StashResult{Artifact: a, Pointer: pager.Pointer(p), Known: known}
@@ -115,7 +115,7 @@ func stashed(p *pager.PointerRequest, a api.Artifact, known bool) *api.StashResu
 	return res
 }
 
-// CollectStash purges what is in the stash and has expired, and what was made from it.
+// CollectStash purges expired outputs in the stash, and everything derived from them.
 func (e *Artifacts) CollectStash(ctx context.Context, scope governance.Scope, req *api.CollectRequest) (_ *api.RemovalResult, err error) {
 	defer base.During("collect stash", &err)
 

@@ -1,4 +1,4 @@
-// Package audit checks everything that a store has against everything else.
+// Package audit checks the consistency of a store.
 package audit
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Audit does the check of a store.
+// Audit checks a store.
 type Audit struct {
 	*record.Recorder
 
-	// Verify checks a manifest. It is a job of package contexts.
+	// Verify checks a manifest. Package contexts implements it.
 	Verify func(ctx context.Context, scope governance.Scope, req *api.IDRequest) (*api.VerifyResult, error)
 }
 
-// Check verifies the store, of all scopes, and returns what is wrong with it; problems are
-// no error.
+// Check verifies all scopes of the store and returns the problems found. It returns an error only
+// if the check could not be finished.
 func (e *Audit) Check(ctx context.Context) (problems []string, err error) {
 	defer base.During("check the store", &err)
 
@@ -49,15 +49,15 @@ func (e *Audit) Check(ctx context.Context) (problems []string, err error) {
 	return c.problems, nil
 }
 
-// checking collects what is wrong.
+// checking collects problems.
 type checking struct {
 	*Audit
 
 	problems []string
 }
 
-// found reports what is wrong with a thing, and returns an error that says something
-// else: that the store is busy, or that time is up.
+// found records err as a problem with a thing if the store is at fault, and returns any other
+// error, such as a busy store or a timeout.
 func (c *checking) found(err error, scope governance.Scope, format string, args ...any) error {
 	for _, kind := range []error{store.ErrCorrupt, store.ErrNotFound, store.ErrGone, api.ErrIntegrity, api.ErrFormat} {
 		if errors.Is(err, kind) {
@@ -96,7 +96,7 @@ func (c *checking) scope(ctx context.Context, scope governance.Scope) error {
 	return nil
 }
 
-// artifact returns what is wrong with the text of an artifact.
+// artifact checks the text of an artifact.
 func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *store.Artifact) error {
 	p, err := c.ReadResident(ctx, scope, a)
 	if errors.Is(err, store.ErrGone) && a.Status == store.StatusPurged {
@@ -108,7 +108,7 @@ func (c *checking) artifact(ctx context.Context, scope governance.Scope, a *stor
 	return err
 }
 
-// settled returns what is wrong with a session that nobody wrote to in the meantime.
+// settled checks a session at one revision, and repeats the check while others write to it.
 func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store.Head) error {
 	for range hold.Rereads {
 		err := c.session(ctx, scope, h)
@@ -121,11 +121,10 @@ func (c *checking) settled(ctx context.Context, scope governance.Scope, h *store
 		}
 		h = now
 	}
-	return fmt.Errorf("session %s: %w, again and again", h.ID, store.ErrConflict)
+	return fmt.Errorf("session %s: %w, again at each attempt, because others write to it: check again later", h.ID, store.ErrConflict)
 }
 
-// session returns what is wrong with a session, also if it was removed. Of one that was
-// purged there is nothing to read.
+// session checks a session, also a removed one. A purged session has nothing to check.
 func (c *checking) session(ctx context.Context, scope governance.Scope, head *store.Head) error {
 	if head.Status == store.StatusPurged {
 		return nil
@@ -163,14 +162,14 @@ func (c *checking) session(ctx context.Context, scope governance.Scope, head *st
 	return nil
 }
 
-// A decided is what the journal says became of a block.
+// A decided is the last decision about a block in the journal.
 type decided struct {
 	form     pager.Form
 	stub     store.CellID
-	imported bool // the session was imported after it
+	imported bool // the session was imported after the decision
 }
 
-// decisions returns the last decision on each block of a session that was moved.
+// decisions returns the last decision about each block of a session that was moved.
 func (c *checking) decisions(ctx context.Context, scope governance.Scope, id transcript.SessionID) (map[transcript.BlockID]decided, error) {
 	last := make(map[transcript.BlockID]decided)
 	for entry, err := range c.Store.Entries(ctx, scope, id, 0) {
@@ -188,7 +187,7 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 			Moves []hold.Move `json:"moves"`
 		}
 		if len(entry.Data) == 0 || json.Unmarshal(entry.Data, &data) != nil {
-			continue // it is about something else
+			continue // the entry is about something else
 		}
 		for i := range data.Moves {
 			m := &data.Moves[i]
@@ -198,9 +197,8 @@ func (c *checking) decisions(ctx context.Context, scope governance.Scope, id tra
 	return last, nil
 }
 
-// block returns what is wrong with a block: with its bytes, which are those of the
-// conversation, or with its form, which is what was decided last. An import may bring a
-// block back as it came in, or find it gone.
+// block checks a block: its bytes must be those of the conversation, and its form must be the
+// last decision. An import may bring a block back whole, or find it gone.
 func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Snapshot, i int, all map[transcript.BlockID]decided) error {
 	r := &h.Rows[i]
 	if r.State == store.StatePurged {
@@ -211,10 +209,10 @@ func (c *checking) block(ctx context.Context, scope governance.Scope, h *hold.Sn
 		return err
 	}
 	if !bytes.Equal(bytes.Join(bodies, nil), h.Session.RawBlock(&h.Blocks[i])) || len(r.Cells) == 0 {
-		return fmt.Errorf("%w: its cells are not its place in the conversation", store.ErrCorrupt)
+		return fmt.Errorf("%w: its cells are not those at its place in the conversation", store.ErrCorrupt)
 	}
 	if r.Kind != h.Blocks[i].Kind || !slices.Equal(r.Tools, hold.ToolNames(h.Session.Messages, &h.Blocks[i])) {
-		return fmt.Errorf("%w: it is not what the conversation has there", store.ErrCorrupt)
+		return fmt.Errorf("%w: its bytes differ from those of the conversation", store.ErrCorrupt)
 	}
 	is := decided{form: pager.Form(r.Form), stub: r.Stub}
 	want, moved := all[r.ID]

@@ -1,6 +1,6 @@
-// Package base is the floor of the engine: its options, and what every job does alike. A
-// job reads at a revision, writes one change, and reads again, [attempts] times at most,
-// if another writer was faster.
+// Package base is the base of the engine: its options, and what all jobs share. A job reads a
+// session at a revision and writes one change. If another writer was faster, the job reads again,
+// at most [attempts] times.
 package base
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// A Base is what every job needs: the store, the options, and how changes are written.
+// A Base has what every job needs: the store, the options, and methods that write changes.
 type Base struct {
 	Store store.Store
 	Opts  Options
@@ -52,29 +52,28 @@ type Options struct {
 	// [pager.DefaultCuts].
 	Cuts pager.Cuts
 
-	// Tools says what the tools of agents do, which rules go by. The default is
-	// the built-in table of package tool.
+	// Tools tells rules what the tools of agents do. The default is the built-in table of package
+	// tool.
 	Tools *tool.Table
 
 	// KeepLast is how many of the newest blocks never leave the window. The
 	// default is 5; a negative number means none.
 	KeepLast int
 
-	// Strategy is how a window is made smaller. The default is
-	// [StrategyAccount].
+	// Strategy is the default strategy of compressions. The default is [api.StrategyAccount].
 	Strategy api.Strategy
 
-	// Model says how likely it is that a name or a line is needed again. The default
-	// is [facts.DefaultModel].
+	// Model estimates how likely the agent needs a name or a line again. The default is
+	// [facts.DefaultModel].
 	Model *facts.Model
 
-	// Prior says what of an account a reader must know, whatever is needed again. The
-	// default is [account.DefaultPrior].
+	// Prior estimates which units of an account a reader must know, apart from the chance that
+	// they are needed again. The default is [account.DefaultPrior].
 	Prior *account.Prior
 
-	// Trigger says how full a window may become, what a pass brings it to, and below
-	// which size no discard and no automatic pass goes. The zero value has the
-	// defaults of [pager.Trigger].
+	// Trigger says how full a window may become, the size that a pass brings it to, and the floor
+	// below which no discard and no automatic pass goes. The zero value has the defaults of
+	// [pager.Trigger].
 	Trigger pager.Trigger
 
 	// Window is the size of the context window, in tokens. The default is that
@@ -85,82 +84,79 @@ type Options struct {
 	// [token.ForModel].
 	Counter token.Counter
 
-	// Prices says what models cost and how their providers' caches work. The default is
+	// Prices has the prices of models and the rules of their providers' caches. The default is
 	// [economy.Published].
 	Prices *economy.Table
 
-	// Triage is what decides which artifacts are worth a place. The default is
+	// Triage is the policy that selects artifacts for a context. The default is
 	// [triage.DefaultPolicy].
 	Triage *triage.Policy
 
-	// Ladder says at which demand a context is degraded. The default is
+	// Ladder says at which demand a context goes to a lower tier. The default is
 	// [tier.DefaultLadder].
 	Ladder tier.Ladder
 
-	// Confidence is what an evaluator must have in a memory. The default is
-	// [assembly.DefaultThreshold].
+	// Confidence is the least confidence of an evaluator for which the gate passes a memory. The
+	// default is [assembly.DefaultThreshold].
 	Confidence ratio.Ratio
 
-	// Redact takes addresses of e-mail and numbers of telephones out of every artifact,
-	// output in the stash and memory before it is kept, see [secret.RedactPersonal].
+	// Redact removes e-mail addresses and telephone numbers from every artifact, stashed output
+	// and memory before it is stored, see [secret.RedactPersonal].
 	Redact bool
 
-	// Sources is where artifacts are fetched from again. By default nothing is:
-	// an artifact with a source that cannot be asked enters no context.
+	// Sources fetches artifacts again. If it is nil, artifacts with a source that would have to
+	// be asked enter no context.
 	Sources artifact.Source
 
-	// Embedder says what texts mean. By default they are compared by words and
-	// pieces of words, and nothing leaves the machine.
+	// Embedder computes vectors of texts. If it is nil, texts are compared by words and parts of
+	// words, and nothing leaves the machine.
 	Embedder llm.Embedder
 
-	// Generator writes drafts of summaries and answers probes. By default programs
-	// do.
+	// Generator is a model that writes drafts of summaries and answers probes. If it is nil,
+	// programs do both.
 	Generator llm.Generator
 
 	// Patience is how long the generator may take for a draft, or for the answers
 	// to probes. The default is two minutes.
 	Patience time.Duration
 
-	// Page is how many tokens of one artifact a context takes. Of a larger one it
-	// has the passages that have most to do with the question. The default is
-	// [DefaultPage]; a negative number means no limit. Pinned artifacts are always whole.
+	// Page is the most tokens of one artifact in a context. A larger artifact is cut to its
+	// passages that fit the query best. The default is [DefaultPage]; a negative number means no
+	// limit. Pinned artifacts are always whole.
 	Page token.Count
 
-	// Resident is how many bytes of artifacts are kept in memory. The default is
-	// 256 MiB.
+	// Resident is the most bytes of artifacts in memory. The default is 256 MiB.
 	Resident int64
 
-	// Snapshots is what the paths of files begin with, one for each scope with very many
-	// artifacts, that spare a process that starts the reading of all of their records.
-	// They hold no text, and any of them may be removed at any time. The default keeps
-	// none.
+	// Snapshots is the path prefix of snapshot files, one for each scope with many artifacts. A
+	// snapshot spares a new process from reading the records of all artifacts. Snapshots contain
+	// no text and may be removed at any time. The default writes none.
 	Snapshots string
 
-	// Actor is who does the jobs, for the journal. The default is
-	// [governance.ActorUser].
+	// Actor is the author of the jobs in the journal. The default is [governance.ActorUser].
 	Actor governance.Actor
 
-	// Now tells the time, for what is recorded, and for the age and the expiry of
-	// artifacts. The default is time.Now.
+	// Now returns the present time, for records and for the age and expiry of artifacts. The
+	// default is time.Now.
 	Now func() time.Time
 
-	// Rand is where ids and salts of commitments come from. Nothing is decided by
-	// it; the id of an artifact stands in its fence. The default is crypto/rand.
+	// Rand is the source of ids and of the salts of commitments. It influences no decision; the
+	// id of an artifact stands in its fence. The default is crypto/rand.
 	Rand io.Reader
 
-	// Progress is told how far a long job is, in steps of its own, now and
-	// then. It must be safe for concurrent use. The default tells nobody.
+	// Progress is called now and then with the progress of a long job, in steps of the job. It
+	// must be safe for concurrent use. The default does nothing.
 	Progress func(job string, done, total int)
 
-	// Logger receives a line for each job that wrote. The default discards
-	// them.
+	// Logger receives a line for each job that writes. The default discards them.
 	Logger *slog.Logger
 }
 
-// DefaultPage is how many tokens of one artifact a context takes by default.
+// DefaultPage is the default of [Options.Page], in tokens.
 const DefaultPage = 2000
 
-// Progress returns whom to tell how far a job is.
+// Progress returns the function that receives the progress of a job: that of ctx, or of the
+// options.
 func (e *Base) Progress(ctx context.Context) func(job string, done, total int) {
 	if f := api.ProgressFrom(ctx); f != nil {
 		return f
@@ -168,7 +164,7 @@ func (e *Base) Progress(ctx context.Context) func(job string, done, total int) {
 	return e.Opts.Progress
 }
 
-// Complete returns o with its defaults filled in, or why it makes no sense.
+// Complete returns o with its defaults filled in, or an error if a field is invalid.
 func (o Options) Complete() (Options, error) {
 	c := o
 	if c.Weights == (pager.Weights{}) {
@@ -226,11 +222,11 @@ func (o Options) Complete() (Options, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Window < 0 {
-		return Options{}, fmt.Errorf("window is %d tokens", c.Window)
+		return Options{}, fmt.Errorf("the window is %d tokens: want 0 or more", c.Window)
 	}
 	for name, r := range map[string]ratio.Ratio{"relevance": c.Weights.Relevance, "recency": c.Weights.Recency} {
 		if r < 0 {
-			return Options{}, fmt.Errorf("weight of %s is %v, below 0", name, r)
+			return Options{}, fmt.Errorf("the weight of %s is %v: want 0 or more", name, r)
 		}
 	}
 	if c.Cuts.Evict > c.Cuts.Retain {
@@ -239,7 +235,7 @@ func (o Options) Complete() (Options, error) {
 	return c, nil
 }
 
-// An opError says what the engine was doing when it failed.
+// An opError adds the operation of the engine to an error.
 type opError struct {
 	op  string
 	err error
@@ -256,11 +252,11 @@ func During(op string, errp *error) {
 	}
 }
 
-// attempts is how often a job reads again when another writer was faster.
+// attempts is the most times that a job runs while other writers are faster.
 const attempts = 3
 
-// Retry runs a job until it does not conflict with another writer, and returns what it
-// came to.
+// Retry runs a job until it does not conflict with another writer, at most [attempts] times, and
+// returns its result.
 func Retry[T any](ctx context.Context, job func() (T, error)) (res T, err error) {
 	for range attempts {
 		if res, err = job(); !errors.Is(err, store.ErrConflict) {
@@ -273,13 +269,12 @@ func Retry[T any](ctx context.Context, job func() (T, error)) (res T, err error)
 	return res, err
 }
 
-// Capacity returns the size of a model's context window, or what the options
-// say it is.
+// Capacity returns the context window that the options set, or that of the model, in tokens.
 func (e *Base) Capacity(model string) token.Count {
 	return cmp.Or(e.Opts.Window, token.ContextWindow(model))
 }
 
-// Now returns the time in the precision that every store keeps.
+// Now returns the time in UTC, truncated to milliseconds, which every store keeps exactly.
 func (e *Base) Now() time.Time { return e.Opts.Now().UTC().Truncate(time.Millisecond) }
 
 // Apply writes a change of the session that head is of, with an entry for its journal, and
@@ -305,7 +300,7 @@ func (e *Base) Entry(scope governance.Scope, head *store.Head, op string, data a
 	}, nil
 }
 
-// ReadCell reads one cell, which is a [store.ErrGone] if it was purged.
+// ReadCell reads one cell. It fails with [store.ErrGone] if the cell was purged.
 func (e *Base) ReadCell(ctx context.Context, scope governance.Scope, id store.CellID) (*store.Cell, error) {
 	for c, err := range e.Store.Cells(ctx, scope, []store.CellID{id}) {
 		return c, err
@@ -322,8 +317,8 @@ func (e *Base) JSONCell(kind store.CellKind, v any) (store.Cell, error) {
 	return e.Cell(kind, body)
 }
 
-// Cell returns a new cell. Its id begins with the time, so that ids made one
-// after the other lie side by side in an index.
+// Cell returns a new cell. Its id begins with the time, so that successive ids are adjacent in an
+// index.
 func (e *Base) Cell(kind store.CellKind, body []byte) (store.Cell, error) {
 	var id [16]byte
 	var salt digest.Salt

@@ -13,24 +13,24 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A Listing is a list that comes in pages: in an order in which each entry has a key of
-// type K that no other has. A page begins behind the key of the last entry of the
-// page before, so that entries that are added meanwhile move nothing.
+// A Listing is a list that is read in pages. Its order gives each entry a unique key of type K. A
+// page begins behind the key of the last entry of the page before, so that entries added
+// meanwhile shift nothing.
 type Listing[T, K any] struct {
 	Name  string // of the operation
 	Scope governance.Scope
-	Of    any // what the list is of: a cursor is good for no other
+	Of    any // the subject of the list: a cursor is valid for no other
 
-	Fetch  func(limit int) ([]T, error)   // the first entries; all for 0
-	Key    func(*T) K                     // of an entry
-	Behind func(K) (func(*T) bool, error) // whether an entry comes after a key
+	Fetch  func(limit int) ([]T, error)   // returns the first entries; limit 0 means all
+	Key    func(*T) K                     // returns the key of an entry
+	Behind func(K) (func(*T) bool, error) // returns a function that reports whether an entry comes after the key
 
-	// From, if it is set, is asked in place of Fetch and Behind for the first entries
-	// after a key; all for a limit of 0.
+	// From replaces Fetch and Behind if it is set: it returns the first entries after a key;
+	// limit 0 means all.
 	From func(key K, limit int) ([]T, error)
 }
 
-// ListPage returns a page of a list, or, without a limit, all that is behind the cursor.
+// ListPage returns a page of a list, or everything behind the cursor if the cursor has no limit.
 func ListPage[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
 	items, next, err := l.page(c.Limit, c.After)
 	if err != nil {
@@ -39,7 +39,7 @@ func ListPage[T, K any](l *Listing[T, K], c api.Cursor) (*api.List[T], error) {
 	return &api.List[T]{Items: items, Next: next}, nil
 }
 
-// Entries is a journal or a log, in the order of its revisions.
+// Entries returns the listing of a journal or log, in the order of revisions.
 func Entries(name string, scope governance.Scope, of any, entries iter.Seq2[*store.Entry, error]) *Listing[store.Entry, store.Revision] {
 	return &Listing[store.Entry, store.Revision]{
 		Name: name, Scope: scope, Of: of,
@@ -60,7 +60,7 @@ func Entries(name string, scope governance.Scope, of any, entries iter.Seq2[*sto
 	}
 }
 
-// page returns what a cursor asks for, and the cursor of the next page.
+// page returns the entries for a cursor, and the cursor of the next page.
 func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, err error) {
 	most := 0
 	if limit > 0 {
@@ -84,7 +84,8 @@ func (l *Listing[T, K]) page(limit int, after string) (items []T, next string, e
 	return List(items), next, err
 }
 
-// rest returns the entries behind a cursor: at least so many, if there are, or all for 0.
+// rest returns the entries behind a cursor: at least most of them if there are as many, or all if
+// most is 0.
 func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	key, err := l.open(after)
 	if err != nil {
@@ -104,9 +105,9 @@ func (l *Listing[T, K]) rest(after string, most int) ([]T, error) {
 	return slices.DeleteFunc(items, func(item T) bool { return !behind(&item) }), nil
 }
 
-// checkSize is how many bytes of a cursor say that it is one. They keep a cursor of
-// one list from being used with another by mistake, and guard nothing: behind them is
-// a place in a list that its reader may read anyway.
+// checkSize is the length of the checksum in a cursor, in bytes. The checksum keeps a cursor from
+// being used with another list by mistake. It is no protection: the rest of the cursor is a
+// position that its reader may see.
 const checkSize = 8
 
 func (l *Listing[T, K]) seal(key K) (string, error) {
@@ -146,7 +147,7 @@ func (l *Listing[T, K]) check(text []byte) ([]byte, error) {
 	return h.Sum(nil)[:checkSize], nil
 }
 
-// List returns a list that is not nil: in JSON an empty list is [], not null.
+// List returns list, or an empty list if it is nil: JSON then has [] and not null.
 func List[T any](list []T) []T {
 	if list == nil {
 		return []T{}

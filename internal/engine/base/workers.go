@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// Workers are the goroutines of one job. If one of them panics, the others finish, and the
-// panic goes on in the goroutine that waits for them, where a server can catch it:
-// counters and sources are code of somebody else.
+// Workers are the goroutines of one job. If one panics, the others finish, and Wait panics in the
+// goroutine that called it, where a server can recover. Counters and sources are code of the
+// caller and may panic.
 type Workers struct {
 	wg     sync.WaitGroup
-	thrown atomic.Pointer[any] // what one of them panicked with
+	thrown atomic.Pointer[any] // value of the first panic
 }
 
-// Go has another goroutine do something.
+// Go runs do in a new goroutine.
 func (c *Workers) Go(do func()) {
 	c.wg.Go(func() {
 		defer func() {
@@ -25,7 +25,7 @@ func (c *Workers) Go(do func()) {
 	})
 }
 
-// Wait waits for all.
+// Wait waits for all goroutines. It panics if one of them did.
 func (c *Workers) Wait() {
 	c.wg.Wait()
 	if v := c.thrown.Load(); v != nil {

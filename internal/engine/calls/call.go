@@ -17,12 +17,11 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// callsBefore is how many calls of a session are looked at for the one that a call goes on
-// from.
+// callsBefore is how many calls of a session are searched for the one that a call continues.
 const callsBefore = 50
 
-// Call returns what is known of one call, by its id or its number: what was sent, how much of
-// it the call before was sent too, what it cost, and why the cache was not read.
+// Call describes one call, named by its id or number: what was sent, how much of it the former
+// call had sent, its cost, and why the provider's cache was not read.
 func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.CallResult, err error) {
 	defer base.During("show call "+req.ID, &err)
 
@@ -30,7 +29,7 @@ func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDReq
 	number, notNumber := strconv.ParseInt(req.ID, 10, 64)
 	switch {
 	case req.ID == "":
-		return nil, fmt.Errorf("%w: no call is named", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no call is named: give its id or number", api.ErrRequest)
 	case notNumber == nil && number > 0 && number < math.MaxInt64:
 		filter = store.CallFilter{Before: number + 1, Limit: 1}
 	}
@@ -56,8 +55,8 @@ func (e *Calls) Call(ctx context.Context, scope governance.Scope, req *api.IDReq
 	return res, e.addHead(ctx, scope, res)
 }
 
-// addBefore adds what the call cost, the call that it goes on from, and why the cache that
-// this one had made was not read.
+// addBefore adds the cost of the call, the call that it continues, and why the cache of that call
+// was not read.
 func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
 	calls := []api.Call{res.Call}
 	if res.Session != "" {
@@ -104,7 +103,7 @@ func (e *Calls) addBefore(ctx context.Context, scope governance.Scope, res *api.
 	return nil
 }
 
-// account adds what was sent, if a manifest was sealed of it.
+// account adds the manifest of the request body, if there is one.
 func (e *Calls) account(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
 	if res.Manifest == "" {
 		return nil
@@ -130,15 +129,15 @@ func (e *Calls) account(ctx context.Context, scope governance.Scope, res *api.Ca
 	return nil
 }
 
-// addHead adds the messages that stood in place of the beginning of the conversation, if
-// they are still kept.
+// addHead adds the messages that replaced the start of the conversation, if they are still
+// stored.
 func (e *Calls) addHead(ctx context.Context, scope governance.Scope, res *api.CallResult) error {
 	if res.Epoch == 0 || !res.Managed || res.Session == "" {
 		return nil
 	}
 	switch h, err := e.Store.Head(ctx, scope, res.Session); {
 	case api.KindOf(err).Exit == api.ExitNotFound, err == nil && h.Status != "":
-		return nil // the conversation is erased, and what was made of it
+		return nil // the conversation is erased, and so is everything made from it
 	case err != nil:
 		return err
 	}

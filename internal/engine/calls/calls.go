@@ -1,8 +1,9 @@
-// Package calls does the jobs about calls to models: which were sent and what came of
-// them, and what was sent in place of what a client sent.
+// Package calls has the operations on calls to models: the record of calls and their outcomes,
+// and the bytes sent in place of a client's.
 //
-// A call is recorded when it begins and when it ends, by ids, figures and digests alone. A
-// rewrite is text, so it belongs to a session, in whose journal it stands, and goes with it.
+// A call is recorded when it begins and when it ends, by ids, figures and digests only. A rewrite
+// is text, so it belongs to a session: it is stored in the journal of the session and erased with
+// it.
 package calls
 
 import (
@@ -20,18 +21,18 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Calls does the jobs about calls to models.
+// Calls has the operations on calls to models.
 type Calls struct {
 	*record.Recorder
 
-	// Import, Compress and Export are jobs of packages sessions and windows.
+	// Import, Compress and Export are implemented by packages sessions and windows.
 	Import   func(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error)
 	Compress func(ctx context.Context, scope governance.Scope, req *api.CompressRequest) (*api.CompressResult, error)
 	Export   func(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (*api.ExportResult, error)
 }
 
-// maxWord is how many bytes a word has at most that a call is recorded with: it is to be a
-// name, and never a text of the conversation.
+// maxWord is the most bytes of a word in the record of a call, so that a word is a name and never
+// text of the conversation.
 const maxWord = 256
 
 // Begin records that a call is about to be sent.
@@ -48,7 +49,7 @@ func (e *Calls) Begin(ctx context.Context, scope governance.Scope, req *api.Begi
 		}
 	}
 	in := &record.StoredIntent{CallIntent: req.CallIntent}
-	in.Manifest, in.Seal = "", digest.Digest{} // they are made here
+	in.Manifest, in.Seal = "", digest.Digest{} // SealCall sets both
 	if err := e.SealCall(scope, &c, in, req.Sealed); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (e *Calls) newID() (string, error) {
 	return "call_" + hex.EncodeToString(id[:]), err
 }
 
-// checkWords reports which of some words, by their names, is too long to be one.
+// checkWords returns an error if one of words, by name, is too long to be a name.
 func checkWords(words map[string]string) error {
 	for name, word := range words {
 		if len(word) > maxWord {
@@ -78,7 +79,7 @@ func checkWords(words map[string]string) error {
 	return nil
 }
 
-// End records what came of a call.
+// End records the outcome of a call.
 func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndRequest) (_ *api.EndResult, err error) {
 	defer base.During("end call "+req.Call, &err)
 
@@ -103,10 +104,10 @@ func (e *Calls) End(ctx context.Context, scope governance.Scope, req *api.EndReq
 	return &api.EndResult{Ended: c.Ended}, nil
 }
 
-// CloseCalls ends calls of which nobody has said what came of them, as unknown.
+// CloseCalls ends open calls whose outcome nobody recorded, with the outcome unknown.
 func (e *Calls) CloseCalls(ctx context.Context, scope governance.Scope, req *api.CloseCallsRequest) (_ *api.CloseCallsResult, err error) {
 	defer base.During("close calls", &err)
-	return base.Retry(ctx, func() (*api.CloseCallsResult, error) { // somebody may know by now
+	return base.Retry(ctx, func() (*api.CloseCallsResult, error) { // another process may have ended a call meanwhile
 		var calls []store.Call
 		res := &api.CloseCallsResult{Calls: []string{}}
 		for c, err := range e.Store.Calls(ctx, scope, store.CallFilter{Open: true}) {

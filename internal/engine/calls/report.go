@@ -15,10 +15,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// refused is the least status by which a provider refuses a call.
+// refused is the lowest HTTP status by which a provider refuses a call.
 const refused = 400
 
-// Report says what was sent to models, and by how much less than what clients sent.
+// Report returns what was sent to models, and how much less that was than what clients sent.
 func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.ReportRequest) (_ *api.ReportResult, err error) {
 	defer base.During("report", &err)
 
@@ -76,11 +76,11 @@ func (e *Calls) Report(ctx context.Context, scope governance.Scope, req *api.Rep
 	return res, nil
 }
 
-// A sessionTally counts the calls of a session, or of several.
+// A sessionTally sums up the calls of one session or several.
 type sessionTally struct {
 	tally   api.CallTally
 	holdout bool
-	epochs  map[int]bool // that began with a head
+	epochs  map[int]bool // epochs that began with a head
 	models  map[string]*api.ModelTally
 }
 
@@ -117,7 +117,7 @@ func (s *sessionTally) add(c *api.Call) {
 	}
 }
 
-// model counts what calls of a model took.
+// model adds the usage of calls of a model.
 func (s *sessionTally) model(m *api.ModelTally) {
 	if s.models[m.Model] == nil {
 		s.models[m.Model] = &api.ModelTally{Model: m.Model}
@@ -126,7 +126,7 @@ func (s *sessionTally) model(m *api.ModelTally) {
 	s.models[m.Model].Usage.Add(&m.Usage)
 }
 
-// join counts the calls of a session, which has a name or not.
+// join adds the calls of a session; named says whether the session has a name.
 func (s *sessionTally) join(one *sessionTally, named bool) {
 	t, u := &s.tally, &one.tally
 	if named {
@@ -149,7 +149,7 @@ func (s *sessionTally) join(one *sessionTally, named bool) {
 	}
 }
 
-// done returns what was counted, with what it cost. Of no session it is nothing.
+// done returns the sums, with their cost. The sums of a nil tally are zero.
 func (s *sessionTally) done(prices *economy.Table) api.CallTally {
 	if s == nil {
 		s = new(sessionTally)

@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A rewriteEntry is what the journal keeps of a rewrite.
+// A rewriteEntry is the journal data of a rewrite.
 type rewriteEntry struct {
 	Chain    digest.Digest        `json:"chain"`
 	Kind     store.RewriteKind    `json:"kind"`
@@ -25,14 +25,14 @@ type rewriteEntry struct {
 	Messages int                  `json:"messages"`
 	Cell     store.CellID         `json:"cell"`
 	Bytes    int                  `json:"bytes"`
-	Blocks   []transcript.BlockID `json:"blocks,omitempty"` // from which it was made
+	Blocks   []transcript.BlockID `json:"blocks,omitempty"` // blocks from which the bytes were made
 
-	Pass   string      `json:"pass,omitempty"` // entry of the compression that the head is of
+	Pass   string      `json:"pass,omitempty"` // journal entry of the compression that made the head
 	Before token.Count `json:"before,omitempty"`
 	After  token.Count `json:"after,omitempty"`
 }
 
-// Rewrites returns what was sent in place of what a client sent.
+// Rewrites returns the bytes that were sent in place of a client's.
 func (e *Calls) Rewrites(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.RewritesResult, err error) {
 	defer base.During("rewrites of session "+string(req.Session), &err)
 
@@ -58,7 +58,7 @@ func (e *Calls) Rewrites(ctx context.Context, scope governance.Scope, req *api.S
 	return res, nil
 }
 
-// KeepRewrite keeps what is about to be sent in place of what a client sent.
+// KeepRewrite stores bytes that are about to be sent in place of a client's.
 func (e *Calls) KeepRewrite(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest) (_ *api.KeepRewriteResult, err error) {
 	defer base.During("keep what is sent in session "+string(req.Session), &err)
 
@@ -88,7 +88,7 @@ func checkRewrite(req *api.KeepRewriteRequest) error {
 	return nil
 }
 
-// keep writes a rewrite, and returns the entry that says so.
+// keep writes a rewrite, and returns the id of its journal entry.
 func (e *Calls) keep(ctx context.Context, scope governance.Scope, req *api.KeepRewriteRequest, entry *rewriteEntry) (string, error) {
 	return base.Retry(ctx, func() (string, error) {
 		head, err := e.Head(ctx, scope, req.Session)
@@ -121,7 +121,8 @@ func (e *Calls) keep(ctx context.Context, scope governance.Scope, req *api.KeepR
 	})
 }
 
-// addSources adds to a change edges from a cell to those of the blocks that it was made from.
+// addSources adds to a change edges from a cell to the cells of the blocks from which it was
+// made.
 func (e *Calls) addSources(ctx context.Context, scope governance.Scope, c *store.Change, req *api.KeepRewriteRequest, cell store.CellID) error {
 	seen := make(map[store.CellID]bool)
 	for _, id := range req.Blocks {
@@ -139,8 +140,8 @@ func (e *Calls) addSources(ctx context.Context, scope governance.Scope, c *store
 	return nil
 }
 
-// NewEpoch makes the window of a conversation smaller, and keeps what is sent from then on
-// in place of its messages.
+// NewEpoch compresses the window of a conversation, and stores the bytes that are sent in place
+// of its messages from then on.
 func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.NewEpochRequest) (_ *api.NewEpochResult, err error) {
 	defer base.During(fmt.Sprintf("begin epoch %d of %s", req.Epoch, req.Name), &err)
 
@@ -170,7 +171,7 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 	}
 	goes, err := readBody(out.Data)
 	if err == nil && (goes.key != came.key || goes.around != came.around) {
-		err = errors.New("the window cannot be sent as messages alone: what stands beside them has changed")
+		err = errors.New("the window cannot be sent as messages alone: the request has changed outside the messages")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", api.ErrPolicy, err)
@@ -187,12 +188,12 @@ func (e *Calls) NewEpoch(ctx context.Context, scope governance.Scope, req *api.N
 	}, nil
 }
 
-// A body is what of the body of a request to a model matters for a head.
+// A body is the part of a request body that a head needs.
 type body struct {
-	key      string        // under which the messages stand
-	list     []byte        // the messages; a part of the body
-	messages int           // how many they are
-	around   digest.Digest // of all members but the messages, in their order
+	key      string        // JSON key of the messages
+	list     []byte        // the messages, a part of the body
+	messages int           // number of messages
+	around   digest.Digest // digest of all members except the messages, in order
 }
 
 // readBody reads the body of a request to a model.
@@ -219,7 +220,7 @@ func readBody(data []byte) (*body, error) {
 		}
 	}
 	if b.messages == 0 {
-		return nil, errors.New("it has no list of messages, or an empty one")
+		return nil, errors.New("the body has no messages")
 	}
 	b.around = digest.Of(around)
 	return b, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/record"
 )
 
-// A wouldTally adds up what managing would have done.
+// A wouldTally sums up what managing sessions would have changed.
 type wouldTally struct {
 	engine   *Calls
 	tally    api.UnmanagedTally
@@ -15,8 +15,8 @@ type wouldTally struct {
 	priced   bool
 }
 
-// add adds the calls of a session that was not managed, last begun first. A session of which
-// nothing was reckoned is left out.
+// add adds the calls of a session that was not managed, last begun first. It skips a session
+// without estimates.
 func (w *wouldTally) add(calls []api.Call) {
 	t := w.tally
 	t.Sessions++

@@ -11,9 +11,9 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// Assemble makes a context for a query within a budget: a system text, pinned artifacts,
-// what is in the window of a session, the artifacts that triage finds worth a place, and
-// the query, in this order, so that what stays the same from call to call comes first.
+// Assemble makes a context for a query within a budget. It consists of a system text, pinned
+// artifacts, the window of a session, the artifacts that triage selects, and the query. Parts
+// that stay the same from call to call come first, so that a provider can cache them.
 func (e *Contexts) Assemble(ctx context.Context, scope governance.Scope, req *api.AssembleRequest) (_ *api.AssembleResult, err error) {
 	defer base.During("assemble", &err)
 
@@ -23,23 +23,23 @@ func (e *Contexts) Assemble(ctx context.Context, scope governance.Scope, req *ap
 	return base.Retry(ctx, func() (*api.AssembleResult, error) { return e.assemble(ctx, scope, req) })
 }
 
-// checkAssemble returns why a request makes no sense.
+// checkAssemble returns an error if a request is invalid.
 func checkAssemble(req *api.AssembleRequest) error {
 	switch {
 	case req.Budget <= 0 || req.Reserve < 0 || req.Reserve >= req.Budget:
-		return fmt.Errorf("%w: a budget of %d tokens with %d in reserve leaves nothing", api.ErrRequest, req.Budget, req.Reserve)
+		return fmt.Errorf("%w: a budget of %d tokens with %d in reserve leaves nothing: raise the budget or lower the reserve", api.ErrRequest, req.Budget, req.Reserve)
 	case req.Tier != "" && !slices.Contains(tier.Tiers(), req.Tier):
 		return fmt.Errorf("%w: tier %q: want one of %v", api.ErrRequest, req.Tier, tier.Tiers())
 	case req.Tiers != "" && req.Tiers != api.TiersArticle && req.Tiers != api.TiersSoft:
 		return fmt.Errorf("%w: tiers %q: want %s or %s", api.ErrRequest, req.Tiers, api.TiersArticle, api.TiersSoft)
 	case req.Tiers == api.TiersSoft && req.Tier != "":
-		return fmt.Errorf("%w: tier %q is forced, which the soft ladder does not have", api.ErrRequest, req.Tier)
+		return fmt.Errorf("%w: tier %q cannot be forced with the soft ladder: leave out the tier, or use another ladder", api.ErrRequest, req.Tier)
 	}
 	return nil
 }
 
-// assemble makes one attempt at a context. Each step takes values from the steps before it
-// and changes none of them.
+// assemble makes one attempt at a context. Each step takes values of former steps and changes
+// none of them.
 func (e *Contexts) assemble(ctx context.Context, scope governance.Scope, req *api.AssembleRequest) (*api.AssembleResult, error) {
 	src, err := e.prepare(ctx, scope, req)
 	if err != nil {
@@ -54,7 +54,7 @@ func (e *Contexts) assemble(ctx context.Context, scope governance.Scope, req *ap
 		return nil, err
 	}
 	if len(fit.parts) == 0 && len(fit.window.Entries) == 0 {
-		return nil, fmt.Errorf("%w: there is nothing to make a context of: no query, no session, no system text, and no artifact that is worth a place", api.ErrRequest)
+		return nil, fmt.Errorf("%w: the context would be empty: give a query, a session or a system text", api.ErrRequest)
 	}
 	out, err := encode(src, fit)
 	if err != nil {

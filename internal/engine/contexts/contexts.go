@@ -1,4 +1,5 @@
-// Package contexts makes contexts of artifacts and sessions within a budget, seals their manifests, and is the gate for what is to be remembered.
+// Package contexts assembles contexts of artifacts and sessions within a budget, seals their
+// manifests, and gates proposed memories.
 package contexts
 
 import (
@@ -13,11 +14,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Contexts does the jobs on contexts, manifests and reviews.
+// Contexts has the operations on contexts, manifests and reviews.
 type Contexts struct {
 	*record.Recorder
 
-	// FitWindow returns the rows and stubs with which the window of a session has target tokens
-	// at most. It is a job of package windows.
+	// FitWindow returns rows and stubs for a window of a session with at most target tokens.
+	// Package windows implements it.
 	FitWindow func(ctx context.Context, scope governance.Scope, h *hold.Snapshot, m hold.Meter, target token.Count) ([]store.Block, map[transcript.BlockID]pager.Stub, error)
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An encoded context is its bytes.
+// An encoded is a context as bytes.
 type encoded struct {
 	data   []byte
-	spans  []transcript.Span // where the messages of the session are
+	spans  []transcript.Span // positions of the session's messages in data
 	losses []transcript.Loss
 }
 
-// encode writes a context in its format, which the provider's rules must accept.
+// encode encodes a context in its format. It fails if the provider's validator rejects the
+// result.
 func encode(src *source, f *fitted) (*encoded, error) {
 	if src.format == nil {
 		return plain(f), nil
@@ -51,9 +52,9 @@ func encode(src *source, f *fitted) (*encoded, error) {
 	return &encoded{data: out.Data, spans: out.Spans, losses: slices.Concat(f.losses, out.Losses)}, nil
 }
 
-// start returns how many entries of the window stand before what a context begins
-// with: its system text and, if the provider made a compaction, all up to that, because
-// the provider reads nothing that stands before it.
+// start returns how many entries of the window come before the other parts of a context: the
+// system text and, if the provider compacted the conversation, everything up to the compaction,
+// because the provider reads nothing before it.
 func start(src *source, w *transcript.Window) int {
 	at := 0
 	for at < len(w.Entries) && w.Entries[at].Role == transcript.RoleSystem {
@@ -76,14 +77,13 @@ func start(src *source, w *transcript.Window) int {
 	return at
 }
 
-// inHead reports whether part i stands before the window: pins do, and the
-// notice before them.
+// inHead reports whether part i stands before the window, as pins and the notice before them do.
 func (f *fitted) inHead(i int) bool {
 	return f.parts[i].kind == manifest.KindPin ||
 		f.parts[i].kind == manifest.KindNotice && i+1 < len(f.parts) && f.parts[i+1].kind == manifest.KindPin
 }
 
-// plain writes a context as text.
+// plain encodes a context as text.
 func plain(f *fitted) *encoded {
 	var b bytes.Buffer
 	out := &encoded{losses: f.losses}

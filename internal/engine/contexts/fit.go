@@ -15,42 +15,42 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A fitted context is what goes into it, and what does not.
+// A fitted is a context within its budget: the parts that are in it, and the items left out.
 type fitted struct {
 	opened
 
 	plan  *assembly.Packing
 	parts []part          // in the order of the output, without those of the window
-	left  []manifest.Item // what is left out, with its reason
+	left  []manifest.Item // items left out, with the reason
 }
 
-// A part is a text that goes into a context and is not of the session.
+// A part is a text of a context that does not come from the session.
 type part struct {
 	kind    manifest.Kind
 	reason  manifest.Reason
 	text    string
 	tokens  token.Count
-	pick    *selected // the artifact, if it is one
+	pick    *selected // the artifact, or nil
 	form    manifest.Form
-	marks   int // characters made visible
+	marks   int // number of characters made visible
 	sources []store.CellID
 }
 
-// A measured context has everything that could be in it, with its sizes.
+// A measured holds everything that could be in a context, with sizes.
 type measured struct {
 	request *assembly.Request
 	system  string
 	query   string
 	pins    []selected
 	winners []selected               // in the order of the request
-	shorter []map[token.Count]string // of each winner: shorter forms, by their tokens
+	shorter []map[token.Count]string // for each winner: shorter forms, by their tokens
 	left    []manifest.Item
 }
 
-// noticeText tells the model what fences mean.
+// noticeText explains the fences of artifacts to the model.
 var noticeText = assembly.Preamble()
 
-// fit measures everything, has package assembly decide what goes in, and makes the parts.
+// fit measures all candidates, lets package assembly choose, and makes the parts.
 func (e *Contexts) fit(ctx context.Context, src *source, chosen *selection) (*fitted, error) {
 	m := e.measure(src, chosen)
 	f, err := e.fitBudget(ctx, src, m)
@@ -61,7 +61,7 @@ func (e *Contexts) fit(ctx context.Context, src *source, chosen *selection) (*fi
 	return f, nil
 }
 
-// measure measures everything before anything is cut.
+// measure measures all candidates before anything is cut.
 func (e *Contexts) measure(src *source, chosen *selection) *measured {
 	terms := retrieval.Keys(src.query)
 	m := &measured{system: src.trusted("system", src.req.System), query: src.trusted("query", src.req.Query), left: slices.Clip(chosen.left)}
@@ -110,8 +110,8 @@ func (e *Contexts) measure(src *source, chosen *selection) *measured {
 	return m
 }
 
-// distinct returns the picks that can be used and whose text is not in another
-// already, and notes why the others are left out.
+// distinct returns the usable picks whose text no other pick has, and records why the others are
+// left out.
 func (m *measured) distinct(picks, others []selected) []selected {
 	seen := make(map[string]bool)
 	for i := range others {
@@ -133,7 +133,7 @@ func (m *measured) distinct(picks, others []selected) []selected {
 	return kept
 }
 
-// worthy returns what triage found worth a place, best first.
+// worthy returns the artifacts that triage selected, best first.
 func (m *measured) worthy(scored []selected) []selected {
 	var worth []selected
 	for i := range scored {
@@ -146,9 +146,9 @@ func (m *measured) worthy(scored []selected) []selected {
 	return m.distinct(worth, m.pins)
 }
 
-// fitBudget returns the plan of a context, which is never over its budget. A session that
-// alone is too large for what is left is cut first; the demand and the tier are those of
-// the whole.
+// fitBudget returns the plan of a context, which never exceeds the budget. If the session alone
+// is too large, fitBudget first cuts the session; demand and tier are still those of the uncut
+// session.
 func (e *Contexts) fitBudget(ctx context.Context, src *source, m *measured) (*fitted, error) {
 	r, f := m.request, &fitted{opened: src.opened, left: m.left}
 	var err error
@@ -183,16 +183,16 @@ func (e *Contexts) fitBudget(ctx context.Context, src *source, m *measured) (*fi
 	return f, nil
 }
 
-// A fixedError is an [ErrBudget] with the sizes of what must be in a context.
+// A fixedError is an [api.ErrBudget] with the sizes of the parts that cannot be left out.
 type fixedError struct{ *assembly.FloorError }
 
-// Is makes errors.Is(e, ErrBudget) true.
+// Is implements the interface of [errors.Is] for [api.ErrBudget].
 func (e *fixedError) Is(target error) bool { return target == api.ErrBudget }
 
 // Unwrap returns the figures.
 func (e *fixedError) Unwrap() error { return e.FloorError }
 
-// arrange makes the parts of the plan, in their order.
+// arrange makes the parts of the plan, in order.
 func (f *fitted) arrange(src *source, m *measured) {
 	counter := src.meter.Counter
 	text := func(kind manifest.Kind, reason manifest.Reason, text string) {
@@ -223,7 +223,7 @@ func (f *fitted) arrange(src *source, m *measured) {
 	text(manifest.KindQuery, manifest.ReasonQuery, m.query)
 }
 
-// part returns the part of an artifact: whole, or in a shorter form that was made before.
+// part returns the part of an artifact: whole if short is empty, else in the shorter form short.
 func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string, counter token.Counter) part {
 	pt := part{kind: kind, reason: reason, pick: p, form: manifest.FormWhole, sources: []store.CellID{p.page.Row.Content, p.page.Row.About}}
 	if short == "" {
@@ -236,8 +236,8 @@ func (p *selected) part(kind manifest.Kind, reason manifest.Reason, short string
 	return pt
 }
 
-// shorten returns a shorter form of an artifact within a limit, fence included, and its
-// tokens; 0 if there is none.
+// shorten returns a shorter form of an artifact, with its fence at most limit tokens, and its
+// tokens, or 0 if there is none.
 func (p *selected) shorten(form assembly.Shortener, terms []string, limit token.Count, counter token.Counter) (string, token.Count) {
 	s := p.page.FenceSource()
 	s.Tokens = p.page.Tokens(counter)

@@ -22,18 +22,17 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Bind binds a verdict to a text, a scope and the policy of now.
+// Bind binds a verdict to a text, a scope and the present policy.
 func (e *Contexts) Bind(v *assembly.Verdict, scope governance.Scope, text string) {
 	v.Content, v.Scope, v.Policy = digest.Of([]byte(text)), string(scope), e.PolicyName
 }
 
-// Commit passes the outcome of a context, and the memory that is proposed from it, through
-// the gate.
+// Commit passes the outcome of a context, and a memory proposed from it, through the gate.
 func (e *Contexts) Commit(ctx context.Context, scope governance.Scope, req *api.CommitRequest) (_ *api.CommitResult, err error) {
 	defer base.During("commit", &err)
 
 	if req.Manifest == "" && req.Text == "" {
-		return nil, fmt.Errorf("%w: neither a manifest nor a memory is given", api.ErrRequest)
+		return nil, fmt.Errorf("%w: give the id of a manifest, a memory, or both", api.ErrRequest)
 	}
 	return base.Retry(ctx, func() (*api.CommitResult, error) { return e.commit(ctx, scope, req) })
 }
@@ -65,7 +64,7 @@ func (e *Contexts) commit(ctx context.Context, scope governance.Scope, req *api.
 			return nil, err
 		}
 	} else {
-		p.Text = prompt.id // the verdict is on the context as a whole
+		p.Text = prompt.id // the verdict is about the context as a whole
 		p.Prompt = nil
 	}
 	d := assembly.Gate(p, req.Verdict, &assembly.GatePolicy{Name: e.PolicyName, Threshold: e.Opts.Confidence}, e.Now())
@@ -94,7 +93,7 @@ func (e *Contexts) commit(ctx context.Context, scope governance.Scope, req *api.
 	return res, e.noteGate(ctx, scope, prompt.id, what, list)
 }
 
-// kept returns a request with what is kept of its texts.
+// kept returns the request with its texts redacted, if redaction is on.
 func (e *Contexts) kept(req *api.CommitRequest) *api.CommitRequest {
 	if !e.Redacts(req.Redact) {
 		return req
@@ -104,7 +103,7 @@ func (e *Contexts) kept(req *api.CommitRequest) *api.CommitRequest {
 	return &r
 }
 
-// remember writes what the gate let through, or holds.
+// remember stores a memory that the gate passed or held.
 func (e *Contexts) remember(ctx context.Context, scope governance.Scope, req *api.CommitRequest, res *api.CommitResult, prompt *prompted, g stacks.GateRecord) error {
 	u := &store.Update{}
 	if req.Text != "" {
@@ -124,7 +123,7 @@ func (e *Contexts) remember(ctx context.Context, scope governance.Scope, req *ap
 			w.Status = store.StatusHeld
 		}
 		n := stacks.Note{Title: req.Title, Subject: req.Subject, TTL: req.TTL, From: prompt.artifacts}
-		// What was held and comes again with another verdict is the same memory.
+		// A held memory that is proposed again with another verdict is the same memory.
 		held, err := e.waiting(ctx, scope, req.Text)
 		if err != nil {
 			return err
@@ -160,10 +159,9 @@ func (e *Contexts) remember(ctx context.Context, scope governance.Scope, req *ap
 	return err
 }
 
-// noteGate notes in the contract of the session that a context was made with, if
-// there is one, what the gate or a person said of the context or of a memory from
-// it. The outcome beside the manifest is the record: a contract that is closed, or
-// that does not hold, has no note of it, and the log says so.
+// noteGate notes the decision about a context, or about a memory from it, in the contract of the
+// session of the context. The outcome stored with the manifest is the authoritative record. If
+// the contract is closed or fails, noteGate only logs a warning.
 func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifestID, what string, list contract.List) error {
 	if manifestID == "" {
 		return nil
@@ -182,11 +180,12 @@ func (e *Contexts) noteGate(ctx context.Context, scope governance.Scope, manifes
 	return err
 }
 
-// prompted is what a memory may have come from.
+// prompted holds the sources that a memory may come from: the context that was assembled, and
+// artifacts named beside it.
 type prompted struct {
-	id        string // of the manifest
+	id        string // id of the manifest
 	texts     []string
-	memories  []string // texts of the memories among them
+	memories  []string // those of texts that are memories
 	artifacts []store.ArtifactID
 	cells     []store.CellID // sorted
 }
@@ -208,7 +207,7 @@ func (e *Contexts) prompted(ctx context.Context, scope governance.Scope, id stri
 		}
 		c, err := e.ReadCell(ctx, scope, store.CellID(s.Cell))
 		if errors.Is(err, store.ErrGone) {
-			continue // nothing can be echoed from it any more
+			continue // a memory cannot repeat a text that is gone
 		}
 		if err != nil {
 			return nil, err
@@ -249,8 +248,8 @@ func (e *Contexts) addFrom(ctx context.Context, scope governance.Scope, p *promp
 	return nil
 }
 
-// unescape makes a piece of JSON readable: what is escaped in its strings
-// becomes what it stands for, or a blank.
+// unescape replaces the escapes in JSON strings by the characters that they stand for, or by
+// blanks.
 func unescape(s string) string {
 	var b strings.Builder
 	for {
@@ -274,7 +273,7 @@ func unescape(s string) string {
 	}
 }
 
-// unfence returns what stands between the first and the last line.
+// unfence returns the text between the first and the last line of a fence.
 func unfence(text string) string {
 	if _, rest, ok := strings.Cut(text, ">"); ok {
 		text = rest
@@ -285,8 +284,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// remembered reports whether a live memory has the same text, but for case and
-// white space.
+// remembered reports whether a live memory has the same text, ignoring case and white space.
 func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text string) (bool, error) {
 	now := e.Now()
 	a, err := e.sameText(ctx, scope, text, func(a store.Artifact) bool {
@@ -295,16 +293,16 @@ func (e *Contexts) remembered(ctx context.Context, scope governance.Scope, text 
 	return a != nil, err
 }
 
-// isMemory reports whether a class is that of what was remembered.
+// isMemory reports whether a class is one of memories.
 func isMemory(c provenance.Class) bool { return c == provenance.Memory || c == provenance.Verified }
 
-// waiting returns the memory with the same text that waits for a person, or nil.
+// waiting returns the memory with the same text that waits for a review, or nil.
 func (e *Contexts) waiting(ctx context.Context, scope governance.Scope, text string) (*store.Artifact, error) {
 	return e.sameText(ctx, scope, text, func(a store.Artifact) bool { return a.Status == store.StatusHeld })
 }
 
-// sameText returns an artifact with the same text, but for case and white space, for which
-// a condition holds, or nil.
+// sameText returns an artifact with the same text, ignoring case and white space, for which holds
+// returns true, or nil.
 func (e *Contexts) sameText(ctx context.Context, scope governance.Scope, text string, holds func(store.Artifact) bool) (*store.Artifact, error) {
 	found, err := e.Store.Pick(ctx, scope, &store.Pick{Address: stacks.Address(scope, "", []byte(text))}, 100)
 	if err != nil {

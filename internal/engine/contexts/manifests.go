@@ -17,8 +17,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Manifests returns the manifests of a scope, or of one of its sessions, newest first,
-// limit at most, without their documents.
+// Manifests returns a page of the manifests of a scope or a session, newest first, without their
+// documents.
 func (e *Contexts) Manifests(ctx context.Context, scope governance.Scope, req *api.ManifestsRequest) (_ *api.List[store.Manifest], err error) {
 	defer base.During("list manifests", &err)
 	return base.ListPage(&base.Listing[store.Manifest, store.Version]{
@@ -31,7 +31,7 @@ func (e *Contexts) Manifests(ctx context.Context, scope governance.Scope, req *a
 	}, req.Cursor)
 }
 
-// manifests returns the manifests of a scope or of a session, limit at most; 0 means all.
+// manifests returns at most limit manifests of a scope or a session; 0 means all.
 func (e *Contexts) manifests(ctx context.Context, scope governance.Scope, session transcript.SessionID, limit int) ([]store.Manifest, error) {
 	list := []store.Manifest{}
 	for m, err := range e.Store.Manifests(ctx, scope, session) {
@@ -45,8 +45,8 @@ func (e *Contexts) manifests(ctx context.Context, scope governance.Scope, sessio
 	return list, nil
 }
 
-// Manifest returns a manifest by its id or the beginning of it, with what came of the
-// context. "@last" is the newest.
+// Manifest returns a manifest, named by its id or the start of it, with the outcome of its
+// context. "@last" names the newest.
 func (e *Contexts) Manifest(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ManifestResult, err error) {
 	defer base.During("show manifest "+req.ID, &err)
 
@@ -60,8 +60,8 @@ func (e *Contexts) Manifest(ctx context.Context, scope governance.Scope, req *ap
 	return res, nil
 }
 
-// manifest returns the manifest that an id or the beginning of one names: of a context, or of
-// a call to a model, which may be named by the id of the call.
+// manifest returns the manifest of a context or of a call to a model. The id may be a unique
+// prefix, or the id of the call.
 func (e *Contexts) manifest(ctx context.Context, scope governance.Scope, id string) (*store.Manifest, *manifest.Sealed, error) {
 	m, sealed, err := e.ofContext(ctx, scope, id)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -89,7 +89,7 @@ func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id str
 	}
 	sealed, err := manifest.Parse(m.Body)
 	if err == nil && !sealed.Seal().Equal(m.Seal) {
-		err = errors.New("its seal is not the one that was recorded")
+		err = errors.New("its seal differs from the recorded one")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: manifest %s: %w", api.ErrIntegrity, id, err)
@@ -101,7 +101,7 @@ func (e *Contexts) ofContext(ctx context.Context, scope governance.Scope, id str
 func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id string) (string, error) {
 	switch {
 	case id == "":
-		return "", fmt.Errorf("%w: no id of a manifest", api.ErrRequest)
+		return "", fmt.Errorf("%w: the manifest id is empty", api.ErrRequest)
 	case strings.HasPrefix(id, "m_") && len(id) == len("m_")+16:
 		return id, nil
 	}
@@ -126,7 +126,7 @@ func (e *Contexts) manifestID(ctx context.Context, scope governance.Scope, id st
 	return "", api.About(api.SubjectManifest, fmt.Errorf("%w: manifest %s: both %s and %s begin with it: give more of the id", api.ErrAmbiguous, id, found[0], found[1]))
 }
 
-// DiffManifests returns how one context became another.
+// DiffManifests returns the differences between two contexts.
 func (e *Contexts) DiffManifests(ctx context.Context, scope governance.Scope, req *api.DiffRequest) (_ *manifest.Delta, err error) {
 	defer base.During("diff manifests", &err)
 
@@ -165,15 +165,15 @@ func (e *Contexts) VerifyManifest(ctx context.Context, scope governance.Scope, r
 	return res, err
 }
 
-// verifyCall checks a manifest of a call against its record: as many bytes and the same
-// messages were sent, and what it refers to was sent by the call that it names. What that is
-// nobody can check here, as no text of it is kept.
+// verifyCall checks the manifest of a call against the record of the call: the number of bytes
+// and the messages sent must match, and segments that refer to an earlier call must match the
+// manifest of that call. The texts are not stored, so nothing can check them here.
 func (e *Contexts) verifyCall(ctx context.Context, scope governance.Scope, c *record.SealedCall, res *api.VerifyResult) error {
 	if c == nil {
 		return nil
 	}
 	if chain, n := c.Ends(); n != c.Intent.SentBytes || !chain.Equal(c.Intent.Sent) {
-		return fmt.Errorf("%w: manifest %s is not of what the record of call %s says", api.ErrIntegrity, res.Manifest, c.Call.ID)
+		return fmt.Errorf("%w: manifest %s differs from the record of call %s", api.ErrIntegrity, res.Manifest, c.Call.ID)
 	}
 	for i, it := range c.Sealed.Manifest().Items {
 		s, ok := it.(*manifest.Segment)
@@ -199,8 +199,8 @@ func (e *Contexts) verifyCall(ctx context.Context, scope governance.Scope, c *re
 	return nil
 }
 
-// VerifyDocument checks the document of a manifest that was exported, without
-// a store: that it is in its one form and that its seal holds.
+// VerifyDocument checks an exported manifest without a store: the document must be in canonical
+// form and its seal must be valid.
 func VerifyDocument(data []byte) (_ *api.VerifyResult, err error) {
 	defer base.During("verify manifest", &err)
 
@@ -216,7 +216,7 @@ func VerifyDocument(data []byte) (_ *api.VerifyResult, err error) {
 	}, nil
 }
 
-// Replay rebuilds the exact bytes of the context that a manifest is about.
+// Replay rebuilds the exact bytes of the context of a manifest.
 func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReplayResult, err error) {
 	id := req.ID
 	defer base.During("replay manifest "+id, &err)
@@ -232,8 +232,8 @@ func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.
 	return &api.ReplayResult{Data: data}, nil
 }
 
-// rebuild joins the segments of a context and checks each against its
-// commitment, and all of them against that of the output.
+// rebuild joins the segments of a context. It checks each segment against its commitment, and the
+// whole against that of the output.
 func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *manifest.Sealed, res *api.VerifyResult) ([]byte, error) {
 	var data []byte
 	var salts []digest.Salt
@@ -249,21 +249,21 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 			case err != nil:
 				return nil, err
 			case !manifest.CommitSegment(c.Salt, c.Body).Equal(it.Commit):
-				return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes are not those that were sealed", api.ErrIntegrity, i+1, it.Kind, it.Ref)
+				return nil, fmt.Errorf("%w: segment %d, %s %s: its bytes differ from the sealed ones", api.ErrIntegrity, i+1, it.Kind, it.Ref)
 			default:
 				res.Segments++
 				data, salts = append(data, c.Body...), append(salts, c.Salt)
 			}
 		case *manifest.Redacted:
 			if gone == nil {
-				gone = fmt.Errorf("item %d was taken out: %w", i+1, api.ErrGone)
+				gone = fmt.Errorf("item %d was purged: %w", i+1, api.ErrGone)
 			}
 		case *manifest.Output:
 			if gone != nil {
 				return nil, gone
 			}
 			if !manifest.CommitOutput(salts, data).Equal(it.Commit) {
-				return nil, fmt.Errorf("%w: the context as a whole is not the one that was sealed", api.ErrIntegrity)
+				return nil, fmt.Errorf("%w: the context as a whole differs from the sealed one", api.ErrIntegrity)
 			}
 			res.Output = true
 		}
@@ -271,8 +271,7 @@ func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *
 	return data, gone
 }
 
-// Log returns what happened to the artifacts and contexts of a scope after a version, in
-// order.
+// Log returns the log of a scope after a version, in order.
 func (e *Contexts) Log(ctx context.Context, scope governance.Scope, req *api.LogRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("log", &err)
 	return base.ListPage(base.Entries("log", scope, req.Since, e.Store.Log(ctx, scope, req.Since)), req.Cursor)

@@ -15,24 +15,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A source is what a request names: the format, what counts, and the session.
+// A source holds the inputs of a context: the format, the meter and the session.
 type source struct {
 	scope  governance.Scope
 	req    *api.AssembleRequest
 	format transcript.Format // nil for text
 	meter  hold.Meter
 	held   *hold.Snapshot // nil without a session
-	opened opened         // the session as it is in the window
-	query  string         // what steers triage; without a query, what the session is about
+	opened opened         // the window of the session
+	query  string         // steers triage: the query of the request, or else the intent of the session
 }
 
-// An opened session is the window of a session as a context has it.
+// An opened is the window of a session as it goes into a context.
 type opened struct {
 	window *transcript.Window
 	losses []transcript.Loss
 }
 
-// prepare finds the format, what counts, and the session.
+// prepare sets up the format, the meter and the session of a request.
 func (e *Contexts) prepare(ctx context.Context, scope governance.Scope, req *api.AssembleRequest) (*source, error) {
 	src := &source{
 		scope: scope, req: req, query: req.Query, meter: hold.Meter{Counter: e.ArtifactCounter()},
@@ -82,8 +82,9 @@ func (e *Contexts) openSession(ctx context.Context, src *source) error {
 	return waiting(src.opened.window)
 }
 
-// open returns what of the session goes in. Thinking that may be bound to what stands
-// before it is left out, as carrel.Engine.Export does: here something else may stand there.
+// open returns the window that goes into the context. It removes thinking that the provider may
+// bind to the text before it, as carrel.Engine.Export does, because the context may put other
+// text there.
 func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.Stub) opened {
 	o := opened{window: src.held.Window(rows, stubs, src.held.Summary)}
 	if src.format != nil {
@@ -93,8 +94,8 @@ func (src *source) open(rows []store.Block, stubs map[transcript.BlockID]pager.S
 	return o
 }
 
-// waiting refuses a session whose last reply waits for results: nothing can be
-// put between a call and its result.
+// waiting returns an error if the last reply of a session waits for tool results, because nothing
+// can stand between a call and its result.
 func waiting(w *transcript.Window) error {
 	open := make(map[string]bool)
 	for i := range w.Entries {
@@ -120,8 +121,8 @@ func (src *source) formatName() string {
 	return src.format.Name()
 }
 
-// trusted returns a text of the caller's as the format has it. Providers refuse texts
-// without anything in them.
+// trusted returns a text of the caller, in a tag with the given name if the format is text. A
+// blank text gets the tag in every format, because providers refuse blank messages.
 func (src *source) trusted(name, text string) string {
 	if src.format == nil || strings.TrimSpace(text) == "" {
 		return assembly.Tagged(name, text)
@@ -129,7 +130,7 @@ func (src *source) trusted(name, text string) string {
 	return text
 }
 
-// message returns what a message with one text takes.
+// message returns the tokens of a message with one text.
 func (src *source) message(text string) token.Count {
 	if text == "" {
 		return 0
@@ -137,7 +138,7 @@ func (src *source) message(text string) token.Count {
 	return src.meter.Framing.Message + src.meter.Counter.Count(text)
 }
 
-// entry returns what a message of the session takes.
+// entry returns the tokens of a message of the session.
 func (src *source) entry(e *transcript.Entry) token.Count {
 	if src.format == nil {
 		return src.meter.Counter.Count(assembly.Plain(e))
@@ -145,7 +146,7 @@ func (src *source) entry(e *transcript.Entry) token.Count {
 	return src.meter.Entries([]transcript.Entry{*e})
 }
 
-// windowTokens returns what the window of the session takes.
+// windowTokens returns the tokens of the window of the session.
 func (src *source) windowTokens(w *transcript.Window) token.Count {
 	var n token.Count
 	for i := range w.Entries {

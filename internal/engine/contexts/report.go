@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 )
 
-// report tells what was assembled. It has no data and no manifest.
+// report returns the result of an assembly, without its data and manifest.
 func (e *Contexts) report(src *source, chosen *selection, f *fitted, out *encoded) *api.AssembleResult {
 	res := &api.AssembleResult{
 		Format: src.formatName(), Encoding: src.meter.Counter.Encoding(), Budget: src.req.Budget,
@@ -26,7 +26,7 @@ func (e *Contexts) report(src *source, chosen *selection, f *fitted, out *encode
 			Artifact: e.DescribeArtifact(&p.pick.page.Row, &p.pick.page.Note), Form: p.form, InContext: p.tokens,
 			Tag: p.pick.Tag, Score: p.pick.Score, Neutralized: p.marks, Fetched: p.pick.fetched(),
 		}
-		used.Tokens = p.pick.page.Tokens(src.meter.Counter) // by what counts the context
+		used.Tokens = p.pick.page.Tokens(src.meter.Counter) // by the counter of this context
 		res.Used = append(res.Used, used)
 		if used.Fetched {
 			res.Fetched++

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Reviews returns the memories that wait for a person, oldest first.
+// Reviews returns the memories that wait for a review, oldest first.
 func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.None) (_ *api.List[api.ReviewEntry], err error) {
 	defer base.During("list reviews", &err)
 
@@ -35,10 +35,10 @@ func (e *Contexts) Reviews(ctx context.Context, scope governance.Scope, _ *api.N
 	return &api.List[api.ReviewEntry]{Items: list}, nil
 }
 
-// maxReviews is how many memories are listed for review at a time.
+// maxReviews is the most memories that one list of reviews has.
 const maxReviews = 10_000
 
-// Review returns a memory that was through the gate, whatever became of it.
+// Review returns a memory that the gate decided about, whatever its present status.
 func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.IDRequest) (_ *api.ReviewEntry, err error) {
 	id := req.ID
 	defer base.During("show review "+id, &err)
@@ -52,7 +52,7 @@ func (e *Contexts) Review(ctx context.Context, scope governance.Scope, req *api.
 
 func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.Artifact) (*api.ReviewEntry, error) {
 	if len(a.Gate) == 0 {
-		return nil, fmt.Errorf("%w: artifact %s was never at the gate", api.ErrRequest, a.ID)
+		return nil, fmt.Errorf("%w: artifact %s never went through the gate, so it has no review", api.ErrRequest, a.ID)
 	}
 	g, err := stacks.ReadGate(a)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Contexts) review(ctx context.Context, scope governance.Scope, a *store.
 	return r, nil
 }
 
-// Decide ends a review.
+// Decide records a reviewer's decision and ends the review.
 func (e *Contexts) Decide(ctx context.Context, scope governance.Scope, d *api.DecideRequest) (_ *api.Artifact, err error) {
 	defer base.During("decide review "+d.ID, &err)
 
@@ -121,7 +121,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 			return nil, api.About(api.SubjectCredential, fmt.Errorf("%w: the content looks like a credential (%s, at byte %d): edit the text", api.ErrPolicy, found[0].Kind, found[0].Start))
 		}
 		if known, err := e.remembered(ctx, scope, text); err != nil || known {
-			return nil, cmp.Or(err, fmt.Errorf("%w: the same is remembered already", api.ErrPolicy))
+			return nil, cmp.Or(err, fmt.Errorf("%w: a live memory already has the same text", api.ErrPolicy))
 		}
 	} else {
 		w.Status = store.StatusRejected
@@ -134,7 +134,7 @@ func (e *Contexts) decide(ctx context.Context, scope governance.Scope, d *api.De
 	if err != nil {
 		return nil, err
 	}
-	// What the first version was made from, this one is, too.
+	// The new version derives from the sources of the first one, too.
 	u.Edges = append(u.Edges, store.Edge{Derived: u.Artifacts[0].Content, Source: a.Content, Rel: "review"})
 	if g.Manifest != "" {
 		u.Outcome = &store.ContextOutcome{Manifest: g.Manifest, Actor: g.By, Time: e.Now(), Data: w.Gate}

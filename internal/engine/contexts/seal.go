@@ -16,8 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// seal makes the manifest of a context and writes it, with everything that the context has
-// and the store does not. It returns the id of the manifest and its seal.
+// seal makes the manifest of a context and stores it with the segments that the store lacks. It
+// returns the id of the manifest and its seal.
 func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *fitted, data []byte, tiles []stretch) (id, seal string, err error) {
 	known, err := e.KnownSegments(ctx, src.scope, chosen.version, src.req.Session, src.formatName())
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 	return h.ID, sealed.Seal().String(), nil
 }
 
-// rank is the order of items in a manifest.
+// rank returns the position of a kind of item in a manifest.
 func rank(it manifest.Item) int {
 	switch it.(type) {
 	case *manifest.Segment:
@@ -80,8 +80,8 @@ func uses(segments []*manifest.Segment) []store.ArtifactID {
 	return ids
 }
 
-// storeSegments gives each stretch a cell: that of an earlier context which has the
-// same bytes of the same thing, or a new one, which it adds to an update.
+// storeSegments assigns a cell to each stretch: the cell of an earlier context with the same
+// bytes of the same source, or a new cell that it adds to u.
 func (e *Contexts) storeSegments(u *store.Update, known *stacks.SegmentsKnown, tiles []stretch, data []byte) ([]*manifest.Segment, []digest.Salt, error) {
 	segments := make([]*manifest.Segment, len(tiles))
 	salts := make([]digest.Salt, len(tiles))
@@ -108,8 +108,8 @@ func (e *Contexts) storeSegments(u *store.Update, known *stacks.SegmentsKnown, t
 	return segments, salts, nil
 }
 
-// settle gives what the format takes for itself to the frame, or to the first segment if
-// there is none, so that the segments sum to the total. It returns the sum.
+// settle adds the tokens that the format takes for itself to the first segment, which is the
+// frame if there is one, so that the segments sum to total. It returns the sum of the segments.
 func settle(segments []*manifest.Segment, total token.Count) token.Count {
 	var sum token.Count
 	for _, s := range segments {
@@ -122,8 +122,8 @@ func settle(segments []*manifest.Segment, total token.Count) token.Count {
 	return sum
 }
 
-// header returns the header of a manifest, without what follows from the plan but the
-// demand, and adds the cell of the query to an update.
+// header returns the header of a manifest, and adds the cell of the query to u. It leaves out
+// fields that follow from the plan, except demand.
 func (e *Contexts) header(u *store.Update, src *source, chosen *selection, demand token.Count) (manifest.Header, error) {
 	id, err := e.NewID()
 	if err != nil {

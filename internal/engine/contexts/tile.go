@@ -14,17 +14,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A piece is what a stretch of a context is of, before it has a cell.
+// A piece describes the content of a stretch, before the stretch has a cell.
 type piece struct {
 	segment manifest.Segment
 	sources []store.CellID
 }
 
-// A stretch is a piece with its place in the context.
+// A stretch is a piece with its position in the context.
 type stretch = assembly.Stretch[piece]
 
-// tile divides a context into stretches: of its parts, of the blocks of the session, and
-// of what the format adds.
+// tile divides a context into stretches: parts, blocks of the session, and bytes that the format
+// adds.
 func tile(src *source, f *fitted, out *encoded) ([]stretch, error) {
 	list := messages(src, f, out)
 	at := 0
@@ -36,7 +36,7 @@ func tile(src *source, f *fitted, out *encoded) ([]stretch, error) {
 		}
 		from := at
 		if p.kind == manifest.KindSystem {
-			from = 0 // its field may come after the messages
+			from = 0 // the field may come after the messages
 		}
 		found := bytes.Index(out.data[from:], text)
 		if found < 0 {
@@ -55,7 +55,7 @@ func tile(src *source, f *fitted, out *encoded) ([]stretch, error) {
 	return assembly.Tile(list, len(out.data), frame), nil
 }
 
-// segment returns a part as a manifest has it.
+// segment returns the segment that describes a part in a manifest.
 func (p *part) segment() manifest.Segment {
 	s := manifest.Segment{Kind: p.kind, Reason: p.reason, Tokens: p.tokens, Neutralized: p.marks}
 	if p.pick != nil {
@@ -97,7 +97,7 @@ func messages(src *source, f *fitted, out *encoded) []stretch {
 		if pager.Form(row.Form) != pager.Whole {
 			p.segment.Kind = manifest.KindStub
 		}
-		if n := seen[p.segment.Ref]; n > 0 { // the block goes on behind another
+		if n := seen[p.segment.Ref]; n > 0 { // the block continues behind another one
 			p.segment.Ref, p.segment.Tokens = fmt.Sprintf("%s:%d", p.segment.Ref, n+1), 0
 		}
 		seen[string(sp.Block)]++

@@ -54,8 +54,8 @@ func (e *Contexts) Triage(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// A selection is what triage made of the artifacts of a scope. Every candidate
-// is in exactly one of pins, scored and left.
+// A selection is the result of triage over the artifacts of a scope. Every candidate is in
+// exactly one of pins, scored and left.
 type selection struct {
 	at         time.Time
 	version    store.Version
@@ -70,7 +70,7 @@ type selection struct {
 	warning    string
 }
 
-// tags counts the tags that triage gave, black to all that has expired or was refuted.
+// tags counts the tags of triage. Expired and refuted artifacts count as black.
 func tags(scored []selected, left []manifest.Item) triage.Tags {
 	var t triage.Tags
 	for i := range scored {
@@ -84,8 +84,8 @@ func tags(scored []selected, left []manifest.Item) triage.Tags {
 	return t
 }
 
-// omitted yields for how many artifacts each item of a manifest says that they are left
-// out, and why.
+// omitted yields, for each item of left, the reason and the number of artifacts that it leaves
+// out.
 func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	return func(yield func(manifest.Reason, int) bool) {
 		for _, it := range left {
@@ -103,31 +103,31 @@ func omitted(left []manifest.Item) iter.Seq2[manifest.Reason, int] {
 	}
 }
 
-// A selected artifact is one that triage looked at closely.
+// A selected is an artifact that the second pass of triage scored.
 type selected struct {
 	triage.Scored
 	page  *stacks.Resident
 	fetch *stacks.Fetch // nil if it has no source
 }
 
-// usable reports whether what the pick has may be used.
+// usable reports whether the content of the pick may be used: its source, if any, could be asked.
 func (p *selected) usable() bool { return p.fetch == nil || p.fetch.Err == nil }
 
-// fetched reports whether the source of a pick had something else, which it has now.
+// fetched reports whether the source of the pick had changed and was fetched again.
 func (p *selected) fetched() bool {
 	return p.fetch != nil && p.fetch.Outcome == manifest.OutcomeChanged
 }
 
 const (
-	// hitsWanted is how many lexical hits the store is asked for.
+	// hitsWanted is how many lexical hits triage asks the store for.
 	hitsWanted = 200
 
-	// listed is how many artifacts that were not looked at closely a manifest
-	// lists one by one. Of more, it has the set of each reason.
+	// listed is the most artifacts rejected by the first pass that a manifest lists one by one.
+	// If there are more, it has one set per reason.
 	listed = 100
 )
 
-// selectArtifacts does triage for a query.
+// selectArtifacts runs triage for a query.
 func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, query string) (*selection, error) {
 	hits, err := e.Store.Hits(ctx, scope, retrieval.Keys(query), hitsWanted)
 	if err != nil {
@@ -173,7 +173,7 @@ func (e *Contexts) selectArtifacts(ctx context.Context, scope governance.Scope, 
 	return s, nil
 }
 
-// leftOut is the reason of a manifest for what pass one did not admit.
+// leftOut maps reasons of the first pass to reasons of a manifest.
 var leftOut = map[triage.Reason]manifest.Reason{
 	triage.ReasonCrowded:    manifest.ReasonCrowded,
 	triage.ReasonDistrusted: manifest.ReasonDistrusted,
@@ -181,15 +181,15 @@ var leftOut = map[triage.Reason]manifest.Reason{
 	triage.ReasonRefuted:    manifest.ReasonRefuted,
 }
 
-// leave notes what pass one did not admit: one by one, or as sets if it is too
-// much for that.
+// leave records the artifacts that the first pass rejected: one by one, or as sets if there are
+// too many.
 func (s *selection) leave(k *stacks.Catalog, first *triage.First) {
 	t := first.Tally
 	n := t.Crowded + t.Distrusted + t.Expired + t.Refuted
 	s.candidates = n
 	if n > listed {
 		for _, r := range []triage.Reason{triage.ReasonExpired, triage.ReasonRefuted, triage.ReasonDistrusted, triage.ReasonCrowded} {
-			rows := manifest.BitRows(first.Bits(r)) // row 0 is the place 1
+			rows := manifest.BitRows(first.Bits(r)) // row 0 of the table is row 1 of the manifest
 			if n := rows.Len(); n > 0 {
 				s.left = append(s.left, &manifest.Set{Reason: leftOut[r], Count: int(n), Rows: rows})
 			}
@@ -205,9 +205,8 @@ func (s *selection) leave(k *stacks.Catalog, first *triage.First) {
 	}
 }
 
-// openPins reads the pinned artifacts. They are in every context, so one that
-// has expired, or cannot be fetched, is left out with that reason, and nothing
-// else keeps one out.
+// openPins reads the pinned artifacts. Every context contains them, except those that have
+// expired or cannot be fetched, which are left out with that reason.
 func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *selection, rows []int, spots map[int]stacks.Location) error {
 	var open []stacks.Location
 	for _, row := range rows {
@@ -232,7 +231,8 @@ func (e *Contexts) openPins(ctx context.Context, scope governance.Scope, s *sele
 	return nil
 }
 
-// open returns the pages at some spots, fresh from their sources where wanted.
+// open returns the pages at some locations, with fresh content of the sources of those for which
+// wanted returns true.
 func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []stacks.Location, wanted func(*stacks.Resident) bool) ([]*stacks.Resident, []*stacks.Fetch, error) {
 	pages, err := e.Fault(ctx, scope, spots)
 	if err != nil {
@@ -259,13 +259,13 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 	return pages, fetches, nil
 }
 
-// score makes pass two.
+// score runs the second pass of triage.
 func (e *Contexts) score(ctx context.Context, scope governance.Scope, s *selection, first *triage.First, spots map[int]stacks.Location, query string) error {
 	fetches := make(map[int]*stacks.Fetch)
 	byRow := make(map[int]*stacks.Resident)
 	policy := *e.Policy
 	if query == "" {
-		policy.Floor = 0 // nothing is similar to no question
+		policy.Floor = 0 // without a query nothing is similar
 	}
 	scored, err := policy.Second(first, func(rows []int) ([]ratio.Ratio, error) {
 		var open []stacks.Location
@@ -292,7 +292,7 @@ func (e *Contexts) score(ctx context.Context, scope governance.Scope, s *selecti
 	return nil
 }
 
-// note records what became of asking a source.
+// note records the fetch of a pick, if it has one.
 func (s *selection) note(p *selected) {
 	if p.fetch != nil {
 		s.fetches = append(s.fetches, &manifest.Fetch{
@@ -301,7 +301,7 @@ func (s *selection) note(p *selected) {
 	}
 }
 
-// omission says in a manifest that an artifact is left out.
+// omission returns the item of a manifest that says why an artifact is left out.
 func (p *selected) omission(reason manifest.Reason) *manifest.Omission {
 	return &manifest.Omission{
 		Ref: string(p.page.Row.ID), Row: int64(p.Row + 1), Class: p.page.Row.Class, Tokens: p.page.Row.Tokens,
@@ -320,7 +320,7 @@ func (p *selected) score() *manifest.Score {
 	}
 }
 
-// unusable is the reason of a manifest for a fetch that failed.
+// unusable returns the reason of a manifest for a failed fetch.
 func unusable(f *stacks.Fetch) manifest.Reason {
 	switch f.Outcome {
 	case manifest.OutcomeGone:
@@ -332,11 +332,11 @@ func unusable(f *stacks.Fetch) manifest.Reason {
 	return manifest.ReasonSourceUnavailable
 }
 
-// embedded is how many bytes of a text an embedder sees.
+// embedded is the most bytes of a text that are sent to an embedder.
 const embedded = 8 << 10
 
-// similar returns how much each page is like a query: by the embedder if there
-// is one and it answers, otherwise by words and pieces of words.
+// similar returns the similarity of each page to a query: by the embedder, or by words and parts
+// of words if there is no embedder or it fails.
 func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selection, query string, pages []*stacks.Resident) ([]ratio.Ratio, error) {
 	s.calls = len(pages)
 	if embedder := e.CatalogOf(scope).Embedder; embedder != nil && query != "" && len(pages) > 0 {
@@ -358,7 +358,7 @@ func (e *Contexts) similar(ctx context.Context, scope governance.Scope, s *selec
 	return retrieval.Similar(query, words), nil
 }
 
-// embed returns how much each page is like a query by an embedder.
+// embed returns the similarity of each page to a query by an embedder.
 func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*stacks.Resident) ([]ratio.Ratio, error) {
 	texts := make([]string, 0, len(pages)+1)
 	for _, p := range pages {
@@ -378,5 +378,5 @@ func embed(ctx context.Context, embedder llm.Embedder, query string, pages []*st
 	return likeness, nil
 }
 
-// wins reports whether a tag is for what should be in the context.
+// wins reports whether artifacts with a tag belong in the context.
 func wins(t manifest.Tag) bool { return t == manifest.TagRed || t == manifest.TagYellow }

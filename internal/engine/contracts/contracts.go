@@ -1,4 +1,4 @@
-// Package contracts adds to the contracts of sessions and runs them.
+// Package contracts extends and runs the contracts of sessions.
 package contracts
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Contracts does the jobs on contracts.
+// Contracts has the operations on contracts.
 type Contracts struct {
 	*record.Recorder
 }
 
-// AmendContract adds to the contract of a session.
+// AmendContract adds statements to the contract of a session.
 func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest) (_ *api.AmendContractResult, err error) {
 	defer base.During("contract of session "+string(req.Session), &err)
 
 	r := *req
 	if r.Session == "" {
 		if !r.Init {
-			return nil, fmt.Errorf("%w: no session is named", api.ErrRequest)
+			return nil, fmt.Errorf("%w: no session is named: give its id", api.ErrRequest)
 		}
 		if r.Session, err = e.newSessionID(); err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (e *Contracts) AmendContract(ctx context.Context, scope governance.Scope, r
 	return base.Retry(ctx, func() (*api.AmendContractResult, error) { return e.Amend(ctx, scope, &r, nil, nil) })
 }
 
-// newSessionID returns an id for a session that has no conversation.
+// newSessionID returns an id for a session without a conversation.
 func (e *Contracts) newSessionID() (transcript.SessionID, error) {
 	var id [8]byte
 	if _, err := io.ReadFull(e.Opts.Rand, id[:]); err != nil {
@@ -46,7 +46,7 @@ func (e *Contracts) newSessionID() (transcript.SessionID, error) {
 	return transcript.SessionID("s-" + hex.EncodeToString(id[:])), nil
 }
 
-// CheckContract runs the contract of a session and reports what of it does not hold.
+// CheckContract runs the contract of a session and reports the rules that fail.
 func (e *Contracts) CheckContract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *contract.Report, err error) {
 	id := req.Session
 	defer base.During("check the contract of session "+string(id), &err)
@@ -61,7 +61,7 @@ func (e *Contracts) CheckContract(ctx context.Context, scope governance.Scope, r
 	return contract.Run(slices.Values(lines), &contract.RunOptions{Today: e.Today()})
 }
 
-// Contract returns the contract of a session: one Liminate statement a line.
+// Contract returns the contract of a session, one Liminate statement per line.
 func (e *Contracts) Contract(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.ContractResult, err error) {
 	id := req.Session
 	defer base.During("contract of session "+string(id), &err)

@@ -1,4 +1,5 @@
-// Package handoffs makes packets that carry a session to another agent, and begins sessions with them.
+// Package handoffs makes packets that hand a session to another agent, and starts sessions from
+// packets.
 package handoffs
 
 import (
@@ -20,16 +21,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Handoffs does the jobs on packets.
+// Handoffs has the operations on packets.
 type Handoffs struct {
 	*record.Recorder
 
-	// Import imports a conversation under a title. It is a job of package sessions.
+	// Import imports a conversation under a title. Package sessions implements it.
 	Import func(ctx context.Context, scope governance.Scope, req *api.ImportRequest, title string) (*api.ImportResult, error)
 }
 
-// Handoff makes a packet that carries a session to another agent, from its conversation,
-// its contract and its journal.
+// Handoff makes a packet that hands a session to another agent, from its conversation, contract
+// and journal.
 func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api.HandoffRequest) (_ *api.HandoffResult, err error) {
 	defer base.During("hand over session "+string(req.Session), &err)
 
@@ -55,8 +56,8 @@ func (e *Handoffs) Handoff(ctx context.Context, scope governance.Scope, req *api
 	return res, nil
 }
 
-// CheckHandoff holds a packet against the rules of honesty, and, if a session is named,
-// against what is on record of it.
+// CheckHandoff checks a packet against the honesty rules and, if the request names a session,
+// against the records of the session.
 func (e *Handoffs) CheckHandoff(ctx context.Context, scope governance.Scope, req *api.CheckHandoffRequest) (_ *api.HandoffResult, err error) {
 	defer base.During("check a packet", &err)
 
@@ -75,9 +76,9 @@ func (e *Handoffs) CheckHandoff(ctx context.Context, scope governance.Scope, req
 	return &api.HandoffResult{Session: req.Session, Packet: packet, Findings: handoff.Check(packet, known)}, nil
 }
 
-// Accept begins a session with a packet: its conversation is one message of the user's, the
-// packet as it is, which no pass takes out of the window, and its contract inherits the
-// packet's decisions, corrections, questions and what was verified.
+// Accept starts a session from a packet. The conversation is one user message with the packet,
+// which no pass removes from the window. The contract inherits the packet's decisions,
+// corrections, questions and verified claims.
 func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.AcceptRequest) (_ *api.AcceptResult, err error) {
 	defer base.During("accept "+req.Name, &err)
 
@@ -107,8 +108,8 @@ func (e *Handoffs) Accept(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// origin returns the session in which began what a packet's session goes on with,
-// however often it was handed over.
+// origin returns the session in which a chain of handoffs began, given the session of the last
+// packet.
 func origin(session string) string {
 	if _, first, ok := strings.Cut(session, "("+hold.HandoffTitle); ok {
 		return strings.TrimSuffix(first, ")")
@@ -116,8 +117,8 @@ func origin(session string) string {
 	return session
 }
 
-// inheritPacket begins the contract of a session with what a packet hands on,
-// unless it has begun.
+// inheritPacket starts the contract of a session with the contents of a packet, unless the
+// session has a contract.
 func (e *Handoffs) inheritPacket(ctx context.Context, scope governance.Scope, id transcript.SessionID, p *handoff.Packet, dryRun bool) (*api.AmendContractResult, error) {
 	lines, err := e.Statements(ctx, scope, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// history reads what is on record of a session, with the windows that its client
-// compacted, and what describes it.
+// history reads the records of a session, including the windows that its client compacted, and
+// its about cell.
 func (e *Handoffs) history(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*handoff.History, *hold.About, error) {
 	h, err := e.Load(ctx, scope, id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *Handoffs) history(ctx context.Context, scope governance.Scope, id trans
 	return p, about, nil
 }
 
-// draft says what the facts of a session come to.
+// draft drafts the goal, state and other sections of a packet from the facts of a session.
 func draft(p *handoff.History) {
 	s := extractive.Draft(p.Facts, &extractive.Options{Ref: func(i int) string { return p.Blocks[i].ID.Short() }})
 	p.Goal, p.State = s.Intent, s.State

@@ -15,14 +15,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A GateNote is what the gate said, for the contract.
+// A GateNote records a decision of the gate in the contract.
 type GateNote struct {
-	ID   string // of a context or a memory
+	ID   string // id of a context or a memory
 	List contract.List
 }
 
-// AmendEntry is what the journal keeps of an addition to a contract. Its text is the
-// contract's.
+// AmendEntry is the journal data of an addition to a contract. The text of the addition is in the
+// contract.
 type AmendEntry struct {
 	Statements int                  `json:"statements"`
 	Init       bool                 `json:"init,omitempty"`
@@ -30,8 +30,8 @@ type AmendEntry struct {
 	Close      bool                 `json:"close,omitempty"`
 }
 
-// Amend adds to a contract what a request has, and what an earlier session left, if
-// there is one.
+// Amend adds to a contract the statements of a request, and the contract legacy of an earlier
+// session unless it is nil.
 func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.AmendContractRequest, gate *GateNote, legacy *contract.Contract) (*api.AmendContractResult, error) {
 	h := &hold.Snapshot{Session: &transcript.Session{ID: req.Session}, Head: &store.Head{ID: req.Session}, Contract: &hold.Agreement{State: new(contract.Contract)}}
 	head, err := e.Head(ctx, scope, req.Session)
@@ -74,7 +74,7 @@ func (e *Recorder) Amend(ctx context.Context, scope governance.Scope, req *api.A
 	return res, err
 }
 
-// legacy returns the contract of a session to inherit from.
+// legacy returns the contract of the session to inherit from.
 func (e *Recorder) legacy(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*contract.Contract, error) {
 	a, err := e.Agreement(ctx, scope, &hold.Snapshot{Head: &store.Head{ID: id}})
 	if err != nil {
@@ -145,7 +145,7 @@ func (e *Recorder) additions(ctx context.Context, scope governance.Scope, a *hol
 		write(state.Gate(gate.ID, gate.List))
 	}
 	if len(req.Rules) > 0 {
-		write(state.Guard()) // which declares what the rules hang on
+		write(state.Guard()) // declares the lists that the rules use
 	}
 	if own := slices.Concat(req.Statements, ruleLines(req.Rules)); failed == nil && len(own) > 0 {
 		lines = append(lines, own...)
@@ -157,8 +157,8 @@ func (e *Recorder) additions(ctx context.Context, scope governance.Scope, a *hol
 	return lines, contractErr(failed)
 }
 
-// ruleLines returns rules as handlers, which the language runs once everything
-// before and behind them has been.
+// ruleLines returns rules as handlers, which the contract language runs after all other
+// statements.
 func ruleLines(rules []string) []string {
 	var lines []string
 	for _, rule := range rules {
@@ -167,7 +167,7 @@ func ruleLines(rules []string) []string {
 	return lines
 }
 
-// contractErr returns an error of a contract as one of the engine.
+// contractErr wraps an error of package contract in an error of the api.
 func contractErr(err error) error {
 	switch err := err.(type) { //nolint:errorlint // errors of the package are never wrapped
 	case nil:
@@ -179,8 +179,8 @@ func contractErr(err error) error {
 	}
 }
 
-// contractBlocks returns the ids by which a contract knows the blocks of a session
-// that words name.
+// contractBlocks returns the ids under which a contract lists the blocks of a session that words
+// name.
 func (e *Recorder) contractBlocks(ctx context.Context, scope governance.Scope, id transcript.SessionID, words []string) ([]string, error) {
 	ids := make([]string, 0, len(words))
 	for _, word := range words {
@@ -189,7 +189,7 @@ func (e *Recorder) contractBlocks(ctx context.Context, scope governance.Scope, i
 			return nil, err
 		}
 		if ref.Session != id {
-			return nil, fmt.Errorf("%w: block %s is one of session %s", api.ErrRequest, word, ref.Session)
+			return nil, fmt.Errorf("%w: block %s belongs to another session, %s", api.ErrRequest, word, ref.Session)
 		}
 		ids = append(ids, hold.ContractID(ref.Block))
 	}

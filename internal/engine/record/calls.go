@@ -12,8 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// EachCall calls f for each call that fits a filter, last begun first, until f returns
-// false.
+// EachCall calls f for each call that matches a filter, last begun first, until f returns false.
 func (e *Recorder) EachCall(ctx context.Context, scope governance.Scope, filter store.CallFilter, f func(c *api.Call) bool) error {
 	for c, err := range e.Store.Calls(ctx, scope, filter) {
 		if err != nil {
@@ -31,7 +30,7 @@ func (e *Recorder) EachCall(ctx context.Context, scope governance.Scope, filter 
 	return nil
 }
 
-// parse reads what is recorded of a call, if anything is.
+// parse decodes recorded data of a call, unless it is nil.
 func parse(data json.RawMessage, into any) error {
 	if data == nil {
 		return nil
@@ -39,11 +38,11 @@ func parse(data json.RawMessage, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// latestCalls is how many calls of a scope are looked at for one of a client's session.
+// latestCalls is how many of the last calls LastCall searches.
 const latestCalls = 1000
 
-// LastCall returns the last call of a session whose answer came, or of what its client calls
-// by the session's id. It is nil if there is none, or none among the last of the scope.
+// LastCall returns the last completed call of a session, or else the last one whose client uses
+// the session's id. It returns nil if there is none among the last calls.
 func (e *Recorder) LastCall(ctx context.Context, scope governance.Scope, id transcript.SessionID) (last *api.Call, err error) {
 	for _, filter := range []store.CallFilter{{Session: id, Limit: latestCalls}, {Limit: latestCalls}} {
 		err := e.EachCall(ctx, scope, filter, func(c *api.Call) bool {
@@ -56,5 +55,5 @@ func (e *Recorder) LastCall(ctx context.Context, scope governance.Scope, id tran
 			return last, err
 		}
 	}
-	return nil, nil //nolint:nilnil // no proxy has seen it
+	return nil, nil //nolint:nilnil // no call came through the proxy
 }

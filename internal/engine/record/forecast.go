@@ -9,18 +9,18 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Spend returns what a call took, as economy counts it.
+// Spend converts the usage of a call for package economy.
 func Spend(u *api.Usage) economy.Spend {
 	return economy.Spend{Uncached: u.Input, Read: u.CacheRead, Write5m: u.CacheWrite5m, Write1h: u.CacheWrite1h, Output: u.Output}
 }
 
-// Invoices returns what was charged for the calls of one session, in the order in which they
-// began, with what managing would have sent. Calls of which the provider said nothing are
-// left out. Of a call that has fewer messages than the one before, the client went back.
+// Invoices returns the invoices of the calls of one session, in the order in which they began,
+// with the tokens that a managed session would have sent. Calls without a usage are left out. A
+// call with fewer messages than the one before means that the client went back.
 func Invoices(calls []api.Call) []economy.Invoice {
 	var list []economy.Invoice
 	var before *api.Call
-	epoch := -1 // in which managing would be
+	epoch := -1 // epoch that a managed session would be in
 	for i := range calls {
 		c := &calls[i]
 		if c.Usage == (api.Usage{}) {
@@ -34,7 +34,7 @@ func Invoices(calls []api.Call) []economy.Invoice {
 			v.Would = &economy.Estimated{Prompt: w.Tokens, Frame: w.Frame, Cut: strings.HasPrefix(w.Reason, api.ReasonEpoch) || epoch >= 0 && w.Epoch > epoch}
 			epoch = w.Epoch
 		}
-		if c.Session == "" { // each is alone
+		if c.Session == "" { // calls without a session are unrelated
 			v.After = -1
 		} else if before != nil {
 			v.Compacted = compacts(before)
@@ -47,23 +47,23 @@ func Invoices(calls []api.Call) []economy.Invoice {
 	return list
 }
 
-// compacts reports whether a call asked for the client's own summary.
+// compacts reports whether a call asked for the client's own compaction.
 func compacts(c *api.Call) bool {
 	return c.Reason == api.ReasonCompacts || c.Would != nil && c.Would.Reason == api.ReasonCompacts
 }
 
-// basis says what a [Forecast] assumes.
+// basis describes the assumptions of a [Forecast].
 const basis = "of sessions that were imported: a window is made smaller when it is 80% full, and when it is cold and above its target, which is 40% of it at the least and 60% at the most; " +
 	"no result of a tool is shortened before it is sent; of calls that were seen on their way: what was reckoned beside them, and at the most a quarter of what would have left is sent all the same; " +
 	"in both, at the most the model looks something up twice after each time; the model does the same otherwise"
 
-// A Forecast gathers what calls had cost with managed windows. Its zero value is of none.
+// A Forecast estimates what calls would have cost with managed windows.
 type Forecast struct {
 	Prices      *economy.Table
 	least, most economy.Forecast
 }
 
-// Add adds the calls of a session, whose model has a window.
+// Add adds the calls of a session whose model has the given context window.
 func (f *Forecast) Add(calls []economy.Invoice, window token.Count) {
 	law := economy.Law{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
 	low := f.Prices.Managed(calls, law)
@@ -73,7 +73,7 @@ func (f *Forecast) Add(calls []economy.Invoice, window token.Count) {
 	f.least.Epochs, f.most.Epochs = f.least.Epochs+low.Epochs, f.most.Epochs+high.Epochs
 }
 
-// Cost returns what the calls had cost.
+// Cost returns the estimated costs.
 func (f *Forecast) Cost() *api.ManagedCost {
 	low, high := f.least.Charge.Total(), f.most.Charge.Total()
 	return &api.ManagedCost{Least: min(low, high), Most: max(low, high), Epochs: max(f.least.Epochs, f.most.Epochs), Basis: basis}

@@ -1,5 +1,5 @@
-// Package record writes one change to a session, with its entry in the journal and its
-// statements in the contract, which are run before they are kept.
+// Package record writes a change to a session, with its entry in the journal and its statements
+// in the contract. It runs the statements before it stores them.
 package record
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A Recorder writes the changes of sessions.
+// A Recorder writes changes to sessions.
 type Recorder struct {
 	*hold.Desk
 }
 
-// Record writes a change after which the window is as the settlement says, with its entry
-// in the journal and its statements in the contract. It returns the id of the entry.
+// Record writes a change that leads to the window of a settlement, with an entry in the journal
+// and statements in the contract. It returns the id of the entry.
 func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, op string, data any, s *Settlement) (string, error) {
 	var err error
 	if c.Entry, err = e.Entry(scope, h.Head, op, data); err != nil {
@@ -29,8 +29,7 @@ func (e *Recorder) Record(ctx context.Context, scope governance.Scope, h *hold.S
 	return c.Entry.ID, err
 }
 
-// BeginSession adds to a change what a session has from the first, where that is no
-// conversation.
+// BeginSession adds to a change the about cell of a new session without a conversation.
 func (e *Recorder) BeginSession(c *store.Change) error {
 	cell, err := e.Cell(store.CellAbout, []byte("{}"))
 	if err != nil {

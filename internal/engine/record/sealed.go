@@ -18,27 +18,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A StoredIntent is the intent of a call as the store keeps it, with the document of its
-// manifest.
+// A StoredIntent is the intent of a call in the store, with the document of its manifest.
 type StoredIntent struct {
 	api.CallIntent
 
 	Document json.RawMessage `json:"document,omitempty"`
 }
 
-// The names that a manifest of a call has in place of those of an assembled context: nobody
-// counts its tokens but the provider, and its segments are in no cell.
+// Names that the manifest of a call uses in place of those of an assembled context: only the
+// provider counts its tokens, and its segments are in no cell.
 const (
 	countedByProvider = "provider"
 	inNoCell          = "sent"
 	callPolicy        = "epochs/"
 )
 
-// callID is what the id of a call begins with that has a manifest.
+// callID is the prefix of the ids of calls that can have a manifest.
 const callID = "call_"
 
-// CallManifest returns the id of the manifest of a call. It is empty if the call has an id
-// that somebody else gave it.
+// CallManifest returns the id of the manifest of a call, or "" if another program assigned the id
+// of the call.
 func CallManifest(call string) string {
 	digits, ok := strings.CutPrefix(call, callID)
 	if !ok || len(digits) != 16 || strings.Trim(digits, "0123456789abcdef") != "" {
@@ -47,7 +46,8 @@ func CallManifest(call string) string {
 	return "m_" + digits
 }
 
-// SealCall seals the account of what is sent for a call, and puts it into the intent.
+// SealCall seals the manifest of the request body of a call and adds it to the intent. It does
+// nothing if the account has no segments.
 func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredIntent, account *api.CallAccount) error {
 	id := CallManifest(c.ID)
 	if id == "" || account == nil || len(account.Segments) == 0 {
@@ -81,8 +81,8 @@ func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredInt
 	return nil
 }
 
-// commitParts returns the commitment to a whole body: to the commitments of its segments, so
-// that nobody has to read again what was sent before.
+// commitParts returns the commitment to a whole body. It commits to the commitments of the
+// segments, so that earlier segments need not be read again.
 func commitParts(segments []api.CallSegment) digest.Digest {
 	all := make([]byte, 0, len(segments)*digest.Size)
 	for i := range segments {
@@ -91,9 +91,9 @@ func commitParts(segments []api.CallSegment) digest.Digest {
 	return manifest.CommitOutput(nil, all)
 }
 
-// NameFor returns a text as a name for a manifest. One that has characters which no name has,
-// such as the id of a session that comes from the name of a file, gets a mark before it and
-// dashes in their places.
+// NameFor returns text as a valid name for a manifest. If text has characters that a name must
+// not have, such as a session id from a file name, NameFor replaces them by dashes and puts mark
+// before it.
 func NameFor(mark, text string) string {
 	if text == "" || manifest.ValidName(text) {
 		return text
@@ -107,15 +107,15 @@ func NameFor(mark, text string) string {
 	return name[:min(len(name), manifest.MaxName)]
 }
 
-// A SealedCall is a call with the manifest of what was sent for it.
+// A SealedCall is a call with the manifest of its request body.
 type SealedCall struct {
 	Call   *store.Call
 	Intent StoredIntent
 	Sealed *manifest.Sealed
 }
 
-// SealedCall returns the call that has an id, or whose manifest has it, with its manifest. It
-// fails with [store.ErrNotFound] if there is none.
+// SealedCall returns the call with an id, or with a manifest of that id. It fails with
+// [store.ErrNotFound] if there is none.
 func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id string) (*SealedCall, error) {
 	digits, found := strings.CutPrefix(id, "m_")
 	if found {
@@ -136,7 +136,7 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 			return nil, fmt.Errorf("call %s was not managed, and has no manifest: %w", c.ID, store.ErrNotFound)
 		}
 		if s.Sealed, err = manifest.Parse(s.Intent.Document); err == nil && !s.Sealed.Seal().Equal(s.Intent.Seal) {
-			err = errors.New("its seal is not the one that was recorded")
+			err = errors.New("its seal differs from the recorded one")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: manifest of call %s: %w", api.ErrIntegrity, c.ID, err)
@@ -146,7 +146,7 @@ func (e *Recorder) SealedCall(ctx context.Context, scope governance.Scope, id st
 	return nil, store.ErrNotFound
 }
 
-// Manifest returns the manifest of a call as the store has those of contexts, with what came of
+// Manifest returns the manifest of a call in the form of those of contexts, with the outcome of
 // the call.
 func (s *SealedCall) Manifest() *store.Manifest {
 	h := &s.Sealed.Manifest().Header
@@ -159,13 +159,13 @@ func (s *SealedCall) Manifest() *store.Manifest {
 	return m
 }
 
-// Ends returns the chain of the messages that were sent, and how many bytes.
+// Ends returns the chain of the messages sent, and the number of bytes.
 func (s *SealedCall) Ends() (chain digest.Digest, bytes int) {
 	for _, it := range s.Sealed.Manifest().Items {
 		switch it := it.(type) {
 		case *manifest.Segment:
 			if it.Ref != "" {
-				chain, _ = digest.Parse(it.Ref) // it was made of one
+				chain, _ = digest.Parse(it.Ref) // a valid digest, as it was made from one
 			}
 		case *manifest.Output:
 			bytes = it.Bytes

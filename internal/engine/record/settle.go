@@ -12,17 +12,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Settlement is what an operation on the window leaves behind, for the contract.
+// A Settlement is the state of the window after an operation, for the contract.
 type Settlement struct {
-	Rows  []store.Block // as they are afterwards
-	Limit token.Count   // how large the window may be
+	Rows  []store.Block // rows after the operation
+	Limit token.Count   // the most tokens of the window
 	Undo  bool
-	Kept  *hold.WindowSummary // the summary that is then in the window, or nil
+	Kept  *hold.WindowSummary // summary in the window afterwards, or nil
 }
 
-// settle returns the statements of an operation. The blocks under hard rules that
-// were not out of the window before are pinned; an operation that takes one of
-// them out is refused, and so is one after which the contract does not hold.
+// settle returns the statements of an operation. It pins the blocks under hard rules that were in
+// the window. It fails if the operation takes a pinned block out, or if the contract does not
+// hold afterwards.
 func (e *Recorder) settle(ctx context.Context, scope governance.Scope, h *hold.Snapshot, c *store.Change, s *Settlement) ([]string, error) {
 	a, err := e.Agreement(ctx, scope, h)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Append adds messages to the end of a session, or begins one.
+// Append adds messages to the end of a session, or starts a session.
 func (e *Sessions) Append(ctx context.Context, scope governance.Scope, req *api.AppendRequest) (_ *api.ImportResult, err error) {
 	defer base.During("append to session "+string(req.Session), &err)
 
@@ -33,9 +33,9 @@ func checkAppend(req *api.AppendRequest) error {
 	case id == "" || len(id) > 128 || strings.Trim(id, letters+"._:-") != "" || !strings.Contains(letters, id[:1]):
 		return fmt.Errorf("%w: session %q: want 1 to 128 letters, digits and . _ : -, a letter or digit first", api.ErrRequest, id)
 	case len(req.Messages) == 0:
-		return fmt.Errorf("%w: there is no message", api.ErrRequest)
+		return fmt.Errorf("%w: the list of messages is empty", api.ErrRequest)
 	case req.At != nil && *req.At < 0:
-		return fmt.Errorf("%w: at is %d, below 0", api.ErrRequest, *req.At)
+		return fmt.Errorf("%w: at is %d: want 0 or more", api.ErrRequest, *req.At)
 	}
 	for i, m := range req.Messages {
 		if !rawjson.Valid(m) {
@@ -63,14 +63,14 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 		}
 	}
 	if req.At != nil && *req.At != messages {
-		return nil, fmt.Errorf("%w: the session has %d messages, not %d", store.ErrConflict, messages, *req.At)
+		return nil, fmt.Errorf("%w: the session has %d messages, not %d as the request says: read it again", store.ErrConflict, messages, *req.At)
 	}
 	f, err := hold.FormatNamed(format)
 	if err != nil {
 		return nil, err
 	}
 	if data, err = appendMessages(data, hold.ListKey(format), req.Messages); err != nil {
-		return nil, fmt.Errorf("%w: a session in format %s is no list of messages: import its file", api.ErrPolicy, format)
+		return nil, fmt.Errorf("%w: messages cannot be appended to a session in format %s: import its file", api.ErrPolicy, format)
 	}
 	s, err := f.Decode(string(req.Session), data)
 	if err != nil {
@@ -78,13 +78,12 @@ func (e *Sessions) append(ctx context.Context, scope governance.Scope, req *api.
 	}
 	s.ID = req.Session
 	imported := &api.ImportRequest{Name: string(req.Session), Format: format, Data: data, DryRun: req.DryRun}
-	// What somebody else has added since is no part of this conversation, so it must not
-	// be stored over that.
+	// Import over the revision that was read, so that messages which another writer adds
+	// meanwhile are not overwritten.
 	return e.importOver(ctx, scope, imported, s, h)
 }
 
-// frameOf returns a conversation of the request's format in which nothing was said
-// yet.
+// frameOf returns an empty conversation in the request's format.
 func frameOf(req *api.AppendRequest) ([]byte, error) {
 	frame := []byte("{")
 	member := func(key, value string) {
@@ -106,13 +105,13 @@ func frameOf(req *api.AppendRequest) ([]byte, error) {
 	case req.Format != "" && req.Format != "openai":
 		return nil, fmt.Errorf("%w: a session cannot begin in format %q: want openai, anthropic, responses or gemini", api.ErrRequest, req.Format)
 	case req.System != "":
-		return nil, fmt.Errorf("%w: the system text of format openai is a message", api.ErrRequest)
+		return nil, fmt.Errorf("%w: in format openai the system text is the first message: put it there", api.ErrRequest)
 	}
 	return append(frame, `"`+hold.ListKey(req.Format)+`":[]}`...), nil
 }
 
-// appendMessages returns a body with messages added at the end of its list, which is under a
-// key. All else stays byte for byte.
+// appendMessages returns body with messages added to the end of the list under a key. All other
+// bytes stay the same.
 func appendMessages(body []byte, under string, messages []json.RawMessage) ([]byte, error) {
 	r := rawjson.NewReader(body)
 	end, empty := -1, false

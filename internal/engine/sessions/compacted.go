@@ -11,9 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// behindCompaction returns an import with the earlier windows of the session in it. What is
-// stored becomes one of them if the message that the client's compaction left is not in it;
-// else those before the window that has it are. What a client kept is in its newest window.
+// behindCompaction returns the import with the earlier windows of the session added. If no stored
+// window has the message that the client's compaction left, then all stored windows, the newest
+// included, are earlier windows. Otherwise only the windows before the one with that message are.
+// Messages that the client kept belong to the present window.
 func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportRequest, *transcript.Session, error) {
 	known := old.Session
 	windows := append(slices.Clone(known.Earlier), known.Messages)
@@ -27,7 +28,7 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	var bodies [][]byte
 	for i, w := range windows[:n] {
 		var kept [][]byte
-		if i == len(known.Earlier) { // what of it is in the present window was kept
+		if i == len(known.Earlier) { // the client kept the messages that are also in the present window
 			for k := range s.Messages {
 				kept = append(kept, s.Raw(&s.Messages[k]))
 			}
@@ -53,8 +54,8 @@ func behindCompaction(req *api.ImportRequest, s *transcript.Session, old *hold.S
 	return with, d, nil
 }
 
-// without returns the bytes of messages of a session, but for those that are in a list, each
-// as often as it is there, and for a system text, which stands apart and is in every window.
+// without returns the bytes of messages, except those in kept, each as often as it occurs there,
+// and except system text, which belongs to every window.
 func without(s *transcript.Session, messages []transcript.Message, kept [][]byte) (list [][]byte) {
 	var out [][]byte
 	for i := range slices.Backward(messages) {
@@ -63,7 +64,7 @@ func without(s *transcript.Session, messages []transcript.Message, kept [][]byte
 			kept = slices.Delete(kept, at, at+1)
 			continue
 		}
-		if len(raw) > 0 && raw[0] == '{' { // an item of its own, or several with commas
+		if len(raw) > 0 && raw[0] == '{' { // one item, or several separated by commas
 			out = append(out, raw)
 		}
 	}

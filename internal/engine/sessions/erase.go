@@ -20,22 +20,23 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// RemoveSession takes a session out of use: it is not listed or found any more, and nothing
-// reads or continues it, until carrel.Engine.RestoreSession brings it back.
+// RemoveSession takes a session out of use: no list or search returns it, and nothing reads or
+// continues it, until carrel.Engine.RestoreSession restores it.
 func (e *Sessions) RemoveSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
 	defer base.During("remove session "+string(id), &err)
 	return e.restatus(ctx, scope, id, "remove", "", store.StatusTombstoned)
 }
 
-// RestoreSession brings back a session that was removed, as it was.
+// RestoreSession restores a session that was removed.
 func (e *Sessions) RestoreSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
 	defer base.During("restore session "+string(id), &err)
 	return e.restatus(ctx, scope, id, "restore", store.StatusTombstoned, "")
 }
 
-// restatus gives a session another status, if it has the first.
+// restatus changes the status of a session. It fails with [api.ErrRequest] if the session does
+// not have the status from.
 func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id transcript.SessionID, op string, from, to store.Status) (*api.SessionRemoval, error) {
 	return base.Retry(ctx, func() (*api.SessionRemoval, error) {
 		head, err := e.AnyHead(ctx, scope, id)
@@ -44,7 +45,7 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 			return nil, err
 		case head.Status == from:
 		case head.Status == "":
-			return nil, fmt.Errorf("%w: it was not removed", api.ErrRequest)
+			return nil, fmt.Errorf("%w: the session is not removed, so there is nothing to restore", api.ErrRequest)
 		default:
 			return nil, hold.CheckInUse(head)
 		}
@@ -56,10 +57,9 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 	})
 }
 
-// PurgeSession erases a session, whether or not it was removed before: its conversation,
-// with what earlier imports had of it, summaries, stubs, its contract, and what it is found
-// by; and what was made from it: what of it is in contexts, the memories that came of
-// these, and the sessions that began with a packet of it.
+// PurgeSession erases a session, removed or not: its conversation with all earlier imports, its
+// summaries, stubs, contract and index. It also erases everything derived from it: its text in
+// contexts, the memories made from these, and the sessions that began with one of its packets.
 func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
 	id := req.Session
 	defer base.During("purge session "+string(id), &err)
@@ -79,7 +79,7 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	if res.Cells, err = base.Retry(ctx, func() (int, error) { return e.eraseCells(ctx, scope, all, res) }); err != nil {
 		return nil, err
 	}
-	for _, one := range slices.Backward(all) { // so that what is left undone is found again
+	for _, one := range slices.Backward(all) { // in reverse, so that a purge that was interrupted can find the rest again
 		if res.Op, err = base.Retry(ctx, func() (string, error) { return e.eraseSession(ctx, scope, one, res.Cells) }); err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req
 	return res, nil
 }
 
-// successors finds the sessions that began with a packet of a session, or of one that
-// did, and those that inherited from one of their contracts.
+// successors adds to res the sessions that began with a packet of the session or of another
+// successor, and those whose contracts inherited from one of them.
 func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *api.SessionRemoval) error {
 	var heads []*store.Head
 	for h, err := range e.Store.Heads(ctx, scope) {
@@ -100,7 +100,7 @@ func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *
 			heads = append(heads, h)
 		}
 	}
-	packets := make(map[transcript.SessionID]string) // what each says that it is of
+	packets := make(map[transcript.SessionID]string) // the session that each packet names
 	for _, h := range heads {
 		of, err := e.packetOf(ctx, scope, h)
 		if err != nil {
@@ -130,8 +130,8 @@ func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *
 	return nil
 }
 
-// packetOf returns of which session the packet is that a session began with, as the
-// packet says, or nothing.
+// packetOf returns the session that is named in the packet with which a session began, or "" if
+// it began with none.
 func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *store.Head) (string, error) {
 	a, err := e.About(ctx, scope, head)
 	if err != nil || !strings.HasPrefix(a.Title, hold.HandoffTitle) {
@@ -146,12 +146,12 @@ func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *s
 	}
 	packet, err := handoff.Parse("", []byte(h.Blocks[0].Text(h.Session.Messages)))
 	if err != nil {
-		return "", nil //nolint:nilerr // it is no packet, whatever the title says
+		return "", nil //nolint:nilerr // no packet, whatever the title says
 	}
 	return packet.Session, nil
 }
 
-// parents returns the sessions from whose contracts that of a session inherited.
+// parents returns the sessions from whose contracts the contract of a session inherited.
 func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id transcript.SessionID) (list []transcript.SessionID, err error) {
 	for entry, err := range e.Store.Entries(ctx, scope, id, 0) {
 		if err != nil {
@@ -165,8 +165,8 @@ func (e *Sessions) parents(ctx context.Context, scope governance.Scope, id trans
 	return list, nil
 }
 
-// eraseCells purges the cells of sessions and what was made from them, says in the result
-// what that was, and returns how many they are.
+// eraseCells purges the cells of sessions and everything derived from them, records in res what
+// it erased, and returns the number of cells.
 func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessions []transcript.SessionID, res *api.SessionRemoval) (int, error) {
 	f := stacks.NewFamily()
 	res.Manifests, res.Memories = nil, nil
@@ -200,7 +200,8 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 	return len(u.Purge), err
 }
 
-// eraseSession purges what of a session is in no cell, and returns the entry that says so.
+// eraseSession purges the data of a session that is in no cell, and returns the id of its journal
+// entry.
 func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, cells int) (string, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
@@ -233,7 +234,7 @@ func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, 
 		info := hold.SessionInfo(h, &hold.About{})
 		if h.Status == store.StatusTombstoned {
 			switch info, err = e.Info(ctx, scope, h); {
-			case errors.Is(err, api.ErrGone): // purged meanwhile
+			case errors.Is(err, api.ErrGone): // purged since the list was read
 				continue
 			case err != nil:
 				return nil, err
@@ -244,15 +245,15 @@ func (e *Sessions) RemovedSessions(ctx context.Context, scope governance.Scope, 
 	return &api.List[api.SessionInfo]{Items: list}, nil
 }
 
-// purgedBefore returns a session that was purged as one to import over: nothing of it is
-// like what comes.
+// purgedBefore returns the snapshot of a purged session to import over: none of its blocks
+// matches a new one.
 func (e *Sessions) purgedBefore(ctx context.Context, scope governance.Scope, id transcript.SessionID) (*hold.Snapshot, error) {
 	head, err := e.AnyHead(ctx, scope, id)
 	if err != nil {
 		return nil, err
 	}
 	h := &hold.Snapshot{Head: head, Session: &transcript.Session{ID: id}}
-	h.Head.Format = "" // whatever it was
+	h.Head.Format = "" // any format may replace it
 	for b, err := range e.Store.Blocks(ctx, scope, id) {
 		if err != nil {
 			return nil, err

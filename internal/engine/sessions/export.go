@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Export writes what is in the window of a session in a format.
+// Export encodes the window of a session in a format.
 func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (_ *api.ExportResult, err error) {
 	defer base.During("export session "+string(req.Session), &err)
 
@@ -66,7 +66,8 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	return res, nil
 }
 
-// checkBegin returns why the export cannot begin the new session that is asked for.
+// checkBegin returns an error if the export cannot start the new session that the request asks
+// for.
 func checkBegin(req *api.ExportRequest, f transcript.Format) error {
 	if req.As == "" {
 		return nil

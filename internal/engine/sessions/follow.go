@@ -19,19 +19,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Follow stores what is new in a file, exactly as an carrel.Engine.Import of the whole file
-// would, and with the same errors.
+// Follow stores the new part of a file, with the same result and errors as carrel.Engine.Import
+// of the whole file.
 func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (_ *api.ImportResult, err error) {
 	defer base.During("follow "+req.Name, &err)
 
 	if req.File == nil || req.Size < 0 {
-		return nil, fmt.Errorf("%w: there is no file, or its size is below 0", api.ErrRequest)
+		return nil, fmt.Errorf("%w: no file is given, or its size is below 0", api.ErrRequest)
 	}
 	res, err := base.Retry(ctx, func() (*api.ImportResult, error) { return e.continueFile(ctx, scope, req) })
 	if err == nil || ctx.Err() != nil {
 		return res, err
 	}
-	// Whatever went wrong, an import of the whole file works, or returns the error that counts.
+	// The import of the whole file works whatever went wrong above, or returns the error that
+	// matters.
 	data, err := io.ReadAll(io.NewSectionReader(req.File, 0, req.Size))
 	if err != nil {
 		return nil, err
@@ -39,24 +40,23 @@ func (e *Sessions) Follow(ctx context.Context, scope governance.Scope, req *api.
 	return e.Import(ctx, scope, &api.ImportRequest{Name: req.Name, Format: req.Format, Data: data})
 }
 
-// A continuer is a format whose files grow at their end.
+// A continuer is a format whose files grow at the end.
 type continuer interface {
 	transcript.Format
 
 	// Continue decodes the end of a file, or returns nil, see [claudecode.Format.Continue].
 	Continue(name string, end []byte, known func(id string) bool) *transcript.Session
 
-	// SessionOf returns the session that a file with a name is of, or "" if the name does not
-	// say.
+	// SessionOf returns the session of the file with a name, or "" if the name does not tell.
 	SessionOf(name string) transcript.SessionID
 }
 
 const (
-	// trailRules is the version of the rules by which the formats read files. It grows
-	// when one of them reads a file otherwise than before: then all of it is read anew.
+	// trailRules is the version of the rules by which the formats read files. It is raised when a
+	// format changes how it reads; then files are read whole again.
 	trailRules = 1
 
-	// headBytes is how much of the beginning of a file is compared.
+	// headBytes is how many bytes of the start of a file are compared.
 	headBytes = 4 << 10
 )
 
@@ -68,7 +68,7 @@ func readNameSet(body []byte) hold.NameSet {
 	return s
 }
 
-// continueFile stores what is new in a file, or returns a [hold.ErrReadWhole].
+// continueFile stores the new part of a file, or returns [hold.ErrReadWhole].
 func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req *api.FollowRequest) (*api.ImportResult, error) {
 	f, err := hold.FormatNamed(req.Format)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Sessions) continueFile(ctx context.Context, scope governance.Scope, req
 	return e.importOver(ctx, scope, &api.ImportRequest{Name: req.Name, Data: end}, s, old)
 }
 
-// holdEnd returns of a session what its file ends with.
+// holdEnd returns a snapshot of the part of a session that is in the end of its file.
 func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f continuer, head *store.Head, t *hold.FileProgress, end []byte) (*hold.Snapshot, error) {
 	s := f.Continue(string(head.ID), end, func(string) bool { return false })
 	if s == nil {
@@ -158,11 +158,12 @@ func (e *Sessions) holdEnd(ctx context.Context, scope governance.Scope, f contin
 	return &hold.Snapshot{Head: head, Session: s, Blocks: blocks, Rows: []store.Block{*row}, Items: t.Cells, Bodies: pieces, Prefix: begin}, nil
 }
 
-// mostAlike is how many blocks of a scope may have ids that begin as that of a new block.
+// mostAlike is the most blocks of a scope whose ids may have the same prefix as the id of a new
+// block.
 const mostAlike = 16
 
-// checkNewIDs returns an error unless the ids of the blocks behind the first are as they
-// would be if all blocks of the session were named: none begins as one that is known.
+// checkNewIDs returns [hold.ErrReadWhole] if the short id of a block behind the first may clash
+// with a block of the session: only an import of the whole file names such blocks correctly.
 func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *transcript.Session) error {
 	blocks, _ := s.Blocks()
 	for i := 1; i < len(blocks); i++ {
@@ -177,8 +178,8 @@ func (e *Sessions) checkNewIDs(ctx context.Context, scope governance.Scope, s *t
 	return nil
 }
 
-// trail returns how far a file was read, with the cells that it needs, or nil if the file
-// must be read as a whole when it has grown.
+// trail returns how far a file was read, with the cells to store, or nil if the file must be read
+// whole when it has grown.
 func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []int, items []store.CellID) (*hold.FileProgress, []store.Cell, error) {
 	f, err := hold.FormatNamed(s.Format)
 	if err != nil {
@@ -222,7 +223,7 @@ func (e *Sessions) trail(s *transcript.Session, input []byte, m *merge, owner []
 	return t, cells, err
 }
 
-// addNames adds the ids that items bring or mention.
+// addNames adds the ids that items define or mention.
 func addNames(to map[string]bool, items []transcript.Item) {
 	for i := range items {
 		for _, names := range [...][]string{items[i].Brings, items[i].Mentions} {
@@ -233,8 +234,8 @@ func addNames(to map[string]bool, items []transcript.Item) {
 	}
 }
 
-// keepNames adds ids to those that a trail has. Small sets are joined, so that there are
-// few of them and that none is written again but when there are as many new ones.
+// keepNames adds ids to those of a trail. It joins small sets, so that there are few sets and a
+// set is rewritten only when as many new ids have come.
 func (e *Sessions) keepNames(t *hold.FileProgress, b *hold.FilePrefix, ids map[string]bool) ([]store.Cell, error) {
 	var fresh hold.NameSet
 	for id := range ids {

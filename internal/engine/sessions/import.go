@@ -18,12 +18,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Import stores a conversation, or what is new in one that is stored already.
+// Import stores a conversation, or the new part of a stored one.
 func (e *Sessions) Import(ctx context.Context, scope governance.Scope, req *api.ImportRequest) (*api.ImportResult, error) {
 	return e.ImportTitled(ctx, scope, req, "")
 }
 
-// ImportTitled imports a conversation under a title, or, if that is empty, under its own.
+// ImportTitled imports a conversation under a title, or under its own if title is empty.
 func (e *Sessions) ImportTitled(ctx context.Context, scope governance.Scope, req *api.ImportRequest, title string) (_ *api.ImportResult, err error) {
 	defer base.During("import "+req.Name, &err)
 
@@ -43,7 +43,7 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 	old, err := e.Load(ctx, scope, s.ID)
 	if retired, ok := errors.AsType[*hold.RetiredError](err); ok && retired.Status == store.StatusPurged {
 		if !req.Anew {
-			return nil, fmt.Errorf("%w: to take it in anew is a decision (carrel import --anew)", err)
+			return nil, fmt.Errorf("%w: to import it again, use carrel import --anew", err)
 		}
 		old, err = e.purgedBefore(ctx, scope, s.ID)
 	}
@@ -58,8 +58,8 @@ func (e *Sessions) importSession(ctx context.Context, scope governance.Scope, re
 	return e.importOver(ctx, scope, req, s, old)
 }
 
-// importOver stores a conversation at the revision at which what is stored of it was
-// read, or as a new one if old is nil.
+// importOver stores a conversation over old, which must still be at the revision at which it was
+// read, or as a new session if old is nil.
 func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *api.ImportRequest, s *transcript.Session, old *hold.Snapshot) (*api.ImportResult, error) {
 	res := &api.ImportResult{
 		Session: s.ID, Format: s.Format, Title: s.Title, Model: s.Model, Messages: len(s.Messages),
@@ -110,7 +110,7 @@ func (e *Sessions) importOver(ctx context.Context, scope governance.Scope, req *
 	return res, nil
 }
 
-// cutOff reports whether data is what is known without its end.
+// cutOff reports whether data is a strict prefix of the known bytes: the file lost its end.
 func cutOff(known, data []byte) bool {
 	return len(data) < len(known) && bytes.HasPrefix(known, data) && len(bytes.TrimSpace(known[len(data):])) > 0
 }
@@ -160,15 +160,15 @@ func (e *Sessions) importChange(ctx context.Context, scope governance.Scope, req
 	return c, nil
 }
 
-// addItems adds to a change a cell for each piece of the input that is not stored. It
-// returns the cells of all pieces, and the piece that each item is in.
+// addItems adds a cell to a change for each piece of the input that is not stored. It returns the
+// cells of all pieces, and the index of the piece that contains each item.
 func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte, old *hold.Snapshot) (items []store.CellID, owner []int, err error) {
 	pieces, owner := pack(s, input)
 	for c.ItemsFrom < min(len(pieces), len(old.Bodies)) && bytes.Equal(pieces[c.ItemsFrom], old.Bodies[c.ItemsFrom]) {
 		c.ItemsFrom++
 	}
 	more := len(pieces) - c.ItemsFrom
-	c.Items, c.Cells = make([]store.CellID, 0, more), slices.Grow(c.Cells, more+2) // and two of what is known about it
+	c.Items, c.Cells = make([]store.CellID, 0, more), slices.Grow(c.Cells, more+2) // and two cells about the session
 	for _, piece := range pieces[c.ItemsFrom:] {
 		cell, err := e.Cell(store.CellItem, piece)
 		if err != nil {
@@ -179,8 +179,8 @@ func (e *Sessions) addItems(c *store.Change, s *transcript.Session, input []byte
 	return slices.Concat(old.Items[:c.ItemsFrom], c.Items), owner, nil
 }
 
-// addBlocks adds to a change the blocks that are not as they are stored, given the cells
-// of the items, and the stems of the words of those that are new.
+// addBlocks adds to a change the blocks whose rows changed, given the cells of the items, and the
+// word stems of new blocks.
 func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
 	stems := make(map[string]string)
 	for i := range m.blocks {
@@ -201,9 +201,9 @@ func (m *merge) addBlocks(c *store.Change, ofItem []store.CellID) {
 // clientOf names the program that wrote a session, as an actor.
 func clientOf(s *transcript.Session) governance.Actor { return governance.Actor("client:" + s.Format) }
 
-// pack joins the items of a session to the pieces of its input that become
-// cells: each item of a message is one, and so is each run of others. It
-// returns the piece that each item is in.
+// pack joins the items of a session into the pieces of its input that become cells: one piece for
+// each item of a message, and one for each run of other items. It returns the index of the piece
+// that contains each item.
 func pack(s *transcript.Session, input []byte) (pieces [][]byte, owner []int) {
 	ofMessage := make([]bool, len(s.Items))
 	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {

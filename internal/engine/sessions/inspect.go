@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Sessions returns the sessions of a scope, last updated first, limit at most; 0 means all.
+// Sessions returns a page of the sessions of a scope, last updated first.
 func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *api.SessionsRequest) (_ *api.List[api.SessionInfo], err error) {
 	defer base.During("list sessions", &err)
 	return base.ListPage(&base.Listing[api.SessionInfo, sessionKey]{
@@ -27,13 +27,13 @@ func (e *Sessions) Sessions(ctx context.Context, scope governance.Scope, req *ap
 	}, req.Cursor)
 }
 
-// A sessionKey is where a session stands in the list: last updated first, then by id.
+// A sessionKey is the position of a session in the list: last updated first, then by id.
 type sessionKey struct {
 	Updated int64 // milliseconds
 	Session transcript.SessionID
 }
 
-// sessions returns the sessions that were updated last, limit at most; 0 means all.
+// sessions returns at most limit sessions, last updated first; 0 means all.
 func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit int) ([]api.SessionInfo, error) {
 	var heads []*store.Head
 	for h, err := range e.Store.Heads(ctx, scope) {
@@ -65,7 +65,7 @@ func (e *Sessions) sessions(ctx context.Context, scope governance.Scope, limit i
 	return infos, nil
 }
 
-// Session returns what is known of one session, also if it was removed.
+// Session describes one session, also if it was removed.
 func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionInfo, err error) {
 	id := req.Session
 	defer base.During("session "+string(id), &err)
@@ -81,7 +81,7 @@ func (e *Sessions) Session(ctx context.Context, scope governance.Scope, req *api
 	return &info, err
 }
 
-// Journal returns what happened to a session after a revision, in order.
+// Journal returns the journal of a session after a revision, in order.
 func (e *Sessions) Journal(ctx context.Context, scope governance.Scope, req *api.JournalRequest) (_ *api.List[store.Entry], err error) {
 	defer base.During("journal of session "+string(req.Session), &err)
 	return base.ListPage(base.Entries("journal", scope, []any{req.Session, req.Since}, e.Store.Entries(ctx, scope, req.Session, req.Since)), req.Cursor)

@@ -12,30 +12,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A merge is a session matched with what is stored of it. Its slices run in parallel,
-// over the blocks of the earlier windows and then those of the conversation.
+// A merge matches a session to import with its stored state. Its slices are parallel: first the
+// blocks of the earlier windows, then those of the conversation.
 type merge struct {
 	meter   hold.Meter
 	msgs    []transcript.Message
 	blocks  []transcript.Block
-	rows    []store.Block // new ones have no cells yet
+	rows    []store.Block // new rows have no cells yet
 	fresh   []bool        // the row is new, or its bytes are
-	changed []bool        // the row is not as it is stored
-	now     int           // the first block of the conversation
-	off     []store.Block // stored blocks that are no longer in any window
+	changed []bool        // the row differs from the stored one
+	now     int           // index of the first block of the conversation
+	off     []store.Block // stored blocks that are in no window any more
 	cooled  []transcript.BlockID
 	revived []transcript.BlockID
 	tokens  token.Count
 	window  token.Count
 	added   int
-	resets  bool // the summary is of blocks that are no longer there
-	shorter bool // nothing is new, and something is missing
+	resets  bool // the summary covers blocks that are no longer there
+	shorter bool // nothing is new, and blocks are missing
 	begin   hold.FilePrefix
 }
 
-// merge matches the blocks of a session with those stored: a block with the same bytes
-// in the same message is the same, and one that only grew is, too. One that left the
-// conversation before is the same when it comes back.
+// merge matches the blocks of a session with the stored blocks. A block with the same bytes in
+// the same message is the same block, and so is one that only grew. A block that left the
+// conversation before is the same block when it comes back.
 func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcript.Session, old *hold.Snapshot) (*merge, error) {
 	m := newMerge(s)
 	if old.Prefix != nil {
@@ -74,8 +74,8 @@ func (e *Sessions) merge(ctx context.Context, scope governance.Scope, s *transcr
 	return m, nil
 }
 
-// tokensAhead returns what of a session costs that is before the end that is held: all tokens,
-// and those in the window, with all that the window has besides blocks.
+// tokensAhead returns the tokens of the part of a session before the end that is loaded: all of
+// them, and those in the window, including everything in the window that is no block.
 func tokensAhead(h *hold.Snapshot) (tokens, window token.Count) {
 	tokens, window = h.Head.Tokens, h.Head.Window
 	for i := range h.Rows {
@@ -84,8 +84,8 @@ func tokensAhead(h *hold.Snapshot) (tokens, window token.Count) {
 	return tokens, window
 }
 
-// onlyGrew reports whether the blocks that are known are the first of a merge, as they
-// were or with more in the last.
+// onlyGrew reports whether the stored blocks are the first blocks of the merge, unchanged except
+// that the last may have grown.
 func (m *merge) onlyGrew(old *hold.Snapshot) bool {
 	return !m.shorter && len(m.off)+len(m.cooled)+len(m.revived) == 0 && len(m.rows) >= len(old.Rows) &&
 		slices.EqualFunc(m.rows[:len(old.Rows)], old.Rows, func(is, was store.Block) bool { return is.ID == was.ID })
@@ -106,13 +106,13 @@ func newMerge(s *transcript.Session) *merge {
 	return m
 }
 
-// match finds the row of each block that is stored, the newest first: of two that have
-// some of a message, the conversation has the one that is known. A block that is as one
-// that left the conversation is that one, also if one that is known is a part of it.
+// match finds the stored row of each block, the newest block first. If two stored blocks have
+// parts of a message, the one known in the conversation wins. A block equal to one that left the
+// conversation is that block, even if a known block is a part of it.
 func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcript.Session, m *merge, reg *register) error {
 	type candidate struct {
 		block int
-		known *knownBlock // that the block has more than, or nil
+		known *knownBlock // known block that is a part of this one, or nil
 	}
 	var open []candidate
 	partial, grown := false, false
@@ -124,7 +124,7 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 				m.keep(i, k, rel)
 				continue
 			}
-			k = nil // it is in the file that is stored, and was not read there
+			k = nil // it is in the stored file, but was not read as a block there
 		case less:
 			partial, k = true, nil
 		case more, another:
@@ -165,9 +165,9 @@ func (e *Sessions) match(ctx context.Context, scope governance.Scope, s *transcr
 	return nil
 }
 
-// keep gives block i the row of a known block, with the state that it has in its
-// window now. The same bytes are read otherwise where the file lost what they refer to:
-// a result without its call has no tool.
+// keep gives block i the row of a known block, with its state in the present window. The same
+// bytes can decode differently if the file lost the item that they refer to: a result without its
+// call has no tool.
 func (m *merge) keep(i int, k *knownBlock, rel relation) {
 	r := &m.rows[i]
 	*r = k.row
@@ -186,7 +186,7 @@ func (m *merge) keep(i int, k *knownBlock, rel relation) {
 	m.changed[i] = m.fresh[i] || r.Off != k.row.Off || r.State != k.row.State || r.Form != k.row.Form || r.Turn != k.row.Turn
 }
 
-// name gives the blocks that are new an id and a row.
+// name gives new blocks an id and a row.
 func (m *merge) name(s *transcript.Session, old *hold.Snapshot, reg *register) {
 	for i := range m.blocks {
 		b := &m.blocks[i]
@@ -207,9 +207,9 @@ func (m *merge) name(s *transcript.Session, old *hold.Snapshot, reg *register) {
 	}
 }
 
-// number gives the blocks of the earlier windows the numbers of these.
+// number sets the window number of the blocks of earlier windows.
 func (m *merge) number(s *transcript.Session) {
-	window, end := 0, 0 // the number of a window, and the first message behind it
+	window, end := 0, 0 // number of a window, and the first message behind it
 	for i := range m.rows {
 		number := 0
 		if i < m.now {
@@ -224,8 +224,8 @@ func (m *merge) number(s *transcript.Session) {
 	}
 }
 
-// leave notes the blocks that are in no window any more: of the conversation, of an earlier
-// window that the client went back in front of, and of one that was purged.
+// leave records the blocks that are in no window any more. They were in the conversation, in an
+// earlier window that the client went back before, or in one that was purged.
 func (m *merge) leave(reg *register) {
 	for i := range reg.known {
 		if k := &reg.known[i]; !k.used && (k.place >= 0 || k.row.Earlier > 0 || k.off && !k.row.Off) {
@@ -235,7 +235,7 @@ func (m *merge) leave(reg *register) {
 	}
 }
 
-// measure counts the blocks that are fresh.
+// measure counts the tokens of fresh blocks.
 func (e *Sessions) measure(ctx context.Context, m *merge) {
 	var todo []transcript.Block
 	var rows []*store.Block
@@ -254,8 +254,7 @@ func (e *Sessions) measure(ctx context.Context, m *merge) {
 	}
 }
 
-// covered reports whether the conversation begins with the blocks that its summary
-// stands for.
+// covered reports whether the conversation still begins with the blocks that its summary covers.
 func (m *merge) covered(old *hold.Snapshot, reg *register) bool {
 	n := old.Summary.Covers
 	if len(m.rows)-m.now < n {
@@ -269,8 +268,8 @@ func (m *merge) covered(old *hold.Snapshot, reg *register) bool {
 	return true
 }
 
-// reset brings back as they came in the blocks of the conversation that a summary stood
-// for: it speaks of others, too, that are no longer there.
+// reset brings back, whole, the blocks that a summary covered, because the summary also covers
+// blocks that are no longer there.
 func (m *merge) reset(old *hold.Snapshot) {
 	stood := make(map[transcript.BlockID]bool)
 	for i := range min(old.Summary.Covers, len(old.Rows)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Recall returns the bytes that a block was imported in, or what it says.
+// Recall returns the original bytes of a block, or its text.
 func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (_ *api.RecallResult, err error) {
 	defer base.During("recall "+req.Block, &err)
 
@@ -49,7 +49,7 @@ func (e *Sessions) Recall(ctx context.Context, scope governance.Scope, req *api.
 	return res, cutRecalled(res, data, req)
 }
 
-// cutRecalled fills in the range of the data that was asked for.
+// cutRecalled sets the data of the result to the range that the request asks for.
 func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error {
 	r.Size, r.Digest = len(data), digest.Of(data)
 	to := req.To
@@ -57,14 +57,14 @@ func cutRecalled(r *api.RecallResult, data []byte, req *api.RecallRequest) error
 		to = len(data)
 	}
 	if req.From < 0 || req.From > to || to > len(data) {
-		return fmt.Errorf("%w: range %d:%d of %d bytes", api.ErrRequest, req.From, to, len(data))
+		return fmt.Errorf("%w: the range %d:%d is not within the %d bytes", api.ErrRequest, req.From, to, len(data))
 	}
 	r.Data = data[req.From:to]
 	return nil
 }
 
-// recallArtifact returns the whole text of an artifact, of which a context may
-// have had a part.
+// recallArtifact returns the whole text of an artifact, of which a context may have had only a
+// part.
 func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
 	a, err := e.FindArtifact(ctx, scope, req.Block, false)
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *Sessions) recallArtifact(ctx context.Context, scope governance.Scope, r
 	return res, cutRecalled(res, []byte(p.Text), req)
 }
 
-// recallSummary returns the whole of a session's summary.
+// recallSummary returns the whole summary of a session.
 func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, req *api.RecallRequest) (*api.RecallResult, error) {
 	var found *store.Head
 	for h, err := range e.Store.Heads(ctx, scope) {
@@ -110,8 +110,7 @@ func (e *Sessions) recallSummary(ctx context.Context, scope governance.Scope, re
 	return res, cutRecalled(res, []byte(s.Whole().Markdown()), req)
 }
 
-// blockText returns what a block says. A block that left the conversation has
-// only its bytes.
+// blockText returns the text of a block, or raw if the block left the conversation.
 func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref store.BlockRef, raw []byte) ([]byte, error) {
 	h, err := e.Load(ctx, scope, ref.Session)
 	if err != nil {
@@ -124,8 +123,8 @@ func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref st
 	return raw, nil
 }
 
-// FindSession returns the session that a word names: an id or the beginning of one, or
-// "@last", "@prev" or "-2" for the one updated last, before that, or two before that.
+// FindSession returns the session that a word names: an id, the start of an id, "@last" or "" for
+// the last updated session, "@prev" or "-1" for the one before it, "-2" and so on for older ones.
 func (e *Sessions) FindSession(ctx context.Context, scope governance.Scope, req *api.WordRequest) (_ *api.SessionResult, err error) {
 	defer base.During("find session "+req.Word, &err)
 
@@ -136,13 +135,13 @@ func (e *Sessions) FindSession(ctx context.Context, scope governance.Scope, req 
 	return &api.SessionResult{Session: id}, nil
 }
 
-// findSession returns the id that a word names.
+// findSession returns the id of the session that a word names.
 func (e *Sessions) findSession(ctx context.Context, scope governance.Scope, word string) (transcript.SessionID, error) {
 	back := map[string]int{"": 0, "@last": 0, "-0": 0, "@prev": 1, "-1": 1, "-2": 2, "-3": 3, "-4": 4, "-5": 5, "-6": 6, "-7": 7, "-8": 8, "-9": 9}
 	nth, byAge := back[word]
 	if !byAge {
 		if _, err := e.Store.Head(ctx, scope, transcript.SessionID(word)); !errors.Is(err, store.ErrNotFound) {
-			return transcript.SessionID(word), err // whatever is wrong with others
+			return transcript.SessionID(word), err // other sessions do not matter
 		}
 	}
 	var found []string

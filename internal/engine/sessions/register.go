@@ -12,37 +12,37 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A register has what is known of a session's blocks, and finds there which of them a
-// block of a conversation is. A block is known by the provider's id of its message, or
-// where that has none by its turn; and it must have the same bytes, or some of them.
+// A register holds the known blocks of a session, and finds the known block that equals a block
+// of an import. The key of a block is the provider's id of its message, or its turn if there is
+// none. Blocks match if they have the same key and the same bytes, or some of them.
 type register struct {
 	known []knownBlock
-	by    map[string][]int // known blocks by what they are known by
-	gone  map[string][]int // those that left the conversation, by their bytes; once asked for
-	alone map[string][]int // those in a window whose message has no id, by their bytes
+	by    map[string][]int // indexes of known blocks, by key
+	gone  map[string][]int // blocks that left the conversation, by their bytes; read at first use
+	alone map[string][]int // blocks in a window whose message has no id, by their bytes
 	past  bool             // there are earlier windows
 	ids   map[transcript.BlockID]bool
 }
 
-// A knownBlock is a block with the bytes that it was read from.
+// A knownBlock is a stored block with its original bytes.
 type knownBlock struct {
-	row   store.Block // without an id if the store does not have it
+	row   store.Block // without an id if the store does not have the block
 	items [][]byte
-	place int  // in the conversation, from 0, or -1
+	place int  // index in the conversation, from 0, or -1
 	off   bool // in no window of the session any more
 	used  bool
 }
 
-// A relation is what a block is to one that is known.
+// A relation compares a block with a known block.
 type relation int
 
-// The relations, the weakest first.
+// The relations, from the weakest to the strongest.
 const (
-	another relation = iota
-	less             // a part of it
-	more             // it, and more
-	alike            // it, but for the ends of lines
-	same             // it, byte for byte
+	another relation = iota // a different block
+	less                    // a part of the known block
+	more                    // the known block and more
+	alike                   // equal except for line ends
+	same                    // equal byte for byte
 )
 
 func newRegister(h *hold.Snapshot) *register {
@@ -77,7 +77,7 @@ func newRegister(h *hold.Snapshot) *register {
 	return r
 }
 
-// keyOf returns what a block is known by.
+// keyOf returns the key of a block.
 func keyOf(msgs []transcript.Message, b *transcript.Block) string {
 	if id := msgs[b.Messages[0]].ID; id != "" {
 		return "id " + id
@@ -85,8 +85,7 @@ func keyOf(msgs []transcript.Message, b *transcript.Block) string {
 	return "turn " + strconv.Itoa(b.Turn)
 }
 
-// itemsOf returns the items of a block. One that several of its messages share is there
-// once.
+// itemsOf returns the items of a block. An item that several of its messages share occurs once.
 func itemsOf(s *transcript.Session, msgs []transcript.Message, b *transcript.Block) [][]byte {
 	var items [][]byte
 	last := -1
@@ -101,8 +100,8 @@ func itemsOf(s *transcript.Session, msgs []transcript.Message, b *transcript.Blo
 	return items
 }
 
-// find returns the known block that is nearest to a block, and takes it unless there is
-// none or it is only a part.
+// find returns the known block that is most similar to a block. It marks the known block as used,
+// unless the block is only a part of it.
 func (r *register) find(msgs []transcript.Message, b *transcript.Block, items [][]byte) (*knownBlock, relation) {
 	var found *knownBlock
 	best := another
@@ -121,9 +120,9 @@ func (r *register) find(msgs []transcript.Message, b *transcript.Block, items []
 	return found, best
 }
 
-// moved returns the block that has the bytes of a block and stands in another window, or at
-// another place of it, and takes it: its client compacted what stood in front of it. It
-// returns nil if there is none.
+// moved returns the block with the same bytes in another window or at another position, because
+// the client compacted the text before it. It marks the block as used, and returns nil if there
+// is none.
 func (r *register) moved(msgs []transcript.Message, b *transcript.Block, items [][]byte) *knownBlock {
 	if msgs[b.Messages[0]].ID != "" {
 		return nil
@@ -137,8 +136,8 @@ func (r *register) moved(msgs []transcript.Message, b *transcript.Block, items [
 	return nil
 }
 
-// again returns the block that left the conversation and has the bytes of a block, and
-// takes it, or returns nil.
+// again returns the block with the same bytes that left the conversation and marks it as used, or
+// returns nil.
 func (r *register) again(msgs []transcript.Message, b *transcript.Block, items [][]byte) *knownBlock {
 	for _, i := range r.gone[string(bytes.Join(items, nil))] {
 		k := &r.known[i]
@@ -183,13 +182,13 @@ func (r *register) left() bool {
 	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return k.off })
 }
 
-// missing reports whether a block that was in a window of the session is not any more.
+// missing reports whether a block of a window of the session is in no window any more.
 func (r *register) missing() bool {
 	return slices.ContainsFunc(r.known, func(k knownBlock) bool { return !k.off && !k.used })
 }
 
-// relate returns what items are to those that are known. Items are lines in some
-// formats, of which the last may not have ended yet.
+// relate returns the relation of the items of a block to those of a known block. In some formats
+// items are lines, and the last line may be incomplete.
 func relate(was, is [][]byte) relation {
 	switch in, has := among(was, is), among(is, was); {
 	case slices.EqualFunc(was, is, bytes.Equal):
@@ -204,7 +203,7 @@ func relate(was, is [][]byte) relation {
 	return another
 }
 
-// among reports whether all items are among others, in the same order.
+// among reports whether items is a subsequence of others.
 func among(items, others [][]byte) bool {
 	n := 0
 	for _, o := range others {

@@ -17,11 +17,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Search returns blocks that have words of a query, in any of their forms, best first, by
-// BM25 over all blocks of the scope: what a block scores does not depend on the request.
+// Search returns blocks that contain words of a query in any form, best first, by BM25 over all
+// blocks of the scope; a block's score does not depend on the request.
 //
-// The index says which blocks are the best. Of these alone is anything read: their rows,
-// and the items that they are of.
+// The index yields the best blocks. Search reads only the rows and items of these.
 func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.SearchRequest) (_ *api.List[api.Found], err error) {
 	defer base.During("search", &err)
 
@@ -40,7 +39,7 @@ func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.
 		return nil, err
 	}
 	seen := 0
-	for k := limit; ; k *= 4 { // more, if some are not wanted
+	for k := limit; ; k *= 4 { // more, if some do not fit the request
 		best := retrieval.FindBest(views, k, retrieval.RankIDF)
 		more, err := s.describe(ctx, views, best[seen:], limit-len(found.Items))
 		if err != nil {
@@ -53,18 +52,17 @@ func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.
 	}
 }
 
-// A search is a request to find blocks, with what was read of sessions for it.
+// A search is a search request with the sessions that were read for it.
 type search struct {
 	e            *Sessions
 	scope        governance.Scope
 	req          *api.SearchRequest
-	terms, stems []string // of the query; each term has a stem of its own
+	terms, stems []string // of the query; parallel
 	heads        map[transcript.SessionID]*store.Head
 	loaded       map[transcript.SessionID]*hold.Snapshot
 }
 
-// describe returns what is to be said of the first blocks that fit the request, limit at
-// most.
+// describe returns at most limit results: the first blocks of best that fit the request.
 func (s *search) describe(ctx context.Context, views []postings.View, best []retrieval.Best, limit int) (found []api.Found, err error) {
 	numbers := make([]int64, len(best))
 	for i := range best {
@@ -101,19 +99,19 @@ func (s *search) describe(ctx context.Context, views []postings.View, best []ret
 	return found, nil
 }
 
-// lost returns an error if the store does not have a block, or its session, that can still
-// be found. One that is gone since the index was read cannot.
+// lost returns an error if the index still has a block that the store lacks. A block that was
+// removed since the index was read is no error.
 func (s *search) lost(ctx context.Context, number int64, ref store.BlockRef) error {
 	now, err := s.e.Store.Numbered(ctx, s.scope, []int64{number})
 	if err == nil && now[0] == ref {
-		err = fmt.Errorf("%w: block %s of session %s can be found, and is not there", store.ErrCorrupt, ref.Block, ref.Session)
+		err = fmt.Errorf("%w: block %s of session %s is in the index but not stored", store.ErrCorrupt, ref.Block, ref.Session)
 	}
 	return err
 }
 
-// block returns what is known of a block, and what it says, or nil if the request does not
-// ask for it, or if it is in no window of a session that is in use. What is not there is a
-// [store.ErrNotFound].
+// block describes a block and returns its text, or nil if the request excludes the block or it is
+// in no window of a session in use. It fails with [store.ErrNotFound] if the block does not
+// exist.
 func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, string, error) {
 	if ref.Session == "" || s.req.Session != "" && ref.Session != s.req.Session {
 		return nil, "", nil
@@ -148,7 +146,7 @@ func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, str
 	return f, whole.Blocks[i].Text(whole.Session.Messages), nil
 }
 
-// head returns the head of a session, or nil if it was retired.
+// head returns the head of a session, or nil if the session was removed or purged.
 func (s *search) head(ctx context.Context, id transcript.SessionID) (*store.Head, error) {
 	if h, known := s.heads[id]; known {
 		return h, nil
@@ -171,19 +169,19 @@ func (s *search) load(ctx context.Context, id transcript.SessionID) (*hold.Snaps
 	}
 	h, err := s.e.Load(ctx, s.scope, id)
 	if _, retired := errors.AsType[*hold.RetiredError](err); retired {
-		return nil, nil //nolint:nilnil // that is what it means
+		return nil, nil //nolint:nilnil // the session is not in use
 	}
 	s.loaded[id] = h
 	return h, err
 }
 
-// excerpt returns some of a text around the first of some words in it, or of the beginning
-// of one of them.
+// excerpt returns part of a text around the first of the words in it, or around the first word
+// that begins with one of the stems.
 func excerpt(said string, words, stems []string) string {
 	const before, length = 40, 160
 	low := strings.ToLower(said)
 	if len(low) != len(said) {
-		low = said // lower case is longer somewhere: positions would not fit
+		low = said // lower case has another length, so positions would differ
 	}
 	at := first(low, words)
 	if at < 0 {
@@ -201,7 +199,7 @@ func excerpt(said string, words, stems []string) string {
 	return s
 }
 
-// first returns where the first of some words is in a text, or -1.
+// first returns the lowest position of one of the words in a text, or -1.
 func first(in string, words []string) int {
 	at := -1
 	for _, w := range words {

@@ -1,9 +1,10 @@
-// Package sessions takes conversations in and gives them out: import, export, recall, search, removal.
+// Package sessions has the operations on whole conversations: import, export, recall, search and
+// removal.
 package sessions
 
 import "github.com/carrel-dev/carrel/internal/engine/record"
 
-// Sessions does the jobs on conversations as a whole.
+// Sessions has the operations on whole conversations.
 type Sessions struct {
 	*record.Recorder
 }
