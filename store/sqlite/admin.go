@@ -15,8 +15,8 @@ func (s *database) Scopes(ctx context.Context) ([]governance.Scope, error) {
 	return inView(ctx, s, func(v view) ([]governance.Scope, error) { return column[governance.Scope](v.each, selectScopes) })
 }
 
-// Ready implements [store.Database]. It knows of three reasons: the store was opened
-// for reading, its file was moved away, or what was written last failed and fails still.
+// Ready implements [store.Database]. It returns an error if the store was opened for reading only,
+// if its file was moved, or if the last transaction failed and another attempt to write fails too.
 func (s *database) Ready(ctx context.Context) error {
 	if s.barred != nil {
 		return s.barred

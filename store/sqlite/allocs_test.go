@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// What a request of a server reads each time takes few allocations: no transaction of
-// its own, and no statement that is prepared again.
+// The small reads of each server request take few allocations, because they run without a
+// transaction and reuse prepared statements.
 func TestSmallReadsAllocateLittle(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
@@ -26,7 +26,7 @@ func TestSmallReadsAllocateLittle(t *testing.T) {
 		"a credential": {func() { _, err = s.Credential(t.Context(), "tok_00000001") }, 70},
 		"a block":      {func() { _, err = s.Block(t.Context(), scope, store.BlockRef{Session: "s", Block: "b"}) }, 115},
 	} {
-		tt.read() // which prepares it
+		tt.read() // prepares the statement
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A change is a [store.Change] on its way to the disk.
+// A change is a [store.Change] that waits to be written, with the arguments of its Apply.
 type change struct {
 	ctx   context.Context
 	scope governance.Scope
@@ -25,18 +25,18 @@ type change struct {
 	c     *store.Change
 	total sessionTotal
 
-	segment *postings.Segment // of c.Index, whose ids are places there
+	segment *postings.Segment // index segment of c.Index; its ids are positions in c.Index
 
-	summed, retired bool // it has had a summary, a status
+	summed, retired bool // whether the stored session has a summary, a status
 }
 
-// A sessionTotal has the imprints of the lists of a session.
+// A sessionTotal has the imprints of the lists of a session, one for each list.
 type sessionTotal struct {
 	items, blocks, statements, rewrites imprint
 }
 
-// Apply implements [store.Sessions]. Once the writer has begun with a change,
-// the change is made even if ctx ends before it is durable.
+// Apply implements [store.Sessions]. Once the writer has begun to write a change, it completes
+// the change even if ctx ends.
 func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
@@ -49,7 +49,8 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 
 // applying returns the job that applies a change.
 func applying(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) *job {
-	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c, segment: segmentOf(c.Index)} // here and not where all wait for it
+	// The segment is built here, so that the writer does not wait for it.
+	j := &change{ctx: ctx, scope: scope, id: id, at: at, c: c, segment: segmentOf(c.Index)}
 	size := sizeOf(c.Cells, nil)
 	for _, page := range j.segment.Pages {
 		size += len(page)
@@ -58,8 +59,7 @@ func applying(ctx context.Context, scope governance.Scope, id transcript.Session
 	return &job{ctx: ctx, size: size, rows: rows, purges: c.Erase, write: func(w *writer) error { return w.apply(j) }}
 }
 
-// apply writes a change. What it has written when it fails is rolled back by
-// its caller.
+// apply writes a change. If it fails, its caller rolls back.
 func (w *writer) apply(j *change) error {
 	var at store.Revision
 	var whole bool
@@ -72,7 +72,7 @@ func (w *writer) apply(j *change) error {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}
 	if at > 0 && !whole {
-		return damaged("what is known of its lists")
+		return damaged("the record of the session's lists")
 	}
 	if err := w.addText(j.ctx, j.scope, j.c.Cells, j.c.Edges); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []st
 		own := cellImprint(scope, &row, c.ID)
 		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body), own.blob())
 		if err != nil {
-			return during(err, "cell %s", c.ID)
+			return explainWrite(err, "cell %s", c.ID)
 		}
 	}
 	return w.addEdges(scope, edges)
@@ -115,7 +115,7 @@ func (w *writer) addEdges(scope governance.Scope, edges []store.Edge) error {
 	for i := range edges {
 		e := &edges[i]
 		if err := w.exec(insertEdge, scope, e.Derived, e.Source, e.Rel); err != nil {
-			return during(err, "edge from %s to %s", e.Derived, e.Source)
+			return explainWrite(err, "edge from %s to %s", e.Derived, e.Source)
 		}
 		total.join(edgeImprint(scope, e))
 	}
@@ -130,9 +130,9 @@ func (w *writer) applyHead(j *change) error {
 		h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, h.Created.UnixMilli(), h.Updated.UnixMilli(), own.blob())
 	switch {
 	case err != nil:
-		return during(err, "head with cell %s", h.About)
+		return explainWrite(err, "head with cell %s", h.About)
 	case h.Summary != "":
-		return during(w.exec(upsertSummary, j.scope, j.id, h.Summary), "summary with cell %s", h.Summary)
+		return explainWrite(w.exec(upsertSummary, j.scope, j.id, h.Summary), "summary with cell %s", h.Summary)
 	case j.summed:
 		return w.exec(deleteSummary, j.scope, j.id)
 	}
@@ -148,7 +148,7 @@ func (w *writer) applyItems(j *change) error {
 		return err
 	}
 	if int64(j.c.ItemsFrom) > n {
-		return fmt.Errorf("items from %d on: there are %d", j.c.ItemsFrom, n)
+		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", j.c.ItemsFrom, n)
 	}
 	if int64(j.c.ItemsFrom) < n {
 		if err := w.deleteItems(j); err != nil {
@@ -158,13 +158,13 @@ func (w *writer) applyItems(j *change) error {
 	for i, cell := range j.c.Items {
 		j.total.items.join(itemImprint(j.scope, j.id, int64(j.c.ItemsFrom+i), cell))
 		if err := w.exec(insertItem, j.scope, j.id, j.c.ItemsFrom+i, cell); err != nil {
-			return during(err, "item with cell %s", cell)
+			return explainWrite(err, "item with cell %s", cell)
 		}
 	}
 	return j.ctx.Err()
 }
 
-// deleteItems takes out the items that those of the change replace.
+// deleteItems deletes the items that the change replaces, and removes them from the imprint.
 func (w *writer) deleteItems(j *change) error {
 	return w.each(func(rows *sql.Rows) error {
 		var at int64
@@ -176,7 +176,7 @@ func (w *writer) deleteItems(j *change) error {
 }
 
 func (w *writer) applyBlocks(j *change) error {
-	there := make([]bool, len(j.c.Blocks)) // and to be replaced
+	there := make([]bool, len(j.c.Blocks)) // whether each replaces a stored block
 	if j.at > 0 {
 		for i := range j.c.Blocks {
 			var old imprint
@@ -185,7 +185,7 @@ func (w *writer) applyBlocks(j *change) error {
 				return err
 			}
 			there[i] = err == nil
-			j.total.blocks.join(old) // which is of nothing, if the block is new
+			j.total.blocks.join(old) // zero if the block is new
 		}
 	}
 	for i := range j.c.Blocks {
@@ -196,7 +196,7 @@ func (w *writer) applyBlocks(j *change) error {
 	return j.ctx.Err()
 }
 
-// applyBlock writes a block, which replaces one or not.
+// applyBlock writes a block. replaces says whether a block with its id is stored.
 func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
 	tools, err := json.Marshal(b.Tools)
 	if err != nil {
@@ -207,7 +207,7 @@ func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
 	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
 		b.Window, optional(b.Stub), b.Pinned, b.Off, own.blob(), b.Earlier)
 	if err != nil {
-		return during(err, "block %s at turn %d", b.ID, b.Turn)
+		return explainWrite(err, "block %s at turn %d", b.ID, b.Turn)
 	}
 	if replaces {
 		if err := w.exec(deleteBlockCells, j.scope, j.id, b.ID); err != nil {
@@ -216,7 +216,7 @@ func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
 	}
 	for i, cell := range b.Cells {
 		if err := w.exec(insertBlockCell, j.scope, j.id, b.ID, i, cell); err != nil {
-			return during(err, "block %s with cell %s", b.ID, cell)
+			return explainWrite(err, "block %s with cell %s", b.ID, cell)
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (w *writer) applyJournal(j *change) error {
 	own := entryImprint(j.scope, j.id, &e)
 	err := w.exec(insertEntry, j.scope, j.id, e.Revision, e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), own.blob())
 	if err != nil {
-		return during(err, "journal entry %s", e.ID)
+		return explainWrite(err, "journal entry %s", e.ID)
 	}
 	if len(j.c.Statements) == 0 {
 		return nil
@@ -246,15 +246,15 @@ func (w *writer) applyJournal(j *change) error {
 	return nil
 }
 
-// applyTotal writes the imprints of what the lists are now.
+// applyTotal writes the new imprints of the session's lists.
 func (w *writer) applyTotal(j *change) error {
 	t := &j.total
 	return w.exec(upsertSessionTotal, j.scope, j.id, t.items.blob(), t.blocks.blob(), t.statements.blob(), t.rewrites.blob())
 }
 
-// during says what was being written, and what a constraint that does not
-// hold means.
-func during(err error, format string, args ...any) error {
+// explainWrite adds to err what was being written. It turns a violated foreign key into an
+// ErrNotFound, and a violated unique key into "already exists".
+func explainWrite(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
@@ -263,12 +263,12 @@ func during(err error, format string, args ...any) error {
 		return fmt.Errorf("%s: %w", what, store.ErrNotFound)
 	}
 	if isTaken(err) {
-		return fmt.Errorf("%s: it is there already", what)
+		return fmt.Errorf("%s already exists", what)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// isTaken reports whether an error is about a key that is taken.
+// isTaken reports whether an error is a violation of a unique key.
 func isTaken(err error) bool {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {
@@ -282,7 +282,7 @@ func isTaken(err error) bool {
 	}
 }
 
-// blob returns b as a value that is not NULL.
+// blob returns b as a value to bind that is never NULL.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -290,7 +290,7 @@ func blob(b []byte) []byte {
 	return b
 }
 
-// document returns a JSON document as a value, NULL if there is none.
+// document returns a JSON document as a value to bind: NULL if data is nil.
 func document(data json.RawMessage) any {
 	if data == nil {
 		return nil
@@ -298,7 +298,7 @@ func document(data json.RawMessage) any {
 	return blob(data)
 }
 
-// optional returns the id of a cell, or NULL if there is none.
+// optional returns the id of a cell as a value to bind: NULL if id is empty.
 func optional(id store.CellID) any {
 	if id == "" {
 		return nil

@@ -16,19 +16,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// placeMask takes the place out of a key.
+// placeMask selects the position (the low 40 bits) of a key; the number of the scope is above it.
 const placeMask = 1<<40 - 1
 
-// A scopeRow is what a scope says of itself.
+// A scopeRow is the row of a scope.
 type scopeRow struct {
-	base      int64 // its key; 0, which is the key of none, if it never saw an update
+	base      int64 // key of the scope: its number << 40; 0 if the scope has had no update
 	version   store.Version
-	seq       int64 // of the last artifact
-	held      int   // artifacts
-	manifests int
+	seq       int64 // position of the last artifact
+	held      int   // number of held artifacts
+	manifests int   // number of manifests
 }
 
-// scope returns the row of a scope, if it is as it was written.
+// scope returns the row of a scope, zero if the scope has had no update. It fails if the row
+// does not match the copy in scope_total.
 func (v view) scope(scope governance.Scope) (r scopeRow, err error) {
 	var num, total, version, seq int64
 	err = v.row(selectScope, []any{scope}, &num, &r.version, &r.seq, &total, &version, &seq, &r.held, &r.manifests)
@@ -39,7 +40,8 @@ func (v view) scope(scope governance.Scope) (r scopeRow, err error) {
 	return r, err
 }
 
-// within calls f with a view and the key of a scope, if there is the scope.
+// within calls f with a view and the row of a scope. It does not call f if the scope has had no
+// update.
 func (s *database) within(ctx context.Context, scope governance.Scope, f func(v view, r scopeRow) error) error {
 	return s.view(ctx, func(v view) error {
 		r, err := v.scope(scope)
@@ -50,7 +52,7 @@ func (s *database) within(ctx context.Context, scope governance.Scope, f func(v 
 	})
 }
 
-// list yields what f emits of a scope.
+// list yields the values that f emits for a scope; none if the scope has had no update.
 func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(v view, r scopeRow, emit func(T) error) error) iter.Seq2[T, error] {
 	return stream(ctx, s, func(v view, emit func(T) error) error {
 		r, err := v.scope(scope)
@@ -80,7 +82,7 @@ func (s *database) Artifacts(ctx context.Context, scope governance.Scope, after 
 	})
 }
 
-// allArtifacts emits the artifacts of a scope. That one is missing shows at the end.
+// allArtifacts emits the artifacts of a scope. If some are missing, it fails after the last.
 func (v view) allArtifacts(scope governance.Scope, r scopeRow, emit func(*store.Artifact) error) error {
 	seen := int64(0)
 	err := v.artifacts(func(a *store.Artifact) error {
@@ -93,7 +95,7 @@ func (v view) allArtifacts(scope governance.Scope, r scopeRow, emit func(*store.
 	return err
 }
 
-// artifacts emits the artifacts that a query finds.
+// artifacts emits the artifacts of a query, each checked against its imprint.
 func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...any) error {
 	return v.each(func(rows *sql.Rows) error {
 		a, own, err := readArtifact(rows)
@@ -109,7 +111,8 @@ func (v view) artifacts(emit func(*store.Artifact) error, query string, args ...
 	}, query, args...)
 }
 
-// readArtifact returns the artifact in a row; its place and its version are keys.
+// readArtifact returns the artifact in a row with its stored imprint. Seq and Version of the
+// artifact are still whole keys.
 func readArtifact(rows *sql.Rows) (_ *store.Artifact, own imprint, _ error) {
 	a := new(store.Artifact)
 	var created, updated int64
@@ -142,7 +145,7 @@ func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pi
 		case p.Status != "":
 			err := v.artifacts(emit, pickStatus, base, limit, p.Status)
 			if err == nil && p.Status == store.StatusHeld && len(picked) != min(limit, r.held) {
-				err = damaged("the list of what is held in scope %s", scope)
+				err = damaged("the list of held artifacts of scope %s", scope)
 			}
 			return err
 		case p.Address != "":
@@ -159,7 +162,7 @@ func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pi
 	return picked[:min(limit, len(picked))], nil
 }
 
-// pickCells emits the artifacts that have one of the cells as their content.
+// pickCells emits the artifacts whose content is one of the cells, at most limit.
 func (v view) pickCells(emit func(*store.Artifact) error, base int64, cells []store.CellID, limit int) error {
 	var docs []int64
 	for _, id := range cells {
@@ -174,7 +177,8 @@ func (v view) pickCells(emit func(*store.Artifact) error, base int64, cells []st
 	return v.pickDocs(emit, docs[:min(limit, len(docs))])
 }
 
-// docsAt returns the docs at some places of a scope, each once, in order.
+// docsAt returns the keys of the artifacts at the positions seqs of a scope, each once, in
+// order. It drops positions out of range.
 func docsAt(base int64, seqs []int64) (docs []int64) {
 	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
 		if 0 < seq && seq <= placeMask {
@@ -184,7 +188,7 @@ func docsAt(base int64, seqs []int64) (docs []int64) {
 	return docs
 }
 
-// pickDocs emits the artifacts with some docs, those that are there.
+// pickDocs emits the artifacts with the keys docs, without the missing ones.
 func (v view) pickDocs(emit func(*store.Artifact) error, docs []int64) error {
 	for _, doc := range docs {
 		if err := v.artifacts(emit, selectArtifact, doc); err != nil {
@@ -210,8 +214,8 @@ func (s *database) Hits(ctx context.Context, scope governance.Scope, terms []str
 	return hits, nil
 }
 
-// places returns the places of artifacts that match, behind a place: those of
-// the newest, so many at most.
+// places returns the positions of the newest artifacts after position after that match the FTS5
+// query match, at most most.
 func (v view) places(match string, base, after int64, most int) (places []int64, err error) {
 	var list string
 	if err := v.row(selectHits, []any{match, base + after, base | placeMask, most}, &list); err != nil || list == "" {
@@ -244,7 +248,7 @@ func (s *database) Manifest(ctx context.Context, scope governance.Scope, id stri
 	return m, nil
 }
 
-// manifest returns the manifest in a row with a body, with all that goes with it.
+// manifest returns the manifest in a row with its body, uses and outcomes.
 func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 	var body []byte
 	var bodyPrint, usesPrint imprint
@@ -274,7 +278,7 @@ func (v view) manifest(rows *sql.Rows) (*store.Manifest, error) {
 	return m, err
 }
 
-// collectUses collects what a manifest uses, in order.
+// collectUses returns a function that appends the artifact in a row to docs and ids.
 func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var doc int64
@@ -285,7 +289,7 @@ func collectUses(docs *[]int64, ids *[]store.ArtifactID) func(rows *sql.Rows) er
 	}
 }
 
-// scanOutcome returns the outcome in a row, if it is as it was written.
+// scanOutcome returns the outcome in a row and checks its imprint.
 func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.ContextOutcome, error) {
 	o := store.ContextOutcome{Manifest: manifest}
 	var millis int64
@@ -301,8 +305,8 @@ func scanOutcome(manifest string, key int64, rows *sql.Rows) (store.ContextOutco
 	return o, nil
 }
 
-// scanManifest returns the manifest in a row, if it is as it was written, and how many
-// outcomes it has; its version is its key.
+// scanManifest returns the manifest in a row and its number of outcomes, and checks its imprint.
+// Version of the manifest is still a whole key.
 func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
 	m, own, outcomes, err := readManifest(rows, more...)
 	if err == nil && !same(manifestImprint(int64(m.Version), m), own) {
@@ -317,7 +321,7 @@ func scanManifest(rows *sql.Rows, more ...any) (*store.Manifest, int, error) {
 func readManifest(rows *sql.Rows, more ...any) (_ *store.Manifest, own imprint, outcomes int, _ error) {
 	var m store.Manifest
 	var created int64
-	var seal sql.RawBytes // until the next row
+	var seal sql.RawBytes // valid until the next row
 	dest := append([]any{&m.ID, &m.Version, &m.Session, &created, &m.Format, &m.Tier, &m.Budget, &m.Total, &seal, &own, &outcomes}, more...)
 	err := rows.Scan(dest...)
 	if err == nil && len(seal) != digest.Size {
@@ -338,8 +342,9 @@ func (s *database) Manifests(ctx context.Context, scope governance.Scope, sessio
 	})
 }
 
-// manifests returns the manifests of a scope, or those of a session, newest first. It
-// reads all of them: those of a session are not fewer by one because it has lost it.
+// manifests returns the manifests of a scope, or those of session if it is not empty, newest
+// first. It always reads all manifests of the scope, because only their number is recorded: a
+// lost one would not be noticed otherwise.
 func (v view) manifests(scope governance.Scope, r scopeRow, session transcript.SessionID) (all []*store.Manifest, err error) {
 	seen := 0
 	err = v.each(func(rows *sql.Rows) error {

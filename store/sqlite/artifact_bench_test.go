@@ -20,8 +20,7 @@ import (
 // put into a scope. The default is 100,000.
 const benchArtifacts = "CARREL_BENCH_ARTIFACTS"
 
-// vocabulary has words as texts have them: the n-th is about n times rarer than
-// the first.
+// vocabulary has the words of prose: the n-th is about n times rarer than the first.
 var vocabulary = func() []string {
 	words := make([]string, 50_000)
 	for i := range words {
@@ -60,8 +59,8 @@ func addText(u *store.Update, id, text string) {
 	u.Index = append(u.Index, store.ArtifactText{Artifact: store.ArtifactID(id), Text: text})
 }
 
-// A put against what SQLite needs, through the same driver, to add a row of as
-// many bytes and to have it on the disk.
+// BenchmarkPut compares the write of an artifact with a plain durable insert of as many bytes,
+// through the same database/sql driver.
 func BenchmarkPut(b *testing.B) {
 	zipf := newZipf()
 	texts := make([]string, 1000)
@@ -141,7 +140,7 @@ func stocked(b *testing.B) (store.Database, int) {
 	return s, many
 }
 
-// All that is read again and again of a scope with many artifacts.
+// BenchmarkArtifacts measures the frequent reads of a scope with many artifacts.
 func BenchmarkArtifacts(b *testing.B) {
 	s, many := stocked(b)
 	purged := 0

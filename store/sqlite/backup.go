@@ -15,23 +15,22 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Backup implements [store.Admin]. The copy is one file of mode 0600, compact
-// and on the disk when Backup returns. It was opened by then and is known to
-// be a store; whether all in it is sound, [Restore] checks.
+// Backup implements [store.Admin]. The copy is one compact file of mode 0600, which is on the
+// disk when Backup returns. Backup opens the copy and checks that it is a store with the right
+// schema; [Restore] checks its content.
 func (s *database) Backup(ctx context.Context, path string) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	// The engine writes into a file that is empty, and this one has its mode
-	// from the start.
+	// SQLite accepts an existing empty file, and this one has the right mode from the start.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(path)) // it was made here, and is no backup
+			err = errors.Join(err, os.Remove(path)) // the incomplete copy
 		}
 	}()
 	err = s.copyTo(ctx, path)
@@ -41,8 +40,8 @@ func (s *database) Backup(ctx context.Context, path string) (err error) {
 	return s.probe(ctx, path)
 }
 
-// copyTo copies the database into an empty file. The engine takes that for
-// writing, so that none of the readers will do.
+// copyTo copies the database into the empty file at path. It uses a connection of its own,
+// because SQLite does not allow VACUUM INTO on a read-only one.
 func (s *database) copyTo(ctx context.Context, path string) error {
 	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *database) copyTo(ctx context.Context, path string) error {
 	return errors.Join(s.explain(err), db.Close())
 }
 
-// probe reports whether a file can be opened and has the schema of this store.
+// probe returns an error unless the file at path is a store with the schema of s.
 func (s *database) probe(ctx context.Context, path string) error {
 	db, err := connect(path, 0, nil, "query_only(1)")
 	if err != nil {
@@ -67,11 +66,11 @@ func (s *database) probe(ctx context.Context, path string) error {
 	})
 }
 
-// A damageError says that a backup was not restored because of what is wrong
-// with it. It is a [store.ErrCorrupt].
+// A damageError means that a backup was not restored because Check found problems in it. It
+// matches [store.ErrCorrupt].
 type damageError struct {
 	Path     string
-	Problems []string // as of Check
+	Problems []string // of Check
 }
 
 func (e *damageError) Error() string {
@@ -81,28 +80,28 @@ func (e *damageError) Error() string {
 // Is makes errors.Is(e, store.ErrCorrupt) true.
 func (e *damageError) Is(target error) bool { return target == store.ErrCorrupt }
 
-// An Inventory says what a store holds, and since when.
+// An Inventory has the size of a store and the time of its last change.
 type Inventory struct {
 	Sessions  int
 	Artifacts int
-	Newest    time.Time // of the changes, zero if there is none
+	Newest    time.Time // time of the last change; zero if there is none
 }
 
-// A Comparison says what a backup would bring back, and what of the present store would
-// be lost with it.
+// A Comparison describes a backup, and what the present store would lose if the backup
+// replaced it.
 type Comparison struct {
 	Backup  Inventory
 	Present *Inventory // nil if there is no store, or none that can be read
 
-	LostSessions  int // that the backup does not have
-	OlderSessions int // of which the backup has fewer changes
-	LostVersions  int // updates of artifacts that the backup does not have, of all scopes
-	LostCalls     int // calls to models that the backup does not have, of all scopes
+	LostSessions  int // sessions that the backup does not have
+	OlderSessions int // sessions with fewer changes in the backup
+	LostVersions  int // updates of artifacts, in all scopes, that the backup does not have
+	LostCalls     int // calls to models, in all scopes, that the backup does not have
 }
 
 // Compare compares a backup with the store at path. It writes to neither.
 func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
-	old, err := readHolding(ctx, backup, url.Values{"mode": {"ro"}, "immutable": {"1"}})
+	old, err := readCensus(ctx, backup, url.Values{"mode": {"ro"}, "immutable": {"1"}})
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +109,9 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
-	now, err := readHolding(ctx, path, url.Values{"mode": {"ro"}})
+	now, err := readCensus(ctx, path, url.Values{"mode": {"ro"}})
 	if err != nil {
-		return c, ctx.Err() // it is damaged, perhaps, which may be why the backup is brought back
+		return c, ctx.Err() // the store may be damaged, which may be the reason for the restore
 	}
 	c.Present = &now.Inventory
 	for key, revision := range now.revisions {
@@ -132,18 +131,17 @@ func Compare(ctx context.Context, backup, path string) (*Comparison, error) {
 	return c, nil
 }
 
-// A census is a holding with the revisions of all sessions, and the versions and the numbers
-// of calls of all scopes.
+// A census has the figures of a store that Compare compares.
 type census struct {
 	Inventory
 
-	revisions map[[2]string]int
-	versions  map[string]int
-	calls     map[string]int
+	revisions map[[2]string]int // by scope and session
+	versions  map[string]int    // by scope
+	calls     map[string]int    // number of calls, by scope
 }
 
-// readHolding reads what a store holds, of any schema since the second.
-func readHolding(ctx context.Context, path string, how url.Values) (_ *census, err error) {
+// readCensus reads the census of the store at path. It supports schemas from version 2.
+func readCensus(ctx context.Context, path string, how url.Values) (_ *census, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
@@ -192,7 +190,7 @@ func (c *census) read(ctx context.Context, conn *sql.Conn) error {
 	return eachOf(ctx, conn, collectNumbers(c.calls), selectCallNumbers)
 }
 
-// collectNumbers collects a number for each name.
+// collectNumbers returns a function that adds the name and number in a row to into.
 func collectNumbers(into map[string]int) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var name string
@@ -203,13 +201,13 @@ func collectNumbers(into map[string]int) func(*sql.Rows) error {
 	}
 }
 
-// Restore puts a backup where the store at path is, or will be. It checks a
-// copy of the backup, as [database.Check] does, and only if nothing is wrong does
-// the copy take the place, in one step; the backup stays as it is.
+// Restore replaces or creates the store at path with a copy of a backup. It first checks the copy
+// as [database.Check] does, and fails if there are problems. The replacement is atomic, and the
+// backup stays unchanged.
 //
-// If there is a store, Restore fails with [fs.ErrExist] unless force is set,
-// and with [store.ErrBusy] if somebody has it open. Nobody may open it in the
-// meantime.
+// If a store exists at path, Restore fails with [fs.ErrExist] unless force is set, and with
+// [store.ErrBusy] if another process has it open. The caller must see to it that no process opens
+// it during Restore.
 func Restore(ctx context.Context, backup, path string, force bool) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -219,7 +217,7 @@ func Restore(ctx context.Context, backup, path string, force bool) (err error) {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	if fi, err := os.Stat(backup + "-wal"); err == nil && fi.Size() > 0 {
-		return fmt.Errorf("%s is a store in use, or left behind by a crash, and part of it is in %s: make a backup of it and restore that",
+		return fmt.Errorf("%s is a store that is open or was not closed, and part of it is in %s: make a backup of it and restore that",
 			backup, filepath.Base(backup)+"-wal")
 	}
 	dir := filepath.Dir(path)
@@ -247,7 +245,7 @@ func Restore(ctx context.Context, backup, path string, force bool) (err error) {
 	return syncDir(dir)
 }
 
-// copyFile copies a file to a new one of mode 0600, and to the disk.
+// copyFile copies from to a new file of mode 0600 and flushes it to the disk.
 func copyFile(to, from string) (err error) {
 	src, err := os.Open(from)
 	if err != nil {
@@ -283,8 +281,9 @@ func verify(ctx context.Context, path, backup string) error {
 	return nil
 }
 
-// retire makes sure that nobody uses the store at path and that no log is left
-// beside it, which the engine would take for the log of its successor.
+// retire prepares the store at path, if there is one, for its replacement. It fails with
+// [store.ErrBusy] if the store is open elsewhere. It removes the files -wal and -shm, which SQLite
+// would otherwise apply to the new store.
 func retire(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return removeLogs(path)
@@ -293,7 +292,7 @@ func retire(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	// Only who has the file alone can turn off the log.
+	// SQLite leaves WAL mode only if no other connection is open.
 	var mode string
 	err = (&database{path: path}).explain(db.QueryRowContext(ctx, setDelete).Scan(&mode))
 	err = errors.Join(err, db.Close())

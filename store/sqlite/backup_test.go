@@ -36,7 +36,7 @@ func TestBackupIsEqual(t *testing.T) {
 	}
 }
 
-// A backup is a state that was there, whatever is written meanwhile.
+// A backup is consistent even if other goroutines write meanwhile.
 func TestBackupWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, newPath(t))
@@ -97,7 +97,7 @@ func TestRestore(t *testing.T) {
 	}
 	bytes := string(readFile(t, backup))
 
-	// where there is none
+	// where no store exists
 	path := filepath.Join(t.TempDir(), "new", "carrel.db")
 	if err := sqlite.Restore(t.Context(), backup, path, false); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// where there is one: not without being told, and not while it is open
+	// where a store exists: only with force, and not while it is open
 	if err := sqlite.Restore(t.Context(), backup, path, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("Restore over a store: %v, want fs.ErrExist", err)
 	}
@@ -135,8 +135,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A store that is damaged is what a backup is for, and the log that a crash
-// left beside it must not be taken for the log of the backup.
+// Restore replaces a damaged store, and does not apply the log that a crash left beside it to the
+// backup.
 func TestRestoreOverDamage(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, newPath(t))
@@ -162,7 +162,7 @@ func TestRestoreOverDamage(t *testing.T) {
 	}
 }
 
-// A backup that is not sound replaces nothing.
+// Restore refuses an invalid backup and leaves the present store unchanged.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// sized returns a change of n cells with bodies of size bytes, two to a block,
-// each block findable by its text.
+// sized returns a change of n cells with bodies of size bytes, two cells for each block, with the
+// words of each block in the index. turn is the turn of the first block.
 func sized(prefix string, turn, n, size int) *store.Change {
 	c := new(store.Change)
 	c.Entry.ID = prefix
@@ -42,14 +42,14 @@ func sized(prefix string, turn, n, size int) *store.Change {
 	return c
 }
 
-// small returns a change as a hook makes it.
+// small returns a change as small as that of a hook: one block of 1,000 bytes.
 func small(name string, turn int) *store.Change {
 	c := sized(fmt.Sprintf("%s-%d", name, turn), turn+1, 1, 1000)
 	c.ItemsFrom = turn
 	return c
 }
 
-// What Apply costs is what the disk costs, and little more: compare the two.
+// BenchmarkApply compares Apply with a plain write and sync of the disk.
 func BenchmarkApply(b *testing.B) {
 	b.Run("raw write and sync", func(b *testing.B) {
 		f, err := os.Create(filepath.Join(b.TempDir(), "raw"))
@@ -57,7 +57,7 @@ func BenchmarkApply(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer f.Close()
-		// A page for each tree that the change touches, about.
+		// About one page for each B-tree that the change writes.
 		data := make([]byte, 16*4096)
 		for b.Loop() {
 			if _, err := f.Write(data); err != nil {
@@ -89,7 +89,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// An import of 2,000 cells, 3 MB.
+// BenchmarkApplyImport measures an import of 2,000 cells, 3 MB.
 func BenchmarkApplyImport(b *testing.B) {
 	s := openAt(b, newPath(b))
 	b.SetBytes(3 << 20)
@@ -104,7 +104,7 @@ func BenchmarkApplyImport(b *testing.B) {
 	}
 }
 
-// All that is read of a session of 1,000 items, 2 MB.
+// BenchmarkRead measures the reads of a session of 1,000 items, 2 MB.
 func BenchmarkRead(b *testing.B) {
 	s := openAt(b, newPath(b))
 	c := sized("s", 1, 1000, 2<<20/1000)

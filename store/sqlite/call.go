@@ -16,13 +16,13 @@ import (
 type callRow struct {
 	store.Call
 
-	place  int64 // among those of its session, from 1
-	latest int64 // milliseconds; of all up to this one, the time at which the last was begun
+	place  int64 // position among the calls of its session, from 1
+	latest int64 // latest begin time of this and all earlier calls of the scope, in milliseconds
 }
 
-// Record implements [store.Calls]. Calls that are recorded at the same time wait for the
-// disk together, and with the changes and updates that are waiting. Once the writer has
-// begun with them they are written even if ctx ends before they are durable.
+// Record implements [store.Calls]. Concurrent calls of Record share a transaction with each other
+// and with waiting changes and updates. Once the writer has begun to write the calls, it completes
+// them even if ctx ends.
 func (s *database) Record(ctx context.Context, scope governance.Scope, calls []store.Call) error {
 	if err := errors.Join(ctx.Err(), store.ValidateCalls(calls)); err != nil {
 		return fmt.Errorf("record: %w", err)
@@ -40,7 +40,7 @@ func (s *database) Record(ctx context.Context, scope governance.Scope, calls []s
 	return nil
 }
 
-// record writes calls. What it has written when it fails is rolled back by its caller.
+// record writes calls. If it fails, its caller rolls back.
 func (w *writer) record(scope governance.Scope, calls []store.Call) error {
 	for i := range calls {
 		write := w.endCall
@@ -62,7 +62,7 @@ func (w *writer) callOf(scope governance.Scope, id string) (*callRow, error) {
 func (w *writer) beginCall(scope governance.Scope, c store.Call) error {
 	switch _, err := w.callOf(scope, c.ID); {
 	case err == nil:
-		return fmt.Errorf("it was begun already: %w", store.ErrConflict)
+		return fmt.Errorf("the id already exists: %w", store.ErrConflict)
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
@@ -84,7 +84,7 @@ func (w *writer) beginCall(scope governance.Scope, c store.Call) error {
 	}
 	own := callImprint(scope, r)
 	err := w.exec(insertCall, scope, r.Seq, c.ID, c.Session, r.place, c.State, c.Begun.UnixMilli(), r.latest, document(c.Intent), own.blob())
-	if isTaken(err) { // its number is, by one that has no place there
+	if isTaken(err) { // a row has the number that is due to be free
 		return damaged("the list of calls of scope %s", scope)
 	}
 	return err
@@ -98,7 +98,7 @@ func (w *writer) endCall(scope governance.Scope, c store.Call) error {
 	case err != nil:
 		return err
 	case !c.Ends(r.State):
-		return fmt.Errorf("it is %s already: %w", r.State, store.ErrConflict)
+		return fmt.Errorf("it has already ended as %s: %w", r.State, store.ErrConflict)
 	}
 	if r.State == store.CallIntent {
 		if err := w.exec(closeCall, scope); err != nil {
@@ -110,7 +110,7 @@ func (w *writer) endCall(scope governance.Scope, c store.Call) error {
 	return w.exec(updateCall, scope, r.Seq, c.State, c.Ended.UnixMilli(), document(c.Outcome), own.blob())
 }
 
-// scanCall returns the call in a row, if it is as it was written.
+// scanCall returns the call in a row and checks its imprint.
 func scanCall(scope governance.Scope, scan func(dest ...any) error) (*callRow, error) {
 	var r callRow
 	var begun int64
@@ -130,13 +130,13 @@ func scanCall(scope governance.Scope, scan func(dest ...any) error) (*callRow, e
 	return &r, nil
 }
 
-// A callList is a list of calls, each of which has a number there that is one less than
-// that of the one before it.
+// A callList describes a list of calls, newest first. Their numbers must count down to 1 without
+// a gap, so that a missing row is noticed.
 type callList struct {
-	query  string               // for its rows, the last first
-	total  string               // for how many there are
-	number func(*callRow) int64 // nil if they have none
-	args   []any                // of both, the scope first
+	query  string               // query for the rows
+	total  string               // query for the number of rows
+	number func(*callRow) int64 // number of a call in the list; nil if the calls are not numbered
+	args   []any                // arguments of both queries, the scope first
 }
 
 func allCalls(scope governance.Scope) *callList {
@@ -151,12 +151,12 @@ func openCalls(scope governance.Scope) *callList {
 	return &callList{selectOpenCalls, selectOpenCallTotal, nil, []any{scope}}
 }
 
-// callsBefore are the calls of a scope that were begun before one with a number.
+// callsBefore lists the calls of a scope with a Seq below seq.
 func callsBefore(scope governance.Scope, seq int64) *callList {
 	return &callList{selectCallsBefore, selectCallsBeforeTotal, func(r *callRow) int64 { return r.Seq }, []any{scope, seq}}
 }
 
-// Calls implements [store.Calls]. That one is missing shows where it would have been.
+// Calls implements [store.Calls]. At the place of a missing call it yields an error.
 func (s *database) Calls(ctx context.Context, scope governance.Scope, filter store.CallFilter) iter.Seq2[*store.Call, error] {
 	list := allCalls(scope)
 	switch {
@@ -186,7 +186,7 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 	})
 }
 
-// callNamed yields the call that has the id of a filter, if it fits.
+// callNamed yields the call with the id of the filter, if the filter selects it.
 func (s *database) callNamed(ctx context.Context, scope governance.Scope, filter *store.CallFilter) iter.Seq2[*store.Call, error] {
 	return stream(ctx, s, func(v view, emit func(*store.Call) error) error {
 		r, err := scanCall(scope, func(dest ...any) error { return v.row(selectCall, []any{scope, filter.ID}, dest...) })
@@ -202,7 +202,7 @@ func (s *database) callNamed(ctx context.Context, scope governance.Scope, filter
 
 // calls emits the calls of a list until emit returns an error.
 func (v view) calls(scope governance.Scope, list *callList, emit func(*callRow) error) error {
-	var left int64 // that are to come
+	var left int64 // number of calls still to come
 	if err := v.row(list.total, list.args, &left); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -223,7 +223,7 @@ func (v view) calls(scope governance.Scope, list *callList, emit func(*callRow) 
 	return err
 }
 
-// applyRewrites writes what was sent in place of what a client sent.
+// applyRewrites writes the rewrites of a change, which replace those of the same kind and chain.
 func (w *writer) applyRewrites(j *change) error {
 	for i := range j.c.Rewrites {
 		r := &j.c.Rewrites[i]
@@ -233,13 +233,13 @@ func (w *writer) applyRewrites(j *change) error {
 		j.total.rewrites.join(rewriteImprint(j.scope, j.id, r))
 		err := w.exec(insertRewrite, j.scope, j.id, r.Kind, r.Chain[:], r.Epoch, r.Messages, r.Cell)
 		if err != nil {
-			return during(err, "rewrite with cell %s", r.Cell)
+			return explainWrite(err, "rewrite with cell %s", r.Cell)
 		}
 	}
 	return nil
 }
 
-// takeRewrites takes out the rewrites that a statement deletes.
+// takeRewrites runs a statement that deletes rewrites, and removes them from the imprint.
 func (w *writer) takeRewrites(j *change, query string, args ...any) error {
 	return w.each(func(rows *sql.Rows) error {
 		r, err := scanRewrite(rows)
@@ -267,7 +267,7 @@ func (s *database) Rewrites(ctx context.Context, scope governance.Scope, id tran
 	})
 }
 
-// rewrites returns the rewrites of a session that is there, all of them.
+// rewrites returns all rewrites of an existing session.
 func (v view) rewrites(scope governance.Scope, id transcript.SessionID) (rewrites []*store.Rewrite, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
@@ -286,7 +286,8 @@ func (v view) rewrites(scope governance.Scope, id transcript.SessionID) (rewrite
 	return rewrites, err
 }
 
-// checkCalls reads all calls, by scope, by session, and those that are open.
+// checkCalls reads the lists of calls of each scope and session, and the lists of open calls, and
+// reports damage.
 func (c *checker) checkCalls() error {
 	type key struct {
 		scope   governance.Scope

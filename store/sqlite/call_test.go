@@ -17,14 +17,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A caller makes the records of calls of one session: each call begins, and then ends. They
-// follow from its name.
+// A caller makes the records of the calls of one session, each first as an intent and then as done.
+// The records depend only on its name.
 type caller struct {
 	name string
-	done int // records made
+	done int // number of records made
 }
 
-// next returns the record that follows.
+// next returns the next record.
 func (c *caller) next() store.Call {
 	c.done++
 	call := store.Call{
@@ -37,7 +37,8 @@ func (c *caller) next() store.Call {
 	return call
 }
 
-// playCalls records some calls, of which the last is open, and brings two rewrites to s0.
+// playCalls records five calls and intents for each of three sessions, the last call of each still
+// open, and adds two rewrites to session s0.
 func playCalls(ctx context.Context, s store.Store) error {
 	for _, name := range []string{"s0", "", "s1"} {
 		c := &caller{name: name}
@@ -62,8 +63,8 @@ func playCalls(ctx context.Context, s store.Store) error {
 	return err
 }
 
-// A call or a rewrite that was changed, added or taken out behind the driver's back is not
-// read as if nothing were, by whatever way, and Check finds it.
+// If a call or a rewrite was changed, added or deleted without the driver, each way to read it
+// fails or returns the original content, and Check reports it.
 func TestCallsNameDamage(t *testing.T) {
 	withoutRaces(t)
 	t.Parallel()
@@ -137,7 +138,7 @@ func callsOf(t *testing.T, s store.Store, filter store.CallFilter) (text string,
 	return text, nil
 }
 
-// Where the list of calls is damaged, nothing is added to it.
+// Record fails if the list of calls is damaged.
 func TestRecordAfterDamage(t *testing.T) {
 	t.Parallel()
 	for _, damage := range []string{
@@ -159,8 +160,7 @@ func TestRecordAfterDamage(t *testing.T) {
 	}
 }
 
-// Calls that are recorded at once wait for the disk together, with whatever else does, and
-// are refused one by one.
+// Of the concurrent records that share a transaction, only the invalid ones fail.
 func TestRecordSharesTransactions(t *testing.T) {
 	t.Parallel()
 	const writers = 20
@@ -182,7 +182,7 @@ func TestRecordSharesTransactions(t *testing.T) {
 	}
 }
 
-// A store of schema 7 has all that it had, and takes calls and rewrites from then on.
+// The migration of a store of schema 7 keeps its content and adds calls and rewrites.
 func TestMigrateTakesCalls(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -213,8 +213,7 @@ func TestMigrateTakesCalls(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord records the intents and the outcomes of calls, by one writer and by
-// many at once, and reads the last of a hundred thousand.
+// BenchmarkRecord measures Record for intents and outcomes of calls, with one and many writers.
 func BenchmarkRecord(b *testing.B) {
 	for _, writers := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
@@ -233,7 +232,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkCalls reads calls of a scope that has a hundred thousand.
+// BenchmarkCalls measures Calls in a scope with a hundred thousand calls.
 func BenchmarkCalls(b *testing.B) {
 	s := openAt(b, newPath(b))
 	const calls = 100_000

@@ -14,10 +14,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ignore is for queries whose rows do not matter.
+// ignore discards a row.
 func ignore(*sql.Rows) error { return nil }
 
-// A checker collects what is wrong with a database.
+// A checker collects the problems of a database.
 type checker struct {
 	view
 
@@ -28,8 +28,8 @@ func (c *checker) report(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// found reports an error that says that something is damaged or not there, and returns
-// every other. What was read otherwise would have failed with it, too.
+// found reports err as a problem of a scope if it is an ErrCorrupt or ErrNotFound, and returns
+// nil. It returns any other error.
 func (c *checker) found(err error, scope governance.Scope) error {
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
 		c.report("scope %s: %v", scope, err)
@@ -38,10 +38,9 @@ func (c *checker) found(err error, scope governance.Scope) error {
 	return err
 }
 
-// Check implements [store.Admin]. What it finds comes in this order: the
-// structure of the file, the schema, references, cells, sessions, scopes, calls, credentials,
-// the indexes of words. Whatever has an imprint is compared with it, as it is whenever it
-// is read.
+// Check implements [store.Admin]. It returns problems in this order: the structure of the file,
+// the schema, references, cells, sessions, scopes, calls, credentials, the indexes of words. It
+// compares every record that has an imprint with its imprint, as every read does.
 func (s *database) Check(ctx context.Context) (problems []string, err error) {
 	err = s.longView(ctx, func(v view) error {
 		c := &checker{view: v}
@@ -57,7 +56,7 @@ func (s *database) Check(ctx context.Context) (problems []string, err error) {
 		problems = append(problems, more...)
 	}
 	if errors.Is(err, store.ErrCorrupt) {
-		problems = append(problems, fmt.Sprintf("file: %v", err)) // too damaged to read on
+		problems = append(problems, fmt.Sprintf("file: %v", err)) // the damage prevents further reading
 		err = nil
 	}
 	if err != nil {
@@ -70,13 +69,13 @@ func (c *checker) check() error {
 	var errs []error
 	for _, err := range c.checks() {
 		if !isOfSchema(err) || len(c.problems) == 0 {
-			errs = append(errs, err) // else it was reported already
+			errs = append(errs, err) // otherwise checkSchema has reported it
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// isOfSchema reports whether an error is about a table or a column that is not there.
+// isOfSchema reports whether an error is about a missing table or column.
 func isOfSchema(err error) bool {
 	e, ok := errors.AsType[*engine.Error](err)
 	return ok && e.Code() == codes.SQLITE_ERROR
@@ -85,10 +84,9 @@ func isOfSchema(err error) bool {
 // checks returns the errors of all checks.
 func (c *checker) checks() []error {
 	return []error{
-		// The index keeps what it knows of its own structure with the
-		// connection, and looks whether it is still true at the beginning of a
-		// query, but not of a check. Without these queries it finds damage
-		// where another connection has written.
+		// FTS5 caches the structure of the index in each connection. It refreshes the cache
+		// at the beginning of a query, but not of an integrity check. Without this query the
+		// check would report damage after a write by another connection.
 		c.each(ignore, touchArtifactWords),
 		c.each(func(rows *sql.Rows) error {
 			var line string
@@ -106,28 +104,28 @@ func (c *checker) checks() []error {
 			if err := rows.Scan(&table, &rowid, &parent, &key); err != nil {
 				return err
 			}
-			c.report("table %s: a row refers to a %s that is not there", table, parent)
+			c.report("table %s: a row refers to a missing %s", table, parent)
 			return nil
 		}, checkForeignKeys),
 		c.checkCells(),
 		c.checkEdges(),
 		c.checkSums(checkEntries, "is at revision %d, its journal has %d entries"),
-		c.checkSums(checkItems, "has %d items, the last says there are %d"),
+		c.checkSums(checkItems, "has %d items, by the number of the last there are %d"),
 		c.checkSums(checkTokens, "its head has %d tokens, its blocks %d"),
 		c.checkSums(checkBlocks, "its head has %d blocks, there are %d"),
 		c.checkSessions(),
 		c.checkSegments(),
 		c.checkScopeSums(checkLog, "is at version %d, its log has %d entries"),
-		c.checkScopeSums(checkArtifacts, "the last place is %d, there are %d artifacts"),
-		c.checkScopeSums(checkNames, "artifact at place %d, of %d, has another name of its scope"),
-		c.checkScopeSums(checkIndexed, "place %d, of %d, is in the index and has no artifact"),
+		c.checkScopeSums(checkArtifacts, "the last position is %d, there are %d artifacts"),
+		c.checkScopeSums(checkNames, "the artifact at position %d has the wrong name of the scope (%d in all)"),
+		c.checkScopeSums(checkIndexed, "position %d is in the index and has no artifact (%d in all)"),
 		c.checkScopes(),
 		c.checkCalls(),
 		c.checkCredentials(),
 	}
 }
 
-// checkMigrations reports whether the steps on record are those that there are.
+// checkMigrations reports differences between the recorded migrations and those of this program.
 func (c *checker) checkMigrations() error {
 	next := 0
 	err := c.each(func(rows *sql.Rows) error {
@@ -135,13 +133,13 @@ func (c *checker) checkMigrations() error {
 		var name string
 		err := rows.Scan(&version, &name)
 		if err == nil && (version != next+1 || next >= len(c.s.steps) || name != c.s.steps[next].name) {
-			c.report("schema: migration %d is on record as %q", version, name)
+			c.report("schema: migration %d is recorded as %q", version, name)
 		}
 		next++
 		return err
 	}, selectMigrations)
 	if err == nil && next != len(c.s.steps) {
-		c.report("schema: %d migrations are on record, there were %d", next, len(c.s.steps))
+		c.report("schema: %d migrations are recorded, want %d", next, len(c.s.steps))
 	}
 	return err
 }
@@ -155,13 +153,13 @@ func (c *checker) checkCells() error {
 			return err
 		}
 		if !same(cellImprint(scope, &row, id), row.own) {
-			c.report("scope %s: cell %s is not as it was written", scope, id)
+			c.report("scope %s: cell %s does not match its checksum", scope, id)
 		}
 		if _, holds := row.cell(id); row.state != cellPurged && !holds {
 			c.report("scope %s: cell %s: its commitment does not match the body", scope, id)
 		}
 		if row.state == cellPurged && (row.salt != nil || row.body != nil) {
-			c.report("scope %s: cell %s: it was purged, and something of it is there", scope, id)
+			c.report("scope %s: cell %s was purged, but its salt or body is still stored", scope, id)
 		}
 		return nil
 	}, selectAllCells)
@@ -183,13 +181,13 @@ func (c *checker) checkEdges() error {
 		var want imprint
 		err := rows.Scan(&scope, &want)
 		if err == nil && totals[scope] != want {
-			c.report("scope %s: the list of what was made from what is not as it was written", scope)
+			c.report("scope %s: the list of edges between cells does not match its checksum", scope)
 		}
 		return err
 	}, selectEdgeTotals)
 }
 
-// checkSessions reads all that belongs to each session.
+// checkSessions reads all records of each session, and reports damage.
 func (c *checker) checkSessions() error {
 	type key struct {
 		scope governance.Scope
@@ -211,13 +209,13 @@ func (c *checker) checkSessions() error {
 		var own imprint
 		err := rows.Scan(&doc, &scope, &ref.Session, &ref.Block, &own)
 		if err == nil && !same(docImprint(doc, scope, ref), own) {
-			c.report("scope %s: session %s: the index of block %s is not as it was written", scope, ref.Session, ref.Block)
+			c.report("scope %s: session %s: the index entry of block %s does not match its checksum", scope, ref.Session, ref.Block)
 		}
 		return err
 	}, selectAllDocs)
 }
 
-// checkSession returns what is wrong with a session.
+// checkSession returns the damage of a session as an error.
 func (c *checker) checkSession(scope governance.Scope, id transcript.SessionID) error {
 	h, err := c.head(scope, id)
 	if err != nil {
@@ -231,7 +229,7 @@ func (c *checker) checkSession(scope governance.Scope, id transcript.SessionID) 
 	return errors.Join(itemsErr, blocksErr, linesErr, entriesErr, rewritesErr)
 }
 
-// checkScopes reads all that belongs to each scope.
+// checkScopes reads the artifacts, manifests and log of each scope, and reports damage.
 func (c *checker) checkScopes() error {
 	all, err := column[governance.Scope](c.each, selectAllScopes)
 	if err != nil {
@@ -258,7 +256,7 @@ func (c *checker) checkScope(scope governance.Scope) error {
 		return nil
 	})
 	if err == nil && held != r.held {
-		err = damaged("how many are held")
+		err = damaged("the number of held artifacts")
 	}
 	var ids []string
 	manifests, listErr := c.manifests(scope, r, "")
@@ -283,14 +281,14 @@ func (c *checker) checkScope(scope governance.Scope) error {
 	return nil
 }
 
-// checkCredentials reports each credential that cannot be read.
+// checkCredentials reports missing, invalid and damaged credentials.
 func (c *checker) checkCredentials() error {
 	var have, want int
 	if err := c.row(selectCredentialCounts, nil, &have, &want); err != nil {
 		return err
 	}
 	if have != want {
-		c.report("%d credentials are there, %d were made", have, want)
+		c.report("there are %d credentials, want %d", have, want)
 	}
 	return c.each(func(rows *sql.Rows) error {
 		r, err := readCredential(rows.Scan)
@@ -306,7 +304,7 @@ func (c *checker) checkCredentials() error {
 	}, selectCredentials)
 }
 
-// checkScopeSums reports each scope for which two numbers are wrong.
+// checkScopeSums reports each row of query: a scope and two numbers. problem is their format.
 func (c *checker) checkScopeSums(query, problem string) error {
 	return c.each(func(rows *sql.Rows) error {
 		var scope string
@@ -319,7 +317,8 @@ func (c *checker) checkScopeSums(query, problem string) error {
 	}, query)
 }
 
-// checkSums reports each session for which two numbers differ.
+// checkSums reports each row of query: a scope, a session and two numbers that differ. problem is
+// the format of the numbers.
 func (c *checker) checkSums(query, problem string) error {
 	return c.each(func(rows *sql.Rows) error {
 		var scope, session string
@@ -332,8 +331,8 @@ func (c *checker) checkSums(query, problem string) error {
 	}, query)
 }
 
-// checkWords compares the indexes of words with what was put into them. It reads them
-// through a connection of its own, which may have tables for the time being.
+// checkWords compares the words in the index of artifacts with the recorded sums of words. It uses
+// a connection of its own, because it needs a temporary table.
 func (s *database) checkWords(ctx context.Context) (problems []string, err error) {
 	db, err := connect(s.path, s.busy, s.how)
 	if err != nil {
@@ -348,7 +347,7 @@ func (s *database) checkWords(ctx context.Context) (problems []string, err error
 				return fmt.Errorf("index %s: %w", x.index, err)
 			}
 			if wrong > 0 {
-				problems = append(problems, fmt.Sprintf("index %s: the words of %d texts are not those that were put into it", x.index, wrong))
+				problems = append(problems, fmt.Sprintf("index %s: the words of %d texts differ from those that were written", x.index, wrong))
 			}
 		}
 		return nil
@@ -356,13 +355,13 @@ func (s *database) checkWords(ctx context.Context) (problems []string, err error
 	return problems, s.explain(err)
 }
 
-// compareWords returns of how many texts the words in an index are not those that were
-// put into it, given a query for the sums of these.
+// compareWords returns the number of texts whose words in an index differ from those that were
+// written. query returns the recorded sum of words for each text.
 func compareWords(ctx context.Context, conn *sql.Conn, index, query string) (wrong int, err error) {
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf(createVocabulary, index)); err != nil {
 		return 0, err
 	}
-	// One view for both.
+	// One transaction, so that both queries see the same state.
 	if _, err := conn.ExecContext(ctx, beginReading); err != nil {
 		return 0, err
 	}

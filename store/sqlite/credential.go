@@ -34,7 +34,7 @@ func (s *database) AddCredential(ctx context.Context, t *store.Credential) error
 		return w.exec(countCredentials, 1)
 	}})
 	if isTaken(err) {
-		err = fmt.Errorf("it is there already: %w", store.ErrConflict)
+		err = fmt.Errorf("the id already exists: %w", store.ErrConflict)
 	}
 	return s.ofCredential(t.ID, err)
 }
@@ -42,7 +42,7 @@ func (s *database) AddCredential(ctx context.Context, t *store.Credential) error
 // RevokeCredential implements [store.Credentials].
 func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time) error {
 	if at.IsZero() {
-		return fmt.Errorf("credential %s: it cannot be revoked from never on", id)
+		return fmt.Errorf("credential %s: the time of its revocation is zero", id)
 	}
 	err := s.submit(&job{ctx: ctx, write: func(w *writer) error {
 		row, err := readCredential(func(dest ...any) error { return w.row(selectCredential, []any{id}, dest...) })
@@ -51,7 +51,7 @@ func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time
 		}
 		intact := row.intact()
 		row.Revoked, row.Hash = at, make([]byte, store.HashSize)
-		if intact { // else nothing shall say that it is as it was written
+		if intact { // a new imprint would hide damage of the row
 			row.own = credentialImprint(&row.Credential, row.scopes, row.permissions)
 		}
 		return w.exec(revokeCredential, id, at.UnixMilli(), row.own.blob(), row.Hash)
@@ -104,7 +104,7 @@ type credentialRow struct {
 	own                 imprint
 }
 
-// intact reports whether the row is as it was written.
+// intact reports whether the row matches its imprint.
 func (r *credentialRow) intact() bool {
 	return same(credentialImprint(&r.Credential, r.scopes, r.permissions), r.own)
 }
@@ -127,7 +127,7 @@ func readCredential(scan func(dest ...any) error) (*credentialRow, error) {
 	return &r, nil
 }
 
-// scanCredential returns the credential in a row, if it is as it was written.
+// scanCredential returns the credential in a row and checks its imprint.
 func scanCredential(scan func(dest ...any) error) (*store.Credential, error) {
 	r, err := readCredential(scan)
 	if err != nil {
@@ -142,15 +142,15 @@ func scanCredential(scan func(dest ...any) error) (*store.Credential, error) {
 	return &r.Credential, nil
 }
 
-// parse reads what the credential allows.
+// parse decodes the scopes and permissions.
 func (r *credentialRow) parse() error {
 	if err := errors.Join(json.Unmarshal([]byte(r.scopes), &r.Scopes), json.Unmarshal([]byte(r.permissions), &r.Permissions)); err != nil {
-		return fmt.Errorf("credential %s: %w: what it allows cannot be read: %w", r.ID, store.ErrCorrupt, err)
+		return fmt.Errorf("credential %s: %w: its scopes or permissions cannot be parsed: %w", r.ID, store.ErrCorrupt, err)
 	}
 	return nil
 }
 
-// ofCredential says which credential an error is about.
+// ofCredential adds the id of a credential to err, and turns [sql.ErrNoRows] into an ErrNotFound.
 func (s *database) ofCredential(id string, err error) error {
 	switch {
 	case err == nil:
@@ -161,7 +161,7 @@ func (s *database) ofCredential(id string, err error) error {
 	return fmt.Errorf("credential %s: %w", id, s.explain(err))
 }
 
-// millisOf returns a time as a value, NULL if it is zero.
+// millisOf returns a time as a value to bind: milliseconds, or NULL if it is zero.
 func millisOf(t time.Time) any {
 	if t.IsZero() {
 		return nil

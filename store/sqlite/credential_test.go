@@ -20,13 +20,13 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// credentialOf returns a credential whose id says whose it is.
+// credentialOf returns a valid credential with the given id.
 func credentialOf(id string) *store.Credential {
 	return &store.Credential{ID: id, Hash: make([]byte, store.HashSize), Actor: "ci", Created: epoch, Note: "note of " + id}
 }
 
-// What a store of schema 3 has stays, and it has credentials from then on; they outlive
-// whoever wrote them, and are in a backup.
+// The migration of a store of schema 3 keeps its content and adds credentials. Credentials survive
+// Close and are in a backup.
 func TestCredentialsAreKept(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -74,13 +74,12 @@ func TestCredentialsAreKept(t *testing.T) {
 	}
 }
 
-// A credential that was tampered with allows nothing that can be read, and Check finds
-// it.
+// A damaged credential cannot be read, and Check reports it.
 func TestCredentialsThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	for damage, want := range map[string]string{
-		`UPDATE token SET scopes = '{"a": 1}'`:  "credential tok_1: store is damaged: what it allows cannot be read",
-		`UPDATE token SET permissions = '[1]'`:  "credential tok_1: store is damaged: what it allows cannot be read",
+		`UPDATE token SET scopes = '{"a": 1}'`:  "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
+		`UPDATE token SET permissions = '[1]'`:  "credential tok_1: store is damaged: its scopes or permissions cannot be parsed",
 		`UPDATE token SET actor = ''`:           "credential tok_1 has no actor",
 		`UPDATE token SET hash = x'00'`:         "credential tok_1: the hash has 1 bytes, want 32",
 		`DROP INDEX token_by_age`:               "schema: index token_by_age differs from its migration",
@@ -102,8 +101,8 @@ func TestCredentialsThatAreDamaged(t *testing.T) {
 	}
 }
 
-// A place that is none of the scope, as only an index has that somebody changed, leads to no
-// text of another scope.
+// DocsAt drops positions out of range, which only a tampered index can have and which would
+// lead to the artifacts of another scope.
 func TestDocsStayInTheirScope(t *testing.T) {
 	const base = 5 << 40
 	got := sqlite.DocsAt(base, []int64{7, 0, -1, 7, 1<<40 - 1, 1 << 40, 2})

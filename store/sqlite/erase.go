@@ -9,11 +9,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// applyStatus writes the status of a session, and which cells a change of it brings.
+// applyStatus writes the status of a session, and the list of cells that the change adds.
 func (w *writer) applyStatus(j *change) error {
 	for i := range j.c.Cells {
 		if err := w.exec(insertSessionCell, j.scope, j.id, j.c.Cells[i].ID); err != nil {
-			return during(err, "cell %s", j.c.Cells[i].ID)
+			return explainWrite(err, "cell %s", j.c.Cells[i].ID)
 		}
 	}
 	switch {
@@ -25,8 +25,8 @@ func (w *writer) applyStatus(j *change) error {
 	return nil
 }
 
-// erase takes out the lines of a contract, the rewrites, and what the blocks of a session
-// are findable by: each segment that has words of it, or words that were replaced, is written anew.
+// erase deletes the contract, the rewrites and the index entries of a session, if the change
+// demands that. It rewrites each index segment that has words of the session or of replaced docs.
 func (w *writer) erase(j *change) error {
 	if !j.c.Erase {
 		return nil

@@ -29,8 +29,8 @@ func OpenWith(ctx context.Context, path string, steps []Migration) (store.Databa
 	return open(ctx, path, nil, steps)
 }
 
-// Idle returns how many connections for reading are kept, and how many were closed
-// because there were more than that.
+// Idle returns how many free connections for reading the pool keeps, and how many it has closed
+// because it had enough.
 func Idle(s store.Database) (kept int, closed int64) {
 	p := s.(*database).readers
 	p.mu.Lock()
@@ -38,7 +38,8 @@ func Idle(s store.Database) (kept int, closed int64) {
 	return len(p.free), p.surplus
 }
 
-// LimitPages says how many pages the file of a store may have, and no fewer than it has.
+// LimitPages limits the file of a store to a number of pages, or to its present size if that is
+// larger.
 func LimitPages(s store.Database, pages int) error {
 	return s.(*database).submit(&job{ctx: context.Background(), write: func(w *writer) error {
 		var now int
@@ -46,8 +47,7 @@ func LimitPages(s store.Database, pages int) error {
 	}})
 }
 
-// Nests reports whether a store has ever written within a savepoint. Nothing may be
-// writing.
+// Nests reports whether a store has ever written within a savepoint. No write may be running.
 func Nests(s store.Database) bool { return s.(*database).writer.stmts[savepoint] != nil }
 
 // A Step is a change of a session at a revision.
@@ -57,8 +57,8 @@ type Step struct {
 	C  *store.Change
 }
 
-// Together makes changes in one transaction, and returns what became of each. Nothing else
-// may be writing.
+// Together applies changes in one transaction, and returns the error of each. No other write may
+// be running.
 func Together(ctx context.Context, s store.Database, scope governance.Scope, steps ...Step) (errs []error) {
 	queue := make(chan *job, len(steps))
 	var jobs []*job
@@ -91,5 +91,5 @@ func Segments(ctx context.Context, s store.Database, scope governance.Scope) (n 
 // LargeRows is largeRows.
 const LargeRows = largeRows
 
-// DocsAt returns the docs at some places of a scope.
+// DocsAt is docsAt.
 func DocsAt(base int64, places []int64) []int64 { return docsAt(base, places) }

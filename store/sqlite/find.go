@@ -42,8 +42,9 @@ func (s *database) Find(ctx context.Context, scope governance.Scope, prefix stri
 	})
 }
 
-// after returns the first string that is greater than all with the prefix, or, if there
-// is none, a blob, which is greater than all strings. Both are a bound that an index takes.
+// after returns the least string that is greater than all strings with the prefix. If there is
+// none, it returns an empty blob, which SQLite orders after all strings. It is the upper bound of
+// a range in an index.
 func after(prefix string) any {
 	b := []byte(prefix)
 	for len(b) > 0 && b[len(b)-1] == 0xff {
@@ -56,8 +57,8 @@ func after(prefix string) any {
 	return string(b)
 }
 
-// indexWords returns the words of a text as the index of artifacts takes them: each once,
-// with the mark of its scope.
+// indexWords returns the words of text as they are written to the index of artifacts: each once,
+// after the mark of its scope, separated by spaces.
 func indexWords(scope governance.Scope, text string) string {
 	mark := mark(scope)
 	seen := make(map[string]bool)
@@ -73,9 +74,9 @@ func indexWords(scope governance.Scope, text string) string {
 	return b.String()
 }
 
-// markSize is how many bytes a mark has.
+// markSize is the size of a mark in bytes.
 const markSize = 8
 
-// mark returns what stands before each word of a scope in the index, so that
-// a search reads the postings of its own scope only.
+// mark returns the prefix of each word of a scope in the index of artifacts, so that a search
+// reads only the postings of its own scope. It is a short digest of the name of the scope.
 func mark(scope governance.Scope) string { return digest.Of([]byte(scope)).Short() }

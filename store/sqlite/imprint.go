@@ -14,18 +14,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// imprintSize is how many bytes an imprint has.
+// imprintSize is the size of an imprint in bytes.
 const imprintSize = 16
 
-// An imprint is a short digest of a row. It is kept beside the row and compared
-// whenever the row is read. The XOR of the imprints of rows, each with a key of its
-// own, is an imprint of their list: one row more, less or other shows.
+// An imprint is a checksum of a row, stored with the row and compared whenever the row is read.
+// The XOR of the imprints of the rows of a list is the imprint of the list; it changes when a row
+// is added, removed or changed, because each row contains its own key.
 //
-// No key is in it: it tells damage, and not that somebody who can write to the file
-// has taken the trouble to make new imprints.
+// An imprint has no secret. It detects damage, but not a deliberate change by a writer who also
+// computes new imprints.
 type imprint [imprintSize]byte
 
-// join adds a row to the list that p is of, or takes it out.
+// join adds a row to the list whose imprint p is, or removes it if the list has the row.
 func (p *imprint) join(row imprint) {
 	for i, b := range row {
 		p[i] ^= b
@@ -35,7 +35,7 @@ func (p *imprint) join(row imprint) {
 // blob returns an imprint as a value to bind.
 func (p *imprint) blob() []byte { return p[:] }
 
-// Scan implements [sql.Scanner]. What is no imprint is one that nothing has.
+// Scan implements [sql.Scanner]. It reads an invalid value as the zero imprint, which no row has.
 func (p *imprint) Scan(value any) error {
 	*p = imprint{}
 	if b, ok := value.([]byte); ok && len(b) == imprintSize {
@@ -46,15 +46,15 @@ func (p *imprint) Scan(value any) error {
 
 var _ sql.Scanner = (*imprint)(nil)
 
-// A flag is a column that is 0 or 1. Anything else is damage: a query for those that are
-// set would not agree with what is read.
+// A flag is a column that is 0 or 1. Scan reports any other value as damage, because queries
+// would treat it otherwise than Go code does.
 type flag bool
 
 // Scan implements [sql.Scanner].
 func (f *flag) Scan(value any) error {
 	n, ok := value.(int64)
 	if !ok || n != 0 && n != 1 {
-		return fmt.Errorf("a flag is %v: %w", value, store.ErrCorrupt)
+		return fmt.Errorf("a flag is %v, want 0 or 1: %w", value, store.ErrCorrupt)
 	}
 	*f = n == 1
 	return nil
@@ -62,8 +62,8 @@ func (f *flag) Scan(value any) error {
 
 var _ sql.Scanner = (*flag)(nil)
 
-// A record is a row in the form that is digested: its values in the order of the
-// columns, each with its type and its length.
+// A record is the encoding of a row from which its imprint is computed: its values in a fixed
+// order, each with its type and length.
 type record []byte
 
 // recordOf begins the record of a row of a table.
@@ -81,7 +81,7 @@ func (r record) text(texts ...string) record {
 func (r record) number(numbers ...int64) record {
 	for _, n := range numbers {
 		r = append(r, 'n')
-		r = binary.BigEndian.AppendUint64(r, uint64(n)) //nolint:gosec // any 64 bits will do
+		r = binary.BigEndian.AppendUint64(r, uint64(n)) //nolint:gosec // only the bits matter
 	}
 	return r
 }
@@ -97,7 +97,7 @@ func (r record) flag(flags ...bool) record {
 	return r
 }
 
-// blob adds bytes; nil is NULL.
+// blob adds bytes, or NULL if b is nil.
 func (r record) blob(b []byte) record {
 	if b == nil {
 		return append(r, '0')
@@ -107,7 +107,7 @@ func (r record) blob(b []byte) record {
 	return append(r, b...)
 }
 
-// value adds what is bound to a statement, or was read without saying as what.
+// value adds a value whose type is known only at run time, such as one for an optional column.
 func (r record) value(v any) record {
 	switch v := v.(type) {
 	case nil:
@@ -147,8 +147,8 @@ func itemImprint(scope governance.Scope, session transcript.SessionID, at int64,
 	return recordOf("item").text(string(scope), string(session)).number(at).text(string(cell)).imprint()
 }
 
-// blockImprint returns the imprint of a block with its cells, given its tools as they
-// are stored.
+// blockImprint returns the imprint of a block with its cells. tools is the stored JSON of its
+// tools.
 func blockImprint(scope governance.Scope, session transcript.SessionID, b *store.Block, tools string) imprint {
 	r := recordOf("block").text(string(scope), string(session), string(b.ID)).number(int64(b.Turn)).
 		text(string(b.Kind), tools).number(int64(b.Tokens)).text(string(b.State), b.Form).
@@ -156,7 +156,7 @@ func blockImprint(scope governance.Scope, session transcript.SessionID, b *store
 	for _, id := range b.Cells {
 		r = r.text(string(id))
 	}
-	if b.Earlier != 0 { // until schema 6 there was no such number
+	if b.Earlier != 0 { // imprints of schema 6 and older do not have it
 		r = r.number(int64(b.Earlier))
 	}
 	return r.imprint()
@@ -189,7 +189,7 @@ func docImprint(doc int64, scope governance.Scope, ref store.BlockRef) imprint {
 	return recordOf("doc").number(doc).text(string(scope), string(ref.Session), string(ref.Block)).imprint()
 }
 
-// artifactImprint returns the imprint of an artifact, given its key and that of the
+// artifactImprint returns the imprint of an artifact. doc is its key, and key is the key of the
 // update that wrote it.
 func artifactImprint(doc, key int64, a *store.Artifact) imprint {
 	expires := record{}.blob(nil)
@@ -202,8 +202,7 @@ func artifactImprint(doc, key int64, a *store.Artifact) imprint {
 	return append(r, expires...).text(a.Address).blob(a.Gate).imprint()
 }
 
-// manifestImprint returns the imprint of a manifest without its body and its uses, given
-// its key.
+// manifestImprint returns the imprint of a manifest without its body and its uses. key is its key.
 func manifestImprint(key int64, m *store.Manifest) imprint {
 	return recordOf("manifest").number(key).text(m.ID, string(m.Session)).number(m.Created.UnixMilli()).
 		text(m.Format, string(m.Tier)).number(int64(m.Budget), int64(m.Total)).blob(m.Seal[:]).imprint()
@@ -226,13 +225,14 @@ func outcomeImprint(key, manifest int64, o *store.ContextOutcome) imprint {
 	return recordOf("outcome").number(key, manifest).text(string(o.Actor)).number(o.Time.UnixMilli()).blob(o.Data).imprint()
 }
 
-// credentialImprint returns the imprint of a credential, given what it allows as it is stored.
+// credentialImprint returns the imprint of a credential. scopes and permissions are the stored
+// JSON.
 func credentialImprint(t *store.Credential, scopes, permissions string) imprint {
 	r := recordOf("token").text(t.ID).blob(t.Hash).text(string(t.Actor), scopes, permissions, t.Note).number(t.Created.UnixMilli())
 	return r.value(millisOf(t.Expires)).value(millisOf(t.Revoked)).imprint()
 }
 
-// wordSum returns a sum over the words of a block and how often it has them.
+// wordSum returns the checksum of the words of a block with their frequencies.
 func wordSum(words map[string]uint32) (sum int64) {
 	for word, n := range words {
 		sum += wordValue([]byte(word)) * int64(n)
@@ -240,7 +240,8 @@ func wordSum(words map[string]uint32) (sum int64) {
 	return sum
 }
 
-// fieldSum returns a sum over words as the index of artifacts takes them, in any order.
+// fieldSum returns the checksum of words separated by spaces, which does not depend on their
+// order.
 func fieldSum(words string) (sum int64) {
 	for word := range strings.FieldsSeq(words) {
 		sum += wordValue([]byte(word))
@@ -248,19 +249,19 @@ func fieldSum(words string) (sum int64) {
 	return sum
 }
 
-// wordValue returns what one word adds to a sum.
+// wordValue returns the summand of one word in a checksum of words.
 func wordValue(word []byte) int64 {
 	h := fnv.New64a()
-	h.Write(word)           // a hash takes everything
-	return int64(h.Sum64()) //nolint:gosec // any 64 bits will do
+	h.Write(word)           // never fails
+	return int64(h.Sum64()) //nolint:gosec // only the bits matter
 }
 
-// damaged says that a row or a list is not as it was written.
+// damaged is the error for a row or a list that does not match its imprint.
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("%s is not as it was written: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
+	return fmt.Errorf("%s does not match its checksum: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
 }
 
-// same reports whether two imprints are equal, and those of something.
+// same reports whether two imprints are equal and not zero.
 func same(have, want imprint) bool {
 	return have == want && !bytes.Equal(have[:], make([]byte, imprintSize))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Statements of the migration that makes imprints of what is there.
+// Statements of the migration that computes the imprints of all existing rows.
 const (
 	oldCells    = `SELECT rowid, scope, cell_id, kind, state, commitment FROM cell`
 	imprintCell = `UPDATE cell SET imprint = ?2 WHERE rowid = ?1`
@@ -49,7 +49,7 @@ const (
 	imprintToken    = `UPDATE token SET imprint = ?2 WHERE token_id = ?1`
 )
 
-// imprintAll makes imprints of all rows as they are.
+// imprintAll computes and writes the imprints of all existing rows.
 func imprintAll(w *writer) error {
 	for _, part := range []func(*writer) error{
 		imprintCells, imprintEdges, imprintSessions, imprintEntries, imprintDocs,
@@ -114,7 +114,7 @@ func imprintSessions(w *writer) error {
 	}, oldSessions)
 }
 
-// imprintLists makes imprints of the lists of a session.
+// imprintLists computes and writes the imprints of the lists of a session, and of its blocks.
 func imprintLists(w *writer, scope governance.Scope, id transcript.SessionID) error {
 	var total sessionTotal
 	err := w.each(func(rows *sql.Rows) error {
@@ -271,14 +271,14 @@ func imprintTokens(w *writer) error {
 	}, selectCredentials)
 }
 
-// Words of an index, by fts5vocab, which goes into the connection's own database.
+// Statements that read the words of an FTS5 index with a temporary table fts5vocab.
 const (
 	createVocabulary = `CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, %s, instance)`
 	selectVocabulary = `SELECT doc, term FROM temp.vocabulary`
 	dropVocabulary   = `DROP TABLE temp.vocabulary`
 )
 
-// wordSums returns the sum over the words of each row of an index.
+// wordSums returns the checksum of the words of each row of an index.
 func (w *writer) wordSums(index string) (sums map[int64]int64, err error) {
 	query := func(q string) func(f func(*sql.Rows) error) error {
 		return func(f func(*sql.Rows) error) error { return w.each(f, q) }
@@ -290,12 +290,13 @@ func (w *writer) wordSums(index string) (sums map[int64]int64, err error) {
 	return sums, errors.Join(err, w.forget(), w.exec(dropVocabulary), w.forget())
 }
 
-// sumWords sums the words of each row of an index, given a query for them.
+// sumWords returns the checksum of the words of each row of an index. each runs a query for the
+// rows and their words.
 func sumWords(each func(f func(*sql.Rows) error) error) (map[int64]int64, error) {
 	sums := make(map[int64]int64)
 	return sums, each(func(rows *sql.Rows) error {
 		var doc int64
-		var word sql.RawBytes // until the next row
+		var word sql.RawBytes // valid until the next row
 		err := rows.Scan(&doc, &word)
 		sums[doc] += wordValue(word)
 		return err

@@ -24,27 +24,27 @@ import (
 )
 
 const (
-	// killCycles sets how often TestKill kills. The default is for haste.
+	// killCycles sets the number of cycles of TestKill. The default is small, to be fast.
 	killCycles = "CARREL_KILL_CYCLES"
 
-	// These make a child of the test binary: the path of the store, the number
-	// of the cycle, and whether the store is to be broken.
+	// Variables that make a run of the test binary a child: the path of the store, the number
+	// of the cycle, and whether the store acknowledges too early.
 	childPath   = "CARREL_KILL_CHILD_PATH"
 	childCycle  = "CARREL_KILL_CHILD_CYCLE"
 	childBroken = "CARREL_KILL_CHILD_BROKEN"
 
 	killScope     = governance.Scope("kill/test")
-	killWriters   = 6   // of sessions
-	killAuthors   = 3   // of artifacts
-	killCallers   = 2   // of calls
-	killChanges   = 25  // of a session, before the next begins
-	checkEach     = 50  // cycles
-	controlCycles = 100 // within which the broken store must be caught
+	killWriters   = 6   // writers of sessions
+	killAuthors   = 3   // writers of artifacts
+	killCallers   = 2   // writers of calls
+	killChanges   = 25  // changes of a session before its writer begins the next
+	checkEach     = 50  // number of cycles between two runs of Check
+	controlCycles = 100 // number of cycles within which the broken store must be caught
 )
 
-// An acknowledged change survives the death of the process: a child writes, is
-// killed at a random moment, and the store that it leaves is compared with what
-// the child was told.
+// An acknowledged change survives the death of the process. A child writes until the test kills it
+// at a random moment; then the test compares the store with the changes that were acknowledged to
+// the child.
 func TestKill(t *testing.T) {
 	cycles := 12
 	if raceDetector {
@@ -72,8 +72,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKill would notice a store that acknowledges too early: this one does, and
-// is caught.
+// A control for TestKill: its method detects a store that acknowledges before it commits.
 func TestKillNotices(t *testing.T) {
 	if raceDetector {
 		t.Skip("the child is too slow to be caught in the act")
@@ -88,11 +87,11 @@ func TestKillNotices(t *testing.T) {
 	t.Errorf("a store that acknowledges before it commits was not caught in %d cycles, %d changes", controlCycles, k.total)
 }
 
-// A killer has a store and children that write to it, one after the other.
+// A killer runs children that write to one store, one after the other.
 type killer struct {
 	path  string
 	rng   *rand.Rand
-	total int // changes acknowledged
+	total int // number of acknowledged changes
 }
 
 func newKiller(t *testing.T) *killer {
@@ -101,7 +100,7 @@ func newKiller(t *testing.T) *killer {
 	return &killer{path: filepath.Join(t.TempDir(), "carrel.db"), rng: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// cycle runs a child until it is killed and returns what is wrong afterwards.
+// cycle runs a child until it is killed, and returns the problems of the store afterwards.
 func (k *killer) cycle(t *testing.T, n int, broken bool) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -122,7 +121,7 @@ func (k *killer) cycle(t *testing.T, n int, broken bool) []string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	moment := time.Duration(k.rng.IntN(2) * k.rng.IntN(2000)) // half of the time at once
+	moment := time.Duration(k.rng.IntN(2) * k.rng.IntN(2000)) // 0 in half of the cycles
 	acked := k.killAfter(stdout, cmd.Process, 1+k.rng.IntN(150), moment*time.Microsecond)
 	if err := cmd.Wait(); err == nil || stderr.Len() > 0 || len(acked) == 0 {
 		t.Fatalf("cycle %d: the child ended by itself: %v\n%s", n, err, stderr.String())
@@ -130,9 +129,9 @@ func (k *killer) cycle(t *testing.T, n int, broken bool) []string {
 	return k.verify(t, n, acked)
 }
 
-// killAfter reads acknowledgments, kills the child a moment after the given
-// number of them, and returns the last revision of each session and the number
-// of updates of each author of which the child was told.
+// killAfter reads acknowledgments and kills the child a moment after the given number of them. It
+// returns the last acknowledged number by name: the revision of each session, the updates of each
+// author and the records of each caller.
 func (k *killer) killAfter(acks io.Reader, child *os.Process, count int, moment time.Duration) map[transcript.SessionID]store.Revision {
 	acked := make(map[transcript.SessionID]store.Revision)
 	lines := bufio.NewScanner(acks)
@@ -140,14 +139,14 @@ func (k *killer) killAfter(acks io.Reader, child *os.Process, count int, moment 
 		var id transcript.SessionID
 		var revision store.Revision
 		if _, err := fmt.Sscanf(lines.Text(), "ack %s %d", &id, &revision); err != nil {
-			continue // of package testing
+			continue // a line of package testing
 		}
 		acked[id] = max(acked[id], revision)
 		k.total++
 		if n++; n < count {
 			continue
 		}
-		// If the child is dead already, Wait tells.
+		// If the child is already dead, Wait returns its error.
 		if moment == 0 {
 			_ = child.Kill()
 		} else if n == count {
@@ -157,7 +156,7 @@ func (k *killer) killAfter(acks io.Reader, child *os.Process, count int, moment 
 	return acked
 }
 
-// verify returns what is wrong with what a cycle wrote.
+// verify returns the problems in the records that a cycle wrote.
 func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]store.Revision) (problems []string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), k.path, nil)
@@ -181,7 +180,7 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 	maps.Copy(found, updates(t, s, cycle))
 	maps.Copy(found, records(t, s, cycle))
 	for id, revision := range acked {
-		// A writer waits for each change, so one more may have been made.
+		// A writer waits for each change, so at most one unacknowledged change may be stored.
 		if have := found[id]; have < revision || have > revision+1 {
 			problems = append(problems, fmt.Sprintf("session %s is at revision %d, and %d was acknowledged", id, have, revision))
 		}
@@ -207,7 +206,7 @@ func (k *killer) verify(t *testing.T, cycle int, acked map[transcript.SessionID]
 	return problems
 }
 
-// updates returns how many updates of each author a cycle left.
+// updates returns the number of stored updates of each author of a cycle.
 func updates(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]store.Revision {
 	t.Helper()
 	found := make(map[transcript.SessionID]store.Revision)
@@ -221,7 +220,7 @@ func updates(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]st
 	return found
 }
 
-// records returns how many records of each caller a cycle left.
+// records returns the number of stored records of each caller of a cycle.
 func records(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]store.Revision {
 	t.Helper()
 	found := make(map[transcript.SessionID]store.Revision)
@@ -230,7 +229,7 @@ func records(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]st
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(string(c.Session), callerPrefix(cycle)) {
-			continue // of a cycle before
+			continue // from an earlier cycle
 		}
 		found[c.Session]++
 		if c.State == store.CallDone {
@@ -240,7 +239,8 @@ func records(t *testing.T, s store.Store, cycle int) map[transcript.SessionID]st
 	return found
 }
 
-// compareCalls returns how the calls of a caller differ from those of its first records.
+// compareCalls returns the differences between the stored calls of a caller and those of its first
+// records.
 func compareCalls(t *testing.T, s store.Store, name transcript.SessionID, count store.Revision) string {
 	t.Helper()
 	model := memory.New()
@@ -257,15 +257,15 @@ func compareCalls(t *testing.T, s store.Store, name transcript.SessionID, count 
 				return err.Error()
 			}
 			one := *call
-			one.Seq = 0 // its place among those of other callers, which the model does not have
+			one.Seq = 0 // it counts the calls of all callers, which the model does not know
 			lists[i] = append(lists[i], one)
 		}
 	}
 	return storetest.Diff(lists[0], lists[1])
 }
 
-// compareUpdates returns how the artifacts differ from what their authors wrote
-// in the order of the log.
+// compareUpdates returns the differences between the stored artifacts and those that their authors
+// wrote, in the order of the log.
 func compareUpdates(t *testing.T, s store.Store, cycle int) string {
 	t.Helper()
 	got, err := storetest.Read(t.Context(), s, authorScope(cycle))
@@ -293,8 +293,8 @@ func compareUpdates(t *testing.T, s store.Store, cycle int) string {
 	return storetest.Diff(want, got)
 }
 
-// compare returns how a session differs from what its script says, which a
-// store in memory tells.
+// compare returns the differences between a stored session and the same session in a store in
+// memory, to which its script was applied.
 func compare(t *testing.T, s store.Store, id transcript.SessionID, revision store.Revision) string {
 	t.Helper()
 	model := memory.New()
@@ -315,7 +315,7 @@ func compare(t *testing.T, s store.Store, id transcript.SessionID, revision stor
 	return storetest.Diff(want, got)
 }
 
-// check verifies the whole store.
+// check fails the test if Check finds problems in the store.
 func (k *killer) check(t *testing.T) {
 	t.Helper()
 	s := openAt(t, k.path)
@@ -329,7 +329,7 @@ func cyclePrefix(n int) string  { return fmt.Sprintf("c%d-", n) }
 func authorPrefix(n int) string { return cyclePrefix(n) + "author" }
 func callerPrefix(n int) string { return cyclePrefix(n) + "caller" }
 
-// authorScope is where the authors of a cycle write.
+// authorScope is the scope of the authors of a cycle.
 func authorScope(n int) governance.Scope { return governance.Scope(fmt.Sprintf("kill/authors/%d", n)) }
 
 // TestKillChild is the child: it writes until it is killed.
@@ -344,7 +344,7 @@ func TestKillChild(t *testing.T) {
 	}
 	s, err := sqlite.Open(t.Context(), path, nil)
 	if err != nil {
-		panic(err) // so that the parent hears of it
+		panic(err) // the parent reports it
 	}
 	if os.Getenv(childBroken) != "" {
 		sqlite.AckEarly(s)

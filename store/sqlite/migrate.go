@@ -18,17 +18,17 @@ const applicationID = 0x43617272 // "Carr"
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// A migration takes the schema from the version before to its own.
+// A migration changes the schema from one version to the next.
 type migration struct {
 	name  string
 	sql   string
-	after func(w *writer) error // what a statement cannot do, or nil
+	after func(w *writer) error // runs after sql, for work that SQL cannot do; may be nil
 }
 
-// programs are what migrations have to do that a statement cannot.
+// programs has the functions of migrations that need one, by name.
 var programs = map[string]func(w *writer) error{"0006_imprints.sql": imprintAll, "0007_postings.sql": indexAll}
 
-// migrations returns those of a directory; the first makes version 1.
+// migrations returns the migrations of a directory, in order. The first makes version 1.
 func migrations(dir fs.FS) ([]migration, error) {
 	names, err := fs.Glob(dir, "migrations/*.sql") // in the order of their numbers
 	if err != nil {
@@ -45,8 +45,9 @@ func migrations(dir fs.FS) ([]migration, error) {
 	return all, nil
 }
 
-// identify returns the version of a store's schema, which is 0 for a new file.
-// It writes nothing.
+// identify returns the version of a store's schema, or 0 for an empty database. It fails with
+// ErrForeign for a database of another program, and with a [store.SchemaError] if the version is
+// above know. It writes nothing.
 func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, error) {
 	var id, tables, version int
 	if err := conn.QueryRowContext(ctx, selectIdentity).Scan(&id, &tables); err != nil {
@@ -67,7 +68,7 @@ func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, 
 	return version, nil
 }
 
-// migrate brings a store to the newest schema, each step in a transaction.
+// migrate brings a store to the newest schema, with a transaction for each migration.
 func migrate(ctx context.Context, conn *sql.Conn, path string, all []migration) error {
 	for {
 		done, err := migrateOnce(ctx, conn, path, all)
@@ -77,8 +78,8 @@ func migrate(ctx context.Context, conn *sql.Conn, path string, all []migration) 
 	}
 }
 
-// migrateOnce takes one step and reports whether none was left. The version is
-// read within the transaction: another process may have been here first.
+// migrateOnce runs the next migration and reports whether none was left. It reads the version
+// within the transaction, because another process may migrate at the same time.
 func migrateOnce(ctx context.Context, conn *sql.Conn, path string, all []migration) (done bool, err error) {
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		return false, err

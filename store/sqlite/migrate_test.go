@@ -14,8 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A store of each version that there ever was comes to the newest one with all
-// that was in it.
+// A store of each earlier schema is migrated to the newest one and keeps its content.
 func TestMigrateFromVersion1(t *testing.T) {
 	t.Parallel()
 	steps, err := sqlite.Migrations()
@@ -40,7 +39,7 @@ func TestMigrateFromVersion1(t *testing.T) {
 
 	later := append(slices.Clip(steps),
 		sqlite.NewMigration("x_later.sql", "CREATE TABLE later (x TEXT NOT NULL) STRICT; ALTER TABLE session ADD COLUMN later TEXT"))
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second time no migration is left
 		s, err := sqlite.OpenWith(t.Context(), path, later)
 		if err != nil {
 			t.Fatal(err)
@@ -63,9 +62,8 @@ func TestMigrateFromVersion1(t *testing.T) {
 	}
 }
 
-// copyTables copies the rows of the tables that both stores have, as a program
-// that knew no others would have written them. The words of the index are not
-// among them: they cannot be read.
+// copyTables copies the rows of the tables that both stores have. It does not copy the words of the
+// index, which cannot be read.
 func copyTables(t *testing.T, from, to string) {
 	t.Helper()
 	db := raw(t, to)
@@ -87,7 +85,7 @@ func copyTables(t *testing.T, from, to string) {
 	run("DETACH newest")
 }
 
-// withoutCalls takes a store back to schema 7.
+// withoutCalls has the statements that take a store back to schema 7.
 var withoutCalls = []string{
 	"DROP TABLE rewrite", "DROP TABLE call", "DROP TABLE session_calls", "ALTER TABLE scope_total DROP COLUMN calls",
 	"ALTER TABLE scope_total DROP COLUMN open_calls", "ALTER TABLE scope_total DROP COLUMN segments", "ALTER TABLE session_total DROP COLUMN rewrites",
@@ -113,8 +111,8 @@ func takeBack(t *testing.T, path string, version int) {
 	tamper(t, path, statements...)
 }
 
-// oldIndex makes the index of blocks as it was until schema 6: the words of each, once,
-// with the mark of their scope.
+// oldIndex makes the index of blocks of schema 6: each word of a block once, after the mark of its
+// scope.
 func oldIndex(t *testing.T, path string) {
 	t.Helper()
 	db := raw(t, path)
@@ -174,7 +172,7 @@ func oldIndex(t *testing.T, path string) {
 	}
 }
 
-// A store of schema 4 has all that it had, its words among it, and imprints of it.
+// The migration of a store of schema 4 keeps its content and its words, and adds imprints.
 func TestMigrateMakesImprints(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -218,7 +216,7 @@ func sessions(t *testing.T, s store.Store) []storetest.Session {
 	return all
 }
 
-// A step that fails leaves the store as it was, at the version before.
+// A failed migration leaves the store unchanged, at the version before.
 func TestMigrateAllOrNothing(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -240,7 +238,7 @@ func TestMigrateAllOrNothing(t *testing.T) {
 	}
 }
 
-// Of a store of schema 4 it is known from then on which cells each session has.
+// The migration of a store of schema 4 records which cells each session has brought.
 func TestMigrateFindsTheCellsOfSessions(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// asNobody has a command run as a user who owns nothing, if we may do so.
+// asNobody makes cmd run as the user nobody, if the test runs as root.
 func asNobody(cmd *exec.Cmd) {
 	const nobody = 65534
 	if os.Geteuid() == 0 {

@@ -2,5 +2,5 @@
 
 package sqlite_test
 
-// raceDetector tells that the tests run under the race detector.
+// raceDetector says that the tests do not run under the race detector.
 const raceDetector = false

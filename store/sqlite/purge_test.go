@@ -18,9 +18,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// remains returns which of some words are in any file of a database. The files
-// are copied by another process: to close one of them here would drop the locks
-// that this process has on the database.
+// remains returns those of the words that are in any file of a database. Another process copies the
+// files first: closing one of them here would release the POSIX locks of this process.
 func remains(t *testing.T, path string, words []string) (found []string) {
 	t.Helper()
 	names, err := filepath.Glob(path + "*")
@@ -41,11 +40,10 @@ func remains(t *testing.T, path string, words []string) (found []string) {
 	return found
 }
 
-// secret returns a word that is nowhere else.
+// secret returns a word that occurs nowhere else.
 func secret(n int) string { return fmt.Sprintf("canary%08dyranac", n*7919) }
 
-// addSecret adds an artifact with a secret in its content, in the cell about it
-// and in the index.
+// addSecret adds an artifact with a secret in its content, in its cell about, and in the index.
 func addSecret(u *store.Update, n, size int) {
 	cell := func(suffix string, kind store.CellKind) store.CellID {
 		id := fmt.Sprintf("%06d%s", n, suffix)
@@ -69,8 +67,7 @@ func purgeOf(n int) *store.Update {
 	}
 }
 
-// When Update returns, what it purged is in none of the files, however its cells
-// lay between others, and whatever was purged before.
+// When Update returns, the purged text is in none of the files, wherever its cells were in them.
 func TestPurgeLeavesNothingInTheFiles(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -112,7 +109,7 @@ func TestPurgeLeavesNothingInTheFiles(t *testing.T) {
 	}
 }
 
-// Nor is what a change erases: the lines of a contract, and the words of blocks.
+// After an erasure, no file has the lines of the contract or the words of the blocks.
 func TestErasureLeavesNothingInTheFiles(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -147,8 +144,8 @@ func TestErasureLeavesNothingInTheFiles(t *testing.T) {
 	}
 }
 
-// While somebody reads what was there before, a purge does not wait for long,
-// and a later update clears the log.
+// While a reader sees an older state, a purge does not wait for long, and a later update clears the
+// log.
 func TestPurgeWhileSomebodyReads(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -179,8 +176,8 @@ func TestPurgeWhileSomebodyReads(t *testing.T) {
 	}
 }
 
-// What one connection knows of the index is old as soon as another has written.
-// A check must not take that for damage.
+// A connection caches the structure of the FTS5 index. Check does not report an outdated cache as
+// damage.
 func TestCheckAfterTheIndexWasRewritten(t *testing.T) {
 	s := openAt(t, newPath(t))
 	for n := range 20 {
@@ -203,13 +200,13 @@ func TestCheckAfterTheIndexWasRewritten(t *testing.T) {
 	}
 }
 
-// Of very common words only the newest are considered, but not so that what has
-// several of them is missed.
+// For very common words only the newest artifacts are considered, but an older artifact with several
+// of the words is still found.
 func TestHitsOfCommonWords(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, newPath(t))
 	u := &store.Update{Entry: store.Entry{ID: "op", Op: "put", Actor: governance.ActorUser, Time: epoch}}
-	const many = 300 // more than are considered
+	const many = 300 // more artifacts than are considered
 	for n := range 2*many + 1 {
 		addSecret(u, n, 1)
 		text := "alpha"
@@ -241,7 +238,7 @@ func TestHitsOfCommonWords(t *testing.T) {
 	}
 }
 
-// output returns the bytes of a file, as another process reads them.
+// output returns the content of a file, read by another process.
 func output(t *testing.T, name string) ([]byte, error) {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "copy")
@@ -271,7 +268,7 @@ func copyElsewhere(t *testing.T, to, from string) error {
 	return nil
 }
 
-// TestCopyChild is the child of remains.
+// TestCopyChild is the child process of remains.
 func TestCopyChild(t *testing.T) {
 	from, to := os.Getenv(copyFrom), os.Getenv(copyTo)
 	if from == "" {

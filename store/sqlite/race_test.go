@@ -2,6 +2,6 @@
 
 package sqlite_test
 
-// raceDetector tells that the tests run under the race detector, where the
-// engine takes twenty times as long: what is repeated is repeated less.
+// raceDetector says that the tests run under the race detector. SQLite is twenty times slower
+// there, so tests repeat less.
 const raceDetector = true

@@ -16,25 +16,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A view is the database as it was when the view was opened.
+// A view is a connection for reading. In a transaction it shows the database as it was when the
+// transaction began.
 type view struct {
 	*conn
 
 	ctx  context.Context
 	s    *database
-	long context.Context // of queries: ctx if they may take long, or else none that ends
+	long context.Context // context of queries: ctx in a longView, otherwise context.Background
 }
 
-// errStop ends an iteration whose consumer wants no more.
+// errStop ends an iteration early, when its consumer stops or all results are found.
 var errStop = errors.New("stop")
 
-// view calls f with a view. It ends between two rows when ctx does.
+// view calls f with a view in a transaction. When ctx ends, reading stops before the next row.
 func (s *database) view(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error { return v.hold(f) })
 }
 
-// longView is view for queries that may take long to find a row: these, too, end when ctx
-// does.
+// longView is view for queries that may take long to find a row: ctx also interrupts them within
+// a row.
 func (s *database) longView(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error {
 		v.long = ctx
@@ -42,8 +43,7 @@ func (s *database) longView(ctx context.Context, f func(v view) error) error {
 	})
 }
 
-// single calls f with a view for one query, which needs no transaction to see the
-// database as it was at one time.
+// single calls f with a view without a transaction. One query alone is consistent without it.
 func (s *database) single(ctx context.Context, f func(v view) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *database) single(ctx context.Context, f func(v view) error) error {
 	return s.explain(f(view{c, ctx, s, context.Background()}))
 }
 
-// hold calls f within a transaction.
+// hold calls f within a read transaction, and rolls it back.
 func (v view) hold(f func(v view) error) error {
 	if err := v.exec(beginReading); err != nil {
 		return err
@@ -65,8 +65,8 @@ func (v view) hold(f func(v view) error) error {
 	return f(v)
 }
 
-// stream yields what f emits, in a view that is opened when the iteration
-// begins. An error of f is the last thing it yields.
+// stream yields the values that f emits. It opens a view when the iteration begins. If f fails,
+// its error is yielded last.
 func stream[T any](ctx context.Context, s *database, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.view(ctx, func(v view) error {
@@ -103,7 +103,7 @@ func (v view) each(f func(rows *sql.Rows) error, query string, args ...any) erro
 
 // eachRow calls f for each row, and closes the rows.
 func eachRow(rows *sql.Rows, f func(rows *sql.Rows) error) error {
-	defer rows.Close() // what is wrong, rows.Err says
+	defer rows.Close() // rows.Err has the error
 	for rows.Next() {
 		if err := f(rows); err != nil {
 			return err
@@ -115,7 +115,7 @@ func eachRow(rows *sql.Rows, f func(rows *sql.Rows) error) error {
 // An eachFunc runs a query and calls f for each row.
 type eachFunc func(f func(rows *sql.Rows) error, query string, args ...any) error
 
-// collect returns the rows of a query, given where the columns of one go.
+// collect returns the rows of a query. dest returns the destinations for the columns of a row.
 func collect[T any](each eachFunc, dest func(*T) []any, query string, args ...any) (all []T, err error) {
 	err = each(func(rows *sql.Rows) error {
 		var row T
@@ -129,12 +129,13 @@ func collect[T any](each eachFunc, dest func(*T) []any, query string, args ...an
 	return all, nil
 }
 
-// column returns the rows of a query that have one column.
+// column returns the values of a query with one column.
 func column[T any](each eachFunc, query string, args ...any) ([]T, error) {
 	return collect(each, func(value *T) []any { return []any{value} }, query, args...)
 }
 
-// inView returns what f reads in a view, and nothing with an error.
+// inView returns the result of f, called with a view in a transaction. With an error, the result
+// is zero.
 func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) (T, error) {
 	return inSingle(ctx, s, func(v view) (read T, err error) {
 		err = v.hold(func(v view) error {
@@ -145,7 +146,8 @@ func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) 
 	})
 }
 
-// inSingle returns what f reads with one query, and nothing with an error.
+// inSingle returns the result of f, called with a view without a transaction. With an error, the
+// result is zero.
 func inSingle[T any](ctx context.Context, s *database, f func(v view) (T, error)) (read T, err error) {
 	err = s.single(ctx, func(v view) error {
 		read, err = f(v)
@@ -169,7 +171,7 @@ func (v view) head(scope governance.Scope, id transcript.SessionID) (*store.Head
 	return h, nil
 }
 
-// scanHead returns the head in a row, if it is as it was written.
+// scanHead returns the head in a row and checks its imprint.
 func scanHead(scope governance.Scope, scan func(dest ...any) error) (*store.Head, error) {
 	h, own, err := readHead(scan)
 	if err == nil && !same(headImprint(scope, h), own) {
@@ -203,7 +205,7 @@ func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[
 	})
 }
 
-// heads returns the heads of a scope, all of them.
+// heads returns all heads of a scope.
 func (v view) heads(scope governance.Scope) (heads []*store.Head, err error) {
 	var have, want int
 	if err := v.row(countHeads, []any{scope}, &have, &want); err != nil {
@@ -220,8 +222,8 @@ func (v view) heads(scope governance.Scope) (heads []*store.Head, err error) {
 	return heads, err
 }
 
-// emitAll emits values that were read without an error, and compared with their imprint
-// before the first of them is handed out.
+// emitAll emits all values, or returns err if it is not nil. Lists are read and checked as a whole
+// before the first value is emitted.
 func emitAll[T any](all []T, err error, emit func(T) error) error {
 	if err != nil {
 		return err
@@ -234,11 +236,11 @@ func emitAll[T any](all []T, err error, emit func(T) error) error {
 	return nil
 }
 
-// total returns the imprints of the lists of a session that is there.
+// total returns the imprints of the lists of an existing session.
 func (v view) total(scope governance.Scope, id transcript.SessionID) (t sessionTotal, err error) {
 	err = v.row(selectSessionTotal, []any{scope, id}, &t.items, &t.blocks, &t.statements, &t.rewrites)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = damaged("what is known of the lists of session %s", id)
+		err = damaged("the record of the lists of session %s", id)
 	}
 	return t, err
 }
@@ -253,8 +255,8 @@ func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transc
 		if damage != nil && !errors.Is(damage, store.ErrCorrupt) {
 			return damage
 		}
-		// Who looks for one block has it, if that one is as it was written; who wants
-		// all learns at the end that something is wrong with them.
+		// The intact blocks come first and the damage last, so that a caller who needs only
+		// one block gets it.
 		if err := emitAll(blocks, nil, emit); err != nil {
 			return err
 		}
@@ -262,8 +264,8 @@ func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transc
 	})
 }
 
-// blocks returns the blocks of a session that is there, all of them. With an
-// [store.ErrCorrupt] it returns those that are as they were written.
+// blocks returns all blocks of an existing session. With a [store.ErrCorrupt] it also returns the
+// intact blocks.
 func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []*store.Block, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
@@ -274,7 +276,7 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 		return nil, err
 	}
 	var all imprint
-	var damage error // the first
+	var damage error // the first damage
 	err = v.each(func(rows *sql.Rows) error {
 		b, own, err := scanBlock(scope, id, rows, cells)
 		all.join(own)
@@ -291,8 +293,8 @@ func (v view) blocks(scope governance.Scope, id transcript.SessionID) (blocks []
 	return blocks, cmp.Or(err, damage)
 }
 
-// scanBlock returns the block in a row, if it is as it was written, given the cells of
-// all blocks.
+// scanBlock returns the block in a row and its stored imprint, which it checks. cells has the
+// cells of each block.
 func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (*store.Block, imprint, error) {
 	b, tools, own, err := readBlock(rows, cells)
 	if err != nil {
@@ -307,7 +309,7 @@ func scanBlock(scope governance.Scope, id transcript.SessionID, rows *sql.Rows, 
 	return b, own, nil
 }
 
-// readBlock returns the block in a row, and its tools as they are stored.
+// readBlock returns the block in a row, the stored JSON of its tools, and its stored imprint.
 func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *store.Block, tools string, own imprint, _ error) {
 	var b store.Block
 	err := rows.Scan(&b.ID, &b.Turn, &b.Kind, &tools, &b.Tokens, &b.State, &b.Form, &b.Window, &b.Stub, (*flag)(&b.Pinned), (*flag)(&b.Off), &own, &b.Earlier)
@@ -315,7 +317,7 @@ func readBlock(rows *sql.Rows, cells map[transcript.BlockID][]store.CellID) (_ *
 	return &b, tools, own, err
 }
 
-// collectCells collects the cells of blocks, in order.
+// collectCells returns a function that appends the cell in a row to those of its block.
 func collectCells(cells map[transcript.BlockID][]store.CellID) func(rows *sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var block transcript.BlockID
@@ -336,9 +338,9 @@ func (s *database) Items(ctx context.Context, scope governance.Scope, id transcr
 	})
 }
 
-// listed returns what the rows of a query have, each behind its place, and an error if the
-// imprints of all are not want.
-func listed[T any](v view, scope governance.Scope, id transcript.SessionID, query string,
+// readList returns the values of a query whose rows are a position and a value. It fails unless the
+// imprint of the whole list is want. what names the list in the error.
+func readList[T any](v view, scope governance.Scope, id transcript.SessionID, query string,
 	imprintOf func(scope governance.Scope, id transcript.SessionID, at int64, value T) imprint, want imprint, what string,
 ) (list []T, err error) {
 	var all imprint
@@ -356,13 +358,13 @@ func listed[T any](v view, scope governance.Scope, id transcript.SessionID, quer
 	return list, err
 }
 
-// items returns the items of a session that is there, all of them.
+// items returns all items of an existing session.
 func (v view) items(scope governance.Scope, id transcript.SessionID) (items []store.CellID, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
 		return nil, err
 	}
-	return listed(v, scope, id, selectItems, itemImprint, total.items, "the list of items")
+	return readList(v, scope, id, selectItems, itemImprint, total.items, "the list of items")
 }
 
 // Cells implements [store.Cells].
@@ -377,7 +379,7 @@ func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []stor
 	})
 }
 
-// someCells emits cells, cellsAtOnce at most.
+// someCells emits the cells with the given ids, at most cellsAtOnce.
 func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID, emit func(*store.Cell) error) error {
 	missing := func(place int) error { return fmt.Errorf("cell %s: %w", ids[place], store.ErrNotFound) }
 	next := 0
@@ -410,7 +412,7 @@ func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID,
 	return err
 }
 
-// cellArgs returns the parameters of a query for cells, cellsAtOnce at most.
+// cellArgs returns the arguments of a query for at most cellsAtOnce cells. Unused ones are NULL.
 func cellArgs(scope governance.Scope, ids []store.CellID) []any {
 	args := make([]any, 1+cellsAtOnce)
 	args[0] = scope
@@ -424,18 +426,18 @@ func cellArgs(scope governance.Scope, ids []store.CellID) []any {
 type cellRow struct {
 	kind             store.CellKind
 	state            string
-	commitment, salt sql.RawBytes // until the next row
+	commitment, salt sql.RawBytes // valid until the next row
 	body             []byte
 	own              imprint
 }
 
-// The states of a cell that this driver knows.
+// The states of a cell in this driver.
 const (
 	cellLive   = "live"
 	cellPurged = "purged"
 )
 
-// cell returns the cell of a row and whether its commitment holds.
+// cell returns the cell in a row, and whether its commitment matches the body.
 func (r *cellRow) cell(id store.CellID) (*store.Cell, bool) {
 	if len(r.commitment) != digest.Size || len(r.salt) != digest.Size {
 		return nil, false
@@ -513,8 +515,8 @@ func (v view) journal(scope governance.Scope, h *store.Head, after store.Revisio
 	return entries, err
 }
 
-// entries returns the entries that a query finds: one for each revision after one, up
-// to the last.
+// entries returns the entries of a query. It fails unless there is one for each revision from
+// after+1 to last, and each matches its imprint, which printOf computes.
 func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imprint, query string, args ...any) (all []*store.Entry, err error) {
 	next := after + 1
 	err = v.each(func(rows *sql.Rows) error {
@@ -528,14 +530,14 @@ func (v view) entries(after, last store.Revision, printOf func(*store.Entry) imp
 		intact := same(printOf(&e), own)
 		e.Revision &= placeMask
 		if !intact || e.Revision != next {
-			return damaged("the journal, at entry %d,", next)
+			return damaged("entry %d of the journal", next)
 		}
 		next++
 		all = append(all, &e)
 		return nil
 	}, query, args...)
 	if err == nil && next <= last {
-		err = damaged("the journal, at entry %d,", next)
+		err = damaged("entry %d of the journal", next)
 	}
 	return all, err
 }
@@ -551,11 +553,11 @@ func (s *database) Statements(ctx context.Context, scope governance.Scope, id tr
 	})
 }
 
-// statements returns the contract of a session that is there, all of it.
+// statements returns all lines of the contract of an existing session.
 func (v view) statements(scope governance.Scope, id transcript.SessionID) (lines []string, err error) {
 	total, err := v.total(scope, id)
 	if err != nil {
 		return nil, err
 	}
-	return listed(v, scope, id, selectStatements, statementImprint, total.statements, "the contract")
+	return readList(v, scope, id, selectStatements, statementImprint, total.statements, "the contract")
 }

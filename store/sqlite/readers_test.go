@@ -30,7 +30,7 @@ func addSession(t *testing.T, s store.Database, n int) {
 	}
 }
 
-// nested reads within an iteration within an iteration, and calls inside in the last.
+// nested runs an iteration within an iteration within an iteration, and calls inside in the innermost.
 func nested(ctx context.Context, s store.Database, inside func()) error {
 	for h, err := range s.Heads(ctx, scope) {
 		if err != nil {
@@ -54,8 +54,8 @@ func nested(ctx context.Context, s store.Database, inside func()) error {
 	return nil
 }
 
-// However few connections are kept, who reads while reading does not wait for others who
-// do the same, nor for who writes meanwhile.
+// Even if the pool keeps few connections, nested reads do not wait for other nested reads or for a
+// writer.
 func TestReadersDoNotWaitForOneAnother(t *testing.T) {
 	t.Parallel()
 	for _, readers := range []int{1, 2} {
@@ -73,7 +73,7 @@ func TestReadersDoNotWaitForOneAnother(t *testing.T) {
 			all.Go(func() {
 				errs <- nested(ctx, s, func() {
 					inside.Done()
-					inside.Wait() // until all of them are as far
+					inside.Wait() // until all of them are here
 				})
 			})
 			all.Go(func() {
@@ -104,13 +104,13 @@ func TestReadersDoNotWaitForOneAnother(t *testing.T) {
 	}
 }
 
-// By default as many connections are kept as a server needs at once: none is closed to be
-// opened again for the next request.
+// By default the pool keeps as many connections as a server needs at once, so that none is closed
+// and opened again between requests.
 func TestConnectionsAreKept(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, newPath(t))
 	addSession(t, s, 0)
-	const many = sqlite.DefaultReaders / 4 // each of which has three, and one now and then
+	const many = sqlite.DefaultReaders / 4 // each needs three connections, and sometimes one more
 	for range 2 {
 		var inside, all sync.WaitGroup
 		inside.Add(many)

@@ -19,14 +19,14 @@ import (
 // epoch is the time of the first change of every script.
 var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
-// A script makes the changes of one session: an import, then whatever agents
-// do. They follow from the name of the session, so that whoever knows it can
-// tell what a store must hold at any revision.
+// A script makes the changes of one session: an import, then typical changes by agents. The changes
+// depend only on the name of the session, so that a test can compute the content of a store at any
+// revision.
 type script struct {
 	id     transcript.SessionID
 	rng    *rand.Rand
-	done   int // changes made
-	cells  int // cells made
+	done   int // number of changes made
+	cells  int // number of cells made
 	items  int // length of the list of items
 	blocks []store.Block
 }
@@ -37,7 +37,7 @@ func newScript(id transcript.SessionID) *script {
 	return &script{id: id, rng: rand.New(rand.NewPCG(h.Sum64(), 1))}
 }
 
-// next returns the change that follows.
+// next returns the next change.
 func (s *script) next() *store.Change {
 	s.done++
 	c := &store.Change{
@@ -108,7 +108,7 @@ func (s *script) turn() int {
 	return turn
 }
 
-// page puts some blocks into another state.
+// page changes the state of some blocks.
 func (s *script) page(c *store.Change) {
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -128,7 +128,7 @@ func (s *script) page(c *store.Change) {
 	}
 }
 
-// rewind takes the last blocks out of the visible conversation.
+// rewind marks the last blocks as off.
 func (s *script) rewind(c *store.Change) {
 	for n := s.rng.IntN(4); n > 0; n-- {
 		for i := range slices.Backward(s.blocks) {
@@ -154,16 +154,16 @@ func (s *script) head(c *store.Change) {
 	}
 }
 
-// An author makes the updates of one writer to artifacts of its own: they follow
-// from its name, and from the versions that its updates made.
+// An author makes the updates of one writer, to artifacts of its own. The updates depend only on its
+// name and on the versions that Update has returned to it.
 type author struct {
 	name    string
-	done    int           // updates made
-	version store.Version // that the last one made
+	done    int           // number of updates made
+	version store.Version // version of the last update
 	last    *store.Update
 }
 
-// next returns the update that follows.
+// next returns the next update.
 func (a *author) next() *store.Update {
 	n := a.done + 1
 	id := func(what string, n int) string { return fmt.Sprintf("%s-%s-%d", a.name, what, n) }
@@ -200,7 +200,7 @@ func (a *author) next() *store.Update {
 	return u
 }
 
-// made says that an update was made.
+// made tells the author that u was made and which version it got.
 func (a *author) made(u *store.Update, version store.Version) {
 	a.done, a.last, a.version = a.done+1, u, version
 }

@@ -197,8 +197,8 @@ func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers
 	})
 }
 
-// missing returns an error if a segment has one of some docs that are not there, unless it
-// stands for nothing there.
+// missing returns an error if a segment of the scope has one of docs, which have no row, unless
+// the doc is marked as gone.
 func (v view) missing(scope governance.Scope, docs []int64) error {
 	if len(docs) == 0 {
 		return nil
@@ -219,7 +219,8 @@ func (v view) missing(scope governance.Scope, docs []int64) error {
 	return nil
 }
 
-// goneDocs returns the docs of a scope that are in a segment and stand for nothing.
+// goneDocs returns the dead docs of a scope: their blocks were replaced, but segments still have
+// them.
 func goneDocs(each func(func(*sql.Rows) error, string, ...any) error, scope governance.Scope) (map[int64]bool, error) {
 	docs, err := column[int64](each, selectGone, scope)
 	if err != nil || len(docs) == 0 {
@@ -232,7 +233,7 @@ func goneDocs(each func(func(*sql.Rows) error, string, ...any) error, scope gove
 	return gone, nil
 }
 
-// segmentOf returns a segment of the entries of an index, whose ids are their places.
+// segmentOf returns a segment with the words of entries. Its ids are positions in entries.
 func segmentOf(entries []store.IndexEntry) *postings.Segment {
 	var x postings.Index
 	for i := range entries {
@@ -241,8 +242,8 @@ func segmentOf(entries []store.IndexEntry) *postings.Segment {
 	return x.Segment()
 }
 
-// applyIndex makes the blocks of a change findable. A block that was so before has another
-// doc from then on.
+// applyIndex writes the index entries of a change. A block that already has a doc gets a new one,
+// and the old doc is marked as gone.
 func (w *writer) applyIndex(j *change) error {
 	if len(j.c.Index) == 0 {
 		return j.ctx.Err()
@@ -262,12 +263,12 @@ func (w *writer) applyIndex(j *change) error {
 			return err
 		}
 		if len(e.Words) == 0 {
-			continue // nothing finds it
+			continue // without words nothing can find it
 		}
 		doc := last + 1 + int64(i)
 		own := docImprint(doc, j.scope, store.BlockRef{Session: j.id, Block: e.Block})
 		if err := w.exec(insertDoc, doc, j.scope, j.id, e.Block, own.blob(), wordSum(e.Words)); err != nil {
-			return during(err, "index of block %s", e.Block)
+			return explainWrite(err, "index of block %s", e.Block)
 		}
 	}
 	for i := range j.segment.IDs {
@@ -277,15 +278,15 @@ func (w *writer) applyIndex(j *change) error {
 	return j.ctx.Err()
 }
 
-// A fresh is what one change adds to the index of blocks. It is written when the transaction
-// ends, with what other changes add, so that many make one segment.
+// A fresh is the addition of one change to the index of blocks. The additions of all changes of a
+// transaction are written at its end, as one segment for each scope.
 type fresh struct {
 	scope    governance.Scope
 	segment  *postings.Segment
-	replaced bool // what it adds is in place of something
+	replaced bool // whether it replaces docs
 }
 
-// addFresh adds to the index of blocks what the changes so far left for later.
+// addFresh writes the pending additions to the index of blocks.
 func (w *writer) addFresh() error {
 	added := make(map[governance.Scope][]fresh)
 	var scopes []governance.Scope
@@ -313,7 +314,7 @@ func (w *writer) addFresh() error {
 		if err := w.putSegment(scope, one, 0); err != nil {
 			return err
 		}
-		// One that is damaged stays as it is: who searches is told, and who writes need not wait.
+		// A damaged segment does not stop the write; a search reports it.
 		if err := w.mergeSegments(scope, replaced); err != nil && !errors.Is(err, store.ErrCorrupt) {
 			return err
 		}
@@ -321,8 +322,8 @@ func (w *writer) addFresh() error {
 	return nil
 }
 
-// putSegment writes a segment, unless nothing is in it, and counts it in the place of some
-// that are gone.
+// putSegment writes a segment unless it is empty, and updates the number of segments of the
+// scope; gone is how many segments were deleted.
 func (w *writer) putSegment(scope governance.Scope, s *postings.Segment, gone int) error {
 	if err := w.addSegment(scope, s); err != nil {
 		return err
@@ -337,7 +338,7 @@ func (w *writer) putSegment(scope governance.Scope, s *postings.Segment, gone in
 	return w.exec(countSegments, scope, more)
 }
 
-// addSegment writes a segment, unless nothing is in it.
+// addSegment writes a segment unless it is empty.
 func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 	if len(s.IDs) == 0 {
 		return nil
@@ -354,10 +355,10 @@ func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 	if err := w.exec(insertSegment, g.key, g.scope, g.last, g.pages, g.size, g.docs, own.blob()); err != nil {
 		return err
 	}
-	for i, body := range s.Pages { // also one without words: one that is not there is lost
+	for i, body := range s.Pages { // empty pages too, because a missing page means damage
 		page := g.key<<pageBits | int64(i)
 		if body == nil {
-			body = []byte{} // nil would be null
+			body = []byte{} // nil would be NULL
 		}
 		own := pageImprint(page, body)
 		if err := w.exec(insertPage, page, body, own.blob()); err != nil {
@@ -367,10 +368,11 @@ func (w *writer) addSegment(scope governance.Scope, s *postings.Segment) error {
 	return nil
 }
 
-// mergeSegments merges the newest segments of a scope where there are many of about one
-// size, so that a search reads few. So each word is written once for each size.
+// mergeSegments merges the newest segments of a scope if many have about the same size, so that a
+// search reads few segments. A posting is rewritten once for each size class. If no merge is due
+// and replaced is set, mergeSegments removes dead docs when there are more than goneAtMost.
 func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
-	var keys, sizes []int64 // the oldest first
+	var keys, sizes []int64 // oldest first
 	err := w.each(func(rows *sql.Rows) error {
 		var key, size int64
 		err := rows.Scan(&key, &size)
@@ -393,8 +395,8 @@ func (w *writer) mergeSegments(scope governance.Scope, replaced bool) error {
 	return w.sweepSegments(scope, nil)
 }
 
-// sweepSegments writes anew each segment of a scope that has one of some docs, or docs that
-// stand for nothing, without them.
+// sweepSegments rewrites each segment of a scope that has one of docs or a dead doc, without
+// them.
 func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
@@ -418,8 +420,8 @@ func (w *writer) sweepSegments(scope governance.Scope, docs []int64) error {
 	return nil
 }
 
-// rewrite makes one segment of some that follow each other, without some docs and without
-// those that stand for nothing. If one is damaged, nothing is written.
+// rewrite replaces the consecutive segments keys by one, without the docs in without and without
+// dead docs. If a segment is damaged, rewrite fails and writes nothing.
 func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64]bool) error {
 	gone, err := goneDocs(w.each, scope)
 	if err != nil {
@@ -460,7 +462,7 @@ func (w *writer) rewrite(scope governance.Scope, keys []int64, without map[int64
 	return w.putSegment(scope, x.Segment(), len(keys))
 }
 
-// pagesOf returns the pages of a segment that have words.
+// pagesOf returns the pages of the segment with key, each checked against its imprint.
 func pagesOf(each func(func(*sql.Rows) error, string, ...any) error, key int64) (pages [][]byte, err error) {
 	err = each(func(rows *sql.Rows) error {
 		var page int64
@@ -478,7 +480,8 @@ func pagesOf(each func(func(*sql.Rows) error, string, ...any) error, key int64) 
 	return pages, err
 }
 
-// checkSegments compares the index of blocks with what was put into it.
+// checkSegments compares the words in the index of blocks with the recorded sums of words, and
+// reports damage.
 func (c *checker) checkSegments() error {
 	want := make(map[int64]int64)
 	err := c.each(func(rows *sql.Rows) error {
@@ -514,7 +517,7 @@ func (c *checker) checkSegments() error {
 		delete(have, doc)
 	}
 	if wrong += len(have); wrong > 0 {
-		c.report("index words: the words of %d texts are not those that were put into it", wrong)
+		c.report("index words: the words of %d texts differ from those that were written", wrong)
 	}
 	if err := c.countSegments(segments); err != nil {
 		return err
@@ -524,12 +527,12 @@ func (c *checker) checkSegments() error {
 		return err
 	}
 	if lost > 0 {
-		c.report("index words: %d pages are of no segment", lost)
+		c.report("index words: %d pages belong to no segment", lost)
 	}
 	return nil
 }
 
-// countSegments compares how many segments each scope has with how many were written.
+// countSegments reports each scope whose number of segments differs from the recorded number.
 func (c *checker) countSegments(segments []*segment) error {
 	have := make(map[governance.Scope]int)
 	for _, g := range segments {
@@ -540,13 +543,13 @@ func (c *checker) countSegments(segments []*segment) error {
 		var want int
 		err := rows.Scan(&scope, &want)
 		if err == nil && have[scope] != want {
-			c.report("scope %s: the index has %d segments, not %d", scope, have[scope], want)
+			c.report("scope %s: the index has %d segments, want %d", scope, have[scope], want)
 		}
 		return err
 	}, selectSegmentTotals)
 }
 
-// sumSegment adds the words of a segment's documents to their sums.
+// sumSegment adds the words of each doc of a segment to the checksum of the doc in sums.
 func (c *checker) sumSegment(g *segment, sums map[int64]int64) error {
 	gone, err := goneDocs(c.each, g.scope)
 	if err != nil {
@@ -576,21 +579,21 @@ func (c *checker) sumSegment(g *segment, sums map[int64]int64) error {
 		}
 	}
 	if int64(size) != g.size {
-		return fmt.Errorf("it has %d bytes of words, and should have %d: %w", size, g.size, store.ErrCorrupt)
+		return fmt.Errorf("it has %d bytes of words, want %d: %w", size, g.size, store.ErrCorrupt)
 	}
 	return nil
 }
 
-// Words of the index of blocks until schema 6: the mark of the scope, and the word.
+// Statements for the index of blocks of schema 6 and older. Its words begin with the mark of the
+// scope.
 const (
 	updateDocWords = `UPDATE doc SET words = ?2 WHERE doc = ?1`
 	deleteDoc      = `DELETE FROM doc WHERE doc = ?1`
 	dropOldWords   = `DROP TABLE words`
 )
 
-// indexAll makes segments of the index that there was until schema 6. That knew whether a
-// block has a word, and not how often; so each counts once, and forms of a word as often
-// as there are of them.
+// indexAll converts the index of blocks of schema 6 to segments. The old index has no
+// frequencies: each word counts once, and a stem as often as the block has different forms of it.
 func indexAll(w *writer) error {
 	scopes := make(map[int64]governance.Scope)
 	err := w.each(func(rows *sql.Rows) error {
@@ -619,7 +622,7 @@ func indexAll(w *writer) error {
 			if err := w.exec(deleteDoc, doc); err != nil {
 				return err
 			}
-			continue // nothing finds it
+			continue // without words nothing can find it
 		}
 		x.Add(doc, words[doc])
 		if err := w.exec(updateDocWords, doc, wordSum(words[doc])); err != nil {
@@ -634,7 +637,7 @@ func indexAll(w *writer) error {
 	return errors.Join(w.forget(), w.exec(dropOldWords), w.forget())
 }
 
-// oldWords returns the words of each doc in the index that there was until schema 6.
+// oldWords returns the stems and their numbers of forms for each doc in the index of schema 6.
 func (w *writer) oldWords() (words map[int64]map[string]uint32, err error) {
 	if err := w.exec(fmt.Sprintf(createVocabulary, "words")); err != nil {
 		return nil, err

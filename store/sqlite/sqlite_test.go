@@ -37,10 +37,10 @@ func TestOpeners(t *testing.T) {
 	})
 }
 
-// newPath returns a path at which there is nothing.
+// newPath returns the path of a file that does not exist.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "carrel.db") }
 
-// openAt opens a store that is closed when the test ends.
+// openAt opens the store at path and closes it when the test ends.
 func openAt(t testing.TB, path string) store.Database {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, nil)
@@ -51,8 +51,8 @@ func openAt(t testing.TB, path string) store.Database {
 	return s
 }
 
-// fill applies the first changes of some sessions, s0 and so on, and the first
-// updates of an author.
+// fill applies a number of changes to each of the sessions s0, s1 and so on, and twice as many
+// updates of the author a.
 func fill(t testing.TB, s store.Store, sessions, changes int) {
 	t.Helper()
 	if err := play(t.Context(), s, sessions, changes); err != nil {
@@ -89,7 +89,7 @@ func playSessions(ctx context.Context, s store.Store, sessions, changes int) err
 	return nil
 }
 
-// filled makes a store with something in it, closed, and returns its path.
+// filled makes a closed store with sessions, artifacts and calls, and returns its path.
 func filled(t *testing.T) string {
 	t.Helper()
 	data, err := filledFile()
@@ -129,7 +129,7 @@ func read(t *testing.T, s store.Store) *storetest.Contents {
 	return c
 }
 
-// raw opens a database until the test ends, past the driver, to do what the driver would not.
+// raw opens the database at path without the driver, until the test ends.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -145,11 +145,11 @@ func raw(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// tamper runs statements past the driver.
+// tamper runs statements on the database at path without the driver.
 func tamper(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db := raw(t, path)
-	defer db.Close() // the cleanup of raw closes it again, and looks
+	defer db.Close() // the cleanup of raw closes it again and checks the error
 	for _, stmt := range append([]string{"PRAGMA ignore_check_constraints = ON"}, statements...) {
 		if _, err := db.ExecContext(t.Context(), stmt); err != nil {
 			t.Fatalf("%s: %v", stmt, err)
@@ -241,7 +241,7 @@ func TestOpenInSeveralPlacesAtOnce(t *testing.T) {
 	}
 }
 
-// Those who find no log yet, all at once, wait for each other.
+// When several openers switch a new store to WAL mode at once, they wait for each other.
 func TestOpenForTheFirstTimeAtOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, openers = 8, 6
@@ -267,7 +267,7 @@ func TestOpenForTheFirstTimeAtOnce(t *testing.T) {
 	}
 }
 
-// What is no store of Carrel is named, refused and left alone.
+// Open refuses a file that is not a store, names it, and does not change it.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	head := make([]byte, 4096)
@@ -301,7 +301,7 @@ func TestOpenRefuses(t *testing.T) {
 			before := readFile(t, path)
 			s, err := sqlite.Open(t.Context(), path, nil)
 			if err == nil {
-				// Damage further inside is met when it is read.
+				// Open does not notice damage inside the file; reading does.
 				_, err = storetest.Read(t.Context(), s, scope)
 				if err := s.Close(); err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Error(err)
@@ -357,7 +357,7 @@ func TestCheckEngine(t *testing.T) {
 	}
 }
 
-// A body that was changed behind the driver's back is not returned.
+// Cells does not return a cell whose row was changed without the driver.
 func TestCellsNamesDamage(t *testing.T) {
 	t.Parallel()
 	for _, damage := range []string{
@@ -401,7 +401,7 @@ func TestCheckFinds(t *testing.T) {
 	withoutRaces(t)
 	t.Parallel()
 	for damage, want := range map[string]string{
-		"DELETE FROM cell WHERE cell_id = 's1-000001'":                    "refers to a cell that is not there",
+		"DELETE FROM cell WHERE cell_id = 's1-000001'":                    "refers to a missing cell",
 		"DELETE FROM entry WHERE session_id = 's1' AND revision = 2":      "scope test: session s1: is at revision 4, its journal has 3 entries",
 		"DELETE FROM item WHERE session_id = 's1' AND ord = 1":            "scope test: session s1: has",
 		"UPDATE session SET tokens = 7 WHERE session_id = 's1'":           "scope test: session s1: its head has 7 tokens, its blocks",
@@ -409,26 +409,26 @@ func TestCheckFinds(t *testing.T) {
 		"UPDATE block SET state = 'lost' WHERE session_id = 's1'":         "file: CHECK constraint failed in block",
 		"UPDATE block SET pinned = -1 WHERE session_id = 's1'":            "name \"pinned\": a flag is -1",
 		"UPDATE block SET off = 2 WHERE session_id = 's1'":                "name \"off\": a flag is 2",
-		"DELETE FROM session WHERE session_id = 's1'":                     "refers to a session that is not there",
+		"DELETE FROM session WHERE session_id = 's1'":                     "refers to a missing session",
 		"UPDATE cell SET body = zeroblob(3), len = 3 WHERE scope <> ''":   "scope test: cell s0-000001: its commitment does not match the body",
 		"UPDATE entry SET scope = 'x' WHERE entry_id LIKE 'op-s2-%'":      "scope test: session s2: is at revision 4, its journal has 0 entries",
 		"UPDATE block SET tokens = tokens + 1 WHERE session_id LIKE 's2'": "scope test: session s2: its head has",
 
 		"UPDATE scope SET version = 9":                                                     "scope test: is at version 9, its log has 8 entries",
 		"DELETE FROM log WHERE entry_id = 'a-up-3'":                                        "scope test: is at version 8, its log has 7 entries",
-		"DELETE FROM artifact WHERE artifact_id = 'a-art-3'":                               "scope test: the last place is 8, there are 7 artifacts",
-		"DELETE FROM artifact WHERE artifact_id = 'a-art-4'":                               "scope test: place 4, of 1, is in the index and has no artifact",
-		"DELETE FROM artifact WHERE artifact_id = 'a-art-5'":                               "table manifest_use: a row refers to a artifact that is not there",
-		"DELETE FROM manifest WHERE manifest_id = 'a-m-3'":                                 "refers to a manifest that is not there",
-		"UPDATE artifact SET content = 'gone' WHERE artifact_id = 'a-art-3'":               "table artifact: a row refers to a cell that is not there",
-		"UPDATE artifact SET scope = 'x' WHERE artifact_id = 'a-art-3'":                    "scope test: artifact at place 3, of 1, has another name of its scope",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-3'":                               "scope test: the last position is 8, there are 7 artifacts",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-4'":                               "scope test: position 4 is in the index and has no artifact (1 in all)",
+		"DELETE FROM artifact WHERE artifact_id = 'a-art-5'":                               "table manifest_use: a row refers to a missing artifact",
+		"DELETE FROM manifest WHERE manifest_id = 'a-m-3'":                                 "refers to a missing manifest",
+		"UPDATE artifact SET content = 'gone' WHERE artifact_id = 'a-art-3'":               "table artifact: a row refers to a missing cell",
+		"UPDATE artifact SET scope = 'x' WHERE artifact_id = 'a-art-3'":                    "scope test: the artifact at position 3 has the wrong name of the scope (1 in all)",
 		"UPDATE artifact SET pinned = -1 WHERE artifact_id = 'a-art-3'":                    "name \"pinned\": a flag is -1",
 		"UPDATE artifact SET status = 'lost' WHERE artifact_id = 'a-art-3'":                "file: CHECK constraint failed in artifact",
-		"UPDATE artifact SET doc = doc + 20 WHERE artifact_id = 'a-art-3'":                 "scope test: the last place is 8, there are 7 artifacts",
-		"UPDATE cell SET body = zeroblob(len), salt = zeroblob(32) WHERE state = 'purged'": "scope test: cell a-text-6: it was purged, and something of it is there",
+		"UPDATE artifact SET doc = doc + 20 WHERE artifact_id = 'a-art-3'":                 "scope test: the last position is 8, there are 7 artifacts",
+		"UPDATE cell SET body = zeroblob(len), salt = zeroblob(32) WHERE state = 'purged'": "scope test: cell a-text-6 was purged, but its salt or body is still stored",
 		"UPDATE cell SET body = x'', len = 0 WHERE cell_id = 'a-text-2'":                   "scope test: cell a-text-2: its commitment does not match the body",
 		"UPDATE artifact_words_docsize SET id = id + 50 WHERE id & 255 = 5":                "is in the index and has no artifact",
-		"DELETE FROM scope":                         "refers to a scope that is not there",
+		"DELETE FROM scope":                         "refers to a missing scope",
 		"DROP TRIGGER entry_not_in_log":             "schema: trigger entry_not_in_log differs from its migration",
 		"ALTER TABLE entry RENAME COLUMN data TO x": "schema: table entry differs from its migration",
 		"CREATE TABLE notes (x)":                    "schema: table notes does not belong to it",
@@ -446,7 +446,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// However a file is damaged, nothing panics and no text comes back otherwise.
+// With a randomly damaged file nothing panics, and no cell comes back with another text.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -529,7 +529,7 @@ func TestApplyReportsBusy(t *testing.T) {
 	}
 }
 
-// Who waits for the lock of another process can give up.
+// An Apply that waits for the lock of another process ends with its context.
 func TestApplyCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -577,8 +577,8 @@ func TestApplyAfterClose(t *testing.T) {
 	}
 }
 
-// together opens a store and has writers write to it that all wait for one lock, so that
-// they share a transaction.
+// together opens a store and calls write in a number of goroutines, while another connection holds
+// the lock, so that their writes share a transaction.
 func together(t *testing.T, writers int, write func(s store.Store, i int)) store.Database {
 	t.Helper()
 	path := newPath(t)
@@ -598,7 +598,7 @@ func together(t *testing.T, writers int, write func(s store.Store, i int)) store
 	return s
 }
 
-// Changes that share a transaction are refused one by one.
+// Of the changes that share a transaction, only the invalid ones fail.
 func TestApplySharesTransactions(t *testing.T) {
 	t.Parallel()
 	const writers = 20
@@ -621,9 +621,8 @@ func TestApplySharesTransactions(t *testing.T) {
 	}
 }
 
-// A large change is never within a savepoint, where the time for it would be quadratic,
-// also if it waits behind others; and what it shares a transaction with is refused by
-// itself.
+// A large change never runs within a savepoint, where it would take quadratic time, even if it
+// waits behind other changes. An invalid change beside it fails alone.
 func TestApplyOfALargeChange(t *testing.T) {
 	t.Parallel()
 	large := func(id transcript.SessionID) *store.Change {
@@ -655,7 +654,7 @@ func TestApplyOfALargeChange(t *testing.T) {
 	}
 }
 
-// A context that ends while an iteration goes on ends it with its error.
+// When its context ends, an iteration ends with the error of the context.
 func TestIterationEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filled(t))
@@ -679,8 +678,8 @@ func TestIterationEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Words that were replaced are in no segment once many segments became one, or once a
-// session of the scope is erased.
+// Replaced words are in no segment and not in the file after segments were merged, or after another
+// session of the scope was erased.
 func TestIndexForgets(t *testing.T) {
 	t.Parallel()
 	const word = "unmistakable"
@@ -719,7 +718,7 @@ func TestIndexForgets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found := remains(t, path, []string{word}); len(found) == 0 {
-			t.Errorf("%s: the word is gone before: the test tests nothing", name)
+			t.Errorf("%s: the word is not in the file before: the test proves nothing", name)
 		}
 		finish(s, sc)
 		if problems, err := s.Check(t.Context()); len(problems) > 0 || err != nil {
@@ -734,9 +733,8 @@ func TestIndexForgets(t *testing.T) {
 	}
 }
 
-// What changes of one transaction add to the index of blocks is one segment: without the
-// words of a change that is refused, and of a session that is erased, also by the
-// transaction that has brought it.
+// The changes of one transaction add one segment to the index of blocks. It has no words of a
+// failed change or of an erased session, even if the same transaction has added the session.
 func TestIndexOfATransaction(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -750,7 +748,7 @@ func TestIndexOfATransaction(t *testing.T) {
 	again := begin("one", "changed")
 	again.At, again.C.Entry.ID = 1, "again"
 	late := begin("late", "refused")
-	late.C.Entry.ID = "begin-one" // which the journal refuses, after the index
+	late.C.Entry.ID = "begin-one" // it exists, so applyJournal fails after applyIndex
 	erase := sqlite.Step{ID: "two", At: 1, C: &store.Change{
 		Head:  store.Head{Blocks: 1, Status: store.StatusPurged, Created: epoch, Updated: epoch},
 		Entry: store.Entry{ID: "erase", Actor: governance.ActorUser, Time: epoch}, Erase: true,
@@ -781,13 +779,13 @@ func TestIndexOfATransaction(t *testing.T) {
 	}
 }
 
-// An index of blocks that is damaged bars no change, whoever's. A search tells of it.
+// Damage in the index of blocks does not make changes fail.
 func TestDamagedIndexBarsNoChange(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	s := openAt(t, path)
 	sc := newScript("s")
-	for i := range 30 { // they are merged
+	for i := range 30 { // enough for segments to be merged
 		if _, err := s.Apply(t.Context(), scope, "s", store.Revision(i), sc.next()); err != nil {
 			t.Fatalf("change %d: %v", i, err)
 		}
@@ -800,16 +798,16 @@ func TestDamagedIndexBarsNoChange(t *testing.T) {
 	}
 }
 
-// withoutRaces skips a test in which one goroutine damages one store after the other: the
-// race detector has nothing to find there, and takes most of a minute for it.
+// withoutRaces skips a test under the race detector. It is for tests with one goroutine, which
+// would take most of a minute there and cannot race.
 func withoutRaces(t *testing.T) {
 	t.Helper()
 	if raceDetector {
-		t.Skip("nothing runs at once here: it is tested without the race detector")
+		t.Skip("nothing runs concurrently here: run it without the race detector")
 	}
 }
 
-// What is wrong with the index of blocks is an error, and a check finds it.
+// Postings and Check report damage in the index of blocks.
 func TestIndexIsChecked(t *testing.T) {
 	withoutRaces(t)
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A troubleError says why a store cannot be read or written for a reason that is outside
-// of it, and what to do. It is one of the errors of package store.
+// A troubleError means that a store cannot be read or written for a reason outside of Carrel, such
+// as a full disk. It says what to do, and matches an error of package store.
 type troubleError struct {
 	Path string
 	Kind error  // such as [store.ErrFull]
@@ -24,7 +24,7 @@ type troubleError struct {
 
 func (e *troubleError) Error() string { return fmt.Sprintf("store %s: %v: %s", e.Path, e.Kind, e.Next) }
 
-// Unwrap returns the kind, and what the engine or the system said.
+// Unwrap returns the kind, and the error of SQLite or of the system.
 func (e *troubleError) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Kind}
@@ -35,15 +35,15 @@ func (e *troubleError) Unwrap() []error {
 // What to try next.
 const (
 	nextFull     = "free some space on its disk, then try again; nothing was changed"
-	nextReadOnly = "reading works; to change it, make the file and its folder writable, or name another with --store"
+	nextReadOnly = "reading works; to change it, make the file and its folder writable, or name another store with --store"
 	nextFailing  = "look into the log of the system, and copy the file while it can be read"
-	nextMoved    = "put it back, or start again what has it open"
-	nextWAL      = "a part of it is in the file beside it that ends in -wal, which cannot be read here: make room for it and the folder writable"
-	nextUpgrade  = "it was made by an earlier version and has to be brought up to date: make the file and its folder writable once"
+	nextMoved    = "put the file back, or restart the program that has it open"
+	nextWAL      = "part of it is in the file beside it that ends in -wal, which cannot be opened: free some space and make the folder writable"
+	nextUpgrade  = "an earlier version of carrel made it, and its schema must be upgraded: make the file and its folder writable once"
 )
 
-// storeError returns an error of the engine as one of package store, or nil if it is about
-// nothing of the disk.
+// storeError turns an error of SQLite about the disk or permissions into a troubleError. It
+// returns nil for any other error.
 func (s *database) storeError(e *engine.Error) error {
 	t := &troubleError{Path: s.path, cause: e}
 	switch e.Code() & 0xff {
@@ -55,12 +55,12 @@ func (s *database) storeError(e *engine.Error) error {
 			t.Kind, t.Next = store.ErrMoved, nextMoved
 		}
 	case codes.SQLITE_CANTOPEN:
-		t.Kind, t.Next = store.ErrReadOnly, "no file can be made beside it: "+nextReadOnly
+		t.Kind, t.Next = store.ErrReadOnly, "no file can be created beside it: "+nextReadOnly
 		if _, err := os.Stat(s.path); err != nil {
-			t.Kind, t.Next, t.cause = store.ErrUnreadable, "make it readable, or name another with --store", err
+			t.Kind, t.Next, t.cause = store.ErrUnreadable, "make the file readable, or name another store with --store", err
 		}
 	case codes.SQLITE_PERM, codes.SQLITE_AUTH:
-		t.Kind, t.Next = store.ErrUnreadable, "make it readable, or name another with --store"
+		t.Kind, t.Next = store.ErrUnreadable, "make the file readable, or name another store with --store"
 	case codes.SQLITE_IOERR:
 		t.Kind, t.Next = store.ErrFailing, nextFailing
 		switch e.Code() {
@@ -73,14 +73,12 @@ func (s *database) storeError(e *engine.Error) error {
 	return t
 }
 
-// cannotWrite reports whether an error is about a file, or a folder, that nothing can be
-// written to.
+// cannotWrite reports whether an error means that a file or folder cannot be written.
 func cannotWrite(err error) bool {
 	return errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) || errors.Is(err, fs.ErrPermission)
 }
 
-// moved returns an error if the path of the store names another file than the one that
-// is open, or none.
+// moved returns an ErrMoved unless the path of the store still names the open file.
 func (s *database) moved() error {
 	now, err := os.Stat(s.path)
 	if err == nil && os.SameFile(now, s.file) {
@@ -89,17 +87,17 @@ func (s *database) moved() error {
 	return &troubleError{Path: s.path, Kind: store.ErrMoved, Next: nextMoved, cause: err}
 }
 
-// empty returns an error if a file has no bytes: a store never has none.
+// empty returns an ErrCorrupt if the file at path has no bytes: no store is empty.
 func empty(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil || fi.Size() > 0 {
 		return err
 	}
-	return fmt.Errorf("%s is empty, which no store is: %w: carrel store restore puts a backup in its place; if there was nothing in it, remove the file",
+	return fmt.Errorf("%s is an empty file and not a store: %w: replace it by a backup with carrel store restore, or remove it if it never had content",
 		path, store.ErrCorrupt)
 }
 
-// hasLog reports whether there is a part of a database in the file beside it.
+// hasLog reports whether the file -wal beside the database at path has content.
 func hasLog(path string) bool {
 	fi, err := os.Stat(path + "-wal")
 	return err == nil && fi.Size() > 0

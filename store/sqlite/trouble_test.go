@@ -16,8 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A store never has no bytes. A file that has none is left alone; where there is none,
-// a store is made.
+// Open refuses an empty file and leaves it unchanged. Without a file it makes a store, and leaves no
+// temporary files.
 func TestEmptyFile(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -39,7 +39,8 @@ func TestEmptyFile(t *testing.T) {
 	}
 }
 
-// What is written to a file that its path names no more would be lost with it.
+// Apply fails if the path of the store no longer names the open file, because its change would be
+// lost with the file.
 func TestMovedAway(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]func(path string) error{
@@ -93,14 +94,14 @@ func writeMuch(t *testing.T, s store.Store, id transcript.SessionID) error {
 	return err
 }
 
-// A disk without space is told as what it is, and what was to be written is not there.
+// Without space on the disk, Apply fails with ErrFull and writes nothing.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	s := openAt(t, path)
 	fill(t, s, 1, 2)
 	before := read(t, s)
-	if err := sqlite.LimitPages(s, 1); err != nil { // no fewer than there are
+	if err := sqlite.LimitPages(s, 1); err != nil { // SQLite raises the limit to the present size
 		t.Fatal(err)
 	}
 	err := writeMuch(t, s, "large")
@@ -127,11 +128,12 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// readOnlyChild has the path of a store that a child of the test binary may only read.
+// readOnlyChild is the environment variable with the path of a store that a child process of the
+// test can only read.
 const readOnlyChild = "CARREL_READ_ONLY_CHILD"
 
-// A store that may not be written is read, and says so where it is to be written. The
-// superuser may write everything, so that a child who is nobody tries it.
+// A store without permission to write can be read, and writes fail with ErrReadOnly. Root can write
+// every file, so a child process that runs as nobody tries it.
 func TestReadOnly(t *testing.T) {
 	if path := os.Getenv(readOnlyChild); path != "" {
 		readOnly(t, path)
@@ -149,7 +151,7 @@ func TestReadOnly(t *testing.T) {
 				}
 			}
 			top := t.TempDir()
-			open(filepath.Dir(top), 0o755) // the way to it
+			open(filepath.Dir(top), 0o755) // so that the child can reach it
 			dir := filepath.Join(top, "dir")
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -173,7 +175,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// readOnly is what the child does.
+// readOnly is the body of the child process.
 func readOnly(t *testing.T, path string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, nil)
@@ -201,7 +203,7 @@ func readOnly(t *testing.T, path string) {
 	}
 }
 
-// Compare says what a backup brings back, and what it does not have.
+// Compare returns the figures of a backup, and what the present store has and the backup lacks.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	path, backup := newPath(t), filepath.Join(t.TempDir(), "backup.db")
@@ -217,7 +219,7 @@ func TestCompare(t *testing.T) {
 	}
 	if c.Backup.Sessions != len(then.Sessions) || c.Backup.Artifacts != len(then.Artifacts) || c.Backup.Newest.IsZero() ||
 		c.Present == nil || *c.Present != c.Backup || c.LostSessions+c.OlderSessions+c.LostVersions+c.LostCalls != 0 {
-		t.Errorf("Compare with what it is a backup of: %+v, present %+v", c, c.Present)
+		t.Errorf("Compare with the store that was backed up: %+v, present %+v", c, c.Present)
 	}
 	late := then.Sessions[0].Head
 	apply := &store.Change{Head: late, Entry: store.Entry{ID: "op-late", Op: "test", Actor: "user", Time: epoch}}
@@ -234,7 +236,7 @@ func TestCompare(t *testing.T) {
 	if err := s.Record(t.Context(), scope, []store.Call{(&caller{name: "late"}).next()}); err != nil {
 		t.Fatal(err)
 	}
-	for _, schema := range []int{8, 7} { // of the backup
+	for _, schema := range []int{8, 7} { // schema of the backup
 		c, err = sqlite.Compare(t.Context(), backup, path)
 		if err != nil || c.LostSessions != 1 || c.OlderSessions != 1 || c.LostVersions != 1 || c.LostCalls != 1 {
 			t.Errorf("Compare with a backup of schema %d = %+v, %v; want one session lost, one older, one update and one call lost", schema, c, err)

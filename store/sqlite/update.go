@@ -11,34 +11,33 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// An update is a [store.Update] on its way to the disk.
+// An update is a [store.Update] that waits to be written.
 type update struct {
 	ctx   context.Context
 	scope governance.Scope
 	u     *store.Update
-	words []string                 // of u.Index, as the index takes them
-	found map[store.ArtifactID]int // places in u.Index
+	words []string                 // indexWords of each entry of u.Index
+	found map[store.ArtifactID]int // positions in u.Index
 
-	base    int64 // key of the scope
-	version int64 // that it makes
-	docs    map[store.ArtifactID]int64
-	bare    map[int64]bool // docs that were never in the index
+	base    int64                      // key of the scope
+	version int64                      // new version
+	docs    map[store.ArtifactID]int64 // keys of the written artifacts
+	bare    map[int64]bool             // keys of new artifacts that are not yet in the index
 }
 
-// Update implements [store.Artifacts]. Once the writer has begun with an update,
-// the update is made even if ctx ends before it is durable.
+// Update implements [store.Artifacts]. Once the writer has begun to write an update, it completes
+// the update even if ctx ends.
 //
-// What an update purges is in none of the files of the database when Update
-// returns, unless somebody was reading what was there before: then it is gone
-// from the file, but the log beside it may hold it until a later update, or
-// until the store is closed.
+// When Update returns, no file of the database has the purged text, with one exception: while
+// another connection reads an older state, the log (-wal) may keep the text until a later update
+// or until the store is closed.
 func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
 	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
 	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), bare: make(map[int64]bool), found: make(map[store.ArtifactID]int, len(u.Index))}
 	for i := range u.Index {
-		j.words = append(j.words, indexWords(scope, u.Index[i].Text)) // here and not where all wait for it
+		j.words = append(j.words, indexWords(scope, u.Index[i].Text)) // computed here, so that the writer does not wait for it
 		j.found[u.Index[i].Artifact] = i
 	}
 	err := s.submit(&job{
@@ -54,8 +53,7 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	return store.Version(j.version), nil
 }
 
-// update writes an update. What it has written when it fails is rolled back by
-// its caller.
+// update writes an update. If it fails, its caller rolls back.
 func (w *writer) update(j *update) error {
 	added := int64(0)
 	for i := range j.u.Artifacts {
@@ -74,7 +72,7 @@ func (w *writer) update(j *update) error {
 	own := logImprint(j.key(), e)
 	err := w.exec(insertLog, j.key(), e.ID, e.Op, e.Actor, e.Time.UnixMilli(), document(e.Data), own.blob())
 	if err != nil {
-		return during(err, "entry %s", e.ID)
+		return explainWrite(err, "entry %s", e.ID)
 	}
 	if err := w.addText(j.ctx, j.scope, j.u.Cells, j.u.Edges); err != nil {
 		return err
@@ -97,10 +95,10 @@ func (w *writer) update(j *update) error {
 	return j.ctx.Err()
 }
 
-// key returns the key of the version that the update makes.
+// key returns the key of the new version.
 func (j *update) key() int64 { return j.base + j.version }
 
-// updateArtifact writes an artifact. If it is new it becomes doc.
+// updateArtifact writes an artifact. doc is its key if it is new.
 func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error) {
 	var expires any // NULL: never
 	if !a.Expires.IsZero() {
@@ -132,11 +130,11 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 		return fmt.Errorf("artifact %s: not at version %d: %w", a.ID, a.At, store.ErrConflict)
 	}
 	j.docs[a.ID] = doc
-	return during(err, "artifact %s with cells %s and %s", a.ID, a.Content, a.About)
+	return explainWrite(err, "artifact %s with cells %s and %s", a.ID, a.Content, a.About)
 }
 
-// sumOf returns the sum over the words by which the update makes an artifact findable, or
-// NULL.
+// sumOf returns the checksum of the words of an artifact in the update's index entries, or NULL if
+// it has no entry.
 func (j *update) sumOf(id store.ArtifactID) any {
 	if i, ok := j.found[id]; ok {
 		return fieldSum(j.words[i])
@@ -144,8 +142,8 @@ func (j *update) sumOf(id store.ArtifactID) any {
 	return nil
 }
 
-// countHeld counts an artifact among those that are held, or no longer, given 1 if it
-// was.
+// countHeld updates the number of held artifacts of the scope for a new state a. was is 1 if the
+// artifact was held before, otherwise 0.
 func (w *writer) countHeld(j *update, a *store.Artifact, was int64) error {
 	if a.Status == store.StatusHeld {
 		was--
@@ -156,7 +154,7 @@ func (w *writer) countHeld(j *update, a *store.Artifact, was int64) error {
 	return w.exec(addHeld, j.base, -was)
 }
 
-// doc returns the doc of an artifact.
+// doc returns the key of an artifact, or ErrNotFound.
 func (w *writer) doc(j *update, id store.ArtifactID) (int64, error) {
 	if doc, ok := j.docs[id]; ok {
 		return doc, nil
@@ -168,7 +166,8 @@ func (w *writer) doc(j *update, id store.ArtifactID) (int64, error) {
 	return doc, err
 }
 
-// purge erases cells, and what they made findable.
+// purge erases the cells that the update purges, and the index entries of artifacts with their
+// content.
 func (w *writer) purge(j *update) error {
 	for _, id := range j.u.Purge {
 		row := cellRow{state: cellPurged}
@@ -197,15 +196,15 @@ func (w *writer) purge(j *update) error {
 	return nil
 }
 
-// indexArtifacts makes artifacts findable. The index forgets a word for good
-// only when it is rewritten, which an update that purges has to wait for.
+// indexArtifacts writes the index entries of the update. FTS5 removes deleted words from the file
+// only when it rewrites the index, so an update that purges demands that.
 func (w *writer) indexArtifacts(j *update) error {
 	for i, e := range j.u.Index {
 		doc, err := w.doc(j, e.Artifact)
 		if err != nil {
 			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
 		}
-		if !j.bare[doc] || len(j.u.Purge) > 0 { // else its row has the sum
+		if !j.bare[doc] || len(j.u.Purge) > 0 { // otherwise updateArtifact has written the sum
 			if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
 				return err
 			}
@@ -234,7 +233,7 @@ func (w *writer) addManifest(j *update) error {
 	err := w.exec(insertManifest, j.key(), m.ID, m.Session, m.Created.UnixMilli(), m.Format, m.Tier,
 		m.Budget, m.Total, m.Seal[:], blob(m.Body))
 	if err != nil {
-		return during(err, "manifest %s", m.ID)
+		return explainWrite(err, "manifest %s", m.ID)
 	}
 	docs := make([]int64, len(m.Uses))
 	for i, id := range m.Uses {
@@ -242,7 +241,7 @@ func (w *writer) addManifest(j *update) error {
 			err = w.exec(insertUse, j.key(), i, docs[i])
 		}
 		if err != nil {
-			return during(err, "manifest %s: artifact %s", m.ID, id)
+			return explainWrite(err, "manifest %s: artifact %s", m.ID, id)
 		}
 	}
 	own, body, uses := manifestImprint(j.key(), m), bodyImprint(j.key(), m.Body), usesImprint(j.key(), docs, m.Uses)
@@ -272,5 +271,5 @@ func (w *writer) addOutcome(j *update) error {
 	return w.exec(countOutcome, manifest)
 }
 
-// timeOf returns the time that a column holds.
+// timeOf returns the time of a column in milliseconds.
 func timeOf(millis int64) time.Time { return time.UnixMilli(millis).UTC() }

@@ -4,8 +4,8 @@ package sqlite
 
 import "syscall"
 
-// writable reports whether a file may be written. To open it would do, too, but to
-// close it again would drop the locks that this process has on it.
+// writable reports whether the process may write the file at path. It does not open the file,
+// because closing it again would release the POSIX locks of this process.
 func writable(path string) bool {
 	const w = 2
 	return syscall.Access(path, w) == nil

@@ -12,46 +12,46 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The most that one transaction takes of what is waiting. Both bound how long
-// the first of a batch waits for the last.
+// The limits of a transaction, in jobs and bytes. They bound how long the first job of a batch
+// waits for the last.
 const (
 	batchJobs  = 256
 	batchBytes = 8 << 20
 )
 
-// largeRows is how many rows a job writes that has a transaction to itself, or is the
-// first of one. Only the first does without a savepoint. Within one, the engine keeps
-// every page that it changes, and goes through all of them at the end of each statement
-// that may fail half-way: the time would be quadratic in the number of rows.
+// largeRows is the number of rows from which on a job must be the first of its transaction,
+// because only the first job runs without a savepoint. With a savepoint, SQLite keeps every changed
+// page and visits all of them at the end of each statement that may fail half-way: the time would
+// be quadratic in the number of rows.
 const largeRows = 1000
 
-// truncateWait is how long an update that purges waits for those who read what
-// was there before.
+// truncateWait is how long an update that purges waits for readers of an older state.
 const truncateWait = 100 * time.Millisecond
 
-// A job is what one call writes, on its way to the disk.
+// A job is the write of one call of the store, which waits for the writer.
 type job struct {
 	ctx    context.Context
-	write  func(w *writer) error // within a transaction; what it wrote when it fails is rolled back
-	size   int                   // about how many bytes it writes
-	rows   int                   // about how many rows it writes
-	purges bool                  // whether it erases anything
+	write  func(w *writer) error // runs within a transaction; if it fails, its writes are rolled back
+	size   int                   // estimated bytes that it writes
+	rows   int                   // estimated rows that it writes
+	purges bool                  // whether it erases text
 
-	taken atomic.Bool   // by the writer, or by the caller who gave up
+	taken atomic.Bool   // set by the writer, or by a submitter who gave up
 	err   error         // set before done is closed
-	done  chan struct{} // closed when the job is durable, or refused
+	done  chan struct{} // closed when the job is durable or has failed
 }
 
-// take reports whether the job is the caller's from now on.
+// take claims the job and reports whether it was free. Either the writer claims it, or a submitter
+// who no longer waits.
 func (j *job) take() bool { return j.taken.CompareAndSwap(false, true) }
 
-// finish tells the one who waits.
+// finish ends the wait of the submitter.
 func (j *job) finish(err error) {
 	j.err = err
 	close(j.done)
 }
 
-// sizeOf returns about how many bytes it takes to write cells and words.
+// sizeOf returns the size of the bodies of cells and of words in bytes.
 func sizeOf(cells []store.Cell, words []string) int {
 	n := 0
 	for i := range cells {
@@ -63,13 +63,14 @@ func sizeOf(cells []store.Cell, words []string) int {
 	return n
 }
 
-// A finding is a statement that changes the index.
+// A finding is a statement that changes the index of artifacts.
 type finding struct {
 	query string
 	args  []any
 }
 
-// submit hands a job to the writer and waits until it is done.
+// submit hands a job to the writer, waits until it is durable or has failed, and returns its
+// error. If the job's context ends before the writer takes the job, submit gives up.
 func (s *database) submit(j *job) error {
 	if s.barred != nil {
 		return s.barred
@@ -97,7 +98,7 @@ func (s *database) submit(j *job) error {
 	return j.err
 }
 
-// write does jobs until the store is closed.
+// write runs jobs until the store is closed.
 func (s *database) write() {
 	defer close(s.written)
 	for {
@@ -112,19 +113,19 @@ func (s *database) write() {
 	}
 }
 
-// A writer has the connection that writes. One goroutine uses it.
+// A writer has the connection for writing. Only one goroutine uses it.
 type writer struct {
 	*conn
 
-	busy  time.Duration // to wait for a lock
-	found []finding     // what the transaction has yet to do to the index of artifacts
-	fresh []fresh       // what it has yet to add to the index of blocks
-	trace bool          // the log may hold what was erased
+	busy  time.Duration // how long to wait for a lock
+	found []finding     // pending writes to the index of artifacts, for the end of the transaction
+	fresh []fresh       // pending additions to the index of blocks, for the end of the transaction
+	trace bool          // whether the log may still have erased text
 
-	failed atomic.Bool // the last transaction was lost
+	failed atomic.Bool // whether the last transaction failed
 
-	// ackEarly acknowledges jobs before they are committed. Nothing in this
-	// package sets it: the tests do, to prove that they would notice.
+	// ackEarly acknowledges jobs before they are committed. Only tests set it, to prove that
+	// they detect such a fault.
 	ackEarly bool
 }
 
@@ -132,13 +133,13 @@ func newWriter(conn *sql.Conn, busy time.Duration) *writer {
 	return &writer{conn: newConn(conn), busy: busy}
 }
 
-// batch does the job first, and what else is waiting, in one transaction. Each is
-// refused by itself, and all fail together if the transaction does. It returns the job
-// that has to be the first of the next transaction, or nil.
+// batch runs the job first and the jobs waiting in queue in one transaction. A failing job does not
+// affect the others, but if the transaction fails all jobs fail. batch returns a job that it took
+// from queue and that must be the first of the next transaction, or nil.
 func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	w.found, w.fresh = w.found[:0], w.fresh[:0]
 	err := w.exec(begin)
-	var jobs []*job // those that have to be told
+	var jobs []*job // the jobs to finish
 	size, purged, written := 0, false, false
 	for j := first; j != nil; {
 		if j.take() {
@@ -146,7 +147,7 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 			if err == nil {
 				size += j.size
 				if j.purges {
-					err = w.addFresh() // what is erased may be in it
+					err = w.addFresh() // it may have text that the job erases
 				}
 			}
 			if err == nil {
@@ -178,15 +179,15 @@ func (w *writer) batch(first *job, queue <-chan *job) (next *job) {
 	w.failed.Store(err != nil)
 	for _, j := range jobs {
 		if err != nil {
-			j.err = err // even if it was refused: because of a change that is gone, perhaps
+			j.err = err // even if it failed alone: the cause may be a change that is rolled back now
 		}
 		j.finish(j.err)
 	}
 	return next
 }
 
-// end ends a transaction, which may be lost already, and returns why it is. Something was
-// purged in it or not.
+// end commits a transaction, or rolls it back if err, its error so far, is not nil. It returns the
+// error of the transaction. purged says whether a job has erased text.
 func (w *writer) end(err error, purged bool) error {
 	if err == nil {
 		err = w.index()
@@ -195,7 +196,7 @@ func (w *writer) end(err error, purged bool) error {
 		err = w.exec(commit)
 	}
 	if err != nil {
-		_ = w.exec(rollback) // the engine may have done so already; the error above tells more
+		_ = w.exec(rollback) // SQLite may have rolled back already; the error above tells more
 	}
 	switch {
 	case purged && err == nil:
@@ -206,14 +207,14 @@ func (w *writer) end(err error, purged bool) error {
 	return err
 }
 
-// do does one job within the transaction. It returns why the job was refused,
-// or that the transaction is lost. If nothing is written yet, a refused job ends the
-// transaction and another begins.
+// do runs one job within the transaction. refused is the error of the job, and lost that of the
+// transaction. If first is set, nothing is written yet: then the job runs without a savepoint, and
+// if it fails do rolls back and begins a new transaction.
 func (w *writer) do(j *job, first bool) (refused, lost error) {
 	if first {
 		if refused = j.write(w); refused != nil {
 			w.found, w.fresh = w.found[:0], w.fresh[:0]
-			_ = w.exec(rollback) // the engine may have done so already
+			_ = w.exec(rollback) // SQLite may have rolled back already
 			lost = w.exec(begin)
 		}
 		return refused, lost
@@ -225,19 +226,19 @@ func (w *writer) do(j *job, first bool) (refused, lost error) {
 	if refused = j.write(w); refused != nil {
 		w.found, w.fresh = w.found[:found], w.fresh[:fresh]
 		if err := w.exec(rollbackTo); err != nil {
-			return nil, refused // the engine has rolled all back, for this reason
+			return nil, refused // SQLite has rolled back the whole transaction because of it
 		}
 	}
 	return refused, w.exec(release)
 }
 
-// later changes the index when the transaction ends. That comes last, because
-// the index writes out what it has gathered at every savepoint.
+// later adds a statement for the index of artifacts, to run at the end of the transaction: FTS5
+// flushes its buffer at every savepoint, which would make many small writes.
 func (w *writer) later(query string, args ...any) {
 	w.found = append(w.found, finding{query, args})
 }
 
-// index does what the jobs of a transaction left for later.
+// index runs the pending writes to the indexes.
 func (w *writer) index() error {
 	if err := w.addFresh(); err != nil {
 		return err
@@ -250,9 +251,9 @@ func (w *writer) index() error {
 	return nil
 }
 
-// truncate empties the log after something was erased. It cannot while somebody
-// reads what was there before: if that does not end soon, the next transaction
-// tries again, and so does the last connection that is closed.
+// truncate empties the log after text was erased. It fails while another connection reads an older
+// state for longer than wait. Then the next transaction tries again, and so does SQLite when the
+// last connection is closed.
 func (w *writer) truncate(wait time.Duration) {
 	var busy, frames, done int
 	err := errors.Join(
