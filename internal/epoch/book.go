@@ -10,26 +10,26 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Kind says what a rewrite stands for. It is stored as its text.
+// A Kind says which messages a rewrite replaces. Its text is stored and must not change.
 type Kind string
 
 // The kinds of rewrites.
 const (
-	Head    Kind = "head"    // for all messages of the client that its chain is of
-	Message Kind = "message" // for the last of them
+	Head    Kind = "head"    // all messages of the client that its chain covers
+	Message Kind = "message" // the last message that its chain covers
 )
 
-// Ended is the epoch of the head with which managing a conversation ended: what stands
-// behind it goes as it came.
+// Ended is the epoch of the head that is kept when managing of a conversation stops. No further
+// epoch begins after it.
 const Ended = 1 << 30
 
-// A Rewrite says what was sent in place of what a client sent.
+// A Rewrite has the bytes that were sent in place of messages of a client.
 type Rewrite struct {
-	Chain    digest.Digest // of the client's messages, up to the last that it stands for
+	Chain    digest.Digest // of the client's messages up to the last one that is replaced
 	Kind     Kind
-	Epoch    int // in which it was made; the first head begins epoch 1
-	Messages int // of the client, that the chain is of
-	Data     []byte
+	Epoch    int    // in which it was made; the first head begins epoch 1
+	Messages int    // number of the client's messages that Chain covers
+	Data     []byte // JSON: a list of messages for a head, otherwise a message or a stored [Reply]
 }
 
 // A Book holds the rewrites of a conversation.
@@ -44,11 +44,11 @@ type Book struct {
 // An entry is a rewrite, ready to be sent.
 type entry struct {
 	epoch, covers int
-	text          []byte          // messages, with commas between them, without marks
-	sent          []digest.Digest // their identities
-	spans         []rawjson.Span  // of each in text
-	blocks        []int           // of the last: where in text a mark may be put, -1 where none may
-	shift         int             // blocks in front of those that the client has
+	text          []byte          // messages without marks, separated by commas
+	sent          []digest.Digest // identities of the messages
+	spans         []rawjson.Span  // of each message in text
+	blocks        []int           // for each block of the last message: offset in text for a mark, or -1
+	shift         int             // number of blocks added in front of the client's
 }
 
 // NewBook returns a book without rewrites.
@@ -56,16 +56,16 @@ func NewBook(dialect wire.Dialect) *Book {
 	return &Book{dialect: dialect, heads: make(map[digest.Digest]*entry), messages: make(map[digest.Digest]*entry), replies: make(map[digest.Digest]*reply)}
 }
 
-// Epoch returns the newest epoch that has a head, and 0 if none has.
+// Epoch returns the epoch of the newest head, or 0 without a head.
 func (b *Book) Epoch() int { return b.epoch }
 
-// Len returns how many rewrites there are.
+// Len returns the number of rewrites.
 func (b *Book) Len() int { return len(b.heads) + len(b.messages) + len(b.replies) }
 
-// Has reports whether the last message of a chain has a rewrite of its own.
+// Has reports whether there is a rewrite of kind Message with this chain.
 func (b *Book) Has(chain digest.Digest) bool { return b.messages[chain] != nil }
 
-// Size returns how many bytes the texts of all rewrites have.
+// Size returns the length of the texts of all rewrites in bytes.
 func (b *Book) Size() (n int) {
 	for _, e := range b.heads {
 		n += len(e.text)
@@ -79,9 +79,9 @@ func (b *Book) Size() (n int) {
 	return n
 }
 
-// Add adds a rewrite, in place of one of the same kind and chain of an earlier epoch or of
-// the same. Data of a head is a list of messages, at least one, that of a message is one, or
-// a [Reply]. It is copied.
+// Add adds a rewrite. It replaces a rewrite of the same kind and chain, unless that is of a
+// later epoch. Add copies the data. It fails if the data of a head is not a list of at least one
+// message, or that of a message neither one message nor a stored [Reply].
 func (b *Book) Add(r *Rewrite) error {
 	if is, err := b.addReply(r); is {
 		return err
@@ -95,7 +95,7 @@ func (b *Book) Add(r *Rewrite) error {
 		return fmt.Errorf("%s of epoch %d for %d messages: %w", r.Kind, r.Epoch, r.Messages, err)
 	}
 	if n := len(e.spans); n == 0 || r.Messages < 1 || r.Kind == Message && n != 1 {
-		return fmt.Errorf("%s of epoch %d for %d messages: it has %d messages", r.Kind, r.Epoch, r.Messages, n)
+		return fmt.Errorf("%s of epoch %d for %d messages: the data has %d messages", r.Kind, r.Epoch, r.Messages, n)
 	}
 	e.epoch, e.covers = r.Epoch, r.Messages
 	kept := b.messages
@@ -111,7 +111,7 @@ func (b *Book) Add(r *Rewrite) error {
 	return nil
 }
 
-// entry reads messages and takes their marks out.
+// entry parses a JSON list of messages and removes their cache marks.
 func (b *Book) entry(list []byte) (*entry, error) {
 	q, err := b.read(bodyOf(b.dialect, list))
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *Book) entry(list []byte) (*entry, error) {
 
 // read reads a body.
 func (b *Book) read(body []byte) (*wire.Request, error) {
-	doc, q := new(rawjson.Document), new(wire.Request) // a book that nobody uses keeps no text
+	doc, q := new(rawjson.Document), new(wire.Request) // not kept in the book, as they refer to the body
 	if err := doc.Read(body); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (b *Book) read(body []byte) (*wire.Request, error) {
 	return q, nil
 }
 
-// bodyOf returns a body with messages and nothing else.
+// bodyOf returns a request body that has only the messages of list.
 func bodyOf(dialect wire.Dialect, list []byte) []byte {
 	key := `{"messages":`
 	if dialect == wire.Responses {
@@ -171,8 +171,8 @@ func bodyOf(dialect wire.Dialect, list []byte) []byte {
 	return slices.Concat([]byte(key), list, []byte("}"))
 }
 
-// places finds where marks may be put in the last message. They stand behind the brace
-// that opens a block.
+// places sets e.blocks: a mark may be put behind the opening brace of a block of the last
+// message.
 func (e *entry) places(q *wire.Request, last int) {
 	d := q.Doc
 	content := q.Content(last)
@@ -189,7 +189,7 @@ func (e *entry) places(q *wire.Request, last int) {
 	}
 }
 
-// markable reports whether the provider takes a mark at a block.
+// markable reports whether the provider accepts a cache mark in a block.
 func markable(d *rawjson.Document, block rawjson.Node) bool {
 	if d.Kind(block) != rawjson.Object {
 		return false

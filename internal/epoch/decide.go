@@ -7,40 +7,40 @@ type Reason string
 
 // The reasons.
 const (
-	Budget  Reason = "budget"  // what would be sent is over the budget
-	Cold    Reason = "cold"    // the provider has forgotten what was sent, so a new head costs nothing
-	Payback Reason = "payback" // a new head saves what it costs within the calls that are expected
+	Budget  Reason = "budget"  // the request is over the budget
+	Cold    Reason = "cold"    // the provider's cache has expired, so a new head costs nothing
+	Payback Reason = "payback" // a new head saves its cost within the expected calls
 )
 
-// Limits are how large a request may become.
+// Limits are the sizes at which an epoch ends.
 type Limits struct {
-	Budget token.Count // of a request, above which an epoch ends
-	Target token.Count // what a head is made for, with system and tools; less than Budget
-	Least  token.Count // how much must be gained where nothing forces an end
+	Budget token.Count // size of a request above which an epoch must end
+	Target token.Count // size of a request after a new head, with system and tools; less than Budget
+	Least  token.Count // least gain for an end that the budget does not force
 }
 
-// A State is what would be sent, and what is known of calls before and after.
+// A State is the request that would be sent without a new head, and what is known of other calls.
 type State struct {
-	Tokens token.Count // of all of it
+	Tokens token.Count // size of the request
 	Frame  token.Count // of these, system and tools
-	Made   token.Count // of all of it when the epoch began, 0 if there was no head yet
-	Warm   bool        // the provider still keeps what was sent
-	Calls  int         // that are expected, this one included
+	Made   token.Count // size of a request when the epoch began, 0 without a head
+	Warm   bool        // the provider's cache still has the prefix
+	Calls  int         // expected calls, this one included
 
-	// Payback returns after how many calls it pays to remove tokens, in front of others
-	// that stay and were sent before. It is that of package economy for the model.
+	// Payback returns the number of calls after which a cut has paid that removes tokens in
+	// front of behind tokens, which were sent before. See economy.Rules.
 	Payback func(removed, behind token.Count) int
 }
 
-// Decide says whether an epoch ends before a call is sent, and why; an empty reason lets
-// it go on.
+// Decide returns why the epoch ends before a call is sent, or "" if it goes on.
 //
-// The budget forces an end, unless so little was added since the last head that another
-// would be no smaller: a sixteenth of the room between target and budget. If the cache is cold a head that gains enough costs
-// nothing. If it is warm, with T tokens that stay and R that leave, a head costs T·(w−r)
-// once and saves R·r in each call; it is worth it if a tenth of the calls that are expected
-// pays for it: the expectation is a median, half of all conversations end before, and who
-// waits loses little.
+// A request over the budget ends it, unless the request grew since the last head by no more
+// than a sixteenth of the room between target and budget: then a new head would be no smaller.
+// If the cache is cold, a head that gains at least Least tokens costs nothing. If the cache is
+// warm, with T tokens that stay and R that leave, and the prices w of writing and r of reading
+// the cache, a head costs T·(w−r) once and saves R·r in each call. It must pay within a tenth
+// of the expected calls, because that expectation is a median: half of all conversations end
+// before, and waiting costs little.
 func Decide(s *State, l *Limits) Reason {
 	grown := s.Tokens - s.Made
 	if s.Tokens > l.Budget && grown > (l.Budget-l.Target)/16 {

@@ -1,24 +1,25 @@
-// Package epoch decides what is sent to a model in place of what a client sends, and when
-// that changes.
+// Package epoch decides which messages are sent to a model in place of a client's, and when
+// they change.
 //
-// Clients resend the whole history with each call. Providers keep what they have read, and
-// bind reasoning to all that stood before it. So what was sent once must be sent again, byte
-// for byte, for as long as it can: an epoch is the time between two rewrites of the whole.
+// Clients send the whole history again with each call. Providers cache the prefix of a request,
+// and bind reasoning to all messages before it. So messages that were sent once must be sent
+// again byte for byte for as long as possible. An epoch is the period between two rewrites of
+// the whole history.
 //
-// A [Book] has the rewrites of a conversation, by the chain of the client's messages that
-// they stand for, see package wire. A head stands for all messages up to one; the longest
-// that a request has wins. Behind it a message goes as its own rewrite says, or as it came.
-// Nothing else decides what is sent, so a history that is sent again, a restart, a rewind
-// and a fork need no special case: the same history and the same rewrites give the same
-// bytes. Marks of the cache are the client's, and stay where they are or move to the end of
-// what stands for their place; they change nothing of what a model reads.
+// A [Book] has the rewrites of a conversation. The key of a rewrite is the chain of the client's
+// messages that it stands for, see package wire. A head replaces all messages up to one; if
+// several heads match a request, the longest is used. Behind the head, each message is replaced
+// by its own rewrite, or goes as it came. The same history and the same rewrites always give the
+// same bytes, so a retry, a restart, a rewind and a fork need no special case. Cache marks are
+// the client's. They stay at their block, or move to the end of the messages that replace it;
+// the model does not see them.
 //
-// [Decide] says when an epoch has to end: [Fresh] and [Outputs] find the results that are too
-// large and were never sent; [Bare] is what goes out when managing stops.
+// [Decide] says when an epoch ends. [Fresh] and [Outputs] find large results that were never
+// sent. [Bare] returns the messages to send when managing stops.
 //
 // # Units
 //
-// Sizes are in tokens, by an upper bound for the model, or in bytes where that is said.
+// Sizes are in tokens, as an upper bound for the model, or in bytes where a comment says so.
 //
 // Everything here is pure: no I/O, no clock, no order of maps. A Book is for one goroutine.
 package epoch

@@ -2,27 +2,27 @@ package epoch
 
 import "github.com/carrel-dev/carrel/token"
 
-// A Gauge brings counts nearer to those of a provider. Counts for a model whose encoding is
-// not public are upper bounds, which can be twice of what is charged; what the provider said
-// of the last call tells by how much. The zero value takes counts as they are.
+// A Gauge converts upper bounds of token counts to estimates of the provider's counts. For a
+// model whose encoding is not public, a bound can be twice the provider's count. The Gauge
+// scales by the count that the provider reported for the last call. The zero value does not
+// scale.
 type Gauge struct {
-	bound   token.Count // of what was sent last
-	counted token.Count // what the provider counted of that, and a tenth, as what comes may be of another kind
+	bound   token.Count // of the last prompt
+	counted token.Count // the provider's count of that prompt, plus a tenth for other kinds of text
 }
 
-// leastShare is the part of a bound that is the least a provider is believed to count: a
-// fifth.
+// leastShare is the divisor of the smallest count that Learn accepts: a fifth of the bound.
 const leastShare = 5
 
-// Learn takes what a provider counted of a prompt that has a bound.
+// Learn takes the provider's count of a prompt and the prompt's bound.
 func (g *Gauge) Learn(bound, counted token.Count) {
 	if bound > 0 && counted > 0 {
 		g.bound, g.counted = bound, max(counted+counted/10, bound/leastShare)
 	}
 }
 
-// Read returns what a provider will count of something with a bound: of as much as was
-// measured last, in that proportion; of the rest, the bound.
+// Read returns an estimate of the provider's count of a text with this bound. It scales the part
+// up to the last prompt's bound, and takes the rest as it is.
 func (g *Gauge) Read(bound token.Count) token.Count {
 	known := min(bound, g.bound)
 	if known <= 0 {
@@ -31,7 +31,7 @@ func (g *Gauge) Read(bound token.Count) token.Count {
 	return scaled(known, g.counted, g.bound) + bound - known
 }
 
-// Bound returns the largest bound of which Read returns no more than counted.
+// Bound returns the largest bound for which Read returns at most counted.
 func (g *Gauge) Bound(counted token.Count) token.Count {
 	if g.bound == 0 {
 		return counted
@@ -42,5 +42,5 @@ func (g *Gauge) Bound(counted token.Count) token.Count {
 	return scaled(counted, g.bound, g.counted)
 }
 
-// scaled returns n times a share, rounded down. Counts of prompts are far below 2^31.
+// scaled returns n·part/all, rounded down. Counts of prompts are far below 2^31.
 func scaled(n, part, all token.Count) token.Count { return n * part / all }

@@ -9,17 +9,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Output is a text that a tool printed, in a message that was never sent.
+// An Output is a large text of a tool result.
 type Output struct {
-	Message int                 // of the request
-	Call    transcript.ToolCall // with nothing but its id if it is not in the request
+	Message int                 // index in the request
+	Call    transcript.ToolCall // the call of the result; only its id is set if the call is not in the request
 	Text    string
 
-	at rawjson.Span // of the text in its message
+	at rawjson.Span // of the JSON string in its message
 }
 
-// Fresh returns the first message that no answer of the model followed yet. What was sent
-// before, as the chain of a request that ended with it says, is not fresh.
+// Fresh returns the index of the first message that was never sent: it is behind the last reply,
+// and behind the last message whose chain sent reports. It returns the number of messages if
+// all were sent.
 func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	from := len(q.Messages)
 	for i, m := range slices.Backward(q.Messages) {
@@ -31,9 +32,8 @@ func Fresh(q *wire.Request, sent func(chain digest.Digest) bool) int {
 	return from
 }
 
-// Covers returns for how many messages of a request a new head stands: for all, or, if the
-// last reply waits for results, for those in front of the results. So a call and its result
-// are not parted, and a provider that continues no reply gets none.
+// Covers returns the number of messages of a request that a new head replaces: all, or, if
+// results follow the last reply, those in front of the results.
 func Covers(q *wire.Request) int {
 	from := Fresh(q, func(digest.Digest) bool { return false })
 	for i := from; i < len(q.Messages) && from > 0; i++ {
@@ -49,8 +49,8 @@ func Covers(q *wire.Request) int {
 	return len(q.Messages)
 }
 
-// Outputs returns the texts of more than a number of bytes that results have, from a message
-// on.
+// Outputs returns the texts of results with more than large bytes of JSON, from the message with
+// index from on.
 func Outputs(q *wire.Request, from, large int) []Output {
 	return outputs(q, from, len(q.Messages), large)
 }
@@ -92,8 +92,8 @@ func (f *finder) text(n rawjson.Node, key string) string {
 	return wire.Text(f.q.Doc, f.q.Doc.Member(n, key))
 }
 
-// said returns what a JSON string says, or nothing if it is none.
-func said(raw []byte) string {
+// textOf returns the decoded text of a JSON string, or "" if raw is not a string.
+func textOf(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
 	}
@@ -106,7 +106,7 @@ func said(raw []byte) string {
 
 func (f *finder) is(block rawjson.Node, kind string) bool { return f.text(block, "type") == kind }
 
-// texts takes the texts of a result: one, or those of a list of blocks.
+// texts adds the large texts of a result, which is a string or a list of blocks.
 func (f *finder) texts(n rawjson.Node, call string) {
 	d := f.q.Doc
 	raw, at := d.Raw(n), d.Span(n).Start
@@ -142,17 +142,17 @@ func (f *finder) texts(n rawjson.Node, call string) {
 	}
 }
 
-// take takes a text that is large, with the call that it answers.
+// take adds a text with its call, if it is large.
 func (f *finder) take(raw []byte, at int, call string) {
 	if len(raw) <= f.large || raw[0] != '"' {
 		return
 	}
 	c := f.call(call)
 	at -= f.q.Doc.Span(f.q.Messages[f.message].Node).Start
-	f.list = append(f.list, Output{Message: f.message, Call: c, Text: said(raw), at: rawjson.Span{Start: at, End: at + len(raw)}})
+	f.list = append(f.list, Output{Message: f.message, Call: c, Text: textOf(raw), at: rawjson.Span{Start: at, End: at + len(raw)}})
 }
 
-// call finds a call by its id, in what was said before.
+// call returns the call with the id in the messages before.
 func (f *finder) call(id string) (c transcript.ToolCall) {
 	d := f.q.Doc
 	for i := f.message - 1; i >= 0; i-- {
@@ -177,7 +177,7 @@ func (f *finder) call(id string) (c transcript.ToolCall) {
 		case wire.Responses:
 			if f.text(n, "call_id") == id {
 				input := []byte(f.text(n, "arguments"))
-				if program := d.Member(n, "input"); program != rawjson.NoNode { // of a tool that takes no JSON
+				if program := d.Member(n, "input"); program != rawjson.NoNode { // a custom tool, whose input is text
 					input = d.Raw(program)
 				}
 				return transcript.ToolCall{ID: id, Name: f.text(n, "name"), Input: input}
@@ -200,16 +200,16 @@ func function(raw []byte) (name string, input []byte) {
 	for _, m := range members {
 		switch m.Key {
 		case "name":
-			name = said(m.Value.Of(raw))
+			name = textOf(m.Value.Of(raw))
 		case "arguments":
-			input = []byte(said(m.Value.Of(raw)))
+			input = []byte(textOf(m.Value.Of(raw)))
 		}
 	}
 	return name, input
 }
 
-// Replace returns a message of a request with other texts in place of outputs, which are
-// its own and in order. An empty text leaves the output as it is.
+// Replace returns a message with texts in place of its outputs, which must be in order. An
+// empty text leaves the output as it is.
 func Replace(q *wire.Request, outputs []Output, texts []string) []byte {
 	raw := q.Doc.Raw(q.Messages[outputs[0].Message].Node)
 	var out []byte
@@ -223,10 +223,10 @@ func Replace(q *wire.Request, outputs []Output, texts []string) []byte {
 	return append(out, raw[done:]...)
 }
 
-// Bare returns a head of all messages of a request as they came, but without the reasoning
-// that was made behind a rewrite, as a plan says: it is bound to what was sent, and that is
-// not what the client has. A reply of nothing but such reasoning is left out. If something
-// else than messages was changed, all reasoning is bound to that.
+// Bare returns, as a JSON list, all messages of a request as they came, but without reasoning
+// that follows a rewrite: the provider has bound that reasoning to the rewritten messages, which
+// the list does not have. A reply that has only such reasoning is left out. Set all to remove
+// all reasoning, if the system text or the tools were changed, too.
 func Bare(q *wire.Request, b *Book, all bool) []byte {
 	from := len(q.Messages)
 	for i := range q.Messages {
@@ -235,7 +235,7 @@ func Bare(q *wire.Request, b *Book, all bool) []byte {
 		if b.heads[c] != nil || b.messages[c] != nil || r != nil {
 			from = i
 			if r != nil {
-				from-- // the reply itself has reasoning that follows what it hides
+				from-- // the reply itself has reasoning that follows its hidden messages
 			}
 			break
 		}
@@ -260,7 +260,7 @@ func Bare(q *wire.Request, b *Book, all bool) []byte {
 	return append(list, ']')
 }
 
-// withoutThinking returns a reply without thinking, or nil if nothing is left of it.
+// withoutThinking returns a reply without its thinking blocks, or nil if no block is left.
 func withoutThinking(q *wire.Request, i int) []byte {
 	d := q.Doc
 	message := d.Span(q.Messages[i].Node)

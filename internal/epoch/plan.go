@@ -10,31 +10,31 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Plan is what is sent for a request. It is valid as long as the request is, and as the
-// book has no other rewrites.
+// A Plan is the messages that are sent for a request. It is valid as long as the request is, and
+// until the book gets another rewrite.
 type Plan struct {
-	Head  int           // for how many messages of the client the head stands; 0 is none
+	Head  int           // number of the client's messages that the head replaces; 0 without a head
 	Epoch int           // of the head, or 0
-	Ended bool          // managing ended with the head
-	First int           // the first message that does not go as it came; all of them do if it is their number
-	Sent  digest.Digest // the chain of what is sent
+	Ended bool          // the head is of the epoch Ended: managing has stopped
+	First int           // index of the first message that is replaced; the number of messages if none is
+	Sent  digest.Digest // the chain of the sent messages
 
 	dialect wire.Dialect
 	head    *entry
 	size    int             // bytes of the head, with marks
-	chains  []digest.Digest // of what is sent up to each message, if something goes otherwise than it came
-	alone   []replaced
+	chains  []digest.Digest // of the sent messages up to each; nil if none is replaced
+	alone   []replaced      // replaced messages behind the head, in order
 }
 
-// Some messages, mostly one, go as their own rewrite says.
+// A replaced is n messages of the client, mostly one, that are replaced by an entry.
 type replaced struct {
-	message, n int
+	message, n int // index of the first message, and their number
 	size       int // bytes, with marks
 	*entry
 }
 
-// Plan returns what is sent for a request: the longest head that its messages have, and
-// behind it each message as its rewrite says, or as it came.
+// Plan returns the messages to send for a request: the longest head that matches its messages,
+// and behind the head each message's rewrite, or the message as it came.
 func (b *Book) Plan(q *wire.Request) *Plan {
 	p := &Plan{First: len(q.Messages), dialect: q.Dialect}
 	for i := len(q.Messages) - 1; i >= 0 && p.head == nil && len(b.heads) > 0; i-- {
@@ -59,15 +59,15 @@ func (b *Book) Plan(q *wire.Request) *Plan {
 	return p
 }
 
-// apart returns what goes otherwise than it came, from a message on: replies of which the
-// client does not have all, with what belongs to them in the messages that follow, and
-// messages that have a rewrite of their own.
+// apart returns the replaced messages from the index from on: messages with a rewrite of their
+// own, replies with messages that are hidden from the client, and the messages behind such a
+// reply that need its results.
 func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 	if len(b.messages)+len(b.replies) == 0 {
 		return nil
 	}
-	var open *reply // whose results belong into what follows
-	behind := 0     // it, so many messages
+	var open *reply // the reply whose results belong into the next messages
+	behind := 0     // messages since that reply
 	if from > 0 && len(b.replies) > 0 {
 		open, _ = b.replyAt(q, from-1)
 	}
@@ -81,7 +81,7 @@ func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 			} else {
 				n = 1
 			}
-		case open != nil && (behind == 0 || q.Dialect != wire.Anthropic): // there all results stand in one message
+		case open != nil && (behind == 0 || q.Dialect != wire.Anthropic): // Anthropic has all results in one message
 			if with := b.follow(q, open, i, e, behind == 0); with != nil {
 				e = with
 			}
@@ -97,12 +97,12 @@ func (b *Book) apart(q *wire.Request, from int) (list []replaced) {
 
 // A piece is a message that is sent.
 type piece struct {
-	at   int // the client's message in whose place it is; 0 for all of a head
+	at   int // index of the client's message that it replaces or is; 0 for all messages of a head
 	id   digest.Digest
 	text []byte
 }
 
-// pieces yields the messages that are sent.
+// pieces yields the messages to send, in order.
 func (p *Plan) pieces(q *wire.Request) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		if p.head != nil && !p.head.each(0, yield) {
@@ -134,23 +134,23 @@ func (e *entry) each(at int, yield func(piece) bool) bool {
 	return true
 }
 
-// A Part is a stretch of what is sent: a message, or what stands in place of some.
+// A Part is a stretch of a sent body: a message, or the text that replaces some messages.
 type Part struct {
-	Start, End int           // in the body, as the edits that the plan noted make it
-	Chain      digest.Digest // of what is sent up to its end
-	Made       bool          // it is Carrel's
+	Start, End int           // offsets in the body after the plan's edits
+	Chain      digest.Digest // of the sent messages up to End
+	Made       bool          // the text is a rewrite
 }
 
-// Parts returns what is sent, in order, once [Plan.Edit] has noted the changes. It is nil if
-// the messages are one text.
+// Parts returns the parts of the sent body, in order. Call it after [Plan.Edit]. It returns nil
+// if the client's messages are one string.
 func (p *Plan) Parts(q *wire.Request) (parts []Part) {
 	d := q.Doc
 	if d.Kind(q.List) != rawjson.Array {
 		return nil
 	}
 	parts = make([]Part, 0, len(q.Messages)+1)
-	shift := 0 // by which what comes stands further behind
-	sent := 0  // messages
+	shift := 0 // bytes that the edits have added so far
+	sent := 0  // messages sent so far
 	put := func(from, to, size int, e *entry) {
 		start := d.Span(q.Messages[from].Node).Start
 		end := d.Span(q.Messages[to].Node).End
@@ -180,8 +180,8 @@ func (p *Plan) Parts(q *wire.Request) (parts []Part) {
 	return parts
 }
 
-// List returns what is sent in place of the first n messages, as a JSON list. It is as long as
-// the head at least.
+// List returns the messages that are sent in place of the first n, as a JSON list. It always has
+// the whole head.
 func (p *Plan) List(q *wire.Request, n int) []byte {
 	list := []byte("[")
 	for m := range p.pieces(q) {
@@ -199,8 +199,8 @@ func (p *Plan) List(q *wire.Request, n int) []byte {
 // Untouched reports whether all messages go as they came.
 func (p *Plan) Untouched() bool { return p.head == nil && len(p.alone) == 0 }
 
-// Edit notes on the request's document what the plan changes. The document's segments are
-// then what is sent.
+// Edit makes the plan's changes in the request's document. Afterwards the document's segments,
+// joined, are the body to send.
 func (p *Plan) Edit(q *wire.Request) {
 	d := q.Doc
 	put := func(message int, text []byte) {
@@ -245,14 +245,14 @@ func (p *Plan) Edit(q *wire.Request) {
 	}
 }
 
-// A mark is one of the client's for the cache of the provider.
+// A mark is a cache mark of the client.
 type mark struct {
-	node  rawjson.Node // the member
-	block int          // of which block of its message
-	text  []byte       // key and value
+	node  rawjson.Node // the member of the block
+	block int          // index of the block in its message
+	text  []byte       // key and value, as JSON
 }
 
-// marks yields the marks at the blocks of a message.
+// marks yields the cache marks in the blocks of a message.
 func marks(q *wire.Request, message int) iter.Seq[mark] {
 	return func(yield func(mark) bool) {
 		d, at := q.Doc, 0
@@ -267,10 +267,10 @@ func marks(q *wire.Request, message int) iter.Seq[mark] {
 	}
 }
 
-// marked returns the text of a rewrite with marks of the client, which are in order. A mark
-// stands at its block, or, where that takes none, at the last before it that does. Of two
-// at one block the later stays: it lives no longer, so that those of a long life stay in
-// front.
+// marked returns the text of a rewrite with marks of the client, which must be in order. A mark
+// is put at its block, or at the last block before it that accepts a mark, or left out. If two
+// marks meet at a block, the later one is used: its lifetime is never longer, and providers want
+// marks of longer lifetimes first.
 func (e *entry) marked(list []mark) []byte {
 	type place struct {
 		at   int

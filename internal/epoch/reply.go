@@ -12,25 +12,25 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Reply is what the provider has in place of a reply of the client's history: the client
-// was not shown all that was said. It is kept as a rewrite of kind [Message], with a chain that
-// [ReplyChain] gives.
+// A Reply is the provider's version of a reply of which the client has only a part: the messages
+// of recalls are hidden from the client. It is kept as a rewrite of kind [Message] whose chain
+// is that of [ReplyChain].
 type Reply struct {
-	// Messages stand in place of the reply.
+	// Messages replace the client's version of the reply.
 	Messages []json.RawMessage
-	// Results are of calls that stand beside the client's own in the reply.
+	// Results answer hidden calls that stand in the same message as calls for the client.
 	Results []Result
 }
 
-// A Result answers a call that the client does not know. Of Messages it is a block, which
-// stands first in the next message. Of Chat Completions it is a message, behind that which
-// answers another call, or in front of all that do.
+// A Result answers a call that is hidden from the client. In the dialect Anthropic it is a
+// block, to be put first in the next message. In the others it is a message, to be put behind
+// the message that answers the call Behind, or, if Behind is empty, in front of all answers.
 type Result struct {
-	Behind string          `json:"behind,omitempty"` // id of the other call
+	Behind string          `json:"behind,omitempty"` // id of another call
 	Text   json.RawMessage `json:"text"`
 }
 
-// storedReply is how a Reply is stored. The first member tells it from a message.
+// storedReply is the stored form of a Reply. Its first member distinguishes it from a message.
 type storedReply struct {
 	Carrel   string            `json:"carrel"`
 	Messages []json.RawMessage `json:"messages"`
@@ -39,7 +39,7 @@ type storedReply struct {
 
 const replyForm = "reply"
 
-// Data returns what is kept of a reply as the data of a [Rewrite].
+// Data returns the reply as the data of a [Rewrite].
 func (r *Reply) Data() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -48,9 +48,9 @@ func (r *Reply) Data() ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// ReplyChain returns the chain by which a reply is known again that followed a history: by the
-// ids of the client's calls in it, or, if it has none, by its words. What a client does to the
-// form of a reply so changes nothing.
+// ReplyChain returns the chain that identifies a reply behind a history. It depends on the ids
+// of the calls for the client, or, if there are none, on the words of the text, so it does not
+// change if the client changes the form of the reply.
 func ReplyChain(dialect wire.Dialect, history digest.Digest, calls []string, text string) digest.Digest {
 	said := "calls\x00" + strings.Join(calls, "\x00")
 	if len(calls) == 0 {
@@ -59,15 +59,15 @@ func ReplyChain(dialect wire.Dialect, history digest.Digest, calls []string, tex
 	return wire.Extend(dialect, history, digest.Of([]byte("reply/v1\x00"+said)))
 }
 
-// A reply is one of a book.
+// A reply is a Reply in a book.
 type reply struct {
 	*entry
 
 	results []Result
-	joined  map[digest.Digest]*entry // messages with results put in, by what they were
+	joined  map[digest.Digest]*entry // messages with the results put in, by identity before that
 }
 
-// addReply adds a reply if that is what a rewrite has.
+// addReply adds a rewrite if its data is a stored Reply. It reports whether it is.
 func (b *Book) addReply(r *Rewrite) (bool, error) {
 	if r.Kind != Message || !bytes.HasPrefix(r.Data, []byte(`{"carrel":`)) {
 		return false, nil
@@ -89,8 +89,8 @@ func (b *Book) addReply(r *Rewrite) (bool, error) {
 	return true, nil
 }
 
-// replyAt returns the reply that begins with a message, if there is one to be sent in its
-// place, and how many messages of the client it has.
+// replyAt returns the stored reply for the client's reply that begins at index i, or nil, and
+// the number of messages that the client's reply has.
 func (b *Book) replyAt(q *wire.Request, i int) (*reply, int) {
 	if i == 0 || q.Messages[i].Role != wire.RoleAssistant || q.Messages[i].Node == q.List {
 		return nil, 0
@@ -101,7 +101,7 @@ func (b *Book) replyAt(q *wire.Request, i int) (*reply, int) {
 	}
 	var calls, texts []string
 	for k := i; k < i+n; k++ {
-		c, t := spoken(q, k)
+		c, t := callsAndTexts(q, k)
 		calls, texts = append(calls, c...), append(texts, t...)
 	}
 	return b.replies[ReplyChain(q.Dialect, q.Messages[i-1].Chain, calls, strings.Join(texts, "\n"))], n
@@ -112,8 +112,8 @@ func listOf(values [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
-// spoken returns the ids of the calls of a reply and its texts.
-func spoken(q *wire.Request, i int) (calls, texts []string) {
+// callsAndTexts returns the ids of the calls and the texts of a message of a reply.
+func callsAndTexts(q *wire.Request, i int) (calls, texts []string) {
 	d, n := q.Doc, q.Messages[i].Node
 	text := func(n rawjson.Node, key string) string { return wire.Text(d, d.Member(n, key)) }
 	if q.Dialect == wire.Responses {
@@ -142,9 +142,9 @@ func spoken(q *wire.Request, i int) (calls, texts []string) {
 	return calls, texts
 }
 
-// follow puts the results of a reply where they belong in what follows it, and returns what
-// is sent in place of a message, or nil if none belongs there. Own is the rewrite that the
-// message has, or nil; first tells that it is the first behind the reply.
+// follow returns the message at index i with the results of reply r put in, or nil if no result
+// belongs there. The parameter own is the message's rewrite, or nil; first says whether the
+// message is the first behind the reply.
 func (b *Book) follow(q *wire.Request, r *reply, i int, own *entry, first bool) *entry {
 	m := &q.Messages[i]
 	text, id := q.Doc.Raw(m.Node), m.Identity
@@ -173,7 +173,7 @@ func (b *Book) follow(q *wire.Request, r *reply, i int, own *entry, first bool) 
 		list, err = b.inFront(text, before)
 	}
 	if err != nil {
-		return nil // a client that answers no calls does not go on from this reply
+		return nil // the message has no results, so it does not answer this reply
 	}
 	e, err := b.entry(list)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *Book) follow(q *wire.Request, r *reply, i int, own *entry, first bool) 
 	return e
 }
 
-// inFront returns a list of one message, with blocks in front of its own.
+// inFront returns a list with the message, in which blocks are put in front of its own.
 func (b *Book) inFront(message []byte, blocks [][]byte) ([]byte, error) {
 	q, err := b.read(bodyOf(b.dialect, listOf([][]byte{message})))
 	if err != nil {

@@ -7,33 +7,33 @@ import (
 	"github.com/carrel-dev/carrel/tool"
 )
 
-// A Shadow reckons what managing would send of a conversation that goes as it came. It has
-// the sizes and the chains of heads that nobody made, and no text. It takes the conversation
-// to be managed from its first call on: each large result is a pointer, wherever it stands.
+// A Shadow estimates the size of the requests that managing would send for a conversation that
+// is not managed. It has sizes and chains of imagined heads, and no text. It assumes that the
+// conversation was managed from its first call on, so that all large results are pointers.
 type Shadow struct {
 	sizes   *Sizes
 	large   int
 	pointer token.Count
 	heads   map[digest.Digest]Imagined
 	newest  Imagined
-	spared  map[digest.Digest]spared // by the identity of a message that has large results
+	spared  map[digest.Digest]spared // by the identities of messages with large results
 }
 
-// An Imagined is a head that would stand in place of the messages of a chain.
+// An Imagined is a head that managing would have made.
 type Imagined struct {
-	Chain  digest.Digest
-	Epoch  int         // that it began, from 1
-	Tokens token.Count // of it
+	Chain  digest.Digest // of the messages that it would replace
+	Epoch  int           // that it would begin, from 1
+	Tokens token.Count   // its size
 }
 
-// spared is what pointers in place of large results leave out of a message.
+// spared is the saving by pointers in a message: tokens, and the number of replaced results.
 type spared struct {
 	tokens  token.Count
 	results int
 }
 
-// NewShadow returns a shadow without heads. Results of more than so many bytes would become
-// a pointer of a size. The sizes are not used by anybody else.
+// NewShadow returns a Shadow without heads. Results of more than large bytes count as pointers
+// of the size pointer. The Shadow must be the only user of sizes.
 func NewShadow(sizes *Sizes, large int, pointer token.Count) *Shadow {
 	return &Shadow{sizes: sizes, large: large, pointer: pointer, heads: make(map[digest.Digest]Imagined), spared: make(map[digest.Digest]spared)}
 }
@@ -46,19 +46,19 @@ func (s *Shadow) Add(h Imagined) {
 	}
 }
 
-// Newest returns the head of the newest epoch, or none.
+// Newest returns the head of the newest epoch, or a zero head.
 func (s *Shadow) Newest() Imagined { return s.newest }
 
-// An Image is what would be sent for a request.
+// An Image is an estimate of the request that managing would send.
 type Image struct {
 	Size
 
-	Came    token.Count // bound of the request as it came
-	Head    Imagined    // in front of what would be sent; its epoch is 0 if there is none
-	Results int         // large ones of the newest messages, which would be shortened
+	Came    token.Count // upper bound of the client's request
+	Head    Imagined    // the head that would be used; its epoch is 0 without a head
+	Results int         // results of the newest messages that would become pointers
 }
 
-// Of returns what would be sent for a request.
+// Of returns the image of a request.
 func (s *Shadow) Of(q *wire.Request) (m Image) {
 	covered := 0
 	for i := len(q.Messages) - 1; i >= 0 && covered == 0 && len(s.heads) > 0; i-- {
@@ -90,7 +90,7 @@ func (s *Shadow) Of(q *wire.Request) (m Image) {
 	return m
 }
 
-// less returns what pointers leave out of a message.
+// less returns the saving by pointers in the message at index i.
 func (s *Shadow) less(q *wire.Request, i int) spared {
 	m := &q.Messages[i]
 	if len(q.Doc.Raw(m.Node)) <= s.large {
@@ -110,8 +110,9 @@ func (s *Shadow) less(q *wire.Request, i int) spared {
 	return known
 }
 
-// Cut begins an epoch: it adds the head that would be made for a request of which m is the
-// image, for a size with system and tools. A head takes no more than what it stands for.
+// Cut begins an epoch: it adds the head that would be made for request q, whose image is m. The
+// head and the frame have at most room tokens, and the head no more than the messages it
+// replaces.
 func (s *Shadow) Cut(q *wire.Request, m *Image, room token.Count) {
 	n := Covers(q)
 	if n == 0 {

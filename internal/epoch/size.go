@@ -7,17 +7,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Sizes counts requests of one model. A message is counted once, however often it is sent.
+// Sizes counts the tokens of requests for one model. It remembers the counts of messages.
 type Sizes struct {
 	counter token.Counter
 	framing token.Framing
 	known   map[digest.Digest]token.Count
 }
 
-// mostKnown is how many messages Sizes remembers.
+// mostKnown is the number of counts at which Sizes forgets them all.
 const mostKnown = 20_000
 
-// NewSizes returns counts for a model, of a dialect.
+// NewSizes returns Sizes for a model that is called in a dialect.
 func NewSizes(dialect wire.Dialect, model string) *Sizes {
 	provider := "openai"
 	if dialect == wire.Anthropic {
@@ -26,17 +26,17 @@ func NewSizes(dialect wire.Dialect, model string) *Sizes {
 	return &Sizes{counter: token.ForModel(model), framing: token.FramingOf(provider), known: make(map[digest.Digest]token.Count)}
 }
 
-// A Size is an upper bound of what is sent.
+// A Size has upper bounds of the parts of a request that is sent.
 type Size struct {
 	All   token.Count
-	Fresh token.Count // what stands behind the messages that a new head stands for
+	Fresh token.Count // messages that a new head would not replace, see [Covers]
 	Frame token.Count // system and tools
 	Tools token.Count // of these, tools
-	Made  token.Count // what was sent when the epoch began: the frame and the head; 0 without one
+	Made  token.Count // frame and head, the size when the epoch began; 0 without a head
 }
 
-// Of returns how large is what is sent. An image counts as the most that one costs,
-// signatures and encrypted reasoning as a quarter of their characters.
+// Of returns the size of the request that a plan sends. An image counts as the most that an
+// image can cost, signatures and encrypted reasoning as a quarter of their bytes.
 func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 	z.Tools, z.Frame = s.frame(q)
 	z.All = z.Frame
@@ -53,7 +53,7 @@ func (s *Sizes) Of(q *wire.Request, p *Plan) (z Size) {
 	return z
 }
 
-// frame returns how large tools are, and tools and system text together.
+// frame returns the size of the tools, and of tools and system text together.
 func (s *Sizes) frame(q *wire.Request) (tools, all token.Count) {
 	tools = s.once(q.Frame, func() token.Count {
 		return s.framing.Request + s.framing.Tools + s.counter.Count(string(q.Doc.Raw(q.Tools)))
@@ -81,7 +81,7 @@ func (s *Sizes) once(id digest.Digest, count func() token.Count) token.Count {
 	return n
 }
 
-// value counts what a model reads of a JSON value.
+// value counts the tokens of a JSON value without its syntax, which the model does not see.
 func (s *Sizes) value(raw []byte) token.Count {
 	if len(raw) == 0 {
 		return 0
@@ -90,7 +90,7 @@ func (s *Sizes) value(raw []byte) token.Count {
 	r := rawjson.NewReader(raw)
 	r.Twins = true
 	if err := s.walk(r, "", &n); err != nil {
-		return s.counter.Count(string(raw)) // it was checked, so this is not reached
+		return s.counter.Count(string(raw)) // unreachable: the request was parsed before
 	}
 	return n
 }
@@ -117,7 +117,7 @@ func (s *Sizes) walk(r *rawjson.Reader, key string, n *token.Count) error {
 	return err
 }
 
-// object counts the members of an object that say something.
+// object counts the tokens of the members of an object.
 func (s *Sizes) object(r *rawjson.Reader, n *token.Count) error {
 	return r.Object(func(key string) error {
 		switch key {

@@ -8,15 +8,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// Whole returns the first n messages of a request as a conversation to be stored: each as its
-// own rewrite says, none of them as a head says, in the canonical form. What of a reply the
-// client does not have is in it. Marks and the billing line are
-// left out, and a list of one plain text is that text. So the beginning of a conversation
-// has the same bytes in each call.
+// Whole returns the body to store for the first n messages of a request, in canonical form: with
+// rewrites of kind Message and hidden messages of replies in place, without heads, cache marks
+// and billing line, and with a content of one text block as a string. So the same conversation
+// has the same first bytes in each call.
 func (b *Book) Whole(q *wire.Request, n int) ([]byte, error) { return b.whole(q, n, rawjson.NoNode) }
 
-// WholeUnasked returns a request for a summary as a conversation to be stored, see
-// [Book.Whole]: without the question, and with the results that stand in its message.
+// WholeUnasked returns the body to store for a request that asks for a summary, see
+// [Book.Whole]. It leaves out the prompt for the summary, but keeps other blocks of its message,
+// such as results.
 func (b *Book) WholeUnasked(q *wire.Request) ([]byte, error) {
 	last, ask := len(q.Messages)-1, q.Compaction()
 	blocks := 0
@@ -78,7 +78,7 @@ func (b *Book) whole(q *wire.Request, n int, ask rawjson.Node) ([]byte, error) {
 	return bytes.Join(d.Segments(), nil), nil
 }
 
-// unmark takes the marks of a block away.
+// unmark removes the cache marks of a block.
 func unmark(d *rawjson.Document, block rawjson.Node) {
 	for m := range d.Children(block) {
 		if wire.IsMark(d.Key(m)) {
@@ -87,7 +87,7 @@ func unmark(d *rawjson.Document, block rawjson.Node) {
 	}
 }
 
-// plain returns the text of a block that is nothing else.
+// plain returns the JSON string of a block that has only a text, or nil.
 func plain(d *rawjson.Document, block rawjson.Node) (text []byte) {
 	for m := range d.Children(block) {
 		switch key := d.Key(m); {

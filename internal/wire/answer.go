@@ -7,14 +7,14 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Usage is what a provider says that a call took. The parts of the prompt do not
-// overlap: their sum is the whole prompt, in every dialect.
+// A Usage has the token counts that a provider reported for a call. The first four do not
+// overlap: in every dialect, their sum is the whole prompt.
 type Usage struct {
 	Input        token.Count // of the prompt, neither read from the cache nor written to it
 	CacheRead    token.Count
-	CacheWrite5m token.Count // for five minutes, or for the only lifetime that the provider has
+	CacheWrite5m token.Count // for five minutes, or for the provider's only lifetime
 	CacheWrite1h token.Count // for an hour
-	Output       token.Count // with Reasoning
+	Output       token.Count // includes Reasoning
 	Reasoning    token.Count
 }
 
@@ -23,19 +23,19 @@ func (u *Usage) Prompt() token.Count {
 	return u.Input + u.CacheRead + u.CacheWrite5m + u.CacheWrite1h
 }
 
-// An Answer is what is known of an answer to a call. It holds no text of it.
+// An Answer describes an answer to a call, without its text.
 type Answer struct {
-	Status int    // of HTTP, set by whoever has the answer
-	ID     string // that the provider gave the answer; empty if it gave none
-	Model  string // that answered
-	Stop   string // why it ended, in the provider's word; empty if it did not say
-	Error  string // the provider's word for an error; empty if there was none
-	Whole  bool   // its terminal event came, or the last byte of its JSON
-	Used   bool   // Usage is what the provider said
+	Status int    // HTTP status; the caller of [Tap.End] sets it
+	ID     string // the provider's id of the answer, or empty
+	Model  string // the model that answered
+	Stop   string // the provider's stop reason, or empty
+	Error  string // the provider's type or code of the error, or empty
+	Whole  bool   // the terminal event came, or the last byte of the JSON
+	Used   bool   // the provider reported Usage
 	Usage  Usage
 }
 
-// A field is a value in an answer that is looked for.
+// A field is a value of an answer that the scanner looks for.
 type field int
 
 const (
@@ -54,9 +54,9 @@ const (
 	fieldReasoning
 )
 
-// fieldAt returns which field stands at a path of a JSON answer, or of the data of an
-// event. An element of a list is "*". What is a field in one is never something else in
-// the other.
+// fieldAt returns the field at a path of a JSON answer or of the data of an event, or noField.
+// In a path, "*" stands for an element of a list. A path means the same in an answer and in an
+// event.
 func fieldAt(d Dialect, path []byte) field {
 	switch d {
 	case Anthropic:
@@ -149,14 +149,14 @@ func responseField(path []byte) field {
 	return noField
 }
 
-// figures are the counts of an answer as they come. A later one of a kind replaces an
-// earlier one, as providers count on while they stream.
+// figures has the counts of an answer so far. A later value of a field replaces an earlier
+// one, because providers report growing counts while they stream.
 type figures struct {
 	count [fieldReasoning + 1]token.Count
-	told  [fieldReasoning + 1]bool
+	seen  [fieldReasoning + 1]bool // the answer has the field
 }
 
-// note takes the value of a field, as it is written in the JSON.
+// note stores the value of a field; raw is its JSON.
 func (a *Answer) note(l *figures, f field, raw []byte) {
 	if raw[0] == 'n' { // null
 		return
@@ -183,20 +183,20 @@ func (a *Answer) note(l *figures, f field, raw []byte) {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err == nil && n >= 0 && n <= maxTokens {
-		l.count[f], l.told[f], a.Used = token.Count(n), true, true
+		l.count[f], l.seen[f], a.Used = token.Count(n), true, true
 	}
 }
 
-// maxTokens is more than any call takes: what is above is no count.
+// maxTokens is more than any call can use: larger numbers are ignored.
 const maxTokens = 1 << 40
 
-// settle makes the usage of the figures. OpenAI counts what the cache has within the
-// input, Anthropic beside it.
+// settle sets a.Usage from the figures. OpenAI's input count includes the tokens of the cache,
+// Anthropic's does not.
 func (a *Answer) settle(d Dialect, l *figures) {
 	u := &a.Usage
 	u.Input, u.CacheRead = l.count[fieldInput], l.count[fieldRead]
 	u.CacheWrite5m, u.CacheWrite1h = l.count[fieldWrite5m], l.count[fieldWrite1h]
-	if !l.told[fieldWrite5m] && !l.told[fieldWrite1h] {
+	if !l.seen[fieldWrite5m] && !l.seen[fieldWrite1h] {
 		u.CacheWrite5m = l.count[fieldWrite]
 	}
 	if d != Anthropic {

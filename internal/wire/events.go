@@ -2,42 +2,42 @@ package wire
 
 import "bytes"
 
-// events reads a stream of server-sent events in pieces and finds the one that ends the
-// answer (WHATWG HTML, 9.2). Of an event it keeps its name and short values of its data.
+// events reads a stream of server-sent events (WHATWG HTML, 9.2) in pieces and finds the event
+// that ends the answer. It keeps only the name of an event and short values of its data.
 type events struct {
 	dialect Dialect
-	data    scanner // over the data of the event
+	data    scanner // of the data of the event
 
-	at    int64 // bytes that were read
-	begin int64 // where that begins which may not pass yet
-	found bool  // the event that is read ends the answer
-	plain bool  // it does not
-	done  bool  // the one that ends it was read to its end
+	at    int64 // bytes read
+	begin int64 // offset of the first byte that may not pass yet
+	found bool  // the current event ends the answer
+	plain bool  // the current event does not end the answer
+	done  bool  // the event that ends the answer was read to its end
 
-	part  linePart
-	name  []byte // of the field; then the value of "event", or the first bytes of data
-	seen  int    // bytes of data in this event
-	ready bool   // data has something, so a next line of it continues the text
-	cr    bool   // the last byte was a carriage return
-	torn  bool   // some of the event that ends the answer has passed
-	says  bool   // the event that is read says why the answer ended
-	said  bool   // one that was read to its end did
+	part    linePart
+	name    []byte // name of the line's field; then the value of "event", or the first bytes of data
+	seen    int    // bytes of data in this event
+	ready   bool   // the event has a data line, which the next data line continues
+	cr      bool   // the last byte was a carriage return
+	torn    bool   // a part of the event that ends the answer has passed
+	hasStop bool   // the answer has a stop reason, maybe from the current event
+	hadStop bool   // the answer had a stop reason when an event ended
 }
 
-// A linePart says where in a line the next byte is.
+// A linePart is the part of a line that the next byte belongs to.
 type linePart uint8
 
 const (
 	atStart linePart = iota
 	inName
-	atSpace // behind the colon
+	atSpace // behind the colon of data
 	inEvent
 	inData
 	inOther
 )
 
-// maxUndecided is how many bytes of data may go by before an event whose type did not
-// come is taken for one that does not end the answer.
+// maxUndecided is the number of bytes of data without a type after which an event is taken for
+// one that does not end the answer.
 const maxUndecided = 8 << 10
 
 // ends reports whether an event of this name ends an answer.
@@ -51,7 +51,8 @@ func (e *events) ends(name []byte) bool {
 	return false
 }
 
-// feed reads the next piece, and returns up to where the whole stream may pass.
+// feed reads the next piece, and returns how many bytes of the stream, from its beginning, may
+// pass.
 func (e *events) feed(p []byte) (pass int64) {
 	for i := 0; i < len(p) && !e.done; i++ {
 		c := p[i]
@@ -87,7 +88,7 @@ func (e *events) feed(p []byte) (pass int64) {
 	return e.at
 }
 
-// byte reads a byte of a line that is no data.
+// byte reads a byte of a line in front of its data, or of a line without data.
 func (e *events) byte(c byte) {
 	if e.part == inEvent {
 		e.hold(c)
@@ -123,14 +124,14 @@ func (e *events) byte(c byte) {
 	}
 }
 
-// hold keeps a byte of a name, if the name is short.
+// hold appends a byte to e.name, up to 64 bytes.
 func (e *events) hold(c byte) {
 	if len(e.name) < 64 {
 		e.name = append(e.name, c)
 	}
 }
 
-// take reads data of the event.
+// take reads bytes of the event's data.
 func (e *events) take(p []byte) {
 	if e.dialect == Chat && !e.plain && !e.found {
 		if e.name = append(e.name, p[:min(len(p), len(doneMark)+1-len(e.name))]...); !bytes.HasPrefix([]byte(doneMark), e.name) {
@@ -146,7 +147,7 @@ func (e *events) take(p []byte) {
 // doneMark is the data of the last event of a chat stream.
 const doneMark = "[DONE]"
 
-// typed takes the type that the data of the event says it has.
+// typed decides by the type in the event's data whether the event ends the answer.
 func (e *events) typed(raw []byte) {
 	name := bytes.Trim(raw, `"`)
 	if bytes.IndexByte(name, '\\') >= 0 {
@@ -159,7 +160,8 @@ func (e *events) typed(raw []byte) {
 	}
 }
 
-// end notes that the event ends the answer. What of it has passed already has passed.
+// end notes that the current event ends the answer. If e.plain was set, some of its bytes may
+// have passed already.
 func (e *events) end() {
 	if e.plain {
 		e.begin, e.plain, e.torn = e.at, false, true
@@ -176,7 +178,7 @@ func (e *events) endLine() {
 			return
 		}
 		e.data.reset()
-		e.said = e.said || e.says
+		e.hadStop = e.hadStop || e.hasStop
 		e.name, e.seen, e.ready, e.plain, e.begin = e.name[:0], 0, false, false, e.at
 		return
 	case inEvent:
@@ -191,7 +193,7 @@ func (e *events) endLine() {
 		}
 	case inOther, inName:
 		if !e.found && e.seen == 0 && !e.plain && !e.ready {
-			e.begin = e.at // it said nothing of what the event is
+			e.begin = e.at // a comment or another field, without data yet: it may pass
 		}
 	}
 	e.part, e.name = atStart, e.name[:0]

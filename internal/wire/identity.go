@@ -10,9 +10,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A hasher makes digests of what a request has. It is kept, so that a message costs no
-// allocation. Every piece that it takes is preceded by its kind and its length, so that
-// two different lists of pieces never make the same bytes.
+// A hasher computes the digests of a request. It is reused, so that a message costs no
+// allocation. It hashes the kind and the length of each piece before its bytes, so that two
+// different lists of pieces never give the same input.
 type hasher struct {
 	h     hash.Hash
 	small []byte
@@ -26,13 +26,13 @@ func (s *hasher) begin() {
 
 // The kinds of pieces.
 const (
-	pieceForm   = 'F' // a part of the frame comes
-	pieceMember = 'K' // a key; its value comes next
+	pieceForm   = 'F' // a part of the frame follows
+	pieceMember = 'K' // a key; its value follows
 	pieceValue  = 'V' // a value as it was written
-	pieceBlocks = 'L' // a list of blocks comes
-	pieceText   = 'T' // a block that is a text and nothing else
-	pieceBlock  = 'B' // any other block; its members come
-	pieceEnd    = 'E' // of a list or a block
+	pieceBlocks = 'L' // a list of blocks follows
+	pieceText   = 'T' // a block that has only a text
+	pieceBlock  = 'B' // any other block; its members follow
+	pieceEnd    = 'E' // end of a list or a block
 )
 
 func (s *hasher) piece(kind byte, data []byte) {
@@ -77,14 +77,14 @@ func (s *hasher) message(dialect Dialect, d *rawjson.Document, n rawjson.Node, r
 	return s.sum()
 }
 
-// oneText takes a text as a list of one block.
+// oneText hashes a text like a list of one text block.
 func (s *hasher) oneText(raw []byte) {
 	s.piece(pieceBlocks, nil)
 	s.piece(pieceText, raw)
 	s.piece(pieceEnd, nil)
 }
 
-// textType returns the type, with its quotes, of a block that a text alone stands for.
+// textType returns the type, as JSON, of the block that is equal to a plain text.
 func textType(dialect Dialect, role Role) string {
 	switch {
 	case dialect != Responses:
@@ -95,13 +95,13 @@ func textType(dialect Dialect, role Role) string {
 	return `"input_text"`
 }
 
-// IsMark reports whether a key is a mark for the provider's cache, which changes nothing
-// of what a model is told.
+// IsMark reports whether a key is a cache mark of the client, which only controls the
+// provider's cache and is not shown to the model.
 func IsMark(key []byte) bool {
 	return string(key) == "cache_control" || string(key) == "prompt_cache_breakpoint"
 }
 
-// blocks takes a list of objects without their marks, or what is no list as it is.
+// blocks hashes a list of objects without their marks, or any other value as written.
 func (s *hasher) blocks(d *rawjson.Document, list rawjson.Node, plain string) {
 	if d.Kind(list) != rawjson.Array {
 		s.piece(pieceValue, d.Raw(list))
@@ -146,24 +146,25 @@ func (s *hasher) block(d *rawjson.Document, b rawjson.Node, plain string) {
 	s.piece(pieceEnd, nil)
 }
 
-// Extend returns the chain of a conversation that has one, and goes on with a message. The
-// chain of an empty conversation is zero.
+// Extend returns the chain of a history after the chain before and one more message with the
+// identity id. The chain of an empty history is zero.
 func Extend(dialect Dialect, before, id digest.Digest) digest.Digest {
 	var room [4 * digest.Size]byte
 	text := append(append(room[:0], dialect...), 0)
 	return digest.Of(append(append(text, before[:]...), id[:]...))
 }
 
-// billing is what the first system block of Claude Code begins with. It differs between
-// calls and is no part of what the provider caches.
+// billing is the beginning of the first system block of Claude Code. That block differs between
+// calls, and the provider does not cache it.
 var billing = []byte(`"x-anthropic-billing-header:`)
 
-// IsBilling reports whether a block of the system text is such a line.
+// IsBilling reports whether a system block is Claude Code's billing line, which differs between
+// calls and is not cached.
 func IsBilling(d *rawjson.Document, block rawjson.Node) bool {
 	return bytes.HasPrefix(d.Raw(d.Member(block, "text")), billing)
 }
 
-// frame takes the digest of system and tools.
+// frame sets q.Frame to the digest of system and tools.
 func (q *Request) frame() {
 	s, d := &q.sum, q.Doc
 	s.piece(pieceForm, []byte("frame"))

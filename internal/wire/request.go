@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Dialect is how a client and a provider speak. It is stored as its text.
+// A Dialect is the API in which a client calls a provider. Its text is stored and must not change.
 type Dialect string
 
 // The dialects.
@@ -22,64 +22,64 @@ const (
 	Responses Dialect = "responses"
 )
 
-// A Kind is what a request asks for.
+// A Kind is the purpose of a request.
 type Kind string
 
-// The kinds of requests. What is of no kind passes untouched.
+// The kinds of requests. A request without a kind passes unread.
 const (
-	KindCall    Kind = "call"    // an answer of a model
-	KindCount   Kind = "count"   // how many tokens a request has
-	KindCompact Kind = "compact" // that the provider makes the conversation shorter
+	KindCall    Kind = "call"    // a call to a model
+	KindCount   Kind = "count"   // count the tokens of a request
+	KindCompact Kind = "compact" // a compaction of the conversation by the provider
 )
 
-// A Role is who speaks in a message, in one word for all dialects.
+// A Role is the author of a message, the same for all dialects.
 type Role string
 
 // The roles.
 const (
 	RoleSystem    Role = "system" // and developer
 	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant" // and its calls and reasoning, where they are items
+	RoleAssistant Role = "assistant" // and calls and reasoning, where they are items of their own
 	RoleTool      Role = "tool"      // results, where they are messages or items of their own
-	RoleOther     Role = "other"     // an item of a type that is not known
+	RoleOther     Role = "other"     // an item of an unknown type
 )
 
-// ErrForm is that a body is JSON, but no request of its dialect.
+// ErrForm means that a body is JSON, but not a request of its dialect.
 var ErrForm = errors.New("not a request of this dialect")
 
-// A Request is what is known of a request to a model. It holds places in the body and
-// digests, and no text of it. Its zero value is ready for [Request.Read].
+// A Request describes a request to a model. It has positions in the body and digests, but no
+// text of messages. The zero value is ready for [Request.Read].
 type Request struct {
 	Dialect Dialect
 	Kind    Kind
-	Doc     *rawjson.Document // the body, which is valid as long as the request is
+	Doc     *rawjson.Document // the body; it must stay valid while the Request is used
 
 	Model     string
 	Stream    bool
 	MaxOutput token.Count // 0 if the request does not say
-	Session   string      // the client's name for its session; empty if it tells none
-	Agent     string      // the client's name for the agent in the session, such as a thread; may be empty
+	Session   string      // the client's id of its session, or empty
+	Agent     string      // the client's id of the agent or thread in the session, or empty
 
 	System rawjson.Node // system or instructions, or NoNode
 	Tools  rawjson.Node // or NoNode
 	List   rawjson.Node // messages or input: a list, or one string
 
-	// Frame is the digest of system and tools without cache marks. The billing line that
-	// Claude Code puts first is left out, as the provider does not count it.
+	// Frame is the digest of system and tools without cache marks and without the billing
+	// line of Claude Code, see [IsBilling].
 	Frame    digest.Digest
 	Messages []Message
 
-	// Compacts tells the client's own compaction: a call that asks for a summary of the
-	// conversation, or the endpoint for that.
+	// Compacts is true for a compaction: a call in which the client asks the model for a
+	// summary of the conversation, or a request of kind KindCompact.
 	Compacts bool
-	// Side tells a call beside the conversation: one question without tools, or one
-	// whose answer has at most one token.
+	// Side is true for a side call, which does not continue a conversation: a single message
+	// without tools, or a call whose answer may have at most one token.
 	Side bool
-	// Remote tells that the provider holds a part of the history, which is not here.
+	// Remote is true if a part of the history is stored at the provider and not in the body.
 	Remote bool
-	// Root names the thread that the conversation began as, before its client compacted it:
-	// the first 16 digits of [Request.Thread]. Read leaves it empty, which is this thread;
-	// who knows puts it in.
+	// Root names the first thread of the conversation, before compactions by the client: the
+	// first 16 digits of its [Request.Thread]. Empty means this thread. Read leaves Root
+	// empty; the proxy sets it.
 	Root string
 
 	sum hasher
@@ -87,26 +87,25 @@ type Request struct {
 
 // A Message is one element of messages or input.
 type Message struct {
-	Node rawjson.Node // the element; the list itself if that is one string
+	Node rawjson.Node // the element; equal to Request.List if the list is one string
 	Role Role
-	// Identity is the digest of the message in its canonical form: a text is a list of
-	// one block, and marks of the cache are left out at the message and its blocks. All
-	// else is as it was written: order of keys, spacing, escapes.
+	// Identity is the digest of the message in its canonical form: a text is hashed as a
+	// list of one block, and cache marks of the message and its blocks are left out. All
+	// else counts as written: order of keys, spacing, escapes.
 	Identity digest.Digest
-	// Chain is the digest of the dialect and of the identities up to this one.
+	// Chain is the digest of the dialect and of the identities up to this message.
 	Chain digest.Digest
 }
 
-// A Header has the headers of a request, such as an http.Header does.
+// A Header returns the headers of a request; an http.Header is one.
 type Header interface{ Get(key string) string }
 
-// Read reads a request of a dialect from its headers, which may be nil, and its body. It
-// keeps doc. Two requests of a dialect with equal chains at i have the same first i+1
-// messages.
+// Read reads a request of a dialect from its headers, which may be nil, and its body doc, which
+// it keeps. If two requests of a dialect have equal chains at index i, their first i+1 messages
+// are the same.
 //
-// It costs a digest over the body, and allocates nothing once a Request has read one with
-// as many messages, except for names. A body that is no request of the dialect is an
-// [ErrForm].
+// Read hashes the whole body. If q has read a request with as many messages before, Read
+// allocates only names. It fails with [ErrForm] if the body is no request of the dialect.
 func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.Document) error {
 	messages, sum := q.Messages[:0], q.sum
 	*q = Request{Dialect: dialect, Kind: kind, Doc: doc, Messages: messages, sum: sum}
@@ -132,12 +131,13 @@ func (q *Request) Read(dialect Dialect, kind Kind, header Header, doc *rawjson.D
 	}
 	q.Side = kind == KindCall && (q.MaxOutput == 1 || spoken <= 1 && !tools && !q.Compacts)
 	if kind == KindCall && spoken == 1 && !tools && q.begins(q.First(), retold) {
-		q.Compacts, q.Side = true, true // the history is told again, in one message
+		q.Compacts, q.Side = true, true // the one message quotes the whole history
 	}
 	return nil
 }
 
-// fields reads the members of the body that are no messages.
+// fields reads the members of the body except the messages. It fails with ErrForm if the list of
+// messages is missing or has another type.
 func (q *Request) fields() error {
 	d := q.Doc
 	var model, prompt rawjson.Node
@@ -175,11 +175,12 @@ func (q *Request) fields() error {
 	case q.Remote && q.List == rawjson.NoNode:
 		return nil
 	case q.Dialect == Responses:
-		return fmt.Errorf("%w: input is no list and no text", ErrForm)
+		return fmt.Errorf("%w: input is neither a list nor a text", ErrForm)
 	}
-	return fmt.Errorf("%w: messages is no list", ErrForm)
+	return fmt.Errorf("%w: messages is not a list", ErrForm)
 }
 
+// keep returns n if it is true, and old otherwise.
 func keep(it bool, n, old rawjson.Node) rawjson.Node {
 	if it {
 		return n
@@ -187,7 +188,7 @@ func keep(it bool, n, old rawjson.Node) rawjson.Node {
 	return old
 }
 
-// Text returns what a string says, or nothing if a node is none.
+// Text returns the decoded text of a JSON string, or "" if n is not a string.
 func Text(d *rawjson.Document, n rawjson.Node) string {
 	if d.Kind(n) != rawjson.String {
 		return ""
@@ -195,7 +196,7 @@ func Text(d *rawjson.Document, n rawjson.Node) string {
 	return unquote(d.Raw(n))
 }
 
-// unquote returns the meaning of a JSON string that was checked.
+// unquote returns the decoded text of a valid JSON string.
 func unquote(raw []byte) string {
 	s, err := rawjson.NewReader(raw).String()
 	if err != nil {
@@ -213,7 +214,7 @@ func (q *Request) list() error {
 	}
 	for n := range d.Children(q.List) {
 		if d.Kind(n) != rawjson.Object {
-			return fmt.Errorf("%w: message %d is no object", ErrForm, len(q.Messages))
+			return fmt.Errorf("%w: message %d is not an object", ErrForm, len(q.Messages))
 		}
 		q.add(n, q.role(n))
 	}
@@ -229,7 +230,7 @@ func (q *Request) add(n rawjson.Node, role Role) {
 	q.Messages = append(q.Messages, Message{Node: n, Role: role, Identity: id, Chain: Extend(q.Dialect, before, id)})
 }
 
-// role returns who speaks in a message or an item.
+// role returns the role of a message or an item.
 func (q *Request) role(n rawjson.Node) Role {
 	d := q.Doc
 	switch string(bytes.Trim(d.Raw(d.Member(n, "role")), `"`)) {
@@ -256,7 +257,7 @@ func (q *Request) role(n rawjson.Node) Role {
 	return RoleOther
 }
 
-// First returns the place of the first message that is no system text, or -1.
+// First returns the index of the first message that is not a system message, or -1.
 func (q *Request) First() int {
 	for i := range q.Messages {
 		if q.Messages[i].Role != RoleSystem {
@@ -266,9 +267,9 @@ func (q *Request) First() int {
 	return -1
 }
 
-// Thread returns the digest that names the conversation: of the dialect, the client's
-// session and agent, and the first message that is no system text. A fork, a sub-agent
-// and a side call that begin otherwise are threads of their own.
+// Thread returns the digest that names the conversation: the digest of the dialect, the client's
+// session and agent, and the message at [Request.First]. So a fork, a sub-agent or a side call
+// with another first message is a thread of its own.
 func (q *Request) Thread() digest.Digest {
 	var first digest.Digest
 	if i := q.First(); i >= 0 {
@@ -277,7 +278,7 @@ func (q *Request) Thread() digest.Digest {
 	return digest.Of([]byte("thread/v1\x00" + string(q.Dialect) + "\x00" + q.Session + "\x00" + q.Agent + "\x00" + string(first[:])))
 }
 
-// name finds what the client calls its session.
+// name sets the client's ids of its session and agent, from the headers or the body.
 func (q *Request) name(header Header) {
 	prompt := q.Session
 	q.Session = first(header, "X-Claude-Code-Session-Id", "Session-Id", "Session_id", "X-Session-Id", "X-Session-Affinity")
@@ -304,8 +305,8 @@ func first(header Header, keys ...string) string {
 	return ""
 }
 
-// metadata returns the session that metadata.user_id names: a JSON text with session_id,
-// or, of earlier releases, a text that ends in "_session_" and its name.
+// metadata returns the session id in metadata.user_id, which is a JSON text with session_id, or,
+// in earlier releases of Claude Code, a text that ends in "_session_" and the id.
 func (q *Request) metadata() string {
 	raw := q.Doc.Raw(q.Doc.Member(rawjson.Root, "metadata"))
 	user := member(raw, "user_id")
@@ -318,7 +319,7 @@ func (q *Request) metadata() string {
 	return ""
 }
 
-// member returns a member of an object that is a text, or nothing.
+// member returns the string at name of the JSON object raw, or "".
 func member(raw []byte, name string) (value string) {
 	r := rawjson.NewReader(raw)
 	if r.Kind() != rawjson.Object {
@@ -339,26 +340,28 @@ func member(raw []byte, name string) (value string) {
 	return value
 }
 
-// What the last message of a client's own compaction begins with.
+// The beginnings of the prompts with which clients ask for a compaction, as JSON text.
 var compactions = [...]string{
 	`"CRITICAL: Respond with TEXT ONLY`,                          // Claude Code
 	`"You are performing a CONTEXT CHECKPOINT COMPACTION`,        // Codex
 	`"Provide a detailed prompt for continuing our conversation`, // OpenCode
 }
 
-// retold is how OpenCode begins to tell the history that is to be summarized, as a JSON text.
+// retold is the beginning of OpenCode's message that quotes the history to summarize, as JSON
+// text.
 const retold = `"Here is the conversation so far:`
 
-// What a message begins with that a client's compaction left, as a JSON text.
+// The beginnings of the messages in which clients keep the summary of a compaction, as JSON text.
 var summaries = [...]string{
 	`"This session is being continued from a previous conversation`, // Claude Code
 	`"Another language model started to solve this problem`,         // Codex
 }
 
-// asked is how OpenCode begins a history whose first reply is a summary.
+// asked is the first message of OpenCode's history after a compaction; the reply to it is the
+// summary.
 const asked = `"What did we do so far?"`
 
-// begins reports whether a text of a message begins so.
+// begins reports whether a text of the user message at index i begins with the given JSON text.
 func (q *Request) begins(i int, with string) bool {
 	if i < 0 || q.Messages[i].Role != RoleUser {
 		return false
@@ -375,8 +378,9 @@ func (q *Request) begins(i int, with string) bool {
 	return false
 }
 
-// Summary returns the place of the message that the client's own compaction left in place of
-// what was before, or -1: a text of the client's, or an item that only the provider reads.
+// Summary returns the index of the message with the summary of a compaction, which stands for
+// the messages before, or -1. It is a text of the client or an item that only the provider can
+// read.
 func (q *Request) Summary() int {
 	at := -1
 	for i := range q.Messages {
@@ -402,7 +406,7 @@ func (q *Request) Summary() int {
 	return at
 }
 
-// compacts reports whether a call asks for a summary of its conversation.
+// compacts reports whether a call asks the model for a summary of the conversation.
 func (q *Request) compacts(header Header) bool {
 	if q.Kind != KindCall || len(q.Messages) == 0 {
 		return false
@@ -414,8 +418,8 @@ func (q *Request) compacts(header Header) bool {
 	return q.Compaction() != rawjson.NoNode || q.Dialect == Responses && Text(q.Doc, q.Doc.Member(last, "type")) == "compaction_trigger"
 }
 
-// Compaction returns the text in which the last message asks for a summary of the
-// conversation: a JSON string. It is NoNode if there is none.
+// Compaction returns the JSON string in the last message that asks for a summary of the
+// conversation, or NoNode.
 func (q *Request) Compaction() rawjson.Node {
 	last := len(q.Messages) - 1
 	if last < 0 || q.Messages[last].Role != RoleUser {

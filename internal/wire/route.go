@@ -2,9 +2,9 @@ package wire
 
 import "strings"
 
-// RouteOf returns the dialect that a request of a method and a path speaks, and what it
-// asks for. Both are empty for anything else. The path is without the base path of a
-// gateway; the leading /v1 of OpenAI may be missing, as clients have it in their base URL.
+// RouteOf returns the dialect and the kind of a request by its method and path. Both are empty
+// for all other requests. The path must be without the base path of a gateway. The leading /v1
+// of OpenAI may be missing, because clients have it in their base URL.
 func RouteOf(method, path string) (Dialect, Kind) {
 	if method != "POST" {
 		return "", ""

@@ -2,23 +2,23 @@ package wire
 
 import "bytes"
 
-// A scanner reads a JSON text in pieces, cut wherever they are, and hands out the short
-// values that stand at the paths it looks for. It keeps nothing else. It is no judge of
-// JSON: what only a strict reader refuses it may pass over.
+// A scanner reads a JSON text in pieces, which may be cut anywhere, and calls got with the short
+// values at the paths that fieldAt knows. It keeps nothing else. It is not a validator: it
+// accepts some invalid JSON.
 type scanner struct {
 	dialect Dialect
-	got     func(f field, raw []byte) // raw is the value as it is written, good until got returns
+	got     func(f field, raw []byte) // raw is the JSON of the value, valid until got returns
 
 	state   scanState
-	open    []byte // the braces and brackets that are open
-	path    []byte // of the value that is read, with a dot behind each step
-	ends    []int  // where the path of each open one ends
-	key     bool   // the string that is read is a key
-	escaped bool   // the next byte of it is
-	take    field  // of the value that is read
-	value   []byte // of it or of the key, as far as it is kept
-	long    bool   // it is longer than that
-	bad     bool   // this is no JSON
+	open    []byte // the open braces and brackets
+	path    []byte // of the current value, with dots between the steps
+	ends    []int  // length of the path at each open brace or bracket
+	key     bool   // the current string is a key
+	escaped bool   // the next byte of the string is escaped
+	take    field  // of the current value
+	value   []byte // the current value or key, if it is needed
+	long    bool   // the value or key is longer than maxValue
+	bad     bool   // the text is not JSON
 	whole   bool   // the text was read to its end
 }
 
@@ -27,7 +27,7 @@ type scanState uint8
 const (
 	wantValue scanState = iota
 	wantFirst           // a value, or the end of a list
-	wantKey             // or the end of an object
+	wantKey             // a key, or the end of an object
 	wantColon
 	wantNext // a comma, or an end
 	inString
@@ -35,9 +35,9 @@ const (
 )
 
 const (
-	maxValue = 256 // bytes of a value or key that are kept
-	maxSteps = 5   // of a path that are kept
-	maxOpen  = 512 // levels
+	maxValue = 256 // bytes of a value or key
+	maxSteps = 5   // steps of a path
+	maxOpen  = 512 // open braces and brackets; a deeper text is bad
 )
 
 // reset begins a new text.
@@ -45,8 +45,8 @@ func (s *scanner) reset() {
 	*s = scanner{dialect: s.dialect, got: s.got, open: s.open[:0], path: s.path[:0], ends: s.ends[:0], value: s.value[:0]}
 }
 
-// feed reads the next piece up to the end of the text, and returns how much of it that
-// was. Of a text that is a number alone nobody knows the end.
+// feed reads the next piece up to the end of the JSON text, and returns how many bytes of the
+// piece it read. The end of a text that is only a number is never found.
 func (s *scanner) feed(p []byte) int {
 	for i := 0; i < len(p); i++ {
 		if s.whole || s.bad {
@@ -61,8 +61,7 @@ func (s *scanner) feed(p []byte) int {
 	return len(p)
 }
 
-// inside reads on in a string from a place, and returns the place of the last byte that it
-// took.
+// inside reads a string from the index from, and returns the index of the last byte it read.
 func (s *scanner) inside(p []byte, from int) int {
 	i := from
 	for ; i < len(p); i++ {
@@ -83,7 +82,7 @@ func (s *scanner) inside(p []byte, from int) int {
 	return i - 1
 }
 
-// keep keeps a piece of a value or a key, if it is looked for and short.
+// keep appends a piece to the current key, or to the current value if it is a field.
 func (s *scanner) keep(p []byte) {
 	if !s.key && s.take == noField {
 		return
@@ -106,7 +105,7 @@ func (s *scanner) closeString() {
 	name := s.value[1 : len(s.value)-min(1, len(s.value)-1)]
 	switch {
 	case s.long:
-		name = []byte("?") // none that is looked for
+		name = []byte("?") // no field has such a long key
 	case bytes.IndexByte(name, '\\') >= 0:
 		name = []byte(unquote(s.value))
 	}
@@ -114,7 +113,7 @@ func (s *scanner) closeString() {
 	s.value, s.long = s.value[:0], false
 }
 
-// enter makes a key the last step of the path.
+// enter makes name the last step of the path.
 func (s *scanner) enter(name []byte) {
 	s.path = s.path[:s.ends[len(s.ends)-1]]
 	if len(s.ends) <= maxSteps {
@@ -122,7 +121,7 @@ func (s *scanner) enter(name []byte) {
 	}
 }
 
-// hand gives out the value that was read, if it is looked for.
+// hand calls got with the current value, if it is a field.
 func (s *scanner) hand() {
 	if s.take != noField && !s.long && len(s.value) > 0 {
 		s.got(s.take, s.value)
@@ -130,7 +129,7 @@ func (s *scanner) hand() {
 	s.take, s.long, s.value = noField, false, s.value[:0]
 }
 
-// close notes that the whole text is read, if nothing is open.
+// close sets whole if no brace or bracket is open.
 func (s *scanner) close() {
 	s.whole = len(s.open) == 0
 }
@@ -177,7 +176,7 @@ func (s *scanner) step(c byte) {
 	}
 }
 
-// in reports whether the innermost that is open is an object or a list.
+// in reports whether c is the innermost open brace or bracket.
 func (s *scanner) in(c byte) bool { return len(s.open) > 0 && s.open[len(s.open)-1] == c }
 
 // begin begins a value.

@@ -5,34 +5,32 @@ import (
 	"strings"
 )
 
-// A Tap reads the answer to a call as it passes, in pieces cut anywhere, and says how much
-// of it may pass on. It holds back what tells a client that the answer is whole: the event
-// message_stop, [DONE], response.completed, response.incomplete or response.failed, or the
-// last brace of a JSON answer. So whoever forwards an answer can write down how it ended
-// before the client learns that it did.
+// A Tap reads the answer to a call as it passes, in pieces cut anywhere, and returns how many
+// bytes may pass on. It holds back the end by which a client knows that the answer is whole: the
+// event message_stop, [DONE], response.completed, response.incomplete or response.failed, or the
+// last brace of a JSON answer. So a proxy can record the outcome before the client gets the end.
 //
-// It collects what [Answer] has and keeps nothing of the text. An answer that is
-// compressed is decompressed beside; then the whole piece in which the end comes is held.
-// Of one that cannot be read the last byte is held. A Tap is for one goroutine; Close ends
-// it.
+// A Tap collects the fields of [Answer] and keeps no text. It decompresses a copy of a compressed
+// answer; then it holds back the whole piece that contains the end. If the Tap cannot read the
+// answer, it holds back the last byte. A Tap is for one goroutine; call Close at the end.
 type Tap struct {
 	dialect Dialect
 	answer  Answer
 	figures figures
 
 	unpack *unpacker // nil if the answer is not compressed
-	events *events   // nil if it is no stream of events
-	json   *scanner
-	blind  bool // it cannot be read
+	events *events   // nil if the answer is not an event stream
+	json   *scanner  // nil if the answer is not JSON
+	blind  bool      // the answer cannot be read
 
-	fed   int64 // bytes of the answer as it passes
-	pass  int64 // of these may pass
-	plain int64 // bytes that were read, unpacked
-	ready int64 // of these may pass
+	fed   int64 // bytes of the answer so far
+	pass  int64 // of these, bytes that may pass
+	plain int64 // decompressed bytes so far
+	ready int64 // of these, bytes that may pass
 }
 
-// NewTap returns a tap for an answer with a content type and an encoding, as its headers
-// give them.
+// NewTap returns a Tap for an answer; contentType and encoding are the values of its headers
+// Content-Type and Content-Encoding.
 func NewTap(d Dialect, contentType, encoding string) *Tap {
 	t := &Tap{dialect: d}
 	scan := scanner{dialect: d, got: func(f field, raw []byte) { t.got(f, raw) }}
@@ -52,7 +50,7 @@ func NewTap(d Dialect, contentType, encoding string) *Tap {
 	return t
 }
 
-// got takes a value that was looked for.
+// got takes the value of a field from the scanner.
 func (t *Tap) got(f field, raw []byte) {
 	if f == fieldType {
 		if t.events != nil {
@@ -62,12 +60,12 @@ func (t *Tap) got(f field, raw []byte) {
 	}
 	t.answer.note(&t.figures, f, raw)
 	if t.events != nil {
-		t.events.says = t.answer.Stop != ""
+		t.events.hasStop = t.answer.Stop != ""
 	}
 }
 
-// Feed reads the next piece, and returns how many bytes of the whole answer, from its
-// beginning, may pass on. It never returns less than before.
+// Feed reads the next piece, and returns how many bytes of the answer, from its beginning, may
+// pass on. The number never decreases.
 func (t *Tap) Feed(p []byte) (pass int64) {
 	t.fed += int64(len(p))
 	switch {
@@ -83,7 +81,7 @@ func (t *Tap) Feed(p []byte) (pass int64) {
 			break
 		}
 		if t.ready == t.plain && !t.Whole() && !t.unpack.behind() {
-			t.pass = t.fed // and otherwise the piece is held in which the end may come
+			t.pass = t.fed // otherwise the piece may contain the end, and is held back
 		}
 	}
 	if t.blind {
@@ -104,7 +102,7 @@ func (t *Tap) read(p []byte) {
 	switch {
 	case whole:
 	case t.json.whole:
-		t.ready = t.plain + int64(n) - 1 // the last brace is held
+		t.ready = t.plain + int64(n) - 1 // without the last brace
 	default:
 		t.ready = t.plain + int64(len(p))
 	}
@@ -122,14 +120,14 @@ func (t *Tap) Whole() bool {
 	return t.json.whole
 }
 
-// Between reports whether what may pass ends between two events, so that another event
-// could be written behind it.
+// Between reports whether the bytes that may pass end between two events, so that another event
+// can be written behind them.
 func (t *Tap) Between() bool {
 	return t.events != nil && t.unpack == nil && t.pass == t.events.begin && !t.events.plain && !t.events.torn
 }
 
-// End notes that there is no more of the answer and returns what is known of it. Cut tells
-// that it did not end by itself.
+// End closes the Tap at the end of the answer and returns its description. Set cut if the answer
+// was interrupted.
 func (t *Tap) End(cut bool) *Answer {
 	t.Close()
 	a := &t.answer
@@ -138,16 +136,16 @@ func (t *Tap) End(cut bool) *Answer {
 	case cut:
 		a.Whole = false
 	case t.blind:
-		a.Whole = true // as far as anybody can tell
+		a.Whole = true // it cannot be read, but it was not cut
 	case t.events != nil && t.dialect == Chat:
-		a.Whole = t.events.done || t.events.found || t.events.said // some servers send no [DONE]
+		a.Whole = t.events.done || t.events.found || t.events.hadStop // some servers send no [DONE]
 	default:
 		a.Whole = t.Whole()
 	}
 	return a
 }
 
-// Close frees what the tap took. It may be called again.
+// Close releases the decoder. It may be called again.
 func (t *Tap) Close() {
 	if t.unpack != nil {
 		t.unpack.close()

@@ -11,13 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Bounds of what is decompressed.
+// Bounds of decompression.
 const (
-	maxUnpacked = 256 << 20 // bytes of one answer or request
-	maxWindow   = 32 << 20  // bytes that a stream may refer back to
+	maxUnpacked = 256 << 20 // decompressed bytes of one answer
+	maxWindow   = 32 << 20  // bytes of the window of zstd
 )
 
-// open returns a reader of what is compressed. It is nil if nobody knows the encoding.
+// open returns a reader that decompresses r, and a function that releases it. It fails with
+// ErrEncoding if the encoding is unknown.
 func open(encoding string, r io.Reader) (io.Reader, func(), error) {
 	switch encoding {
 	case "gzip", "x-gzip":
@@ -36,15 +37,15 @@ func open(encoding string, r io.Reader) (io.Reader, func(), error) {
 }
 
 var (
-	// ErrEncoding is that nobody knows a Content-Encoding.
-	ErrEncoding = errors.New("wire: nobody knows this encoding")
+	// ErrEncoding means that a Content-Encoding is unknown.
+	ErrEncoding = errors.New("wire: unknown content encoding: gzip, zstd and br can be read")
 
-	errTooLarge = errors.New("wire: too large unpacked")
+	errTooLarge = errors.New("wire: the decompressed body is larger than the limit")
 	errStopped  = errors.New("wire: stopped")
 )
 
-// Unpack returns the body of a request that came with a Content-Encoding, of at most so
-// many bytes. Encodings are gzip, zstd and br.
+// Unpack decompresses the body of a request by its Content-Encoding: gzip, zstd or br. It fails
+// if the result has more than most bytes, and with [ErrEncoding] if the encoding is unknown.
 func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	z, free, err := open(encoding, r)
 	if err != nil {
@@ -58,8 +59,8 @@ func Unpack(encoding string, r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// An unpacker decompresses pieces as they come. The decoders want to pull; they run as a
-// coroutine that hands back when it has read all there is.
+// An unpacker decompresses an answer piece by piece. Decoders read from a reader, so the decoder
+// runs as a coroutine, which yields when it has read the whole piece.
 type unpacker struct {
 	gzip bool
 	tail []byte // the last bytes that were fed
@@ -69,8 +70,8 @@ type unpacker struct {
 	err  error
 }
 
-// newUnpacker returns an unpacker that calls out with each piece, or nil if nobody knows
-// the encoding.
+// newUnpacker returns an unpacker that calls out with each decompressed piece, or nil if the
+// encoding is unknown.
 func newUnpacker(encoding string, out func([]byte)) *unpacker {
 	switch encoding {
 	case "gzip", "x-gzip", "br", "zstd":
@@ -102,7 +103,7 @@ func unpack(encoding string, r io.Reader, out func([]byte)) error {
 	return errTooLarge
 }
 
-// A puller is what a decoder reads from.
+// A puller is the reader of the decoder: it yields until the next piece is there.
 type puller struct {
 	u     *unpacker
 	yield func(struct{}) bool
@@ -120,7 +121,7 @@ func (p puller) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// feed unpacks the next piece, and reports whether it could.
+// feed decompresses the next piece. It reports whether that worked.
 func (u *unpacker) feed(p []byte) bool {
 	if len(p) == 0 {
 		return true
@@ -128,20 +129,20 @@ func (u *unpacker) feed(p []byte) bool {
 	u.in, u.tail = p, append(u.tail, p[max(0, len(p)-len(flushed)):]...)
 	u.tail = u.tail[max(0, len(u.tail)-len(flushed)):]
 	_, more := u.next()
-	return more || errors.Is(u.err, io.EOF) // some encodings say where they end
+	return more || errors.Is(u.err, io.EOF) // EOF: the compressed data has ended
 }
 
-// behind reports whether more may be read of what was fed than was unpacked. The decoder
-// of gzip waits for a flush; those of the others do not.
+// behind reports whether the decoder may have read bytes whose text it has not returned yet. The
+// decoder of gzip returns it at a flush; the other decoders always return all.
 func (u *unpacker) behind() bool { return u.gzip && string(u.tail) != flushed }
 
-// flushed is how a flush ends: an empty block (RFC 1951, 3.2.4).
+// flushed is the end of a flush: an empty block (RFC 1951, 3.2.4).
 const flushed = "\x00\x00\xff\xff"
 
 func (u *unpacker) close() { u.stop() }
 
-// Unpacked returns a reader of what an answer with a Content-Encoding says. It closes what it
-// reads from. With [ErrEncoding] nothing was read.
+// Unpacked returns a reader that decompresses an answer by its Content-Encoding. Its Close also
+// closes r. If it fails with [ErrEncoding], it has read nothing from r.
 func Unpacked(encoding string, r io.ReadCloser) (io.ReadCloser, error) {
 	z, free, err := open(strings.ToLower(strings.TrimSpace(encoding)), r)
 	if err != nil {
