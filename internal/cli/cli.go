@@ -20,8 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/session"
 )
 
-// Main runs one command line, without the program's name, and returns its exit
-// code.
+// Main runs one command line, given without the program's name, and returns its exit code.
 func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 	j := job.New(env)
 	defer func() {
@@ -31,16 +30,16 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 	}()
 	root := rootFor(j, args)
 	args = current(root, args)
-	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
+	root.SetArgs(append([]string{}, args...)) // cobra reads os.Args if args is nil
 	root.SetIn(j.Stdin)
 	root.SetOut(j.Stdout)
-	if completes(args) { // into a terminal, by way of a shell
+	if completes(args) { // the shell prints completions to a terminal
 		root.SetOut(out.Guard(j.Stdout))
 	}
 	root.SetErr(j.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if tolerated, ok := errors.AsType[*job.ToleratedError](err); ok {
-		j.JSON = "" // standard output is somebody else's
+		j.JSON = "" // standard output belongs to the program that was run
 		fail(ctx, j, tolerated.Err)
 		return 0
 	}
@@ -56,20 +55,20 @@ func Main(ctx context.Context, env *job.Env, args []string) (code int) {
 	return fail(ctx, j, err)
 }
 
-// completes reports whether a shell asks what could come next.
+// completes reports whether a shell asks for completions.
 func completes(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// wantsJSON reports whether arguments ask for JSON. They may not have been
-// parsed up to there.
+// wantsJSON reports whether arguments ask for JSON. It scans them itself, because parsing may
+// have failed before the flag.
 func wantsJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "--json" || strings.HasPrefix(a, "--json=") || a == "--ndjson"
 	})
 }
 
-// advice returns what to try instead of a command line that makes no sense.
+// advice returns a hint for an invalid command line.
 func advice(cmd *cobra.Command, err error) string {
 	var name string
 	if _, scan := fmt.Sscanf(err.Error(), "unknown command %q", &name); scan == nil {
@@ -84,7 +83,7 @@ func advice(cmd *cobra.Command, err error) string {
 	return cmd.CommandPath() + " --help"
 }
 
-// synonyms are words that people try for a command.
+// synonyms are words that people may try instead of a command.
 var synonyms = map[string][]string{
 	"compress": {"compact", "shrink", "trim", "prune"},
 	"config":   {"settings", "set"},
@@ -101,7 +100,7 @@ var synonyms = map[string][]string{
 	"why":      {"explain", "log"},
 }
 
-// meant returns the commands that a word is a synonym of.
+// meant returns the commands for which a word is a synonym.
 func meant(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -112,8 +111,8 @@ func meant(cmd *cobra.Command, word string) []string {
 	return names
 }
 
-// groups are the commands that the help of the root shows, in groups, each in the order of
-// their names. The others work like these, and "carrel help commands" lists them all.
+// groups are the commands in the help of the root, by group, each group sorted by name. "carrel
+// help commands" lists all commands.
 var groups = []struct{ id, title, names string }{
 	{"start", "Start here:", "demo import context compress setup"},
 	{"conversations", "Conversations:", "sessions messages search recall why undo export discard pin summary probe handoff"},
@@ -123,8 +122,8 @@ var groups = []struct{ id, title, names string }{
 	{"services", "Services and settings:", "ui serve credential store config bench debug help"},
 }
 
-// former are the spellings that commands once had at the root, and where they are now. They
-// are in no help, and work.
+// former maps old spellings of commands to the present ones. No help shows the old spellings, but
+// they work.
 var former = map[string][]string{
 	"level":   {"context", "level"},
 	"trigger": {"context", "trigger"},
@@ -138,9 +137,8 @@ var former = map[string][]string{
 	"man":     {"debug", "man"},
 }
 
-// current returns arguments with the present spelling of the command in place of a former
-// one. Words before the command are flags of the root with their values, or what asks about
-// a command.
+// current returns args with the present spelling in place of a former one. Words before the
+// command can only be flags of the root with their values, or "help" and the completion requests.
 func current(root *cobra.Command, args []string) []string {
 	flags := root.PersistentFlags()
 	for i := 0; i < len(args); i++ {
@@ -150,7 +148,7 @@ func current(root *cobra.Command, args []string) []string {
 			f := flags.Lookup(strings.TrimPrefix(name, "-"))
 			if !strings.HasPrefix(name, "-") {
 				f = flags.ShorthandLookup(name[:1])
-				if len(name) > 1 { // the value is here, or more flags are
+				if len(name) > 1 { // the value is in the same word, or it is a group of short flags
 					continue
 				}
 			}
@@ -168,8 +166,8 @@ func current(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// quick are commands that other programs run at every step. Where the first
-// argument is one of them, no other is made.
+// quick returns the constructor of a command that other programs run at every step, or nil. If
+// the first argument names such a command, no other command is constructed, to save time.
 func quick(name string) func(*job.Job) *cobra.Command {
 	switch name {
 	case "hook":
@@ -180,8 +178,8 @@ func quick(name string) func(*job.Job) *cobra.Command {
 	return nil
 }
 
-// rootFor returns the root command with what a command line may need of the
-// others: all of them, or one that is quick.
+// rootFor returns the root command with the subcommands that a command line may need: all of
+// them, or only a quick one.
 func rootFor(j *job.Job, args []string) *cobra.Command {
 	if len(args) > 0 {
 		if newCommand := quick(args[0]); newCommand != nil {
@@ -194,7 +192,7 @@ func rootFor(j *job.Job, args []string) *cobra.Command {
 	return newRoot(j)
 }
 
-// newTrunk returns the root command without the others.
+// newTrunk returns the root command without subcommands.
 func newTrunk(j *job.Job) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -208,7 +206,7 @@ every decision. It needs no model and no network.
 Start with "carrel demo", or with "carrel import --all" and "carrel context". All commands:
 "carrel help commands".`,
 		SilenceErrors:              true,
-		DisableSuggestions:         true, // they are hints, see advice
+		DisableSuggestions:         true, // advice makes suggestions instead
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -224,11 +222,11 @@ Start with "carrel demo", or with "carrel import --all" and "carrel context". Al
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })
 	j.Register(root.PersistentFlags())
 	root.Flags().BoolVar(&version, "version", false, "say which version of carrel this is")
-	_ = root.RegisterFlagCompletionFunc("profile", j.CompleteProfile) // it fails only for a flag that is not there
+	_ = root.RegisterFlagCompletionFunc("profile", j.CompleteProfile) // fails only for an unknown flag
 	return root
 }
 
-// newRoot returns the root command with all others.
+// newRoot returns the root command with all subcommands.
 func newRoot(j *job.Job) *cobra.Command {
 	root := newTrunk(j)
 	for _, cmd := range slices.Concat(
@@ -254,7 +252,7 @@ func newRoot(j *job.Job) *cobra.Command {
 	return root
 }
 
-// newDebug returns the command with what calculates and describes, and touches no store.
+// newDebug returns the command for calculations that use no store.
 func newDebug(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug lru-sim|man|recency|schema|tier|tokens",

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/pager"
 )
 
-// heaviest is how many blocks of a floor are listed for a person.
+// heaviest is the most blocks that an error about a budget lists for a person.
 const heaviest = 5
 
 // fail reports an error and returns the exit code.
@@ -25,8 +25,8 @@ func fail(ctx context.Context, j *job.Job, err error) int {
 	}
 	p := job.NewProblem(err)
 	if j.JSON != "" {
-		doc, _ := out.JSONText(p, j.StdoutTerminal) // strings and numbers
-		_, _ = j.Stdout.Write(doc)                  // the code says it all
+		doc, _ := out.JSONText(p, j.StdoutTerminal) // strings and numbers always encode
+		_, _ = j.Stdout.Write(doc)                  // the exit code reports the error anyway
 	}
 	fmt.Fprintln(j.Stderr, "carrel: "+out.Visible(p.Detail))
 	if j.JSON != "" {
@@ -42,7 +42,7 @@ func fail(ctx context.Context, j *job.Job, err error) int {
 		fmt.Fprintln(j.Stderr, "  "+out.Visible(v.String()))
 	}
 	if e, ok := errors.AsType[*job.PanicError](err); ok && (j.Verbose > 0 || j.Getenv("CARREL_LOG") == "debug") {
-		_, _ = j.Stderr.Write(e.Stack) // there is nobody left to tell
+		_, _ = j.Stderr.Write(e.Stack) // nothing can be reported if standard error fails
 	}
 	if p.Hint != "" {
 		fmt.Fprintln(j.Stderr, "hint: "+out.Visible(p.Hint))
@@ -50,7 +50,7 @@ func fail(ctx context.Context, j *job.Job, err error) int {
 	return code
 }
 
-// printFloor lists what holds a budget up.
+// printFloor lists the blocks that do not fit the budget and may not leave the window.
 func printFloor(j *job.Job, f *api.FloorFigures) {
 	w := j.Stderr
 	if f.Fixed > 0 {
@@ -72,8 +72,8 @@ func printRefused(j *job.Job, refused []pager.Refusal) {
 	}
 }
 
-// printContract says why a contract was refused: which decisions contradict each
-// other and what can be done, or what does not hold.
+// printContract prints why a contract was refused: decisions that contradict each other and how
+// to resolve that, or the rules that fail.
 func printContract(j *job.Job, problem *api.Problem) {
 	p := j.Report()
 	if c := problem.Conflict; c != nil {

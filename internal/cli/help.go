@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// columns is how wide help is, on any terminal.
+// columns is the width of help texts, on any terminal.
 const columns = 80
 
 // helpText returns the help of a command or a topic.
@@ -28,8 +28,8 @@ func helpText(cmd *cobra.Command) string {
 	return text + "\n" + usage
 }
 
-// filled returns a text whose paragraphs fit the columns of help: one with a line that does
-// not is broken anew between its words. Lines that begin with a blank stay as they are.
+// filled returns a text whose paragraphs fit columns. It breaks a paragraph with a longer line
+// between words. Lines that begin with a blank stay as they are.
 func filled(text string) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, p := range paragraphs {
@@ -45,11 +45,11 @@ func filled(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// hung returns a usage line in lines that fit, those after the first indented.
+// hung returns a usage line broken to columns, with later lines indented.
 func hung(line string) string { return broken(line, "  ", "      ") }
 
-// broken returns the words of a text in lines that fit, with what stands before the first
-// line and before the others.
+// broken returns the words of a text in lines that fit columns, with the prefix first before the
+// first line and others before the other lines.
 func broken(text, first, others string) string {
 	var b strings.Builder
 	b.WriteString(first)
@@ -71,8 +71,8 @@ func broken(text, first, others string) string {
 	return b.String() + "\n"
 }
 
-// usageTemplate is what stands in the help below the description of a command. The flags of
-// every command stand in that of the root alone.
+// usageTemplate is the part of a command's help below its description. Only the help of the root
+// lists the flags of every command.
 const usageTemplate = `Usage:
 {{- if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}

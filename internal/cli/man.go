@@ -45,8 +45,7 @@ other to standard output.`,
 	return cmd
 }
 
-// writePages writes all pages into a folder, or none if one is there and not to be
-// replaced.
+// writePages writes all pages into a folder. If a page exists and force is false, it writes none.
 func writePages(j *job.Job, folder string, pages []manPage, force bool) error {
 	for _, p := range pages {
 		if err := j.Free(job.Output{File: filepath.Join(folder, p.name), Force: force}); err != nil {
@@ -70,7 +69,7 @@ type manPage struct {
 	text []byte
 }
 
-// manPages returns the page of a command and of those below it.
+// manPages returns the pages of a command and of its subcommands.
 func manPages(cmd *cobra.Command) []manPage {
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	pages := []manPage{{name + ".1", roff(cmd, name)}}
@@ -150,7 +149,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// verbatim adds text as it is laid out.
+// verbatim adds text without changing its layout.
 func verbatim(b *bytes.Buffer, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(filled(text)))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/doc/topic"
 )
 
-// topics are what help can be asked about besides commands, each with a line about it.
+// topics are the help topics that are not commands, each with its title.
 var topics = [...]struct{ name, short string }{
 	{"formats", "Formats that are read and written"},
 	{"budget", "Budgets and how they are met"},

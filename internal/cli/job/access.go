@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Access is a store that is open, with an engine over it.
+// An Access is an open store with an engine over it.
 type Access struct {
 	*carrel.Engine
 
@@ -40,18 +40,18 @@ func (j *Job) With(ctx context.Context, create bool, do func(a *Access) error) (
 	defer func() { err = errors.Join(err, s.Close()) }()
 	snapshots := path + "-columns-"
 	if config.IsAddress(path) {
-		snapshots = "" // there is no folder beside it
+		snapshots = "" // no folder for snapshots
 	}
 	return j.over(s, snapshots, settings, do)
 }
 
-// Over calls do with an engine over a store.
+// Over calls do with an engine over store s.
 func (j *Job) Over(s store.Store, settings *config.Settings, do func(a *Access) error) error {
 	return j.over(s, "", settings, do)
 }
 
-// over calls do with an engine over a store, which keeps snapshots in files whose paths
-// begin so.
+// over calls do with an engine over store s. The engine keeps snapshots in files with the path
+// prefix snapshots; "" means none.
 func (j *Job) over(s store.Store, snapshots string, settings *config.Settings, do func(a *Access) error) (err error) {
 	j.Reporter = j.NewProgress()
 	defer j.Reporter.End()
@@ -68,8 +68,7 @@ func (j *Job) over(s store.Store, snapshots string, settings *config.Settings, d
 	return do(&Access{e, s, settings.Scope(), settings, opts})
 }
 
-// onFile calls do with a store that has the conversation of a file and nothing
-// else, and is gone afterwards.
+// onFile calls do with a store in memory that contains only the conversation of a file.
 func (j *Job) onFile(ctx context.Context, name string, do func(a *Access, id transcript.SessionID) error) error {
 	data, err := j.Read(name)
 	if err != nil {
@@ -88,8 +87,8 @@ func (j *Job) onFile(ctx context.Context, name string, do func(a *Access, id tra
 	})
 }
 
-// EngineOptions returns what the settings say of the engine, for a command that
-// needs no store.
+// EngineOptions returns the options of the engine from the settings, for a command that needs no
+// store.
 func (j *Job) EngineOptions() (*carrel.Options, error) {
 	settings, err := j.Settings()
 	if err != nil {
@@ -103,8 +102,7 @@ func (j *Job) EngineOptions() (*carrel.Options, error) {
 	return o, release()
 }
 
-// A rehearsal is a store that takes no updates: whoever writes to it finds out
-// all that would come of it, and nothing is written.
+// A rehearsal is a store that checks writes but stores nothing, for dry runs.
 type rehearsal struct{ store.Store }
 
 // Update implements [store.Artifacts].
@@ -121,8 +119,8 @@ func (r rehearsal) Apply(_ context.Context, _ governance.Scope, _ transcript.Ses
 	return at + 1, c.Validate()
 }
 
-// Rehearse returns an engine that does as a's does, save that it writes
-// nothing. It may count tokens in another way.
+// Rehearse returns an engine like that of a, but over a store that writes nothing. If c is not
+// nil, the engine counts tokens with c.
 func (a *Access) Rehearse(c token.Counter) (*carrel.Engine, error) {
 	opts := *a.Opts
 	if c != nil {
@@ -131,7 +129,8 @@ func (a *Access) Rehearse(c token.Counter) (*carrel.Engine, error) {
 	return carrel.New(rehearsal{a.Store}, &opts)
 }
 
-// NoCount is a counter for those who do not ask for tokens.
+// A NoCount counts bytes instead of tokens. It is for jobs whose token counts nobody uses,
+// because it is fast.
 type NoCount struct{}
 
 // Count implements [token.Counter].

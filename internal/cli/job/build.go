@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// A BuildInfo says which Carrel this is.
+// A BuildInfo describes the build of this program.
 type BuildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -14,7 +14,7 @@ type BuildInfo struct {
 	Platform string `json:"platform"`
 }
 
-// ReadBuild returns which Carrel this is.
+// ReadBuild returns the build of this program.
 func ReadBuild() BuildInfo {
 	b := BuildInfo{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -13,17 +13,18 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Complete returns what a function finds in the store to complete a word with.
+// Complete returns the completions that find returns for an open store, or none if the store
+// cannot be opened.
 func (j *Job) Complete(cmd *cobra.Command, find func(a *Access) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var found []cobra.Completion
-	_ = j.With(cmd.Context(), false, func(a *Access) (err error) { // a shell wants no errors
+	_ = j.With(cmd.Context(), false, func(a *Access) (err error) { // a shell cannot show errors
 		found, err = find(a)
 		return err
 	})
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// AtMost returns what completes n arguments and no more.
+// AtMost returns a completion function that completes at most n arguments.
 func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) >= n {
@@ -33,7 +34,7 @@ func AtMost(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// CompleteSession offers sessions for the first argument.
+// CompleteSession completes the first argument to a session.
 func (j *Job) CompleteSession(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return AtMost(1, j.completeSessions)(cmd, args, word)
 }
@@ -55,13 +56,12 @@ func (j *Job) completeSessions(cmd *cobra.Command, _ []string, _ string) ([]cobr
 	return append(offers, found...), directive
 }
 
-// OfferSessions gives a flag sessions to complete.
+// OfferSessions lets a flag complete to sessions.
 func (j *Job) OfferSessions(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, j.completeSessions) // it fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc(flag, j.completeSessions) // fails only for an unknown flag
 }
 
-// CompleteBlock offers the blocks of the last session for an argument, the
-// newest first.
+// CompleteBlock completes an argument to blocks of the last session, newest first.
 func (j *Job) CompleteBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
 		id, err := a.FindSession(cmd.Context(), a.Scope, &carrel.WordRequest{Word: "@last"})
@@ -80,8 +80,8 @@ func (j *Job) CompleteBlock(cmd *cobra.Command, _ []string, _ string) ([]cobra.C
 	})
 }
 
-// CompleteArtifacts returns what offers the artifacts that are asked for with their
-// titles, apart from those that are named already.
+// CompleteArtifacts returns a function that completes to the artifacts that match req, with their
+// titles, except those that are already arguments.
 func (j *Job) CompleteArtifacts(req carrel.ArtifactsRequest) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *Access) (found []cobra.Completion, err error) {
@@ -105,7 +105,7 @@ func (j *Job) CompleteProfile(*cobra.Command, []string, string) ([]cobra.Complet
 	var names []cobra.Completion
 	src, err := j.Sources()
 	if err == nil {
-		delete(src.Flags, "--profile") // that is what is being written
+		delete(src.Flags, "--profile") // the flag being completed has no value yet
 		if s, err := config.Load(src); err == nil {
 			names = s.Profiles
 		}
@@ -113,10 +113,10 @@ func (j *Job) CompleteProfile(*cobra.Command, []string, string) ([]cobra.Complet
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Offer gives a flag fixed words to complete.
+// Offer lets a flag complete to fixed words.
 func Offer(cmd *cobra.Command, flag string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 }
 
-// OfferFormats gives a flag the names of formats to complete.
+// OfferFormats lets a flag complete to names of formats.
 func OfferFormats(cmd *cobra.Command, flag string) { Offer(cmd, flag, carrel.Formats()...) }

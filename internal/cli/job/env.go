@@ -11,15 +11,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// An Env is all of the world that a command sees, apart from files.
+// An Env is everything outside of the process that a command uses, except files.
 type Env struct {
 	out.Terminal
 
 	Stdin         io.Reader
-	StdinTerminal bool // a person types
+	StdinTerminal bool // standard input is a terminal
 
-	// PID is the id of this process, and Processes are those that run; nil if they
-	// cannot be looked at.
+	// PID is the id of this process. Processes is the table of running processes, or nil if it
+	// cannot be read.
 	PID       int
 	Processes binding.Table
 

@@ -13,35 +13,35 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// An Output is where a command writes what it makes.
+// An Output is the destination of a command's output.
 type Output struct {
 	File  string // "" and "-" are standard output
-	Force bool   // a file that is there is replaced
+	Force bool   // replace an existing file
 
-	Begins bool   // a new session, so that it may be where an agent keeps its own
-	Folder string // of the file, which is made if it is not there, or ""
+	Begins bool   // starts a new session, so the file may be in an agent's session folder
+	Folder string // folder of the file, to create if missing, or ""
 }
 
-// TakesOutput gives a command the flags for a file to write.
+// TakesOutput adds the flags --output and --force to a command.
 func TakesOutput(cmd *cobra.Command, o *Output, usage string) {
 	cmd.Flags().StringVarP(&o.File, "output", "o", "", usage)
 	WritesFiles(cmd, &o.Force, "output")
 }
 
-// WritesFiles gives a command the flag without which it replaces none of the files
-// that other flags name.
+// WritesFiles adds the flag --force to a command. Without --force, the command replaces none of
+// the files that flags name.
 func WritesFiles(cmd *cobra.Command, force *bool, flags ...string) {
 	cmd.Flags().BoolVar(force, "force", false, "replace a file that is there")
 	for _, name := range flags {
-		_ = cmd.Flags().SetAnnotation(name, fileFlag, nil) // it fails only for a flag that is not there
+		_ = cmd.Flags().SetAnnotation(name, fileFlag, nil) // fails only for an unknown flag
 	}
 }
 
 // fileFlag is the annotation of a flag that names a file to write.
 const fileFlag = "file"
 
-// checkFiles returns why a command may not write the files that its flags name. It is
-// asked before the command begins, so that nothing is done in vain.
+// checkFiles returns an error if a file that the flags name must not be written. It runs before
+// the command, so that no work is lost.
 func (j *Job) checkFiles(cmd *cobra.Command) (err error) {
 	force, _ := cmd.Flags().GetBool("force") // false without such a flag
 	anew, _ := cmd.Flags().GetBool("as-new-session")
@@ -56,13 +56,13 @@ func (j *Job) checkFiles(cmd *cobra.Command) (err error) {
 // ToFile reports whether the output is a file.
 func (o *Output) ToFile() bool { return o.File != "" && o.File != "-" }
 
-// isThere returns an error about a file that is there, as no flag says to replace it.
+// isThere returns the error that a file exists and --force is not given.
 func isThere(name string) error {
-	return &out.Error{Text: name + ": there is such a file; --force replaces it", Err: fs.ErrExist}
+	return &out.Error{Text: name + ": the file exists; --force replaces it", Err: fs.ErrExist}
 }
 
-// Free returns why a file may not be written. Devices, pipes and folders are not asked
-// about here.
+// Free returns an error if a file must not be written. It does not check devices, pipes and
+// folders.
 func (j *Job) Free(o Output) error {
 	if !o.ToFile() {
 		return nil
@@ -79,8 +79,8 @@ func (j *Job) Free(o Output) error {
 	return nil
 }
 
-// Foreign returns an error if a file would be in a folder in which an agent keeps its
-// sessions: a change there may be taken for tampering.
+// Foreign returns an error if a file would be in a folder in which an agent stores sessions,
+// because agents may treat a change there as tampering.
 func (j *Job) Foreign(name string) error {
 	for _, a := range agents.All() {
 		folders, err := a.Folders(j.Getenv)
@@ -101,7 +101,7 @@ func (j *Job) Foreign(name string) error {
 	return nil
 }
 
-// resolved returns a path without links, as far as it is there.
+// resolved returns a path with symbolic links resolved, as far as the path exists.
 func resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -113,8 +113,8 @@ func resolved(path string) string {
 	return filepath.Join(resolved(dir), filepath.Base(path))
 }
 
-// Write writes data where a command is told to: to standard output, or into a file
-// that is new or that force replaces.
+// Write writes data to standard output, or to a file that does not exist or that o.Force allows
+// to replace.
 func (j *Job) Write(o Output, data []byte) error {
 	if !o.ToFile() {
 		_, err := j.Stdout.Write(data)
@@ -131,8 +131,8 @@ func (j *Job) Write(o Output, data []byte) error {
 	return j.Place(o.File, data, o.Force)
 }
 
-// Place puts data into a file as a whole or not at all. A file that is new can be read
-// by its owner alone; one that is there is replaced, or stays and is an error.
+// Place writes a file completely or not at all. A new file is readable by its owner only. An
+// existing file keeps its mode if replace is true; otherwise Place fails with [fs.ErrExist].
 func (j *Job) Place(name string, data []byte, replace bool) error {
 	path, mode := j.Path(name), fs.FileMode(0o600)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -162,8 +162,7 @@ func (j *Job) Place(name string, data []byte, replace bool) error {
 	return nil
 }
 
-// move gives a file another name, in the place of the file that has it only if replace
-// is set.
+// move renames a file. It replaces an existing file only if replace is true.
 func move(from, to string, replace bool) error {
 	if replace {
 		return os.Rename(from, to)
@@ -175,7 +174,7 @@ func move(from, to string, replace bool) error {
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}
-	if _, err := os.Lstat(to); err == nil { // the file system has no links
+	if _, err := os.Lstat(to); err == nil { // the file system has no hard links
 		return fs.ErrExist
 	}
 	return os.Rename(from, to)

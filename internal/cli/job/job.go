@@ -1,6 +1,5 @@
-// Package job has what commands share: the settings of one command line, the store that
-// it opens, the session and the files that it names, and what an error means to who typed
-// it.
+// Package job has what all commands share: the settings of a command line, the store that it
+// opens, the session and files that it names, and the exit codes and hints of errors.
 //
 // One function turns an error into an exit code, see "carrel help exit-codes".
 //
@@ -30,14 +29,14 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Job is one command line: what it may see of the world, where it writes, and the
-// settings that all commands share.
+// A Job is one command line: its environment, its output and the settings that all commands
+// share.
 type Job struct {
 	*Env
 	*out.Out
 
-	Verbose  int  // how much is logged
-	Started  bool // the command line was understood
+	Verbose  int  // number of -v flags
+	Started  bool // the command line was parsed
 	Reporter *out.Progress
 
 	store, scope, dir string
@@ -46,11 +45,11 @@ type Job struct {
 	now               string
 	timeout           time.Duration
 	settings          *config.Settings
-	limited           context.Context // with the timeout, if there is one
+	limited           context.Context // the context with the timeout, or nil
 	release           context.CancelFunc
 }
 
-// New returns what the commands of one command line share.
+// New returns the job of one command line.
 func New(env *Env) *Job {
 	own := *env
 	return &Job{Env: &own, Out: out.New(&own.Terminal)}
@@ -97,7 +96,7 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	}
 	if j.dir != "" {
 		if fi, err := os.Stat(j.Path("")); err != nil || !fi.IsDir() {
-			return out.Usagef("-C %s: is no folder", j.dir)
+			return out.Usagef("-C %s: is no folder: give one that exists", j.dir)
 		}
 	}
 	if j.timeout > 0 {
@@ -112,7 +111,7 @@ func (j *Job) Start(cmd *cobra.Command) error {
 	return j.checkFiles(cmd)
 }
 
-// startJSON checks how a result is to be printed.
+// startJSON checks the flags for JSON output.
 func (j *Job) startJSON() error {
 	filtered := j.JQ != "" || j.Template != ""
 	if j.JSON == "" && (out.IsTrue(j.Getenv("CARREL_JSON")) || filtered || j.NDJSON) {
@@ -130,8 +129,8 @@ func (j *Job) startJSON() error {
 	return err
 }
 
-// settle finds out the settings. A command that completes another is not
-// settled, as the other's flags are not known yet.
+// settle loads the settings. It does nothing for a completion request, because the flags of the
+// completed command are not parsed yet.
 func (j *Job) settle(cmd *cobra.Command) (err error) {
 	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 		return nil
@@ -148,7 +147,7 @@ func (j *Job) settle(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// Sources returns where settings come from.
+// Sources returns the sources of settings: files, variables and flags.
 func (j *Job) Sources() (*config.Sources, error) {
 	dir, err := filepath.Abs(j.Path(""))
 	offline := ""
@@ -201,16 +200,16 @@ func (j *Job) StorePath() (string, error) {
 	return s.Store()
 }
 
-// Clock returns the time for what is recorded.
+// Clock returns the clock for records.
 func (j *Job) Clock() func() time.Time {
 	now, err := config.Clock(j.Getenv, j.now, j.Now)
 	if err != nil {
-		return j.Now // start has refused it
+		return j.Now // Start reported the error
 	}
 	return now
 }
 
-// Logger returns a logger to standard error, if one is wanted.
+// Logger returns a logger to standard error, or one that discards everything without -v.
 func (j *Job) Logger() *slog.Logger {
 	level := slog.LevelInfo
 	switch {
@@ -241,13 +240,13 @@ func (j *Job) Ask(question string) bool {
 	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y")
 }
 
-// Writes gives a command the flag of all that write.
+// Writes adds the flags --dry-run and --yes to a command that writes.
 func Writes(cmd *cobra.Command, dryRun *bool) {
 	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "report the result and write nothing")
 	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
 }
 
-// Either returns the text of one flag, or of the file that another names.
+// Either returns the value of a flag, or the content of the file that another flag names.
 func (j *Job) Either(flag, said, fileFlag, file string) (string, error) {
 	if said != "" && file != "" {
 		return "", out.Usagef("%s and %s: use only one", flag, fileFlag)
@@ -268,8 +267,8 @@ func ParseTokens(flag, s string) (token.Count, error) {
 	return token.Count(n), nil
 }
 
-// ParseShare reads a share of a flag. Digits that a millionth cannot hold are
-// refused, as they could round to the other side of an edge.
+// ParseShare parses the share of a flag, such as 0.95 or 95%. It refuses more digits than a
+// millionth has, because rounding could cross a threshold.
 func ParseShare(flag, s string) (ratio.Ratio, error) {
 	bare, isPercent := strings.CutSuffix(s, "%")
 	places := 6
@@ -290,13 +289,13 @@ func ParseShare(flag, s string) (ratio.Ratio, error) {
 	return r, nil
 }
 
-// ParseTTL reads how long something lives.
+// ParseTTL parses a time to live.
 func ParseTTL(s string) (*time.Duration, error) {
 	d, err := config.ParseDuration(s)
 	return &d, err
 }
 
-// Group returns what a command does that has only commands below it.
+// Group returns the run function of a command that only has subcommands: it fails and names them.
 func Group(name, below string) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -306,8 +305,8 @@ func Group(name, below string) func(*cobra.Command, []string) error {
 	}
 }
 
-// Cause returns what an error of a command is really about: a signal, or that the time
-// is up, whatever that led to. How an agent ended is for itself to say.
+// Cause returns the signal or the timeout that caused an error, if there is one, else err itself.
+// It returns an [AgentError] unchanged.
 func (j *Job) Cause(ctx context.Context, err error) error {
 	if Is[*AgentError](err) {
 		return err
@@ -321,7 +320,7 @@ func (j *Job) Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// Close frees what a command line took.
+// Close releases what the command line holds.
 func (j *Job) Close() {
 	if j.release != nil {
 		j.release()

@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// TryLock locks a file for this process alone, by a second file beside it that
-// only one can make. It reports false if another one has it. Where a process is
-// killed the second file stays and must be removed by hand.
+// TryLock locks a file by creating a second file beside it. It reports false if another process
+// has the lock. If a process is killed, the second file stays and must be removed by hand.
 func TryLock(f *os.File) (unlock func() error, ok bool, err error) {
 	name := f.Name() + ".lock"
 	l, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -23,10 +22,9 @@ func TryLock(f *os.File) (unlock func() error, ok bool, err error) {
 	return func() error { return os.Remove(name) }, true, l.Close()
 }
 
-// SyncFolder has nothing to do: names are durable by themselves here, or
-// cannot be made so.
+// SyncFolder does nothing, because this system has no way to sync a folder.
 func SyncFolder(string) error { return nil }
 
-// Terminate ends a process. Here nobody can ask it to end by itself; what it was
-// writing is undone when the store is opened again.
+// Terminate kills a process, because this system has no signal that asks it to end. The store
+// undoes unfinished writes when it is opened next.
 func Terminate(p *os.Process) error { return p.Kill() }

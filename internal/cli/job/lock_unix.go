@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// TryLock locks a file for this process alone, until it is unlocked or the
-// process ends. It reports false if another one has it.
+// TryLock locks a file until unlock is called or the process ends. It reports false if another
+// process has the lock.
 func TryLock(f *os.File) (unlock func() error, ok bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
@@ -21,7 +21,7 @@ func TryLock(f *os.File) (unlock func() error, ok bool, err error) {
 	return func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }, true, nil
 }
 
-// SyncFolder makes the names in a folder durable.
+// SyncFolder makes the names of files in a folder durable.
 func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -30,5 +30,5 @@ func SyncFolder(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Terminate asks a process to end, as it ends on its own.
+// Terminate asks a process to end with SIGTERM.
 func Terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -27,7 +27,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A SignalError is the cause of a context that a signal has canceled.
+// A SignalError is the cause of a context that was canceled by a signal.
 type SignalError struct{ Signal os.Signal }
 
 // A PanicError is a bug in Carrel.
@@ -40,14 +40,13 @@ func (e *PanicError) Error() string { return fmt.Sprintf("this is a bug in carre
 
 func (e *SignalError) Error() string { return e.Signal.String() }
 
-// A ToleratedError is reported on standard error, and then the exit code is 0. Nobody
-// sees through it to what happened.
+// A ToleratedError is printed on standard error, but the exit code is 0. It does not unwrap.
 type ToleratedError struct{ Err error }
 
 func (e *ToleratedError) Error() string { return e.Err.Error() }
 
-// An AgentError is that a program which was started for the user ended with another code
-// than 0. It is passed on.
+// An AgentError says that a program which Carrel ran for the user ended with an exit code other
+// than 0. Carrel exits with the same code.
 type AgentError struct {
 	Name string
 	Code int
@@ -55,13 +54,13 @@ type AgentError struct {
 
 func (e *AgentError) Error() string { return fmt.Sprintf("%s ended with code %d", e.Name, e.Code) }
 
-// Status is the one place where an error becomes an exit code.
+// Status returns the exit code of an error. No other function maps errors to exit codes.
 func Status(err error) int {
 	code, _ := classify(err)
 	return code
 }
 
-// classify returns the exit code of an error and a word for its kind.
+// classify returns the exit code of an error and the name of its kind.
 func classify(err error) (code int, slug string) {
 	switch kind := out.KindOf(err); {
 	case err == nil:
@@ -111,8 +110,7 @@ func Is[E error](err error) bool {
 	return ok
 }
 
-// titles say what each kind of error is that only the command line has, or that is
-// something else there.
+// titles are the titles of the kinds of errors that the command line adds or titles differently.
 var titles = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"bug":        "bug in carrel",
@@ -157,15 +155,15 @@ func hint(err error) string {
 	case slug == "store" && errors.Is(err, sqlite.ErrForeign):
 		return "choose another file with --store"
 	case Is[*postgres.UnsafeError](err):
-		return "" // it says so itself
+		return "" // the error itself says what to do
 	}
 	return hints.Get()[slug]
 }
 
-// restore is what to try when a record is not as it was written.
+// restore is the hint for damaged records.
 const restore = "carrel store check, then carrel store restore BACKUP"
 
-// hints say what to try next after errors of a kind, whatever the error says.
+// hints are the hints for kinds of errors, by the name of the kind.
 var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"probes":          "nothing was changed; try a larger --target, --strategy account, or --probe-min 0 to accept any result",
@@ -188,7 +186,7 @@ var hints = lazy.Value[map[string]string]{Make: func() map[string]string {
 	}
 }}
 
-// fileHint returns what to try after an error about what a file says, or "".
+// fileHint returns the hint for an error in the content of a file, or "".
 func fileHint(err error) string {
 	if e, ok := errors.AsType[*config.FileError](err); ok {
 		return cmp.Or(e.Hint, "carrel help config")
@@ -211,7 +209,7 @@ func fileHint(err error) string {
 	return ""
 }
 
-// budgetHint returns what to try if what rules hold is in the way, or "".
+// budgetHint returns the hint for a budget that rules prevent, or "".
 func budgetHint(err error) string {
 	if e, ok := carrel.Refused(err); ok {
 		switch {
@@ -228,7 +226,7 @@ func budgetHint(err error) string {
 	return ""
 }
 
-// lists say which command lists things whose ids begin alike.
+// lists are the hints for ambiguous ids: the command that lists the candidates.
 var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
 	return map[api.Subject]string{
 		api.SubjectManifest: "carrel manifest list has them",
@@ -236,7 +234,7 @@ var lists = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]stri
 	}
 }}
 
-// afterNotFound says what to try when something was not found, by what it is.
+// afterNotFound are the hints for things that were not found, by their kind.
 var afterNotFound = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subject]string {
 	return map[api.Subject]string{
 		"":                   "carrel search QUERY, or carrel messages",
@@ -250,8 +248,7 @@ var afterNotFound = lazy.Value[map[api.Subject]string]{Make: func() map[api.Subj
 	}
 }}
 
-// NewProblem returns an error for programs to read. At the command line its status
-// is the exit code.
+// NewProblem returns an error as a document for programs. Its status is the exit code.
 func NewProblem(err error) *api.Problem {
 	code, slug := classify(err)
 	p := api.NewProblem(err)
@@ -271,7 +268,7 @@ func NewProblem(err error) *api.Problem {
 	return p
 }
 
-// contractHint returns what to try next after an error about a contract, or "".
+// contractHint returns the hint for an error in a contract, or "".
 func contractHint(err error) string {
 	if e, ok := errors.AsType[*config.ContractsError](err); ok {
 		return e.Hint
@@ -291,7 +288,7 @@ func contractHint(err error) string {
 	return ""
 }
 
-// Complain reports what is wrong with one file of several.
+// Complain prints an error about one of several files.
 func (j *Job) Complain(p *api.Problem) {
 	fmt.Fprintln(j.Stderr, "carrel: "+out.Visible(p.Detail))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// back lets a command take "-2" for an argument: each digit is a hidden flag.
+// A back is a hidden flag of one digit, so that a command accepts "-2" as an argument.
 type back struct {
 	word *string
 	nth  string
@@ -24,7 +24,7 @@ func (b back) Type() string { return "bool" }
 
 func (b back) Set(string) error {
 	if *b.word != "" {
-		return fmt.Errorf("%s and %s name two sessions", *b.word, b.nth)
+		return fmt.Errorf("%s and %s name two sessions: give only one", *b.word, b.nth)
 	}
 	*b.word = b.nth
 	return nil
@@ -33,8 +33,7 @@ func (b back) Set(string) error {
 // A SessionArg is the word that names a session.
 type SessionArg struct{ Word string }
 
-// TakesSession gives a command an optional argument for a session at the given
-// place among its arguments.
+// TakesSession adds an optional session argument, and the hidden flags -0 to -9, to a command.
 func TakesSession(cmd *cobra.Command) *SessionArg {
 	s := &SessionArg{}
 	for i := range 10 {
@@ -46,19 +45,19 @@ func TakesSession(cmd *cobra.Command) *SessionArg {
 	return s
 }
 
-// Find returns the session that the arguments name: the last by default.
+// Find returns the session that the arguments name, or the last one if they name none.
 func (s *SessionArg) Find(ctx context.Context, a *Access, args []string) (transcript.SessionID, error) {
 	word := s.Word
 	if len(args) > 0 {
 		if word != "" {
-			return "", out.Usagef("%s and %s name two sessions", word, args[0])
+			return "", out.Usagef("%s and %s name two sessions: give only one", word, args[0])
 		}
 		word = args[0]
 	}
 	return a.SessionID(ctx, cmp.Or(word, "@last"))
 }
 
-// SessionID returns the id of the session that a word names.
+// SessionID returns the id of the session that word names.
 func (a *Access) SessionID(ctx context.Context, word string) (transcript.SessionID, error) {
 	found, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: word})
 	if err != nil {
@@ -67,8 +66,8 @@ func (a *Access) SessionID(ctx context.Context, word string) (transcript.Session
 	return found.Session, nil
 }
 
-// On calls do with the session that the arguments name, or with that of a file
-// if one is given.
+// On calls do with the session that the arguments name, or with the conversation of a file if
+// file is not "".
 func (s *SessionArg) On(ctx context.Context, j *Job, file string, args []string, do func(a *Access, id transcript.SessionID) error) error {
 	if file == "" {
 		return j.With(ctx, false, func(a *Access) error {
@@ -80,10 +79,10 @@ func (s *SessionArg) On(ctx context.Context, j *Job, file string, args []string,
 		})
 	}
 	if len(args) > 0 || s.Word != "" {
-		return out.Usagef("%s: a stored session is named, too", file)
+		return out.Usagef("%s: a stored session is named, too: give only one", file)
 	}
 	return j.onFile(ctx, file, do)
 }
 
-// Headline returns what tells a session from others.
+// Headline returns the title of a session, or else its project or file.
 func Headline(s *carrel.SessionInfo) string { return cmp.Or(s.Title, s.Project, s.File) }

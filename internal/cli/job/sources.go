@@ -8,13 +8,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 )
 
-// A File is a file to import, or what an agent keeps in one.
+// A File is a file to import, or one of several sessions that an agent stores in a file.
 type File struct {
-	agents.Source      // its name is as the user sees it
-	Named         bool // by the user, not found in a folder
+	agents.Source      // with the name as the user typed it
+	Named         bool // the user named it; it was not found in a folder
 }
 
-// Files returns the files that paths stand for, in order.
+// Files returns the files that paths name, in order.
 func (j *Job) Files(paths []string) ([]File, error) {
 	var files []File
 	for _, p := range paths {
@@ -24,7 +24,7 @@ func (j *Job) Files(paths []string) ([]File, error) {
 		}
 		fi, err := os.Stat(j.Path(p))
 		if p == "-" || err != nil || !fi.IsDir() {
-			files = append(files, File{agents.Source{Name: p}, true}) // what is wrong is reported when it is read
+			files = append(files, File{agents.Source{Name: p}, true}) // reading the file reports the error
 			continue
 		}
 		found, err := agents.Files(j.Path(p), IsFile, IsFolder)
@@ -43,8 +43,8 @@ func (j *Job) Files(paths []string) ([]File, error) {
 	return files, nil
 }
 
-// heldIn returns the sessions of a file in which an agent keeps several, under the name by which
-// the user names it. What is wrong is reported when it is read.
+// heldIn returns the sessions in a file with several, named by the user's name of the file. If
+// err is not nil, it returns one file whose Read fails with err.
 func (j *Job) heldIn(name string, held []agents.Source, err error) (files []File) {
 	if err != nil {
 		return []File{{agents.Source{Name: name, Read: func() ([]byte, error) { return nil, err }, Changed: j.Clock()()}, true}}
@@ -56,7 +56,7 @@ func (j *Job) heldIn(name string, held []agents.Source, err error) (files []File
 	return files
 }
 
-// ReadFile returns the content of a file, or of what an agent keeps in one.
+// ReadFile returns the content of a file or session.
 func (j *Job) ReadFile(f File) ([]byte, error) {
 	if f.Read != nil {
 		return f.Read()
@@ -64,11 +64,11 @@ func (j *Job) ReadFile(f File) ([]byte, error) {
 	return j.Read(f.Name)
 }
 
-// IsFolder reports whether a folder of a folder is looked into. What Claude
-// Code keeps beside a session is part of it and no session of its own.
+// IsFolder reports whether an import reads a subfolder of this name. It skips folders in which
+// Claude Code stores parts of a session.
 func IsFolder(name string) bool { return name != "subagents" && name != "tool-results" }
 
-// IsFile reports whether a file of a folder is one that may hold a conversation.
+// IsFile reports whether a file of this name may contain a conversation.
 func IsFile(name string) bool {
 	if strings.HasSuffix(name, ".meta.json") {
 		return false

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// An Error is an error with what a command knows of it. Only what is needed is set.
+// An Error adds information for printing to an error. All fields are optional.
 type Error struct {
-	Err  error  // what happened
-	Text string // says it in place of the text of Err
-	Kind Kind   // of the error; that of Err if it is not set
-	Hint string // what to try next; that of Err if it is not set
+	Err  error  // the cause
+	Text string // replaces the text of Err
+	Kind Kind   // of the error; that of Err if not set
+	Hint string // the next step; that of Err if not set
 
-	File     string // that it is about
+	File     string // file that the error is about
 	Line     int    // in the file
 	Problems []string
 
-	Said bool // the command has printed what there is to say
+	Said bool // the command has already printed the error
 }
 
-// Error returns the text, behind the file and the line that it is about.
+// Error returns the text, preceded by the file and line.
 func (e *Error) Error() string {
 	switch {
 	case e.Text != "":
@@ -37,8 +37,7 @@ func (e *Error) Error() string {
 // Unwrap returns what happened.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Kind is a kind of error that only the command line has, or that has another exit
-// code there.
+// A Kind is a kind of error that only the command line has, or that has its own exit code there.
 type Kind struct {
 	Slug string
 	Exit int
@@ -46,33 +45,34 @@ type Kind struct {
 
 // The kinds of errors.
 var (
-	KindNo        = Kind{"no", 1}         // the answer is no
-	KindUsage     = Kind{"usage", 2}      // the command line makes no sense
-	KindInput     = Kind{"input", 3}      // a file makes no sense
-	KindSomeFiles = Kind{"some-files", 3} // some of several files
-	KindIntegrity = Kind{"integrity", 6}  // something does not verify
+	KindNo        = Kind{"no", 1}         // the answer to the command's question is no
+	KindUsage     = Kind{"usage", 2}      // the command line is invalid
+	KindInput     = Kind{"input", 3}      // the content of a file is invalid
+	KindSomeFiles = Kind{"some-files", 3} // some of several files failed
+	KindIntegrity = Kind{"integrity", 6}  // a check of integrity failed
 	KindRefused   = Kind{"refused", 9}    // a policy forbids it
 	KindConsent   = Kind{"consent", 10}   // a person has to consent first
 )
 
-// Errors of which the command has said what there is to say.
+// Errors that the command has already printed.
 var (
 	ErrNo      = &Error{Text: "no", Kind: KindNo, Said: true}
 	ErrConsent = &Error{Text: "consent is needed", Kind: KindConsent, Said: true}
 )
 
-// Usagef returns an error about a command line that makes no sense.
+// Usagef returns an error about an invalid command line.
 func Usagef(format string, args ...any) error {
 	return &Error{Err: fmt.Errorf(format, args...), Kind: KindUsage}
 }
 
-// Hinted returns an error with what to try next.
+// Hinted returns an error with a hint at the next step.
 func Hinted(err error, hint string) error { return &Error{Err: err, Hint: hint} }
 
-// InFile returns an error about a file that is not what it should be.
+// InFile returns an error about the content of a file.
 func InFile(file string, err error) error { return &Error{Err: err, File: file} }
 
-// FindError returns the first Error in a chain of which something is true, or an empty one.
+// FindError returns the first Error in the chain of err for which is returns true, or an empty
+// Error.
 func FindError(err error, is func(*Error) bool) *Error {
 	for e, ok := errors.AsType[*Error](err); ok; e, ok = errors.AsType[*Error](e.Err) {
 		if is(e) {
@@ -92,12 +92,12 @@ func HintOf(err error) string {
 	return FindError(err, func(e *Error) bool { return e.Hint != "" }).Hint
 }
 
-// IsSaid reports whether a command has printed what there is to say of an error.
+// IsSaid reports whether the command has already printed an error.
 func IsSaid(err error) bool {
 	return FindError(err, func(e *Error) bool { return e.Said }).Said
 }
 
-// OneOf returns a usage error if a value is none of the words.
+// OneOf returns a usage error if value is not one of words.
 func OneOf(name, value string, words ...string) error {
 	if slices.Contains(words, value) {
 		return nil
@@ -105,7 +105,8 @@ func OneOf(name, value string, words ...string) error {
 	return Usagef("%s: %q is none of %s", name, value, strings.Join(words, ", "))
 }
 
-// SomeFailed returns an error about some of several files, and about the first of them.
+// SomeFailed returns the error that some of several files failed. It wraps the error of the
+// first.
 func SomeFailed(failed, all int, first error) error {
 	return &Error{Text: fmt.Sprintf("%d of %d files failed", failed, all), Err: first, Kind: KindSomeFiles}
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A document is a result for programs to read.
+// A document is a result as JSON.
 type document struct {
-	name  string // "sessions" makes it "carrel.sessions.v1"; a form of others' has none
+	name  string // "sessions" makes the schema "carrel.sessions.v1"; "" for the format of another program
 	value any    // encoded as an object
-	list  string // key of the list that the document is, if it is one
+	list  string // key of the entries, if the document is a list
 }
 
-// Result prints a result that has a name, "" if it is in a form of others': as JSON if
-// that is asked for, and otherwise as the text that the function writes.
+// Result prints a result: as JSON if a flag asks for it, else as the text that the function text
+// writes. The name is part of the schema; it is "" for the format of another program.
 func (o *Out) Result(name string, value any, text func(p *Page)) error {
 	return o.print(document{name: name, value: value}, text)
 }
 
-// List prints a result that is a list, under a key of the value, with what there is to
-// say of all of it.
+// List prints a result that is a list. The entries are under the key list of value; the other
+// keys describe the whole list.
 func (o *Out) List(name string, value any, list string, text func(p *Page)) error {
 	return o.print(document{name, value, list}, text)
 }
@@ -93,8 +93,7 @@ func (o *Out) document(d document) ([]byte, error) {
 	return append(out, '\n'), nil
 }
 
-// Filter returns what --jq or --template makes of a document, or the document if there
-// is neither.
+// Filter applies --jq or --template to a document. Without these flags it returns the document.
 func (o *Out) Filter(doc []byte) ([]byte, error) {
 	switch {
 	case o.JQ != "":
@@ -105,8 +104,8 @@ func (o *Out) Filter(doc []byte) ([]byte, error) {
 	return doc, nil
 }
 
-// choose returns the keys that --json names. In a list they are those of its
-// entries. A key that is left out where it is empty is null.
+// choose returns the keys that --json names: keys of the entries if the document is a list. A
+// missing key is null.
 func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, error) {
 	fields := strings.Split(o.JSON, ",")
 	known := fieldsOf(reflect.ValueOf(d.value), d.list)
@@ -140,8 +139,7 @@ func (o *Out) choose(d document, values map[string]json.RawMessage) ([]string, e
 	return []string{"schema", d.list}, nil
 }
 
-// fieldsOf returns the keys of an object, or those of the entries of a list in
-// it, sorted.
+// fieldsOf returns the sorted keys of an object, or those of the entries of its list.
 func fieldsOf(v reflect.Value, list string) []string {
 	v = reflect.Indirect(v)
 	t := v.Type()
@@ -165,7 +163,7 @@ func fieldsOf(v reflect.Value, list string) []string {
 	return slices.Compact(names)
 }
 
-// fieldsIn yields the fields of a struct as JSON sees them.
+// fieldsIn yields the fields of a struct that encoding/json uses.
 func fieldsIn(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for _, f := range reflect.VisibleFields(t) {
@@ -222,7 +220,7 @@ func object(keys []string, values map[string]json.RawMessage) []byte {
 	return append(out, '}')
 }
 
-// JSONText returns v as JSON with a line end, without escapes for HTML.
+// JSONText encodes v as JSON with a line end, without escapes for HTML.
 func JSONText(v any, indent bool) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -234,7 +232,7 @@ func JSONText(v any, indent bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseQuery reads a jq expression.
+// ParseQuery parses a jq expression.
 func ParseQuery(expression string) (*gojq.Query, error) {
 	q, err := gojq.Parse(expression)
 	if err != nil {
@@ -243,8 +241,8 @@ func ParseQuery(expression string) (*gojq.Query, error) {
 	return q, nil
 }
 
-// query returns what a jq expression makes of a document: texts as they are,
-// everything else as JSON, a line each.
+// query applies a jq expression to a document. It prints each result on a line: strings raw,
+// other values as JSON.
 func query(expression string, doc []byte) ([]byte, error) {
 	q, err := ParseQuery(expression)
 	if err != nil {
@@ -276,7 +274,7 @@ func query(expression string, doc []byte) ([]byte, error) {
 	}
 }
 
-// ParseTemplate reads a template.
+// ParseTemplate parses a template.
 func ParseTemplate(text string) (*template.Template, error) {
 	t, err := template.New("").Parse(text)
 	if err != nil {
@@ -285,13 +283,12 @@ func ParseTemplate(text string) (*template.Template, error) {
 	return t, nil
 }
 
-// tidy returns an error of a template, which has no name to be mentioned,
-// without the words that surround one.
+// tidy removes the template's empty name from an error.
 func tidy(err error) error {
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), ":"))
 }
 
-// fill returns what a template makes of a document, with a line end.
+// fill executes a template on a document and adds a line end.
 func fill(text string, doc []byte) ([]byte, error) {
 	t, err := ParseTemplate(text)
 	if err != nil {
@@ -313,8 +310,7 @@ func fill(text string, doc []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// numbers returns a value with its numbers as templates compare and print
-// them: whole ones as integers.
+// numbers converts the numbers in a value for templates: whole numbers become integers.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

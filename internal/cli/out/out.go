@@ -1,14 +1,13 @@
-// Package out writes what commands have to say: text for a person or for a pipe, JSON,
-// progress, and errors of the command line. It knows nothing of what commands do.
+// Package out prints the output of commands: text for a person or a pipe, JSON, progress, and
+// errors of the command line. It knows nothing about the commands.
 //
-// Results go to standard output and nothing else does. A terminal gets aligned columns, a
-// pipe gets fields parted by tabs, without headings, and never a color. With --json it is
-// one document whose "schema" says what it is; keys are added to a schema, never removed.
-// Text of conversations is printed with escapes for what commands a terminal and for what
-// nobody sees. Where bytes are the result they are so in a pipe and in a file, and on a
-// terminal with --raw.
+// Only results go to standard output. A terminal gets aligned columns; a pipe gets fields
+// separated by tabs, without headings and colors. With --json the output is one document whose
+// "schema" names its form; new versions add keys to a schema and remove none. In text of
+// conversations, control sequences and invisible characters are escaped. If the result is bytes,
+// a pipe or file gets them unchanged, and so does a terminal with --raw.
 //
-// Nothing here is safe for concurrent use but a [Progress].
+// Only [Progress] is safe for concurrent use.
 package out
 
 import (
@@ -18,12 +17,12 @@ import (
 	"time"
 )
 
-// A Terminal is where a command writes, and what decides how.
+// A Terminal is the environment that a command writes to.
 type Terminal struct {
 	Stdout io.Writer // results
 	Stderr io.Writer // everything else
 
-	// StdoutTerminal and StderrTerminal say what a person sees.
+	// StdoutTerminal and StderrTerminal report whether the streams are terminals.
 	StdoutTerminal, StderrTerminal bool
 
 	// Width returns the width of the terminal in columns, or 0 if unknown. It
@@ -37,14 +36,14 @@ type Terminal struct {
 	Now func() time.Time
 }
 
-// An Out writes results to standard output and everything else to standard error. Its
-// fields are what flags say of that.
+// An Out writes results to standard output and everything else to standard error. Its fields are
+// the values of output flags.
 type Out struct {
 	JSON         string // "" for text, [AllFields], or names of fields
 	NDJSON       bool
 	JQ, Template string
 	Quiet        bool
-	Raw          bool   // content is written to a terminal as it is
+	Raw          bool   // write content to a terminal without escapes
 	Color        string // auto, always or never
 	Progress     string // auto, plain, json or none
 
@@ -54,8 +53,8 @@ type Out struct {
 // AllFields is the value of --json without fields.
 const AllFields = "all"
 
-// New returns what writes to a terminal. From then on no content can command the
-// terminal, whoever writes to it, unless that is wanted.
+// New returns an Out for a terminal. From then on all writers to the terminal escape control
+// sequences, unless Raw is set.
 func New(t *Terminal) *Out {
 	o := &Out{terminal: t}
 	if t.StdoutTerminal {
@@ -74,8 +73,7 @@ func (o *Out) Note(format string, args ...any) {
 	}
 }
 
-// Report returns a page for standard error. It is for people only, so it is
-// aligned even in a pipe, but has no color.
+// Report returns a page for standard error. It is aligned even in a pipe, but has no color.
 func (o *Out) Report() *Page {
 	p := o.newPage()
 	p.TTY, p.color = true, false
@@ -85,20 +83,20 @@ func (o *Out) Report() *Page {
 	return p
 }
 
-// Tell writes a report to standard error, unless quiet.
+// Tell writes a page to standard error, unless quiet.
 func (o *Out) Tell(p *Page) {
 	if !o.Quiet {
 		o.Warn(p)
 	}
 }
 
-// Warn writes a report to standard error.
+// Warn writes a page to standard error.
 func (o *Out) Warn(p *Page) {
-	_, _ = unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // there is nobody to tell that nobody can be told
+	_, _ = unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // if standard error fails, nothing can report that
 }
 
-// Aside writes text to standard error as for a terminal, unless quiet: standard
-// output has something else.
+// Aside writes a page for people to standard error, unless quiet. It is for reports while
+// standard output has other content.
 func (o *Out) Aside(text func(p *Page)) {
 	p := NewPage(true, 100)
 	text(p)
@@ -118,5 +116,5 @@ func (o *Out) colored() bool {
 	return o.terminal.StdoutTerminal && o.terminal.Getenv("TERM") != "dumb"
 }
 
-// IsTrue reports whether the value of a variable turns something on.
+// IsTrue reports whether the value of an environment variable means on.
 func IsTrue(s string) bool { return s != "" && s != "0" && s != "false" }

@@ -13,8 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Page is text for standard output: aligned for a terminal, parted by tabs
-// for a pipe.
+// A Page is text for standard output: aligned for a terminal, separated by tabs for a pipe.
 type Page struct {
 	buf   bytes.Buffer
 	TTY   bool
@@ -22,7 +21,8 @@ type Page struct {
 	Width int // columns of the terminal
 }
 
-// NewPage returns a page without colors, for a terminal of some columns or for a pipe.
+// NewPage returns a page without colors, for a terminal of width columns if tty is true, else for
+// a pipe.
 func NewPage(tty bool, width int) *Page { return &Page{TTY: tty, Width: width} }
 
 // String returns what is on the page.
@@ -39,9 +39,8 @@ func (o *Out) newPage() *Page {
 	return p
 }
 
-// Line adds a line. What the arguments say is made visible, but for what
-// [Page.Paint] returned. A terminal gets a line that is too wide for it in several, broken
-// between words.
+// Line adds a line. It escapes arguments, except the results of [Page.Paint]. For a terminal it
+// breaks a line that is too wide between words.
 func (p *Page) Line(format string, args ...any) {
 	for i, a := range args {
 		if _, ok := a.(Painted); !ok {
@@ -55,13 +54,12 @@ func (p *Page) Line(format string, args ...any) {
 	p.buf.WriteString(line)
 }
 
-// Text adds a text of lines, with a line end: for a terminal readable, and otherwise
-// as it is.
+// Text adds text with a line end; for a terminal it is escaped.
 func (p *Page) Text(s string) {
 	p.buf.WriteString(Printable(s, p.TTY))
 }
 
-// Verbatim adds a text as it is, or for a terminal readable and with a line end.
+// Verbatim adds text unchanged or, for a terminal, escaped and with a line end.
 func (p *Page) Verbatim(s string) {
 	if s != "" && p.TTY {
 		s = Printable(s, true)
@@ -69,8 +67,7 @@ func (p *Page) Verbatim(s string) {
 	p.buf.WriteString(s)
 }
 
-// Printable returns text with a line end, and for a terminal without what could
-// command it.
+// Printable returns text with a line end; for a terminal, control sequences are escaped.
 func Printable(text string, tty bool) string {
 	text = strings.TrimSuffix(text, "\n")
 	if tty {
@@ -79,14 +76,14 @@ func Printable(text string, tty bool) string {
 	return text + "\n"
 }
 
-// A shown value is formatted as itself, and then made visible.
+// A shown formats its value, and then escapes the result.
 type shown struct{ value any }
 
 func (s shown) Format(f fmt.State, verb rune) {
-	_, _ = io.WriteString(f, Visible(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // a buffer takes all
+	_, _ = io.WriteString(f, Visible(fmt.Sprintf(fmt.FormatString(f, verb), s.value))) // writing to a buffer never fails
 }
 
-// Fields adds lines of a name and a value each.
+// Fields adds lines with a name and a value.
 func (p *Page) Fields(rows ...[]any) {
 	t := &Table{Whole: true}
 	for _, r := range rows {
@@ -95,23 +92,22 @@ func (p *Page) Fields(rows ...[]any) {
 	p.Table(t)
 }
 
-// A Table is rows of cells. A cell is a string, a number, a time, an id or a
-// state.
+// A Table is rows of cells. A cell is a string, a number, a time, an id or a state.
 type Table struct {
 	Head  []string
 	Rows  [][]any
-	Whole bool // nothing is cut
+	Whole bool // cells are never cut
 
-	// Spare are headings of columns that a terminal leaves out, from the first on, while it is
-	// too narrow for the table. A line below the table names them.
+	// Spare are headings of columns that a terminal leaves out, in this order, while it is too
+	// narrow for the table. A line below the table names the columns left out.
 	Spare []string
 }
 
 // Add adds a row.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
-// Table adds a table. Only a terminal sees its head, and there its last column
-// is cut where the line ends.
+// Table adds a table. A pipe gets no head. A terminal cuts the last column at the end of the
+// line.
 func (p *Page) Table(t *Table) {
 	if !p.TTY {
 		for _, r := range t.Rows {
@@ -129,8 +125,7 @@ func (p *Page) Table(t *Table) {
 	p.aligned(t)
 }
 
-// aligned adds a table for a terminal. While a line needs more columns than there are, it
-// leaves out a column of t.Spare.
+// aligned adds a table for a terminal. It leaves out columns of t.Spare until the lines fit.
 func (p *Page) aligned(t *Table) {
 	lines, right, widths := p.columns(t)
 	var left []string
@@ -168,8 +163,8 @@ func (p *Page) aligned(t *Table) {
 	}
 }
 
-// Turned returns a table whose columns are the rows of t, and whose rows are the columns of t. It
-// has room on a terminal where t has a few rows with many numbers.
+// Turned returns t with rows and columns exchanged, for a table of few rows and many numbers that
+// is too wide for a terminal.
 func (t *Table) Turned() *Table {
 	turned := &Table{Head: t.Head[:1:1]}
 	for _, r := range t.Rows {
@@ -185,12 +180,11 @@ func (t *Table) Turned() *Table {
 	return turned
 }
 
-// leastLast is the number of columns of a terminal to which the last cell of a line is cut at
-// most.
+// leastLast is the fewest columns to which the last cell of a line is cut.
 const leastLast = 12
 
-// need returns how many columns of a terminal the lines of a table need, if its last cells
-// are cut. It takes the results of [Page.columns].
+// need returns the columns that a table needs if its last cells are cut. Its arguments are
+// results of [Page.columns].
 func need(right []bool, widths []int) int {
 	n := 2*len(widths) - 2
 	for i, w := range widths {
@@ -211,8 +205,8 @@ func (t *Table) without(column int) *Table {
 	return less
 }
 
-// columns returns the cells of a table as text, its head first, and for each column whether
-// its cells are aligned to the right, as numbers are, and the width of the widest.
+// columns returns the cells of a table as text, the head first. For each column it returns
+// whether it is aligned to the right, as numbers are, and the width of its widest cell.
 func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) {
 	right, widths = make([]bool, 32), make([]int, 32)
 	words, most := make([]bool, 32), len(t.Head)
@@ -230,7 +224,7 @@ func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) 
 		lines, most = append(lines, line), max(most, len(line))
 	}
 	for i := range right {
-		right[i] = right[i] && !words[i] // values of many kinds begin below one another
+		right[i] = right[i] && !words[i] // a column with other values than numbers is aligned to the left
 	}
 	for _, line := range lines {
 		for i, s := range line {
@@ -240,7 +234,7 @@ func (p *Page) columns(t *Table) (lines [][]string, right []bool, widths []int) 
 	return lines, right[:most], widths[:most]
 }
 
-// style returns the color of a cell, counting the head as a line.
+// style returns the color of a cell. The head counts as a line.
 func (t *Table) style(line, column int) string {
 	if t.Head != nil {
 		if line == 0 {
@@ -291,7 +285,7 @@ func (p *Page) cell(v any) (text string, number bool) {
 	return Visible(fmt.Sprint(v)), false
 }
 
-// When returns how long ago a time was for a terminal, and otherwise the time.
+// When returns the age of a time for a terminal, else the time.
 func (p *Page) When(t, now time.Time) any {
 	age := now.Sub(t)
 	switch {
@@ -305,7 +299,7 @@ func (p *Page) When(t, now time.Time) any {
 	return fmt.Sprintf("%d d", int(age.Hours()/24))
 }
 
-// ID returns the id of an artifact, a block or a manifest: short on a terminal.
+// ID returns the id of an artifact, a block or a manifest, shortened for a terminal.
 func (p *Page) ID(id string) string {
 	if p.TTY {
 		return ShortRef(id)
@@ -329,7 +323,7 @@ func (p *Page) Number(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// The colors. A word always says the same.
+// The colors. A word has the same color everywhere.
 const (
 	Green  = "32"
 	Yellow = "33"
@@ -337,10 +331,10 @@ const (
 	Dim    = "2"
 )
 
-// A Painted text has colors of ours, and nothing else that commands a terminal.
+// A Painted is escaped text that may contain Carrel's own color sequences.
 type Painted string
 
-// Paint returns s, made visible, in a color if there are colors.
+// Paint returns s, escaped, in a color if colors are on.
 func (p *Page) Paint(color, s string) Painted {
 	s = Visible(s)
 	if !p.color || color == "" || s == "" {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Progress tells on standard error how far a long step is. Steps that are
-// over within [patience] are not mentioned. It is safe for concurrent use.
+// A Progress reports on standard error how far a long step is. It does not report steps that end
+// within [patience]. It is safe for concurrent use.
 type Progress struct {
 	env  *Terminal
 	form string // "bar", "plain", "json" or "none"
@@ -18,13 +18,13 @@ type Progress struct {
 	told    time.Time
 	drawn   bool
 	started bool
-	files   bool // several files: steps within one are not told
+	files   bool // several files are processed: do not report steps within one
 }
 
-// patience is how long a step may last before anything is said about it.
+// patience is how long a step may last before it is reported.
 const patience = 300 * time.Millisecond
 
-// NewProgress returns a progress that has told nothing yet.
+// NewProgress returns a progress that has reported nothing yet.
 func (o *Out) NewProgress() *Progress {
 	p := &Progress{env: o.terminal, form: o.Progress}
 	switch {
@@ -38,7 +38,7 @@ func (o *Out) NewProgress() *Progress {
 	return p
 }
 
-// Step says that of a job's total steps some are done.
+// Step reports that done of the total steps of a job are done.
 func (p *Progress) Step(job string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,8 +47,7 @@ func (p *Progress) Step(job string, done, total int) {
 	}
 }
 
-// Outer says the same of a job whose steps have steps of their own, which are
-// not told from then on.
+// Outer reports the steps of a job that contains other jobs. From then on Step reports nothing.
 func (p *Progress) Outer(job string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +82,7 @@ func (p *Progress) tell(job string, done, total int) {
 	}
 }
 
-// End wipes what is drawn.
+// End erases the progress bar.
 func (p *Progress) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,25 +15,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Visible returns s with what could command a terminal, or break a line of a
-// table, in escapes: control characters, line ends, and what nobody sees or what
-// changes the direction of writing.
+// Visible returns s on one line, with escapes for control characters, line ends, invisible
+// characters and characters that change the direction of writing.
 func Visible(s string) string {
 	return oneLine.Replace(Readable(s))
 }
 
-// oneLine escapes what may stand in a text of several lines.
+// oneLine escapes the characters that Readable keeps.
 var oneLine = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\ufffd", `\ufffd`)
 
-// Readable returns a text of several lines with the same in escapes, but for tabs
-// and line ends. Joiners stay where a script or an emoji needs them.
+// Readable escapes the same as Visible in text of several lines, but keeps tabs and line ends. It
+// also keeps joiners that a script or an emoji needs.
 func Readable(s string) string {
 	s, _ = assembly.ReplaceForbidden(s, escaped)
 	return strings.ReplaceAll(s, "\r", `\r`)
 }
 
-// escaped returns the escape of a code point, or of a byte that is not UTF-8. The
-// escapes of all that JSON may hold in a string are escapes of JSON.
+// escaped returns the escape of a code point, or of a byte that is not UTF-8. Code points that a
+// JSON string may contain get JSON escapes.
 func escaped(code string) string {
 	switch r, size := utf8.DecodeRuneInString(code); {
 	case r == utf8.RuneError && size == 1:
@@ -48,8 +47,8 @@ func escaped(code string) string {
 	}
 }
 
-// A screen is a terminal. What is written to it is made readable first, so that no
-// content can command it, unless raw says otherwise.
+// A screen is a terminal that escapes control sequences in what is written to it, unless raw is
+// true.
 type screen struct {
 	to  io.Writer
 	raw *bool
@@ -65,11 +64,10 @@ func (s *screen) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Guard returns a terminal that no content can command, in any case.
+// Guard returns a writer that always escapes control sequences.
 func Guard(w io.Writer) io.Writer { return &screen{w, new(bool)} }
 
-// unguarded returns what is behind a screen, for text whose content is escaped and
-// that has colors, or other commands of our own.
+// unguarded returns the writer behind a screen, for text that is already escaped and has colors.
 func unguarded(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.to
@@ -77,7 +75,7 @@ func unguarded(w io.Writer) io.Writer {
 	return w
 }
 
-// Columns returns how many columns of a terminal s takes.
+// Columns returns the number of terminal columns that s takes.
 func Columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -114,7 +112,7 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// Cut returns s in at most n columns, with an ellipsis where it was cut.
+// Cut returns s cut to at most n columns, with an ellipsis if it was cut.
 func Cut(s string, n int) string {
 	if Columns(s) <= n {
 		return s
@@ -130,10 +128,10 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// cutCell returns s in at most n columns. A path at its end keeps its end, which says more
-// than where it begins: "…/pkg/x/y.go".
+// cutCell returns s cut to at most n columns. If s ends with a path, it keeps the end of the
+// path: "…/pkg/x/y.go".
 func cutCell(s string, n int) string {
-	const least = 8 // columns of a path that say something
+	const least = 8 // the fewest columns of a path worth keeping
 	if Columns(s) <= n {
 		return s
 	}
@@ -144,18 +142,18 @@ func cutCell(s string, n int) string {
 			path = path[size:]
 		}
 		if i := strings.IndexByte(path, '/'); i >= 0 && len(path)-i >= least {
-			path = path[i:] // a name is there whole, or not at all
+			path = path[i:] // keep a name whole or not at all
 		}
 		return head + "…" + path
 	}
 	return Cut(s, n)
 }
 
-// hangs is how far to the right the text of a line may begin that is broken.
+// hangs is the largest indent of the continuation of a broken line, in columns.
 const hangs = 60
 
-// wrapped returns lines of at most n columns, broken between words. What follows stands below
-// where the text of the line begins: behind its columns, if it has some.
+// wrapped breaks lines between words to at most n columns. Continuations are indented to the
+// column at which the text of the line begins.
 func wrapped(lines string, n int) string {
 	var b strings.Builder
 	for line := range strings.Lines(lines) {
@@ -190,10 +188,10 @@ func wrapped(lines string, n int) string {
 	return trailing.Replace(b.String())
 }
 
-// trailing takes the blanks off where a line was broken at several.
+// trailing removes the blanks at which lines were broken.
 var trailing = strings.NewReplacer("   \n", "\n", "  \n", "\n", " \n", "\n")
 
-// columnsPainted returns the columns of a text that may have colors in it.
+// columnsPainted returns the columns of text that may contain color sequences.
 func columnsPainted(s string) int {
 	n := 0
 	for {
@@ -206,7 +204,7 @@ func columnsPainted(s string) int {
 	}
 }
 
-// Thousands returns a number with separators, such as 12,904.
+// Thousands formats a number with separators, such as 12,904.
 func Thousands[N ~int | ~int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -219,7 +217,7 @@ func Thousands[N ~int | ~int64](n N) string {
 	return sign + digits
 }
 
-// Plural returns the word that goes with a number.
+// Plural returns one if n is 1, else many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -227,8 +225,8 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Short returns the form of a session's id that a terminal shows: eight
-// characters of a uuid, and of the hash at the end of an id that Carrel made.
+// Short returns the short form of a session id: the first eight characters of a UUID, or of the
+// hash at the end of an id that Carrel made.
 func Short(id transcript.SessionID) string {
 	s := string(id)
 	if len(s) == 36 && s[8] == '-' && s[13] == '-' {
@@ -241,8 +239,8 @@ func Short(id transcript.SessionID) string {
 	return s
 }
 
-// ShortRef returns the form of the id of an artifact, a block or a manifest that
-// a terminal shows. It is still understood.
+// ShortRef returns the short form of the id of an artifact, a block or a manifest. Commands
+// accept it.
 func ShortRef(id string) string {
 	name, isManifest := strings.CutPrefix(id, "m_")
 	switch {
@@ -254,13 +252,13 @@ func ShortRef(id string) string {
 	return id[:8]
 }
 
-// Milli returns a score with three decimals.
+// Milli formats a score with three decimals.
 func Milli(r ratio.Ratio) string {
 	s := r.String()
 	return s[:len(s)-3]
 }
 
-// Percent returns n in percent of all, to the nearest.
+// Percent formats n as a rounded percentage of all.
 func Percent(n, all token.Count) string {
 	return fmt.Sprintf("%d%%", (200*int64(n)+int64(all))/(2*max(int64(all), 1)))
 }
@@ -270,7 +268,7 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + Plural(n, noun, noun+"s")
 }
 
-// Among returns words as a list in a sentence: one, two and three.
+// Among formats words as a list: one, two and three.
 func Among(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// sinceCalls says what --since takes.
+// sinceCalls is the usage text of --since.
 const sinceCalls = "only calls that were begun since `D`: a date, or such as 36h, 7d or 2w ago"
 
 func newCalls(j *job.Job) *cobra.Command {
@@ -190,7 +190,7 @@ func printCallReport(p *out.Page, r *carrel.ReportResult) {
 	}
 }
 
-// printWould says what managing would have done where it did not.
+// printWould prints what managing would have changed for calls that were not managed.
 func printWould(p *out.Page, w *api.UnmanagedTally) {
 	if w.Calls == 0 {
 		return
@@ -201,15 +201,15 @@ func printWould(p *out.Page, w *api.UnmanagedTally) {
 	}
 }
 
-// missingEstimates says of how many calls nothing was reckoned.
+// missingEstimates says for how many calls there is no estimate.
 func missingEstimates(w *api.UnmanagedTally) string {
 	if w.Missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (not reckoned of %s)", out.Count(w.Missing, "other call"))
+	return fmt.Sprintf(" (no estimate for %s)", out.Count(w.Missing, "other call"))
 }
 
-// costOf says what calls cost, as far as prices are known.
+// costOf returns the cost of calls, as far as their prices are known.
 func costOf(t *carrel.CallTally) string {
 	priced := -t.Unpriced
 	for i := range t.Models {
@@ -231,7 +231,7 @@ func managedWord(managed bool) string {
 	return "as it came"
 }
 
-// compared says what conversations took that were managed, and those that were held out.
+// compared compares the tokens of managed conversations with those of held-out ones.
 func compared(r *carrel.ReportResult) string {
 	m, h := &r.Managed, &r.Holdout
 	if m.Sessions == 0 || h.Sessions == 0 {

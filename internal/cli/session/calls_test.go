@@ -63,7 +63,7 @@ func TestCallsArePrinted(t *testing.T) {
 				"\ncalls              why\n    3  as it came  holdout\n    2  managed     head\n\n" +
 				"read from caches: 22% of the prompts; tokens of prompts per conversation: 4,000 of 1 managed, 4,500 of 2 held out\n" +
 				"$0.0123 at list prices, without 1 call of models that have none\n" +
-				"1 call went as they came, with 9,000 tokens in prompts; managed, it might have been 5,000 (not reckoned of 1 other call)\n" +
+				"1 call went as they came, with 9,000 tokens in prompts; managed, it might have been 5,000 (no estimate for 1 other call)\n" +
 				"2 conversations cost $0.0300; managed, it might have been $0.0200 to $0.0250, with 1 epoch: an estimate and no promise, see carrel cost --help\nfrom 2026-02-03 12:00 to 2026-02-03 13:00\n",
 		},
 	} {

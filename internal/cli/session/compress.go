@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// compressFlags are the flags of compress that are no fields of its request.
+// compressFlags are the flags of compress that need parsing before they fill the request.
 type compressFlags struct {
 	target, strategy, least string
 	window                  int
@@ -124,12 +124,12 @@ func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg,
 			j.Aside(out.print)
 			return nil
 		}
-		out.TodoList = nil // written where --todos-out says
+		out.TodoList = nil // --todos-out wrote it
 		return j.Result("compress", out, out.page)
 	})
 }
 
-// fill puts what the flags say into a request.
+// fill parses the flags into a request.
 func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err error) {
 	if fl.target != "" {
 		if req.Target, err = api.ParseTarget(fl.target); err != nil {
@@ -153,10 +153,10 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 		return err
 	}
 	if fl.todosOut != "" && fl.todos == "" {
-		return out.Usagef("--todos-out: name the list with --todos")
+		return out.Usagef("--todos-out: name the to-do list with --todos")
 	}
 	if fl.summary && req.DryRun {
-		return out.Usagef("--summary: a dry run keeps none")
+		return out.Usagef("--summary: a dry run makes no summary to print: leave out -n")
 	}
 	if fl.in == "-" && fl.todos == "-" {
 		return out.Usagef("--in - and --todos -: only one of them can be standard input")
@@ -170,7 +170,7 @@ func (fl *compressFlags) fill(j *job.Job, req *carrel.CompressRequest) (err erro
 	return nil
 }
 
-// toStdout returns how many flags want standard output.
+// toStdout returns the number of flags that write to standard output.
 func (fl *compressFlags) toStdout() int {
 	n := 0
 	for _, wants := range [...]bool{fl.out.File == "-", fl.summary, fl.state == "-", fl.todosOut == "-"} {
@@ -181,10 +181,10 @@ func (fl *compressFlags) toStdout() int {
 	return n
 }
 
-// piped reports whether standard output has something else than the report.
+// piped reports whether a flag writes to standard output, so that the report must not.
 func (fl *compressFlags) piped() bool { return fl.toStdout() > 0 }
 
-// finish writes what is to be had of a session after a compression.
+// finish writes the files that the flags ask for after a compression.
 func (fl *compressFlags) finish(ctx context.Context, j *job.Job, a *job.Access, c *compressed) error {
 	if fl.out.File != "" {
 		out, err := a.Export(ctx, a.Scope, &carrel.ExportRequest{Session: c.Session, To: fl.to})
@@ -215,7 +215,7 @@ func (fl *compressFlags) finish(ctx context.Context, j *job.Job, a *job.Access, 
 	return nil
 }
 
-// readTodos reads a list of things to do into a request, if one is named.
+// readTodos reads a to-do list into a request, if file is not "".
 func readTodos(j *job.Job, file string, req *carrel.CompressRequest) error {
 	if file == "" {
 		return nil
@@ -231,8 +231,7 @@ func readTodos(j *job.Job, file string, req *carrel.CompressRequest) error {
 	return nil
 }
 
-// parseLeast reads the share of probes that must be answered; nil if it is not
-// given.
+// parseLeast parses the share of probes that must be answered. It returns nil if s is "".
 func parseLeast(flag, s string) (*ratio.Ratio, error) {
 	if s == "" {
 		return nil, nil //nolint:nilnil // documented

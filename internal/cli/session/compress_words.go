@@ -11,16 +11,16 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A compressed is what a compression did, as it is printed.
+// A compressed is the result of a compression, with what is needed to print it.
 type compressed struct {
 	*carrel.CompressResult
 
-	least *ratio.Ratio // of the probes
+	least *ratio.Ratio // least share of answered probes
 	dry   bool
-	kept  bool // in a store
+	kept  bool // the session is in a store
 }
 
-// page prints a result: for people on a terminal, and otherwise as fields.
+// page prints the result: in words for a terminal, else as fields.
 func (c *compressed) page(p *out.Page) {
 	if p.TTY {
 		c.print(p)
@@ -61,10 +61,10 @@ func (c *compressed) page(p *out.Page) {
 	}
 }
 
-// shownMisses is how many probes that were missed are listed for a person.
+// shownMisses is the most missed probes that are listed on a terminal.
 const shownMisses = 5
 
-// budgetWords says what a budget is a share of.
+// budgetWords returns the budget, and its share of the conversation if the target is a share.
 func budgetWords(c *carrel.CompressResult) string {
 	budget := out.Thousands(c.Budget)
 	if c.Share > 0 {
@@ -73,7 +73,7 @@ func budgetWords(c *carrel.CompressResult) string {
 	return measureWords(c.Budget, &c.Figures)
 }
 
-// print prints a result for people.
+// print prints a result for a terminal.
 func (c *compressed) print(p *out.Page) {
 	if len(c.Attempts) == 0 {
 		p.Line("fits    %s tokens are within the budget: nothing to do", out.Thousands(c.Before))
@@ -117,7 +117,7 @@ func (c *compressed) print(p *out.Page) {
 	}
 }
 
-// printTodos tells of the things to do, if a list was given.
+// printTodos prints the to-do list, if one was given.
 func (c *compressed) printTodos(p *out.Page) {
 	if c.Todos == nil {
 		return
@@ -136,7 +136,7 @@ func (c *compressed) printTodos(p *out.Page) {
 	}
 }
 
-// summaryWords says what stands for older blocks.
+// summaryWords describes the summary of older blocks.
 func summaryWords(s *carrel.SummaryInfo) string {
 	words := []string{fmt.Sprintf("of %s, %s tokens", out.Count(s.Covers, "block"), out.Thousands(s.Tokens))}
 	if s.Covers > 1 {
@@ -161,7 +161,7 @@ func summaryWords(s *carrel.SummaryInfo) string {
 	return strings.Join(words, ", ") + " · " + string(s.ID)
 }
 
-// attemptWords says what an attempt was and what came of it.
+// attemptWords describes an attempt and its result.
 func attemptWords(a *carrel.Attempt) string {
 	words := string(a.Strategy)
 	if a.Model != "" {
@@ -191,7 +191,7 @@ func attemptWords(a *carrel.Attempt) string {
 
 func count64(n int64, word string) string { return word + " " + out.Thousands(n) }
 
-// change returns by how many percent a figure changed.
+// change returns the change of a figure in percent.
 func change(before, after token.Count) string {
 	r := ratio.Of(after-before, before)
 	if r < 0 {

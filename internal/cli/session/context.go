@@ -70,10 +70,10 @@ interrupted; with --json or into a pipe it prints one line for each change.`,
 	return cmd
 }
 
-// A part is a part of the window on the screen.
+// A part is a part of the window as it is shown.
 type part struct {
 	name, what string
-	letter     byte // in the bar; 0 has no place in it
+	letter     byte // letter in the bar; 0 if the part is not in the bar
 	share      carrel.ContextShare
 	color      string
 }
@@ -155,13 +155,13 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 	}
 }
 
-// measureWords says what the tokens of a window are a share of.
+// measureWords says how much of the effective window is in use.
 func measureWords(used token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", out.Thousands(used),
 		ratio.Of(used, max(f.Effective, 1)).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, max(f.Window, 1)).Percent())
 }
 
-// drawBar draws the parts in letters, each as wide as its share of all of them.
+// drawBar draws parts as letters in a bar, each as wide as its share of the sum.
 func drawBar(p *out.Page, parts []part, width int) out.Painted {
 	var all, before int64
 	for _, s := range parts {

@@ -61,7 +61,7 @@ a block that came back is not listed. Blocks that an import added are only count
 	return cmd
 }
 
-// momentWords says which moment one is.
+// momentWords describes a moment.
 func momentWords(p *out.Page, m *api.SessionMoment) string {
 	window := "unknown"
 	if m.Window != nil {
@@ -107,7 +107,7 @@ func printSessionDelta(p *out.Page, d *carrel.SessionDelta) {
 	p.Table(t)
 }
 
-// becameWords says what became of a block.
+// becameWords describes the change of a block.
 func becameWords(b *api.BlockDelta) string {
 	switch {
 	case b.From == "" && b.Pinned != nil && *b.Pinned:
@@ -118,11 +118,11 @@ func becameWords(b *api.BlockDelta) string {
 	return fmt.Sprintf("%s → %s", b.From, b.To)
 }
 
-// watchEvery is how often a conversation is looked at that is watched.
+// watchEvery is the interval at which a watched conversation is read.
 const watchEvery = time.Second
 
-// watchContext prints what fills the window, now and whenever the conversation changes, until
-// ctx is done.
+// watchContext prints the parts of the window, now and after each change of the conversation,
+// until ctx is done.
 func watchContext(ctx context.Context, j *job.Job, a *job.Access, req *carrel.ContextRequest) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -146,11 +146,11 @@ func watchContext(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Co
 	}
 }
 
-// clearScreen puts what follows at the top of an empty screen.
+// clearScreen clears a terminal and moves the cursor to the top.
 const clearScreen = "\x1b[H\x1b[2J\x1b[3J"
 
-// printWatched prints a line of head and what fills the window. On a terminal it takes the place
-// of what stood there.
+// printWatched prints one line with the sizes of the window or, on a terminal, replaces the
+// screen by all parts.
 func printWatched(p *out.Page, r *carrel.ContextResult, now time.Time) {
 	if !p.TTY {
 		p.Fields([]any{"context", now, r.Revision, r.Used, r.Capacity, r.Level})

@@ -82,8 +82,8 @@ cost.`,
 	return cmd
 }
 
-// printCost prints what sessions cost: with the breaks if it is one, and with the sessions
-// otherwise.
+// printCost prints the cost of sessions: with the breaks of the cache if one is true, else with a
+// table of the sessions.
 func printCost(p *out.Page, r *carrel.CostResult, one bool, now time.Time) {
 	b := &r.Total
 	parts := &out.Table{Head: []string{"part", "tokens", "of the prompts", "cost"}}
@@ -128,7 +128,7 @@ func managedWords(m *carrel.ManagedCost) string {
 	return fmt.Sprintf("managed, it might have been %v to %v, with %s: an estimate and no promise, see carrel cost --help", m.Least, m.Most, out.Count(m.Epochs, "epoch"))
 }
 
-// money returns what a part of a bill cost, or a dash if no price is known.
+// money formats the cost of a part of a bill, or a dash if no price is known.
 func money(b *economy.Bill, m economy.Money) string {
 	if b.Unpriced == b.Calls {
 		return "–"
@@ -136,7 +136,7 @@ func money(b *economy.Bill, m economy.Money) string {
 	return m.String()
 }
 
-// total says what a bill comes to.
+// total formats the total of a bill.
 func total(b *economy.Bill) string {
 	if b.Unpriced == b.Calls {
 		return "no price is known"
@@ -144,7 +144,7 @@ func total(b *economy.Bill) string {
 	return b.Total.String() + "; without a cache it had been " + b.Uncached.String()
 }
 
-// printBreaks prints where a cache was not read, and what that cost by cause.
+// printBreaks prints the breaks of the cache, and their cost by cause.
 func printBreaks(p *out.Page, b *economy.Bill) {
 	if len(b.Breaks) > 0 {
 		p.Line("")
@@ -164,7 +164,7 @@ func printBreaks(p *out.Page, b *economy.Bill) {
 	}
 }
 
-// printMissing says what of the cost is not known.
+// printMissing prints which costs are not known, and why.
 func printMissing(p *out.Page, r *carrel.CostResult) {
 	if b := &r.Total; b.Unpriced > 0 {
 		p.Line("%s without a price, of %s: the tokens are counted, the money is not; the settings take prices.MODEL.input and .output",

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// discardFlags are the flags of discard that are not yet what the engine takes.
+// discardFlags are the flags of discard that need parsing before they fill the request.
 type discardFlags struct{ session, to string }
 
 func newDiscard(j *job.Job) *cobra.Command {
@@ -84,13 +84,13 @@ there.`,
 	return cmd
 }
 
-// fill puts what the flags say into a request.
+// fill parses the flags into a request.
 func (fl *discardFlags) fill(req *carrel.DiscardRequest, args []string) (err error) {
 	switch {
 	case !req.Auto && len(args) == 0:
 		return out.Usagef("discard: name blocks, or let --auto choose them")
 	case !req.Auto && fl.to != "":
-		return out.Usagef("--to: only --auto has a target")
+		return out.Usagef("--to: needs --auto, as only an automatic discard has a target")
 	case req.Auto && len(args) > 1:
 		return out.Usagef("discard: --auto chooses the blocks, and takes one session")
 	}
@@ -99,16 +99,16 @@ func (fl *discardFlags) fill(req *carrel.DiscardRequest, args []string) (err err
 			return err
 		}
 		if req.To == 0 {
-			return out.Usagef("--to: 0 tokens are no target")
+			return out.Usagef("--to: the target must be above 0 tokens")
 		}
 	}
 	return nil
 }
 
-// choose fills in which blocks of which session are meant.
+// choose sets the session and the blocks of a request.
 func (fl *discardFlags) choose(ctx context.Context, a *job.Access, s *job.SessionArg, req *carrel.DiscardRequest, args []string) (err error) {
 	if fl.session != "" && (s.Word != "" || req.Auto && len(args) > 0) {
-		return out.Usagef("--session %s: another session is named, too", fl.session)
+		return out.Usagef("--session %s: another session is named, too: give only one", fl.session)
 	}
 	named := cmp.Or(fl.session, s.Word)
 	switch {

@@ -88,8 +88,8 @@ this option writes into agents' session folders, and only a new file.`,
 	return cmd
 }
 
-// beginSession says which new session an export begins, for which agent, and completes the
-// name of its file, which must be new.
+// beginSession sets the id of the new session that an export starts, and completes the name of
+// its file, which must not exist. It returns the agent's file.
 func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.ExportRequest, to *job.Output) (*agents.NewFile, error) {
 	agent := agents.OfFormat(req.To)
 	if req.To == "" {
@@ -120,8 +120,7 @@ func beginSession(ctx context.Context, j *job.Job, a *job.Access, req *carrel.Ex
 	return begun, nil
 }
 
-// saveExport writes an export to a file, and what is to be known of it to standard
-// error.
+// saveExport writes an export to a file, and notes about it to standard error.
 func saveExport(j *job.Job, res *carrel.ExportResult, to job.Output) error {
 	if err := j.Write(to, res.Data); err != nil {
 		return err

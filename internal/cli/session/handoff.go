@@ -72,7 +72,7 @@ folder the file is named by date and session. "carrel help handoffs" says more.`
 	return cmd
 }
 
-// printPacket prints a packet, or writes it to a file.
+// printPacket prints a packet or writes it to a file.
 func printPacket(j *job.Job, res *carrel.HandoffResult, to job.Output) error {
 	packet := res.Packet
 	text := []byte(packet.Markdown())
@@ -151,7 +151,7 @@ that session. If a rule is broken, the exit code is 1; warnings leave it at 0.`,
 	return cmd
 }
 
-// withEmptyStore calls do with a store that is empty and gone afterwards.
+// withEmptyStore calls do with an empty store in memory.
 func withEmptyStore(j *job.Job, do func(a *job.Access) error) error {
 	settings, err := j.Settings()
 	if err != nil {
@@ -160,10 +160,10 @@ func withEmptyStore(j *job.Job, do func(a *job.Access) error) error {
 	return j.Over(config.Scratch(), settings, do)
 }
 
-// A checkedPacket says what the rules of honesty have against a packet.
+// A checkedPacket is the result of checking a packet against the honesty rules.
 type checkedPacket struct {
 	*carrel.HandoffResult
-	File string `json:"file"` // that has the packet
+	File string `json:"file"` // name of the file with the packet
 	OK   bool   `json:"ok"`   // no finding is an error
 }
 
@@ -187,7 +187,7 @@ func (c *checkedPacket) print(p *out.Page) {
 	}
 }
 
-// printFindings lists what the rules of honesty have against a packet.
+// printFindings lists the findings of the honesty rules.
 func printFindings(p *out.Page, findings []handoff.Finding) {
 	t := &out.Table{Head: []string{"", "rule", "section", "entry", "problem"}, Whole: true}
 	for _, f := range findings {
@@ -223,7 +223,7 @@ honesty are listed as warnings. A packet is accepted only once.`,
 				return err
 			}
 			if _, err := handoff.Parse(args[0], data); err != nil {
-				return err // before a store is made
+				return err // do not create a store for an invalid packet
 			}
 			req.Name, req.Data = args[0], data
 			ctx := cmd.Context()
@@ -244,7 +244,7 @@ honesty are listed as warnings. A packet is accepted only once.`,
 	return cmd
 }
 
-// An acceptance says which session a packet began, and which commands go on with it.
+// An acceptance names the session that a packet started, and the commands to go on with.
 type acceptance struct {
 	*carrel.AcceptResult
 	Next []string `json:"next"`

@@ -77,7 +77,7 @@ exit code is 3. Files of a folder that are in no known format are skipped.
 	return cmd
 }
 
-// do imports what the arguments stand for, and goes on doing so if that is wanted.
+// do imports the files that the arguments name, and keeps watching them if asked to.
 func (in *importer) do(ctx context.Context, args []string) error {
 	if in.format == "auto" {
 		in.format = ""
@@ -119,8 +119,7 @@ func (in *importer) do(ctx context.Context, args []string) error {
 	})
 }
 
-// files returns the files that arguments stand for and, if all are wanted, the sessions of
-// all agents.
+// files returns the files that the arguments name and, with --all, the sessions of all agents.
 func (in *importer) files(args []string) ([]job.File, error) {
 	files, err := in.j.Files(args)
 	if err != nil || !in.all {
@@ -141,14 +140,13 @@ func (in *importer) files(args []string) ([]job.File, error) {
 	return files, nil
 }
 
-// A folderOf is a folder in which an agent keeps sessions.
+// A folderOf is a folder in which an agent stores sessions.
 type folderOf struct {
 	folder string
 	agent  *agents.Agent
 }
 
-// stores returns the folders that are there in which agents keep sessions. There is at least
-// one.
+// stores returns the folders of agents that exist. It fails if there is none.
 func stores(j *job.Job) (there []folderOf, err error) {
 	var looked []string
 	for _, a := range agents.All() {
@@ -169,7 +167,7 @@ func stores(j *job.Job) (there []folderOf, err error) {
 	return there, nil
 }
 
-// titles returns what the agents are called, in a sentence.
+// titles returns the names of all agents as a phrase.
 func titles() string {
 	var names []string
 	for _, a := range agents.All() {
@@ -178,7 +176,7 @@ func titles() string {
 	return out.Among(names)
 }
 
-// parseSince reads a date, or how long ago something was.
+// parseSince parses a date, or an age such as 36h.
 func parseSince(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -209,9 +207,9 @@ type importer struct {
 	j       *job.Job
 	all     bool // the conversations of all agents
 	stores  []folderOf
-	read    map[string]time.Time // of sources that no watcher tells apart: up to when they were read
-	watches bool                 // goes on
-	after   string               // what since is made from
+	read    map[string]time.Time // for sources without a file of their own: time of the newest state that was imported
+	watches bool                 // goes on after the first import
+	after   string               // the value of --since
 	format  string
 	since   time.Time
 	rewind  bool
@@ -219,7 +217,7 @@ type importer struct {
 	anew    bool
 }
 
-// An importReport says what was imported.
+// An importReport is the result of an import.
 type importReport struct {
 	Formats []importTotal  `json:"formats"`
 	Files   []importedFile `json:"files"`
@@ -227,7 +225,7 @@ type importReport struct {
 	Skipped int            `json:"skipped"` // in no known format, not changed since, or a shorter copy
 	DryRun  bool           `json:"dry_run"`
 
-	first error // of a file that failed
+	first error // error of the first file that failed
 }
 
 // An importTotal sums the files of one format.
@@ -239,20 +237,20 @@ type importTotal struct {
 	Tokens    token.Count `json:"tokens"`
 	Forks     int         `json:"forks"`
 	Sidechain int         `json:"sidechains"`
-	Compacted int         `json:"compacted"` // trees that no window leads to
+	Compacted int         `json:"compacted"` // messages outside of the window's tree, which a compaction cut off
 	Earlier   int         `json:"earlier"`   // blocks before a compaction by the client
-	Changed   int         `json:"changed"`   // files with something new
+	Changed   int         `json:"changed"`   // files with new content
 	Warnings  int         `json:"warnings"`
 }
 
-// An importedFile is what became of one file.
+// An importedFile is the result for one file.
 type importedFile struct {
 	File  string       `json:"file"`
 	Error *api.Problem `json:"error,omitempty"`
 	*carrel.ImportResult
 }
 
-// run imports files one after the other.
+// run imports files one after another.
 func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	rep := &importReport{Formats: []importTotal{}, Files: []importedFile{}, DryRun: in.dry}
 	for i, f := range files {
@@ -298,7 +296,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	return rep
 }
 
-// file imports one file, and returns nothing if it did not change since.
+// file imports one file. It returns nil if the file did not change since in.since.
 func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult, error) {
 	if !in.since.IsZero() && f.Name != "-" {
 		changed := f.Changed
@@ -328,7 +326,7 @@ func (in *importer) file(ctx context.Context, f job.File) (*carrel.ImportResult,
 	return res, err
 }
 
-// sum adds up the files of each format, in the order of the names.
+// sum adds up the files by format, in the order of the formats' names.
 func (r *importReport) sum() {
 	at := make(map[string]*importTotal)
 	sessions := make(map[string]bool)

@@ -35,7 +35,7 @@ Instead of a conversation it takes figures: --used tokens of --window.`,
 			}
 			if load != nil {
 				if len(args) > 0 || s.Word != "" {
-					return out.Usagef("level: a session and figures are two questions")
+					return out.Usagef("level: give a session or figures, not both")
 				}
 				return printLevel(j, &carrel.TriggerResult{
 					Advice: *t.Due(load), Figures: t.Figures(window), Used: load.Used, Window: window, Effective: load.Effective,
@@ -60,8 +60,7 @@ Instead of a conversation it takes figures: --used tokens of --window.`,
 	return cmd
 }
 
-// printLevel prints a level, and for a terminal what it is measured by. It is no error
-// that it is high.
+// printLevel prints a level, and on a terminal the figures behind it. A high level is no error.
 func printLevel(j *job.Job, res *carrel.TriggerResult) error {
 	err := j.Result("level", res, func(p *out.Page) {
 		p.Line("%s", res.Level)

@@ -74,7 +74,7 @@ messages outside of the conversation (rewinds, sub-agents) after them.`,
 	return cmd
 }
 
-// excerptOf returns at most limit blocks after the one with an id.
+// excerptOf returns at most limit blocks behind the block with the id after.
 func excerptOf(blocks []carrel.BlockInfo, after string, limit int) ([]carrel.BlockInfo, error) {
 	if after != "" {
 		at := slices.IndexFunc(blocks, func(b carrel.BlockInfo) bool { return strings.HasPrefix(string(b.ID), after) })

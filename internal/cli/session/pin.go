@@ -28,7 +28,7 @@ func newUnpin(j *job.Job) *cobra.Command {
 	return pinCommand(j, true, &cobra.Command{Use: "unpin ID...", Short: "Lift pins", Long: "Unpin removes the pins of blocks and artifacts.", Example: "  carrel unpin 77e0b1c2"})
 }
 
-// A pinned says which blocks and artifacts are pinned now, or are not.
+// A pinned lists the blocks and artifacts that were pinned or unpinned.
 type pinned struct {
 	*carrel.PinResult
 	Artifacts []carrel.Artifact `json:"artifacts"`
@@ -82,8 +82,8 @@ func (r *pinned) print(p *out.Page, req *carrel.PinRequest) {
 	}
 }
 
-// pinAll pins blocks, and artifacts by the ids that no block has. Nothing is
-// pinned unless every id is something's.
+// pinAll pins blocks, and artifacts for ids that name no block. If an id names neither, it pins
+// nothing.
 func pinAll(ctx context.Context, a *job.Access, req *carrel.PinRequest) (*pinned, error) {
 	out := &pinned{PinResult: &carrel.PinResult{Pinned: !req.Unpin, Blocks: []transcript.BlockID{}, Changed: []transcript.BlockID{}}, Artifacts: []carrel.Artifact{}}
 	res, err := a.Pin(ctx, a.Scope, req)

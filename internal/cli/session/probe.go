@@ -232,8 +232,8 @@ func printVerdict(p *out.Page, v *probe.Acceptance) {
 	}
 }
 
-// shareBar draws a share as a bar of some columns. It is full, or empty, only if
-// the share is.
+// shareBar draws a share as a bar of width columns. It is full or empty only if the share is
+// exactly 1 or 0.
 func shareBar(n, of, width int) string {
 	if of <= 0 {
 		return ""
@@ -292,7 +292,7 @@ func printMissed(p *out.Page, r *probe.Report, limit int) {
 	}
 }
 
-// missWords says in a line what a probe asks, and what is missing of its answer.
+// missWords describes a missed probe in one line: its question, and what the answer lacks.
 func missWords(f *probe.Result) string {
 	place := "lost"
 	if f.Place == probe.Recall {

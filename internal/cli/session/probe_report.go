@@ -83,8 +83,8 @@ func printReport(p *out.Page, j *job.Job, r *carrel.ProbeReport) {
 	}
 }
 
-// printDrift draws a bar for each type and round, up to the rounds that a line has
-// room for.
+// printDrift draws a bar for each type of probe and round, for as many of the last rounds as fit
+// the line.
 func printDrift(p *out.Page, d *probe.Drift) {
 	const width = 10
 	rounds := d.Rounds[max(len(d.Rounds)-max((p.Width-20)/(width+10), 1), 0):]
@@ -116,7 +116,7 @@ func printDrift(p *out.Page, d *probe.Drift) {
 	}
 }
 
-// signed returns a difference of shares with its sign.
+// signed formats a difference of shares with its sign.
 func signed(r ratio.Ratio) string {
 	if r < 0 {
 		return "−" + (-r).Short()

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A retirement is what becomes of a session.
+// A retirement is an operation that removes, restores or purges a session.
 type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.SessionRemoval, error)
 
 func newSessionsRemove(j *job.Job) *cobra.Command {
@@ -76,8 +76,7 @@ given.`,
 	return cmd
 }
 
-// retire does something to a session that a word names, if whoever is asked about what
-// it would come to agrees.
+// retire applies a retirement to the session that a word names, after ask approved its result.
 func retire(ctx context.Context, j *job.Job, word string, dry bool, do retirement, ask func(*carrel.SessionRemoval) bool) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		id, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: word})

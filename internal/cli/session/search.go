@@ -66,7 +66,7 @@ first, whether they are in the window or not. If there is none, the exit code is
 	return cmd
 }
 
-// foundTable lists what was found. A terminal has no room for the sessions.
+// foundTable lists search results. On a terminal it leaves out the sessions.
 func foundTable(found []carrel.Found, tty bool) *out.Table {
 	t := &out.Table{Head: []string{"", "score", "block", "kind", "state", "excerpt"}}
 	for i := range found {

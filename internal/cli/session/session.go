@@ -1,8 +1,8 @@
-// Package session has the commands about conversations: taking them in, looking into them,
-// making their windows smaller, and handing them over.
+// Package session has the commands about conversations: importing, inspecting, compressing them
+// and handing them over.
 //
-// A command reads its arguments, calls one method of the engine with one request, and
-// prints the result; it decides nothing.
+// A command reads its arguments, calls one method of the engine with one request, and prints the
+// result; it decides nothing.
 package session
 
 import (

@@ -14,14 +14,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// marked returns a headline with the mark of a session in front, or what became of it.
+// marked returns the headline of a session, preceded by a mark such as "critical" or its status.
 func marked(s *carrel.SessionInfo) string {
 	switch s.Status {
 	case store.StatusTombstoned:
 		return strings.TrimSpace("[removed] " + job.Headline(s))
 	case store.StatusPurged:
 		return "[purged]"
-	case store.StatusLive, store.StatusHeld, store.StatusRejected, store.StatusRefuted: // which no session is
+	case store.StatusLive, store.StatusHeld, store.StatusRejected, store.StatusRefuted: // sessions have none of these
 	}
 	if s.Critical {
 		return "[critical] " + job.Headline(s)
@@ -77,7 +77,8 @@ name of its working directory, the tokens that were imported, and the tokens in 
 	return cmd
 }
 
-// sessionsOf returns the sessions that are in use, or those that are not.
+// sessionsOf returns the sessions in use or, if removed is true, those that were removed or
+// purged.
 func sessionsOf(ctx context.Context, a *job.Access, removed bool) ([]carrel.SessionInfo, error) {
 	if removed {
 		return carrel.Items(a.RemovedSessions(ctx, a.Scope, &carrel.None{}))
@@ -85,13 +86,13 @@ func sessionsOf(ctx context.Context, a *job.Access, removed bool) ([]carrel.Sess
 	return carrel.Items(a.Sessions(ctx, a.Scope, &carrel.SessionsRequest{}))
 }
 
-// baseOf returns the name of a directory, whichever system its path is of.
+// baseOf returns the last element of a path of any operating system.
 func baseOf(path string) string {
 	path = strings.TrimRight(path, `/\`)
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// ofProject returns the sessions of a working directory and those below it.
+// ofProject returns the sessions of a working directory and its subdirectories.
 func ofProject(infos []carrel.SessionInfo, project string) []carrel.SessionInfo {
 	kept := make([]carrel.SessionInfo, 0, len(infos))
 	for i := range infos {

@@ -59,7 +59,7 @@ code reads that.`,
 	return cmd
 }
 
-// writeState writes the state of compression of a session to a file.
+// writeState writes the compression state of a session to a file.
 func writeState(ctx context.Context, j *job.Job, a *job.Access, id transcript.SessionID, to job.Output) error {
 	st, err := a.State(ctx, a.Scope, &carrel.SessionRequest{Session: id})
 	if err != nil {
@@ -68,7 +68,7 @@ func writeState(ctx context.Context, j *job.Job, a *job.Access, id transcript.Se
 	return writeJSON(j, st, to)
 }
 
-// writeJSON writes a value to a file, as JSON with lines.
+// writeJSON writes a value to a file as indented JSON.
 func writeJSON(j *job.Job, value any, to job.Output) error {
 	out, err := out.JSONText(value, true)
 	if err != nil {
@@ -77,7 +77,7 @@ func writeJSON(j *job.Job, value any, to job.Output) error {
 	return j.Write(to, out)
 }
 
-// A publishedState is a [carrel.State] with the fields that the skill published.
+// A publishedState is a [carrel.State] with the field names of the published skill.
 type publishedState struct {
 	Compression publishedCompression `json:"compression_state"`
 }

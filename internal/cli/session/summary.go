@@ -32,7 +32,7 @@ files, in JSON or Markdown, from any author. "carrel help summaries" lists the p
 	return cmd
 }
 
-// isSummary reports whether an id is that of a session's summary.
+// isSummary reports whether an id is the id of a summary.
 func isSummary(id string) bool { return strings.HasPrefix(id, "sum_") }
 
 func newSummaryShow(j *job.Job) *cobra.Command {
@@ -117,12 +117,12 @@ files. If there are problems, the exit code is 1. "carrel summary accept" also a
 	return cmd
 }
 
-// A checkedSummary says what is wrong with a summary.
+// A checkedSummary is the result of checking a summary.
 type checkedSummary struct {
 	*carrel.CheckSummaryResult                   // nil if no conversation is named
 	File                       string            `json:"file"`
 	OK                         bool              `json:"ok"`       // there is no problem
-	Problems                   []summary.Problem `json:"problems"` // those of the result, if there is one
+	Problems                   []summary.Problem `json:"problems"` // problems of the result, if there is one
 }
 
 func (c *checkedSummary) print(p *out.Page) {
@@ -136,7 +136,7 @@ func (c *checkedSummary) print(p *out.Page) {
 	}
 }
 
-// printProblems lists what is wrong with a summary.
+// printProblems lists the problems of a summary.
 func printProblems(p *out.Page, problems []summary.Problem) {
 	t := &out.Table{Head: []string{"section", "rule", "entry", "problem"}, Whole: true}
 	for _, q := range problems {
@@ -149,12 +149,12 @@ func printProblems(p *out.Page, problems []summary.Problem) {
 	p.Table(t)
 }
 
-// A summaryOf has the flags that say what a summary is of.
+// A summaryOf has the flags that name the source of a summary.
 type summaryOf struct {
 	session, source, least string
 	blocks                 int
 
-	minimum *ratio.Ratio // least, or that of the settings
+	minimum *ratio.Ratio // least, or the share in the settings
 }
 
 func (of *summaryOf) named() bool { return of.session != "" || of.source != "" }
@@ -167,7 +167,7 @@ func (of *summaryOf) register(cmd *cobra.Command, j *job.Job) {
 	j.OfferSessions(cmd, "session")
 }
 
-// check lets the engine check a summary of what the flags name.
+// check lets the engine check a summary against the source that the flags name.
 func (of *summaryOf) check(ctx context.Context, j *job.Job, data []byte, do func(*carrel.CheckSummaryResult) error) error {
 	least, err := parseLeast("--probe-min", of.least)
 	if err != nil {
@@ -273,7 +273,7 @@ func readSummary(j *job.Job, file string) (*summary.Summary, error) {
 	return s, nil
 }
 
-// written returns a summary in one of its written forms.
+// written returns a summary in Markdown or JSON.
 func written(s *summary.Summary, format string) ([]byte, error) {
 	if format == "markdown" {
 		return []byte(out.Printable(s.Markdown(), false)), nil
@@ -281,8 +281,7 @@ func written(s *summary.Summary, format string) ([]byte, error) {
 	return out.JSONText(s, true)
 }
 
-// sectionWords returns short names of the sections, in the order of the
-// document.
+// sectionWords returns a short name for each section, in the order of the document.
 func sectionWords() []string {
 	words := make([]string, 0, len(summary.Sections()))
 	for _, s := range summary.Sections() {
@@ -291,10 +290,10 @@ func sectionWords() []string {
 	return words
 }
 
-// sectionWord returns the word of a section's name that tells it from others.
+// sectionWord returns the word of a section's name that no other section has.
 func sectionWord(s summary.Section) string {
 	first, second, two := strings.Cut(string(s), "_")
-	switch s { //nolint:exhaustive // of the others, the first word tells
+	switch s { //nolint:exhaustive // for the others the first word is unique
 	case summary.SectionIntent, summary.SectionState, summary.SectionNext, summary.SectionContext, summary.SectionArtifacts:
 		if two {
 			return second
@@ -303,8 +302,8 @@ func sectionWord(s summary.Section) string {
 	return first
 }
 
-// entriesOf returns how many entries a section of a summary has. Of files it is
-// how many files.
+// entriesOf returns the number of entries in a section of a summary; in sections of files, the
+// number of files.
 func entriesOf(s *summary.Summary, word string) (int, error) {
 	i := slices.IndexFunc(summary.Sections(), func(sec summary.Section) bool { return string(sec) == word || sectionWord(sec) == word })
 	if i < 0 {

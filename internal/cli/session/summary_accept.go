@@ -66,12 +66,12 @@ the probes, and --critical that of the critical probes that are answered.`,
 	return cmd
 }
 
-// figures are what can be judged without a summary.
+// figures are the flags by which a summary can be judged without its text.
 type figures struct{ ratio, score, critical string }
 
 func (fig *figures) given() bool { return *fig != figures{} }
 
-// judgeFigures says whether figures are acceptable.
+// judgeFigures judges figures by the criteria for summaries.
 func judgeFigures(j *job.Job, fig *figures, least string) error {
 	if !fig.given() {
 		return out.Usagef("accept: name a summary, or figures such as --ratio and --score")
@@ -89,7 +89,7 @@ func judgeFigures(j *job.Job, fig *figures, least string) error {
 		policy.Overall = *given
 	}
 	if policy.Overall == 0 {
-		policy.Overall = -1 // 0 is the default there
+		policy.Overall = -1 // 0 would mean the default
 	}
 	const all = int(ratio.One)
 	report := &probe.Report{}
@@ -115,7 +115,7 @@ func judgeFigures(j *job.Job, fig *figures, least string) error {
 	v.Accepted = v.Accepted && len(v.RedFlags) == 0
 	for _, list := range [...][]string{v.Reasons, v.Warnings, v.RedFlags} {
 		for i := range list {
-			for _, t := range [...]probe.Tally{report.Tally, report.Critical} { // they stand for shares
+			for _, t := range [...]probe.Tally{report.Tally, report.Critical} { // the counts are only shares, so do not print them
 				list[i] = strings.TrimPrefix(list[i], fmt.Sprintf("%d of %d ", t.Passed, t.Total))
 			}
 		}

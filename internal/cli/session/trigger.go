@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A gauge has the figures that trigger and level are asked about, as flags.
+// A gauge has the flags of trigger and level that describe a window.
 type gauge struct {
 	util, used, window, effective, tokens string
 
@@ -55,12 +55,12 @@ in tokens of --window, with --messages; or --tokens and --iterations, which go b
 			res := &carrel.TriggerResult{Window: window}
 			if load != nil {
 				if len(args) > 0 || s.Word != "" {
-					return out.Usagef("trigger: a session and figures are two questions")
+					return out.Usagef("trigger: give a session or figures, not both")
 				}
 				res.Advice, res.Used, res.Effective = *t.Due(load), load.Used, load.Effective
 				res.Messages, res.Cycles, res.Iterations, res.Pending = load.Messages, load.Cycles, load.Iterations, load.Pending
 				if in.util != "" {
-					res.Used, res.Effective, res.Target = 0, 0, 0 // they are shares, not tokens
+					res.Used, res.Effective, res.Target = 0, 0, 0 // they were shares, not tokens
 				}
 				return printTrigger(j, res)
 			}
@@ -100,7 +100,7 @@ func (in *gauge) register(cmd *cobra.Command) {
 	f.StringVar(&in.effective, "effective", "", "`tokens` of the effective window; by default those in the settings, or else 80%")
 }
 
-// printTrigger prints an answer. It is no error that the answer is no.
+// printTrigger prints whether a pass is due. The answer no is no error.
 func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	if j.JSON == "" {
 		for _, r := range res.Reasons {
@@ -116,8 +116,8 @@ func printTrigger(j *job.Job, res *carrel.TriggerResult) error {
 	return nil
 }
 
-// read returns the trigger of settings and flags, the context window if it is
-// given, and the figures of the flags, or nil if a session is meant.
+// read returns the trigger from settings and flags, the context window if it is given, and the
+// load from the flags, or a nil load if the flags have no figures and a session is asked about.
 func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Load, token.Count, error) {
 	settings, err := j.Settings()
 	if err != nil {
@@ -156,8 +156,7 @@ func (in *gauge) read(cmd *cobra.Command, j *job.Job) (*pager.Trigger, *pager.Lo
 	return t, load, window, err
 }
 
-// figures completes a load by the flags that say how full a window is, and
-// reports whether there are any.
+// figures sets in load how full a window is by the flags, and reports whether the flags say so.
 func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load) (given bool, err error) {
 	set := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	counted := set("tokens") || set("iterations")
@@ -176,17 +175,17 @@ func (in *gauge) figures(cmd *cobra.Command, t *pager.Trigger, load *pager.Load)
 		}
 		load.Used, load.Effective, load.Floor = token.Count(share), token.Count(ratio.One), 0
 	case set("used") && load.Effective == 0:
-		return false, out.Usagef("--used: of how many? give --window or --effective")
+		return false, out.Usagef("--used: give the size of the window, too, with --window or --effective")
 	case !set("used"):
 		for _, flag := range []string{"messages", "cycles", "pending"} {
 			if set(flag) {
-				return false, out.Usagef("--%s: give --util, or --used with --window, too", flag)
+				return false, out.Usagef("--%s: needs --util, or --used with --window", flag)
 			}
 		}
 		return false, nil
 	}
 	if cmd.Flags().Lookup("messages") != nil && !set("messages") && t.Profile != pager.ProfilePager {
-		return false, out.Usagef("trigger: say how many --messages there are")
+		return false, out.Usagef("trigger: give the number of messages with --messages")
 	}
 	return true, nil
 }

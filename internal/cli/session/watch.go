@@ -18,18 +18,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// quiet is how long a file must have been left alone before it is imported.
+// quiet is how long a file must be unchanged before it is imported.
 const quiet = 100 * time.Millisecond
 
-// watch imports what changes under paths until ctx is done, whose error it
-// returns.
+// watch imports files that change under paths until ctx is done, and returns the error of ctx.
 func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	targets := make(map[string]bool) // files that were named
+	targets := make(map[string]bool) // files that the user named
 	for _, s := range in.stores {
 		add := func() error { return addTree(w, s.folder, true) }
 		if s.agent.Flat {
@@ -49,7 +48,7 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 			err = addTree(w, path, false)
 		} else {
 			targets[filepath.Clean(path)] = true
-			err = w.Add(filepath.Dir(path)) // editors replace files
+			err = w.Add(filepath.Dir(path)) // watch the folder: editors replace files
 		}
 		if err != nil {
 			return err
@@ -59,7 +58,7 @@ func (in *importer) watch(ctx context.Context, paths []string) (err error) {
 	return in.follow(ctx, w, targets)
 }
 
-// addTree watches a folder and those in it, all of them or those that an import looks into.
+// addTree watches a folder and its subfolders: all of them, or only those that an import reads.
 func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -74,8 +73,7 @@ func addTree(w *fsnotify.Watcher, root string, all bool) error {
 	})
 }
 
-// follow imports the files that a watcher names, each when it was quiet for a
-// moment.
+// follow imports the files that a watcher reports, each after it was quiet.
 func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map[string]bool) error {
 	waiting := make(map[string]job.File)
 	timer := time.NewTimer(quiet)
@@ -92,7 +90,7 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 			}
 			fi, err := os.Stat(e.Name)
 			if err != nil {
-				continue // gone again
+				continue // removed again
 			}
 			files, folder, err := in.touched(e.Name, fi.IsDir(), targets)
 			if folder {
@@ -116,8 +114,8 @@ func (in *importer) follow(ctx context.Context, w *fsnotify.Watcher, targets map
 	}
 }
 
-// wanted reports whether a file or folder is in a folder that is watched as a
-// whole. A folder that is watched for one file only has others in it, too.
+// wanted reports whether a change at path matters. In a folder that is watched only for one file,
+// other files do not.
 func (in *importer) wanted(path string, targets map[string]bool) bool {
 	for t := range targets {
 		if filepath.Dir(t) == filepath.Dir(path) {
@@ -127,7 +125,7 @@ func (in *importer) wanted(path string, targets map[string]bool) bool {
 	return true
 }
 
-// storeOf returns the folder of an agent's sessions in which a path is, or nil.
+// storeOf returns the agent's session folder that contains path, or nil.
 func (in *importer) storeOf(path string) *folderOf {
 	for i := range in.stores {
 		if job.Within(path, in.stores[i].folder) {
@@ -137,8 +135,8 @@ func (in *importer) storeOf(path string) *folderOf {
 	return nil
 }
 
-// touched returns the files to import because of a change at a path, and whether a folder
-// there is to be watched.
+// touched returns the files to import after a change at path, and whether path is a new folder to
+// watch.
 func (in *importer) touched(path string, folder bool, targets map[string]bool) (files []job.File, watch bool, err error) {
 	if s := in.storeOf(path); s != nil {
 		found, err := s.agent.Sessions(path)
@@ -157,7 +155,7 @@ func (in *importer) touched(path string, folder bool, targets map[string]bool) (
 	return files, false, nil
 }
 
-// again imports a file and prints a line if it has something new.
+// again imports a file and prints a line if it has new content.
 func (in *importer) again(ctx context.Context, f job.File) error {
 	if f.Read != nil && !f.Changed.After(in.read[f.Name]) {
 		return nil

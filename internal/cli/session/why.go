@@ -92,8 +92,7 @@ func printWhy(p *out.Page, r *carrel.WhyResult) {
 	p.Table(t)
 }
 
-// printStub prints what stands for a block: a line for each of its lines for a person, and
-// otherwise all in one.
+// printStub prints the stub of a block: on a terminal line by line, else in one line.
 func printStub(p *out.Page, s *pager.Stub) {
 	if s == nil || s.Text == "" {
 		return
@@ -113,13 +112,15 @@ func printStub(p *out.Page, s *pager.Stub) {
 	}
 }
 
-// The most that a person sees of a stub, and of what is likely needed next.
+// Limits of what a terminal shows: lines of a stub, and names and lines that are likely needed
+// again.
 const (
 	stubLines   = 8
 	likelyShown = 5
 )
 
-// printAccount prints which units of a block an account has: for a person, some of them.
+// printAccount prints which units of a block the account contains; on a terminal, only some of
+// them.
 func printAccount(p *out.Page, w *carrel.WhyAccount) {
 	if !p.TTY {
 		p.Fields([]any{"units", w.Kept, w.Total, "floor", w.Floor})
@@ -146,10 +147,10 @@ func printAccount(p *out.Page, w *carrel.WhyAccount) {
 	}
 }
 
-// timesWords says how many times the mean something is worth.
+// timesWords formats a worth as a multiple of the mean.
 func timesWords(r ratio.Ratio) string { return r.Short() + "×" }
 
-// unitWords says what a unit costs, and what brings it back.
+// unitWords says how many tokens a unit costs, and which target would bring it back.
 func unitWords(u *carrel.WhyUnit) string {
 	words := out.Count(int(u.Tokens), "token")
 	if u.In != "" {
@@ -161,7 +162,7 @@ func unitWords(u *carrel.WhyUnit) string {
 	return words
 }
 
-// printNeed prints what of a block is likely needed next.
+// printNeed prints the names and lines of a block that are likely needed again.
 func printNeed(p *out.Page, n *carrel.WhyNeed) {
 	if p.TTY && len(n.Lines)+len(n.Names) > 0 {
 		p.Line("")
@@ -187,7 +188,7 @@ func printNeed(p *out.Page, n *carrel.WhyNeed) {
 	}
 }
 
-// printLikely prints a line or a name that may be needed next, and why.
+// printLikely prints a name or line that may be needed again, and why.
 func printLikely(p *out.Page, what, text string, chance ratio.Ratio, kept bool, because []facts.Contribution) {
 	state, color := keptWords(kept)
 	if !p.TTY {
@@ -198,7 +199,7 @@ func printLikely(p *out.Page, what, text string, chance ratio.Ratio, kept bool, 
 	p.Line("%27s%s", "", p.Paint(out.Dim, becauseWords(because)))
 }
 
-// keptWords says whether something is in the window, and in which color.
+// keptWords returns the word and the color for whether something is in the window.
 func keptWords(kept bool) (string, string) {
 	if kept {
 		return "kept", out.Green
@@ -206,7 +207,7 @@ func keptWords(kept bool) (string, string) {
 	return "not kept", out.Yellow
 }
 
-// callWords says what has overtaken a call.
+// callWords says which later call made the result of a call outdated.
 func callWords(c *carrel.WhyCall) string {
 	what, part := "its result", ""
 	if c.About != "" {
@@ -256,7 +257,7 @@ func verdict(r *carrel.WhyResult, d *pager.BlockDecision) string {
 	return words
 }
 
-// coverWords says how much a plan of lines kept of a block.
+// coverWords says how many lines of a block a plan kept.
 func coverWords(d *pager.BlockDecision) string {
 	kept := "nothing of it kept"
 	switch {
@@ -287,11 +288,11 @@ func historyWords(h *carrel.WhyEntry) string {
 	if d.Step != "" {
 		step = ", step " + string(d.Step)
 	}
-	if d.Directive == "" { // a discard asks no score
+	if d.Directive == "" { // a discard uses no score
 		return fmt.Sprintf("%s → %s, %s → %s tokens%s", d.From, d.To, out.Thousands(d.Before), out.Thousands(d.After), step)
 	}
 	why := cmp.Or(string(d.Rule), "score "+d.Score.Short()) + ", " + string(d.Directive)
-	if d.Step == pager.StageCover || d.Step == pager.StageAccount { // whatever the score
+	if d.Step == pager.StageCover || d.Step == pager.StageAccount { // these stages do not go by the directive
 		why = coverWords(d)
 	}
 	if !d.Changed() {

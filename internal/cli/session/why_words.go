@@ -7,26 +7,26 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A feature says in words what a bin of a feature of [facts.Model] is.
+// A feature has the words for the bins of a feature of [facts.Model].
 type feature struct {
 	any  string            // for bins that are numbers; %s is the bin
-	bins map[string]string // for the others
+	bins map[string]string // for the other bins
 }
 
-// yesOrNo has the words of a feature that is there or is not.
+// yesOrNo returns the words of a feature that is present or absent.
 func yesOrNo(where string) feature {
 	return feature{bins: map[string]string{"yes": where, "no": "not " + where}}
 }
 
-// shared has the words of what a text shares with what was asked for or planned.
+// shared returns the words for what a text has in common with the tasks and plans.
 func shared(what string) feature {
 	return feature{what + " %s bits with what was asked for or planned", map[string]string{
 		"0": what + " nothing with what was asked for or planned", "more": what + " much with what was asked for or planned",
 	}}
 }
 
-// features has the words of all features. A feature of names and one of lines that
-// have the same name mean the same.
+// features has the words of all features. A feature of names and a feature of lines with the same
+// name have the same meaning.
 var features = lazy.Value[map[string]feature]{Make: func() map[string]feature {
 	return map[string]feature{
 		"kind": {bins: map[string]string{
@@ -134,8 +134,8 @@ var features = lazy.Value[map[string]feature]{Make: func() map[string]feature {
 	}
 }}
 
-// sayReason says a reason in words, with a sign for whether it speaks for or
-// against. A feature that has no words is said as it is called.
+// sayReason returns a reason in words, with a sign that says whether it speaks for or against. It
+// uses the name of a feature that has no words.
 func sayReason(r facts.Contribution) string {
 	sign := "+ "
 	if r.Weight < 0 {
@@ -151,11 +151,11 @@ func sayReason(r facts.Contribution) string {
 	return sign + r.Feature + " " + r.Bin
 }
 
-// strongest is how many reasons are said.
+// strongest is how many reasons are printed.
 const strongest = 3
 
-// becauseWords says the strongest reasons in words, each once: no file is reason for
-// several features.
+// becauseWords returns the strongest reasons in words. It prints equal words once, since several
+// features may have the same cause.
 func becauseWords(reasons []facts.Contribution) string {
 	var words []string
 	seen := make(map[string]bool)
