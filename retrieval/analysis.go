@@ -16,9 +16,9 @@ type Analysis struct {
 	vector vector
 }
 
-// A stemCount says how often a stem is in a text. Two stems with one hash count
-// as one: of a million, that may happen to two with a chance of one in ten
-// million.
+// A stemCount is the number of occurrences of a stem in a text. Two stems with the same
+// hash count as one: among a million stems, two have the same hash with a probability of
+// about one in forty million.
 type stemCount struct {
 	hash  uint64
 	count int
@@ -33,7 +33,7 @@ func Analyze(doc string) *Analysis {
 		counts[w]++
 		a.length++
 	}
-	for w, n := range counts { // in any order: they are sorted
+	for w, n := range counts { // in any order: the stems are sorted below
 		a.stems = append(a.stems, stemCount{hashOf(text.Stem(w)), n})
 	}
 	slices.SortFunc(a.stems, func(x, y stemCount) int { return cmp.Compare(x.hash, y.hash) })

@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Words are told once each, in their order, and stems, too.
+// Words and stems are returned once each, in their order.
 func TestTermsAndStems(t *testing.T) {
 	if diff := cmp.Diff([]string{"deploys", "deploy", "b_1", "is"}, Terms("Deploys deploy, DEPLOY b_1 is deploys")); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
@@ -36,7 +36,7 @@ func TestTermsAndStems(t *testing.T) {
 	}
 }
 
-// Forms of one word are one stem of an analysis.
+// An analysis counts the forms of a word as one stem.
 func TestAnalysisJoinsForms(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "deploy": 1, "deploy deploys deployed deploying": 1, "deploy vpn": 2} {
 		if got := len(Analyze(text).stems); got != want {

@@ -16,28 +16,29 @@ type Best struct {
 	at    scored
 }
 
-// A scored document is one of a view.
+// A scored is a document with its score: the document at place of view number view.
 type scored struct {
-	score int64 // in units of 2^-scale
+	score int64 // in units of 2^-scoreBits
 	view  uint32
 	place uint32
 }
 
-// Has reports whether the document has the word of views[i]. views are those
-// that the document was found in.
+// Has reports whether the document has word number i of the query. views are the
+// views that [FindBest] searched.
 func (d *Best) Has(views []postings.View, i int) bool {
 	l := views[d.at.view].Lists[i]
 	return l != nil && l.Count(d.at.place) > 0
 }
 
-// RankIDF is the weight in [Rank] of a word that having of docs documents
-// have: ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
+// RankIDF returns the weight in [Rank] of a word if having of docs documents
+// have it: ln(1+(N-n+½)/(n+½)), which is above 0 for every word.
 func RankIDF(docs, having int) float64 {
 	return math.Log(1 + (float64(docs-having)+0.5)/(float64(having)+0.5))
 }
 
 // FindBest returns the k documents with the highest BM25 scores, best first.
-// A view lists the documents of one index that have one word:
+// A view has the documents of one index, and for each word of the query the
+// list of the documents that have it:
 //
 //	sum over words: idf · tf·(k1+1)/(tf+k1·(1-b+b·len/avg))
 //
@@ -62,16 +63,16 @@ func FindBest(views []postings.View, k int, idf func(docs, having int) float64) 
 }
 
 const (
-	// scale is how many bits of a score are behind the point, of 63: sums of integers do
-	// not depend on a processor. Each summand is computed in steps that IEEE 754 defines
-	// to the last bit, none of which the compiler may join.
-	scale = 40
+	// scoreBits is the number of fractional bits of a score, of 63 bits: sums of integers do
+	// not depend on the processor. Each summand is computed in steps that IEEE 754 defines
+	// to the last bit; the explicit conversions keep the compiler from fusing the steps.
+	scoreBits = 40
 
-	// stretch is over how many documents a search goes at once at most.
+	// stretch is the most documents that a search scores in one step.
 	stretch = 4096
 )
 
-// searchers are those that nobody uses, with the memory of their last search.
+// searchers holds idle searchers, to reuse their memory.
 var searchers = make(chan *searcher, 16)
 
 func takeSearcher() *searcher {
@@ -90,28 +91,28 @@ func giveSearcher(s *searcher) {
 	}
 }
 
-// A searcher is the memory of a search.
+// A searcher is the state of a search.
 type searcher struct {
-	weights []float64 // of the words: idf·(k1+1), times 2^scale
+	weights []float64 // of the words: idf·(k1+1), times 2^scoreBits
 	slope   float64   // k1·b/avg
 	memory  []word
-	words   []*word  // those that have documents left
-	best    []scored // a heap with the worst of the best on top, once there are k
+	words   []*word  // the words with unread documents
+	best    []scored // the best documents so far; once there are k, a heap with the worst on top
 	k       int
-	least   int64 // the score that a document must exceed
-	sums    [stretch]int64
-	found   [stretch / 64]uint64
+	least   int64                // the score that a document must exceed to be among the best
+	sums    [stretch]int64       // by offset in the current stretch: the score so far
+	found   [stretch / 64]uint64 // a bit for each document of the stretch that has a word
 }
 
-// A word is where a search is in the list of one.
+// A word is the position of a search in the list of a word of the query.
 type word struct {
 	postings.Cursor
 
 	weight       float64
-	most         int64  // what the block adds to a score at most
-	low          uint32 // no document that is left is below it
-	read         bool   // the block is in docs and counts
-	at, n        int    // of what is read
+	most         int64  // an upper bound of what the current block adds to a score
+	low          uint32 // a lower bound of the unread documents
+	read         bool   // the current block is decoded to docs and counts
+	at, n        int    // position in docs, and number of documents there
 	docs, counts [postings.BlockSize]uint32
 }
 
@@ -128,14 +129,14 @@ func (s *searcher) begin(views []postings.View, k int, idf func(docs, having int
 		for v := range views {
 			having += views[v].Having(i)
 		}
-		// Logarithms differ between processors in their last bits, which this drops.
-		w := math.Round(idf(docs, having) * (1 << scale))
+		// Rounding drops the last bits of the logarithm, which differ between processors.
+		w := math.Round(idf(docs, having) * (1 << scoreBits))
 		s.weights = append(s.weights, float64(w*(k1+1)))
 	}
 	s.best, s.k, s.least = s.best[:0], k, 0
 }
 
-// search goes over the documents of a view.
+// search scores the documents of views[view], which is v.
 func (s *searcher) search(v *postings.View, view uint32) {
 	s.memory, s.words = slices.Grow(s.memory[:0], len(v.Lists))[:len(v.Lists)], s.words[:0]
 	for i, l := range v.Lists {
@@ -153,26 +154,26 @@ func (s *searcher) search(v *postings.View, view uint32) {
 		switch only, promising := s.promising(to); {
 		case !promising:
 		case only != nil:
-			s.alone(only, v.Lengths, view, from, to)
+			s.scoreSingle(only, v.Lengths, view, from, to)
 		default:
 			for _, w := range s.words {
 				s.add(w, v.Lengths, from, to)
 			}
 			s.collect(view, from, to)
 		}
-		s.pass(to)
+		s.advance(to)
 	}
 }
 
-// next moves a word to its next block.
+// next moves w to its next block, and reports whether there is one.
 func (s *searcher) next(w *word) bool {
 	if !w.Next() {
 		return false
 	}
 	w.read, w.low = false, w.First
-	w.most = s.part(w.weight, w.MostCount, w.MinLength) + 1 // and one for what rounding may do
+	w.most = s.summand(w.weight, w.MostCount, w.MinLength) + 1 // 1 more for rounding
 	if w.Last-w.First > stretch {
-		w.decode() // its documents are far apart: it says nothing about most stretches
+		w.decode() // in a long block, most stretches have no document of the word; only docs tells which
 	}
 	return true
 }
@@ -181,13 +182,14 @@ func (w *word) decode() {
 	w.n, w.at, w.read = w.Decode(&w.docs, &w.counts), 0, true
 }
 
-// part returns what a word adds to the score of a document of some length.
-func (s *searcher) part(weight float64, count, length uint32) int64 {
+// summand returns the summand of a word with this weight in the score of a document that has
+// it count times in length words.
+func (s *searcher) summand(weight float64, count, length uint32) int64 {
 	tf := float64(count)
 	return int64(float64(weight*tf) / (tf + float64(k1*(1-b)+float64(s.slope*float64(length)))))
 }
 
-// from returns a number that no document that is left is below.
+// from returns a lower bound of the unread documents of w.
 func (w *word) from() uint32 {
 	if w.read {
 		return w.docs[w.at]
@@ -195,7 +197,8 @@ func (w *word) from() uint32 {
 	return w.low
 }
 
-// stretch returns the documents to go over next: no word has two blocks among them.
+// stretch returns the next documents to score, from from up to but not including to. Each
+// word has at most one block among them.
 func (s *searcher) stretch() (from, to uint32) {
 	from, last := uint32(math.MaxUint32), uint32(math.MaxUint32)
 	for _, w := range s.words {
@@ -207,8 +210,8 @@ func (s *searcher) stretch() (from, to uint32) {
 	return from, min(last-from, stretch-1) + from + 1
 }
 
-// promising reports whether a document below to can be among the best, and returns the
-// word that alone has such documents, or nil.
+// promising reports whether an unread document below to can be among the best. If a single
+// word has documents below to, it returns that word, otherwise nil.
 func (s *searcher) promising(to uint32) (only *word, is bool) {
 	sum, n := int64(0), 0
 	for _, w := range s.words {
@@ -222,17 +225,18 @@ func (s *searcher) promising(to uint32) (only *word, is bool) {
 	return only, len(s.best) < s.k || sum > s.least
 }
 
-// alone takes the documents of a stretch that has one word.
-func (s *searcher) alone(w *word, lengths []uint32, view, from, to uint32) {
+// scoreSingle scores the documents of a stretch in which only the word w occurs.
+func (s *searcher) scoreSingle(w *word, lengths []uint32, view, from, to uint32) {
 	for w.at = w.begin(from); w.at < w.n && w.docs[w.at] < to; w.at++ {
 		doc := w.docs[w.at]
 		if length := lengths[doc]; length > 0 {
-			s.offer(s.part(w.weight, w.counts[w.at], length), view, doc)
+			s.offer(s.summand(w.weight, w.counts[w.at], length), view, doc)
 		}
 	}
 }
 
-// begin reads a block, and returns the place of the first document from from on.
+// begin decodes the current block if necessary, and returns the position of its first
+// document that is not below from.
 func (w *word) begin(from uint32) int {
 	if !w.read {
 		w.decode()
@@ -241,7 +245,7 @@ func (w *word) begin(from uint32) int {
 	return w.at
 }
 
-// add adds what a word gives to the documents of a stretch.
+// add adds the summands of the word w to the scores of the documents of a stretch.
 func (s *searcher) add(w *word, lengths []uint32, from, to uint32) {
 	if w.from() >= to {
 		return
@@ -250,13 +254,13 @@ func (s *searcher) add(w *word, lengths []uint32, from, to uint32) {
 		doc := w.docs[w.at]
 		if length := lengths[doc]; length > 0 {
 			at := (doc - from) % stretch
-			s.sums[at] += s.part(w.weight, w.counts[w.at], length)
+			s.sums[at] += s.summand(w.weight, w.counts[w.at], length)
 			s.found[at/64] |= 1 << (at % 64)
 		}
 	}
 }
 
-// collect takes the sums of a stretch.
+// collect offers the documents of a stretch with their scores, and clears the sums.
 func (s *searcher) collect(view, from, to uint32) {
 	for i := range (to - from + 63) / 64 {
 		found := s.found[i]
@@ -277,7 +281,7 @@ func (s *searcher) offer(sum int64, view, place uint32) {
 	}
 }
 
-// keep keeps a document that is among the best so far.
+// keep adds a document to the best, in place of the worst of them if there are k.
 func (s *searcher) keep(d scored) {
 	if len(s.best) < s.k {
 		s.best = append(s.best, d)
@@ -294,7 +298,7 @@ func (s *searcher) keep(d scored) {
 	s.least = s.best[0].score
 }
 
-// sink lets the document at place i of a heap sink to where it belongs.
+// sink moves the document at index i of a heap down until no child is worse.
 func sink(h []scored, i int) {
 	for d := h[i]; ; {
 		child := 2*i + 1
@@ -310,7 +314,7 @@ func sink(h []scored, i int) {
 	}
 }
 
-// worse reports whether a document comes after another.
+// worse reports whether d is ordered after than: by a lower score, or a later view or place.
 func (d scored) worse(than scored) bool {
 	if d.score != than.score {
 		return d.score < than.score
@@ -318,7 +322,7 @@ func (d scored) worse(than scored) bool {
 	return d.view > than.view || d.view == than.view && d.place > than.place
 }
 
-// results returns the best in order.
+// results returns the best documents, best first.
 func (s *searcher) results(views []postings.View) []Best {
 	h := s.best
 	if len(h) < s.k {
@@ -341,19 +345,20 @@ func (s *searcher) results(views []postings.View) []Best {
 // millionthsOf rounds a score to the nearest millionth.
 func millionthsOf(score int64) ratio.Ratio {
 	hi, lo := bits.Mul64(uint64(score), uint64(ratio.One)) //nolint:gosec // no score is below 0
-	lo, carry := bits.Add64(lo, 1<<(scale-1), 0)
-	return ratio.Ratio((hi+carry)<<(64-scale) | lo>>scale) //nolint:gosec // a score has 63 bits at most
+	lo, carry := bits.Add64(lo, 1<<(scoreBits-1), 0)
+	return ratio.Ratio((hi+carry)<<(64-scoreBits) | lo>>scoreBits) //nolint:gosec // a score has 63 bits at most
 }
 
-// skip leaves the documents below from behind, of a block that is read.
+// skip moves past the documents below from in the decoded block.
 func (w *word) skip(from uint32) {
 	for w.at < w.n && w.docs[w.at] < from {
 		w.at++
 	}
 }
 
-// pass leaves all documents below to behind.
-func (s *searcher) pass(to uint32) {
+// advance moves all words past the documents below to, and removes words without further
+// documents.
+func (s *searcher) advance(to uint32) {
 	left := s.words[:0]
 	for _, w := range s.words {
 		w.low = max(w.low, to)

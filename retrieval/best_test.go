@@ -16,12 +16,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// ofFTS5 is the weight that the function bm25() of SQLite's FTS5 gives.
+// ofFTS5 returns the weight of a word in the function bm25() of SQLite's FTS5.
 func ofFTS5(docs, having int) float64 {
 	return max(1e-6, math.Log((float64(docs-having)+0.5)/(float64(having)+0.5)))
 }
 
-// A naiveHit is a document with its score by the formula as it is in books.
+// A naiveHit is a document with its score by the formula in floating point.
 type naiveHit struct {
 	id    int64
 	score float64
@@ -67,8 +67,8 @@ func naive(docs map[int64]string, words []string, idf func(docs, having int) flo
 	return hits
 }
 
-// checkBest compares what a search found with all documents, scored and sorted. Of two
-// with one score, rounding may have exchanged the places.
+// checkBest compares the result of a search with all documents, scored and sorted. Two
+// documents with almost the same score may be in either order, because of rounding.
 func checkBest(t *rapid.T, got []Best, want []naiveHit, k int) {
 	t.Helper()
 	if len(got) != min(k, len(want)) {
@@ -79,7 +79,7 @@ func checkBest(t *rapid.T, got []Best, want []naiveHit, k int) {
 		scores[h.id] = h.score
 	}
 	for i, d := range got {
-		exact := float64(d.at.score) / (1 << scale)
+		exact := float64(d.at.score) / (1 << scoreBits)
 		if math.Abs(exact-scores[d.ID]) > 1e-9 || math.Abs(exact-want[i].score) > 1e-9 {
 			t.Fatalf("place %d is document %d with %.12f: it has %.12f, and that place %.12f", i, d.ID, exact, scores[d.ID], want[i].score)
 		}
@@ -113,8 +113,8 @@ func drawQuery(t *rapid.T) ([]string, int, func(docs, having int) float64) {
 	return words, rapid.IntRange(1, 60).Draw(t, "k"), idf
 }
 
-// An index finds what scoring and sorting all documents finds, whatever was taken out of
-// it before.
+// A search of an index finds the same as scoring and sorting all documents, also after
+// documents were removed from the index.
 func TestIndexIsAsNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var x postings.Index
@@ -134,8 +134,8 @@ func TestIndexIsAsNaive(t *testing.T) {
 	})
 }
 
-// Indexes that were cut into segments and read again find what one index finds, with what
-// is gone from them.
+// Indexes that were written as segments and read again find the same as one index, also
+// after documents were removed.
 func TestViewsAreAsOneIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawTexts(t)
@@ -181,7 +181,7 @@ func TestViewsAreAsOneIndex(t *testing.T) {
 	})
 }
 
-// The words that a result has are known.
+// A result reports which words of the query it has.
 func TestBestHas(t *testing.T) {
 	var x postings.Index
 	for i, said := range []string{"a b", "b c c", "c"} {
@@ -200,7 +200,7 @@ func TestBestHas(t *testing.T) {
 	}
 }
 
-// manyDocs returns an index of n texts, in which word wI is the rarer the larger I is.
+// manyDocs returns an index of n texts, in which the word wI is rarer the larger I is.
 func manyDocs(n int) *postings.Index {
 	r := rand.New(rand.NewPCG(1, 1))
 	z := rand.NewZipf(r, 1.1, 3, 60_000)
@@ -215,7 +215,7 @@ func manyDocs(n int) *postings.Index {
 	return x
 }
 
-// A search allocates what it returns.
+// A search allocates only its result.
 func TestSearchAllocates(t *testing.T) {
 	x := manyDocs(3000)
 	words := []string{"w1", "w50", "w900"}

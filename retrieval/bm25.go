@@ -70,19 +70,18 @@ func Rank(query string, docs []Document) []Hit {
 	return hits
 }
 
-// coverage returns, for each document in turn, how much of the query it has, from 0 to
-// 1: its score by [Rank] as a share of what a document would score that had every word
-// of the query without end,
+// coverage returns for each document the share of the query that it covers, from 0 to 1:
+// its score by [Rank] divided by the score of a document with every word of the query
+// arbitrarily often,
 //
 //	sum over words of the query: idf · (k1+1)
 //
-// A document that shares no word with the query has 0. One of average length
-// that has every word once has 0.45, three times 0.71, and 1 is never quite
-// reached. A word that no document has counts like one that a single document
-// has: it is missed, but no more than the rarest word at hand.
+// A document that shares no word with the query has 0. A document of average length
+// that has every word once has 0.45, three times 0.71; none reaches 1. A word that no
+// document has counts like a word that one document has.
 //
-// Unlike the scores of Rank, those of queries of different length compare. They
-// still depend on the documents they are taken among, by the idf.
+// Unlike the scores of Rank, the coverages of queries of different length are comparable.
+// They still depend on the other documents, by the idf.
 func (t *tally) coverage() []ratio.Ratio {
 	var most ratio.Ratio
 	for i := range t.terms {
@@ -95,17 +94,17 @@ func (t *tally) coverage() []ratio.Ratio {
 	return shares
 }
 
-// A tally is how often the words of a query are in some documents.
+// A tally counts the words of a query in documents.
 type tally struct {
 	terms   []string // of the query, one for each stem
 	counts  [][]int  // by document, then by term
 	lengths []int    // of the documents, in words
-	total   int      // of the lengths
-	having  []int    // documents that have a term
+	total   int      // sum of the lengths
+	having  []int    // by term: number of documents that have it
 }
 
-// newTally returns a tally of n documents in which nothing is counted yet, and
-// the index of the term of each stem.
+// newTally returns an empty tally of n documents, and the index of the term of
+// each stem.
 func newTally(query string, n int) (t *tally, stems map[string]int) {
 	t = &tally{counts: make([][]int, n), lengths: make([]int, n)}
 	stems = make(map[string]int)
@@ -120,7 +119,7 @@ func newTally(query string, n int) (t *tally, stems map[string]int) {
 	return t, stems
 }
 
-// set sets what was counted of document d.
+// set sets the length in words and the counts by term of document d.
 func (t *tally) set(d, length int, counts []int) {
 	t.counts[d], t.lengths[d] = counts, length
 	t.total += length
@@ -131,7 +130,7 @@ func (t *tally) set(d, length int, counts []int) {
 	}
 }
 
-// count counts the words of a query.
+// count counts the words of a query in docs.
 func count(query string, docs []Document) *tally {
 	t, stems := newTally(query, len(docs))
 	memo := make(map[string]string)
@@ -153,10 +152,10 @@ func count(query string, docs []Document) *tally {
 	return t
 }
 
-// hit returns the score of a document.
+// hit returns document d as a hit.
 func (t *tally) hit(d int) Hit {
 	h := Hit{Index: d}
-	length := float64(t.lengths[d]) * float64(len(t.counts)) / float64(max(t.total, 1)) // of the average
+	length := float64(t.lengths[d]) * float64(len(t.counts)) / float64(max(t.total, 1)) // relative to the average
 	for i, tf := range t.counts[d] {
 		if tf == 0 {
 			continue
@@ -167,13 +166,13 @@ func (t *tally) hit(d int) Hit {
 	return h
 }
 
-// idf returns the weight of a term that so many documents have.
+// idf returns the weight of a term that having documents have.
 func (t *tally) idf(having int) float64 {
 	return RankIDF(len(t.counts), having)
 }
 
-// millionths rounds to the nearest millionth. That drops the bits in which the
-// arithmetic of processors differs.
+// millionths rounds x to the nearest millionth. That drops the last bits, which
+// differ between processors.
 func millionths(x float64) ratio.Ratio {
 	return ratio.Ratio(math.Round(x * float64(ratio.One)))
 }
@@ -226,7 +225,7 @@ func Keys(query string) []string {
 	return keys
 }
 
-// functionWords are stems of English words that say little by themselves.
+// functionWords are the stems of common English words with little meaning of their own.
 var functionWords = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(`a an the this that these those there here it its he she they them we us our you your i my me

@@ -38,7 +38,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// The figure of one word in one of two documents of equal length, worked out by
+// The score of one word in one of two documents of equal length, computed by
 // hand: ln(1+(2-1+½)/(1+½)) · 1·2.2/(1+1.2) = ln 2.
 func TestScore(t *testing.T) {
 	hits := Rank("x", []Document{{"a", "x"}, {"b", "y"}})

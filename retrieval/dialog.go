@@ -29,28 +29,28 @@ func (t *Turn) String() string {
 	return s
 }
 
-// near is how much of its score a turn lends to those one and two turns away: an
-// answer stands behind its question, and a pronoun behind what it means. The
-// figures were chosen by hand and are not fitted to anything.
-var near = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
+// neighborShares has the shares of its score that a turn adds to the turns one and two away: an
+// answer follows its question, and a pronoun follows its noun. The numbers were
+// chosen by hand, not fitted.
+var neighborShares = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
 
 // A Dialog is a list of turns, analyzed for [Dialog.Rank]. It is immutable
 // and may be shared.
 type Dialog struct {
-	turns []Turn
-	said  *occurrences    // words of the texts
-	frame *occurrences    // words of dates and speakers
-	names map[string]bool // stems of the names of speakers
+	turns  []Turn
+	texts  *occurrences    // of the words in texts
+	frames *occurrences    // of the words in dates and speakers
+	names  map[string]bool // stems of the names of speakers
 }
 
 // NewDialog analyzes turns. The caller must not change the slice afterwards.
 func NewDialog(turns []Turn) *Dialog {
-	d := &Dialog{turns: turns, said: newOccurrences(len(turns)), frame: newOccurrences(len(turns)), names: make(map[string]bool)}
+	d := &Dialog{turns: turns, texts: newOccurrences(len(turns)), frames: newOccurrences(len(turns)), names: make(map[string]bool)}
 	stems := make(map[string]string) // of the words so far
 	for i := range turns {
 		t := &turns[i]
-		d.said.add(i, t.Text, stems)
-		d.frame.add(i, t.Date+" "+t.Speaker, stems)
+		d.texts.add(i, t.Text, stems)
+		d.frames.add(i, t.Date+" "+t.Speaker, stems)
 		for w := range text.Words(t.Speaker) {
 			d.names[stems[w]] = true
 		}
@@ -63,8 +63,8 @@ func NewDialog(turns []Turn) *Dialog {
 //
 //   - its own text's score by [Rank], for the words of the query that are not
 //     function words;
-//   - its neighbors' scores: 0.45 of those next to it in its session, and 0.2 of
-//     those two turns away;
+//   - shares of the scores of its neighbors' texts: 0.45 of those next to it in its
+//     session, and 0.2 of those two turns away;
 //   - the score by [Rank] of its speaker and date.
 //
 // A speaker's name counts only in turns of that speaker, not where others
@@ -72,7 +72,7 @@ func NewDialog(turns []Turn) *Dialog {
 // go to the earlier turn; turns with a score of 0 are omitted.
 func (d *Dialog) Rank(query string) []Hit {
 	terms := contentTerms(query)
-	said, frame := d.said.tally(terms, d.names), d.frame.tally(terms, nil)
+	said, frame := d.texts.tally(terms, d.names), d.frames.tally(terms, nil)
 	hits := make([]Hit, len(d.turns))
 	for i := range hits {
 		s, f := said.hit(i), frame.hit(i)
@@ -88,7 +88,7 @@ func (d *Dialog) Rank(query string) []Hit {
 	return hits
 }
 
-// union returns the words of terms that either list has, in their order.
+// union returns the words of terms that are in a or b, in the order of terms.
 func union(terms []term, a, b []string) []string {
 	switch {
 	case len(a) == 0:
@@ -105,10 +105,10 @@ func union(terms []term, a, b []string) []string {
 	return words
 }
 
-// spread gives a turn its score, and its neighbors their share of it.
+// spread adds a score to turn i, and shares of it to its neighbors in the session.
 func (d *Dialog) spread(hits []Hit, i int, score ratio.Ratio) {
 	hits[i].Score += score
-	for k, share := range near {
+	for k, share := range neighborShares {
 		for _, at := range [2]int{i - k - 1, i + k + 1} {
 			if at >= 0 && at < len(hits) && d.turns[at].Session == d.turns[i].Session {
 				hits[at].Score += share.Mul(score)
@@ -117,11 +117,11 @@ func (d *Dialog) spread(hits []Hit, i int, score ratio.Ratio) {
 	}
 }
 
-// A term is a word with what it is counted as.
+// A term is a word of a query with its stem.
 type term struct{ word, stem string }
 
-// contentTerms returns the words of a text but for function words, of those with one
-// stem the first. A text of nothing else keeps them.
+// contentTerms returns the words of a text without function words, and of words with the
+// same stem only the first. If all are function words, it returns them.
 func contentTerms(text string) []term {
 	var all, content []term
 	for _, w := range Terms(text) {
@@ -140,11 +140,11 @@ func contentTerms(text string) []term {
 	return content
 }
 
-// occurrences say which texts have a stem, and how often.
+// occurrences has, for each stem, the texts that have it and the number of times.
 type occurrences struct {
 	of      map[string][]posting // by stem, ascending by text
 	lengths []int                // of the texts, in words
-	total   int                  // of the lengths
+	total   int                  // sum of the lengths
 }
 
 type posting struct{ text, count int }
@@ -153,7 +153,8 @@ func newOccurrences(texts int) *occurrences {
 	return &occurrences{of: make(map[string][]posting), lengths: make([]int, texts)}
 }
 
-// add adds text i. Texts come in their order. Stems are what is known of words.
+// add adds text i, which must not be below an earlier i. stems is a cache from words to
+// stems, to which add adds.
 func (p *occurrences) add(i int, s string, stems map[string]string) {
 	for w := range text.Words(s) {
 		p.lengths[i]++
@@ -172,7 +173,7 @@ func (p *occurrences) add(i int, s string, stems map[string]string) {
 	}
 }
 
-// tally counts terms, but for those with a stem that is left out.
+// tally returns the counts of terms in the texts. A term with a stem in without counts 0.
 func (p *occurrences) tally(terms []term, without map[string]bool) *tally {
 	t := &tally{
 		terms: make([]string, len(terms)), counts: make([][]int, len(p.lengths)),

@@ -44,7 +44,7 @@ func TestDialogRank(t *testing.T) {
 			"an answer behind the question with the words",
 			"Where did Ann buy the tent?",
 			talk("I||Bo|Lovely weather.", "I||Ann|It is.", "I||Bo|Is that the tent?", "I||Ann|Yes, from the market.", "I||Bo|Cheap?", "I||Ann|Very."),
-			[]int{1, 3, 2, 5, 0, 4}, // Ann speaks in 1 and 3, beside the word, which is in 2, and in 5; 0 and 4 are two away
+			[]int{1, 3, 2, 5, 0, 4}, // the word is in 2; Ann speaks in 1 and 3, next to it, and in 5; 0 and 4 are two away from it
 		},
 		{
 			"nothing crosses from session to session",
@@ -74,7 +74,7 @@ func TestDialogRank(t *testing.T) {
 			"forms that no rule of spelling makes",
 			"Who taught the children?",
 			talk("I||Ann|I teach.", "II||Ann|A child!", "III||Ann|No."),
-			[]int{0, 1}, // one word each, and as long
+			[]int{0, 1}, // one word of the query each, and equal lengths
 		},
 		{
 			"a query of function words alone",
@@ -93,7 +93,7 @@ func TestDialogRank(t *testing.T) {
 	}
 }
 
-// The figures of one word in one of five turns of one word, worked out by hand:
+// The scores for one word in one of five turns of one word, computed by hand:
 // ln(1+(5-1+½)/(1+½)) = ln 4 = 1.386294, 0.45 of that, and 0.2 of that.
 func TestDialogScore(t *testing.T) {
 	hits := retrieval.NewDialog(talk("I||A|a", "I||A|b", "I||A|owl", "I||A|c", "I||A|d")).Rank("owls")
@@ -107,8 +107,8 @@ func TestDialogScore(t *testing.T) {
 	}
 }
 
-// The words that a turn has are told in the order of the query, those of its frame with those
-// that it says; forms of a word count once, and so do the words behind them.
+// Hit.Terms has the words of a turn's text, date and speaker in the order of the query. Two
+// forms of a word count once.
 func TestDialogTerms(t *testing.T) {
 	d := retrieval.NewDialog(talk("I|9 July|Ann|The owl and a tent.", "II|3 June|Bo|Owls!", "III|1 May|Cy|Never, and nothing again."))
 	for query, want := range map[string][]string{
@@ -164,7 +164,8 @@ var drawnTurns = rapid.Custom(func(t *rapid.T) []retrieval.Turn {
 
 var drawnQuery = rapid.StringMatching(`((owl|teaching|taught|July|Ann|who|is|2024) ){0,5}`)
 
-// Scores fall and are above 0, ties go to the earlier turn, and each turn comes once.
+// Hits are ordered by falling score, scores are above 0, ties go to the earlier turn, and
+// each turn occurs once.
 func TestDialogOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		turns := drawnTurns.Draw(t, "dialog")
@@ -204,7 +205,7 @@ func TestDialogOfStrangersRanksAsDocuments(t *testing.T) {
 	})
 }
 
-// A turn has no less for being beside another that has what is asked for.
+// A relevant neighbor never lowers the score of a turn.
 func TestDialogNeighborsLend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 9).Draw(t, "turns")

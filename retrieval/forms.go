@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// stemOfForm returns the stem of a word, which is that of the word that it is a form
-// of where no rule of spelling makes the form: "taught" has the stem of "teach".
+// stemOfForm returns the stem of a word. An irregular form has the stem of its base word:
+// "taught" has the stem of "teach".
 func stemOfForm(word string) string {
 	if base, irregular := irregularForms.Get()[word]; irregular {
 		word = base
@@ -16,8 +16,8 @@ func stemOfForm(word string) string {
 	return text.Stem(word)
 }
 
-// irregularForms are forms of English words with the words that they are of. Where a form
-// is as often a word of its own, it is left out ("left", "felt", "ground").
+// irregularForms maps irregular forms of English words to their base words. Forms that are
+// often other words are omitted ("left", "felt", "ground").
 var irregularForms = lazy.Value[map[string]string]{Make: func() map[string]string {
 	forms := make(map[string]string)
 	for list := range strings.SplitSeq(`arise arose arisen, awake awoke awoken, beat beaten, become became, begin began begun, bend bent, bind bound,
@@ -45,8 +45,8 @@ var irregularForms = lazy.Value[map[string]string]{Make: func() map[string]strin
 	return forms
 }}
 
-// particles are function words beside those that [Keys] leaves out: what is left of
-// words with an apostrophe, and pronouns and adverbs of dialogs.
+// particles are function words in addition to functionWords: parts of words with an
+// apostrophe, and pronouns and adverbs that are frequent in dialogs.
 var particles = lazy.Words(`s t d m ll ve re don didn doesn isn aren wasn weren hasn haven hadn wouldn couldn shouldn
 	him his her hers their theirs ours yours mine myself yourself himself herself itself themselves ourselves
 	also just very too only own same other others another such both again once ever never always

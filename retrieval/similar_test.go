@@ -11,10 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// coverage returns how much of a query each document has.
+// coverage returns the coverage of a query by each document.
 func coverage(query string, docs []Document) []ratio.Ratio { return count(query, docs).coverage() }
 
-// similar returns how much each document is like a query.
+// similar returns the similarity of each document to a query.
 func similar(query string, docs []Document) []ratio.Ratio {
 	analyses := make([]*Analysis, len(docs))
 	for i, d := range docs {
@@ -23,7 +23,7 @@ func similar(query string, docs []Document) []ratio.Ratio {
 	return Similar(query, analyses)
 }
 
-// The share of a word in one of two documents of equal length, once: 1/2.2.
+// The coverage of one word, once in one of two documents of equal length, is 1/2.2.
 func TestCoverage(t *testing.T) {
 	docs := []Document{{"a", "vpn profile"}, {"b", "other words"}, {"c", ""}}
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func TestCoverageLaws(t *testing.T) {
 	})
 }
 
-// More of the query is more, all else being equal.
+// A document that covers more words of the query has no smaller coverage.
 func TestCoverageRisesWithWords(t *testing.T) {
 	got := coverage("deploy staging vpn", []Document{
 		{"a", "deploy staging vpn four"}, {"b", "deploy staging three four"}, {"c", "deploy two three four"}, {"d", "one two three four"},
@@ -102,7 +102,7 @@ func TestCoverageRisesWithWords(t *testing.T) {
 	}
 }
 
-// An analysis counts the words that a document has, and its pieces.
+// Similar adds up the coverage by words and the cosine of n-grams.
 func TestSimilarIsOfWordsAndPieces(t *testing.T) {
 	word := rapid.SampledFrom([]string{
 		"deploy", "deploys", "Deployment", "failed", "failing", "vpn", "profile_b", "8443", "größe", "is", "the", "",
@@ -124,7 +124,7 @@ func TestSimilarIsOfWordsAndPieces(t *testing.T) {
 	})
 }
 
-// What the words miss, their pieces find, and it never outweighs the words.
+// The n-grams find texts that share no whole word with the query, but never outweigh words.
 func TestSimilar(t *testing.T) {
 	got := similar("deployment", []Document{
 		{"a", "the deployment of staging"},

@@ -9,7 +9,7 @@ import (
 // cache from words to stems, to which it adds.
 func CountStems(said string, known map[string]string) map[string]uint32 {
 	counts := make(map[string]uint32)
-	for w, n := range postings.Counts(text.Words(said)) { // in any order: numbers are added
+	for w, n := range postings.Counts(text.Words(said)) { // in any order: sums do not depend on it
 		stem, is := known[w]
 		if !is {
 			stem = text.Stem(w)

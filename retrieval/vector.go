@@ -11,8 +11,8 @@ import (
 // buckets is the number of components of a vector.
 const buckets = 512
 
-// A vector says which pieces of words a text has. The zero value is that of a
-// text without words.
+// A vector has hashed counts of the letter n-grams of a text. The zero value is the
+// vector of a text without words.
 type vector struct {
 	buckets [buckets]int32
 }
@@ -23,18 +23,17 @@ const (
 	maxGram = 5
 )
 
-// maxBucket bounds what a bucket counts, on either side of 0, so that 512
-// squares fit in 63 bits. Only a text of many megabytes comes near it.
+// maxBucket bounds the absolute value of a bucket, so that the sum of 512 squares fits in
+// 63 bits. Only texts of many megabytes reach it.
 const maxBucket = 1 << 26
 
 // newVector returns the vector of a text.
 //
-// Words are runs of letters, digits and underscores, in lower case, with a mark
-// before and behind: deploy is "<deploy>". Each run of three, four or five
-// letters of it is hashed (64-bit FNV-1a) into one of 512 buckets and adds to
-// it or takes from it, as another bit of the hash says; so what falls together
-// by chance cancels out. A word that comes n times adds as much as ⌊1+log₂n⌋
-// words: repeating is not meaning.
+// Words are runs of letters, digits and underscores, in lower case, between two marks:
+// deploy is "<deploy>". Each run of three, four or five letters of a word is hashed
+// (64-bit FNV-1a) into one of 512 buckets and added to it or subtracted from it,
+// depending on another bit of the hash, so that collisions cancel out on average. A
+// word that occurs n times counts as ⌊1+log₂n⌋ words.
 func newVector(said string) vector {
 	counts := make(map[string]int)
 	for w := range text.Words(said) {
@@ -51,7 +50,7 @@ func newVector(said string) vector {
 	return v
 }
 
-// addGrams adds the pieces of a word, with a weight.
+// addGrams adds the n-grams of a word to sums, with a weight.
 func addGrams(sums *[buckets]int64, word string, weight int64) {
 	marked := []byte("<" + word + ">")
 	for start := range marked {
@@ -81,11 +80,11 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// firstByte reports whether a letter begins with b in UTF-8.
+// firstByte reports whether b is the first byte of a character in UTF-8.
 func firstByte(b byte) bool { return b&0xC0 != 0x80 }
 
-// add adds to or takes from the bucket of a hash. The halves of the hash are
-// folded, since the low bits of FNV alone mix badly.
+// add adds weight to the bucket of a hash, or subtracts it if bit 31 of the folded hash
+// is set. It folds the halves of the hash because the low bits of FNV mix badly.
 func add(sums *[buckets]int64, h uint64, weight int64) {
 	h ^= h >> 32
 	if h&(1<<31) != 0 {
@@ -96,7 +95,7 @@ func add(sums *[buckets]int64, h uint64, weight int64) {
 
 // cosine returns the cosine of the angle between two vectors, to the nearest
 // millionth: 1 for the same words, about 0 for texts that have nothing in
-// common, and seldom below. With the vector of a text without words it is 0.
+// common, and rarely below 0. It is 0 if a text has no words.
 func (v vector) cosine(o vector) ratio.Ratio {
 	var dot, vv, oo int64
 	for i, x := range v.buckets {
@@ -112,8 +111,8 @@ func (v vector) cosine(o vector) ratio.Ratio {
 // compares.
 const maxDimensions = 1 << 17
 
-// floatBits is the size in bits of a component made an integer. The sum of
-// maxDimensions squares then has 22+22+17 bits, and fits.
+// floatBits is the size in bits of a component after its conversion to an integer. The
+// sum of maxDimensions squares then has 22+22+17 = 61 bits and fits in 63.
 const floatBits = 22
 
 // CosineFloats returns the cosine of the angle between two vectors of an
@@ -174,8 +173,8 @@ func cosine(dot int64, aa, bb uint64) ratio.Ratio {
 		return 0
 	}
 	size := uint64(max(dot, -dot))
-	// The product is moved up as far as it goes in 128 bits, by an even number,
-	// so that its root has 63 bits at least, and size follows by half of it.
+	// The product is shifted left as far as possible in 128 bits, by an even number of
+	// bits, so that its root has at least 63 bits. size is shifted by half of that.
 	hi, lo := bits.Mul64(aa, bb)
 	half := leadingZeros(hi, lo) / 2
 	root := sqrt128(shift(hi, lo, 2*half))
@@ -204,9 +203,9 @@ func shift(hi, lo uint64, n int) (uint64, uint64) {
 }
 
 // sqrt128 returns the root of n = hi·2⁶⁴+lo, rounded down, by Newton's method.
-// N must be at least 2¹²⁶.
+// n must be at least 2¹²⁶.
 func sqrt128(hi, lo uint64) uint64 {
-	x := uint64(math.MaxUint64) // not below the root, as each that follows
+	x := uint64(math.MaxUint64) // x is never below the root
 	for {
 		if hi >= x {
 			return x // n is so large that the first guess is the root

@@ -20,7 +20,7 @@ func TestCosineOfWords(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		to, near, far  string
-		atLeast, below ratio.Ratio // of near and of far
+		atLeast, below ratio.Ratio // bounds of the cosine: at least for near, below for far
 	}{
 		{"a noun and its verb", "deploy", "deployment", "pipeline", 500_000, 150_000},
 		{"a participle and its verb", "deploy", "deploying", "staging", 500_000, 150_000},
@@ -51,7 +51,8 @@ func TestCosineOfNothing(t *testing.T) {
 	}
 }
 
-// Repeating a word changes little, repeating all of them changes nothing.
+// Repeating one word changes the vector little; repeating all words does not change its
+// direction.
 func TestRepetition(t *testing.T) {
 	once := newVector("retry the upload")
 	if got := once.cosine(newVector("the upload: retry! Retry the upload")); got != ratio.One {
@@ -117,7 +118,7 @@ func TestCosineFloats(t *testing.T) {
 	}
 }
 
-// No sum overflows at the largest size: all components are as large as they get.
+// No sum overflows with the most components, all of the largest value.
 func TestCosineFloatsAtItsLimit(t *testing.T) {
 	v := make([]float32, maxDimensions)
 	for i := range v {
@@ -153,7 +154,7 @@ func TestCosineFloatsLaws(t *testing.T) {
 	})
 }
 
-// floatCosine is the formula as it is in books.
+// floatCosine returns the cosine by the usual formula in floating point.
 func floatCosine(a, b []float32) float64 {
 	var dot, aa, bb float64
 	for i := range a {
@@ -166,7 +167,7 @@ func floatCosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa) / math.Sqrt(bb)
 }
 
-// The root and the quotient are those of numbers without bound.
+// The root and the quotient are equal to those of arbitrary-precision integers.
 func TestCosineAgainstBigNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{1 << 62, 1<<63 - 1, 1 << 63, math.MaxUint64}))
@@ -229,7 +230,7 @@ func prose(seed uint64, n int) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var s strings.Builder
 	for s.Len() < n {
-		// Few words are frequent, many are rare.
+		// A few words are frequent, many are rare.
 		word := r.IntN(1 + r.IntN(2000))
 		for range 2 + word%9 {
 			s.WriteByte('a' + byte(word%23))
