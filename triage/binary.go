@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// groupWords is the number of words that a group is written as.
+// groupWords is the number of words of 8 bytes in the encoding of a group.
 const groupWords = numPlanes + 1 + noClass + 2
 
 // AppendBinary appends the encoding of the table that [Table.UnmarshalBinary]
@@ -73,7 +73,7 @@ func (t *Table) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// readWords reads as many words as there is place for.
+// readWords decodes len(to) words from data into to.
 func readWords(to []int64, data []byte) {
 	data = data[:8*len(to)]
 	for i := range to {

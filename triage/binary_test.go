@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table that was written and read is the table, for passes, for rows that are asked for
-// and for rows that are added.
+// A decoded table equals the encoded one: for passes, for Row, and when rows are added.
 func TestTableIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, rows, hits := anyCase(t)
@@ -36,7 +35,7 @@ func TestTableIsReadBack(t *testing.T) {
 	})
 }
 
-// What is no table is an error.
+// Invalid data is an error.
 func TestNoTable(t *testing.T) {
 	sound, err := randomTable(130).AppendBinary(nil)
 	if err != nil {

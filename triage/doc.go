@@ -1,20 +1,21 @@
 // Package triage selects and orders artifacts when there are far more than a
 // context can hold.
 //
-// The rule is that of emergency services: a quick look at every patient, a
-// close look at a few. The design is Stage 1 of the article "The OS-Paged
-// Context Engine"; its model is START, simple triage and rapid treatment
+// It works like an emergency service: a quick look at every patient, a close
+// look at a few. The design is Stage 1 of the article "The OS-Paged Context
+// Engine", which is modeled on START, simple triage and rapid treatment
 // (Hoag Hospital and Newport Beach Fire Department, 1983).
 //
 //   - Pass one, [Policy.First], looks at every row of a [Table]: whether it is
-//     dead, whether its provenance can be trusted, how recent it is. A few
-//     dozen go on: the best of these, and the best lexical hits of the store.
-//   - Pass two, [Policy.Second], adds the semantic similarity of the best of them, which is
-//     expensive: one call, by default for 20 rows.
+//     dead, whether its provenance can be trusted, how recent it is. It admits
+//     a few dozen rows: those with the best scores, and the best lexical hits
+//     of the store.
+//   - Pass two, [Policy.Second], adds the semantic similarity of the best
+//     admitted rows, which is expensive: one call, by default for 20 rows.
 //
 // # Tags
 //
-// The tags are START's colors, for the order of entry into the context.
+// The tags are START's colors. They order the rows for the context.
 //
 //	red     immediate   goes in first
 //	yellow  delayed     goes in after the red
@@ -34,8 +35,8 @@
 // The first is divided by the weights that it uses, so that rows of different
 // classes compare.
 //
-// With the weights of the source, a fresh or verified artifact scores well
-// even if it is irrelevant to the query. So a row with a similarity below the
+// With the article's weights, a fresh or verified artifact scores well even
+// if it is irrelevant to the query. So a row with a similarity below the
 // policy's Floor is green whatever its score.
 //
 // # Determinism

@@ -11,13 +11,13 @@ import (
 
 // First is the result of the first pass.
 type First struct {
-	Admitted []Candidate // ordered by Fused, then by First, best first; then the lower row
+	Admitted []Candidate // ordered by Fused, then by First, best first; ties go to the lower row
 	Tally    Tally
 
 	deep int // number of Admitted that pass two scores
-	rows int // of the table
+	rows int // number of rows of the table
 	scan scan
-	heard
+	eligible
 	list []admission
 }
 
@@ -65,9 +65,9 @@ func (f *First) Shortlist() []Candidate { return f.Admitted[:f.deep:f.deep] }
 // exist, come twice, or come after the best p.Admit are ignored.
 //
 // Three fifths of the places, rounded up, go to the rows with the best
-// scores. The rest goes to the best other hits, and the places that hits
-// leave go to scores again. The admitted rows are then ordered by their
-// reciprocal ranks by score and by hit.
+// scores. The other places go to the best other hits; if there are too few,
+// to the rows with the next best scores. The admitted rows are then ordered
+// by the sum of their reciprocal ranks by score and by hit.
 //
 // Apart from the admitted rows, First takes about a nanosecond and six bits
 // of memory a row. If reuse is not nil, it uses the memory of that earlier
@@ -83,8 +83,8 @@ func (p *Policy) First(t *Table, now time.Time, hits []int, reuse *First) *First
 	s.prime()
 	s.run()
 	f.rows = t.Len()
-	f.listen(hits)
-	f.unite()
+	f.takeHits(hits)
+	f.admit()
 	fuse(f.list)
 	f.deep = min(max(p.Deep, 0), len(f.list))
 	f.Admitted = slices.Grow(f.Admitted[:0], len(f.list))
@@ -99,14 +99,14 @@ func (p *Policy) First(t *Table, now time.Time, hits []int, reuse *First) *First
 	return f
 }
 
-// heard are the hits that may enter.
-type heard struct {
+// eligible has the hits that may enter.
+type eligible struct {
 	order []int    // the rows, best first
-	ranks [][2]int // the rows, ascending, each with its rank from 1 on
+	ranks [][2]int // pairs of a row and its rank from 1 on, ascending by row
 }
 
-// listen takes in those of the hits that may enter, each once, as far as there are places.
-func (f *First) listen(hits []int) {
+// takeHits records the hits that may enter, each once, up to the number of places.
+func (f *First) takeHits(hits []int) {
 	s := &f.scan
 	f.order, f.ranks = f.order[:0], f.ranks[:0]
 	for _, row := range hits {
@@ -115,7 +115,7 @@ func (f *First) listen(hits []int) {
 		}
 		if row >= 0 && row < f.rows && s.has(crowded, row) {
 			f.order = append(f.order, row)
-			s.move(row, crowded, admitted) // no second time
+			s.move(row, crowded, admitted) // so that a second hit on the row is ignored
 		}
 	}
 	for i, row := range f.order {
@@ -125,8 +125,8 @@ func (f *First) listen(hits []int) {
 	slices.SortFunc(f.ranks, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 }
 
-// rank returns the rank of a hit, or 0 if the row is none.
-func (h *heard) rank(row int) int {
+// rank returns the rank of a row among the hits, or 0 if it is no hit.
+func (h *eligible) rank(row int) int {
 	i, is := slices.BinarySearchFunc(h.ranks, row, func(r [2]int, row int) int { return cmp.Compare(r[0], row) })
 	if !is {
 		return 0
@@ -134,8 +134,8 @@ func (h *heard) rank(row int) int {
 	return h.ranks[i][1]
 }
 
-// An admission is a row that is admitted, with what decides its order. It has
-// no pointers, which makes it quick to sort.
+// An admission is an admitted row, with the keys of its order. It has no
+// pointers, which makes it quick to sort.
 type admission struct {
 	row   int
 	hit   int // as Candidate.Hit
@@ -143,8 +143,8 @@ type admission struct {
 	fused ratio.Ratio
 }
 
-// unite chooses the admitted.
-func (f *First) unite() {
+// admit chooses the admitted rows from the best scores and the hits.
+func (f *First) admit() {
 	s := &f.scan
 	places := min(s.best.places, s.count[crowded])
 	f.list = f.list[:0]
@@ -167,10 +167,10 @@ func (f *First) unite() {
 }
 
 // smoothing is the constant of reciprocal rank fusion (Cormack, Clarke and
-// Büttcher, SIGIR 2009): how little the first ranks differ.
+// Büttcher, SIGIR 2009). The larger it is, the less the first ranks differ.
 const smoothing = 60
 
-// fuse sets what is fused of each admission and sorts them by it.
+// fuse sets the fused score of each admission and sorts the list by it.
 func fuse(list []admission) {
 	byScore := func(a, b admission) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
@@ -188,7 +188,7 @@ func fuse(list []admission) {
 	})
 }
 
-// candidate returns an admission as a candidate.
+// candidate returns the candidate of an admission.
 func (s *scan) candidate(a admission) Candidate {
 	r := s.scorer(a.row)
 	return Candidate{

@@ -17,13 +17,13 @@ import (
 // A Policy has all parameters of triage. Start from [DefaultPolicy], change
 // fields, and call [Policy.Validate].
 type Policy struct {
-	Classes map[provenance.Class]Scoring // one for each class
+	Classes map[provenance.Class]Scoring // must have every class
 	Curve   Curve
 	Trust   ratio.Ratio // least rank of a class whose rows enter, unless promoted
 	Admit   int         // most rows that the first pass admits
 	Deep    int         // most of those rows that the second pass scores
 	Red     ratio.Ratio // least score of a red tag
-	Yellow  ratio.Ratio // least score of a yellow tag; below it is green
+	Yellow  ratio.Ratio // least score of a yellow tag; a row below it is green
 	Floor   ratio.Ratio // least similarity; a row below it is green whatever its score
 }
 
@@ -39,9 +39,10 @@ type Scoring struct {
 
 const day = 24 * time.Hour
 
-// DefaultPolicy returns a new policy with the source's weights for verified
-// memories, retrieved chunks, tool output and scratchpads, and Carrel's own
-// for the other classes. Scratchpads rank below Trust.
+// DefaultPolicy returns a new policy. The weights for verified memories,
+// retrieved chunks, tool output and scratchpads are those of the article that
+// the package comment names; the others are Carrel's own. Scratchpads rank
+// below Trust.
 func DefaultPolicy() *Policy {
 	return &Policy{
 		Classes: map[provenance.Class]Scoring{
@@ -66,18 +67,18 @@ func DefaultPolicy() *Policy {
 // Validate returns an error that names an invalid field, or nil. An invalid
 // policy gives meaningless scores, but never admits a dead row.
 func (p *Policy) Validate() error {
-	if err := p.unsound(); err != nil {
-		return fmt.Errorf("unsound triage policy: %w", err)
+	if err := p.check(); err != nil {
+		return fmt.Errorf("invalid triage policy: %w", err)
 	}
 	return nil
 }
 
-// unsound says what contradicts itself or is missing.
-func (p *Policy) unsound() error {
+// check returns the first invalid field as an error, or nil.
+func (p *Policy) check() error {
 	for _, c := range provenance.Classes() {
 		r, ok := p.Classes[c]
 		if !ok {
-			return fmt.Errorf("class %s has no rule", c)
+			return fmt.Errorf("classes: class %s is missing; add its scoring", c)
 		}
 		if err := r.validate(); err != nil {
 			return fmt.Errorf("class %s: %w", c, err)
@@ -94,13 +95,13 @@ func (p *Policy) unsound() error {
 	case !isShare(p.Trust):
 		return fmt.Errorf("trust is %v, want 0 to 1", p.Trust)
 	case p.Admit < 1:
-		return fmt.Errorf("admits %d rows, want at least 1", p.Admit)
+		return fmt.Errorf("admit is %d rows, want at least 1", p.Admit)
 	case p.Deep < 1 || p.Deep > p.Admit:
-		return fmt.Errorf("scores %d rows deeply, want 1 to the %d admitted", p.Deep, p.Admit)
+		return fmt.Errorf("deep is %d rows, want 1 to %d, the value of admit", p.Deep, p.Admit)
 	case !isShare(p.Floor):
 		return fmt.Errorf("floor is %v, want 0 to 1", p.Floor)
 	case !isShare(p.Yellow) || !isShare(p.Red) || p.Yellow > p.Red:
-		return fmt.Errorf("red is from %v and yellow from %v, want 0 <= yellow <= red <= 1", p.Red, p.Yellow)
+		return fmt.Errorf("red is %v and yellow is %v, want 0 <= yellow <= red <= 1", p.Red, p.Yellow)
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (r Scoring) validate() error {
 	case r.Recency+r.Provenance+r.Semantic != ratio.One:
 		return fmt.Errorf("weights sum to %v, want 1", r.Recency+r.Provenance+r.Semantic)
 	case r.Semantic == ratio.One:
-		return errors.New("semantics has all the weight and leaves pass one nothing to go by")
+		return errors.New("semantic weight is 1, want less: pass one uses the other two weights")
 	case !isShare(r.Rank):
 		return fmt.Errorf("rank is %v, want 0 to 1", r.Rank)
 	case r.HalfLife < time.Millisecond:
@@ -160,8 +161,9 @@ func (t *Tags) Add(tag manifest.Tag, n int) {
 	}
 }
 
-// tag returns the tag of a final score, if there is similarity enough. It is
-// never [manifest.TagBlack]: the dead, which are expired or refuted, have no score.
+// tag returns the tag of a final score, for a row whose similarity is not below
+// Floor. It never returns [manifest.TagBlack]: dead rows, which are expired or
+// refuted, have no score.
 func (p *Policy) tag(score ratio.Ratio) manifest.Tag {
 	switch {
 	case score >= p.Red:

@@ -29,7 +29,7 @@ func TestDefaultPolicyTakesCurveLog(t *testing.T) {
 	}
 }
 
-// set returns a change of one class's rule.
+// set returns a function that changes the scoring of one class.
 func set(c provenance.Class, change func(*Scoring)) func(*Policy) {
 	return func(p *Policy) {
 		r := p.Classes[c]
@@ -46,83 +46,83 @@ func TestValidate(t *testing.T) {
 	}{
 		{
 			"a class without a rule", func(p *Policy) { delete(p.Classes, provenance.Memory) },
-			"unsound triage policy: class memory has no rule",
+			"invalid triage policy: classes: class memory is missing; add its scoring",
 		},
 		{
 			"a rule without a class", func(p *Policy) { p.Classes["gossip"] = p.Classes[provenance.Tool] },
-			`unsound triage policy: unknown class "gossip"`,
+			`invalid triage policy: unknown class "gossip"`,
 		},
 		{
 			"weights that miss 1 by a millionth", set(provenance.Tool, func(r *Scoring) { r.Recency-- }),
-			"unsound triage policy: class tool: weights sum to 0.999999, want 1",
+			"invalid triage policy: class tool: weights sum to 0.999999, want 1",
 		},
 		{
 			"a weight below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Semantic = -250_000, ratio.One }),
-			"unsound triage policy: class tool: weights are -0.250000, 0.250000, 1.000000, want none below 0",
+			"invalid triage policy: class tool: weights are -0.250000, 0.250000, 1.000000, want none below 0",
 		},
 		{
 			"nothing for pass one", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = 0, 0, ratio.One }),
-			"unsound triage policy: class tool: semantics has all the weight and leaves pass one nothing to go by",
+			"invalid triage policy: class tool: semantic weight is 1, want less: pass one uses the other two weights",
 		},
 		{
 			"a rank above 1", set(provenance.Tool, func(r *Scoring) { r.Rank = ratio.One + 1 }),
-			"unsound triage policy: class tool: rank is 1.000001, want 0 to 1",
+			"invalid triage policy: class tool: rank is 1.000001, want 0 to 1",
 		},
 		{
 			"a half-life below what is measured", set(provenance.Tool, func(r *Scoring) { r.HalfLife = time.Millisecond - 1 }),
-			"unsound triage policy: class tool: half-life is 999.999µs, want at least 1ms",
+			"invalid triage policy: class tool: half-life is 999.999µs, want at least 1ms",
 		},
 		{
 			"an unknown curve", func(p *Policy) { p.Curve = "" },
-			`unsound triage policy: curve is "", want half-life or log`,
+			`invalid triage policy: curve is "", want half-life or log`,
 		},
 		{
 			"trust above 1", func(p *Policy) { p.Trust = ratio.One + 1 },
-			"unsound triage policy: trust is 1.000001, want 0 to 1",
+			"invalid triage policy: trust is 1.000001, want 0 to 1",
 		},
 		{
 			"no places", func(p *Policy) { p.Admit = 0 },
-			"unsound triage policy: admits 0 rows, want at least 1",
+			"invalid triage policy: admit is 0 rows, want at least 1",
 		},
 		{
 			"more to score than to admit", func(p *Policy) { p.Deep = 51 },
-			"unsound triage policy: scores 51 rows deeply, want 1 to the 50 admitted",
+			"invalid triage policy: deep is 51 rows, want 1 to 50, the value of admit",
 		},
 		{
 			"provenance below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = ratio.One, -1, 1 }),
-			"unsound triage policy: class tool: weights are 1.000000, -0.000001, 0.000001, want none below 0",
+			"invalid triage policy: class tool: weights are 1.000000, -0.000001, 0.000001, want none below 0",
 		},
 		{
 			"semantics below 0", set(provenance.Tool, func(r *Scoring) { r.Recency, r.Provenance, r.Semantic = ratio.One, 1, -1 }),
-			"unsound triage policy: class tool: weights are 1.000000, 0.000001, -0.000001, want none below 0",
+			"invalid triage policy: class tool: weights are 1.000000, 0.000001, -0.000001, want none below 0",
 		},
 		{
 			"a rank below 0", set(provenance.Tool, func(r *Scoring) { r.Rank = -1 }),
-			"unsound triage policy: class tool: rank is -0.000001, want 0 to 1",
+			"invalid triage policy: class tool: rank is -0.000001, want 0 to 1",
 		},
 		{
 			"trust below 0", func(p *Policy) { p.Trust = -1 },
-			"unsound triage policy: trust is -0.000001, want 0 to 1",
+			"invalid triage policy: trust is -0.000001, want 0 to 1",
 		},
 		{
 			"a floor above 1", func(p *Policy) { p.Floor = ratio.One + 1 },
-			"unsound triage policy: floor is 1.000001, want 0 to 1",
+			"invalid triage policy: floor is 1.000001, want 0 to 1",
 		},
 		{
 			"nothing to score", func(p *Policy) { p.Deep = 0 },
-			"unsound triage policy: scores 0 rows deeply, want 1 to the 50 admitted",
+			"invalid triage policy: deep is 0 rows, want 1 to 50, the value of admit",
 		},
 		{
 			"red above 1", func(p *Policy) { p.Red = ratio.One + 1 },
-			"unsound triage policy: red is from 1.000001 and yellow from 0.350000, want 0 <= yellow <= red <= 1",
+			"invalid triage policy: red is 1.000001 and yellow is 0.350000, want 0 <= yellow <= red <= 1",
 		},
 		{
 			"yellow below 0", func(p *Policy) { p.Yellow = -1 },
-			"unsound triage policy: red is from 0.600000 and yellow from -0.000001, want 0 <= yellow <= red <= 1",
+			"invalid triage policy: red is 0.600000 and yellow is -0.000001, want 0 <= yellow <= red <= 1",
 		},
 		{
 			"tags out of order", func(p *Policy) { p.Yellow = 700_000 },
-			"unsound triage policy: red is from 0.600000 and yellow from 0.700000, want 0 <= yellow <= red <= 1",
+			"invalid triage policy: red is 0.600000 and yellow is 0.700000, want 0 <= yellow <= red <= 1",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What is just within the bounds is sound.
+// Values at the bounds are valid.
 func TestValidateAtItsEdges(t *testing.T) {
 	for name, change := range map[string]func(*Policy){
 		"no trust, no floor, no yellow": func(p *Policy) { p.Trust, p.Floor, p.Yellow, p.Red = 0, 0, 0, 0 },
@@ -170,7 +170,7 @@ func TestTagsAdd(t *testing.T) {
 	}
 }
 
-// No policy, however unsound, panics or lets the dead in.
+// No policy, however invalid, panics or admits dead rows.
 func TestUnsoundPolicies(t *testing.T) {
 	table := randomTable(500)
 	for _, p := range []*Policy{
@@ -222,7 +222,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: equal policies have versions %s and %s", name, v, got)
 		}
 	}
-	// A change of this is a change of what old manifests refer to.
+	// Old manifests refer to this name: a change of the rules must change it.
 	if got, want := DefaultPolicy().Version(), "triage/1-b372e412"; got != want {
 		t.Errorf("default policy is %s, want %s", got, want)
 	}

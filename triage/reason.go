@@ -4,16 +4,16 @@ package triage
 // text.
 type Reason string
 
-// The reasons. If several apply to a row, the last of them is given: a row
-// that is absent and expired is absent.
+// The reasons. If several apply to a row, the last of them in this order
+// counts: a row that is absent and expired is absent.
 const (
 	reasonAdmitted   Reason = "admitted"   // goes on to pass two
 	reasonNotScored  Reason = "not scored" // admitted, but pass two has no place for it
 	ReasonCrowded    Reason = "crowded"    // could enter, but others score better
-	ReasonDistrusted Reason = "distrusted" // its class ranks below Policy.Trust
+	ReasonDistrusted Reason = "distrusted" // its class is unknown or ranks below Policy.Trust
 	ReasonExpired    Reason = "expired"    // past its expiry
 	ReasonRefuted    Reason = "refuted"    // known to be wrong
-	reasonAbsent     Reason = "absent"     // no candidate, or no row
+	reasonAbsent     Reason = "absent"     // has the flag Absent, or is no row of the table
 )
 
 // A Tally counts rows by reason. Its fields sum to the rows of the table.

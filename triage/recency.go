@@ -34,8 +34,8 @@ func newClock(c Curve, half int64) clock {
 	return clock{half: half, log: c == CurveLog, origin: log2(uint64(half))}
 }
 
-// recency returns the recency of an age in milliseconds. What was created in
-// the future has age 0.
+// recency returns the recency of an age in milliseconds. A negative age, of a
+// row created in the future, counts as 0.
 func (c *clock) recency(age int64) ratio.Ratio {
 	age = max(age, 0)
 	if c.log {
@@ -44,8 +44,8 @@ func (c *clock) recency(age int64) ratio.Ratio {
 	return halfLifeDecay(age, c.half)
 }
 
-// halfLifeDecay returns 2^(-age/half), with powers of 2^(-1/256) and a straight line
-// from one to the next.
+// halfLifeDecay returns 2^(-age/half). It interpolates linearly between the
+// powers of 2^(-1/256).
 func halfLifeDecay(age, half int64) ratio.Ratio {
 	whole, rest := age/half, age%half
 	if whole > 20 {
@@ -57,7 +57,7 @@ func halfLifeDecay(age, half int64) ratio.Ratio {
 	return ratio.Ratio((v*uint64(ratio.One) + 1<<(31+whole)) >> (32 + whole))
 }
 
-// powers are 2^(-k/256), in units of 2^-32.
+// powers has 2^(-k/256) at index k, in units of 2^-32.
 var powers = halvings()
 
 func halvings() (p [257]uint64) {
@@ -97,7 +97,7 @@ func fallLog(d uint64) ratio.Ratio {
 }
 
 // log2 returns the logarithm of n to the base 2, in units of 2^-28, rounded
-// down. A square has twice the logarithm, so each squaring brings forth a
+// down. A square has twice the logarithm, so each squaring gives another
 // binary place. n must be at least 1.
 func log2(n uint64) uint64 {
 	whole := bits.Len64(n) - 1

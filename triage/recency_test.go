@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// ages returns ages in milliseconds: all near 0 and steps up to 25 half-lives,
-// no two of which have much in common.
+// ages returns ages in milliseconds: all near 0, and then irregular steps up to 25
+// half-lives.
 func ages(half int64) []int64 {
 	var list []int64
 	for age := range min(half, int64(1000)) {
@@ -65,7 +65,7 @@ func TestCurveExamples(t *testing.T) {
 		{CurveLog, -5000, ratio.One},
 		{CurveLog, 0, ratio.One},
 		{CurveLog, 1000, 590_616},
-		{CurveLog, 10_000, 294_300}, // what the pager has ten turns later
+		{CurveLog, 10_000, 294_300}, // equal to the pager's recency after ten turns
 		{CurveLog, 100_000, 178_091},
 	} {
 		c := newClock(tt.curve, 1000)
@@ -75,8 +75,8 @@ func TestCurveExamples(t *testing.T) {
 	}
 }
 
-// Each power is the one nearest to the truth: its 256th power says so, without
-// any floating point.
+// Each power is rounded correctly. The test computes its 256th power in integers, without
+// floating point.
 func TestPowersAreNearest(t *testing.T) {
 	for k, p := range powers {
 		// 2p-1 <= 2^33·2^(-k/256) <= 2p+1, all to the 256th power
@@ -94,7 +94,8 @@ func pow256(x uint64) *big.Int {
 	return new(big.Int).Exp(new(big.Int).SetUint64(x), big.NewInt(256), nil)
 }
 
-// The digest is the same on every processor, or two replicas would differ.
+// The digest of all recencies must be the same on every processor, or two replicas would
+// differ.
 func TestRecencyIsPortable(t *testing.T) {
 	const want = "9b76b0ccbcb8a0de2c8f5eba0485d5dff21ae3f5c21adcdbf11fdf738b75cd2c"
 	var b []byte

@@ -10,32 +10,33 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A scan judges every row of a table and keeps the best of those that may
-// enter.
+// A scan finds the reason of every row of a table and keeps the best of the
+// rows that may enter.
 //
-// The obvious loop, which scores a row after asking it four questions, loses
-// most of its time to mispredicted branches and the rest to the exponential.
-// This one has neither. It judges the 64 rows of a group at once, with a few
-// operations on words that have a bit for each row, and reads the times of a
-// group only if its bounds do not say what they come to: where some rows have
-// expired and others will, it takes a subtraction a row. And as the score of a class never rises with age, a bar for each class, the
-// time at or before which a row cannot be among the best, spares nearly every
-// group the look at its rows, and nearly every row its score.
+// The obvious loop, which tests four conditions of a row and then scores it,
+// loses most of its time to mispredicted branches and the rest to the
+// exponential. A scan avoids both. It tests the 64 rows of a group at once, with
+// a few operations on words that have a bit for each row. It reads the times of
+// a group only if the group's bounds do not decide: if some rows have expired
+// and others have not, it takes a subtraction for each row. As the score of a
+// class never rises with age, each class has a bar, a time of creation: rows
+// created then or before cannot be among the best. So most groups are skipped
+// and few rows are scored.
 type scan struct {
 	table    *Table
-	after    int64 // the first time after that of the pass: what expires before it is dead
+	after    int64 // the time of the pass plus 1 ms: rows that expire before it are dead
 	scorers  [noClass]scorer
-	suspects []uint8        // classes that rank too low
-	bars     [noClass]int64 // by class: rows not newer are not scored
+	suspects []uint8        // classes that rank below Policy.Trust
+	bars     [noClass]int64 // by class: rows created at this time or before are not scored
 	best     best
-	step     int   // one group of so many is in the sample; 0 without one
-	equal    int64 // 1 while a row may come before one that was offered, or else 0
+	step     int   // one group of step groups is in the sample; 0 without a sample
+	equal    int64 // 1 while groups are judged in descending order, otherwise 0; see offer
 
-	sets  [numCodes][]byte // by code, but for absent: the rows that have it
+	sets  [numCodes][]byte // by code, except absent: the set of its rows, a bit for each
 	count [numCodes]int
 }
 
-// begin makes the scan ready for a table. It uses the memory of the scan before.
+// begin prepares the scan of a table. It reuses the memory of an earlier scan.
 func (s *scan) begin(p *Policy, t *Table, now time.Time) {
 	s.table, s.after, s.suspects, s.count = t, millis(now)+1, s.suspects[:0], [numCodes]int{}
 	s.best = best{places: min(max(p.Admit, 0), t.Len()), list: s.best.list[:0]}
@@ -55,7 +56,7 @@ func (s *scan) begin(p *Policy, t *Table, now time.Time) {
 	}
 }
 
-// run judges all rows, and leaves the best of those that may enter in s.best.
+// run judges all groups. After it, s.best has the best rows that may enter.
 func (s *scan) run() {
 	for k := range s.table.groups {
 		if s.step == 0 || k%s.step != s.step-1 {
@@ -69,8 +70,8 @@ func (s *scan) run() {
 	}
 }
 
-// judge puts the rows of a group into the sets, where crowded stands for all that may
-// enter, and offers the best of these.
+// judge puts the rows of group k into the sets; crowded gets all rows that may enter. It
+// offers the rows above their bar to s.best.
 func (s *scan) judge(k int) {
 	g := &s.table.groups[k]
 	late := s.late(k, g)
@@ -102,7 +103,7 @@ func (s *scan) judge(k int) {
 	}
 }
 
-// late returns which rows of a group are past their time.
+// late returns the set of the expired rows of group k, which is g.
 func (s *scan) late(k int, g *group) uint64 {
 	switch {
 	case g.soonest >= s.after:
@@ -110,8 +111,8 @@ func (s *scan) late(k int, g *group) uint64 {
 	case g.latest < s.after:
 		return g.planes[planeEnds]
 	}
-	// A difference is negative, and so its first bit is set, where a row is late. The two
-	// halves do not wait for one another.
+	// The difference is negative, so its highest bit is set, if a row has expired. The two
+	// halves are independent, so that a processor can compute them in parallel.
 	const half = groupSize / 2
 	expires, after := (*[groupSize]int64)(s.table.expires[groupSize*k:]), s.after
 	var low, high uint64
@@ -124,9 +125,10 @@ func (s *scan) late(k int, g *group) uint64 {
 	return high<<half | low
 }
 
-// offer offers a row that may enter to the best if it is above its bar, and raises the bar
-// if it finds no place: rows of its class that are older find none either, nor do those that
-// are as old and come later.
+// offer offers row i, which may enter, to s.best if it is above the bar of its class. If it
+// finds no place it raises the bar: older rows of the class find no place either, nor do
+// later rows of the same age. If groups are judged in descending order, rows of the same
+// age may still win by their lower number, so the bar stays 1 ms lower.
 func (s *scan) offer(i int) {
 	bar, created := &s.bars[s.class(i)], s.table.created[i]
 	if created > *bar && !s.best.offer(entry{s.score(i), i}) {
@@ -134,7 +136,7 @@ func (s *scan) offer(i int) {
 	}
 }
 
-// ones returns how many bits are set in a set.
+// ones returns the number of rows in a set.
 func ones(set []byte) (n int) {
 	for ; len(set) > 0; set = set[8:] {
 		n += bits.OnesCount64(binary.LittleEndian.Uint64(set))
@@ -154,13 +156,13 @@ func (s *scan) move(row int, from, to code) {
 }
 
 // prime sets the bars of a large table from a sample of its groups: the worst of
-// the best of a part is no better than the worst of the best of the whole.
-// Without it, a table whose rows get newer and newer, as most do, would have
-// all of them scored. The result is the same. The sample is judged and does not need
-// to be judged again.
+// the best rows of a part is no better than the worst of the best rows of the
+// whole. Without bars, all rows of a table in order of creation, which is the
+// usual order, would be scored. The result is the same. The groups of the sample
+// are not judged again.
 //
-// The sample is between one and three times the root of rows times places,
-// which balances its cost and that of the rows above the bar.
+// The sample has between one and three times the root of rows times places,
+// which balances its cost and the cost of the rows above the bar.
 func (s *scan) prime() {
 	rows := s.table.Len()
 	if s.step = 0; s.best.places == 0 || rows/s.best.places < 256 {
@@ -169,12 +171,12 @@ func (s *scan) prime() {
 	s.step = 1 << (bits.Len(uint(rows/s.best.places))/2 - 1)
 	s.equal = 1
 	for k := len(s.table.groups) / s.step * s.step; k > 0; k -= s.step {
-		s.judge(k - 1) // the newest first, as tables go
+		s.judge(k - 1) // the last groups first: they usually have the newest rows
 	}
 	s.equal = 0
 	for c := range classes {
 		s.bars[c] = math.MinInt64
-		if len(s.best.list) == s.best.places { // a row as good as the worst may yet come before it
+		if len(s.best.list) == s.best.places { // a row with the score of the worst may have a lower number, so the bar is below that score
 			s.bars[c] = s.after - 1 - s.scorers[c].reach(s.best.list[s.best.places-1].score-1) - 1
 		}
 	}
@@ -196,13 +198,13 @@ func (s *scan) class(i int) uint8 {
 
 func (s *scan) age(i int) int64 { return s.after - 1 - s.table.created[i] }
 
-// A scorer is a rule, made ready for pass one.
+// A scorer is a Scoring prepared for pass one.
 type scorer struct {
 	clock   clock
 	rank    ratio.Ratio
 	recency ratio.Ratio // weight
-	fixed   ratio.Ratio // what rank and rounding add, in millionths of a millionth
-	weights ratio.Ratio
+	fixed   ratio.Ratio // wP·P plus half of weights for rounding, in millionths of a millionth
+	weights ratio.Ratio // wR + wP
 }
 
 func newScorer(c Curve, r Scoring) scorer {
@@ -225,8 +227,8 @@ func (r *scorer) first(age int64) ratio.Ratio {
 	return (r.recency*r.clock.recency(age) + r.fixed) / r.weights
 }
 
-// reach returns the highest age at which the score is above
-// bar, or -1 if there is none. No age is above twice the horizon.
+// reach returns the highest age in milliseconds at which the score is above bar, or -1 if
+// there is none. No age is above twice the horizon.
 func (r *scorer) reach(bar ratio.Ratio) int64 {
 	if r.first(0) <= bar {
 		return -1
@@ -245,7 +247,7 @@ func (r *scorer) reach(bar ratio.Ratio) int64 {
 	return low
 }
 
-// best keeps the entries with the highest scores, of equal ones those of the lower rows.
+// best keeps the entries with the highest scores. Of equal scores it keeps the lower rows.
 type best struct {
 	places int     // at least 1 when something is offered
 	list   []entry // best first
@@ -261,8 +263,8 @@ func (e entry) before(f entry) bool {
 	return e.score > f.score || e.score == f.score && e.row < f.row
 }
 
-// offer reports whether an entry has found a place, if only until a better one comes.
-// Places are tens or hundreds, and few entries find one, so a sorted slice does.
+// offer inserts an entry if it is among the best so far, and reports whether it is. A sorted
+// slice is fast enough because it has tens or hundreds of entries, and inserts are rare.
 func (b *best) offer(e entry) bool {
 	if len(b.list) == b.places {
 		if !e.before(b.list[b.places-1]) {

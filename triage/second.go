@@ -18,15 +18,15 @@ type Scored struct {
 	Tag      manifest.Tag
 }
 
-// errSemantic means that the similarities given are not one for each row.
+// errSemantic is the error of a semantic function that returns too few or too many similarities.
 var errSemantic = errors.New("not one similarity for each row")
 
 // Second makes the second pass over the shortlist of f and returns it by
-// score, best first, then the lower row.
+// score, best first; ties go to the lower row.
 //
 // It calls semantic once with the rows of [First.Shortlist] in that order, or
-// not at all if there are none. Similarities are clamped to 0 to 1. It fails
-// if semantic fails or does not return one similarity for each row.
+// not at all if there are none. Similarities below 0 count as 0, above 1 as 1.
+// It fails if semantic fails or does not return one similarity for each row.
 func (p *Policy) Second(f *First, semantic func(rows []int) ([]ratio.Ratio, error)) ([]Scored, error) {
 	list := f.Shortlist()
 	if len(list) == 0 {

@@ -20,7 +20,7 @@ type Flags uint8
 // The flags.
 const (
 	Refuted  Flags = 1 << iota // dead, whatever its age
-	Absent                     // no candidate: removed, purged, held or rejected
+	Absent                     // may not enter: removed, purged, held or rejected
 	Promoted                   // pinned or promoted: enters whatever the rank of its class
 )
 
@@ -33,28 +33,28 @@ const (
 // Improved query performance with variant indexes, SIGMOD 1997).
 type Table struct {
 	rows    int
-	created []int64 // milliseconds since 1970; as long as groups has place
-	expires []int64 // likewise, or never
+	created []int64 // by row: milliseconds since 1970; 64 elements for each group
+	expires []int64 // by row: milliseconds since 1970, or never; as long as created
 	groups  []group // of 64 rows each
 }
 
-// never is the time at which rows that do not expire do.
+// never is the time of expiry of rows that do not expire.
 const never = 1 << 61
 
 // groupSize is the number of rows of a group: a word has a bit for each.
 const groupSize = 64
 
-// A group is what decides about 64 rows but for their times, of which it has bounds. As
-// rows are replaced, the bounds may become wider than they need to be, and no pass is wrong.
+// A group has the properties of 64 rows: bits for their kinds, and bounds of their times.
+// After rows are replaced the bounds may be wider than necessary; they are never wrong.
 type group struct {
-	planes  [numPlanes]uint64 // the bit i of the plane p is the bit p of the kind of row i
-	rows    uint64            // those that there are
-	newest  [noClass]int64    // by class: no row of it was created later
-	soonest int64             // no row expires before
-	latest  int64             // no row that ever expires does later
+	planes  [numPlanes]uint64 // bit i of plane p is bit p of the kind of row i
+	rows    uint64            // a bit for each row that exists
+	newest  [noClass]int64    // by class: no row was created later
+	soonest int64             // no row expires earlier
+	latest  int64             // every row that expires does so at this time or before
 }
 
-// newGroup is a group without a row.
+// newGroup is a group without rows.
 var newGroup = func() group {
 	g := group{soonest: never, latest: -horizon}
 	for c := range g.newest {
@@ -68,7 +68,7 @@ const (
 	planeRefuted = classBits + iota
 	planeAbsent
 	planePromoted
-	planeEnds // the row expires some day
+	planeEnds // the row has a time of expiry
 	numPlanes
 )
 
@@ -81,18 +81,18 @@ func (g *group) classes() (of [1 << classBits]uint64) {
 	return of
 }
 
-// horizon bounds all other times, 36 million years from 1970: differences of
-// two do not overflow.
+// horizon bounds the absolute value of all times other than never: 36 million
+// years from 1970. Differences of two times do not overflow.
 const horizon = 1 << 60
 
 // millis returns t in milliseconds since 1970.
 func millis(t time.Time) int64 { return min(max(t.UnixMilli(), -horizon), horizon) }
 
-// A kind is a class, flags, and whether the row expires, in 7 bits: the class
-// in the lower three, the flags above.
+// A kind has 7 bits: the class in the lowest three, then the flags, then whether
+// the row expires.
 const (
 	classBits = 3
-	noClass   = 1<<classBits - 1 // stands for classes that do not exist
+	noClass   = 1<<classBits - 1 // the code of an unknown class
 )
 
 func kindOf(r Row) uint8 {

@@ -81,7 +81,7 @@ func TestReasonOutsideTheTable(t *testing.T) {
 	}
 }
 
-// The worked scores, which a reader can check by hand.
+// Scores that a reader can check by hand.
 func TestFirstScores(t *testing.T) {
 	table := tableOf(
 		Row{Class: provenance.Tool, Created: noon.Add(-day)},              // (.5·.5 + .25·.4)/.75
@@ -103,7 +103,7 @@ func TestFirstScores(t *testing.T) {
 	}
 }
 
-// Rows 0 to 19 are ever older; hits are chosen from the old.
+// Rows 0 to 19 have increasing ages; the hits are old rows.
 func TestPlaces(t *testing.T) {
 	var aging []Row
 	for i := range 20 {
@@ -194,7 +194,7 @@ func TestSecondErrors(t *testing.T) {
 	}
 }
 
-// What a cut belongs to is the better side.
+// A score that equals a threshold gets the better tag.
 func TestTag(t *testing.T) {
 	p := DefaultPolicy()
 	for score, want := range map[ratio.Ratio]manifest.Tag{
@@ -234,7 +234,7 @@ func TestClassesFitAKind(t *testing.T) {
 	}
 }
 
-// Times that no calendar has neither panic nor come back to life.
+// Extreme times do not panic, and do not make dead rows alive.
 func TestFarTimes(t *testing.T) {
 	past, future := time.Unix(-1<<52, 0), time.Unix(1<<52, 0)
 	table := tableOf(
@@ -252,7 +252,7 @@ func TestFarTimes(t *testing.T) {
 	}
 }
 
-// What a row may be: ages about the half-lives, and ties.
+// The rows of the tests: ages near the half-lives, and ties.
 var anyRow = rapid.Custom(func(t *rapid.T) Row {
 	r := Row{
 		Class:   rapid.SampledFrom(classes).Draw(t, "class"),
@@ -277,7 +277,7 @@ func anyCase(t *rapid.T) (*Policy, []Row, []int) {
 	return p, rows, hits
 }
 
-// An outcome is what a result of pass one says.
+// An outcome has the public results of pass one.
 type outcome struct {
 	Admitted []Candidate
 	Tally    Tally
@@ -293,8 +293,8 @@ func outcomeOf(f *First) *outcome {
 	return o
 }
 
-// reference is pass one as its documentation has it, with exact fractions, all
-// rows sorted, and no thought of speed.
+// reference implements pass one as documented, slowly: with exact fractions, and by sorting
+// all rows.
 func reference(p *Policy, rows []Row, now time.Time, hits []int) *outcome {
 	f, codes := &outcome{}, make([]code, len(rows))
 	var open []Candidate
@@ -377,7 +377,7 @@ func reference(p *Policy, rows []Row, now time.Time, hits []int) *outcome {
 	return f
 }
 
-// mean returns the score of pass one under a rule.
+// mean returns the score of pass one under a scoring.
 func mean(r Scoring, recency ratio.Ratio) ratio.Ratio {
 	sum := new(big.Rat).Add(product(r.Recency, recency), product(r.Provenance, r.Rank))
 	return nearest(sum.Quo(sum, product(r.Recency+r.Provenance, ratio.One)))
@@ -393,12 +393,12 @@ func nearest(r *big.Rat) ratio.Ratio {
 	return ratio.Ratio(new(big.Int).Quo(x.Num(), x.Denom()).Int64())
 }
 
-// diffFirst returns how two results of pass one differ.
+// diffFirst returns the differences of two results of pass one.
 func diffFirst(want *outcome, got *First) string {
 	return gocmp.Diff(want, outcomeOf(got), cmpopts.EquateEmpty())
 }
 
-// The memory of an earlier pass, over another table by another policy, changes nothing.
+// Reusing the memory of a pass over another table by another policy changes no result.
 func TestFirstIsTheReference(t *testing.T) {
 	used := DefaultPolicy().First(randomTable(2000), noon, someHits(2000), nil)
 	rapid.Check(t, func(t *rapid.T) {
@@ -413,8 +413,8 @@ func TestFirstIsTheReference(t *testing.T) {
 	})
 }
 
-// Tables large enough for a sample to set the bars, in orders that make it
-// easy and hard, with many ties and none.
+// Tables large enough that a sample sets the bars, in orders that are easy and
+// hard for it, with many ties and none.
 func TestLargeFirstIsTheReference(t *testing.T) {
 	const n = 3000
 	for _, tt := range []struct {
@@ -482,8 +482,8 @@ func TestLargeFirstIsTheReference(t *testing.T) {
 	}
 }
 
-// No dead, absent or distrusted row is admitted, none twice, and no more than
-// there are places; no place is left empty; the tally is of all rows.
+// No dead, absent or distrusted row is admitted, no row twice, and no more rows than there
+// are places; no place stays empty while rows may enter; the tally counts all rows.
 func TestFirstLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, rows, hits := anyCase(t)
@@ -522,7 +522,7 @@ func TestTheDeadDoNotCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, rows, hits := anyCase(t)
 		for i, row := range hits {
-			hits[i] = min(row, len(rows)-1) // the new row is not yet known
+			hits[i] = min(row, len(rows)-1) // the new row is not in this table
 		}
 		before := p.First(tableOf(rows...), noon, hits, nil)
 		dead := Row{Class: provenance.Verified, Created: noon, Expires: noon, Flags: Promoted}
@@ -539,7 +539,7 @@ func TestTheDeadDoNotCount(t *testing.T) {
 	})
 }
 
-// The order of rows decides nothing but ties.
+// The order of rows decides only ties.
 func TestOrderOfRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, rows, hits := anyCase(t)
@@ -584,7 +584,7 @@ func TestOrderOfRows(t *testing.T) {
 	})
 }
 
-// In a class, the older never scores higher.
+// In a class, an older row never scores higher.
 func TestOlderIsNeverBetter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := DefaultPolicy().Classes[rapid.SampledFrom(classes).Draw(t, "class")]
@@ -598,7 +598,7 @@ func TestOlderIsNeverBetter(t *testing.T) {
 	})
 }
 
-// A bar spares exactly the rows that are not above it.
+// reach is the last age at which the score is above the bar.
 func TestReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := DefaultPolicy().Classes[rapid.SampledFrom(classes).Draw(t, "class")]
@@ -625,7 +625,7 @@ func TestFirstAllocatesNothingAgain(t *testing.T) {
 	}
 }
 
-// Bits has the rows of each reason, as Reason tells them one by one.
+// Bits and Reason agree on every row.
 func TestBits(t *testing.T) {
 	var table Table
 	for i := range 203 {
