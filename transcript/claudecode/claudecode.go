@@ -9,30 +9,31 @@
 // # What is visible
 //
 // Rows with a uuid form a tree by parentUuid. The conversation is the path
-// from the root to the leaf that the agent would resume: of all terminal rows'
-// nearest user or assistant ancestors, the last in the file that is neither a
-// sub-agent's nor a note of the program's. Rows marked isMeta, isSidechain or
-// with a team are not part of it; summaries of a compaction are. One assistant
-// reply is spread over a row for each block, and rows with the same message.id
-// are joined.
+// from the root to the leaf at which the agent would resume. To find the leaf,
+// Decode goes up from each row without children to the nearest user or assistant
+// row, and takes the last of these rows in the file that is neither a sub-agent's
+// nor a note of the program. Rows marked isMeta, isSidechain or with a team are
+// not part of the conversation; summaries of a compaction are. An assistant reply
+// is spread over one row per block, and rows with the same message.id are joined.
 //
 // Replies with several tool calls fork the tree: each result is the child of
-// its own call, so the path holds only one of them. Rows of a reply on the
-// path and results of its calls belong to the conversation even where the path
-// does not pass through them.
+// its own call, so the path holds only one of the results. All rows of a reply on
+// the path, and all results of its calls, belong to the conversation even where
+// the path does not pass through them.
 //
 // # Earlier windows
 //
-// A compaction begins a tree of its own: a row that marks it, then the summary. What
-// the conversation was before that is an earlier window: the path that ends at the row
-// that the mark names or, if it names none, at the last words before it. A file has as
-// many earlier windows as it has compactions on its way.
+// A compaction begins a new tree: a row that marks the compaction, then the summary.
+// The conversation before the compaction is an earlier window: the path that ends at
+// the row that the mark names or, if the mark names none, at the last message before
+// the mark. A file has one earlier window for each compaction on its path.
 //
-// The agent may keep messages over a compaction. The mark lists their rows, which then
-// stand behind the summary. They are in the newest window that has them, and in no
-// other.
+// The agent may keep messages over a compaction. The mark lists the rows of kept
+// messages, which then follow the summary. A kept message is in the newest window that
+// keeps it, and in no other.
 //
-// What is left is listed as branches: what was rewound, and what sub-agents did.
+// All other messages are listed as branches: rewound messages, and messages of
+// sub-agents.
 //
 // # What is written
 //
@@ -60,12 +61,12 @@ import (
 var Format transcript.Format = format{}
 
 type format struct {
-	apart bool // messages that were kept over a compaction stay before it
+	apart bool // do not move messages kept over a compaction behind its summary
 }
 
-// Apart returns the format as it was read before messages that the agent kept over a
-// compaction were put behind the summary. Sessions that were stored then are so until
-// they are imported again.
+// Apart returns the format in its older reading, which leaves messages that the agent kept
+// over a compaction before the summary. Sessions stored by that reading stay so until they
+// are imported again.
 func (format) Apart() transcript.Format { return format{apart: true} }
 
 // Name implements [transcript.Format].
@@ -97,9 +98,8 @@ func (format) Sniff(data []byte) bool {
 	return false
 }
 
-// view returns raw as a string that shares its memory. The input of a decoder
-// is not changed afterwards, and a copy of each line would double what a long
-// session takes.
+// view returns raw as a string that shares its memory. Nothing changes the input of a
+// decoder afterwards, and copying each line would double the memory of a long session.
 func view(raw []byte) string { return unsafe.String(unsafe.SliceData(raw), len(raw)) }
 
 // Decode implements [transcript.Format].
@@ -137,7 +137,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// split cuts data into lines, and reads the rows among them.
+// split adds each line of data to s as an item and returns the rows in these lines.
 func split(s *transcript.Session, data []byte) []row {
 	var rows []row
 	reader := newRowReader()
@@ -182,11 +182,11 @@ func split(s *transcript.Session, data []byte) []row {
 	return rows
 }
 
-// messages joins the rows of a window to messages: rows of one reply to one, each
-// result behind the reply that called it, and otherwise in the order of the window.
+// messages joins the rows of a window to messages: all rows of a reply become one message,
+// each result follows the reply with its call, and the rest is in the order of the window.
 func (t *tree) messages(w window) []transcript.Message {
 	var msgs []transcript.Message
-	var results [][]transcript.Message // behind each of msgs
+	var results [][]transcript.Message // by index in msgs: results that follow that message
 	reply := make(map[string]int)      // message id → index in msgs
 	owner := make(map[string]int)      // call id → index in msgs
 	for _, i := range t.order(w) {
@@ -222,7 +222,7 @@ func (t *tree) messages(w window) []transcript.Message {
 	return out
 }
 
-// describe fills in what is known of the session as a whole.
+// describe sets the id, title, project and other fields of the session as a whole.
 func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	last := s.Items[t.rows[leaf].item].Raw
 	s.ID = transcript.SessionID(gjson.Get(view(last), "sessionId").String())
@@ -230,7 +230,7 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 		s.ID = transcript.SessionID(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
 	if agent := gjson.Get(view(last), "agentId").String(); t.rows[leaf].sidechain && agent != "" {
-		s.ID += transcript.SessionID("/agent-" + agent) // a sub-agent's own file
+		s.ID += transcript.SessionID("/agent-" + agent) // the file of a sub-agent
 	}
 	s.Project = gjson.Get(view(last), "cwd").String()
 	s.Sent = t.sent(s)
@@ -248,7 +248,7 @@ func (t *tree) describe(s *transcript.Session, name string, leaf int) {
 	}
 }
 
-// title returns the first line of the first words that a person wrote.
+// title returns the first line of the first text that a person wrote.
 func title(msgs []transcript.Message) string {
 	for i := range msgs {
 		if m := &msgs[i]; m.Role == transcript.RoleUser && !m.Summary {

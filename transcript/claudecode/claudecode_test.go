@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// A file builds session files.
+// A file builds a session file.
 type file struct{ strings.Builder }
 
 // row writes a row of the chain; content is JSON.
@@ -31,7 +31,7 @@ func (f *file) row(kind, id, parent, content, extra string) {
 	fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"sessionId":"s-1","type":%q,"message":%s,"uuid":%q,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/srv/app","extra":9007199254740993%s}`+"\n", p, kind, msg, id, f.Len()/1000%60, extra)
 }
 
-// mark writes the row that marks a compaction; keeps is a member of its metadata.
+// mark writes the row that marks a compaction. keeps is JSON for a member of its metadata.
 func (f *file) mark(id, before, keeps string) {
 	fmt.Fprintf(f, `{"type":"system","subtype":"compact_boundary","parentUuid":null,"logicalParentUuid":%q,"uuid":%q,"sessionId":"s-1","compactMetadata":{%s}}`+"\n", before, id, keeps)
 }
@@ -44,7 +44,7 @@ func res(id string) string {
 	return fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":"out of %s"}]`, id, id)
 }
 
-// samples are sessions of every shape that matters.
+// samples are session files of every shape that the decoder treats in a different way.
 func samples() map[string][]byte {
 	m := make(map[string][]byte)
 	add := func(name string, build func(f *file)) {
@@ -150,7 +150,7 @@ func samples() map[string][]byte {
 
 func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples()) }
 
-// words returns roles and texts of a conversation, one message a line.
+// words returns roles and texts of a conversation, one message per line.
 func words(msgs []transcript.Message) string {
 	var b strings.Builder
 	for i := range msgs {
@@ -201,8 +201,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What stands before a compaction is the conversation of an earlier window, but for
-// what the agent kept: that is in the newest window that has it.
+// Messages before a compaction form an earlier window, except messages that the agent
+// kept: these are in the newest window that keeps them.
 func TestEarlierWindows(t *testing.T) {
 	plain := func(f *file) {
 		f.row("user", "u1", "", `"paint it"`, "")
@@ -320,7 +320,7 @@ func TestEarlierWindows(t *testing.T) {
 	}
 }
 
-// As sessions were read once, what the agent kept over a compaction stays before it.
+// In the older reading, messages that the agent kept over a compaction stay before it.
 func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"paint it"`, "")
@@ -338,8 +338,8 @@ func TestApartKeepsMessagesBeforeTheCompaction(t *testing.T) {
 	}
 }
 
-// Of several compactions each leaves a window, and the title is from the first words
-// of a person in any of them.
+// Each of several compactions leaves an earlier window, and the title is the first text
+// of a person in any window.
 func TestSeveralCompactions(t *testing.T) {
 	s, err := format{}.Decode("x.jsonl", samples()["two compactions, the second keeps a call"])
 	if err != nil {
@@ -375,7 +375,7 @@ func TestSeveralCompactions(t *testing.T) {
 	}
 }
 
-// A reply that comes first is told of as what the provider refuses.
+// Validation reports a conversation that begins with a reply, which the provider refuses.
 func TestValidateTheFirstMessage(t *testing.T) {
 	var f file
 	f.row("assistant", "a1", "", `m1 {"type":"text","text":"done"}`, "")
@@ -405,7 +405,7 @@ func TestBranches(t *testing.T) {
 			{Kind: transcript.BranchFork, Root: "u2", Leaf: "u2", Parent: "a1", Messages: 1},
 			{Kind: transcript.BranchSidechain, Root: "x1", Leaf: "x1", Parent: "a1", Messages: 1},
 		},
-		"a compaction cuts the tree":   nil, // what it cut off is an earlier window
+		"a compaction cuts the tree":   nil, // the part before the compaction is an earlier window
 		"parallel calls fork the tree": nil,
 	} {
 		s, err := format{}.Decode("x.jsonl", all[name])
@@ -428,7 +428,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// The file of a sub-agent is a session of its own, if it says of which.
+// The file of a sub-agent is a session of its own, if the file names the parent session.
 func TestSubAgentsFile(t *testing.T) {
 	for agent, id := range map[string]transcript.SessionID{`,"agentId":"a17"`: "s-1/agent-a17", "": "s-1"} {
 		var f file
@@ -441,7 +441,7 @@ func TestSubAgentsFile(t *testing.T) {
 	}
 }
 
-// A line that cannot be read is kept and told of; the rest is read.
+// A line that is not JSON is kept with a warning; the other lines are read.
 func TestBrokenLinesAreKept(t *testing.T) {
 	plain := string(samples()["plain"])
 	for _, tt := range []struct {
@@ -476,7 +476,7 @@ func TestNoConversation(t *testing.T) {
 		"only side row": `{"type":"summary","summary":"x","leafUuid":"y"}`,
 	} {
 		s, err := format{}.Decode("x.jsonl", []byte(in))
-		if name == "only notes" { // the rule for the leaf takes notes if there is nothing else
+		if name == "only notes" { // the rule for the leaf takes notes if the file has nothing else
 			if err != nil || len(s.Messages) != 1 {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -500,8 +500,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// A changed session is a new one: one chain of new uuids, its own id, rising
-// times; what was not changed keeps its bytes.
+// A changed session becomes a new session: one chain of new uuids, its own id and rising
+// times. Unchanged content keeps its bytes.
 func TestEncodeChanged(t *testing.T) {
 	s, err := format{}.Decode("x.jsonl", samples()["plain"])
 	if err != nil {
@@ -593,8 +593,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// What a request had is what the provider said of the newest one that was answered in
-// the conversation itself.
+// The size of the request is the usage of the newest answered request of the conversation
+// itself, without sub-agents.
 func TestSent(t *testing.T) {
 	row := func(uuid, parent, more, usage string) string {
 		return fmt.Sprintf(`{"type":"assistant","uuid":%q,"parentUuid":%q%s,"message":{"id":"m%s","role":"assistant","content":[{"type":"text","text":"x"}]%s}}`+"\n",
@@ -620,8 +620,8 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// A session is called by what a person said first, and not by what the client wrote
-// around commands and summaries.
+// The title of a session is the first text of a person, not the client's text around
+// commands and summaries.
 func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
 	for _, own := range []string{
 		"<command-name>/clear</command-name>\n<command-message>clear</command-message>", "/clear", "/compact",
@@ -658,7 +658,7 @@ func TestTitleSkipsWhatTheClientWrote(t *testing.T) {
 	}
 }
 
-// A summary that the client wrote is no title, even if no person spoke before it.
+// A summary by the client is never the title, even if no person wrote before it.
 func TestTitleIsNotFromASummary(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"so far: red"`, `,"isCompactSummary":true`)
@@ -684,7 +684,7 @@ func TestTitleIsShort(t *testing.T) {
 	}
 }
 
-// The results of calls stay with them over a compaction, also where one row has several.
+// Results of calls stay with their calls over a compaction, also where one row has several.
 func TestKeptResultBringsItsCall(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"go"`, "")
@@ -705,8 +705,8 @@ func TestKeptResultBringsItsCall(t *testing.T) {
 	}
 }
 
-// A file lost the row with what the provider's own tool had answered: the reply stays whole,
-// in front of the results of its other calls.
+// If a file lost the row with the result of a provider's own tool, the reply stays whole,
+// before the results of its other calls.
 func TestALostResultOfAServersTool(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"go"`, "")

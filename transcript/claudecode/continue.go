@@ -9,20 +9,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Continue decodes the end of a file, which begins with the first row of a message,
-// without what is before it. It returns nil unless the conversation of the whole file is
-// that of what is before, and then that of the end. That is so if nothing that one of
-// them names is something that the other brings:
+// Continue decodes the end of a file without the lines before it; the end begins with the
+// first row of a message. Continue returns nil unless decoding the whole file gives the
+// messages of the lines before the end, followed by those of the end. This holds if
+// neither part refers to an id of the other, except as follows:
 //
-//   - The rows of the conversation hang on the first row of the end, which alone hangs
-//     on a row before it. So the whole file ends at the same leaf, and the path from there
-//     passes over all that the conversation has of the end.
-//   - The end has no compaction and no title, its results are of its own calls, and the
-//     ids that it brings are not known: the rows before it neither have nor name them.
-//     So no reply of one is joined to one of the other.
+//   - Each row of the conversation in the end descends from the first row of the end, and
+//     only this first row has a parent before the end. So the whole file has the same
+//     leaf, and the path from this leaf passes through all messages of the end.
+//   - The end has no compaction and no title, its results answer its own calls, and its
+//     ids are not known: no row before the end has or names them. So no reply has rows
+//     in both parts.
 //
-// All lines must be whole. Name is that of the file; known reports whether what is before
-// has an id, see [transcript.Item], and may err on the side of true.
+// All lines of end must be complete. name is the name of the file. known reports whether a
+// line before the end has or names an id, see [transcript.Item]; known may be true too often.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil
@@ -59,8 +59,9 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 	return s
 }
 
-// attached reports whether each row hangs on one before it, back to the first, or is none
-// of the conversation, with nothing of the conversation behind it.
+// attached reports whether each row of the conversation descends from the first row of the
+// end. Rows outside the conversation may have other parents, if no row of the conversation
+// descends from them.
 func attached(rows []row) bool {
 	on := make(map[string]bool, len(rows))
 	for i := range rows {
@@ -74,8 +75,8 @@ func attached(rows []row) bool {
 	return true
 }
 
-// names returns the ids that a row brings, by which other rows can refer to it: its own,
-// those of its reply and of its calls. The second list is of those that it only refers to.
+// names returns the ids by which other rows can refer to r (its uuid, message id and call
+// ids), and the ids of other rows to which r refers.
 func names(r *row, raw []byte) (brought, mentioned []string) {
 	brought = append(brought, r.uuid)
 	if r.reply != "" {
@@ -94,7 +95,7 @@ func names(r *row, raw []byte) (brought, mentioned []string) {
 	return brought, mentioned
 }
 
-// texts returns the strings in a value.
+// texts returns all strings in a JSON value, at any depth.
 func texts(v gjson.Result) (all []string) {
 	if v.Type == gjson.String {
 		return []string{v.String()}
@@ -108,8 +109,7 @@ func texts(v gjson.Result) (all []string) {
 	return all
 }
 
-// Piece returns the messages of some lines, or nil if one of them is none of a
-// conversation.
+// Piece returns the messages of lines, or nil if a line is not a message of a conversation.
 func (format) Piece(lines [][]byte) []transcript.Message {
 	all := make([]int, len(lines))
 	rows := make([]row, len(lines))

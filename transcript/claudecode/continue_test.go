@@ -13,14 +13,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A scribe writes rows whose ids are few, so that they meet in every way.
+// A scribe writes random rows with few distinct ids, so that rows refer to one another often.
 type scribe struct {
 	*rapid.T
 
 	uuids, messages, calls []string
 }
 
-// id returns an id of a kind: mostly a new one, or else any that there is or will be.
+// id returns an id of a kind: mostly a new one, else any id that exists or will exist.
 func (s *scribe) id(kind string, all *[]string) string {
 	if s.one(8) {
 		return fmt.Sprintf("%s%d", kind, rapid.IntRange(0, 12).Draw(s.T, kind))
@@ -30,7 +30,7 @@ func (s *scribe) id(kind string, all *[]string) string {
 	return id
 }
 
-// old returns an id that was given: mostly the last, or else any.
+// old returns an existing id: mostly the last, else any.
 func (s *scribe) old(kind string, all []string) string {
 	if len(all) == 0 || s.one(6) {
 		return fmt.Sprintf("%s%d", kind, rapid.IntRange(0, 12).Draw(s.T, "old "+kind))
@@ -81,7 +81,7 @@ func (s *scribe) row() string {
 		head, rapid.IntRange(0, 2).Draw(s.T, "block"), message, content)
 }
 
-// A line tells of one message.
+// A line describes one message, for comparison.
 type line struct {
 	id    string
 	role  transcript.Role
@@ -89,8 +89,8 @@ type line struct {
 	parts string
 }
 
-// told returns messages whose items are behind so many others.
-func told(msgs []transcript.Message, behind int) []line {
+// linesOf returns the messages as lines, with item numbers raised by behind.
+func linesOf(msgs []transcript.Message, behind int) []line {
 	var all []line
 	for i := range msgs {
 		items := slices.Clone(msgs[i].Items)
@@ -102,7 +102,7 @@ func told(msgs []transcript.Message, behind int) []line {
 	return all
 }
 
-// continued returns the end of a file, behind its first n lines, if it can be read alone.
+// continued decodes the lines after the first n with Continue; nil if Continue refuses.
 func continued(lines []string, n int) *transcript.Session {
 	var before transcript.Session
 	split(&before, []byte(strings.Join(lines[:n], "\n")))
@@ -113,8 +113,8 @@ func continued(lines []string, n int) *transcript.Session {
 	return format{}.Continue("s", []byte(strings.Join(lines[n:], "\n")+"\n"), func(id string) bool { return slices.Contains(all, id) })
 }
 
-// If the end of a file can be read alone, and it can when there is more of it, then
-// the whole files have the same conversation before it, and what the end has behind that.
+// If Continue decodes the end of a file, Decode of the whole file ends with the same
+// messages, and its earlier messages do not change when the end grows.
 func TestContinueIsDecode(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := &scribe{T: rt}
@@ -136,13 +136,13 @@ func TestContinueIsDecode(t *testing.T) {
 				if err != nil {
 					rt.Fatalf("lines from %d to %d are read alone; all: %v\n%s", n+1, to, err, file)
 				}
-				got, want := told(whole.Messages, 0), told(end.Messages, n)
+				got, want := linesOf(whole.Messages, 0), linesOf(end.Messages, n)
 				if len(got) < len(want) || !cmp.Equal(got[len(got)-len(want):], want, cmp.AllowUnexported(line{})) {
 					rt.Fatalf("lines from %d to %d alone are\n%v\nthe file is\n%v\n%s", n+1, to, want, got, file)
 				}
 				var past [][]line
 				for _, msgs := range whole.Earlier {
-					past = append(past, told(msgs, 0))
+					past = append(past, linesOf(msgs, 0))
 				}
 				got = got[:len(got)-len(want)]
 				if !first && (!cmp.Equal(got, before, cmp.AllowUnexported(line{})) || !cmp.Equal(past, earlier, cmp.AllowUnexported(line{}))) {
@@ -157,7 +157,7 @@ func TestContinueIsDecode(t *testing.T) {
 	})
 }
 
-// What happens all the time can be read alone, and what a file must be read for cannot.
+// Continue reads the usual continuations, and refuses those that need the whole file.
 func TestContinue(t *testing.T) {
 	user := func(uuid, parent, text string) string {
 		return fmt.Sprintf(`{"type":"user","uuid":%q,"parentUuid":%q,"sessionId":"s","message":{"role":"user","content":%q}}`, uuid, parent, text)
@@ -174,7 +174,7 @@ func TestContinue(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		rows []string
-		want int // messages, 0 if it cannot be read alone
+		want int // messages, 0 if Continue must return nil
 	}{
 		{"an order", []string{user("u3", "r2", "And?")}, 1},
 		{"a reply in two rows", []string{reply("a3", "r2", "m3", text), reply("a4", "a3", "m3", call("c3"))}, 1},

@@ -37,11 +37,11 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: transcript.SessionID(e.session), Losses: e.losses, Repairs: fixes}, nil
 }
 
-// The rules by which Claude Code's provider refuses what is repaired.
+// The numbers of the rules of Anthropic's API for each kind of fault that Repair mends.
 var rules = transcript.Pairing{Twice: "A16", Apart: "X1", Second: "X1", Unanswered: "X1", Orphan: "X1", Served: "A6"}
 
-// open makes the first message a user's. One of another format that has nothing to be
-// written is not the first.
+// open inserts a user's message if the first message is a reply. In a session of another
+// format (own is false), messages without anything to write do not count.
 func open(entries []transcript.Entry, own bool) []transcript.Entry {
 	i := slices.IndexFunc(entries, func(e transcript.Entry) bool {
 		return e.Role != transcript.RoleSystem && (own || slices.ContainsFunc(e.Parts, written))
@@ -52,15 +52,16 @@ func open(entries []transcript.Entry, own bool) []transcript.Entry {
 	return slices.Insert(slices.Clone(entries), i, transcript.Stub("", transcript.Opening))
 }
 
-// written reports whether a part of a session in another format may be written: a text
-// without a word may not.
+// written reports whether the encoder writes a part of a session in another format. It
+// leaves out blank texts.
 func written(p transcript.Part) bool {
 	t, ok := p.(transcript.Text)
 	return !ok || strings.TrimSpace(string(t)) != ""
 }
 
-// writable returns the parts of a message that may be written. Where thinking has no
-// signature, none of the message's goes back to the provider.
+// writable returns the parts of message i that the encoder may write. If one thinking part
+// has no signature, it drops all thinking of the message, since the provider refuses
+// unsigned thinking.
 func (e *encoder) writable(i int, parts []transcript.Part) []transcript.Part {
 	unsigned := slices.ContainsFunc(parts, func(p transcript.Part) bool { t, ok := p.(transcript.Thinking); return ok && t.Signature == "" })
 	var list []transcript.Part
@@ -81,7 +82,7 @@ type encoder struct {
 	session string
 	parent  string
 	stamp   string            // timestamp of the last row
-	frame   map[string]string // fields that made rows copy from the session's
+	frame   map[string]string // fields of made rows, copied from the session's first row
 	renamed map[string]string // old uuid → new
 	rows    int
 	out     bytes.Buffer
@@ -91,9 +92,9 @@ type encoder struct {
 	model string
 }
 
-// A pending row waits for its place in its reply.
+// A pending row is queued until its reply is complete.
 type pending struct {
-	item int // of the session; rows of a made reply are before all of those, made results behind
+	item int // sort key: item in the session; -1 for rows of a made reply, the number of items for made results
 	raw  []byte
 }
 
@@ -122,7 +123,7 @@ func newEncoder(s *transcript.Session, entries []transcript.Entry, own bool) *en
 	return e
 }
 
-// sessionUUID names the new session after what is in it.
+// sessionUUID returns an id for the new session: a hash of its content.
 func sessionUUID(s *transcript.Session, entries []transcript.Entry) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "claudecode/v1\x00%s\x00%d", s.ID, len(entries))
@@ -141,7 +142,7 @@ func sessionUUID(s *transcript.Session, entries []transcript.Entry) string {
 	return uuid(h.Sum(nil))
 }
 
-// uuid writes the first 16 bytes of a hash as a uuid of version 8 (RFC 9562,
+// uuid formats the first 16 bytes of a hash as a uuid of version 8 (RFC 9562,
 // section 5.8).
 func uuid(sum []byte) string {
 	b := slices.Clone(sum[:16])
@@ -152,7 +153,7 @@ func uuid(sum []byte) string {
 }
 
 // entry queues the rows of an entry. Rows of a reply and of its results are
-// written together, so that each result stands where it stood.
+// written together, in the order of the source file.
 func (e *encoder) entry(i int, en *transcript.Entry) {
 	if en.Role != transcript.RoleTool {
 		e.flush()
@@ -167,7 +168,7 @@ func (e *encoder) entry(i int, en *transcript.Entry) {
 	}
 }
 
-// keep queues the rows of an entry as they are, but for what was taken out.
+// keep queues the source rows of an entry, without the parts that were taken out.
 func (e *encoder) keep(en *transcript.Entry) {
 	for _, item := range en.Source.Items {
 		raw := e.from.Items[item].Raw
@@ -181,8 +182,8 @@ func (e *encoder) keep(en *transcript.Entry) {
 	}
 }
 
-// reduce returns a row without its thinking and with the new texts of its
-// results, or nil if nothing is left of it.
+// reduce returns a row with the new texts of its results, and without its thinking if en
+// is bare. It returns nil if no part is left.
 func reduce(raw []byte, en *transcript.Entry) []byte {
 	content := gjson.GetBytes(raw, "message.content")
 	if !content.IsArray() {
@@ -215,7 +216,7 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 	if dropped == len(parts) && dropped > 0 {
 		return nil
 	}
-	if replaced { // the row carries the whole result a second time
+	if replaced { // toolUseResult repeats the whole result
 		if extra := gjson.GetBytes(raw, "toolUseResult"); extra.Exists() {
 			cuts = append(cuts, transcript.Cut{From: extra.Index, To: extra.Index + len(extra.Raw), With: []byte("null")})
 		}
@@ -223,7 +224,7 @@ func reduce(raw []byte, en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// dropElement cuts element k of an array, with the comma that parted it.
+// dropElement returns a cut of element k of an array, with the comma beside it.
 func dropElement(parts []gjson.Result, k int) transcript.Cut {
 	from, to := parts[k].Index, parts[k].Index+len(parts[k].Raw)
 	if k+1 < len(parts) {
@@ -234,8 +235,8 @@ func dropElement(parts []gjson.Result, k int) transcript.Cut {
 	return transcript.Cut{From: from, To: to}
 }
 
-// flush writes the queued rows: those of a made reply, kept rows in the order of the
-// file, made results.
+// flush writes the queued rows in this order: rows of a made reply, kept rows in the order
+// of the file, made results.
 func (e *encoder) flush() {
 	slices.SortStableFunc(e.reply, func(a, b pending) int { return cmp.Compare(a.item, b.item) })
 	for _, p := range e.reply {
@@ -244,7 +245,7 @@ func (e *encoder) flush() {
 	e.reply = e.reply[:0]
 }
 
-// write writes a row with new ids in the chain.
+// write writes a row with a new id, as the child of the row written before.
 func (e *encoder) write(raw []byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "row/v1\x00%s\x00%d", e.session, e.rows))
 	id := uuid(sum[:])
@@ -284,7 +285,7 @@ func (e *encoder) write(raw []byte) {
 	e.rows++
 }
 
-// A madeRow is a row that was not in the session.
+// A madeRow is a row that the encoder creates.
 type madeRow struct {
 	Parent    any    `json:"parentUuid"`
 	Sidechain bool   `json:"isSidechain"`
@@ -311,8 +312,8 @@ func (e *encoder) make(kind string, message any) {
 	e.reply = append(e.reply, pending{at, marshal(row)})
 }
 
-// nextStamp returns the time of a made row: that of the row before it, or, in
-// a session without times, a second later.
+// nextStamp returns the timestamp of a made row: in a session of this format, that of the
+// row before it; otherwise one second later.
 func (e *encoder) nextStamp() string {
 	if e.own {
 		return e.stamp
@@ -331,7 +332,7 @@ type userMessage struct {
 	Content any    `json:"content"`
 }
 
-// makeUser queues a row for a user's message, a stub, a system text or results.
+// makeUser queues a row for a user's message, a stub, a system text or tool results.
 func (e *encoder) makeUser(i int, en *transcript.Entry) {
 	if en.Role == transcript.RoleSystem {
 		e.lose(i, "system text (the agent has its own)", len(en.Text()))
@@ -372,7 +373,7 @@ func (e *encoder) makeReply(i int, en *transcript.Entry) {
 	}
 }
 
-// blocks returns parts as content blocks, and notes what has none.
+// blocks returns parts as content blocks, and records parts without a block as losses.
 func (e *encoder) blocks(i int, parts []transcript.Part) []any {
 	var blocks []any
 	for _, p := range parts {
@@ -420,7 +421,7 @@ func (e *encoder) blocks(i int, parts []transcript.Part) []any {
 	return blocks
 }
 
-// provider reports whether the session's blocks are those of the agent's provider.
+// provider reports whether the session's blocks are in the format of Anthropic's API.
 func (e *encoder) provider() bool { return e.own || e.from.Format == "anthropic" }
 
 // input returns the arguments of a call as an object.

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A made is what a row says that was not in a session.
+// A made is the content of a row that the encoder created.
 type made struct {
 	Type      string
 	Cwd       string
@@ -38,7 +38,7 @@ func madeRows(t *testing.T, data []byte) []made {
 	return rows
 }
 
-// parts is every kind of what a message can have.
+// parts returns messages with every kind of part.
 func parts() []transcript.Message {
 	return []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("look"), transcript.Text(""), transcript.Media{Kind: "image", MIME: "image/png", Data: "AA"}, transcript.Media{Kind: "document", URL: "https://x"}}},
@@ -59,8 +59,8 @@ func parts() []transcript.Message {
 	}
 }
 
-// Each part becomes the block that the provider has for it: those that only the provider
-// understands where the session came from there.
+// Each part becomes a block of Anthropic's API. Blocks that only Anthropic understands are
+// written only if the session came from there.
 func TestMadeBlocks(t *testing.T) {
 	for from, kept := range map[string]bool{"anthropic": true, "openai": false} {
 		s := &transcript.Session{ID: "x", Format: from, Model: "big", Project: "/srv", Messages: parts()}
@@ -115,7 +115,7 @@ func TestMadeBlocks(t *testing.T) {
 	}
 }
 
-// A made row says where the session is, as its first row does; without one it is anywhere.
+// A made row has the working directory of the session's first row, or "/" without one.
 func TestFramesOfMadeRows(t *testing.T) {
 	var f file
 	f.row("user", "u1", "", `"build it"`, `,"version":"9.8.7","gitBranch":"main"`)
@@ -145,7 +145,7 @@ func TestFramesOfMadeRows(t *testing.T) {
 	}
 }
 
-// A session of this format in which nobody said anything is written with what is added.
+// A session of this format without messages is encoded with the added messages.
 func TestMadeRowsWithoutASession(t *testing.T) {
 	s := &transcript.Session{Format: format{}.Name()}
 	out, err := format{}.Encode(&transcript.Window{Session: s, Entries: []transcript.Entry{transcript.Stub("b", "added")}})
@@ -157,8 +157,8 @@ func TestMadeRowsWithoutASession(t *testing.T) {
 	}
 }
 
-// The id of a new session is a uuid of version 8, and another one for another text, result,
-// role or number of messages.
+// The id of a new session is a uuid of version 8, and changes with each text, result, role
+// or number of messages.
 func TestNewSessionsHaveTheirOwnIDs(t *testing.T) {
 	base := func() []transcript.Entry {
 		return []transcript.Entry{
@@ -206,7 +206,7 @@ func TestNewSessionsHaveTheirOwnIDs(t *testing.T) {
 	}
 }
 
-// Of the first twenty lines one must be a row.
+// Sniff requires one valid row in the first twenty lines.
 func TestSniff(t *testing.T) {
 	row := `{"type":"user","uuid":"u"}`
 	for name, tt := range map[string]struct {
@@ -235,8 +235,8 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// The usage of the newest reply counts that has one, however small, and not that of
-// sub-agents or of a person.
+// The size of the request is the usage of the newest reply with usage, however small, and
+// not that of a sub-agent or a person.
 func TestSentAtItsEdges(t *testing.T) {
 	row := func(kind, id, parent, usage, extra string) string {
 		return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%q,"message":{"id":"m%s","usage":%s,"content":[{"type":"text","text":"x"}]}%s}`+"\n", kind, id, parent, id, usage, extra)
@@ -264,8 +264,8 @@ func TestSentAtItsEdges(t *testing.T) {
 	}
 }
 
-// Rows of one reply are one message only among replies, and each by its id; the model is
-// that of the newest reply that is the agent's own.
+// Rows with the same message id are one message only if they are replies; the model is
+// that of the agent's newest own reply.
 func TestRowsOfReplies(t *testing.T) {
 	row := func(kind, id, parent, message, model, text, extra string) string {
 		return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%q,"message":{"id":%q,"model":%q,"content":[{"type":"text","text":%q}]}%s}`+"\n", kind, id, parent, message, model, text, extra)
@@ -294,7 +294,7 @@ func TestRowsOfReplies(t *testing.T) {
 	}
 }
 
-// What a file names of other rows is told apart from what it brings.
+// names separates the ids that a row brings from the ids to which it refers.
 func TestNames(t *testing.T) {
 	var s transcript.Session
 	split(&s, []byte(strings.Join([]string{

@@ -12,26 +12,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A row is a line that is an object.
+// A row is a line that holds a JSON object.
 type row struct {
 	item      int
 	kind      string // type
 	uuid      string
 	parent    string // parentUuid, or empty
-	hidden    bool   // meta, sub-agent's or a team's
+	hidden    bool   // isMeta, or of a sub-agent or a team
 	sidechain bool
-	reply     string // message.id of the assistant's, or empty
+	reply     string // message.id of an assistant's row, or empty
 	block     int    // apiBlockIndex, or -1
 	boundary  bool   // marks a compaction
-	summary   bool   // is what a compaction left
+	summary   bool   // the summary of a compaction
 	before    string // logicalParentUuid: the row that a compaction followed, or empty
 	parts     []transcript.Part
 }
 
-// chat reports whether r is somebody's words.
+// chat reports whether r is a message of the user or the assistant.
 func (r *row) chat() bool { return r.kind == "user" || r.kind == "assistant" }
 
-// message returns what a row says. The role of a user's row that has tool results is tool.
+// message returns the message of r. A user's row with tool results has the role tool.
 func (r *row) message() transcript.Message {
 	m := transcript.Message{
 		ID: cmp.Or(r.reply, r.uuid), Role: transcript.Role(r.kind), Parts: r.parts,
@@ -63,7 +63,7 @@ func (r *row) answered() (ids []string) {
 	return ids
 }
 
-// A rowReader reads rows, each in one pass. What it returns shares memory with them.
+// A rowReader reads each row in one pass. The values it returns share memory with the row.
 type rowReader struct {
 	rawjson.Reader
 
@@ -74,7 +74,7 @@ func newRowReader() *rowReader {
 	return &rowReader{Reader: rawjson.Reader{Shared: true, Twins: true}}
 }
 
-// row reads the row of an item. An error says that it is no object in JSON.
+// row reads a line as the row of an item. It fails if text is not a JSON object.
 func (d *rowReader) row(item int, text []byte) (row, error) {
 	d.line = text
 	d.Reset(text)
@@ -127,7 +127,7 @@ func (d *rowReader) row(item int, text []byte) (row, error) {
 	return r, err
 }
 
-// text returns a string, and any other value as it is written, null as nothing.
+// text reads a value: the content of a string, "" for null, and the JSON of any other value.
 func (d *rowReader) text() (string, error) {
 	kind := d.Kind()
 	if kind == rawjson.String {
@@ -140,13 +140,14 @@ func (d *rowReader) text() (string, error) {
 	return view(raw), err
 }
 
-// raw passes over a value and returns how it is written.
+// raw skips a value and returns its JSON.
 func (d *rowReader) raw() ([]byte, error) {
 	span, err := d.Skip()
 	return span.Of(d.line), err
 }
 
-// bool returns whether a value is true, or another way of saying so.
+// bool reads a value and reports whether it is true, or a string
+// that strconv.ParseBool takes for true.
 func (d *rowReader) bool() (bool, error) {
 	text, err := d.text()
 	yes, _ := strconv.ParseBool(strings.ToLower(text))
@@ -174,7 +175,7 @@ func (d *rowReader) message() (id string, parts []transcript.Part, err error) {
 	return id, parts, err
 }
 
-// content reads what a message or the result of a tool has: parts, or a text.
+// content reads the content of a message or of a tool result: a list of parts, or a text.
 func (d *rowReader) content() (parts []transcript.Part, err error) {
 	if d.Kind() != rawjson.Array {
 		text, err := d.text()

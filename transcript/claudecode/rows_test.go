@@ -10,8 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A row that has more than thinking stays when the thinking goes, and one that has
-// nothing else goes.
+// Without its thinking, a row with other parts stays, and a row without other parts is dropped.
 func TestReduceThinking(t *testing.T) {
 	const thought = `{"type":"thinking","thinking":"hm","signature":"c2ln"}`
 	const hidden = `{"type":"redacted_thinking","data":"eA=="}`
@@ -40,8 +39,8 @@ func TestReduceThinking(t *testing.T) {
 	}
 }
 
-// The new text of a result takes the place of the old one, wherever that is, and of
-// no other's; what the row has of it besides goes.
+// The new text of a result replaces its old content, and no other result's. The copy of the
+// result in toolUseResult becomes null.
 func TestReduceResults(t *testing.T) {
 	en := &transcript.Entry{Replaced: map[string]string{"t1": "<new>", "t3": "<more>"}}
 	for _, tt := range []struct{ raw, want string }{
@@ -57,8 +56,8 @@ func TestReduceResults(t *testing.T) {
 	}
 }
 
-// Times rise: one that is before that of the row above it is raised to that, and no
-// other is touched.
+// Times rise: a row's time before that of the preceding row is raised to it; other times
+// stay.
 func TestTimesRise(t *testing.T) {
 	row := func(id, parent, stamp, text string) string {
 		p := "null"
@@ -90,8 +89,7 @@ func TestTimesRise(t *testing.T) {
 	}
 }
 
-// What the format cannot carry is reported: each thing once, where it was, and how
-// large it is.
+// Each part that the format cannot hold is reported once, with its message and size.
 func TestLossesAreReported(t *testing.T) {
 	s := &transcript.Session{Format: "openai", Messages: []transcript.Message{
 		{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("be kind")}},

@@ -14,21 +14,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, after which the
-// agent names the file.
+// IsSessionID implements [transcript.Resumed]: ids are UUIDs in lower case, which the agent
+// uses as file names.
 func (format) IsSessionID(id transcript.SessionID) bool {
 	return text.IsUUID(string(id))
 }
 
-// SessionOf returns the session that a file with a name is of.
+// SessionOf returns the id of the session in a file with this name.
 func (format) SessionOf(name string) transcript.SessionID {
 	return transcript.SessionID(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
-// renew returns the rows of a session as those of a new one, with all that stands
-// between its messages: each row has a new id, which follows from that of the new
-// session, and whatever refers to a row refers to it by that id. What was said keeps
-// its bytes.
+// renew returns all rows of a session, also those between its messages, as rows of a new
+// session with the id as. Each row gets a new id that depends on as, and references to rows
+// use the new ids. Messages keep their bytes.
 func renew(s *transcript.Session, as string) []byte {
 	renamed := make(map[string]string)
 	for i := range s.Items {
@@ -46,14 +45,14 @@ func renew(s *transcript.Session, as string) []byte {
 	return out.Bytes()
 }
 
-// quoted finds strings that may be ids.
+// quoted matches strings that may be ids.
 var quoted = lazy.Regexp(`"[^"\\]+"`)
 
-// renewRow returns a row with the new ids. What it has of the conversation is not
-// looked into: a text may be an id.
+// renewRow returns a row with the new ids. It does not change the message and the tool
+// result, where a text can equal an id.
 func renewRow(raw []byte, as string, renamed map[string]string) []byte {
 	if !gjson.ValidBytes(raw) {
-		return raw // the agent cannot read it either
+		return raw // the agent cannot read this row either
 	}
 	var cuts []transcript.Cut
 	gjson.ParseBytes(raw).ForEach(func(key, value gjson.Result) bool {

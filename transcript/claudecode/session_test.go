@@ -14,8 +14,8 @@ import (
 
 const fresh = "0b5f2c1e-7d7a-4c3b-9e0f-5a6b7c8d9e0f"
 
-// A window that begins a new session says what the old one says, in rows with ids that
-// nothing else has, and which follow from the new id.
+// A window encoded as a new session has the same messages, in rows with new, unique ids
+// that depend on the new session's id.
 func TestEncodeAsNewSession(t *testing.T) {
 	for name, data := range samples() {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEncodeAsNewSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var old []transcript.Message // with what the provider would refuse mended
+			var old []transcript.Message // messages, after the repairs that the provider's rules need
 			entries, _ := transcript.Repair(transcript.Whole(s).Entries)
 			for i := range entries {
 				old = append(old, entries[i].Message)
@@ -67,8 +67,8 @@ func TestEncodeAsNewSession(t *testing.T) {
 	}
 }
 
-// chain returns the ids of the rows of a session, each of which is new, and refers to
-// rows before it.
+// chain returns the ids of a session's rows. It checks that each id is new, and that each
+// row refers only to rows before it.
 func chain(t *testing.T, data []byte, session string) map[string]bool {
 	t.Helper()
 	ids := make(map[string]bool)
@@ -101,8 +101,8 @@ func chain(t *testing.T, data []byte, session string) map[string]bool {
 	return ids
 }
 
-// What stands between the messages goes along, and nothing that was said is changed,
-// though it be an id.
+// Rows between the messages are written too, and no message changes, even if its text is
+// an id.
 func TestEncodeAsNewSessionKeepsTheRest(t *testing.T) {
 	const rows = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"u1"},"toolUseResult":"u1","timestamp":"2026-01-01T00:00:00.000Z"}
 {"type":"attachment","uuid":"t1","parentUuid":"u1","sessionId":"s","attachment":{"type":"note"}}
@@ -139,7 +139,7 @@ no JSON
 func TestIsSessionID(t *testing.T) {
 	for id, want := range map[string]bool{
 		fresh:                               true,
-		strings.ToUpper(fresh):              false, // names of files may or may not tell the case
+		strings.ToUpper(fresh):              false, // file systems may ignore the case of names
 		"":                                  false,
 		fresh[1:]:                           false,
 		fresh + "0":                         false,

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A tree is the rows of a session by their uuids.
+// A tree holds the rows of a session, linked by uuid and parentUuid.
 type tree struct {
 	rows   []row // in the order of the file
 	at     map[string]int
@@ -35,7 +35,7 @@ func grow(rows []row) *tree {
 	return t
 }
 
-// leaf returns the row at which the conversation ends, or -1.
+// leaf returns the index of the row at which the conversation ends, or -1.
 func (t *tree) leaf() int {
 	best, bestHidden := -1, true
 	for i := range t.rows {
@@ -54,7 +54,7 @@ func (t *tree) leaf() int {
 	return best
 }
 
-// spoken returns the nearest row at or above i that is somebody's words.
+// spoken returns the nearest row at or above i that is a message, or -1.
 func (t *tree) spoken(i int) int {
 	for i := range t.path(i) {
 		if t.rows[i].chat() {
@@ -64,10 +64,10 @@ func (t *tree) spoken(i int) int {
 	return -1
 }
 
-// path returns the rows from i to the root.
+// path yields the rows from i up to the root.
 func (t *tree) path(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for range t.rows { // no path is longer: a cycle ends here
+		for range t.rows { // no path has more rows, so a cycle ends here
 			if i < 0 || !yield(i) {
 				return
 			}
@@ -76,35 +76,35 @@ func (t *tree) path(i int) iter.Seq[int] {
 	}
 }
 
-// A window is the rows of the conversation between two compactions.
+// A window holds the rows of the conversation between two compactions.
 type window struct {
-	rows []int // that are somebody's words, in the order of the file
-	kept kept  // over the compaction that it begins with
+	rows []int // rows of messages, in the order of the file
+	kept kept  // rows kept over the compaction at the window's beginning
 }
 
-// A kept list is the rows that the agent kept over a compaction. They stand behind
-// their anchor.
+// A kept value lists the rows that the agent kept over a compaction. In the conversation
+// they follow the row anchor.
 type kept struct {
-	rows   []int // in the order in which they stand
+	rows   []int // in the order of the conversation
 	place  map[int]int
 	anchor int
 	cut    int // row that marks the compaction
 }
 
-// A walk finds the windows of a session, the newest first.
+// A walk finds the windows of a session, from the newest to the oldest.
 type walk struct {
 	*tree
 
 	session *transcript.Session
-	notes   bool             // rows that are hidden are part of the conversation
-	apart   bool             // see Format
-	replies map[string][]int // rows by message id
-	results map[string][]int // rows by the calls that they answer
-	calls   map[string]int   // rows by the calls that they make; once asked for
+	notes   bool             // hidden rows belong to the conversation
+	apart   bool             // see Format.Apart
+	replies map[string][]int // rows by message id; a reply is removed once its window is known
+	results map[string][]int // rows of results by call id
+	calls   map[string]int   // row of the call by call id; built by callers on first use
 	marks   []int            // rows that mark compactions, in the order of the file
 	taken   []bool           // the row is in a window
-	walked  []int            // how often the path was over a row
-	listed  []int            // how often a row was kept
+	walked  []int            // number of times that the path passed over a row
+	listed  []int            // number of compactions that kept a row
 }
 
 // windows returns the windows of the conversation that ends at leaf, the newest first.
@@ -127,7 +127,7 @@ func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
 		}
 	}
 	var all []window
-	end := len(t.rows) // what marks the compaction behind the window
+	end := len(t.rows) // row that marks the compaction after the window, or the number of rows
 	for at := leaf; at >= 0; {
 		found, root := w.window(at, end)
 		all = append(all, found)
@@ -139,7 +139,7 @@ func (t *tree) windows(leaf int, s *transcript.Session, apart bool) []window {
 	return all
 }
 
-// window returns the window that ends at a row, and the row at which its path begins.
+// window returns the window that ends at row leaf, and the row at which its path begins.
 func (w *walk) window(leaf, end int) (window, int) {
 	found := window{kept: w.keptBefore(end)}
 	member := make(map[int]bool)
@@ -150,7 +150,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 			found.rows = append(found.rows, i)
 		}
 	}
-	reply := func(i int) { // with all of its rows, and their results
+	reply := func(i int) { // adds all rows of the reply and the results of its calls
 		r := &w.rows[i]
 		if r.kind != "assistant" {
 			return
@@ -158,7 +158,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 		rows := []int{i}
 		if r.reply != "" {
 			rows = w.replies[r.reply]
-			delete(w.replies, r.reply) // each reply is looked at once
+			delete(w.replies, r.reply) // visit each reply once
 		}
 		for _, k := range rows {
 			join(k)
@@ -178,7 +178,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 		if _, ok := found.kept.place[i]; ok && w.rows[i].kind == "user" {
 			for _, id := range w.rows[i].answered() {
 				if call, ok := w.callers()[id]; ok {
-					reply(call) // a call and its result are never parted
+					reply(call) // a call and its result stay in the same window
 				}
 			}
 		}
@@ -190,7 +190,7 @@ func (w *walk) window(leaf, end int) (window, int) {
 	return found, root
 }
 
-// callers returns the rows with calls, by the ids of those.
+// callers returns the row of each call, by call id.
 func (w *walk) callers() map[string]int {
 	if w.calls == nil {
 		w.calls = make(map[string]int)
@@ -205,8 +205,8 @@ func (w *walk) callers() map[string]int {
 	return w.calls
 }
 
-// before returns the row at which the window ended that a compaction cut off, given
-// the row at which the window behind it begins, or -1.
+// before returns the last row of the window before the compaction at root, the first row
+// of the following window, or -1 if root begins no compacted window.
 func (w *walk) before(root int) int {
 	r := &w.rows[root]
 	if !r.boundary && !r.summary {
@@ -223,15 +223,15 @@ func (w *walk) before(root int) int {
 	return -1
 }
 
-// keptBefore returns the rows that were kept over the last compaction before a row. A
-// list that names a row that is not there, or that begins nowhere, keeps nothing.
+// keptBefore returns the rows kept over the last compaction before row end. It returns none
+// if the list names a missing row or its anchor is missing.
 func (w *walk) keptBefore(end int) kept {
 	n, _ := slices.BinarySearch(w.marks, end)
 	if n == 0 || w.apart {
 		return kept{}
 	}
 	k := kept{cut: w.marks[n-1], place: make(map[int]int)}
-	w.marks = w.marks[:n-1] // each mark is looked at once
+	w.marks = w.marks[:n-1] // visit each mark once
 	meta := gjson.Get(view(w.session.Items[w.rows[k.cut].item].Raw), "compactMetadata")
 	var anchor string
 	if list := meta.Get("preservedMessages"); list.Exists() {
@@ -261,8 +261,8 @@ func (w *walk) keptBefore(end int) kept {
 	return k
 }
 
-// segment returns the rows of the path from head to tail, which are before cut, or
-// none if there is no such path.
+// segment returns the rows of the path from the ids head to tail, all before row cut, or
+// nil if there is no such path.
 func (w *walk) segment(head, tail string, cut int) []int {
 	first, ok := w.at[head]
 	last, found := w.at[tail]
@@ -283,8 +283,7 @@ func (w *walk) segment(head, tail string, cut int) []int {
 	return nil
 }
 
-// parent returns the parent of a row where the kept rows stand behind their anchor,
-// or -1.
+// parent returns the parent of row i if the kept rows follow their anchor, or -1.
 func (k *kept) parent(t *tree, i int) int {
 	if len(k.rows) == 0 {
 		return t.parent[i]
@@ -300,22 +299,21 @@ func (k *kept) parent(t *tree, i int) int {
 	return t.parent[i]
 }
 
-// order returns the rows of a window in the order in which they stand: that of the
-// file, in which a parent is before its children, with kept rows behind their anchor.
-// The rows of a reply that number their blocks are in the order of those, at the
-// reply's places.
+// order returns the rows of a window in conversation order. This is the order of the file,
+// in which a parent precedes its children, with kept rows moved behind their anchor. Within
+// the places of a reply whose rows have block numbers, the rows are sorted by these numbers.
 func (t *tree) order(w window) []int {
-	from, _ := slices.BinarySearch(w.rows, w.kept.cut)    // 0 if nothing is kept
-	at, _ := slices.BinarySearch(w.rows, w.kept.anchor+1) // behind the anchor
+	from, _ := slices.BinarySearch(w.rows, w.kept.cut)    // 0 if no row is kept
+	at, _ := slices.BinarySearch(w.rows, w.kept.anchor+1) // first row after the anchor
 	at = max(at, from)
 	order := slices.Concat(w.rows[from:at], w.rows[:from], w.rows[at:])
-	places := make(map[string][]int) // message id → places in order
+	places := make(map[string][]int) // message id → its indexes in order
 	for n, i := range order {
 		if r := &t.rows[i]; r.reply != "" && r.block >= 0 {
 			places[r.reply] = append(places[r.reply], n)
 		}
 	}
-	for _, at := range places { // disjoint sets of places: their order is indifferent
+	for _, at := range places { // sets of places are disjoint, so map order does not matter
 		rows := make([]int, len(at))
 		for k, p := range at {
 			rows[k] = order[p]
@@ -328,7 +326,7 @@ func (t *tree) order(w window) []int {
 	return order
 }
 
-// branches lists what of the conversation's rows is in no window.
+// branches lists the messages that are in no window, as branches.
 func (t *tree) branches(shown []bool) []transcript.Branch {
 	top := make(map[int]int) // top row of a branch → index in found
 	var found []transcript.Branch

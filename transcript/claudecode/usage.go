@@ -9,24 +9,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// sent returns how many tokens the newest request had that was answered, by the usage
-// that the provider reports with a reply, or 0 if no row has any. Where the client
-// cached a part of a request, that part is counted apart.
+// sent returns the tokens of the newest request that was answered, as the provider reports
+// them with the reply, or 0 if no row has usage. It adds the tokens read from and written to
+// the cache, which the provider reports separately.
 func (t *tree) sent(s *transcript.Session) int64 {
 	for i := len(t.rows) - 1; i >= 0; i-- {
 		r := &t.rows[i]
 		if r.kind != "assistant" || r.hidden {
 			continue
 		}
-		if n := promptOf(reading(gjson.Get(view(s.Items[r.item].Raw), "message.usage"))); n > 0 { // a row that the client or Carrel made has none
+		if n := promptOf(reading(gjson.Get(view(s.Items[r.item].Raw), "message.usage"))); n > 0 { // rows made by the client or Carrel have no usage
 			return n
 		}
 	}
 	return 0
 }
 
-// reading returns the tokens of what the provider reports with a reply. Where it does not
-// say for how long it keeps what was written, that is five minutes.
+// reading returns the token counts in the usage of a reply. Cache writes without a lifetime
+// count as writes for five minutes.
 func reading(usage gjson.Result) transcript.Receipt {
 	n := func(path string) int64 { return max(0, usage.Get(path).Int()) }
 	written, hour := n("cache_creation_input_tokens"), n("cache_creation.ephemeral_1h_input_tokens")
@@ -39,10 +39,10 @@ func reading(usage gjson.Result) transcript.Receipt {
 
 func promptOf(r transcript.Receipt) int64 { return r.Uncached + r.Read + r.Write5m + r.Write1h }
 
-// Receipts implements [transcript.Metered]. A reply is counted once, however many rows it
-// has, as the row says that has most of it. What the client asks beside the conversation,
-// such as a title or the summary of a compaction, it does not record. Calls of sub-agents
-// are there if their rows are.
+// Receipts implements [transcript.Metered]. A reply in several rows counts once, with the
+// usage of the row that reports most output. The client does not record its requests outside
+// the conversation, such as those for a title or a compaction summary. Calls of sub-agents
+// are included if the file has their rows.
 func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	m := meter{at: make(map[string]int), calls: make(map[string]int)}
 	for i := range s.Items {
@@ -54,14 +54,14 @@ func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 // A meter reads the rows of a session in their order.
 type meter struct {
 	all   []transcript.Receipt
-	calls map[string]int // indexes in all by message id
-	at    map[string]int // indexes in places by uuid
+	calls map[string]int // indexes in all, by message id
+	at    map[string]int // indexes in seen, by uuid
 	seen  []place
 }
 
-// A place is where a row stands in the conversation.
+// A place is the position of a row in the conversation.
 type place struct {
-	call      int // of the newest reply up to there, or -1
+	call      int // the newest reply at or before the row, or -1
 	compacted bool
 	said      time.Time
 }
@@ -82,10 +82,10 @@ func (m *meter) row(raw string) {
 	case f[4].String() == "compact_boundary" && cut:
 		here.call, here.compacted = m.seen[before].call, true
 	case f[4].String() == "compact_boundary", f[2].String() != "" && !f[6].Bool():
-		here.call = m.newest() // what stood before is not in the file
+		here.call = m.newest() // the rows before it are not in the file
 		here.compacted = f[2].String() == ""
 	}
-	when, _ := time.Parse(time.RFC3339, f[5].String()) // zero if there is none
+	when, _ := time.Parse(time.RFC3339, f[5].String()) // zero if the row has no time
 	if kind == "assistant" {
 		m.reply(raw, &here, when, f[6].Bool())
 	}
@@ -96,7 +96,7 @@ func (m *meter) row(raw string) {
 	m.seen = append(m.seen, here)
 }
 
-// newest returns the newest reply that is no sub-agent's, or -1.
+// newest returns the index of the newest reply of the conversation itself, or -1.
 func (m *meter) newest() int {
 	for i, r := range slices.Backward(m.all) {
 		if !r.Side {
@@ -106,7 +106,7 @@ func (m *meter) newest() int {
 	return -1
 }
 
-// reply reads a row of a reply, and says that the conversation has it from there on.
+// reply reads the usage of a row of a reply, and sets here.call to that reply.
 func (m *meter) reply(raw string, here *place, when time.Time, side bool) {
 	f := gjson.GetMany(raw, "message.id", "message.model", "message.usage", "requestId")
 	id := f[0].String()
@@ -122,7 +122,7 @@ func (m *meter) reply(raw string, here *place, when time.Time, side bool) {
 		return
 	}
 	if promptOf(r) == 0 {
-		return // the client's own words
+		return // a message by the client itself
 	}
 	r.ID, r.Model, r.Begun, r.Ended, r.Side = id, f[1].String(), here.said, when, side
 	r.After, r.Compacted = here.call, here.compacted

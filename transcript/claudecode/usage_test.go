@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// usageRows is a session whose second reply has two rows, whose third was rewound, which was
-// then compacted, and which asked a sub-agent.
+// usageRows is a session with five cases: a reply in two rows, a rewound reply, a compaction,
+// a reply after it, and a sub-agent.
 const usageRows = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-03-01T12:00:00Z","message":{"role":"user","content":"begin"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","timestamp":"2026-03-01T12:00:09Z","message":{"id":"m1","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"one"}],"usage":{"input_tokens":3,"cache_creation_input_tokens":900,"cache_creation":{"ephemeral_5m_input_tokens":400,"ephemeral_1h_input_tokens":500},"cache_read_input_tokens":7,"output_tokens":11}}}
 {"type":"user","uuid":"u2","parentUuid":"a1","sessionId":"s","timestamp":"2026-03-01T12:01:00Z","message":{"role":"user","content":"go on"}}

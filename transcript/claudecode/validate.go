@@ -9,10 +9,10 @@ import (
 )
 
 // Validate implements [transcript.Format]. It checks the conversation that the
-// agent would send when it resumes: rules X1 (every call has exactly one
-// result, and it follows), X7 (a user speaks first, no text is empty) and A16
-// (no call id twice), A6 (calls of the provider's tools stand with their results). Calls of
-// the last reply may be open.
+// agent would send when it resumes, by the rules X1 (every call has exactly one
+// result, which follows it), X7 (the first message is a user's, no text is empty), A16
+// (call ids are unique) and A6 (calls of the provider's tools and their results stand in
+// one reply). Calls of the last reply may lack results.
 func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	s, err := f.Decode("", data)
 	if err != nil {
@@ -21,14 +21,14 @@ func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	return check(s.Messages), nil
 }
 
-// check validates a conversation in Anthropic's terms.
+// check validates a conversation by the rules of Anthropic's API.
 func check(msgs []transcript.Message) []transcript.Violation {
 	var found []transcript.Violation
 	report := func(rule string, i int, format string, args ...any) {
 		found = append(found, transcript.Violation{Rule: rule, Message: i, Text: fmt.Sprintf(format, args...)})
 	}
 	called := make(map[string]bool)
-	var open []string // calls that wait for their results
+	var open []string // ids of calls without a result so far
 	for i := range msgs {
 		m := &msgs[i]
 		if i == 0 && m.Role != transcript.RoleUser {
@@ -64,10 +64,10 @@ func check(msgs []transcript.Message) []transcript.Violation {
 	return append(found, checkServerTools(msgs)...)
 }
 
-// checkServerTools is rule A6: calls and results of the provider's own tools stand in one
-// reply. A conversation may end in a call.
+// checkServerTools checks rule A6: calls and results of the provider's own tools stand in one
+// reply. The conversation may end with a call that has no result yet.
 func checkServerTools(msgs []transcript.Message) (found []transcript.Violation) {
-	waits := make(map[string]int) // messages of calls, by id
+	waits := make(map[string]int) // index of the message with each call, by call id
 	report := func(i int, format string, args ...any) {
 		found = append(found, transcript.Violation{Rule: "A6", Message: i, Text: fmt.Sprintf(format, args...)})
 	}
