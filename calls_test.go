@@ -270,8 +270,8 @@ func TestRewritesAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, b.rewrites(id)); diff != "" {
 		t.Errorf("rewrites after one took the place of another (-want +got):\n%s", diff)
 	}
-	if _, err := b.Undo(t.Context(), scope, &carrel.UndoRequest{Session: id, Op: op}); !errors.Is(err, carrel.ErrPolicy) || !strings.Contains(err.Error(), "what was sent") {
-		t.Errorf("to undo what was sent: %v, want that it stays", err)
+	if _, err := b.Undo(t.Context(), scope, &carrel.UndoRequest{Session: id, Op: op}); !errors.Is(err, carrel.ErrPolicy) || !strings.Contains(err.Error(), "bytes sent to a model") {
+		t.Errorf("Undo of a rewrite: %v, want a refusal", err)
 	}
 	for name, tt := range map[string]struct{ err, want error }{
 		"no chain":      {keep(carrel.Rewrite{Kind: store.RewriteHead, Messages: 1, Data: []byte("[]")}), carrel.ErrRequest},
