@@ -12,8 +12,8 @@ import (
 
 // An Invoice is a provider's charge for one request.
 type Invoice struct {
-	Begun time.Time // when it was sent, or zero if unknown
-	Ended time.Time // when its answer was complete, or zero if unknown
+	Begun time.Time // when the request was sent; zero if unknown
+	Ended time.Time // when the answer was complete; zero if unknown
 	Model string
 	Spend
 
@@ -22,23 +22,23 @@ type Invoice struct {
 	// previous call.
 	After int
 
-	Compacted bool          // since that call, the client compacted its history
-	Edited    bool          // since that call, a message that was sent was changed or left out
-	Frame     digest.Digest // digest of tools and system text, or zero if unknown
-	Cut       bool          // since that call, Carrel made the window smaller
-	Managed   bool          // Carrel decided what was sent
-	Would     *Estimated    // estimate of the managed prompt, or nil
+	Compacted bool          // since call After, the client compacted its history
+	Edited    bool          // since call After, a sent message was changed or left out
+	Frame     digest.Digest // digest of tools and system text; zero if unknown
+	Cut       bool          // since call After, Carrel made the window smaller
+	Managed   bool          // Carrel made the prompt
+	Would     *Estimated    // estimate of the prompt that Carrel would have made, or nil
 }
 
-// A Cause says why a prompt that had been kept was not read.
+// A Cause is the reason why a cached prefix of a prompt was not read from the cache.
 type Cause string
 
-// The causes of a break, in the order in which they are looked for.
+// The causes of a break. If several apply, the first of them in this order counts.
 const (
-	CauseModel   Cause = "model"      // another model was asked
+	CauseModel   Cause = "model"      // the call is to another model
 	CauseCompact Cause = "compaction" // the client compacted its history
 	CauseFrame   Cause = "frame"      // tools or system text changed
-	CauseEdited  Cause = "edited"     // a message that was sent was changed or left out
+	CauseEdited  Cause = "edited"     // a message sent before was changed or left out
 	CauseExpired Cause = "expired"    // the call came after the cache entry had expired
 	CauseEpoch   Cause = "epoch"      // Carrel made the window smaller
 	CauseUnknown Cause = "unknown"    // no other cause is recorded: tools or system text may have changed, or the provider dropped the entry
@@ -58,14 +58,14 @@ func (c Cause) By() string {
 	return "unknown"
 }
 
-// A Break is a call that could have read more than it did.
+// A Break is a call that could have read more of its prompt from the cache than it did.
 type Break struct {
 	Call  int           `json:"call"`        // index of the call, from 0
-	Cause Cause         `json:"cause"`       // why it could not
+	Cause Cause         `json:"cause"`       // why the call read less
 	By    string        `json:"by"`          // author of the cause: client, carrel, time or unknown
 	At    time.Time     `json:"at,omitzero"` // when the call began, if that is recorded
 	Idle  time.Duration `json:"idle"`        // since the call before began, in nanoseconds; 0 if that is not recorded
-	Model string        `json:"model"`       // that was asked
+	Model string        `json:"model"`       // model of the call
 	Lost  token.Count   `json:"lost"`        // cached tokens that were in the prompt again but not read from the cache
 	Gone  token.Count   `json:"gone"`        // cached tokens that were not in the prompt again
 	Extra Money         `json:"extra"`       // cost of Lost above reading it; 0 without known prices
@@ -84,8 +84,8 @@ type Bill struct {
 	Causes   []CauseSum `json:"causes"`   // cost of the misses by cause, the most expensive first
 }
 
-// slack is how much less than all may be read without being a break: providers round, and
-// clients move small notes about.
+// slack is the number of cached tokens that a call may fail to read without being a break:
+// providers round, and clients move small notes.
 const slack token.Count = 1024
 
 // Bill returns the cost of calls by part, and the cache misses with their
@@ -116,8 +116,8 @@ func (t *Table) Bill(calls []Invoice) *Bill {
 	return b
 }
 
-// breakOf returns the break that a call shows, if it shows one. m is nil if nothing is
-// known of its model.
+// breakOf returns the break at call i, and whether there is one. m is the tariff of its model,
+// or nil if the model is unknown.
 func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 	c := &calls[i]
 	if c.After < 0 || c.After >= i || m == nil {
@@ -125,7 +125,7 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 	}
 	before := &calls[c.After]
 	kept := before.Read + before.Written()
-	if m.FreeWrite { // what is kept is reported like any input
+	if m.FreeWrite { // cached tokens are reported as uncached input
 		kept = before.Prompt()
 	}
 	missed := kept - c.Read
@@ -161,8 +161,9 @@ func breakOf(calls []Invoice, i int, m *Tariff) (Break, bool) {
 	return b, true
 }
 
-// extra returns what so many tokens of the prompt of a call cost above reading them. They
-// are of what it wrote, in the shares of both lifetimes, and beyond that of the rest.
+// extra returns the cost of lost tokens of the prompt of c minus the cost of reading them.
+// They count as written tokens, split between both lifetimes like all written tokens of the
+// call, and beyond the written tokens as uncached.
 func (m *Tariff) extra(c *Invoice, lost token.Count) Money {
 	written := min(lost, c.Written())
 	short := written
@@ -173,7 +174,7 @@ func (m *Tariff) extra(c *Invoice, lost token.Count) Money {
 	return m.Charge(u).Total() - m.Charge(Spend{Read: lost}).Total()
 }
 
-// causes returns what breaks cost, by cause, the dearest first.
+// causes returns the sums of breaks by cause, the most expensive first.
 func causes(breaks []Break) []CauseSum {
 	sums := make(map[Cause]CauseSum)
 	for _, k := range breaks {
@@ -191,7 +192,7 @@ func causes(breaks []Break) []CauseSum {
 type CauseSum struct {
 	Cause  Cause       `json:"cause"`  // cause of the cache misses
 	By     string      `json:"by"`     // author of the cause: client, carrel, time or unknown
-	Breaks int         `json:"breaks"` // calls that it made read less
-	Lost   token.Count `json:"lost"`   // tokens that had been kept and were sent anew
-	Extra  Money       `json:"extra"`  // cost above reading
+	Breaks int         `json:"breaks"` // calls that read less for this cause
+	Lost   token.Count `json:"lost"`   // cached tokens that were sent again but not read from the cache
+	Extra  Money       `json:"extra"`  // cost of Lost above reading it
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Link is a block of a prompt; a breakpoint may stand after it.
+// A Link is a block of a prompt; a breakpoint may follow it.
 type Link struct {
-	Digest digest.Digest // of its bytes, without its marks
+	Digest digest.Digest // of its bytes, without breakpoints
 	Tokens token.Count
 }
 
 // A Breakpoint asks the provider to cache everything before it.
 type Breakpoint struct {
-	After int  // index of the link that it stands behind
-	Long  bool // for the long lifetime
+	After int  // index of the link before the breakpoint
+	Long  bool // request the long lifetime
 }
 
 // A Submission is the prompt of a call.
@@ -24,39 +24,40 @@ type Submission struct {
 	At    time.Time
 	Model string       // models do not share caches
 	Links []Link       // in the order of the prompt: tools, system, messages
-	Marks []Breakpoint // by rising After, those for the long lifetime first; none where the provider sets them itself
+	Marks []Breakpoint // by rising After, those for the long lifetime first; none if the provider sets them itself
 }
 
-// A Cache is a model of the cache that a provider has for one account. It does what the
-// vendors document: it finds the longest prefix that it has by looking back a number of
-// blocks from each breakpoint, keeps what stands before each breakpoint unless that is
-// shorter than the minimum, and forgets what was not used for its lifetime. An automatic
-// cache keeps every prefix.
+// A Cache is a model of the cache that a provider has for one account. It follows the
+// vendors' documentation: it finds the longest cached prefix by looking back a number of
+// blocks from each breakpoint, caches the prefix before each breakpoint unless it is shorter
+// than the minimum, and drops a prefix that was not used for its lifetime. An automatic cache
+// caches every prefix.
 //
-// What it does not know: a provider may forget earlier, a prefix can be read only when the
-// first answer to it has begun, and a request may be sent to a machine that does not have
-// it. So a real cache reads at most as much. A Cache is not safe for concurrent use.
+// A real cache may read less than the model, never more: a provider may drop a prefix
+// earlier, a prefix can be read only after the first answer to it has begun, and a request
+// may be sent to a machine without the prefix. A Cache is not safe for concurrent use.
 type Cache struct {
 	rules   Rules
 	entries map[digest.Digest]entry
 }
 
-// An entry is a prefix that is kept.
+// An entry is a cached prefix.
 type entry struct {
 	until time.Time
 	long  bool
 }
 
-// NewCache returns an empty cache with some rules.
+// NewCache returns an empty cache with the rules r.
 func NewCache(r Rules) *Cache { return &Cache{rules: r, entries: make(map[digest.Digest]entry)} }
 
-// Send says what of a prompt is read, written and neither, and keeps it. Prompts are given
-// in the order of their times. The parts sum to the tokens of the links; the output is 0.
-// Marks beyond the number that the rules allow, and marks behind no link, are left out.
+// Send caches a prompt, and returns how many of its tokens are read, written and neither.
+// Prompts must be sent in the order of their times. The parts sum to the tokens of the links;
+// the output is 0. Breakpoints beyond the number that the rules allow, and those without a
+// link before them, are ignored.
 func (c *Cache) Send(p *Submission) Spend {
 	prefixes := chain(p)
 	marks := c.marks(p)
-	hit := -1 // the last link of the longest prefix that is kept
+	hit := -1 // index of the last link of the longest cached prefix
 	for _, m := range marks {
 		if at := c.find(prefixes, m.After, p.At); at >= 0 {
 			hit = max(hit, at)
@@ -92,13 +93,14 @@ func (c *Cache) Send(p *Submission) Spend {
 	return u
 }
 
-// A prefix is the beginning of a prompt up to a link, which is included.
+// A prefix is the beginning of a prompt up to and including a link.
 type prefix struct {
 	digest digest.Digest
 	tokens token.Count
 }
 
-// chain returns the prefixes of a prompt.
+// chain returns the prefixes of a prompt, one for each link. The digest of a prefix depends
+// on the model and all links of the prefix.
 func chain(p *Submission) []prefix {
 	prefixes := make([]prefix, len(p.Links))
 	last := prefix{digest: digest.Of([]byte(p.Model))}
@@ -112,7 +114,8 @@ func chain(p *Submission) []prefix {
 	return prefixes
 }
 
-// marks returns the breakpoints of a prompt that count.
+// marks returns the valid breakpoints of a prompt, as many as the rules allow, and for an
+// automatic cache one after the last link.
 func (c *Cache) marks(p *Submission) []Breakpoint {
 	var marks []Breakpoint
 	for _, m := range p.Marks {
@@ -126,8 +129,8 @@ func (c *Cache) marks(p *Submission) []Breakpoint {
 	return marks
 }
 
-// find returns the last link of the longest prefix that is kept and ends at a
-// breakpoint or within reach before it, or -1.
+// find returns the index of the last link of the longest cached prefix that ends at link from
+// or at most LookBack links before it, or -1. An automatic cache looks back to the first link.
 func (c *Cache) find(prefixes []prefix, from int, now time.Time) int {
 	reach := c.rules.LookBack
 	if c.rules.Automatic {
@@ -141,14 +144,14 @@ func (c *Cache) find(prefixes []prefix, from int, now time.Time) int {
 	return -1
 }
 
-// refresh begins the lifetime of a prefix anew.
+// refresh restarts the lifetime of a cached prefix.
 func (c *Cache) refresh(d digest.Digest, now time.Time) {
 	e := c.entries[d]
 	e.until = now.Add(c.rules.Lifetime(e.long))
 	c.entries[d] = e
 }
 
-// keep keeps what stands before a breakpoint. An automatic cache keeps every prefix of it.
+// keep caches the prefix before a breakpoint; an automatic cache caches every prefix up to it.
 func (c *Cache) keep(prefixes []prefix, m Breakpoint, now time.Time) {
 	from := m.After
 	if c.rules.Automatic {

@@ -1,14 +1,16 @@
-// Package economy reckons with what providers charge for prompts, and with the caches that
-// make most of a prompt cheap.
+// Package economy computes the costs of calls from the prices of providers and the rules of
+// their prompt caches.
 //
-// A provider keeps the beginning of a prompt for some minutes. A call that begins with the
-// same bytes reads it for a fraction of the price; what is new is written for somewhat more
-// than the price. So a window may grow at its end for little money, and an edit in its
-// middle makes all behind it be written again. The package answers four questions:
+// A provider caches the beginning of a prompt for some minutes. A call that begins with the
+// same bytes reads them for a fraction of the price; new bytes are written to the cache for
+// somewhat more than the price. So a window grows at its end for little money, but after an
+// edit in the middle everything behind the edit is written again. The package answers four
+// questions:
 //
-//   - What does a model cost, and what are the rules of its cache? [Published] has what
-//     vendors publish, and [Table.With] puts rows of a user's before it.
-//   - What of a call is read, written and neither? A [Cache] is given the calls in order.
+//   - What does a model cost, and what are the rules of its cache? [Published] has the
+//     prices of the vendors, and [Table.With] puts rows of the user before them.
+//   - How many tokens of a call are read, written and neither? A [Cache] is given the calls
+//     in order.
 //   - After how many calls does an edit pay? [Rules.Payback], and [Remaining] for how many
 //     calls a session may still have.
 //   - What did calls cost, by cause? [Table.Bill].
@@ -53,8 +55,8 @@ func (m Money) String() string {
 // A Rate is the price of a million tokens, in millionths of a US dollar.
 type Rate int64
 
-// ParseRate reads the price of a million tokens in dollars, such as "3" or "0.075". It has
-// at most six decimals and is at most a million dollars.
+// ParseRate parses the price of a million tokens in dollars, such as "3" or "0.075". It fails
+// if the price has more than six decimals or is above a million dollars.
 func ParseRate(s string) (Rate, error) {
 	whole, decimals, dotted := strings.Cut(strings.TrimSpace(s), ".")
 	if whole == "" || len(whole) > 7 || len(decimals) > 6 || dotted && decimals == "" {
@@ -74,7 +76,7 @@ func ParseRate(s string) (Rate, error) {
 }
 
 func noRate(s string) error {
-	return fmt.Errorf(`%q is no price: write dollars for a million tokens, such as "3" or "0.075"`, s)
+	return fmt.Errorf(`%q is not a price: write dollars for a million tokens, such as "3" or "0.075"`, s)
 }
 
 // String returns r in dollars, such as "0.075", as [ParseRate] reads it.
@@ -96,9 +98,9 @@ func (r Rate) Times(multiple ratio.Ratio) Rate {
 // not overlap.
 type Spend struct {
 	Uncached token.Count `json:"uncached"` // prompt tokens neither read from the cache nor written to it
-	Read     token.Count `json:"read"`     // of the prompt, from the cache
-	Write5m  token.Count `json:"write_5m"` // of the prompt, to the cache, for its short lifetime
-	Write1h  token.Count `json:"write_1h"` // of the prompt, to the cache, for its long lifetime
+	Read     token.Count `json:"read"`     // prompt tokens read from the cache
+	Write5m  token.Count `json:"write_5m"` // prompt tokens written to the cache for its short lifetime
+	Write1h  token.Count `json:"write_1h"` // prompt tokens written to the cache for its long lifetime
 	Output   token.Count `json:"output"`
 }
 

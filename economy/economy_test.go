@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// The file is read at its first use, and a mistake in it would stop a program.
+// prices.json is parsed at its first use; a mistake in it would panic.
 func TestPricesAreRead(t *testing.T) {
 	table, err := parse(prices)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestFind(t *testing.T) {
 		{"anthropic/claude-opus-4.5", "claude-opus-4-5"},
 		{"claude-opus-4-6[1m]", "claude-opus-4-6"},
 		{"claude-opus-4-20250514", "claude-opus-4"},
-		{"claude-opus-4-7", "claude-*"}, // no row says what it costs
+		{"claude-opus-4-7", "claude-*"}, // no row has its price
 		{"claude-fable-5-1", "claude-fable-5-1"},
 		{"gpt-4o-2024-08-06", "gpt-4o"},
 		{"gpt-4o-2024-05-13", "gpt-4o-2024-05-13"}, // it costs twice as much
@@ -92,7 +92,7 @@ func TestMoneyIsWritten(t *testing.T) {
 	}
 }
 
-// A call of Claude Opus 4.5 at its list prices, reckoned by hand: 1,000 tokens at $5, 2,000
+// A call of Claude Opus 4.5 at its list prices, computed by hand: 1,000 tokens at $5, 2,000
 // at $6.25, 4,000 at $10, 100,000 at $0.50 and 500 at $25 for a million.
 func TestCharge(t *testing.T) {
 	m, _ := Published().Find("claude-opus-4-5")
@@ -106,7 +106,8 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// The multiples of the vendors' documentation, with as much behind the edit as it removes.
+// The multiples of the vendors' documentation, for edits that remove as many tokens as are
+// behind them.
 func TestPayback(t *testing.T) {
 	row := func(model string) *Rules {
 		m, ok := Published().Find(model)
@@ -138,7 +139,7 @@ func TestPayback(t *testing.T) {
 	}
 }
 
-// An edit saves nothing before its payback, and something from then on.
+// An edit saves nothing before its payback, and something from that call on.
 func TestPaybackIsWhereSavingBegins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &Rules{
@@ -174,12 +175,12 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// text returns a link of a name.
+// text returns a link whose digest is that of a name.
 func text(name string, tokens token.Count) Link {
 	return Link{Digest: digest.Of([]byte(name)), Tokens: tokens}
 }
 
-// draw returns links that are like no others.
+// draw returns links with digests that occur nowhere else.
 func draw(t *rapid.T, what string, least int) []Link {
 	sizes := rapid.SliceOfN(rapid.IntRange(1, 5000), least, 15).Draw(t, what)
 	var all []Link
@@ -229,7 +230,7 @@ func TestCachePartsSumToThePrompt(t *testing.T) {
 	})
 }
 
-// A prompt that only grows, within the lifetime, is read but for what is new.
+// If a prompt only grows, within the lifetime, all of it but the new links is read.
 func TestCacheReadsWhatIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := rulesOf(t)
@@ -248,7 +249,7 @@ func TestCacheReadsWhatIsKept(t *testing.T) {
 	})
 }
 
-// An edit loses all that is behind it, and nothing before it where a prefix is kept.
+// After an edit, everything behind it is written again, and a cached prefix before it is read.
 func TestCacheLosesWhatIsBehindAnEdit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCache(rulesOf(t))
@@ -265,8 +266,8 @@ func TestCacheLosesWhatIsBehindAnEdit(t *testing.T) {
 	})
 }
 
-// Where the breakpoints of a call stand does not matter for what it reads, as long as what
-// was kept is within reach of one.
+// The positions of the breakpoints do not change the read tokens as long as the cached prefix
+// is within LookBack of a breakpoint.
 func TestCacheMarksMayMove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := rulesOf(t)
@@ -297,7 +298,7 @@ func TestCacheForgets(t *testing.T) {
 	}{
 		{0, Spend{Write5m: 5000}},
 		{4, Spend{Read: 5000}},
-		{8, Spend{Read: 5000}}, // the read at 4 began the lifetime anew
+		{8, Spend{Read: 5000}}, // the read at 4 restarted the lifetime
 		{13, Spend{Write5m: 5000}},
 	} {
 		if got := c.Send(at(tt.minute, false)); got != tt.want {
@@ -374,7 +375,7 @@ func TestBill(t *testing.T) {
 	}
 	want := []brk{
 		{2, CauseExpired, 30_000, 172_500_000}, // at $6.25 in place of $0.50
-		{3, CauseCompact, 2_000, 11_500_000},   // what it wrote; the rest of 21,000 is gone
+		{3, CauseCompact, 2_000, 11_500_000},   // the written tokens; the rest of 21,000 is gone
 		{4, CauseUnknown, 12_000, 54_000_000},  // at $5 in place of $0.50
 		{5, CauseModel, 31_000, 106_950_000},   // at $3.75 in place of $0.30
 	}
@@ -389,8 +390,8 @@ func TestBill(t *testing.T) {
 	}
 }
 
-// The parts of a bill are what the calls cost one by one, and no break costs more than was
-// paid for what was not read.
+// A bill is the sum of the costs of its calls, and no break costs more than its call paid for
+// the tokens that were not read.
 func TestBillSumsToItsCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := func(what string) token.Count { return token.Count(rapid.IntRange(0, 100_000).Draw(t, what)) }
@@ -419,8 +420,8 @@ func TestBillSumsToItsCalls(t *testing.T) {
 	})
 }
 
-// A law that no prompt reaches changes nothing, and a prompt that it makes smaller costs less
-// in all calls that follow.
+// A law whose limit no prompt reaches changes nothing, and a prompt that it cuts is cheaper in
+// all later calls.
 func TestManaged(t *testing.T) {
 	var calls []Invoice
 	size := token.Count(20_000)
@@ -448,7 +449,7 @@ func TestManaged(t *testing.T) {
 		t.Errorf("with lookups it costs %v, want more than %v", g.Charge.Total(), f.Charge.Total())
 	}
 
-	calls[10].Begun = calls[10].Begun.Add(time.Hour) // and cold, for once
+	calls[10].Begun = calls[10].Begun.Add(time.Hour) // the cache expires before this call
 	calls[10].Spend = Spend{Write5m: calls[10].Prompt(), Output: 100}
 	for i := 11; i < len(calls); i++ {
 		calls[i].Begun = calls[i].Begun.Add(time.Hour)

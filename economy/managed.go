@@ -5,23 +5,24 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Law has the assumptions of [Table.Managed] about windows.
+// A Law has the assumptions of [Table.Managed] about the windows that Carrel makes.
 type Law struct {
 	Window  token.Count // of the model
 	Full    ratio.Ratio // share of Window above which a prompt is made smaller
 	Target  ratio.Ratio // share of Window after a cut; a cold prompt above it is cut, too
 	Lookups int         // additional calls after each cut, in which the model looks up removed text
-	Stays   ratio.Ratio // share of the text estimated as removed that is sent nevertheless
+	Stays   ratio.Ratio // share of the removed tokens of an [Estimated] that would be sent after all
 }
 
-// An Estimated is the estimate of a managed prompt, made when the call was sent.
+// An Estimated is the estimate of the prompt that Carrel would have made, recorded when the
+// call was sent.
 type Estimated struct {
 	Prompt token.Count // tokens of the prompt, by the provider's count
 	Frame  token.Count // part of Prompt for system text and tools, which a cut keeps
-	Cut    bool        // the window was made smaller for it
+	Cut    bool        // Carrel would have made the window smaller at this call
 }
 
-// The size of a call that looks something up, in tokens.
+// The sizes of a call that looks up removed text and of its result, in tokens.
 const (
 	lookupOutput token.Count = 200
 	lookupResult token.Count = 2000
@@ -33,12 +34,14 @@ type Forecast struct {
 	Charge Charge // of calls with a known price
 }
 
-// Managed estimates the cost of calls if their windows had been made smaller: by
-// [Invoice.Would] where it is set, and otherwise by a law, from the charges alone. Managed
-// calls count with their real cost. It assumes that the model says and does the same, and that
-// removed text is missing from all later prompts until the client compacts. A warm window that
-// is cut is written anew, except its frame or, by a law, as much as the first prompt of its
-// conversation had. It is no promise.
+// Managed estimates the cost of calls if Carrel had made their windows smaller: as in
+// [Invoice.Would] if it is set, and otherwise by law and the charges alone. Calls with
+// [Invoice.Managed] count with their real cost.
+//
+// It assumes that the model's answers stay the same, and that removed text is missing from all
+// later prompts until the client compacts. If a warm window is cut, all of it is written to
+// the cache again except a fixed beginning: the frame of [Invoice.Would] or, without it, as
+// many tokens as the smallest prompt of the conversation so far.
 func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 	var f Forecast
 	target := token.Count(law.Target.Scale(int64(law.Window)))
@@ -74,14 +77,14 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 			cut = size > to && (size > full || cold)
 		}
 		spend := without(c.Spend, removed[i], broken)
-		if c.Would != nil && !c.Managed { // what is new left before it was sent
+		if c.Would != nil && !c.Managed { // newly removed tokens were never cached: subtract them from writes first
 			spend = without(without(c.Spend, min(removed[i], c.Prompt()-to), broken), max(size-to, 0), true)
 			removed[i] = c.Prompt() - to
 		}
 		if cut {
 			f.Epochs++
 			removed[i] = c.Prompt() - to
-			spend = m.anew(c.Spend, to, fixed[i], cold)
+			spend = m.rewritten(c.Spend, to, fixed[i], cold)
 			look := Spend{Read: to, Output: lookupOutput}
 			for range law.Lookups {
 				f.Charge = f.Charge.Plus(m.Charge(look.Plus(m.send(lookupResult, c.Write1h > 0))))
@@ -92,8 +95,9 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 	return f
 }
 
-// without returns what a call had taken with a prompt that is smaller: of one that was
-// read, it read less, and of one that was not, it wrote less.
+// without returns the spend of a call whose prompt is n tokens smaller. It subtracts n from
+// the read tokens first; if broken is set, the cache was missed, and it subtracts n from the
+// written and uncached tokens first.
 func without(s Spend, n token.Count, broken bool) Spend {
 	parts := []*token.Count{&s.Read, &s.Write5m, &s.Write1h, &s.Uncached}
 	if broken {
@@ -106,9 +110,9 @@ func without(s Spend, n token.Count, broken bool) Spend {
 	return s
 }
 
-// anew returns what a call had taken whose prompt was rewritten to a size: but for the
-// fixed beginning of a warm one, all of it is written.
-func (m *Tariff) anew(s Spend, size, fixed token.Count, cold bool) Spend {
+// rewritten returns the spend of a call whose prompt was cut to size tokens. All of them are
+// written, except the fixed beginning if the cache is warm.
+func (m *Tariff) rewritten(s Spend, size, fixed token.Count, cold bool) Spend {
 	u := Spend{Output: s.Output}
 	if !cold {
 		u.Read = min(fixed, s.Read, size)
@@ -116,7 +120,7 @@ func (m *Tariff) anew(s Spend, size, fixed token.Count, cold bool) Spend {
 	return u.Plus(m.send(size-u.Read, s.Write1h > s.Write5m))
 }
 
-// send returns what n tokens are that are sent for the first time.
+// send returns the spend of n tokens that are sent for the first time.
 func (m *Tariff) send(n token.Count, long bool) Spend {
 	switch {
 	case m.FreeWrite:

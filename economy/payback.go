@@ -8,12 +8,12 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An Edit is a change of a prompt that was sent before.
+// An Edit is a change that makes a prompt smaller that was sent before.
 type Edit struct {
-	Removed token.Count // by how much the prompt becomes smaller
-	Behind  token.Count // part of the remaining tokens that is behind the first changed byte and was sent before
-	Warm    bool        // the provider still keeps the prompt: see [Rules.Warm]
-	Long    bool        // it is kept for the long lifetime
+	Removed token.Count // number of removed tokens
+	Behind  token.Count // number of remaining tokens after the first changed byte that were sent before
+	Warm    bool        // the prompt is still cached: see [Rules.Warm]
+	Long    bool        // the prompt is cached for the long lifetime
 }
 
 // Never is the payback of an edit that does not pay.
@@ -58,13 +58,15 @@ func (r *Rules) Saved(e Edit, calls int) token.Count {
 	return token.Count(n.Scale(int64(e.Removed)) - (w - read).Scale(int64(e.Behind)))
 }
 
-// typical is how many calls a session still has if nothing else is known of it. It is
-// measured on 64 sessions of Claude Code, of two projects, with 6 to 130 calls: of those
-// that had reached 5, 10, 20, 30 and 40 calls, the median had 19, 19, 18, 21 and 20 more.
-// How far a session has come says nothing of how far it will go.
+// typical is the expected number of further calls of a session without data of earlier
+// sessions. It was measured on 64 sessions of Claude Code, of two projects, with 6 to 130
+// calls: of the sessions that had reached 5, 10, 20, 30 and 40 calls, the median had 19, 19,
+// 18, 21 and 20 more. So the number of past calls does not predict the number of further
+// calls.
 const typical = 20
 
-// leastPast is how many earlier sessions say more than [typical].
+// leastPast is the number of earlier sessions from which their median is used in place of
+// typical.
 const leastPast = 8
 
 // Remaining returns the expected number of further calls of a session after

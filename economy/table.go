@@ -3,7 +3,6 @@ package economy
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,37 +17,37 @@ import (
 // models, and the rules of its cache.
 type Tariff struct {
 	Name   string // such as "claude-opus-4-5", or "claude-*" for a prefix
-	Input  Rate   // of a prompt's tokens outside of the cache; 0 if it is not known
-	Output Rate   // 0 if it is not known
+	Input  Rate   // price of uncached prompt tokens; 0 if unknown
+	Output Rate   // price of output tokens; 0 if unknown
 	Rules
 
-	Source string // where the row is from: a page, or "settings"
-	Date   string // since when it holds or when it was read, such as "2025-11-24"
+	Source string // origin of the row: the address of a page, or "settings"
+	Date   string // when the row came into force or was read, such as "2025-11-24"
 	Note   string // uncertainties of the row, or empty
 }
 
-// Priced reports whether money can be reckoned with m.
+// Priced reports whether both prices of m are known.
 func (m *Tariff) Priced() bool { return m.Input > 0 && m.Output > 0 }
 
-// Rules say how the cache of a provider works. The multiples are of the input price.
+// Rules are the rules of a provider's cache. Prices are multiples of the input price.
 type Rules struct {
 	Read    ratio.Ratio // price of a token read from the cache
 	Write5m ratio.Ratio // price of a token written for the short lifetime
 	Write1h ratio.Ratio // price of a token written for the long lifetime; 0 if there is none
 
-	Short time.Duration // the short lifetime; each read begins it anew
-	Long  time.Duration // the long lifetime, or 0
+	Short time.Duration // the short lifetime; each read restarts it
+	Long  time.Duration // the long lifetime; 0 if there is none
 
-	Minimum   token.Count // prefixes shorter than that are not kept
-	Marks     int         // at most so many breakpoints in a call; 0 if the provider sets them itself
+	Minimum   token.Count // shorter prefixes are not cached
+	Marks     int         // the most breakpoints in a call; 0 if the provider sets them itself
 	LookBack  int         // number of blocks before a breakpoint that are searched for a cached prefix
-	Automatic bool        // every prefix is kept, without breakpoints
-	Step      token.Count // reads are multiples of it; 0 for no step
+	Automatic bool        // every prefix is cached, without breakpoints
+	Step      token.Count // numbers of read tokens are multiples of Step; 0 for no step
 	FreeWrite bool        // writes are charged and reported like uncached input
 }
 
-// Lifetime returns how long a prefix is kept after its last use: the long lifetime if it
-// was written for that.
+// Lifetime returns how long a prefix stays cached after its last use: the long lifetime if
+// long is set and the rules have one, otherwise the short.
 func (r *Rules) Lifetime(long bool) time.Duration {
 	if long && r.Long > 0 {
 		return r.Long
@@ -57,12 +56,12 @@ func (r *Rules) Lifetime(long bool) time.Duration {
 }
 
 // Warm reports whether a prefix that was last used at the time used is still
-// cached at now. It is false without knowledge of the cache.
+// cached at now. It is false if the lifetime is unknown.
 func (r *Rules) Warm(used, now time.Time, long bool) bool {
 	return now.Before(used.Add(r.Lifetime(long)))
 }
 
-// write returns the multiple for what is written.
+// write returns the price of a written token, as a multiple of the input price.
 func (r *Rules) write(long bool) ratio.Ratio {
 	if long && r.Write1h > 0 {
 		return r.Write1h
@@ -96,20 +95,20 @@ func (t *Table) Rows() []Tariff { return slices.Clone(t.rows) }
 func (t *Table) With(rows ...Tariff) (*Table, error) {
 	for i := range rows {
 		if plain(rows[i].Name) == "" {
-			return nil, errors.New("a row of prices has no model")
+			return nil, fmt.Errorf("prices: row %d has no model: give its name", i+1)
 		}
 	}
 	return &Table{rows: slices.Concat(rows, t.rows)}, nil
 }
 
-// plain returns the name of a model without the dress of gateways, dates and the mark of a
-// longer window.
+// plain returns the name of a model without the prefixes of gateways and the suffix [1m] for
+// a longer window, with hyphens for dots.
 func plain(model string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(token.BareName(model), "[1m]"), ".", "-")
 }
 
-// fits reports whether the name of a row is for a model. Both are plain, but for the star
-// that may end the name of a row.
+// fits reports whether the name of a row matches a plain model name: as a prefix if the row
+// ends with a star, otherwise as a whole or with -latest or a date after it.
 func fits(row, model string) bool {
 	row = plain(row)
 	if family, ok := strings.CutSuffix(row, "*"); ok {
@@ -119,8 +118,8 @@ func fits(row, model string) bool {
 	return ok && (rest == "" || rest == "-latest" || dated(rest))
 }
 
-// dated reports whether rest is a date behind the name of a model: -20251101, @20251101 or
-// -2025-11-01.
+// dated reports whether rest, the text after the name of a model, is a date: -20251101,
+// @20251101 or -2025-11-01.
 func dated(rest string) bool {
 	if rest[0] != '-' && rest[0] != '@' {
 		return false
@@ -144,7 +143,8 @@ var published = &lazy.Value[*Table]{Make: func() *Table {
 	return t
 }}
 
-// A priceRow is a row of prices.json. What it does not say, it has from its rules.
+// A priceRow is a row of prices.json. Fields of ruleRow that it omits come from the rules that
+// Rules names.
 type priceRow struct {
 	Models []string `json:"models"`
 	Input  string   `json:"input"`  // dollars for a million tokens
@@ -156,7 +156,7 @@ type priceRow struct {
 	ruleRow
 }
 
-// A ruleRow is how a cache works, in prices.json.
+// A ruleRow has the rules of a cache in prices.json.
 type ruleRow struct {
 	Read      ratio.Ratio `json:"read"`
 	Write5m   ratio.Ratio `json:"write_5m"`
@@ -171,7 +171,7 @@ type ruleRow struct {
 	FreeWrite bool        `json:"free_write"`
 }
 
-// parse reads prices.json.
+// parse parses the text of prices.json.
 func parse(text string) (*Table, error) {
 	var file struct {
 		About  string             `json:"about"`
@@ -192,7 +192,7 @@ func parse(text string) (*Table, error) {
 			return nil, fmt.Errorf("models[%d]: no rules are named %q", i, row.Rules)
 		}
 		row.ruleRow = rules
-		if err := json.Unmarshal(raw, &row); err != nil { // what it says itself
+		if err := json.Unmarshal(raw, &row); err != nil { // again, so that its own fields replace those of the rules
 			return nil, fmt.Errorf("models[%d]: %w", i, err)
 		}
 		m, err := row.model()
@@ -207,7 +207,7 @@ func parse(text string) (*Table, error) {
 	return t, nil
 }
 
-// model returns what a row says, without a name.
+// model returns the tariff of a row, without a name.
 func (row *priceRow) model() (m Tariff, err error) {
 	m = Tariff{Source: row.Source, Date: row.Date, Note: row.Note, Rules: Rules{
 		Read: row.Read, Write5m: row.Write5m, Write1h: row.Write1h, Minimum: row.Minimum, Marks: row.Marks,
