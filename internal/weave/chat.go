@@ -11,22 +11,22 @@ import (
 // chat reads answers of Chat Completions, with one choice.
 type chat struct {
 	w      *Weaver
-	head   []byte  // id of the first round
-	time   []byte  // and when it was made
-	calls  []*part // of this round, by their number
+	head   []byte  // id of the first round's answer
+	time   []byte  // time of creation of the first round's answer
+	calls  []*part // calls of this round, by index
 	text   strings.Builder
-	gap    bool     // a text came in a round before, and none in this one yet
+	gap    bool     // an earlier round has text, and this one has none yet
 	stop   []byte   // the chunk with the finish reason
-	tail   [][]byte // chunks behind it
+	tail   [][]byte // chunks after the stop chunk
 	done   []byte   // the event that ends the stream
 	bodies [][]byte
 }
 
-// A part is a call as it comes in pieces.
+// A part is a call that is received in pieces.
 type part struct {
 	id, kind, name string
 	input          strings.Builder
-	at             int // its number for the client, -1 if it gets none
+	at             int // index of the call for the client; -1 for a call of the proxy's tool
 }
 
 func (c *chat) event(e *event) (out []byte, over bool) {
@@ -66,7 +66,7 @@ func (c *chat) event(e *event) (out []byte, over bool) {
 	return e.written(with(c.named(e.data), "choices", list([][]byte{with(choice, "delta", delta)}))), false
 }
 
-// named returns a chunk with the id of the first round.
+// named returns a chunk with the id and the time of the first round.
 func (c *chat) named(chunk []byte) []byte {
 	if len(c.w.rounds) == 1 {
 		return chunk
@@ -74,7 +74,8 @@ func (c *chat) named(chunk []byte) []byte {
 	return with(with(chunk, "id", c.head), "created", c.time)
 }
 
-// delta takes what is new, and returns what of it the client gets.
+// delta reads the delta d of a chunk. It returns the delta for the client, and whether that
+// differs from d.
 func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	out = d
 	if len(d) == 0 {
@@ -114,7 +115,7 @@ func (c *chat) delta(d []byte) (out []byte, changed bool) {
 	return with(out, "tool_calls", list(kept)), changed
 }
 
-// call takes a piece of a call.
+// call reads a piece of a call, and returns the call.
 func (c *chat) call(p []byte) *part {
 	index := max(0, number(get(p, "index")))
 	for len(c.calls) <= index {
@@ -137,7 +138,7 @@ func (c *chat) call(p []byte) *part {
 	return t
 }
 
-// settle puts the message of a round together.
+// settle builds the message of a round from its pieces.
 func (c *chat) settle() {
 	r := c.w.Round()
 	var calls [][]byte
@@ -187,11 +188,11 @@ func (c *chat) end() (out []byte) {
 func (c *chat) whole(body []byte) error {
 	choices := elements(get(body, "choices"))
 	if len(choices) != 1 {
-		return errors.New("weave: the answer has not one choice")
+		return errors.New("weave: the provider's answer must have exactly one choice")
 	}
 	r, message := c.w.Round(), get(choices[0], "message")
 	if message == nil {
-		return errors.New("weave: the answer has no message")
+		return errors.New("weave: the provider's answer has no message")
 	}
 	for _, t := range elements(get(message, "tool_calls")) {
 		r.called(said(get(t, "id")), said(get(t, "function", "arguments")), said(get(t, "function", "name")) == c.w.tool)
@@ -203,7 +204,7 @@ func (c *chat) whole(body []byte) error {
 
 func (c *chat) joined() []byte {
 	last := c.bodies[len(c.bodies)-1]
-	if !c.w.Hides() {
+	if !c.w.HidesCalls() {
 		return last
 	}
 	var texts []string

@@ -1,14 +1,14 @@
-// Package weave makes one answer of several. A proxy that adds a tool of its own to a request,
-// and answers its calls itself, gets an answer of the provider in each round; the client is to
-// see one, and nothing of that tool.
+// Package weave combines several answers of a provider into one. A proxy that adds its own tool
+// to a request, and answers the calls of the tool itself, gets an answer of the provider in each
+// round. The client must see a single answer without the tool.
 //
-// A [Weaver] reads the answers of the rounds, whole or as streams of events, and says what of
-// them the client gets: all but the calls of the tool and what ends a round that is not the
-// last. Blocks and items are numbered anew, ids are those of the first round, and usage is
-// added up. An answer in which the tool is not called passes byte for byte.
+// A [Weaver] reads the answers of the rounds, whole or as streams of events, and returns the
+// parts for the client: everything except the calls of the tool and the ends of all rounds but
+// the last. It renumbers blocks and items, uses the ids of the first round, and adds up usage.
+// An answer without calls of the tool passes byte for byte.
 //
-// Of each round it keeps what the provider said, so that it can be sent on, see
-// [Round.Messages], and sent again when the client comes back, see [Weaver.Reply].
+// A Weaver also keeps the provider's answer of each round. [Round.Messages] returns it with the
+// results of the tool for the next round, and [Weaver.Reply] for later requests of the client.
 //
-// Everything here is pure. A Weaver is for one goroutine.
+// The package does no I/O. A Weaver is not safe for concurrent use.
 package weave

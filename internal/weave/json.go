@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// get returns the value at a path of members, nil if there is none.
+// get returns the value at a path of keys in nested objects, or nil if there is none.
 func get(raw []byte, path ...string) []byte {
 	for _, key := range path {
 		found := []byte(nil)
@@ -22,7 +22,7 @@ func get(raw []byte, path ...string) []byte {
 	return raw
 }
 
-// members returns the members of an object, none of what is no object.
+// members returns the members of a JSON object, or nil if raw is no object.
 func members(raw []byte) []rawjson.Member {
 	r := rawjson.NewReader(raw)
 	if len(raw) == 0 || r.Kind() != rawjson.Object {
@@ -35,7 +35,7 @@ func members(raw []byte) []rawjson.Member {
 	return list
 }
 
-// elements returns the elements of a list, none of what is no list.
+// elements returns the elements of a JSON array, or nil if raw is no array.
 func elements(raw []byte) (list [][]byte) {
 	r := rawjson.NewReader(raw)
 	if len(raw) == 0 || r.Kind() != rawjson.Array {
@@ -51,7 +51,7 @@ func elements(raw []byte) (list [][]byte) {
 	return list
 }
 
-// said returns what a JSON string says, empty if it is none.
+// said returns the text of a JSON string, or "" if raw is no string.
 func said(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
@@ -63,7 +63,7 @@ func said(raw []byte) string {
 	return s
 }
 
-// number returns what a JSON number is, -1 if it is no whole number from 0 on.
+// number returns the value of a JSON number, or -1 if raw is no integer from 0 on.
 func number(raw []byte) int {
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 {
@@ -72,8 +72,8 @@ func number(raw []byte) int {
 	return n
 }
 
-// with returns an object with a member that has a value, in its place if it was there and
-// else at the end. A nil value takes the member out.
+// with returns the object raw with the value of the member key replaced, or with the member
+// added at the end. A nil value removes the member.
 func with(raw []byte, key string, value []byte) []byte {
 	out := []byte("{")
 	put := func(member []byte) {
@@ -103,13 +103,13 @@ func with(raw []byte, key string, value []byte) []byte {
 
 func quote(s string) []byte { return rawjson.AppendString(nil, s) }
 
-// list returns values as a JSON list.
+// list returns a JSON array of values.
 func list(values [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
-// sum adds up two usages: numbers are added, lists joined, objects taken apart; of all else
-// the later stays.
+// sum adds two usages: it adds numbers, joins arrays, and does the same to the members of
+// objects. Of other values it returns the second.
 func sum(a, b []byte) []byte {
 	if len(a) == 0 || string(a) == "null" {
 		return b
@@ -132,7 +132,7 @@ func sum(a, b []byte) []byte {
 	return b
 }
 
-// withMembers returns an object with the members of another in place of its own.
+// withMembers returns the object a with the members of the object b, which replace those of a.
 func withMembers(a, b []byte) []byte {
 	if len(a) == 0 {
 		return b

@@ -13,27 +13,28 @@ import (
 type messages struct {
 	w      *Weaver
 	id     []byte
-	base   int            // blocks that the client got of the rounds before
-	blocks map[int]*block // that are open, by their number in the round
-	shown  int            // blocks of this round that the client got
+	base   int            // number of blocks that the client got from earlier rounds
+	blocks map[int]*block // open blocks, by index in the round
+	shown  int            // number of blocks that the client got from this round
 	start  []byte         // usage at the beginning of the round
-	delta  *event         // message_delta, which is held back
-	last   *event         // message_stop
-	bodies [][]byte       // of answers that are no streams
+	delta  *event         // the event message_delta, which is held back
+	last   *event         // the event message_stop, which is held back
+	bodies [][]byte       // bodies of answers that are no streams
 }
 
-// A block is one that is read.
+// A block is a content block that is received in pieces.
 type block struct {
 	begun   []byte // content_block of its first event
-	at      int    // its number for the client, -1 if it gets none
+	at      int    // index of the block for the client; -1 if the client does not get it
 	kind    string
 	id      string
-	parts   map[string]*strings.Builder // by the field of the block that they are of
+	parts   map[string]*strings.Builder // the text so far, by field of the block
 	cited   [][]byte
 	unknown bool
 }
 
-// deltas says of which field of a block a delta is a part, by its type, and where it stands.
+// deltas has, for each type of delta, the field of the block to which it appends, and the
+// field of the delta with the text.
 var deltas = map[string][2]string{
 	"text_delta": {"text", "text"}, "thinking_delta": {"thinking", "thinking"},
 	"signature_delta": {"signature", "signature"}, "input_json_delta": {"input", "partial_json"},
@@ -83,7 +84,7 @@ func (m *messages) part(kind string, e *event) []byte {
 		m.blocks[index] = b
 	}
 	if b == nil {
-		return e.raw // of no block: the client may know
+		return e.raw // an event of an unknown block: the client gets it unchanged
 	}
 	switch kind {
 	case "content_block_delta":
@@ -100,7 +101,7 @@ func (m *messages) part(kind string, e *event) []byte {
 	return e.written(with(e.data, "index", strconv.AppendInt(nil, int64(b.at), 10)))
 }
 
-// take takes a part of a block.
+// take appends a delta to the block.
 func (b *block) take(delta []byte) {
 	kind := said(get(delta, "type"))
 	if kind == "citations_delta" {
@@ -118,7 +119,7 @@ func (b *block) take(delta []byte) {
 	b.parts[field[0]].WriteString(said(get(delta, field[1])))
 }
 
-// finish puts a block together, now that all of it came.
+// finish adds a complete block to the round.
 func (m *messages) finish(b *block) {
 	whole := b.begun
 	for field, part := range b.parts {
@@ -128,7 +129,7 @@ func (m *messages) finish(b *block) {
 				continue
 			}
 			if !rawjson.Valid(value) {
-				return // it was cut: nobody runs it
+				return // the arguments were cut off, so the call is dropped
 			}
 		}
 		whole = with(whole, field, value)
@@ -140,7 +141,7 @@ func (m *messages) finish(b *block) {
 	m.w.Round().unsure = m.w.Round().unsure || b.unknown
 }
 
-// take takes a block that is whole.
+// take adds a complete block to the round.
 func (m *messages) take(whole []byte) {
 	r := m.w.Round()
 	shown := true
@@ -164,7 +165,7 @@ func joinTexts(a, b string) string {
 func (m *messages) end() (out []byte) {
 	if m.delta != nil {
 		out = m.delta.raw
-		if m.w.Hides() {
+		if m.w.HidesCalls() {
 			out = m.delta.written(with(m.delta.data, "usage", m.usage()))
 		}
 	}
@@ -174,8 +175,9 @@ func (m *messages) end() (out []byte) {
 	return append(out, m.last.raw...)
 }
 
-// usage returns what all rounds took, and what each did, as the provider tells it of the loops
-// of its own tools: by the last of them a client knows how long the conversation is.
+// usage returns the usage of all rounds, and the usage of each in the field iterations, which
+// the provider uses for its own tools: from the last of them a client computes the size of the
+// conversation.
 func (m *messages) usage() []byte {
 	all := m.w.usage()
 	if len(m.w.rounds) == 1 {
@@ -213,7 +215,7 @@ func (m *messages) whole(body []byte) error {
 
 func (m *messages) joined() []byte {
 	last := m.bodies[len(m.bodies)-1]
-	if !m.w.Hides() {
+	if !m.w.HidesCalls() {
 		return last
 	}
 	var content [][]byte
@@ -224,7 +226,7 @@ func (m *messages) joined() []byte {
 	return with(with(out, "content", list(content)), "usage", m.usage())
 }
 
-// seen returns the blocks or items that the client sees.
+// seen returns the blocks or items of the round that the client sees.
 func (r *Round) seen() (out [][]byte) {
 	for i, b := range r.blocks {
 		if r.shown[i] {

@@ -10,13 +10,13 @@ import (
 // responses reads answers of the Responses API.
 type responses struct {
 	w      *Weaver
-	head   []byte      // id of the first round
-	time   []byte      // and when it was made
-	base   int         // items that the client got of the rounds before
-	shown  int         // items of this round that it got
-	at     map[int]int // the number of an item for the client, by that in the round; -1 if it gets none
-	number int         // of the next event for the client
-	last   *event      // what ends the answer
+	head   []byte      // id of the first round's answer
+	time   []byte      // time of creation of the first round's answer
+	base   int         // number of items that the client got from earlier rounds
+	shown  int         // number of items that the client got from this round
+	at     map[int]int // index of an item for the client, by its index in the round; -1 if the client does not get it
+	number int         // sequence number of the next event for the client
+	last   *event      // the event that ends the answer, which is held back
 	bodies [][]byte
 }
 
@@ -52,7 +52,7 @@ func (p *responses) event(e *event) (out []byte, over bool) {
 	return p.numbered(e), false
 }
 
-// begin gives an item its number for the client.
+// begin assigns an index for the client to an item. index is the index in the round.
 func (p *responses) begin(index int, item []byte) {
 	if p.at == nil {
 		p.at = make(map[int]int)
@@ -72,8 +72,8 @@ func (p *responses) ours(item []byte) bool {
 	return said(get(item, "type")) == "function_call" && said(get(item, "name")) == p.w.tool
 }
 
-// numbered returns an event with the numbers that it has for the client, or nothing if it is
-// about an item that the client does not get.
+// numbered returns an event with the index and the sequence number for the client, or nil if
+// the client does not get its item.
 func (p *responses) numbered(e *event) []byte {
 	data := e.data
 	if len(data) == 0 {
@@ -100,14 +100,14 @@ func (p *responses) numbered(e *event) []byte {
 	return e.written(data)
 }
 
-// take takes an item that is whole.
+// take adds a complete item to the round.
 func (p *responses) take(item []byte) {
 	r := p.w.Round()
 	ours := p.ours(item)
 	switch kind := said(get(item, "type")); {
 	case get(item, "call_id") != nil && !strings.HasSuffix(kind, "_output"):
 		if ours && said(get(item, "status")) == "incomplete" {
-			return // it was cut: nobody runs it
+			return // the arguments were cut off, so the call is dropped
 		}
 		r.called(said(get(item, "call_id")), said(get(item, "arguments")), ours)
 	case kind == "message":
@@ -123,14 +123,14 @@ func (p *responses) end() []byte {
 		return nil
 	}
 	e := *p.last
-	if p.w.Hides() {
+	if p.w.HidesCalls() {
 		e.data = with(e.data, "response", p.response(get(e.data, "response")))
 		e.raw = e.written(e.data)
 	}
 	return p.numbered(&e)
 }
 
-// response returns the response of all rounds.
+// response returns the combined response of all rounds, based on the last one.
 func (p *responses) response(last []byte) []byte {
 	var output [][]byte
 	for _, r := range p.w.rounds {
@@ -167,7 +167,7 @@ func (p *responses) whole(body []byte) error {
 
 func (p *responses) joined() []byte {
 	last := p.bodies[len(p.bodies)-1]
-	if !p.w.Hides() {
+	if !p.w.HidesCalls() {
 		return last
 	}
 	return p.response(last)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// An event is one of a stream (WHATWG HTML, 9.2).
+// An event is a server-sent event of a stream (WHATWG HTML, 9.2).
 type event struct {
-	raw  []byte // as it came, with the empty line behind it
+	raw  []byte // the bytes of the event, with the empty line after it
 	name string
-	data []byte // lines of data, joined
+	data []byte // the lines of data, joined by line feeds
 }
 
-// written returns an event with other data.
+// written returns the encoding of an event with the name of e and other data.
 func (e *event) written(data []byte) []byte {
 	if e.name == "" {
 		return fmt.Appendf(nil, "data: %s\n\n", data)
@@ -20,17 +20,17 @@ func (e *event) written(data []byte) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e.name, data)
 }
 
-// maxEvent is how many bytes an event may have.
+// maxEvent is the most bytes of an event.
 const maxEvent = 64 << 20
 
 // A splitter cuts a stream into events.
 type splitter struct {
 	buf  []byte
-	from int // bytes of buf that are looked at
-	line int // where the line that is looked at begins
+	from int // offset in buf of the first unread byte
+	line int // offset in buf of the current line
 }
 
-// feed takes a piece, and returns the events that are whole now.
+// feed appends a piece of the stream, and returns the events that are now complete.
 func (s *splitter) feed(p []byte) (events []event) {
 	s.buf = append(s.buf, p...)
 	begin := 0
@@ -61,10 +61,10 @@ func (s *splitter) feed(p []byte) (events []event) {
 	return events
 }
 
-// rest returns what is left when the stream has ended.
+// rest returns the bytes after the last complete event.
 func (s *splitter) rest() []byte { return s.buf }
 
-// parse reads an event.
+// parse parses the bytes of an event.
 func parse(raw []byte) event {
 	e := event{raw: raw}
 	some := false

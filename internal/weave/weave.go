@@ -11,29 +11,30 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Call is a call of the tool that the client does not see.
+// A Call is a call of the proxy's tool, which the client does not see.
 type Call struct {
 	ID     string
-	Input  string // as the model wrote it; a JSON object, if it is sound
-	Behind string // id of the client's own call before it in the same reply, or empty
+	Input  string // the arguments as the model wrote them; a JSON object if they are valid
+	Behind string // id of the last call for the client before it in the same reply, or empty
 }
 
-// A Round is what one answer of the provider says.
+// A Round has the content of one answer of the provider.
 type Round struct {
-	Calls []Call   // of the tool, in their order
+	Calls []Call   // calls of the proxy's tool, in order
 	Own   []string // ids of the calls that the client answers
-	Stop  string   // why it ended, in the provider's word
+	Stop  string   // the provider's stop reason
 
 	dialect wire.Dialect
-	blocks  [][]byte // of the reply of Messages, or items of Responses, with all calls
-	shown   []bool   // which of them the client sees
+	blocks  [][]byte // blocks of Messages or items of Responses, with all calls
+	shown   []bool   // whether the client sees each of blocks
 	message []byte   // the reply of Chat Completions
-	text    string   // of it
-	unsure  bool     // something in it is not known well enough to be sent back
+	text    string   // the text of the reply
+	unsure  bool     // the reply has a part of an unknown kind and cannot be sent back
 	usage   []byte
 }
 
-// Waits reports whether the reply waits for results of the tool, and for no others.
+// Waits reports whether the reply waits for results of the proxy's tool, and for no results
+// of the client.
 func (r *Round) Waits() bool {
 	if len(r.Calls) == 0 || len(r.Own) > 0 {
 		return false
@@ -45,11 +46,12 @@ func (r *Round) Waits() bool {
 	return false
 }
 
-// ErrUnknown is that an answer has something in it that cannot be sent back as it was.
-var ErrUnknown = errors.New("weave: the answer has something of an unknown kind")
+// ErrUnknown means that an answer has a part of an unknown kind, so that it cannot be sent
+// back to the provider unchanged.
+var ErrUnknown = errors.New("weave: the answer has a part of an unknown kind")
 
-// Messages returns with which messages the conversation goes on behind a reply that waits: the
-// reply, as the provider gave it, and the results of its calls, in their order.
+// Messages returns the messages for the next round, after a reply that waits: the reply, as the
+// provider sent it, and the results of its calls, in order. It fails with [ErrUnknown].
 func (r *Round) Messages(results []string) ([][]byte, error) {
 	if r.unsure {
 		return nil, ErrUnknown
@@ -73,8 +75,8 @@ func (r *Round) reply() []byte {
 	return fmt.Appendf(nil, `{"role":"assistant","content":%s}`, list(r.blocks))
 }
 
-// results returns the results of the calls: blocks of Messages, messages of Chat Completions,
-// items of Responses.
+// results returns the results of the calls with the given texts, encoded as blocks of Messages,
+// messages of Chat Completions or items of Responses.
 func (r *Round) results(texts []string) (out [][]byte) {
 	form := `{"type":"function_call_output","call_id":%s,"output":%s}`
 	switch r.dialect {
@@ -90,7 +92,7 @@ func (r *Round) results(texts []string) (out [][]byte) {
 	return out
 }
 
-// items returns the items of a reply of Responses, with each result behind its call.
+// items returns the items of a reply of Responses, with each result after its call.
 func (r *Round) items(texts []string) (out [][]byte) {
 	results := r.results(texts)
 	for i, item := range r.blocks {
@@ -102,49 +104,50 @@ func (r *Round) items(texts []string) (out [][]byte) {
 	return out
 }
 
-// A Reply is what the provider said and was told in all rounds of an answer, and how what the
-// client has of it is known again: by the ids of its calls, or, if it has none, by its text.
+// A Reply has the messages of all rounds of an answer: the provider's replies and the results
+// of the proxy's tool. Calls and Text identify the client's version of the answer in later
+// requests: by the ids of its calls or, without calls, by its text.
 type Reply struct {
 	Calls []string
 	Text  string
 
-	Messages [][]byte // in place of the client's reply
-	Results  []Result // that stand in what the client says next
+	Messages [][]byte // replace the client's version of the answer
+	Results  []Result // to insert among the results that the client sends next
 }
 
-// A Result answers a call of the tool that stands beside calls of the client's. Of Messages it
-// is a block, of Chat Completions a message. Of Responses there are none: they stand behind
-// their calls.
+// A Result is the result of a call of the proxy's tool in a reply that also has calls for the
+// client. It is a block of Messages or a message of Chat Completions. Responses has none,
+// because results follow their calls directly.
 type Result struct {
-	Behind string // id of the call behind whose result it stands; empty is in front of all
-	Text   []byte
+	Behind string // id of the call after whose result it is inserted; empty: before all results
+	Text   []byte // the encoded block or message
 }
 
 // A form reads the answers of one dialect.
 type form interface {
-	// event reads an event of a stream and returns what of it the client gets. Over is
-	// true of the event that ends the answer, of which the client gets nothing yet.
+	// event reads an event of a stream and returns the bytes for the client. over is true
+	// for the event that ends the answer, which the client does not get yet.
 	event(e *event) (out []byte, over bool)
-	// end returns the end of a stream, once the last round is over.
+	// end returns the end of the stream for the client, after the last round is over.
 	end() []byte
 	// whole reads an answer that is no stream.
 	whole(body []byte) error
-	// joined returns the answer of all rounds as one that is no stream.
+	// joined returns the combined answer of all rounds, not as a stream.
 	joined() []byte
 }
 
-// A Weaver makes one answer of those of several rounds. Use [New].
+// A Weaver combines the answers of several rounds into one. Use [New].
 type Weaver struct {
 	dialect wire.Dialect
 	tool    string
 	form    form
 	split   splitter
 	rounds  []*Round
-	results [][]string // of the calls of each round
-	over    bool
+	results [][]string // by round, the results of its calls
+	over    bool       // the answer of the current round is complete
 }
 
-// New returns a weaver for answers of a dialect, to requests that have a tool of this name.
+// New returns a weaver for answers in a dialect. tool is the name of the proxy's tool.
 func New(d wire.Dialect, tool string) *Weaver {
 	w := &Weaver{dialect: d, tool: tool, rounds: []*Round{{dialect: d}}}
 	switch d {
@@ -158,26 +161,28 @@ func New(d wire.Dialect, tool string) *Weaver {
 	return w
 }
 
-// Round returns the round that is read.
+// Round returns the current round.
 func (w *Weaver) Round() *Round { return w.rounds[len(w.rounds)-1] }
 
-// Next begins another round, after the calls of the one before were answered.
+// Next begins another round. results are the results of the calls of the current one.
 func (w *Weaver) Next(results []string) {
 	w.results = append(w.results, results)
 	w.rounds = append(w.rounds, &Round{dialect: w.dialect})
 	w.split, w.over = splitter{}, false
 }
 
-// Hides reports whether the client sees less than the provider said.
-func (w *Weaver) Hides() bool {
+// HidesCalls reports whether a round has calls of the proxy's tool, which the client does not
+// see.
+func (w *Weaver) HidesCalls() bool {
 	return slices.ContainsFunc(w.rounds, func(r *Round) bool { return len(r.Calls) > 0 })
 }
 
-// Over reports whether the answer of the round has come to its end.
+// Over reports whether the answer of the current round is complete.
 func (w *Weaver) Over() bool { return w.over }
 
-// Feed reads a piece of a stream, and returns what the client gets at once. What ends the
-// answer it does not get, and what comes behind that is dropped.
+// Feed reads a piece of a stream, and returns the bytes that the client gets at once. It holds
+// back the event that ends the answer, and drops everything after it. It fails if an event is
+// too large.
 func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 	for _, e := range w.split.feed(p) {
 		if w.over {
@@ -193,7 +198,8 @@ func (w *Weaver) Feed(p []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// Rest reads what is left of a stream that has ended, if it is an event that lacks its end.
+// Rest reads the rest of a stream that has ended: an event without the empty line after it. It
+// returns the bytes for the client.
 func (w *Weaver) Rest() (out []byte) {
 	if rest := w.split.rest(); len(rest) > 0 && !w.over {
 		e := parse(rest)
@@ -208,22 +214,23 @@ func (w *Weaver) Rest() (out []byte) {
 	return out
 }
 
-// End returns the end of the stream: that of the last round, for all of them.
+// End returns the end of the stream for the client, with the usage of all rounds.
 func (w *Weaver) End() []byte { return w.form.end() }
 
-// Whole reads an answer that is no stream.
+// Whole reads an answer that is no stream. It fails if body is no JSON or no answer of the
+// dialect.
 func (w *Weaver) Whole(body []byte) error {
 	if !rawjson.Valid(body) {
-		return errors.New("weave: the answer is no JSON")
+		return errors.New("weave: the provider's answer is not valid JSON")
 	}
 	w.over = true
 	return w.form.whole(body)
 }
 
-// Joined returns the answer of all rounds as one that is no stream.
+// Joined returns the combined answer of all rounds that were read with [Weaver.Whole].
 func (w *Weaver) Joined() []byte { return w.form.joined() }
 
-// usage returns what all rounds took.
+// usage returns the sum of the usages of all rounds.
 func (w *Weaver) usage() (all []byte) {
 	for _, r := range w.rounds {
 		all = sum(all, r.usage)
@@ -231,9 +238,9 @@ func (w *Weaver) usage() (all []byte) {
 	return all
 }
 
-// Reply returns what is to be sent in place of the reply when the client comes back with it.
-// Results are those of the last round, if it has calls of the tool beside others. Of an answer
-// that was left in the middle it is what is whole.
+// Reply returns the messages to send in place of the client's version of the answer in later
+// requests. results are the results of the last round if it has calls of the proxy's tool and
+// others. If the answer was cut off, Reply has its complete parts. It fails with [ErrUnknown].
 func (w *Weaver) Reply(results []string) (*Reply, error) {
 	out := &Reply{}
 	var texts []string
@@ -255,7 +262,7 @@ func (w *Weaver) Reply(results []string) (*Reply, error) {
 		}
 	}
 	out.Text = strings.Join(texts, "\n\n")
-	if len(last.Calls) != len(results) { // it ended in the middle of its calls
+	if len(last.Calls) != len(results) { // the answer was cut off among its calls
 		last, results = last.without(), nil
 	}
 	switch {
@@ -268,14 +275,15 @@ func (w *Weaver) Reply(results []string) (*Reply, error) {
 	return out, nil
 }
 
-// tail puts the results of a round where the results of the client's calls are.
+// tail adds the results of a round, with the positions among the client's results.
 func (out *Reply) tail(r *Round, results []string) {
 	for i, text := range r.results(results) {
 		out.Results = append(out.Results, Result{Behind: r.Calls[i].Behind, Text: text})
 	}
 }
 
-// without returns a round without the calls of the tool, and without thinking at its end.
+// without returns a round without the calls of the proxy's tool and without thinking at its
+// end.
 func (r *Round) without() *Round {
 	c := &Round{dialect: r.dialect, Own: r.Own, text: r.text}
 	for i, b := range r.blocks {
@@ -302,7 +310,7 @@ func (r *Round) add(block []byte, shown bool) {
 	r.blocks, r.shown = append(r.blocks, bytes.Clone(block)), append(r.shown, shown)
 }
 
-// called notes a call.
+// called records a call. ours reports whether it is a call of the proxy's tool.
 func (r *Round) called(id, input string, ours bool) {
 	if !ours {
 		r.Own = append(r.Own, id)

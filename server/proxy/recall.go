@@ -282,7 +282,7 @@ func (s *rounds) turn(q *wire.Request, body []byte) error {
 // keep stores the messages that the client does not get, so that later requests have them. If
 // over is false, the answer was cut, and keep stores its whole messages.
 func (s *rounds) keep(over bool) {
-	if !s.weaver.Hides() {
+	if !s.weaver.HidesCalls() {
 		return
 	}
 	var results []string
