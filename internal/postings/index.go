@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// An Index has the postings of all words of some documents, in memory. A document has an
-// id, and is added behind those with smaller ids. The zero value is empty. It may be read
-// by several goroutines at once while nobody changes it.
+// An Index has the postings of all words of some documents, in memory. Documents must be
+// added in ascending order of their ids. The zero value is empty. Several goroutines may
+// read an index at once while none changes it.
 type Index struct {
 	lists   map[string]*List
-	ids     []int64  // of the documents, ascending; lists have their places here
-	lengths []uint32 // of the documents; 0: it is gone
+	ids     []int64  // ids of the documents, ascending; the place of a document in lists is its index here
+	lengths []uint32 // lengths of the documents in words; 0 for a removed document
 	words   uint64   // the sum of the lengths
-	gone    []uint32 // places of documents that are gone, ascending
+	gone    []uint32 // places of removed documents, ascending
 }
 
-// Counts returns how often each word occurs.
+// Counts returns the number of occurrences of each word.
 func Counts(words iter.Seq[string]) map[string]uint32 {
 	counts := make(map[string]uint32)
 	for w := range words {
@@ -25,8 +25,8 @@ func Counts(words iter.Seq[string]) map[string]uint32 {
 	return counts
 }
 
-// Add adds a document behind all others, with how often it has its words. One without
-// words is no document: nothing finds it, and no average counts it.
+// Add adds a document after all others. counts has the number of occurrences of each of its
+// words. A document without words is not added: no search finds it, no average counts it.
 func (x *Index) Add(id int64, counts map[string]uint32) {
 	length := uint32(0)
 	for _, n := range counts {
@@ -36,12 +36,12 @@ func (x *Index) Add(id int64, counts map[string]uint32) {
 		return
 	}
 	place := x.place(id, length)
-	for word, n := range counts { // in any order: each has a list of its own
+	for word, n := range counts { // in any order: each word has its own list
 		x.list(word).add(place, n, length)
 	}
 }
 
-// place makes a place for a document.
+// place adds a document without postings, and returns its place.
 func (x *Index) place(id int64, length uint32) uint32 {
 	x.ids, x.lengths = append(x.ids, id), append(x.lengths, length)
 	x.words += uint64(length)
@@ -60,8 +60,8 @@ func (x *Index) list(word string) *List {
 	return l
 }
 
-// Remove takes a document out: it is in no result from then on, and no figure counts it.
-// Its postings stay in the lists until there are many such documents.
+// Remove removes a document: no search finds it any more, and no statistic counts it. Its
+// postings stay in the lists until many documents are removed.
 func (x *Index) Remove(id int64) {
 	i, ok := slices.BinarySearch(x.ids, id)
 	if !ok || x.lengths[i] == 0 {
@@ -77,10 +77,11 @@ func (x *Index) Remove(id int64) {
 	}
 }
 
-// goneAtMost is how many documents may be gone of a few, before their postings are.
+// goneAtMost is the number of removed documents, in addition to a sixteenth of all, above
+// which their postings are removed.
 const goneAtMost = 64
 
-// sweep takes the postings of documents that are gone out of the lists.
+// sweep removes the postings of removed documents from the lists.
 func (x *Index) sweep() {
 	if len(x.gone) == 0 {
 		return
@@ -93,8 +94,8 @@ func (x *Index) sweep() {
 	*x = swept
 }
 
-// take makes places for the documents of another index that are not gone, and returns
-// the place here for each place there.
+// take adds the documents of another index that are not removed, and returns their new
+// places, by their places in the other index.
 func (x *Index) take(ids []int64, lengths []uint32) (places []uint32) {
 	places = make([]uint32, len(ids))
 	for i, length := range lengths {
@@ -105,7 +106,8 @@ func (x *Index) take(ids []int64, lengths []uint32) (places []uint32) {
 	return places
 }
 
-// join appends the postings of a list of another index to that of a word.
+// join appends the postings in l, a list of another index, to the list of a word. places has
+// the new places, and lengths the lengths, by the places in the other index.
 func (x *Index) join(word string, l *List, places, lengths []uint32) {
 	var docs, counts [BlockSize]uint32
 	var to *List
@@ -123,8 +125,7 @@ func (x *Index) join(word string, l *List, places, lengths []uint32) {
 	}
 }
 
-// View returns what the index has about some words. It is good as long as the index does
-// not change.
+// View returns the lists of words. The view is valid until the index changes.
 func (x *Index) View(words []string) View {
 	v := View{IDs: x.ids, Lengths: x.lengths, Words: x.words, Gone: x.gone, Lists: make([]*List, len(words))}
 	for i, w := range words {
@@ -133,19 +134,20 @@ func (x *Index) View(words []string) View {
 	return v
 }
 
-// A View is what is known of some words in some documents of one scope.
+// A View has the lists of the words of a query in the documents of an index, which are all
+// of one scope.
 type View struct {
-	IDs     []int64  // of the documents, ascending; lists have their places here
-	Lengths []uint32 // of the documents, in words; 0: it is gone
+	IDs     []int64  // ids of the documents, ascending; the place of a document in Lists is its index here
+	Lengths []uint32 // lengths of the documents in words; 0 for a removed document
 	Words   uint64   // the sum of the lengths
-	Gone    []uint32 // places of documents that are gone, ascending
-	Lists   []*List  // of the words asked for, in their order; nil: no document has it
+	Gone    []uint32 // places of removed documents, ascending
+	Lists   []*List  // a list for each word, in the order of the query; nil if no document has the word
 }
 
-// Docs returns how many documents there are.
+// Docs returns the number of documents that are not removed.
 func (v *View) Docs() int { return len(v.IDs) - len(v.Gone) }
 
-// Having returns how many documents have word i of those asked for.
+// Having returns the number of documents, without removed ones, that have word i.
 func (v *View) Having(i int) int {
 	l := v.Lists[i]
 	if l == nil {
@@ -171,8 +173,8 @@ func (v *View) Having(i int) int {
 	return n
 }
 
-// NewView returns a view of documents of which some are gone, with room for the lists of
-// so many words. It sets the lengths of those that are gone to 0.
+// NewView returns a view of documents with nil lists for words words. gone reports whether a
+// document is removed; NewView sets the lengths of removed documents to 0.
 func NewView(ids []int64, lengths []uint32, gone func(id int64) bool, words int) View {
 	v := View{IDs: ids, Lengths: lengths, Lists: make([]*List, words)}
 	for i, id := range ids {

@@ -1,29 +1,29 @@
-// Package postings keeps which documents have a word, and how often, in few bytes.
+// Package postings is a compact index from words to the documents that have them, with the
+// number of occurrences.
 //
-// # The idea
+// # Format
 //
-// A [List] is the postings of one word, ascending by document. It is cut into blocks of
-// [BlockSize] postings. A posting is the distance to the document before it, times two,
-// and one more if the count is 1; a count that is not 1 follows. Both are variable-length
-// numbers, so that a posting of a frequent word takes a byte or two. Before each block
-// stand its last document, its largest count and the smallest length of its documents: a
-// search that knows what the best results have so far passes over a block that cannot have
-// a better one, without reading it.
+// A [List] has the postings of one word, ascending by document, in blocks of [BlockSize]
+// postings. A posting is the distance to the document before it, times two, plus one if the
+// count is 1; any other count follows. Both are variable-length numbers, so that a posting of
+// a frequent word takes a byte or two. The header of a block has its last document, its
+// largest count and the smallest length of its documents: a search that knows the scores of
+// the best results so far skips a block that cannot have a better one, without decoding it.
 //
-// A [Segment] is the lists of all words of some documents, for a disk: pages of about
-// [PageSize] bytes, of which each has the words of one hash, and the lengths of the
-// documents. To look a word up reads one page, however large the segment is. Segments
-// never change: what is new is another segment, and [Index.Join] makes one of several, which
-// leaves out what is gone (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
+// A [Segment] has the lists of all words of some documents in the form for a disk: pages of
+// about [PageSize] bytes, to which words are assigned by their hash, and the lengths of the
+// documents. Looking up a word reads one page, however large the segment is. Segments never
+// change: new documents go to a new segment, and [Index.Join] merges several into one without
+// removed documents (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
 //
-// # The cost
+// # Cost
 //
-// To add a posting takes a few nanoseconds, to read one about two. Memory is the bytes of
-// the lists, and about 100 bytes for each different word. A merge is linear in what it
+// Adding a posting takes a few nanoseconds, reading one about two. Memory is the bytes of the
+// lists plus about 100 bytes for each distinct word. A merge is linear in the bytes that it
 // reads.
 //
-// The form of the blocks is that of Ding and Suel, "Faster Top-k Document Retrieval Using
-// Block-Max Indexes", SIGIR 2011.
+// The blocks follow Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes",
+// SIGIR 2011.
 package postings
 
 import (
@@ -33,36 +33,36 @@ import (
 	"slices"
 )
 
-// BlockSize is how many postings a block has, but for the last of a list.
+// BlockSize is the number of postings in every block of a list except the last.
 const BlockSize = 128
 
-// errMalformed says that bytes are no list, or no page, as this package writes them.
+// errMalformed means that bytes are not a list or a page in the format of this package.
 var errMalformed = errors.New("malformed postings")
 
-// A List is the postings of a word. The zero value is empty. It may be read by several
-// goroutines at once while nobody appends.
+// A List has the postings of a word. The zero value is empty. Several goroutines may read a
+// list at once while none appends to it.
 type List struct {
-	data []byte // blocks, each behind its header; the payload of the open one comes last
-	open block  // not full yet, and without a header in the data; N is 0 if there is none
-	from int    // where its payload begins
-	n    int    // postings
+	data []byte // the full blocks, each after its header, then the payload of the open block
+	open block  // the last block, which is not full and has no header in data; N is 0 if there is none
+	from int    // offset in data of the payload of the open block
+	n    int    // number of postings
 }
 
-// A block is some postings of a list that follow each other.
+// A block has consecutive postings of a list.
 type block struct {
 	First     uint32 // no document is smaller
 	Last      uint32 // the last document
-	N         int    // postings, BlockSize at most
+	N         int    // number of postings, at most BlockSize
 	MostCount uint32 // the largest count
 	MinLength uint32 // the smallest length of a document
 	payload   []byte
 }
 
-// Len returns how many postings the list has.
+// Len returns the number of postings of the list.
 func (l *List) Len() int { return l.n }
 
-// add adds a document that is larger than all before it, with how often it has the
-// word, and how many words it has.
+// add adds the posting of a document, which must be above all earlier ones: count is the
+// number of occurrences of the word in it, length its number of words.
 func (l *List) add(doc, count, length uint32) {
 	b := &l.open
 	if b.N == BlockSize {
@@ -97,7 +97,7 @@ func (l *List) seal() {
 	l.open.N = 0
 }
 
-// header appends what stands before a payload of some bytes.
+// header appends the header of a block whose payload has payload bytes.
 func (b *block) header(to []byte, payload int) []byte {
 	to = append(to, byte(b.N-1))
 	to = binary.AppendUvarint(to, uint64(b.Last-b.First))
@@ -106,7 +106,7 @@ func (b *block) header(to []byte, payload int) []byte {
 	return binary.AppendUvarint(to, uint64(payload)) //nolint:gosec // it is a length
 }
 
-// appendTo appends the list as parse reads it.
+// appendTo appends the encoding of the list, which parse reads.
 func (l *List) appendTo(to []byte) []byte {
 	if l.open.N == 0 {
 		return append(to, l.data...)
@@ -116,8 +116,8 @@ func (l *List) appendTo(to []byte) []byte {
 	return append(to, l.data[l.from:]...)
 }
 
-// parse returns the list that appendTo wrote. It refuses anything else, and a document
-// that is not below most. The list shares the bytes.
+// parse decodes a list that appendTo encoded. It fails on other bytes, and if a document is
+// not below most. The list shares memory with data.
 func parse(data []byte, most uint32) (List, error) {
 	l := List{data: data}
 	for c := l.Cursor(); ; {
@@ -131,18 +131,17 @@ func parse(data []byte, most uint32) (List, error) {
 	}
 }
 
-// A Cursor goes through the blocks of a list. [Cursor.Next] moves it to the first one. It has
-// the fields of the block that it is at.
+// A Cursor iterates over the blocks of a list. [Cursor.Next] moves it to the next block, at
+// first to the first one. A cursor has the fields of its current block.
 type Cursor struct {
 	block
 
-	rest []byte // the blocks that follow, with their headers
-	open block  // that follows them, if N is not 0
-	from uint64 // no document that follows is smaller
+	rest []byte // the following full blocks, with their headers
+	open block  // the open block after them, if N is not 0
+	from uint64 // a lower bound of the documents in rest
 }
 
-// Cursor returns a cursor before the first block. It is good as long as nothing is
-// appended to the list.
+// Cursor returns a cursor before the first block. It is valid until the list is appended to.
 func (l *List) Cursor() Cursor {
 	c := Cursor{rest: l.data}
 	if l.open.N > 0 {
@@ -161,7 +160,7 @@ func (c *Cursor) Next() bool {
 	return c.N > 0
 }
 
-// header reads the header of the next block. It ends the list where it is malformed.
+// header reads the header of the next block. It returns false if the header is malformed.
 func (c *Cursor) header() bool {
 	b, at := block{N: int(c.rest[0]) + 1, First: uint32(c.from)}, 1 //nolint:gosec // parse has seen it
 	var fields [4]uint64
@@ -183,8 +182,8 @@ func (c *Cursor) header() bool {
 	return true
 }
 
-// Decode reads the documents of a block, and how often they have the word, and returns
-// how many there are.
+// Decode stores the documents of a block and the counts of the word in them, and returns the
+// number of postings.
 func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	doc, p, at := b.First, b.payload, 0
 	for i := range b.N {
@@ -214,7 +213,7 @@ func (b *block) Decode(docs, counts *[BlockSize]uint32) int {
 	return b.N
 }
 
-// long reads a number of several bytes, and returns where it ends.
+// long reads the variable-length number of several bytes at offset at, and returns its end.
 func long(p []byte, at int) (v uint64, end int) {
 	v, n := binary.Uvarint(p[at:])
 	if n <= 0 {
@@ -223,7 +222,7 @@ func long(p []byte, at int) (v uint64, end int) {
 	return v, at + n
 }
 
-// whole reports whether the payload is what the header says.
+// whole reports whether the payload is well-formed and agrees with the header.
 func (b *block) whole() bool {
 	doc, p, most := uint64(b.First), b.payload, uint64(0)
 	for i := range b.N {
@@ -247,7 +246,7 @@ func (b *block) whole() bool {
 	return len(p) == 0 && doc == uint64(b.Last) && most == uint64(b.MostCount)
 }
 
-// Count returns how often a document has the word, 0 if it does not.
+// Count returns the number of occurrences of the word in a document.
 func (l *List) Count(doc uint32) uint32 {
 	var docs, counts [BlockSize]uint32
 	for c := l.Cursor(); c.Next(); {

@@ -24,8 +24,8 @@ func drawList(t *rapid.T) []posting {
 	return all
 }
 
-// A list gives back what was appended, before and after it was written, and what its
-// blocks say of their postings is so.
+// A list returns the appended postings, before and after it was encoded and decoded, and the
+// headers of its blocks are right.
 func TestListGivesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawList(t)
@@ -80,8 +80,8 @@ func checkList(t *rapid.T, l *List, want []posting) {
 	}
 }
 
-// A segment of an index from which documents were taken is that of an index that never had
-// them, and figures do not count them.
+// The segment of an index with removed documents equals that of an index that never had them,
+// and no statistic counts them.
 func TestSegmentForgets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var with, without Index
@@ -113,12 +113,12 @@ func TestSegmentForgets(t *testing.T) {
 	})
 }
 
-// A posting takes two bytes at most, of a word of any frequency.
+// A posting takes at most two bytes on average, whatever the frequency of the word.
 func TestPostingsAreSmall(t *testing.T) {
 	for _, every := range []uint32{1, 2, 10, 50} {
 		var l List
 		for i := range uint32(10_000) {
-			l.add(i*every, 1+i%10/9, 50+i%100) // nine in ten have the word once
+			l.add(i*every, 1+i%10/9, 50+i%100) // nine in ten documents have the word once
 		}
 		if n := len(l.appendTo(nil)); n > 2*10_000 {
 			t.Errorf("every %d documents: %d bytes for 10,000 postings", every, n)
@@ -126,7 +126,7 @@ func TestPostingsAreSmall(t *testing.T) {
 	}
 }
 
-// Nothing that is read from a disk makes a reader panic, and what is read is in range.
+// No bytes from a disk make a reader panic, and all decoded documents are in range.
 func FuzzWords(f *testing.F) {
 	var x Index
 	for id := range 200 {

@@ -8,26 +8,27 @@ import (
 	"slices"
 )
 
-// PageSize is about how many bytes a page has. One with a word that most documents have
-// is larger.
+// PageSize is the approximate size of a page in bytes. A page with a word that most
+// documents have is larger.
 const PageSize = 4 << 10
 
-// maxPages is how many pages of words a segment has at most.
+// maxPages is the most pages of a segment.
 const maxPages = 1 << 20
 
 const (
-	// mergedAtOnce is how many segments of about one size become one.
+	// mergedAtOnce is the number of segments of similar size that are merged.
 	mergedAtOnce = 8
 
-	// levels is how many sizes of segments there are that are merged: of 4 KiB, and eight
-	// times as much each. A larger segment stays, so that no write has to wait for a merge
-	// of much more than 16 MiB.
+	// levels is the number of size classes of segments that are merged: 4 KiB, and each
+	// eight times the one before. Larger segments are not merged, so that no write waits for
+	// a merge of much more than 16 MiB.
 	levels = 4
 )
 
-// Due returns from which segment on some should become one, given the sizes of all of them in
-// bytes, the oldest first; their number is for none. So a search reads few segments, and each
-// word is written once for each size that there is.
+// Due returns the index of the first segment to merge: it and all later ones should become
+// one. sizes has the sizes of all segments in bytes, the oldest first. The result is
+// len(sizes) if no merge is due. So a search reads few segments, and each posting is written
+// at most once for each size class.
 func Due(sizes []int64) (from int) {
 	level := func(i int) int { return (bits.Len64(uint64(sizes[i]/PageSize)) + 2) / 3 } //nolint:gosec // it is a size
 	from = len(sizes)
@@ -41,7 +42,7 @@ func Due(sizes []int64) (from int) {
 			}
 		}
 		if from < len(sizes) {
-			same, run = same+1, run+1 // what the smaller ones become
+			same, run = same+1, run+1 // the result of merging the smaller segments
 		}
 		if same >= mergedAtOnce || run >= 4*mergedAtOnce {
 			from = at
@@ -50,15 +51,15 @@ func Due(sizes []int64) (from int) {
 	return from
 }
 
-// A Segment is an index as it is kept on a disk.
+// A Segment is an index in the form for a disk.
 type Segment struct {
-	IDs     []int64  // of the documents, ascending
-	Lengths []uint32 // of the documents, in words
-	Pages   [][]byte // of the words: what [Lookup] and [Words] read; their number is a power of 2
+	IDs     []int64  // ids of the documents, ascending
+	Lengths []uint32 // lengths of the documents in words
+	Pages   [][]byte // the lists, for [Lookup] and [Words]; the number of pages is a power of 2
 }
 
-// Segment returns the index as a segment. Documents that are gone are not in it. It shares
-// ids and lengths with the index.
+// Segment returns the index as a segment, without removed documents. The segment shares ids
+// and lengths with the index.
 func (x *Index) Segment() *Segment {
 	x.sweep()
 	size := 0
@@ -79,7 +80,7 @@ func (x *Index) Segment() *Segment {
 	return s
 }
 
-// Docs returns the documents of the segment as [ParseDocs] reads them.
+// Docs returns the encoding of the ids and lengths of the documents, for [ParseDocs].
 func (s *Segment) Docs() (docs []byte) {
 	at := int64(0)
 	for i, id := range s.IDs {
@@ -90,7 +91,8 @@ func (s *Segment) Docs() (docs []byte) {
 	return docs
 }
 
-// PageOf returns in which of so many pages a word is: by the 64-bit FNV-1a of it.
+// PageOf returns the index of the page of a word, by its 64-bit FNV-1a. pages is the number
+// of pages, a power of 2.
 func PageOf(word string, pages int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(word) {
@@ -99,7 +101,8 @@ func PageOf(word string, pages int) int {
 	return int((h ^ h>>32) & uint64(pages-1)) //nolint:gosec // it is below pages
 }
 
-// ParseDocs returns the ids of a segment's documents, and their lengths in words.
+// ParseDocs decodes the ids of a segment's documents and their lengths in words, as
+// [Segment.Docs] encoded them.
 func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
 	id := int64(0)
 	for len(data) > 0 {
@@ -117,8 +120,8 @@ func ParseDocs(data []byte) (ids []int64, lengths []uint32, err error) {
 	return ids, lengths, nil
 }
 
-// Words calls f for each word of a page with its list, whose documents have places below most.
-// The list shares the bytes.
+// Words calls f for each word of a page with its list. It fails if a document in a list is not
+// below most. The list shares memory with page.
 func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 	for len(page) > 0 {
 		word, list, rest, err := entry(page)
@@ -137,8 +140,8 @@ func Words(page []byte, most uint32, f func(word string, l *List) error) error {
 	return nil
 }
 
-// Lookup returns the list of a word of a page, or nil. Its documents have places below most. It
-// shares the bytes.
+// Lookup returns the list of a word in a page, or nil if the page does not have the word. It
+// fails if a document in the list is not below most. The list shares memory with page.
 func Lookup(page []byte, word string, most uint32) (*List, error) {
 	for len(page) > 0 {
 		have, list, rest, err := entry(page)
@@ -154,7 +157,7 @@ func Lookup(page []byte, word string, most uint32) (*List, error) {
 	return nil, nil //nolint:nilnil // no document has the word
 }
 
-// entry returns the first word of a page, its list, and what is behind it.
+// entry returns the first word of a page, its list, and the rest of the page.
 func entry(page []byte) (word, list, rest []byte, err error) {
 	if word, page, err = field(page); err == nil {
 		list, rest, err = field(page)
@@ -171,8 +174,8 @@ func field(data []byte) (value, rest []byte, err error) {
 	return data[at:end:end], data[end:], nil
 }
 
-// Join takes in the documents of a segment that [ParseDocs] returned, behind all others.
-// Those whose length the caller has set to 0 are left out.
+// Join adds the documents of a segment after all others. ids and lengths are the results of
+// [ParseDocs]. Documents whose length the caller has set to 0 are left out.
 func (x *Index) Join(pages [][]byte, ids []int64, lengths []uint32) error {
 	places := x.take(ids, lengths)
 	for _, page := range pages {
