@@ -141,7 +141,7 @@ func (b *bench) measure(ctx context.Context, out io.Writer, sessions []*exam.Ses
 	if err != nil {
 		return err
 	}
-	sittings := make([]*exam.Sitting, len(sessions))
+	sittings := make([]*exam.OpenSession, len(sessions))
 	for i, s := range sessions {
 		var prior *account.Prior
 		if b.loo {

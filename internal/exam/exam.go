@@ -22,33 +22,34 @@ type Exam struct {
 	Sessions []Session `json:"sessions"`
 }
 
-// A Session is a conversation, cut, and what is asked about what came before.
+// A Session is a conversation with a cut, and questions about the part before the cut.
 type Session struct {
 	ID           string     `json:"id"`
 	Conversation string     `json:"conversation"` // path of the file
-	Lines        int        `json:"lines"`        // that the agent had seen; 0 is all
+	Lines        int        `json:"lines"`        // number of lines before the cut; 0: all
 	Questions    []Question `json:"questions"`
-	Next         []string   `json:"next"` // what came next
+	Next         []string   `json:"next"` // the steps of the agent after the cut
 
-	file string // of the exam
+	file string // path of the exam
 }
 
-// A Question has the strings without which it cannot be answered.
+// A Question is a question about a session, with its answer. A window must have all strings of
+// MustHave to answer it.
 type Question struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Text     string   `json:"q"`
 	Answer   string   `json:"answer"`
 	MustHave []string `json:"must_have"`
-	Where    string   `json:"where"` // the place that proves the answer
+	Where    string   `json:"where"` // the passage that proves the answer
 }
 
-// An Error says what is wrong with a file of an exam, and where in it.
+// An Error describes a mistake in a file of an exam, with its position.
 type Error struct {
 	File     string
-	Session  string // if it is about one
-	Question string // if it is about one
-	Field    string // if it is about one
+	Session  string // id, or empty
+	Question string // id, or empty
+	Field    string // name, or empty
 	Err      error
 }
 
@@ -74,29 +75,29 @@ func (s *Session) fail(question, field, format string, args ...any) error {
 	return &Error{File: s.file, Session: s.ID, Question: question, Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// ids are what sessions and questions may be called: sessions name files.
+// ids matches the valid ids of sessions and questions. The ids of sessions are names of files.
 var ids = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// Read reads an exam from a file of JSON. It fails with an [*Error] where a field lacks
-// that must be there. Whether the strings of questions stand in the conversations is known
-// when these are opened: [Session.Open].
+// Read reads an exam from a JSON file. It fails with an [*Error] if a required field is missing
+// or invalid. It does not read the conversations: [Session.Open] checks the strings of
+// questions.
 func Read(path string) (*Exam, error) {
 	var e Exam
 	if err := readJSON(path, &e); err != nil {
 		return nil, err
 	}
 	if len(e.Sessions) == 0 {
-		return nil, &Error{File: path, Field: "sessions", Err: errors.New("there are none")}
+		return nil, &Error{File: path, Field: "sessions", Err: errors.New("want at least one session")}
 	}
 	known := make(map[string]bool)
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
 		s.file = path
 		if !ids.Get().MatchString(s.ID) {
-			return nil, &Error{File: path, Field: fmt.Sprintf("sessions[%d].id", i), Err: fmt.Errorf("%q is no id: want letters, digits, dots, hyphens and underscores", s.ID)}
+			return nil, &Error{File: path, Field: fmt.Sprintf("sessions[%d].id", i), Err: fmt.Errorf("%q is not an id: want letters, digits, dots, hyphens and underscores", s.ID)}
 		}
 		if known[s.ID] {
-			return nil, s.fail("", "id", "there are two sessions of this id")
+			return nil, s.fail("", "id", "two sessions have this id: rename one")
 		}
 		known[s.ID] = true
 		if err := s.check(); err != nil {
@@ -106,8 +107,8 @@ func Read(path string) (*Exam, error) {
 	return &e, nil
 }
 
-// ReadAll reads exams from files of JSON, as [Read] does. No two sessions may be called the
-// same.
+// ReadAll reads exams from JSON files, as [Read] does. It fails if two sessions have the same
+// id.
 func ReadAll(paths []string) ([]*Session, error) {
 	var all []*Session
 	known := make(map[string]string) // file by session
@@ -119,7 +120,7 @@ func ReadAll(paths []string) ([]*Session, error) {
 		for i := range e.Sessions {
 			s := &e.Sessions[i]
 			if other, twice := known[s.ID]; twice {
-				return nil, s.fail("", "id", "%s has a session of this id, too", other)
+				return nil, s.fail("", "id", "%s also has a session with this id: rename one", other)
 			}
 			known[s.ID] = path
 			all = append(all, s)
@@ -128,7 +129,7 @@ func ReadAll(paths []string) ([]*Session, error) {
 	return all, nil
 }
 
-// check returns what lacks in a session.
+// check returns an error about the first missing or invalid field of a session, or nil.
 func (s *Session) check() error {
 	switch {
 	case s.Conversation == "":
@@ -136,26 +137,26 @@ func (s *Session) check() error {
 	case s.Lines < 0:
 		return s.fail("", "lines", "%d is below 0", s.Lines)
 	case len(s.Questions) == 0:
-		return s.fail("", "questions", "there are none")
+		return s.fail("", "questions", "want at least one question")
 	}
 	known := make(map[string]bool)
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		switch {
 		case !ids.Get().MatchString(q.ID):
-			return s.fail("", fmt.Sprintf("questions[%d].id", i), "%q is no id: want letters, digits, dots, hyphens and underscores", q.ID)
+			return s.fail("", fmt.Sprintf("questions[%d].id", i), "%q is not an id: want letters, digits, dots, hyphens and underscores", q.ID)
 		case known[q.ID]:
-			return s.fail(q.ID, "id", "there are two questions of this id")
+			return s.fail(q.ID, "id", "two questions have this id: rename one")
 		case strings.TrimSpace(q.Text) == "":
 			return s.fail(q.ID, "q", "the question is missing")
 		case strings.TrimSpace(q.Answer) == "":
 			return s.fail(q.ID, "answer", "the answer is missing")
 		case len(q.MustHave) == 0:
-			return s.fail(q.ID, "must_have", "the strings are missing without which the answer cannot be given")
+			return s.fail(q.ID, "must_have", "want at least one string that a window must have to answer the question")
 		}
 		for k, must := range q.MustHave {
 			if fold(must) == "" {
-				return s.fail(q.ID, fmt.Sprintf("must_have[%d]", k), "%q has neither a letter of ASCII nor a digit", must)
+				return s.fail(q.ID, fmt.Sprintf("must_have[%d]", k), "%q must have an ASCII letter or a digit", must)
 			}
 		}
 		known[q.ID] = true
@@ -163,7 +164,7 @@ func (s *Session) check() error {
 	return nil
 }
 
-// readJSON reads a file of JSON. Where it is none, the error has the line.
+// readJSON reads a JSON file into to. The error of an invalid file has the line.
 func readJSON(path string, to any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -191,8 +192,8 @@ func wanted(e *json.UnmarshalTypeError) string {
 	return cmp.Or(kinds[e.Type.Kind()], "a number")
 }
 
-// History returns the lines of a session's conversation, below a folder, that the agent
-// had seen. An empty folder is that of the exam.
+// History returns the lines of a session's conversation before the cut. The path of the
+// conversation is relative to folder, or to the folder of the exam if folder is empty.
 func (s *Session) History(folder string) ([]byte, error) {
 	if folder == "" {
 		folder = filepath.Dir(s.file)
@@ -205,7 +206,7 @@ func (s *Session) History(folder string) ([]byte, error) {
 		return data, nil
 	}
 	if f, err := carrel.Detect(data); err == nil && f.Name() != "claudecode" {
-		return nil, s.fail("", "lines", "%s is one request and has no lines to cut at: give 0, which is all of it", s.Conversation)
+		return nil, s.fail("", "lines", "%s is a single request, which cannot be cut at a line: set lines to 0 to use all of it", s.Conversation)
 	}
 	at := 0
 	for n := range s.Lines {
@@ -215,14 +216,14 @@ func (s *Session) History(folder string) ([]byte, error) {
 			continue
 		}
 		if at == len(data) || n+1 < s.Lines {
-			return nil, s.fail("", "lines", "%d is too many: %s has %d", s.Lines, s.Conversation, n+min(1, len(data)-at))
+			return nil, s.fail("", "lines", "%d is too many: %s has %d lines", s.Lines, s.Conversation, n+min(1, len(data)-at))
 		}
 		at = len(data)
 	}
 	return data[:at], nil
 }
 
-// mostUnpacked is how large a conversation that is packed may be, in bytes.
+// mostUnpacked is the largest size in bytes of an unpacked conversation.
 const mostUnpacked = 1 << 30
 
 // readFile reads a file, and unpacks it if its name ends with ".gz".
@@ -237,7 +238,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data, err = io.ReadAll(io.LimitReader(r, mostUnpacked+1))
 	if err == nil && len(data) > mostUnpacked {
-		err = fmt.Errorf("it has more than %d bytes", mostUnpacked)
+		err = fmt.Errorf("the unpacked file has more than %d bytes", mostUnpacked)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unpack %s: %w", path, err)
@@ -245,8 +246,8 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Render returns a window, a request of Chat Completions, as the text by which windows
-// are compared. System text is the same for every method, and left out.
+// Render returns a window, which is a request of Chat Completions, as the text by which windows
+// are compared. It omits system text, which is the same for every method.
 func Render(request []byte) (string, error) {
 	var r struct {
 		Messages []struct {
@@ -301,17 +302,17 @@ func contentOf(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// A Score is how much of an exam a window can answer.
+// A Score counts the strings and questions of an exam for which a window has the strings.
 type Score struct {
-	Strings      int      `json:"strings"` // that the window has
+	Strings      int      `json:"strings"` // strings that the window has
 	AllStrings   int      `json:"all_strings"`
-	Questions    int      `json:"questions"` // that have all of their strings
+	Questions    int      `json:"questions"` // questions of which the window has all strings
 	AllQuestions int      `json:"all_questions"`
-	Bytes        int      `json:"bytes"` // of the window
-	Limit        int      `json:"limit"` // that it may have
+	Bytes        int      `json:"bytes"` // size of the window
+	Limit        int      `json:"limit"` // the most bytes of the window
 	Missed       []Missed `json:"missed"`
 
-	found, all []int // strings of each question
+	found, all []int // by question: strings that the window has, and all strings
 }
 
 // A Missed is a string that a window lacks.
@@ -321,7 +322,7 @@ type Missed struct {
 	String   string `json:"string"`
 }
 
-// Over reports whether the window has more bytes than it may have, so that it has nothing.
+// Over reports whether the window is larger than its limit. Then none of its strings count.
 func (s *Score) Over() bool { return s.Bytes > s.Limit }
 
 // Add adds another score.
@@ -337,9 +338,9 @@ func (s *Score) Add(o *Score) {
 	s.all = append(s.all, o.all...)
 }
 
-// Score looks a session's strings up in a window. A string counts if it stands in one
-// line, or in two that follow each other; lines of fewer than four words count only for
-// strings that are longer than the line. A window of more bytes than the limit has none.
+// Score searches a window for a session's strings. A string counts if it is in one line of four
+// words or more, or in two adjacent lines that have four words or more together. In a window
+// larger than limit bytes no string counts.
 func (s *Session) Score(window string, limit int) *Score {
 	r := &Score{Bytes: len(window), Limit: limit, Missed: []Missed{}}
 	var pairs []string
@@ -398,8 +399,8 @@ func pairsOf(window string) []string {
 	return pairs
 }
 
-// fold returns a text in lower case, with one space for all that is neither a letter of
-// ASCII nor a digit.
+// fold returns a text in lower case. Each run of characters other than ASCII letters and digits
+// becomes one space, or nothing at the ends.
 func fold(s string) string {
 	var b strings.Builder
 	space := false

@@ -31,8 +31,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// A string counts where it stands in a line, or in two that follow each other, but not in a
-// list of names, and not in a window that is too large.
+// A string counts if it is in a line or in two adjacent lines, but not in a list of names, and
+// not in a window that is too large.
 func TestScore(t *testing.T) {
 	s := &Session{Questions: []Question{
 		{Type: "fact", MustHave: []string{"lamp.go", "the `Bulb` is gone"}},
@@ -78,9 +78,9 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ name, data, want string }{
-		{"b.jsonl", "1\n2\n3", "e.json: session x: lines: 4 is too many: b.jsonl has 3"},
-		{"b.jsonl", "1\n2\n3\n", "e.json: session x: lines: 4 is too many: b.jsonl has 3"},
-		{"b.jsonl", "", "e.json: session x: lines: 4 is too many: b.jsonl has 0"},
+		{"b.jsonl", "1\n2\n3", "e.json: session x: lines: 4 is too many: b.jsonl has 3 lines"},
+		{"b.jsonl", "1\n2\n3\n", "e.json: session x: lines: 4 is too many: b.jsonl has 3 lines"},
+		{"b.jsonl", "", "e.json: session x: lines: 4 is too many: b.jsonl has 0 lines"},
 		{"c.jsonl", "1", "e.json: session x: conversation: open "},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte(tt.data), 0o600); err != nil {
@@ -116,20 +116,20 @@ func TestRead(t *testing.T) {
 	for _, tt := range []struct{ from, to, want string }{
 		{session, `{"sessions":3}`, ":1: sessions: want an array, not number"},
 		{session, "{\n\n\"sessions\":[}", ":3: invalid character"},
-		{session, `{"session":[]}`, ": sessions: there are none"},
+		{session, `{"session":[]}`, ": sessions: want at least one session"},
 		{`"lines":3`, `"lines":"3"`, ":1: sessions.lines: want a number, not string"},
 		{`"lines":3`, `"lines":-3`, ": session a: lines: -3 is below 0"},
-		{`"id":"a"`, `"id":"../a"`, `: sessions[0].id: "../a" is no id`},
-		{`"id":"a",`, ``, `: sessions[0].id: "" is no id`},
+		{`"id":"a"`, `"id":"../a"`, `: sessions[0].id: "../a" is not an id`},
+		{`"id":"a",`, ``, `: sessions[0].id: "" is not an id`},
 		{`"conversation":"a.jsonl",`, ``, ": session a: conversation: the path of a file is missing"},
-		{question, ``, ": session a: questions: there are none"},
-		{question, question + "," + question, ": session a: question q1: id: there are two"},
-		{`"id":"q1",`, ``, `: session a: questions[0].id: "" is no id`},
+		{question, ``, ": session a: questions: want at least one question"},
+		{question, question + "," + question, ": session a: question q1: id: two questions have this id"},
+		{`"id":"q1",`, ``, `: session a: questions[0].id: "" is not an id`},
 		{`"q":"Which?"`, `"question":"Which?"`, ": session a: question q1: q: the question is missing"},
 		{`"answer":"That.",`, ``, ": session a: question q1: answer: the answer is missing"},
-		{`["that"]`, `[]`, ": session a: question q1: must_have: the strings are missing"},
-		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" has neither"},
-		{`}]}`, `},{"id":"a","conversation":"b","questions":[` + question + `]}]}`, ": session a: id: there are two sessions"},
+		{`["that"]`, `[]`, ": session a: question q1: must_have: want at least one string"},
+		{`["that"]`, `["that","…"]`, ": session a: question q1: must_have[1]: \"…\" must have an ASCII letter"},
+		{`}]}`, `},{"id":"a","conversation":"b","questions":[` + question + `]}]}`, ": session a: id: two sessions have this id"},
 	} {
 		text := strings.Replace(session, tt.from, tt.to, 1)
 		_, err := read(text)
@@ -142,7 +142,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A fit gives more to the kind of unit that has what answers need.
+// A fit gives a higher weight to a kind of unit that has the required strings.
 func TestFit(t *testing.T) {
 	data := []byte(`{"messages":[{"role":"user","content":"Mend the lamp of the hall, please, today."},
 		{"role":"assistant","content":"I will look at the wires that lead to it now."}]}`)
@@ -170,15 +170,15 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// The exams of this checkout are whole, an account answers most of what they ask, and a bag
-// of names little of it.
+// The exams of this repository are valid; an account answers most of their questions, and a
+// list of names few of them.
 func TestOwnExams(t *testing.T) {
 	sessions, err := ReadAll([]string{filepath.FromSlash("../../bench/exam/testdata/own.json")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	questions := 0
-	var sittings []*Sitting
+	var sittings []*OpenSession
 	for _, s := range sessions {
 		x, err := s.Open("", nil, nil)
 		if err != nil {

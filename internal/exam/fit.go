@@ -15,11 +15,11 @@ import (
 type Sample struct {
 	Units  []account.Unit
 	Sights []account.Sight
-	Labels []float64 // how many of the strings that answers need each unit has; a string that several have is shared
+	Labels []float64 // by unit: number of required strings that it has; a string in n units counts 1/n in each
 }
 
-// NewSample reads the conversation of a session, as it was up to the cut, and labels its
-// units. A nil model is that which Carrel comes with.
+// NewSample returns the labeled units of t, the conversation of a session up to the cut. A nil
+// model is the built-in one.
 func NewSample(s *Session, t *transcript.Session, m *facts.Model) *Sample {
 	blocks := transcript.Group(t.ID, 0, t.Messages)
 	pieces := facts.History(t.Messages, blocks, &facts.HistoryOptions{Person: func(i int) bool { return pager.Instructs(t.Messages, &blocks[i]) }})
@@ -47,9 +47,10 @@ func NewSample(s *Session, t *transcript.Session, m *facts.Model) *Sample {
 	return x
 }
 
-// Fit returns the prior that says best how many strings units have: the weights of the bins
-// are moved, one after the other, until what is expected of each bin is what is there, as
-// if each had some examples more of what is expected.
+// Fit returns the prior that best predicts the labels of units. It adjusts the weights of the
+// bins, one feature after the other, until the expected sum of the labels in each bin equals
+// the real one. Each bin counts as if it had a few more examples as expected, which keeps the
+// weights of rare bins small.
 func Fit(samples []*Sample) *account.Prior {
 	const more, rounds = 6.0, 60
 	var list []account.Sight
@@ -61,7 +62,7 @@ func Fit(samples []*Sample) *account.Prior {
 			label = append(label, x.Labels[i])
 		}
 	}
-	mean := slices.Clone(size) // expected of each
+	mean := slices.Clone(size) // the expected label of each unit
 	level := func() {
 		at := 0
 		for _, x := range samples {
@@ -92,7 +93,7 @@ func Fit(samples []*Sample) *account.Prior {
 			step := make([]float64, len(want))
 			for k := range want {
 				step[k] = math.Log((want[k]+more)/(have[k]+more)) * .5
-				// toward no weight
+				// decay toward 0
 				step[k] -= weights[f][k] * .02
 				weights[f][k] += step[k]
 			}

@@ -10,13 +10,13 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A Report is how much of an exam windows can answer, by strings.
+// A Report has the scores of windows by strings, one row for each method.
 type Report struct {
-	Share     int   `json:"share"` // of the bytes of a history that its window may have, in percent
+	Share     int   `json:"share"` // the limit of a window, in percent of the bytes of its history
 	Sessions  int   `json:"sessions"`
 	Questions int   `json:"questions"`
 	Strings   int   `json:"strings"`
-	Bytes     int   `json:"bytes"` // of the histories
+	Bytes     int   `json:"bytes"` // size of all histories
 	Rows      []Row `json:"rows"`
 }
 
@@ -27,36 +27,36 @@ func (r *Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// A Row is what the windows of a method have.
+// A Row has the scores of the windows of a method.
 type Row struct {
 	Method    string       `json:"method"`
 	Kind      string       `json:"kind"`
-	Strings   Estimate     `json:"strings"`   // share of them that is there
-	Questions Estimate     `json:"questions"` // share of them that has all of its strings
-	Used      ratio.Ratio  `json:"used"`      // share of the bytes
-	Over      int          `json:"over"`      // windows with more bytes than they may have
+	Strings   Estimate     `json:"strings"`   // share of the strings that the windows have
+	Questions Estimate     `json:"questions"` // share of the questions of which a window has all strings
+	Used      ratio.Ratio  `json:"used"`      // size of the windows as a share of their limits
+	Over      int          `json:"over"`      // number of windows above their limit
 	Sessions  []SessionRow `json:"sessions"`
 }
 
-// A SessionRow is what one window has.
+// A SessionRow has the score of one window.
 type SessionRow struct {
 	Session string `json:"session"`
 	Score
 }
 
-// An Estimate is a share of what all questions have, with the interval that holds 95
-// percent of the draws of questions.
+// An Estimate is a share over all questions, with the interval that contains 95 percent of the
+// shares of random draws of questions (bootstrap).
 type Estimate struct {
 	Mean ratio.Ratio `json:"mean"`
 	Low  ratio.Ratio `json:"low"`
 	High ratio.Ratio `json:"high"`
 }
 
-// draws is how often questions are drawn for an interval.
+// draws is the number of draws for an interval.
 const draws = 1000
 
-// estimate returns the share of what questions have of what they may have, one number of
-// each for each question. The draws are the same for all shares of so many questions.
+// estimate returns the sum of has as a share of the sum of of; both have a number for each
+// question. The draws are the same for equal numbers of questions.
 func estimate(has, of []int) Estimate {
 	sum := func(list []int, at func(i int) int) (n int) {
 		for i := range list {
@@ -79,11 +79,12 @@ func estimate(has, of []int) Estimate {
 	return Estimate{Mean: share(func(i int) int { return i }), Low: drawn[cut], High: drawn[draws-1-cut]}
 }
 
-// Measure looks the strings of sessions up in the windows that methods make of them, with a
-// share in percent. Each window is handed over first, if there is a function for it.
-func Measure(ctx context.Context, sittings []*Sitting, methods []Method, share int, use func(w *Window) error) (*Report, error) {
-	r := &Report{Share: share, Sessions: len(sittings)}
-	for _, s := range sittings {
+// Measure searches for the strings of sessions in the windows that methods make of them, and
+// returns the scores. share is the limit of a window in percent. It calls use, if that is not
+// nil, for each window.
+func Measure(ctx context.Context, sessions []*OpenSession, methods []Method, share int, use func(w *Window) error) (*Report, error) {
+	r := &Report{Share: share, Sessions: len(sessions)}
+	for _, s := range sessions {
 		r.Bytes += len(s.Whole)
 		for i := range s.Questions {
 			r.Questions++
@@ -91,7 +92,7 @@ func Measure(ctx context.Context, sittings []*Sitting, methods []Method, share i
 		}
 	}
 	scores := make(map[string][]SessionRow) // by method
-	err := Windows(ctx, sittings, methods, share, func(w *Window) error {
+	err := Windows(ctx, sessions, methods, share, func(w *Window) error {
 		scores[w.Method.Name] = append(scores[w.Method.Name], SessionRow{w.ID, *w.Score(w.Text, w.Limit)})
 		if use == nil {
 			return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// newRun prepares the exam that was made up, in windows of two methods.
+// newRun prepares the invented exam of testdata, with windows of two methods.
 func newRun(t *testing.T) *Run {
 	t.Helper()
 	r := emptyRun(t)
@@ -44,10 +44,10 @@ func emptyRun(t *testing.T) *Run {
 
 func asks(s *llmtest.Script) Model { return func() (llm.Generator, error) { return s, nil } }
 
-// nobody fails a test in which somebody is asked.
+// nobody is a Model that fails: the test expects that no model is asked.
 func nobody() (llm.Generator, error) { return nil, errors.New("somebody was asked") }
 
-// hand writes a file of a run, as a person does.
+// hand writes a file of a run, as a person may do by hand.
 func (r *Run) hand(t *testing.T, path, text string) {
 	t.Helper()
 	if err := r.Put(filepath.FromSlash(path), []byte(text)); err != nil {
@@ -64,8 +64,7 @@ func (r *Run) text(t *testing.T, path string) string {
 	return string(data)
 }
 
-// A paper has the window and the questions, and nothing that gives an answer or the method
-// away.
+// A paper has the window and the questions, and neither answers nor the name of the method.
 func TestPapers(t *testing.T) {
 	r := newRun(t)
 	for _, method := range []string{"whole", "simple-names"} {
@@ -95,7 +94,7 @@ func TestPrepareRefuses(t *testing.T) {
 		method Method
 		want   string
 	}{
-		{Method{"big", KindWindows, func(s *Sitting, limit int) (string, error) { return s.Whole, nil }}, "session harbor, method big: the window has 6858 bytes, and may have 2743"},
+		{Method{"big", KindWindows, func(s *OpenSession, limit int) (string, error) { return s.Whole, nil }}, "session harbor, method big: the window has 6858 bytes, want at most 2743"},
 		{Method{"../up", KindWindows, nil}, `method "../up": want a name of letters`},
 	} {
 		r := emptyRun(t)
@@ -118,13 +117,13 @@ func answersTo(p *llm.Prompt, answer string) string {
 	}
 	data, err := json.Marshal(map[string]any{"answers": list, "next": []string{"one", "two"}, "rating": 4, "helped": "all", "confused": "none"})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // cannot happen: all values are strings
 	}
 	return "Here it is:\n```json\n" + string(data) + "\n```\n"
 }
 
-// What breaks off goes on where it was; what cannot be read is kept and asked for again; and
-// what is written by hand is taken.
+// An interrupted run continues where it stopped, unreadable replies are stored and asked for
+// again, and answers written by hand are used.
 func TestAskGoesOn(t *testing.T) {
 	r := newRun(t)
 	r.hand(t, "answers/whole/bakery.json", `{"answers":{"b1":"Invoice 8841."}}`)
@@ -170,13 +169,13 @@ func TestAskGoesOn(t *testing.T) {
 	}
 }
 
-// Answers that make no sense are an error that names the file and the field.
+// Invalid answers are an error that names the file and the field.
 func TestAnswersByHand(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"answers":{"b9":"x"}}`, ": answers: there is no question b9"},
-		{`{"answers":{"b1":"x"},"rating":6}`, ": rating: 6 is not from 1 to 5"},
+		{`{"answers":{"b1":"x"},"rating":6}`, ": rating: 6, want 1 to 5"},
 		{`{"answers":{"b1":"x"},"rating":"good"}`, ":1: rating: want a number, not string"},
-		{`{"next":["x"]}`, ": answers: they are missing"},
+		{`{"next":["x"]}`, ": answers: the field is missing"},
 		{`{"answers":`, ":1: unexpected end of JSON input"},
 	} {
 		r := newRun(t)
@@ -192,12 +191,12 @@ func TestAnswersByHand(t *testing.T) {
 func TestTooLargeForTheModel(t *testing.T) {
 	r := newRun(t)
 	_, err := r.Ask(t.Context(), asks(&llmtest.Script{Tokens: 500, Repeat: true, Steps: []llmtest.Step{llmtest.Say("{}")}}), false)
-	if err == nil || !strings.Contains(err.Error(), "tokens, and the model's window 500") {
+	if err == nil || !strings.Contains(err.Error(), "tokens, and the model's window has 500") {
 		t.Error(err)
 	}
 }
 
-// answered is a run with answers: of simple-names all are unknown but one.
+// answered returns a run with answers; all of the method simple-names but one are unknown.
 func answered(t *testing.T) *Run {
 	t.Helper()
 	r := newRun(t)
@@ -211,8 +210,8 @@ func answered(t *testing.T) *Run {
 	return r
 }
 
-// A sheet has what readers said, cut at 30 words, without those who do not know, and without
-// names.
+// A sheet has the answers of readers, cut at 30 words, without "unknown" and without names of
+// methods.
 func TestSheets(t *testing.T) {
 	r := answered(t)
 	if n, graded, err := r.Sheets(1, false); n != 3 || graded != 0 || err != nil {
@@ -246,7 +245,7 @@ func TestSheets(t *testing.T) {
 	}
 }
 
-// Letters go from method to method, by the question and by the seed, and each has one.
+// The letters of methods depend on the question and the seed, and each answer has one letter.
 func TestLettersAreShuffled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, seed := rapid.IntRange(1, 40).Draw(t, "methods"), rapid.Int().Draw(t, "seed")
@@ -276,7 +275,7 @@ func TestLettersAreShuffled(t *testing.T) {
 	}
 }
 
-// grade grades an answer by what it says.
+// grade returns a grade that depends on the text of an answer.
 func grade(says string) float64 {
 	switch says {
 	case "x":
@@ -347,8 +346,8 @@ func TestScores(t *testing.T) {
 		t.Errorf("%+v", whole.Remarks)
 	}
 
-	// With grades for all, nobody is asked, and it is the same again; whose an answer is
-	// depends on the seed.
+	// If all sheets have grades, no model is asked, and the scores are the same. With
+	// another seed the letters differ.
 	if tally, err = r.Grade(t.Context(), nobody, 7, false); err != nil || tally.Kept != 3 {
 		t.Errorf("%+v, %v", tally, err)
 	}
@@ -358,7 +357,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Grades of a sheet that has changed are no grades, unless it is graded anew.
+// Grades of a sheet that has changed are invalid until it is graded again.
 func TestStaleGrades(t *testing.T) {
 	r := answered(t)
 	if _, err := r.Grade(t.Context(), asks(grader(t)), 1, false); err != nil {
@@ -396,8 +395,8 @@ func TestGradesByHand(t *testing.T) {
 		t.Fatalf("%+v, %v", tally, err)
 	}
 	for _, tt := range []struct{ from, to, want string }{
-		{`,"B":1`, ``, ": grades: B of question b1 has none"},
-		{`-0.5`, `-1`, ": grades: A of question b2 has -1, which is none of 1, 0.5, 0, -0.5"},
+		{`,"B":1`, ``, ": grades: B of question b1 has no grade"},
+		{`-0.5`, `-1`, ": grades: A of question b2 has -1, want 1, 0.5, 0 or -0.5"},
 		{`"b2":{"A":-0.5}`, `"b2":3`, ":1: grades: want an object, not number"},
 	} {
 		r.hand(t, "grades/bakery.json", strings.Replace(good["bakery"], tt.from, tt.to, 1))
@@ -408,7 +407,7 @@ func TestGradesByHand(t *testing.T) {
 	r.hand(t, "grades/bakery.json", good["bakery"])
 	for _, tt := range []struct{ from, to, want string }{
 		{`,"B":3`, ``, ": next: B has no grade"},
-		{`"B":3`, `"B":4`, ": next: B has 4, which is not from 0 to 3"},
+		{`"B":3`, `"B":4`, ": next: B has 4, want 0 to 3"},
 	} {
 		r.hand(t, "grades/harbor.json", strings.Replace(good["harbor"], tt.from, tt.to, 1))
 		if _, err := r.Grade(t.Context(), nobody, 1, false); err == nil || !strings.HasSuffix(err.Error(), "harbor.json"+tt.want) {

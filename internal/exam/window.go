@@ -16,28 +16,27 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// A Sitting is a session with the history that it asks about. It is not safe for
+// An OpenSession is a session with its history, the lines before the cut. It is not safe for
 // concurrent use.
-type Sitting struct {
+type OpenSession struct {
 	*Session
 
-	Whole string // the history as a window that has all of it
+	Whole string // the whole history as a window
 
 	history []byte
 	desk    *retention.Desk
 	prefix  []retention.Message
 }
 
-// Open reads the history of a session, from below a folder, or from that of the exam if it
-// is empty. Strategies go by the weights of a model and a prior; nil ones are those that
-// Carrel comes with. It fails with an [*Error] where a question has a string that does not
-// stand in the history.
-func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*Sitting, error) {
+// Open reads the history of a session from below folder, or from below the folder of the exam if
+// folder is empty. Strategies use the weights of the model m and the prior p; nil means the
+// built-in ones. It fails with an [*Error] if a string of a question is not in the history.
+func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*OpenSession, error) {
 	history, err := s.History(folder)
 	if err != nil {
 		return nil, err
 	}
-	x := &Sitting{Session: s, history: history}
+	x := &OpenSession{Session: s, history: history}
 	if x.desk, err = retention.NewDesk(s.ID, "", history, m, p); err != nil {
 		return nil, s.fail("", "conversation", "%s: %w", s.Conversation, err)
 	}
@@ -47,9 +46,9 @@ func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*Sittin
 	if missed := s.Score(x.Whole, len(x.Whole)).Missed; len(missed) > 0 {
 		more := ""
 		if n := len(missed) - 1; n > 0 {
-			more = fmt.Sprintf("; nor do %d more strings of this session", n)
+			more = fmt.Sprintf("; %d more strings of this session are missing", n)
 		}
-		return nil, s.fail(missed[0].Question, "must_have", "%q does not stand in what %s of %s say, in one line or in two that follow each other%s", missed[0].String, linesOf(s.Lines), s.Conversation, more)
+		return nil, s.fail(missed[0].Question, "must_have", "%q is not in %s of %s, in one line or two adjacent lines%s", missed[0].String, linesOf(s.Lines), s.Conversation, more)
 	}
 	return x, nil
 }
@@ -61,7 +60,7 @@ func linesOf(n int) string {
 	return fmt.Sprintf("the first %d lines", n)
 }
 
-// rendered renders a request, unless making it failed.
+// rendered renders a request, or returns err if it is not nil.
 func rendered(request []byte, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -69,9 +68,9 @@ func rendered(request []byte, err error) (string, error) {
 	return Render(request)
 }
 
-// messages returns what the simple methods choose from: the history without the system
-// text that it begins with.
-func (s *Sitting) messages() ([]retention.Message, error) {
+// messages returns the messages from which the simple methods choose: the history without the
+// system text at its beginning.
+func (s *OpenSession) messages() ([]retention.Message, error) {
 	if s.prefix == nil {
 		t, err := retention.Read(s.Conversation, "", s.history)
 		if err != nil {
@@ -82,11 +81,11 @@ func (s *Sitting) messages() ([]retention.Message, error) {
 	return s.prefix, nil
 }
 
-// Limit returns how many bytes a window may have with a share in percent.
-func (s *Sitting) Limit(share int) int { return len(s.Whole) * share / 100 }
+// Limit returns the most bytes of a window for a share in percent.
+func (s *OpenSession) Limit(share int) int { return len(s.Whole) * share / 100 }
 
-// fill returns the largest window within a limit that some targets give, of nine between a
-// twelfth and the half of it in tokens, each chosen by what the one before gave.
+// fill returns the largest window of at most limit bytes. It tries up to nine targets in tokens,
+// between a twelfth and a half of limit, by binary search.
 func fill(limit int, window func(target int) (string, error)) (string, error) {
 	best := ""
 	low, high := limit/12, limit/2
@@ -115,11 +114,11 @@ func fill(limit int, window func(target int) (string, error)) (string, error) {
 
 // The kinds of methods.
 const (
-	KindStrategy = "strategy" // of Carrel's engine
-	KindSimple   = "simple"   // of package retention, knowing nothing of what comes
-	KindPeer     = "peer"     // a package of others
-	KindWhole    = "whole"    // the history as it is
-	KindWindows  = "windows"  // a folder of texts
+	KindStrategy = "strategy" // a strategy of Carrel's engine
+	KindSimple   = "simple"   // a simple method of package retention
+	KindPeer     = "peer"     // a package of other authors
+	KindWhole    = "whole"    // the whole history
+	KindWindows  = "windows"  // windows from a folder
 )
 
 // A Method is a way to make a window of a history.
@@ -127,16 +126,16 @@ type Method struct {
 	Name string
 	Kind string
 
-	// Window returns what a method makes of a session in so many bytes. It may be
-	// more.
-	Window func(s *Sitting, limit int) (string, error)
+	// Window returns the window of a session. It should have at most limit bytes, but
+	// may have more.
+	Window func(s *OpenSession, limit int) (string, error)
 }
 
-// Strategies returns a method for each of some strategies, of their names.
+// Strategies returns a method for each strategy in list, with the same name.
 func Strategies(list ...carrel.Strategy) []Method {
 	var methods []Method
 	for _, strategy := range list {
-		methods = append(methods, Method{string(strategy), KindStrategy, func(s *Sitting, limit int) (string, error) {
+		methods = append(methods, Method{string(strategy), KindStrategy, func(s *OpenSession, limit int) (string, error) {
 			return fill(limit, func(target int) (string, error) { return rendered(s.desk.Window(s.desk.Stays+target, strategy)) })
 		}})
 	}
@@ -146,7 +145,8 @@ func Strategies(list ...carrel.Strategy) []Method {
 // Simple returns the simple methods of package retention.
 func Simple() []Method { return packing(KindSimple, retention.Simple()) }
 
-// Peers returns the methods of peers. What they give may be used if their Err says so.
+// Peers returns the methods of peers. The windows of a peer are valid only if [retention.Peer.Err]
+// returns nil after it has made them.
 func Peers(peers []*retention.Peer) []Method {
 	var methods []Method
 	for _, p := range peers {
@@ -158,7 +158,7 @@ func Peers(peers []*retention.Peer) []Method {
 func packing(kind string, list []retention.Method) []Method {
 	var methods []Method
 	for _, m := range list {
-		methods = append(methods, Method{m.Name, kind, func(s *Sitting, limit int) (string, error) {
+		methods = append(methods, Method{m.Name, kind, func(s *OpenSession, limit int) (string, error) {
 			prefix, err := s.messages()
 			if err != nil {
 				return "", err
@@ -169,14 +169,13 @@ func packing(kind string, list []retention.Method) []Method {
 	return methods
 }
 
-// Whole is the method that leaves the history as it is: it has all bytes, whatever the
-// share.
+// Whole returns the method whose window is the whole history, whatever the share.
 func Whole() Method {
-	return Method{"whole", KindWhole, func(s *Sitting, _ int) (string, error) { return s.Whole, nil }}
+	return Method{"whole", KindWhole, func(s *OpenSession, _ int) (string, error) { return s.Whole, nil }}
 }
 
-// Methods returns those of a list of names: "carrel" is all strategies, "baselines" all
-// simple methods, "peers" those that are given, and "all" all of these.
+// Methods returns the methods of a list of names, separated by commas: "carrel" means all
+// strategies, "baselines" all simple methods, "peers" the given peers, and "all" all of these.
 func Methods(list string, peers []Method) ([]Method, error) {
 	strategies, simple := Strategies(carrel.Strategies()...), Simple()
 	all := slices.Concat(strategies, simple, peers)
@@ -211,10 +210,10 @@ func MethodNames(peers []Method) []string {
 	return names
 }
 
-// Folder returns the methods whose windows are in a folder: in each of its folders those of
-// one method, of its name; or else the files are of one method, of the name of the folder. A
-// window is a file SESSION.txt with its text, or SESSION.json with a request in any format
-// that Carrel reads.
+// Folder returns the methods whose windows are in a folder. Each subfolder has the windows of a
+// method with the subfolder's name. Without subfolders the folder has the windows of a method
+// with its own name. A window is a file SESSION.txt with its text, or SESSION.json with a
+// request in any format that Carrel reads.
 func Folder(folder string) ([]Method, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -237,7 +236,7 @@ func Folder(folder string) ([]Method, error) {
 }
 
 func windowsIn(name, folder string) Method {
-	return Method{name, KindWindows, func(s *Sitting, _ int) (string, error) {
+	return Method{name, KindWindows, func(s *OpenSession, _ int) (string, error) {
 		text, err := os.ReadFile(filepath.Join(folder, s.ID+".txt"))
 		if !errors.Is(err, fs.ErrNotExist) {
 			return string(text), err
@@ -258,27 +257,28 @@ func windowsIn(name, folder string) Method {
 	}}
 }
 
-// A Window is what a method made of a session.
+// A Window is the window that a method made of a session.
 type Window struct {
-	*Sitting
+	*OpenSession
 
 	Method *Method
 	Text   string
-	Limit  int // bytes that it may have
+	Limit  int // the most bytes that the window should have
 }
 
-// File returns the path of a window below a folder of windows, as [Folder] reads them.
+// File returns the path of a window below a folder that [Folder] reads.
 func (w *Window) File() string { return filepath.Join(w.Method.Name, w.ID+".txt") }
 
-// Windows has methods make windows of sessions, one after the other, with a share in
-// percent, and hands each over. It ends with the first error, or with the context.
-func Windows(ctx context.Context, sittings []*Sitting, methods []Method, share int, use func(w *Window) error) error {
-	for _, s := range sittings {
+// Windows makes a window of each session with each method, one after the other, and calls use
+// with it. share is the limit of a window in percent. It stops at the first error, or when ctx
+// is done.
+func Windows(ctx context.Context, sessions []*OpenSession, methods []Method, share int, use func(w *Window) error) error {
+	for _, s := range sessions {
 		for i := range methods {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w := &Window{Sitting: s, Method: &methods[i], Limit: s.Limit(share)}
+			w := &Window{OpenSession: s, Method: &methods[i], Limit: s.Limit(share)}
 			if w.Method.Kind == KindWhole {
 				w.Limit = len(s.Whole)
 			}

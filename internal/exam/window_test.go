@@ -16,15 +16,15 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// made opens the sessions of the exam that was made up: a session of Claude Code that is
-// cut, a request of Chat Completions, and one of Messages.
-func made(t *testing.T) []*Sitting {
+// made opens the sessions of the invented exam of testdata: a cut session of Claude Code, a
+// request of Chat Completions, and a request of Messages.
+func made(t *testing.T) []*OpenSession {
 	t.Helper()
 	sessions, err := ReadAll([]string{"testdata/made.json"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []*Sitting
+	var list []*OpenSession
 	for _, s := range sessions {
 		x, err := s.Open("", nil, nil)
 		if err != nil {
@@ -50,8 +50,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A question is refused whose strings do not stand in what the agent had seen, and a request
-// is not cut.
+// Open fails if the strings of a question are not in the history, or if a request has lines.
 func TestOpenRefuses(t *testing.T) {
 	data, err := os.ReadFile("testdata/made.json")
 	if err != nil {
@@ -59,10 +58,10 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "exam.json")
 	for _, tt := range []struct{ name, from, to, want string }{
-		{"nowhere", `"on Thursday"`, `"on Friday"`, `session bakery: question b3: must_have: "on Friday" does not stand in what the messages of conversations/bakery.json say, in one line or in two that follow each other`},
-		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" does not stand in what the first 11 lines of conversations/harbor.jsonl say, in one line or in two that follow each other; nor do 1 more strings of this session`},
-		{"in the system text", `"on Thursday"`, `"the books of a bakery"`, `session bakery: question b3: must_have: "the books of a bakery" does`},
-		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json is one request and has no lines"},
+		{"nowhere", `"on Thursday"`, `"on Friday"`, `session bakery: question b3: must_have: "on Friday" is not in the messages of conversations/bakery.json, in one line or two adjacent lines`},
+		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" is not in the first 11 lines of conversations/harbor.jsonl, in one line or two adjacent lines; 1 more strings of this session are missing`},
+		{"in the system text", `"on Thursday"`, `"the books of a bakery"`, `session bakery: question b3: must_have: "the books of a bakery" is not`},
+		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json is a single request, which cannot be cut at a line"},
 		{"no conversation", "conversations/dome.json", "made.json", "session dome: conversation: made.json: "},
 	} {
 		text := strings.Replace(string(data), tt.from, tt.to, 1)
@@ -88,12 +87,12 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestReadAllRefusesTwoOfOneID(t *testing.T) {
-	if _, err := ReadAll([]string{"testdata/made.json", "testdata/made.json"}); err == nil || !strings.Contains(err.Error(), "session harbor: id: testdata/made.json has a session of this id, too") {
+	if _, err := ReadAll([]string{"testdata/made.json", "testdata/made.json"}); err == nil || !strings.Contains(err.Error(), "session harbor: id: testdata/made.json also has a session with this id") {
 		t.Error(err)
 	}
 }
 
-// Every method keeps within the bytes, and fills them if there is enough that it can give.
+// The window of every method is within the limit, and fills it if the history is large enough.
 func TestWindows(t *testing.T) {
 	methods, err := Methods("all,whole,window", nil)
 	if err != nil {
@@ -152,7 +151,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// What was written as windows is judged as what made it.
+// Windows read from a folder have the same scores as the methods that made them.
 func TestFolder(t *testing.T) {
 	sittings, dir := made(t), t.TempDir()
 	methods, err := Methods("window,simple-recency", nil)
@@ -184,7 +183,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(want.Rows) // folders come in the order of their names
+	slices.Reverse(want.Rows) // folders are read in the order of their names
 	for i := range want.Rows {
 		want.Rows[i].Kind = KindWindows
 	}
@@ -196,7 +195,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("one method: %+v, %v", one, err)
 	}
 
-	// Requests are windows, too; here they are all of it, which is too much.
+	// A window may also be a request. Here it is the whole history, which is too large.
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +231,8 @@ func text(t *testing.T, v any) string {
 	return string(data)
 }
 
-// A mean is within its interval and the interval within what there is; equal questions have
-// none, and it is the same each time.
+// A mean is within its interval, and the interval within the range of the questions. For equal
+// questions the interval is a point. Equal inputs give equal intervals.
 func TestEstimate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "questions")
@@ -261,7 +260,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// System text and tools are free: a long prompt takes nothing of the bytes.
+// System text and tools do not count toward the limit.
 func TestSystemTextIsFree(t *testing.T) {
 	var request map[string]any
 	data, err := os.ReadFile("testdata/conversations/bakery.json")
@@ -286,7 +285,7 @@ func TestSystemTextIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		methods := Strategies(carrel.StrategyAccount, carrel.StrategyImportance)
-		err = Windows(t.Context(), []*Sitting{s}, methods, 30, func(w *Window) error {
+		err = Windows(t.Context(), []*OpenSession{s}, methods, 30, func(w *Window) error {
 			if len(w.Text)*100 < w.Limit*90 {
 				t.Errorf("%s has %d of %d bytes", w.Method.Name, len(w.Text), w.Limit)
 			}

@@ -106,7 +106,7 @@ func (b *examBench) takes(cmd *cobra.Command) {
 }
 
 // sit opens the sessions of exams and finds the methods.
-func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.Sitting, []exam.Method, error) {
+func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
 	if b.share < 1 || b.share > 100 {
 		return nil, nil, out.Usagef("--share: %d is not from 1 to 100", b.share)
 	}
@@ -143,7 +143,7 @@ func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.Sitting, [
 	if data != "" {
 		data = b.j.Path(data)
 	}
-	sittings := make([]*exam.Sitting, len(sessions))
+	sittings := make([]*exam.OpenSession, len(sessions))
 	for i, s := range sessions {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
