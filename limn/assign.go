@@ -1,6 +1,6 @@
 package limn
 
-// check checks the value that a name is to have.
+// check fails if the name cannot be assigned or the value has an error.
 func (a *assign) check(m *Machine, f *frame) error {
 	if err := m.bindable(a.Name); err != nil {
 		return err
@@ -12,7 +12,7 @@ func (a *assign) check(m *Machine, f *frame) error {
 	return err
 }
 
-// assign binds a name.
+// assign evaluates a.Value and binds it to a.Name.
 func (m *Machine) assign(a *assign, f *frame) error {
 	v, err := m.eval(a.Value, f)
 	if err != nil {

@@ -17,10 +17,10 @@ type Line struct {
 	Amber  string // the first condition that mixes "and" with "or", with parentheses added; empty if there is none
 }
 
-// A stmt is what a line says: [*about], [*when] or [*sequence].
+// A stmt is the syntax tree of a line: [*about], [*when] or [*sequence].
 type stmt interface{ stmt() }
 
-// about is the title of a program: "about …", once and first.
+// about is the title of a program. It is the first statement, and there is at most one.
 type about struct {
 	Text string
 }
@@ -34,15 +34,15 @@ type when struct {
 	Body      []*Line
 }
 
-// A sequence is operations one after the other. Most have one.
+// A sequence is a list of operations that run in order. Most sequences have one operation.
 type sequence struct {
 	Ops []*operation
 }
 
-// An operation is an [action] with what is said about it. Only the action has an effect.
+// An operation is an [action] with its annotations. Only the action has an effect.
 type operation struct {
 	Pos       Pos
-	Then      bool    // joined to the one before by "then" instead of "and"
+	Then      bool    // joined to the previous operation by "then" instead of "and"
 	Starting  *moment // or nil
 	Until     *moment // or nil
 	Inherited bool
@@ -51,23 +51,23 @@ type operation struct {
 	From      string     // agent that it was inherited from, or empty
 }
 
-// A moment is the day that a rule begins or ends with. It is a remark: nothing
-// compares it with a clock.
+// A moment is the first or last day of a rule. It is only an annotation: the machine
+// never compares it with a clock.
 type moment struct {
 	Text string // yyyy-mm-dd
 }
 
-// An action is what an operation does.
+// An action is the verb of an operation with its arguments.
 type action interface {
-	// check finds what is wrong with an operation, by the names there are now. The frame
-	// is nil outside iterations.
+	// check returns the first error of the action, given the names that m knows now.
+	// It changes nothing. f is nil outside iterations.
 	check(m *Machine, f *frame) error
 }
 
 // The operations. A Name in them names a value.
 type (
-	// remember binds a name: "remember a D called N" with or from something.
-	// Exactly one of Fields, Values and From is set, or none for an empty list.
+	// remember binds a name: "remember a D called N with VALUES" or "… from SOURCE".
+	// Exactly one of Fields, Values and From is set; for an empty list none is.
 	remember struct {
 		Descriptor []string // words before "called", without articles; by default "value", "list" or "record"
 		Name       Name
@@ -84,13 +84,13 @@ type (
 		Body  *sequence
 	}
 
-	// show prints one expression, or several names inside an each. With nothing
-	// to show it is inside an each and shows the current item.
+	// show prints one expression or, inside an each, several fields of the current
+	// item. If Values is empty, it prints the current item of the enclosing each.
 	show struct {
 		Values []expr
 	}
 
-	// selection is "filter" or "keep": what of a list meets a condition.
+	// selection is "filter" or "keep": it selects the items that meet a condition.
 	selection struct {
 		Verb string // "filter" or "keep"
 		List Name
@@ -109,13 +109,13 @@ type (
 		From, To, By *number // By is nil if it is not said
 	}
 
-	// each does an operation for every item of a list.
+	// each runs an operation for every item of a list.
 	each struct {
 		List Name
 		Op   *operation
 	}
 
-	// choose does the first of its branches whose condition is true.
+	// choose runs the first branch whose condition is true.
 	choose struct {
 		Branches  []branch
 		Otherwise *sequence // or nil
@@ -128,7 +128,7 @@ type (
 		List  Name
 	}
 
-	// weakens is "weakens N over P": a number that falls to 0 in P ticks.
+	// weakens is "weakens N over P": the number N falls to 0 in P ticks.
 	weakens struct {
 		Name Name
 		Over *number
@@ -179,21 +179,21 @@ type (
 		Cond condition
 	}
 
-	// call is a composition by its name, with an argument.
+	// call runs a composition, with an argument if the composition has a parameter.
 	call struct {
 		Name Name
 		Arg  expr // or nil
 	}
 
-	// packCall is a verb of a pack with its slots, in the order of the verb's
-	// declaration; a slot that was left out is nil.
+	// packCall runs a verb of a pack. Slots has the arguments in the order in which
+	// the verb declares its slots; an omitted argument is nil.
 	packCall struct {
 		Pos   Pos
 		Verb  *packVerb
 		Slots []expr
 	}
 
-	// finish ends listening.
+	// finish ends [Machine.Listen].
 	finish struct{}
 )
 
@@ -215,7 +215,7 @@ type branch struct {
 	Then *sequence
 }
 
-// An expr is something that has a value.
+// An expr is an expression; it evaluates to a value.
 type expr interface{ pos() Pos }
 
 // The expressions.
@@ -238,8 +238,8 @@ type (
 		Text string
 	}
 
-	// word is a bare word: the value of that name if there is one, otherwise,
-	// where that is allowed, the word itself.
+	// word is a bare word: the value with that name if there is one; otherwise
+	// the word itself as a text, where a text is allowed.
 	word struct {
 		Pos  Pos
 		Text string
@@ -260,7 +260,7 @@ type (
 		List    Name
 	}
 
-	// currentItem is "each": the item that an iteration is at.
+	// currentItem is "each": the current item of the enclosing iteration.
 	currentItem struct {
 		Pos Pos
 	}
@@ -273,7 +273,7 @@ type (
 	}
 )
 
-// A condition is a test, or several joined.
+// A condition is a test, or several tests joined by "and" and "or".
 type condition interface{ first() *test }
 
 // The conditions.
@@ -287,11 +287,11 @@ type (
 	// test is a comparison.
 	test struct {
 		Pos     Pos
-		Subject expr // an [currentItem] if it was omitted, in a require-each or a define
+		Subject expr // a [currentItem] if the text omits it, in a require-each or a define
 		Not     bool
 		Op      operator
 		Within  expr // the tolerance of [opWithin]
-		Value   expr // a Word after "is" may name a predicate
+		Value   expr // a [word] after "is" may name a predicate
 	}
 )
 

@@ -4,7 +4,7 @@ import "slices"
 
 func (t *teach) check(m *Machine, _ *frame) error { return m.bindable(t.Name) }
 
-// learn binds a name to a composition.
+// learn binds the name of a composition to it.
 func (m *Machine) learn(t *teach) error {
 	m.items -= itemsOf(m.symbols[t.Name.Text])
 	m.symbols[t.Name.Text] = &symbol{teach: t}
@@ -12,20 +12,20 @@ func (m *Machine) learn(t *teach) error {
 	return nil
 }
 
-// teachOf returns the composition that a call is of.
+// teachOf returns the composition that c calls. It fails if no composition has that name.
 func (m *Machine) teachOf(c *call) (*teach, error) {
 	s, ok := m.symbols[c.Name.Text]
 	switch {
 	case !ok:
 		return nil, semanticError(c.Name.Pos, "'%s' is neither a verb nor a composition", c.Name.Text)
 	case s.teach == nil:
-		return nil, semanticError(c.Name.Pos, "'%s' is %s, nothing to do", c.Name.Text, describe(s.value))
+		return nil, semanticError(c.Name.Pos, "'%s' is %s, not a composition", c.Name.Text, describe(s.value))
 	}
 	return s.teach, nil
 }
 
-// check checks a call, but not the body, which is checked operation by
-// operation when it runs.
+// check checks the name and the argument of a call. It does not check the body of the
+// composition: each operation of the body is checked when it runs.
 func (c *call) check(m *Machine, f *frame) error {
 	t, err := m.teachOf(c)
 	if err != nil {
@@ -33,9 +33,9 @@ func (c *call) check(m *Machine, f *frame) error {
 	}
 	switch {
 	case t.Param == nil && c.Arg != nil:
-		return semanticError(c.Arg.pos(), "'%s' is to be done from nothing", c.Name.Text)
+		return semanticError(c.Arg.pos(), "'%s' takes no argument: leave out \"from\"", c.Name.Text)
 	case t.Param != nil && c.Arg == nil:
-		return semanticError(c.Name.Pos, "'%s' is to be done from something, as in: %s from %s", c.Name.Text, c.Name.Text, t.Param.Text)
+		return semanticError(c.Name.Pos, "'%s' needs an argument, as in: %s from %s", c.Name.Text, c.Name.Text, t.Param.Text)
 	case c.Arg == nil:
 		return nil
 	}
@@ -43,8 +43,8 @@ func (c *call) check(m *Machine, f *frame) error {
 	return err
 }
 
-// call runs a composition. Its parameter has a copy of the argument, and
-// afterwards again what it had before.
+// call runs a composition. During the run the parameter is bound to a copy of the
+// argument; afterwards the name of the parameter has its previous binding again.
 func (m *Machine) call(c *call, f *frame, captured bool) (Value, error) {
 	t, err := m.teachOf(c)
 	if err != nil {
@@ -72,7 +72,8 @@ func (m *Machine) call(c *call, f *frame, captured bool) (Value, error) {
 	return m.runBody(t, captured)
 }
 
-// shadow gives a name another value until the function it returns is called.
+// shadow binds name to v until the returned function is called, which restores the
+// previous binding.
 func (m *Machine) shadow(name string, v Value) (restore func(), err error) {
 	before, known := m.symbols[name]
 	touched := slices.Contains(m.changed, name)
@@ -101,8 +102,8 @@ func descriptorOf(s *symbol) string {
 	return s.descriptor
 }
 
-// runBody runs the body of a composition, in which items of the caller's
-// iterations are not known.
+// runBody runs the body of a composition without a frame: the body cannot see the items
+// of the caller's iterations.
 func (m *Machine) runBody(t *teach, captured bool) (Value, error) {
 	v, err := m.run(t.Body, nil, captured)
 	if err == nil && captured && v.v == nil {

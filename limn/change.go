@@ -1,16 +1,16 @@
 package limn
 
-// none is the text that stands for "nothing yet" in lists that older programs
-// begin with one item: the first item that is added takes its place. Until then it
-// is an item like others; it is better to begin with an empty list.
+// none is a placeholder item. Older programs create a list with this text as its only
+// item, and the first item that is added replaces it. Until then it counts as an
+// ordinary item. New programs should create an empty list instead.
 const none = "none"
 
-// onlyNone reports whether the list is nothing but that text.
+// onlyNone reports whether the only item of the list is the text [none].
 func (l *list) onlyNone() bool {
 	return l.len() == 1 && l.kind == kindText && l.find(String(none)) >= 0
 }
 
-// check checks that a value can be an item of a list.
+// check checks that the value can be an item of the list.
 func (c *change) check(m *Machine, f *frame) error {
 	l, err := m.ownList(c.Verb, c.List)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *Machine) change(c *change, f *frame) error {
 	return nil
 }
 
-// add puts an item into a list.
+// add appends v to l. If l holds only [none], v replaces that item.
 func (m *Machine) add(l *list, v Value) error {
 	if err := m.spend(v.effort()); err != nil {
 		return err

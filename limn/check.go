@@ -19,11 +19,11 @@ type FindingKind string
 
 // The kinds of findings. The first three are errors.
 const (
-	findingParse         FindingKind = "parse"         // no statement of the language
-	findingUnknown       FindingKind = "unknown"       // a name that nothing gives a meaning to
-	findingRelease       FindingKind = "release"       // unknown to the reader's release
-	findingContradiction FindingKind = "contradiction" // rules of which not all can be kept, or that say nothing
-	findingAmber         FindingKind = "amber"         // "and" beside "or", which a run asks about
+	findingParse         FindingKind = "parse"         // the line is not a valid statement
+	findingUnknown       FindingKind = "unknown"       // a name is used that is not defined at that point
+	findingRelease       FindingKind = "release"       // the construct is newer than the release passed to Check
+	findingContradiction FindingKind = "contradiction" // rules exclude one another, or a rule has no effect
+	findingAmber         FindingKind = "amber"         // a condition mixes "and" with "or"; a run asks for confirmation
 )
 
 // Warns reports whether a finding is a warning: the program may be as
@@ -60,8 +60,8 @@ func Check(p *Program, packs []*Pack, release *Release) []Finding {
 	return found
 }
 
-// unknownNames returns where a program uses a name, in a place that takes nothing
-// else, before anything can have given it a meaning.
+// unknownNames returns a finding for each use of a name before any statement can have
+// defined it. It looks only at places where a bare word must be a name, not a text.
 func unknownNames(p *Program, packs []*Pack) []Finding {
 	c := &nameCheck{
 		known: nameWalk{map[string]bool{"today": true}, map[string]int{}},
@@ -81,15 +81,15 @@ func unknownNames(p *Program, packs []*Pack) []Finding {
 	return c.found
 }
 
-// A nameCheck looks at names in the order in which they get their meanings. What
-// stands in a branch or in a composition counts as if it had been executed.
+// A nameCheck checks the lines of a program in order and tracks which names are defined.
+// It treats the operations in branches and compositions as if all of them ran.
 type nameCheck struct {
-	known nameWalk // what has a meaning so far
-	later nameWalk // what has one at the end
+	known nameWalk // names that are defined so far
+	later nameWalk // names that are defined at the end of the program
 	found []Finding
 
-	any    bool // what is looked at runs at any time: whatever has a meaning at the end may have it
-	fields bool // bare words may be fields of an item
+	any    bool // the code being checked may run after the last line, so names in later count as defined
+	fields bool // a bare word may be a field of the current item
 }
 
 func (c *nameCheck) line(l *Line) {
@@ -108,7 +108,8 @@ func (c *nameCheck) line(l *Line) {
 	}
 }
 
-// atAnyTime looks at what runs later than where it stands.
+// atAnyTime calls look with c.any set. look checks code that may run after the last line:
+// the body of a handler or of a composition.
 func (c *nameCheck) atAnyTime(look func()) {
 	before := c.any
 	c.any = true
@@ -126,10 +127,10 @@ func (c *nameCheck) sequence(s *sequence) {
 	}
 }
 
-// must reports a name without a meaning.
+// must adds a finding if n is not defined at this point.
 func (c *nameCheck) must(n Name) { c.mustBeIn(c.walk(), n) }
 
-// mustBeIn reports a name that is not among some that have a meaning.
+// mustBeIn adds a finding if n is not among the names in walk.
 func (c *nameCheck) mustBeIn(walk nameWalk, n Name) {
 	if n.Text != "" && !walk.bound[n.Text] && walk.defined[n.Text] == 0 {
 		hint := "remember it before it is used"
@@ -140,7 +141,7 @@ func (c *nameCheck) mustBeIn(walk nameWalk, n Name) {
 	}
 }
 
-// core looks at what takes names of things that exist.
+// core checks the names that an action uses.
 func (c *nameCheck) core(core action) {
 	switch o := core.(type) {
 	case *remember:
@@ -179,7 +180,7 @@ func (c *nameCheck) core(core action) {
 	case *transform:
 		c.must(o.List)
 	case *call:
-		c.mustBeIn(c.known, o.Name) // a line calls what there is when it is its turn, also in a body
+		c.mustBeIn(c.known, o.Name) // the machine resolves calls when it reaches the line, even inside a body
 	case *packCall:
 		c.packCall(o)
 	default:
@@ -201,7 +202,7 @@ func (c *nameCheck) remember(r *remember) {
 	}
 }
 
-// each looks at an operation in which words may be fields.
+// each checks the operation of an iteration, in which bare words may be fields.
 func (c *nameCheck) each(e *each) {
 	c.must(e.List)
 	before := c.fields
@@ -230,7 +231,7 @@ func (c *nameCheck) packCall(p *packCall) {
 	}
 }
 
-// cond looks at a condition that has no current item.
+// cond checks the names in a condition without a current item.
 func (c *nameCheck) cond(cond condition) {
 	switch o := cond.(type) {
 	case *junction:
@@ -245,14 +246,14 @@ func (c *nameCheck) cond(cond condition) {
 	}
 }
 
-// applies reports whether a test applies a defined condition, which then is not met
-// by what there is not.
+// applies reports whether a test applies a defined condition. For such a test an
+// undefined subject is no error: the condition is then not met.
 func (c *nameCheck) applies(t *test) bool {
 	w, ok := t.Value.(*word)
 	return ok && t.Op == opIs && c.walk().defined[w.Text] != 0
 }
 
-// walk returns the names with a meaning where the check is.
+// walk returns the names that are defined at the point being checked.
 func (c *nameCheck) walk() nameWalk {
 	if c.any {
 		return c.later
@@ -260,7 +261,7 @@ func (c *nameCheck) walk() nameWalk {
 	return c.known
 }
 
-// name looks at an expression where a bare word is a name.
+// name checks an expression in a place where a bare word must be a name.
 func (c *nameCheck) name(e expr) {
 	if w, ok := e.(*word); ok {
 		if !c.fields {
@@ -271,7 +272,7 @@ func (c *nameCheck) name(e expr) {
 	c.value(e)
 }
 
-// value looks at an expression where a bare word may be text.
+// value checks an expression in a place where a bare word may be a text.
 func (c *nameCheck) value(e expr) {
 	switch o := e.(type) {
 	case *field:

@@ -1,7 +1,7 @@
 package limn
 
-// checkCond checks a condition that is evaluated in the frame. In a rule, products
-// and quotients need an operand that is a literal number.
+// checkCond checks a condition that is evaluated in the frame f. If rule is set, one
+// operand of each product or quotient must be a literal number.
 func (m *Machine) checkCond(c condition, f *frame, rule bool) error {
 	switch c := c.(type) {
 	case *test:
@@ -24,7 +24,7 @@ func (m *Machine) checkTest(t *test, f *frame, rule bool) error {
 		if err := m.checkApply(p, t, f, rule); !isUnknown(err) {
 			return err
 		}
-		return nil // it is not met
+		return nil // the subject is unknown, so the condition is not met
 	}
 	subject, err := m.subjectKind(t, f)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m *Machine) checkOrdered(t *test, subject, value kind, f *frame) error {
 	return notOrdered(t, subject, value)
 }
 
-// subjectKind checks what a test is about.
+// subjectKind checks the subject of a test and returns its kind.
 func (m *Machine) subjectKind(t *test, f *frame) (kind, error) {
 	w, ok := t.Subject.(*word)
 	if !ok {
@@ -86,7 +86,7 @@ func (m *Machine) subjectKind(t *test, f *frame) (kind, error) {
 	return v.kindOf(), err
 }
 
-// fieldOnly checks that a word is a field of all items.
+// fieldOnly checks that a word is a field of every item of the list.
 func (f *frame) fieldOnly(w *word) error {
 	if f.item.kindOf() != kindRecord {
 		return semanticError(w.Pos, "the items of '%s' have no field '%s': say \"each\" for the item itself", f.of.name, w.Text)
@@ -97,8 +97,8 @@ func (f *frame) fieldOnly(w *word) error {
 	return nil
 }
 
-// checkApply checks a defined condition for the subject of a test. An [unknownName]
-// says that it is not met.
+// checkApply checks the defined condition p for the subject of a test. If it returns an
+// [unknownName], the condition is not met.
 func (m *Machine) checkApply(p *define, t *test, f *frame, rule bool) error {
 	if _, err := m.subjectKind(t, f); err != nil {
 		return err
@@ -114,7 +114,8 @@ func (m *Machine) checkApply(p *define, t *test, f *frame, rule bool) error {
 	return m.checkCond(p.Cond, &frame{outer: f, item: subject}, rule)
 }
 
-// linear refuses products and quotients of two things that are not literal numbers.
+// linear returns an error if e has a product or quotient without a literal number as one
+// operand.
 func linear(e expr) error {
 	b, ok := e.(*binary)
 	if !ok {

@@ -28,7 +28,7 @@ func (m *Machine) kindOf(e expr, f *frame) (kind, error) {
 	return v.kindOf(), nil
 }
 
-// asParse makes the error of a name one that a line is no statement for.
+// asParse turns err into a parse error.
 func asParse(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.fault = faultParse
@@ -36,7 +36,7 @@ func asParse(err error) error {
 	return err
 }
 
-// asSemantic makes the error of a literal one that a statement is refused for.
+// asSemantic turns err into a semantic error.
 func asSemantic(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.fault = faultSemantic
@@ -64,8 +64,7 @@ func (m *Machine) kindOfBinary(e *binary, f *frame) (kind, error) {
 	return binaryKind(e, left, right)
 }
 
-// operandKind is kindOf where a bare word must be a name: nobody computes with
-// texts.
+// operandKind is like kindOf, but a bare word must be a name: arithmetic takes no texts.
 func (m *Machine) operandKind(e expr, f *frame) (kind, error) {
 	if w, ok := e.(*word); ok {
 		if err := m.mustKnow(w.Pos, w.Text, f, asValue); err != nil {
@@ -75,7 +74,8 @@ func (m *Machine) operandKind(e expr, f *frame) (kind, error) {
 	return m.kindOf(e, f)
 }
 
-// kindOfExtremum checks that an extremum is one of numbers or of dates.
+// kindOfExtremum checks that "highest" or "lowest" is applied to numbers or dates, and
+// returns their kind.
 func (m *Machine) kindOfExtremum(e *extremum) (kind, error) {
 	if m.unset(e.List.Text) {
 		return kindNone, nil
@@ -91,7 +91,7 @@ func (m *Machine) kindOfExtremum(e *extremum) (kind, error) {
 	case !records && e.Field != "":
 		return kindNone, semanticError(e.Pos, "the items of '%s' have no fields: %s of %s", e.List.Text, e.word(), e.List.Text)
 	case !records && !ordered(l.kind, l.kind):
-		return kindNone, semanticError(e.Pos, "'%s' is about numbers and dates, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
+		return kindNone, semanticError(e.Pos, "'%s' needs numbers or dates, and '%s' is %s", e.word(), e.List.Text, describeList(l.kind))
 	case !records:
 		return l.kind, nil
 	}
@@ -102,7 +102,8 @@ func (m *Machine) kindOfExtremum(e *extremum) (kind, error) {
 	return it.kindOfField(e.Pos, e.Field)
 }
 
-// kindOfField checks that a field is a number in all records, or a date in all.
+// kindOfField checks that a field is a number in all records or a date in all records,
+// and returns its kind.
 func (it *iteration) kindOfField(pos Pos, field string) (kind, error) {
 	if it.missing(field, true) {
 		return kindNone, it.withoutField(pos, field)

@@ -1,7 +1,7 @@
 package limn
 
-// check checks all conditions and what each branch begins with. What
-// follows may need what comes before it, and is checked when it is its turn.
+// check checks all conditions and the first operation of each branch. The other
+// operations may depend on the results of the first; each is checked just before it runs.
 func (c *choose) check(m *Machine, f *frame) error {
 	if f != nil {
 		return semanticError(Pos{}, "\"choose\" cannot stand in an \"each\": keep the items first")
@@ -26,7 +26,7 @@ func (m *Machine) checkFirst(s *sequence, f *frame) error {
 	return at(s.Ops[0].Pos, m.check(s.Ops[0].Core, f))
 }
 
-// choose does the first branch whose condition is true.
+// choose runs the first branch whose condition is true.
 func (m *Machine) choose(c *choose, f *frame) error {
 	for _, b := range c.Branches {
 		ok, err := m.holds(b.Cond, f)

@@ -2,7 +2,7 @@ package limn
 
 import "slices"
 
-// comparison is the name that the result of comparing gets.
+// comparison is the name to which "compare" binds its result.
 const comparison = "comparison"
 
 func (c *compare) check(m *Machine, _ *frame) error {
@@ -14,7 +14,7 @@ func (c *compare) check(m *Machine, _ *frame) error {
 	return m.bindable(Name{Pos: c.Left.Pos, Text: comparison})
 }
 
-// compareValues remembers how two values differ.
+// compareValues binds the name "comparison" to the difference of two values.
 func (m *Machine) compareValues(c *compare) error {
 	left, err := m.symbolNamed(c.Left)
 	if err != nil {
@@ -33,11 +33,11 @@ func (m *Machine) compareValues(c *compare) error {
 	return m.bind(comparison, "record", d.record())
 }
 
-// A difference is how two values differ.
+// A difference describes how two values differ.
 type difference struct {
 	status string   // match, mismatch, length_mismatch or type_mismatch
-	fields []string // of records: those that differ, those of the left one first
-	places []int    // of lists: the positions that differ; the first is 0
+	fields []string // for records: the fields that differ, those of the left record first
+	places []int    // for lists: the positions that differ, from 0
 }
 
 // The statuses of differences.
@@ -96,7 +96,7 @@ func differLists(a, b Value) difference {
 	return d
 }
 
-// divergences lists what differs.
+// divergences returns the differing fields or positions as a list.
 func (d difference) divergences() Value {
 	items := make([]Value, 0, len(d.fields)+len(d.places))
 	for _, name := range d.fields {
@@ -108,8 +108,8 @@ func (d difference) divergences() Value {
 	return Value{newList(items)}
 }
 
-// record is what the language sees of a difference. It is the only record with a
-// list in it.
+// record returns the difference as a record of the language. It is the only record with
+// a list as a field.
 func (d difference) record() Value {
 	return Value{&record{entries: []entry{
 		{"status", String(d.status)},

@@ -16,7 +16,7 @@ func (m *Machine) holds(c condition, f *frame) (bool, error) {
 	return false, errNothing
 }
 
-// test evaluates a comparison. One with a live name that has no value is false.
+// test evaluates a comparison. If it uses a live name that has no value, the result is false.
 func (m *Machine) test(t *test, f *frame) (bool, error) {
 	if err := m.spend(1); err != nil {
 		return false, err
@@ -41,7 +41,7 @@ func (m *Machine) test(t *test, f *frame) (bool, error) {
 	return ok != t.Not && err == nil, err
 }
 
-// subject returns what a test is about.
+// subject returns the value of the subject of a test.
 func (m *Machine) subject(t *test, f *frame) (Value, error) {
 	switch s := t.Subject.(type) {
 	case *word:
@@ -78,7 +78,7 @@ func (m *Machine) compare(t *test, subject, value Value, f *frame) (bool, error)
 	return subject.Equal(value), m.spend(subject.effort())
 }
 
-// includes reports whether a list has an item. What is no list includes nothing.
+// includes reports whether v is a list that has the item.
 func (m *Machine) includes(v, item Value) (bool, error) {
 	l, ok := v.v.(*list)
 	if !ok {
@@ -90,20 +90,20 @@ func (m *Machine) includes(v, item Value) (bool, error) {
 	return l.find(item) >= 0, nil
 }
 
-// ordered reports whether things of two kinds can be above one another.
+// ordered reports whether values of kinds a and b have an order: two numbers or two dates.
 func ordered(a, b kind) bool {
 	return a == b && (a == kindNumber || a == kindDate)
 }
 
 func notOrdered(t *test, a, b kind) error {
-	return semanticError(t.Pos, "%q does not go with a %s and a %s: it is about numbers and dates", t.Op, a, b)
+	return semanticError(t.Pos, "%q cannot compare a %s with a %s: it compares two numbers or two dates", t.Op, a, b)
 }
 
 func noTolerance(t *test, k kind) error {
 	return semanticError(t.Pos, "the tolerance of \"within\" is a %s, not a number", k)
 }
 
-// near reports whether two numbers, or two dates, are no farther apart than a
+// near reports whether the distance of two numbers, or of two dates in days, is at most
 // tolerance.
 func near(t *test, a, b, tolerance Value) (bool, error) {
 	switch {
@@ -130,8 +130,8 @@ func (m *Machine) predicate(t *test) *define {
 	return nil
 }
 
-// apply evaluates a defined condition for a subject, which "each" stands for in it.
-// It is not met if it comes to a name that stands for nothing.
+// apply evaluates the defined condition p; "each" in p refers to subject. If p uses an
+// unknown name, the condition is not met.
 func (m *Machine) apply(p *define, subject Value, f *frame) (bool, error) {
 	if err := m.enter(p.Name); err != nil {
 		return false, err
@@ -145,7 +145,7 @@ func (m *Machine) apply(p *define, subject Value, f *frame) (bool, error) {
 	return ok, err
 }
 
-// deciding returns the first test of a condition that comes to want.
+// deciding returns the first test in c whose result is want, or nil.
 func (m *Machine) deciding(c condition, want bool, f *frame) *test {
 	switch c := c.(type) {
 	case *test:

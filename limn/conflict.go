@@ -6,45 +6,46 @@ import (
 	"slices"
 )
 
-// A contradiction is something about the rules of a program that cannot be meant.
+// A contradiction is a defect of the rules of a program: rules that exclude one another,
+// or a rule without effect.
 type contradiction struct {
 	Kind  contradictionKind
 	Lines []*Line // lines involved, in order
 	Text  string  // a sentence without a full stop
 }
 
-// A contradictionKind is what sort of thing is wrong with rules.
+// A contradictionKind is the kind of a [contradiction].
 type contradictionKind string
 
 // The kinds of contradictions.
 const (
-	alwaysDenied      contradictionKind = "always-deny"             // nothing passes, whatever the values are
-	deadForbid        contradictionKind = "dead-forbid"             // it forbids what cannot be
-	requireForbid     contradictionKind = "require-forbid-conflict" // to keep the one is to break the other
+	alwaysDenied      contradictionKind = "always-deny"             // the rule fails for all values
+	deadForbid        contradictionKind = "dead-forbid"             // it forbids a condition that is never true
+	requireForbid     contradictionKind = "require-forbid-conflict" // a requirement and a prohibition exclude one another
 	requireRequire    contradictionKind = "require-conflict"        // two requirements exclude one another
-	unlessSwallows    contradictionKind = "unless-swallows-rule"    // the exception covers all that the rule is about
-	redundantForbid   contradictionKind = "redundant-forbid"        // another one forbids as much or more
-	deadPermit        contradictionKind = "dead-permit"             // it permits what cannot be, or what is forbidden
-	constantPredicate contradictionKind = "constant-predicate"      // it is always true or never
+	unlessSwallows    contradictionKind = "unless-swallows-rule"    // the exception covers every case of the rule
+	redundantForbid   contradictionKind = "redundant-forbid"        // another rule forbids the same cases or more
+	deadPermit        contradictionKind = "dead-permit"             // it permits a condition that is never true or is forbidden
+	constantPredicate contradictionKind = "constant-predicate"      // the predicate is always true or never true
 )
 
-// The bounds of comparing rules.
+// The most comparisons of pairs of rules.
 const (
 	maxComparisons = 20_000 // in a program
-	maxNeighbors   = 64     // of a rule with those before it that are about one thing
+	maxNeighbors   = 64     // of one rule with earlier rules that have a term in common with it
 )
 
-// contradictions returns what contradicts what among the rules of a program: its
-// lines with require, forbid, permit and unless that are not inside of others, and
-// its predicates. They come in the order of the last line that is involved.
+// contradictions returns the contradictions among the top-level rules (require, forbid and
+// permit, with their exceptions) and predicates of a program, ordered by the last line
+// that is involved.
 //
-// The check knows intervals of numbers and dates, equality of texts, and what
-// lists include; comparisons with other names it takes as they are written. It is
-// sound: of what it says can never be, no values make an example. A bare word
-// counts as text if nothing in the program gives it another meaning, and rules
-// are taken as if all held at the same time. It is not complete: conditions that
-// come to more than 64 alternatives are passed over, and of a great many rules
-// about the same things only those that are near one another are compared.
+// The check understands intervals of numbers and dates, equality of texts, and items that
+// lists include. A comparison with another name is an opaque condition to it. The check is
+// sound: if it reports that a condition is never true, no values make the condition true.
+// It assumes that a bare word is a text unless the program defines a name of that spelling,
+// and that all rules apply at the same time. The check is not complete: it skips conditions
+// that expand to more than 64 alternatives, and compares a rule with at most [maxNeighbors]
+// earlier rules per term.
 func contradictions(p *Program) []contradiction {
 	rules := rulesOf(p)
 	var found []contradiction
@@ -68,8 +69,8 @@ func contradictions(p *Program) []contradiction {
 
 func (c contradiction) last() int { return c.Lines[len(c.Lines)-1].Pos.Line }
 
-// warnings returns what a run says of contradictions before it begins: of those
-// among requirements and prohibitions.
+// warnings returns the warnings that a run shows before its first statement: one for each
+// contradiction between two requirements or between a requirement and a prohibition.
 func warnings(p *Program) []string {
 	var texts []string
 	for _, c := range contradictions(p) {
@@ -80,23 +81,23 @@ func warnings(p *Program) []string {
 	return texts
 }
 
-// A provision is a rule as formulas.
+// A provision is a rule that is converted to formulas.
 type provision struct {
 	line *Line
 	verb string
 
 	subject   formula // the condition
-	exception formula // what stands after "unless", if anything does
-	applies   formula // the condition, and not the exception
-	passes    formula // what a require or a forbid lets through
-	bites     formula // what it does not
+	exception formula // the condition after "unless", if there is one
+	applies   formula // the condition is true and the exception is false
+	passes    formula // a require or forbid is met
+	bites     formula // a require or forbid is broken
 
-	excused bool            // whether there is an exception
-	known   bool            // whether all this is within the bound
-	flaws   []contradiction // what is wrong with it by itself
+	excused bool            // the rule has an exception
+	known   bool            // all formulas above are within the size bounds
+	flaws   []contradiction // contradictions that involve this rule only
 }
 
-// alone returns what is wrong with a rule by itself.
+// alone returns the contradictions that involve only p.
 func (p *provision) alone() []contradiction {
 	n := p.line.Pos.Line
 	if !p.known {
@@ -115,7 +116,7 @@ func (p *provision) alone() []contradiction {
 	return nil
 }
 
-// isVoid reports whether the exception leaves nothing of a rule.
+// isVoid reports whether the exception covers every case of the rule.
 func (p *provision) isVoid() bool {
 	if p.verb == "permit" {
 		return never(p.applies)
@@ -127,7 +128,8 @@ func (p *provision) found(kind contradictionKind, format string, args ...any) []
 	return []contradiction{{Kind: kind, Lines: []*Line{p.line}, Text: fmt.Sprintf(format, args...)}}
 }
 
-// compareRules returns what is wrong with two rules that are both sound alone.
+// compareRules returns the contradiction between two rules, if there is one. It returns
+// nothing if one of the rules has a contradiction by itself.
 func compareRules(earlier, later *provision) []contradiction {
 	if !earlier.known || !later.known || len(earlier.flaws)+len(later.flaws) > 0 {
 		return nil
@@ -160,7 +162,7 @@ func compareRules(earlier, later *provision) []contradiction {
 	return nil
 }
 
-// conflictOf names what two rules are that cannot both be kept.
+// conflictOf returns the kind of contradiction of two rules that exclude one another.
 func conflictOf(p, q *provision) contradictionKind {
 	switch {
 	case p.verb != q.verb:
@@ -171,16 +173,16 @@ func conflictOf(p, q *provision) contradictionKind {
 	return alwaysDenied
 }
 
-// ruleBook is the rules of a program, and by what they are about.
+// ruleBook holds the rules of a program and indexes them by their terms.
 type ruleBook struct {
 	all       []*provision
-	byTerm    map[string][]int
-	terms     [][]string      // of each rule
-	constants []contradiction // predicates that are always true or never
+	byTerm    map[string][]int // indexes into all of the rules with a term
+	terms     [][]string       // the terms of each rule in all
+	constants []contradiction  // predicates that are always true or never
 }
 
-// related returns the rules before one that are about something it is about, the
-// nearest ones first.
+// related returns the rules before rule i that share a term with rule i, the nearest
+// first and at most [maxNeighbors] per term.
 func (b *ruleBook) related(i int) []*provision {
 	var before []int
 	for _, t := range b.terms[i] {
@@ -240,7 +242,7 @@ func rulesOf(p *Program) *ruleBook {
 	return b
 }
 
-// provision returns a rule as formulas.
+// provision converts a rule to formulas.
 func (r *reading) provision(l *Line, rule *rule) *provision {
 	p := &provision{line: l, verb: rule.Verb}
 	subject, ok := r.formula(rule.Cond, false, "", 0)
@@ -255,7 +257,8 @@ func (r *reading) provision(l *Line, rule *rule) *provision {
 	return p
 }
 
-// addException adds the exception to a rule, and reports whether that is within the bound.
+// addException adds the exception unless to p and reports whether the formulas are within
+// the size bounds.
 func (r *reading) addException(p *provision, unless condition) bool {
 	holds, ok := r.formula(unless, false, "", 0)
 	fails, also := r.formula(unless, true, "", 0)
@@ -270,7 +273,8 @@ func (r *reading) addException(p *provision, unless condition) bool {
 	return fits == [3]bool{true, true, true}
 }
 
-// define learns a predicate and says whether it is always true or never.
+// define adds a predicate to r.predicates, and returns a contradiction if the predicate is
+// always true or never true.
 func (r *reading) define(l *Line, d *define) []contradiction {
 	p := &provision{line: l}
 	var found []contradiction

@@ -1,13 +1,13 @@
 package limn
 
-// check refuses a condition that would apply itself.
+// check returns an error if the condition would apply itself, directly or through others.
 func (d *define) check(m *Machine, _ *frame) error {
 	s := applySearch{m: m, name: d.Name, seen: make(map[string]bool)}
 	return s.cond(d.Cond, 1)
 }
 
-// An applySearch looks for a name among the conditions that a condition applies, in
-// one step or more.
+// An applySearch follows the conditions that a condition applies, directly or through
+// others, and looks for name among them.
 type applySearch struct {
 	m    *Machine
 	name Name
@@ -45,7 +45,7 @@ func (s applySearch) test(t *test, depth int) error {
 	return nil
 }
 
-// is reports whether an expression is the name that is looked for.
+// is reports whether an expression is the word s.name.
 func (s applySearch) is(e expr) bool {
 	w, ok := e.(*word)
 	return ok && w.Text == s.name.Text
@@ -55,7 +55,7 @@ func (s applySearch) itself() error {
 	return semanticError(s.name.Pos, "'%s' would be defined by itself", s.name.Text)
 }
 
-// define names a condition, and tells if the name had one.
+// define binds a name to a condition, and shows a message if the name had another condition.
 func (m *Machine) define(d *define) error {
 	_, known := m.predicates[d.Name.Text]
 	m.predicates[d.Name.Text] = d

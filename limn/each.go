@@ -1,11 +1,11 @@
 package limn
 
-// check checks an operation for every item of a list.
+// check checks the operation for every item of the list.
 func (e *each) check(m *Machine, f *frame) error {
 	return m.forEach(e, f, func(op action, inner *frame) error { return at(e.Op.Pos, m.check(op, inner)) })
 }
 
-// each does an operation for every item of a list, up to the first that fails.
+// each runs the operation for every item of the list and stops at the first error.
 func (m *Machine) each(e *each, f *frame) error {
 	return m.forEach(e, f, func(op action, inner *frame) error {
 		_, err := m.exec(op, inner, false)
@@ -13,8 +13,8 @@ func (m *Machine) each(e *each, f *frame) error {
 	})
 }
 
-// forEach calls do with an operation and a frame for every item of a list, up to the first
-// that fails.
+// forEach calls do for every item of the list, with the operation and a frame whose current
+// item it is. It stops at the first error.
 func (m *Machine) forEach(e *each, f *frame, do func(op action, inner *frame) error) error {
 	l, err := m.listNamed("each", e.List)
 	if err != nil {

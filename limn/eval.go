@@ -5,8 +5,9 @@ import (
 	"math/big"
 )
 
-// eval computes an expression. The result may be a list that a name has: whoever
-// keeps it must copy it. It is no value if it comes from a live name without one.
+// eval evaluates an expression. The result may be a list that is bound to a name: a caller
+// that keeps it must copy it. The result is the zero Value if the expression uses a live
+// name without a value.
 func (m *Machine) eval(e expr, f *frame) (Value, error) {
 	switch e := e.(type) {
 	case *number:
@@ -34,7 +35,7 @@ func (m *Machine) eval(e expr, f *frame) (Value, error) {
 	return Value{}, errNothing
 }
 
-// evalNow computes an expression that must have a value by now.
+// evalNow is like eval, but fails if the expression has no value yet.
 func (m *Machine) evalNow(e expr, f *frame) (Value, error) {
 	v, err := m.eval(e, f)
 	if err == nil && v.v == nil {
@@ -43,13 +44,14 @@ func (m *Machine) evalNow(e expr, f *frame) (Value, error) {
 	return v, err
 }
 
-var errNothing = errors.New("nothing was said")
+// errNothing is an internal error: a node of the syntax tree is missing or of an unknown type.
+var errNothing = errors.New("the statement has no content; please report it")
 
 func outsideEach(pos Pos) error {
-	return semanticError(pos, `"each" stands for an item, and here is no list of items`)
+	return semanticError(pos, `"each" has no current item here: use it inside an "each" or a "transform"`)
 }
 
-// evalWord returns what a bare word stands for, at last the word itself.
+// evalWord returns the value with the name e, or the word itself as a text if there is none.
 func (m *Machine) evalWord(e *word, f *frame) Value {
 	if v, ok := m.find(e.Text, f, asValue); ok || m.live[e.Text] {
 		return v
@@ -74,14 +76,14 @@ func (m *Machine) evalField(e *field, f *frame) (Value, error) {
 		return Value{}, semanticError(e.Pos, "'%s' has no field called '%s'", e.Of.Text, e.Field)
 	case kindNone, kindNumber, kindText, kindDate, kindList:
 	}
-	err := newError(faultSemantic, e.Of.Pos, "\"of\" is about a record, and '%s' is %s", e.Of.Text, describe(of))
+	err := newError(faultSemantic, e.Of.Pos, "\"of\" needs a record, and '%s' is %s", e.Of.Text, describe(of))
 	if of.category() == kindRecord {
 		err.Hint = "each the " + e.Of.Text + " show " + e.Field
 	}
 	return Value{}, err
 }
 
-// evalExtremum finds the largest or the smallest number, or the last or first date.
+// evalExtremum returns the largest or smallest number of a list, or its last or first date.
 func (m *Machine) evalExtremum(e *extremum) (Value, error) {
 	if m.unset(e.List.Text) {
 		return Value{}, nil
@@ -145,7 +147,7 @@ func (m *Machine) evalBinary(e *binary, f *frame) (Value, error) {
 	return v, at(e.Pos, err)
 }
 
-// compute applies an operator to operands that suit it.
+// compute applies an operator to operands of kinds that [binaryKind] accepts.
 func compute(op string, kind kind, left, right Value) (Value, error) {
 	from, ok := left.v.(day)
 	switch {
@@ -169,7 +171,8 @@ func compute(op string, kind kind, left, right Value) (Value, error) {
 	return Value{day(d)}, nil
 }
 
-// wholeNumber returns a number that has no fraction and fits.
+// wholeNumber returns v as an int64, and false if v is no number, has a fraction or is too
+// large.
 func (v Value) wholeNumber() (int64, bool) {
 	if f, ok := v.v.(float64); ok {
 		n := int64(f)
@@ -179,7 +182,8 @@ func (v Value) wholeNumber() (int64, bool) {
 	return n, ok
 }
 
-// digits estimates how long a number is.
+// digits estimates the number of decimal digits of a large number. For other values it
+// returns 1.
 func (v Value) digits() int {
 	if n, ok := v.v.(*big.Int); ok {
 		return n.BitLen() / 3
@@ -187,8 +191,9 @@ func (v Value) digits() int {
 	return 1
 }
 
-// binaryKind returns what kind arithmetic on two kinds has. A kind that is not
-// known yet suits everything.
+// binaryKind returns the kind of the result of an arithmetic operator. It fails if the
+// operator does not accept the kinds of the operands; [kindNone], a kind that is not known
+// yet, is always accepted.
 func binaryKind(e *binary, left, right kind) (kind, error) {
 	switch {
 	case left == kindNone || right == kindNone:
@@ -200,5 +205,5 @@ func binaryKind(e *binary, left, right kind) (kind, error) {
 	case left == kindDate && right == kindDate && e.Op == opMinus:
 		return kindNumber, nil
 	}
-	return kindNone, semanticError(e.Pos, "%q does not go with a %s and a %s", e.Op, left, right)
+	return kindNone, semanticError(e.Pos, "%q cannot combine a %s with a %s", e.Op, left, right)
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// run executes a sequence up to the first operation that fails. If its value is
-// captured, the last operation does not show it but returns it.
+// run executes a sequence and stops at the first error. If captured is set, the last
+// operation returns its value instead of showing it.
 func (m *Machine) run(s *sequence, f *frame, captured bool) (Value, error) {
 	var v Value
 	for i, op := range s.Ops {
@@ -21,7 +21,7 @@ func (m *Machine) run(s *sequence, f *frame, captured bool) (Value, error) {
 	return v, nil
 }
 
-// operation checks an operation and executes it if there is nothing wrong.
+// operation checks an operation and, if the check passes, executes it.
 func (m *Machine) operation(op *operation, f *frame, captured bool) (Value, error) {
 	core := m.coreOf(op)
 	if err := m.check(core, f); err != nil {
@@ -31,9 +31,9 @@ func (m *Machine) operation(op *operation, f *frame, captured bool) (Value, erro
 	return v, located(op.Pos, err)
 }
 
-// coreOf returns what an operation does. In "inherited remember a KIND called NAME
-// from X from Y", only the machine knows whether Y is what the composition X is
-// called with, or whom a copy of the value X is inherited from.
+// coreOf returns the action of an operation. "inherited remember a KIND called NAME from X
+// from Y" has two readings, and only the machine can decide between them: if X is a
+// composition, Y is its argument; if X is a value, Y is the agent that it was inherited from.
 func (m *Machine) coreOf(op *operation) action {
 	r, ok := op.Core.(*remember)
 	if !ok || !op.Inherited || op.From != "" {
@@ -52,7 +52,7 @@ func (m *Machine) coreOf(op *operation) action {
 	return &copied
 }
 
-// located is [at] for errors that may be failures of rules or ends.
+// located is like [at], but leaves a [failure] and errFinish unchanged.
 func located(pos Pos, err error) error {
 	_, ok := errors.AsType[*failure](err)
 	if ok || errors.Is(err, errFinish) {
@@ -61,7 +61,7 @@ func located(pos Pos, err error) error {
 	return at(pos, err)
 }
 
-// afterOthers says of an error which operations were done before.
+// afterOthers adds to the message of err which operations had completed before it.
 func afterOthers(done []*operation, err error) error {
 	if len(done) == 0 || errors.Is(err, errFinish) {
 		return err
@@ -78,13 +78,14 @@ func afterOthers(done []*operation, err error) error {
 	return &wrapped
 }
 
-// lowerFirst makes the first letter of a sentence a small one.
+// lowerFirst converts the first letter of s to lower case.
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// exec does what an operation that was checked says.
+// exec executes an action that [Machine.check] has accepted, and returns its value if it
+// has one.
 func (m *Machine) exec(core action, f *frame, captured bool) (Value, error) {
 	if err := m.spend(1); err != nil {
 		return Value{}, err
@@ -104,7 +105,7 @@ func (m *Machine) exec(core action, f *frame, captured bool) (Value, error) {
 	return Value{}, m.do(core, f)
 }
 
-// do executes the operations that have no value.
+// do executes an action that has no value.
 func (m *Machine) do(core action, f *frame) error {
 	switch c := core.(type) {
 	case *teach:
@@ -141,7 +142,7 @@ func (m *Machine) do(core action, f *frame) error {
 	return errNothing
 }
 
-// Words of verbs that share a node.
+// Verbs that share a node type of the syntax tree.
 const (
 	verbFilter  = "filter"
 	verbSum     = "sum"
@@ -152,7 +153,7 @@ const (
 	verbPermit  = "permit"
 )
 
-// check finds what is wrong with an operation, by the names there are now.
+// check returns the first error of an action, given the names that m knows now.
 func (m *Machine) check(core action, f *frame) error {
 	if err := m.spend(1); err != nil {
 		return err

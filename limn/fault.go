@@ -17,7 +17,7 @@ func runtimeError(pos Pos, format string, args ...any) error {
 	return newError(faultRuntime, pos, format, args...)
 }
 
-// at gives an error a position if it has none.
+// at returns err as an [*Error] and sets its position to pos if it has none.
 func at(pos Pos, err error) error {
 	if err == nil {
 		return nil
@@ -32,19 +32,19 @@ func at(pos Pos, err error) error {
 	return err
 }
 
-// An unknownName is the error about a name that stands for nothing.
+// An unknownName is the error about an undefined name.
 type unknownName struct{ err *Error }
 
 func (u unknownName) Error() string { return u.err.Error() }
 func (u unknownName) Unwrap() error { return u.err }
 
-// isUnknown reports whether an error is about a name that stands for nothing.
+// isUnknown reports whether err is about an undefined name.
 func isUnknown(err error) bool {
 	_, ok := errors.AsType[unknownName](err)
 	return ok
 }
 
-// describe says what a value is, for messages.
+// describe returns the kind of a value with an article, for messages.
 func describe(v Value) string {
 	switch v.kindOf() {
 	case kindNumber:

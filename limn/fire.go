@@ -5,7 +5,8 @@ import (
 	"maps"
 )
 
-// fire executes the body of a handler, and then whatever that makes fire.
+// fire executes the body of handler i, and then the handlers that fire because of its
+// changes. chain holds the handlers whose firing led to this one.
 func (l *listener) fire(i int, c cause, chain []int) {
 	h := l.m.handlers[i]
 	metadata := l.metadata(i, c)
@@ -39,13 +40,13 @@ func merge(parts ...map[string]any) map[string]any {
 	return all
 }
 
-// execInner executes a statement of the body of a handler and reports whether it
-// was told to finish.
+// execInner executes a statement of the body of a handler and reports whether the statement
+// was "finish".
 func (m *Machine) execInner(l *Line) (r Result, finished bool) {
 	if r, ok := m.unconfirmed(l); ok {
 		return r, false
 	}
-	s, _ := l.stmt.(*sequence) // as is checked when a handler is registered
+	s, _ := l.stmt.(*sequence) // checkHandler accepts nothing else in a body
 	m.begin()
 	m.firing = true
 	_, err := m.run(s, nil, false)
@@ -62,14 +63,14 @@ func (m *Machine) execInner(l *Line) (r Result, finished bool) {
 	return r, finished
 }
 
-// A snapshot is what names stood for.
+// A snapshot holds the values and conditions of names before a handler runs.
 type snapshot struct {
-	symbols    int // how many there were
+	symbols    int // number of symbols of the machine
 	values     map[string]Value
 	predicates map[string]*define
 }
 
-// snapshot keeps what the names that are watched stand for.
+// snapshot copies the values of all watched names.
 func (l *listener) snapshot() snapshot {
 	s := snapshot{len(l.m.symbols), make(map[string]Value, len(l.names)), maps.Clone(l.m.predicates)}
 	for _, name := range l.names {
@@ -80,8 +81,8 @@ func (l *listener) snapshot() snapshot {
 	return s
 }
 
-// changed returns those of some names that do not stand for what they did. A list
-// that was changed in place counts as changed, and so does what was not watched.
+// changed returns those of the given names whose value differs from the snapshot. A list
+// that was changed in place counts as changed, and so does a name that the snapshot lacks.
 func (s snapshot) changed(m *Machine, names []string) []string {
 	var changed []string
 	for _, name := range names {

@@ -18,7 +18,7 @@ func Format(text string, opts *Options) (string, error) {
 	}
 	statements := place(p)
 	var b strings.Builder
-	var last int // line of the body that the line at hand is within
+	var last int // last line of the most recent handler
 	for n, line := range Lines(text) {
 		s, ok := statements[n]
 		if ok {
@@ -32,14 +32,14 @@ func Format(text string, opts *Options) (string, error) {
 	return b.String(), nil
 }
 
-// A placed statement is the text of a line, and the line with which the handler
-// that it begins ends.
+// A placed statement is the canonical text of a line. If the line begins a handler, last
+// is the number of the last line of the handler's body.
 type placed struct {
 	text string
 	last int
 }
 
-// place returns the canonical forms of statements by the lines that they are in.
+// place returns the canonical form of each statement, by its line number.
 func place(p *Program) map[int]placed {
 	all := make(map[int]placed, len(p.Lines))
 	for _, l := range p.Lines {
@@ -60,10 +60,11 @@ func place(p *Program) map[int]placed {
 	return all
 }
 
-// bodyIndent stands before the lines of the body of a handler.
+// bodyIndent is the indentation of the body of a handler.
 const bodyIndent = "  "
 
-// comment returns a comment where it belongs, or a blank line.
+// comment returns a comment with its canonical indentation, or an empty text for a blank
+// line. inside reports whether the line is within the body of a handler.
 func comment(line string, inside bool) string {
 	s := newSource(line, 0)
 	text := line[s.indent:]

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A reading turns the conditions of a program into formulas.
+// A reading converts the conditions of a program to formulas.
 type reading struct {
-	bound      map[string]bool    // names that stand for something somewhere in the program
-	predicates map[string]*define // those that are certain where the reading is at
-	vague      map[string]bool    // names that may or may not be predicates
+	bound      map[string]bool    // names of values and compositions anywhere in the program
+	predicates map[string]*define // conditions that are certainly defined at the current line
+	vague      map[string]bool    // names whose definition is uncertain: defined twice, conditionally, or also a value
 }
 
-// formula returns when a condition holds or, if it is denied, when it does not, and
-// whether that is within the bound. Of an item, "each", the term is given.
+// formula converts a condition or, if denied is set, its negation, and reports whether the
+// formula is within the size bounds. item is the term for "each".
 func (r *reading) formula(c condition, denied bool, item string, depth int) (formula, bool) {
 	if depth > maxDepth {
 		return nil, false
@@ -78,8 +78,8 @@ func (r *reading) test(t *test, denied bool, item string, depth int) (formula, b
 	return formulaOf(literal{term: whole, rel: relHolds}, denied), true
 }
 
-// relate returns the literal of a comparison with a constant or, with anything
-// else, about how far above that the subject is.
+// relate returns the literal of a comparison. If the right side is no constant, the term is
+// the difference of subject and right side, and the constant is 0.
 func (r *reading) relate(t *test, subject, item string, rel relation) literal {
 	if c, ok := r.constant(t.Value); ok {
 		return literal{subject, rel, c}
@@ -88,7 +88,7 @@ func (r *reading) relate(t *test, subject, item string, rel relation) literal {
 	return literal{subject + " against " + term(t.Value, item), rel, zero}
 }
 
-// formulaOf returns the formula of a literal, or of its denial.
+// formulaOf returns the formula with only the literal l or, if denied is set, its negation.
 func formulaOf(l literal, denied bool) formula {
 	if denied {
 		l.rel = l.rel.opposite()
@@ -96,8 +96,9 @@ func formulaOf(l literal, denied bool) formula {
 	return formula{{l}}
 }
 
-// reaching returns when a term is within a distance of a constant. The machine rounds
-// distances, so the ends are moved until they are on the safe side.
+// reaching returns the formula "subject is within distance of c" or its negation. The machine
+// rounds distances, so the interval is widened a little (and its complement too): a value
+// that the machine may accept always satisfies the formula.
 func reaching(subject string, c constant, distance *big.Rat, denied bool) formula {
 	slack := new(big.Rat)
 	if c.kind == kindNumber {
@@ -117,7 +118,8 @@ func reaching(subject string, c constant, distance *big.Rat, denied bool) formul
 	return formula{{{subject, relAtLeast, lo}, {subject, relAtMost, hi}}}
 }
 
-// constant returns what an expression is whatever the values of names are.
+// constant returns the value of an expression that does not depend on any name: a literal,
+// or a word that is never bound.
 func (r *reading) constant(e expr) (constant, bool) {
 	switch e := e.(type) {
 	case *number:
@@ -138,8 +140,8 @@ func (r *reading) constant(e expr) (constant, bool) {
 	return constant{}, false
 }
 
-// subjectTerm returns what a test is about. In a predicate, the field of a record
-// that the predicate is applied to goes before a name.
+// subjectTerm returns the term of the subject of a test. A bare word in a predicate may be a
+// field of the item that the predicate is applied to, so the term of a word contains item.
 func subjectTerm(e expr, item string) string {
 	if w, ok := e.(*word); ok {
 		return w.Text + " at " + item
@@ -147,7 +149,7 @@ func subjectTerm(e expr, item string) string {
 	return term(e, item)
 }
 
-// term returns an expression as text that is equal for equal expressions only.
+// term returns the text of an expression. Different expressions have different texts.
 func term(e expr, item string) string {
 	switch e := e.(type) {
 	case *number:

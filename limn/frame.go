@@ -1,24 +1,24 @@
 package limn
 
-// A frame says what names mean at an item of an iteration, besides what they mean
-// everywhere. Outside iterations there is none, that is, nil.
+// A frame holds the names that are defined only for the current item of an iteration.
+// Frames nest. Outside iterations the frame is nil.
 type frame struct {
 	outer   *frame
-	of      *iteration // or nil if the item is no item of a list
+	of      *iteration // or nil if item is not from a list
 	item    Value
-	binding string // the name that the item goes by, or empty
-	bare    bool   // fields of the item are values by their names, as in an each
-	strict  bool   // subjects must be fields of the item, as in a filter: a check refuses others
+	binding string // name of the item, or empty
+	bare    bool   // bare words may be fields of the item, as in an each
+	strict  bool   // subjects of tests must be fields of the item, as in a filter; a check refuses others
 }
 
-// An iteration is a list and how many of its records have a field.
+// An iteration is a list, and for each field the number of records that have it.
 type iteration struct {
 	name   string
 	list   *list
 	fields map[string]int
 }
 
-// iterate returns an iteration over a list that has a name.
+// iterate returns an iteration over l. name is used in messages.
 func (m *Machine) iterate(name string, l *list) (*iteration, error) {
 	it := &iteration{name: name, list: l}
 	if l.kind != kindRecord {
@@ -36,8 +36,8 @@ func (m *Machine) iterate(name string, l *list) (*iteration, error) {
 	return it, nil
 }
 
-// missing reports whether a field is on some records but not on all, or, where
-// that is asked for, on none.
+// missing reports whether some records lack the field while others have it. With orNone it
+// also reports true if no record has the field.
 func (it *iteration) missing(field string, orNone bool) bool {
 	if it == nil || it.fields == nil {
 		return false
@@ -46,7 +46,7 @@ func (it *iteration) missing(field string, orNone bool) bool {
 	return n < it.list.len() && (n > 0 || orNone)
 }
 
-// withoutField is the error about a field that is not on every record of a list.
+// withoutField returns the error about a field that some records lack.
 func (it *iteration) withoutField(pos Pos, field string) error {
 	if it.fields[field] == 0 {
 		return semanticError(pos, "no item of '%s' has a field called '%s'", it.name, field)
@@ -65,16 +65,17 @@ func (it *iteration) withoutField(pos Pos, field string) error {
 	return semanticError(pos, "item %d of '%s' has no field called '%s', others have it", number, it.name, field)
 }
 
-// A role is where a bare word stands: that decides what it may mean.
+// A role is the position of a bare word in a statement. The role decides whether the word
+// may be a field.
 type role int
 
 const (
-	asValue   role = iota // what something is compared with, or made from
-	asSubject             // what a condition is about
+	asValue   role = iota // a value, such as the right side of a comparison
+	asSubject             // the subject of a condition
 )
 
-// find returns what a name stands for: a field of an item, an item that goes by a
-// name, or a value of that name.
+// find returns the value of a name: a field of an item, an item bound to the name, or the
+// value that the machine has under the name, in this order.
 func (m *Machine) find(name string, f *frame, as role) (Value, bool) {
 	for ; f != nil; f = f.outer {
 		if f.bare || as == asSubject {
@@ -89,9 +90,8 @@ func (m *Machine) find(name string, f *frame, as role) (Value, bool) {
 	return m.value(name)
 }
 
-// known reports whether a name stands for a value, or will when it arrives from
-// outside. It is an error if fields of that name are on some items of a list and
-// not on others.
+// known reports whether a name has a value or is a live name. It fails if some items of a
+// list have a field of that name and others lack it.
 func (m *Machine) known(pos Pos, name string, f *frame, as role) (bool, error) {
 	for g := f; g != nil; g = g.outer {
 		if !g.bare && as != asSubject {
@@ -108,12 +108,12 @@ func (m *Machine) known(pos Pos, name string, f *frame, as role) (bool, error) {
 		return true, nil
 	}
 	if s, ok := m.symbols[name]; ok && s.teach != nil {
-		return false, semanticError(pos, "'%s' is something to do, no value", name)
+		return false, semanticError(pos, "'%s' is a composition, not a value", name)
 	}
 	return false, nil
 }
 
-// mustKnow is [Machine.known] where a name must stand for something.
+// mustKnow is like [Machine.known], but fails if the name is not known.
 func (m *Machine) mustKnow(pos Pos, name string, f *frame, as role) error {
 	ok, err := m.known(pos, name, f, as)
 	switch {

@@ -1,15 +1,16 @@
 package limn
 
-// maxRange is how many numbers can be gathered.
+// maxRange is the most numbers that one "gather" makes.
 const maxRange = 10_000
 
-// A stretch is the numbers that are to be gathered.
+// A stretch is an arithmetic sequence of n numbers.
 type stretch struct {
-	from, step int64 // the step is negative if it goes down
+	from, step int64 // a descending stretch has a negative step
 	n          int
 }
 
-// stretch returns the numbers that are to be gathered.
+// stretch returns the numbers that g produces. It fails if a bound is not a whole number,
+// the step is below 1, or there are more than maxRange numbers.
 func (g *gather) stretch() (stretch, error) {
 	var ends [3]int64
 	for i, number := range []*number{g.From, g.To, g.By} {
@@ -49,7 +50,7 @@ func (g *gather) check(m *Machine, _ *frame) error {
 	return asSemantic(err)
 }
 
-// gather makes a list of numbers and shows it.
+// gather binds a list of numbers and shows it, unless the value is captured.
 func (m *Machine) gather(g *gather, captured bool) (Value, error) {
 	s, err := g.stretch()
 	if err != nil {

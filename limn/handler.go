@@ -5,13 +5,14 @@ type handler struct {
 	line     *Line
 	when     *when
 	watches  []string // names that the conditions depend on, in the order they are mentioned
-	eligible bool     // whether it was true when last looked at
-	disabled bool     // whether nothing it depends on can change any more
+	eligible bool     // result of the last evaluation of the condition
+	disabled bool     // all live names that it watches have failed, so it never fires again
 }
 
-// register checks the conditions of a handler, whose names must exist, and keeps
-// it for [Machine.Listen]. What is in its body is checked when it runs, but for
-// what could never be.
+// register checks a handler and keeps it for [Machine.Listen]. The names in its conditions
+// must exist. The statements of its body are checked when they run; register refuses only
+// bodies that can never run: parse errors, statements that are not operations, calls of
+// unknown compositions, unknown conditions after "is not", and writes to live names.
 func (m *Machine) register(l *Line) Result {
 	w, _ := l.stmt.(*when)
 	h := &handler{line: l, when: w}
@@ -49,7 +50,7 @@ func (m *Machine) checkHandler(w *when) error {
 	return nil
 }
 
-// checkNoLiveWrites refuses operations that would write to live names.
+// checkNoLiveWrites returns an error if an operation would write to a live name.
 func (m *Machine) checkNoLiveWrites(s *sequence) error {
 	for _, op := range s.Ops {
 		if name, ok := written(op.Core); ok && m.live[name.Text] {
@@ -59,7 +60,7 @@ func (m *Machine) checkNoLiveWrites(s *sequence) error {
 	return nil
 }
 
-// written returns the name that an operation writes to.
+// written returns the name that an action writes to, and false if it writes to none.
 func written(c action) (Name, bool) {
 	switch c := c.(type) {
 	case *remember:

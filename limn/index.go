@@ -5,13 +5,13 @@ import (
 	"math/big"
 )
 
-// An index finds the items of a list of scalars that are equal to a value.
+// An index finds the first item equal to a value in a list of scalars, in constant time.
 type index struct {
 	places map[any]places
-	next   []int // by position: that of the next equal item, or 0
+	next   []int // for each position, the position of the next equal item, or 0
 }
 
-// places are where equal items stand.
+// places are the first and last position of equal items.
 type places struct{ first, last int }
 
 func newIndex(items []Value) *index {
@@ -22,7 +22,7 @@ func newIndex(items []Value) *index {
 	return x
 }
 
-// key returns what equal scalars have in common.
+// key returns a map key that is the same for equal scalars.
 func key(v Value) any {
 	switch x := v.v.(type) {
 	case float64:
@@ -36,7 +36,7 @@ func key(v Value) any {
 	return v.v
 }
 
-// A bigKey is the key of a whole number that is too large for others.
+// A bigKey is the key of a whole number outside the range of int64.
 type bigKey struct {
 	sign  int
 	bytes string
@@ -58,7 +58,7 @@ func (x *index) first(v Value) int {
 	return p.first
 }
 
-// add notes that an item stands at a position behind all others.
+// add adds an item at a position after all others.
 func (x *index) add(item Value, at int) {
 	x.next = append(x.next, 0)
 	k := key(item)
@@ -71,7 +71,7 @@ func (x *index) add(item Value, at int) {
 	x.places[k] = places{p.first, at}
 }
 
-// removeFirst forgets the first of the items equal to v.
+// removeFirst removes the first item equal to v.
 func (x *index) removeFirst(v Value) {
 	k := key(v)
 	p := x.places[k]

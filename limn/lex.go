@@ -13,9 +13,9 @@ import (
 type lexemeKind uint8
 
 const (
-	lexEnd      lexemeKind = iota // of the line
-	lexWord                       // a name, or text
-	lexKeyword                    // a reserved word, or an operator of two
+	lexEnd      lexemeKind = iota // end of the line
+	lexWord                       // a name or an unquoted text
+	lexKeyword                    // a reserved word, or an operator of two words
 	lexPackVerb                   // a verb of a pack
 	lexNumber
 	lexDate
@@ -26,38 +26,38 @@ const (
 // A lexeme is a word of a line, a quoted text, or a colon.
 type lexeme struct {
 	kind lexemeKind
-	word keyword // of a lexKeyword; kwCombine if a lexWord is that
-	noun bool    // whether a lexWord is a noun of a pack
-	pos  int     // where it begins in the line
-	text string  // in lower case, without decoration; of quoted text, as it is
+	word keyword // the reserved word of a lexKeyword; kwCombine for the lexWord "combine"
+	noun bool    // a lexWord is a noun of a pack
+	pos  int     // byte offset in the line
+	text string  // in lower case, without punctuation at the edges; quoted text is unchanged
 }
 
 func (t lexeme) is(k keyword) bool { return t.word == k }
 
-// names reports whether a lexeme can be the name of something. The word that was
-// renamed is only text.
+// names reports whether a lexeme can be a name. The former keyword "combine" can only be a
+// text.
 func (t lexeme) names() bool { return t.kind == lexWord && !t.is(kwCombine) }
 
-// isVerb reports whether an operation can begin with a lexeme.
+// isVerb reports whether a lexeme is a verb of the language or of a pack.
 func (t lexeme) isVerb() bool {
 	return t.kind == lexPackVerb || t.kind == lexKeyword && t.word.category() == catVerb
 }
 
-// startsOp reports whether a lexeme behind "and" begins an operation, rather than
-// going on with a list or a condition.
+// startsOp reports whether a lexeme after "and" begins a new operation. Otherwise the "and"
+// continues a list or a condition.
 func (t lexeme) startsOp() bool { return t.isVerb() || t.is(kwInherited) }
 
 // isArticle reports whether a lexeme is "the", "a" or "an".
 func (t lexeme) isArticle() bool { return t.kind == lexKeyword && t.word.category() == catArticle }
 
-// A lexer cuts lines into lexemes.
+// A lexer splits lines into lexemes.
 type lexer struct {
 	verbs map[string]*packVerb
 	nouns map[string]bool
-	toks  []lexeme // of the line; the last one is lexEnd
+	toks  []lexeme // lexemes of the current line; the last one is lexEnd
 }
 
-// newLexer returns a lexer that knows the words of packs.
+// newLexer returns a lexer that knows the verbs and nouns of the packs.
 func newLexer(packs []*Pack) *lexer {
 	lx := &lexer{}
 	if len(packs) > 0 {
@@ -75,8 +75,8 @@ func newLexer(packs []*Pack) *lexer {
 	return lx
 }
 
-// lex cuts a line. What it cannot cut is a fault at a byte of the line; the lexemes
-// before it are there.
+// lex splits a line into lx.toks. At the first invalid lexeme it stops and returns a fault;
+// lx.toks then has the lexemes before that.
 func (lx *lexer) lex(line string) *fault {
 	lx.toks = lx.toks[:0]
 	var err *fault
@@ -103,7 +103,7 @@ func (lx *lexer) lex(line string) *fault {
 	return err
 }
 
-// quoted takes the quoted text that begins at a byte and returns where it ends.
+// quoted appends the quoted text that begins at line[start] and returns the offset after it.
 func (lx *lexer) quoted(line string, start int) (int, *fault) {
 	n := strings.IndexByte(line[start+1:], '"')
 	if n < 0 {
@@ -116,7 +116,7 @@ func (lx *lexer) quoted(line string, start int) (int, *fault) {
 	return start + n + 2, nil
 }
 
-// bare takes the unquoted word line[start:end].
+// bare appends the unquoted word line[start:end], without punctuation at its edges.
 func (lx *lexer) bare(line string, start, end int) *fault {
 	for start < end && decorative(line[start]) {
 		start++
@@ -137,7 +137,7 @@ func (lx *lexer) bare(line string, start, end int) *fault {
 	return nil
 }
 
-// classify says what kind of word a lexeme is.
+// classify sets the kind of a lexeme. It fails for a date that does not exist.
 func (lx *lexer) classify(t *lexeme) *fault {
 	if len(t.text) <= longest {
 		t.word = keywords.Get()[t.text]
@@ -164,7 +164,8 @@ func (lx *lexer) classify(t *lexeme) *fault {
 	return nil
 }
 
-// merge joins a lexeme to the one before if both are an operator of two words.
+// merge joins a lexeme to the previous one if both together are an operator of two words,
+// and reports whether it did.
 func (lx *lexer) merge(t lexeme) bool {
 	if len(lx.toks) == 0 || t.word != kwTo && t.word != kwBy {
 		return false
@@ -184,7 +185,7 @@ func (lx *lexer) merge(t lexeme) bool {
 	return true
 }
 
-// wordEnd returns where the word that begins at a byte ends.
+// wordEnd returns the offset of the end of the word that begins at line[i].
 func wordEnd(line string, i int) int {
 	for i < len(line) {
 		c := line[i]
@@ -204,8 +205,8 @@ func wordEnd(line string, i int) int {
 	return i
 }
 
-// space returns the length of the white space character that a text begins with,
-// or 0. The unit separator is one, as it is for other readers of the language.
+// space returns the length in bytes of the white space character at the start of text, or 0.
+// The unit separator counts as white space, as in other implementations of the language.
 func space(text string) int {
 	r, n := utf8.DecodeRuneInString(text)
 	if unicode.IsSpace(r) || r == 0x1f {
@@ -226,7 +227,7 @@ func isDateShaped(s string) bool {
 		text.AreDigits(s[:4]) && text.AreDigits(s[5:7]) && text.AreDigits(s[8:])
 }
 
-// isDay reports whether a text is a day of the calendar.
+// isDay reports whether s is a date that exists, as yyyy-mm-dd.
 func isDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil && isDateShaped(s)

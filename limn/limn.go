@@ -69,9 +69,9 @@ type faultKind int
 
 // The faults.
 const (
-	faultParse    faultKind = iota // no statement of the language
-	faultSemantic                  // a statement that makes no sense where it stands
-	faultRuntime                   // a statement that went wrong while it ran
+	faultParse    faultKind = iota // the line is not a valid statement
+	faultSemantic                  // the check of a statement failed before it ran
+	faultRuntime                   // a statement failed while it ran
 )
 
 // An Error is a positioned error of a statement.

@@ -19,7 +19,7 @@ func Lines(text string) iter.Seq2[int, string] {
 	}
 }
 
-// cutLine returns the first line of a text and what is behind its break.
+// cutLine returns the first line of a text, without its line break, and the text after it.
 func cutLine(text string) (line, rest string) {
 	for i := range len(text) {
 		if c := text[i]; c >= 0x20 && c < 0x80 {
@@ -32,7 +32,7 @@ func cutLine(text string) (line, rest string) {
 	return text, ""
 }
 
-// lineBreak returns the length of the line break that a text begins with, or 0.
+// lineBreak returns the length in bytes of the line break at the start of text, or 0.
 func lineBreak(text string) int {
 	switch text[0] {
 	case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e:

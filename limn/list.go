@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// A list is values of one kind. Where an item was removed a hole stays until half
-// of the list is holes, so that removing costs the same wherever the item is.
+// A list holds values of one kind. In an indexed list, removing an item leaves a hole, so the
+// cost does not depend on the position. When more than half of the list is holes, the list
+// is copied without them.
 type list struct {
 	kind  kind    // of all items; KindNone if there are none
 	items []Value // the zero Value is a hole
 	holes int
-	index *index // of the items, or nil until it pays
+	index *index // index of the items; nil for short lists and lists of records
 }
 
-// A list shorter than this is searched without an index.
+// indexedLength is the least number of items for which a list gets an index.
 const indexedLength = 32
 
-// newList returns the list of some items, which it keeps.
+// newList returns the list of items. It keeps the slice.
 func newList(items []Value) *list {
 	l := &list{items: items}
 	if len(items) > 0 {
@@ -61,7 +62,7 @@ func (l *list) equal(m *list) bool {
 	return true
 }
 
-// add puts an item behind the others.
+// add appends an item.
 func (l *list) add(item Value) {
 	l.kind = item.kindOf()
 	l.items = append(l.items, item)
@@ -84,7 +85,7 @@ func (l *list) find(v Value) int {
 	return slices.IndexFunc(l.items, v.Equal)
 }
 
-// searchSteps is about how many steps find takes.
+// searchSteps estimates the number of steps of find.
 func (l *list) searchSteps(v Value) int {
 	if l.index != nil {
 		return v.effort()
@@ -92,7 +93,7 @@ func (l *list) searchSteps(v Value) int {
 	return v.effort() + 4*(Value{l}).effort()
 }
 
-// extent is about how many scalars the list holds.
+// extent estimates the number of scalars in the list.
 func (l *list) extent() int {
 	if l.kind == kindRecord {
 		return 1 + l.items[0].len()*len(l.items)
@@ -100,7 +101,7 @@ func (l *list) extent() int {
 	return 1 + len(l.items)
 }
 
-// remove takes away the first item that equals v and reports whether there was one.
+// remove removes the first item that equals v and reports whether there was one.
 func (l *list) remove(v Value) bool {
 	at := l.find(v)
 	if at < 0 {

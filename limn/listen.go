@@ -10,8 +10,8 @@ import (
 // tick is the live name whose updates make numbers weaken.
 const tick = "tick"
 
-// maxFirings bounds how many handlers fire because of one update, so that even
-// handlers that trigger one another in every order come to an end.
+// maxFirings is the most firings of handlers because of one update. It guarantees that
+// handlers that trigger one another stop.
 const maxFirings = 10_000
 
 // Listens reports whether [Machine.Listen] has work to do: there are
@@ -55,11 +55,11 @@ type listener struct {
 	m     *Machine
 	yield func(Result) bool
 
-	names    []string        // that handlers watch, in the order they are mentioned
+	names    []string        // names that handlers watch, in the order of their first use
 	gone     map[string]bool // live names whose sources have failed
-	fired    int             // handlers, because of the update at hand
+	fired    int             // number of firings because of the current update
 	finisher int             // the index of the handler that finished, or -1
-	stopped  bool            // whether nobody wants results any more
+	stopped  bool            // the consumer of the results has stopped
 }
 
 func (l *listener) emit(r Result) {
@@ -67,7 +67,7 @@ func (l *listener) emit(r Result) {
 	l.stopped = l.stopped || !l.yield(r)
 }
 
-// over reports whether nothing more is to happen.
+// over reports whether listening has ended.
 func (l *listener) over() bool { return l.stopped || l.finisher >= 0 }
 
 func (l *listener) run(updates iter.Seq[LiveValue]) {
@@ -99,7 +99,7 @@ func (l *listener) run(updates iter.Seq[LiveValue]) {
 	l.emit(Result{Status: StatusShutdown, Executed: true, Message: "nothing is listened for any more", Metadata: metadata})
 }
 
-// drain takes updates until there is nothing more to do.
+// drain applies updates until there are no more, listening ends, or all handlers are disabled.
 func (l *listener) drain(updates iter.Seq[LiveValue]) {
 	if l.over() {
 		return
@@ -113,7 +113,7 @@ func (l *listener) drain(updates iter.Seq[LiveValue]) {
 	}
 }
 
-// watch finds out anew what handlers depend on.
+// watch recomputes the names that each handler depends on.
 func (l *listener) watch() {
 	l.names = nil
 	seen := make(map[string]bool)
@@ -131,18 +131,19 @@ func (l *listener) watch() {
 	}
 }
 
-// A cause is what makes handlers be looked at.
+// A cause is the reason to evaluate handlers: an update or the firing of another handler.
 type cause struct {
 	source  string
-	changed []string // nil if it is not about names
+	changed []string // the names whose values changed; nil for the first evaluation
 }
 
-// touches reports whether a handler depends on what has changed.
+// touches reports whether a handler depends on a changed name.
 func (c cause) touches(h *handler) bool {
 	return slices.ContainsFunc(c.changed, func(name string) bool { return slices.Contains(h.watches, name) })
 }
 
-// spread looks at the handlers that depend on what has changed.
+// spread evaluates the handlers that depend on the names in c.changed, and fires those
+// that became true.
 func (l *listener) spread(c cause, chain []int) {
 	if len(c.changed) == 0 {
 		return
@@ -157,8 +158,8 @@ func (l *listener) spread(c cause, chain []int) {
 	}
 }
 
-// look fires a handler if it has become true. Chain is the handlers whose firing
-// has led here.
+// look evaluates handler i and fires it if its condition became true. chain holds the
+// handlers whose firing led to this evaluation.
 func (l *listener) look(i int, c cause, chain []int) {
 	h := l.m.handlers[i]
 	if h.disabled || l.over() {
@@ -184,7 +185,7 @@ func (l *listener) look(i int, c cause, chain []int) {
 	}
 }
 
-// holds evaluates what makes a handler fire.
+// holds reports whether the condition of a handler is true and its exception false.
 func (l *listener) holds(h *handler) (bool, error) {
 	l.m.begin()
 	ok, err := l.m.holds(h.when.Cond, nil)
@@ -195,14 +196,14 @@ func (l *listener) holds(h *handler) (bool, error) {
 	return !guarded && err == nil, err
 }
 
-// refuse tells that a handler does not fire though it should.
+// refuse emits an error result: handler i should fire but does not, because of why.
 func (l *listener) refuse(i int, c cause, why string) {
 	h := l.m.handlers[i]
 	err := newError(faultRuntime, h.line.Pos, "%s", why)
 	l.emit(Result{Status: StatusRuntimeError, Line: h.line, Message: why, Err: err, Metadata: l.metadata(i, c)})
 }
 
-// path writes the lines of handlers.
+// path returns the line numbers of the handlers in chain, separated by commas.
 func (l *listener) path(chain []int) string {
 	lines := make([]string, len(chain))
 	for j, i := range chain {
@@ -211,7 +212,7 @@ func (l *listener) path(chain []int) string {
 	return strings.Join(lines, ", ")
 }
 
-// metadata describes what made a handler be looked at.
+// metadata returns the description of cause c for the results of handler i.
 func (l *listener) metadata(i int, c cause) map[string]any {
 	h := l.m.handlers[i]
 	changed, values := []string{}, map[string]any{}

@@ -51,20 +51,20 @@ type Machine struct {
 	predicates map[string]*define
 	live       map[string]bool // names whose values come from outside
 	handlers   []*handler
-	items      int // of all lists that have names
-	ticks      int // updates of the live name "tick"
-	limit      int // of the steps of a statement
+	items      int // number of items in all named lists
+	ticks      int // number of updates of the live name "tick"
+	limit      int // most steps of a statement
 
-	failed  bool // an error that makes a run exit with 1
-	blocked bool // an error that keeps the machine from listening
+	failed  bool // a result had a status for which [Status.Failed] is true
+	blocked bool // a result had a status after which the machine must not listen
 	firing  bool // a handler is running
 
-	// What follows belongs to the statement that is running.
+	// The fields below belong to the statement that is running.
 	out       []string
-	steps     int      // that are left to it
-	depth     int      // of compositions and predicates in one another
-	iterating []string // the lists that iterations are at
-	changed   []string // names that were bound or changed, if a handler is running
+	steps     int      // steps that the statement may still take
+	depth     int      // nesting depth of compositions and predicates
+	iterating []string // names of the lists that are being iterated over
+	changed   []string // names that a running handler has bound or changed
 }
 
 // NewMachine returns a machine that knows only the live names of its packs
@@ -111,7 +111,7 @@ func (m *Machine) Value(name string) (Value, bool) {
 	return v.copy(), ok
 }
 
-// value returns the value that a name has now, not to be changed.
+// value returns the current value of a name, without copying. The caller must not change it.
 func (m *Machine) value(name string) (Value, bool) {
 	s, ok := m.symbols[name]
 	if !ok || s.teach != nil {
@@ -129,7 +129,7 @@ func (m *Machine) Exec(l *Line) Result {
 	return r
 }
 
-// note remembers what a status means for the run.
+// note updates m.failed and m.blocked for a status.
 func (m *Machine) note(s Status) {
 	m.failed = m.failed || s.Failed(false)
 	switch s {
@@ -163,8 +163,8 @@ func (m *Machine) execLine(l *Line) Result {
 	return r
 }
 
-// unconfirmed returns the result of a line with an amber condition that is not meant as
-// it reads, and whether it is such a line.
+// unconfirmed returns true and the result for a line whose amber condition was not
+// confirmed, and false for all other lines.
 func (m *Machine) unconfirmed(l *Line) (Result, bool) {
 	if l.Amber == "" || m.opts.Confirm != nil && m.opts.Confirm(l.Amber) {
 		return Result{}, false
@@ -172,22 +172,22 @@ func (m *Machine) unconfirmed(l *Line) (Result, bool) {
 	return Result{Status: StatusAmber, Message: "this reads as: " + l.Amber}, true
 }
 
-// begin makes the machine ready for another statement.
+// begin resets the fields of the running statement.
 func (m *Machine) begin() {
 	m.out, m.steps, m.depth, m.iterating = nil, m.limit, 0, nil
 }
 
-// A failure is why a statement did not do what it says.
+// A failure is the reason why a statement failed, with its status and metadata.
 type failure struct {
 	status   Status
 	message  string
-	err      *Error // of the statuses that are errors
+	err      *Error // set if status is an error
 	metadata map[string]any
 }
 
 func (f *failure) Error() string { return f.message }
 
-// errFinish ends everything that a handler does.
+// errFinish is returned by "finish". It ends the body of the handler and then listening.
 var errFinish = errors.New("the machine was told to finish")
 
 // failed returns the result of a statement that ended with err, which may be nil.
@@ -205,7 +205,8 @@ func failed(err error) Result {
 	return Result{Status: e.fault.status(), Message: e.Text, Err: e, Executed: e.fault == faultRuntime}
 }
 
-// status returns what a statement with such a fault comes to.
+// status returns the status of a statement with the fault. A runtime fault also has
+// [StatusSemanticError]: [StatusRuntimeError] is only for events of listening.
 func (f faultKind) status() Status {
 	switch f {
 	case faultParse:

@@ -240,7 +240,7 @@ func TestErrorsStandWhereTheOffenceIs(t *testing.T) {
 				"remember an order called o1 with total as 5", "remember a list called orders with o1",
 				"show total of orders",
 			},
-			Error{Pos{3, 15}, faultSemantic, "\"of\" is about a record, and 'orders' is a list of records", "each the orders show total"},
+			Error{Pos{3, 15}, faultSemantic, "\"of\" needs a record, and 'orders' is a list of records", "each the orders show total"},
 		},
 		{
 			"in the second operation",
@@ -411,7 +411,7 @@ func TestLiveValues(t *testing.T) {
 		{"remember a thing called x with size as temp", StatusSemanticError, "there is no value yet for 'size'"},
 		{"remember a list called x with temp and 1", StatusSemanticError, "'temp' has no value yet"},
 		{"assign x to temp", StatusSemanticError, "there is no value yet for 'x'"},
-		{"add temp to mine", StatusSemanticError, "\"add\" is about a list, and 'mine' is a number"},
+		{"add temp to mine", StatusSemanticError, "\"add\" needs a list, and 'mine' is a number"},
 		{"count the readings", StatusSemanticError, "'readings' has no value yet"},
 		{"add 1 to seen", StatusSemanticError, "'seen' is a live value, which \"add\" cannot change"},
 		{"remove 1 from seen", StatusSemanticError, "'seen' is a live value, which \"remove\" cannot change"},
@@ -429,9 +429,9 @@ func TestLiveValues(t *testing.T) {
 }
 
 func TestLongTextsAreCutInMessages(t *testing.T) {
-	text := strings.Repeat("é", maxTold)
+	text := strings.Repeat("é", maxInMessage)
 	r := last(t, nil, `remember a value called text with "`+text+`"`, `require text is "x"`)
-	want := `Requirement not met: text is "x". text is ` + strings.Repeat("é", maxTold/2) + "…."
+	want := `Requirement not met: text is "x". text is ` + strings.Repeat("é", maxInMessage/2) + "…."
 	if r.Message != want {
 		t.Errorf("got %s, want %s", r.Message, want)
 	}

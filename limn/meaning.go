@@ -1,9 +1,8 @@
 package limn
 
-// checkMeaning finds what makes a line no statement of the language because of the
-// names there are when it is its turn: a call of what is no composition has no verb,
-// and behind "is not" only conditions can stand that are defined. It looks at the
-// whole line, also at what is to run later.
+// checkMeaning returns the parse errors that depend on the names known when the line runs: a
+// call needs a composition of that name, and "is not" needs a defined condition. It checks
+// the whole statement, including bodies that run later.
 func (m *Machine) checkMeaning(s stmt) (err error) {
 	walk(s, func(node any) bool {
 		if err != nil {
@@ -11,7 +10,7 @@ func (m *Machine) checkMeaning(s stmt) (err error) {
 		}
 		switch n := node.(type) {
 		case *operation:
-			return m.coreOf(n) == n.Core // a copy of a value calls nothing
+			return m.coreOf(n) == n.Core // if coreOf differs, the operation copies a value: there is no call
 		case *call:
 			_, err = m.teachOf(n)
 			err = asParse(err)

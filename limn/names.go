@@ -1,6 +1,6 @@
 package limn
 
-// orOf returns r or, if that is nil, a reading of p that is at its beginning.
+// orOf returns r or, if r is nil, a new reading of p at its first line.
 func (r *reading) orOf(p *Program) *reading {
 	if r != nil {
 		return r
@@ -9,7 +9,7 @@ func (r *reading) orOf(p *Program) *reading {
 	for _, l := range p.Lines {
 		w.visit(l.stmt)
 		if s, ok := l.stmt.(*sequence); ok && l.Amber == "" {
-			for _, op := range s.Ops { // which are executed once
+			for _, op := range s.Ops { // top-level operations run exactly once
 				if d, ok := op.Core.(*define); ok {
 					w.defined[d.Name.Text]--
 				}
@@ -25,13 +25,16 @@ func (r *reading) orOf(p *Program) *reading {
 	return r
 }
 
-// A nameWalk collects the names that a program gives a meaning to.
+// A nameWalk collects the names that a program binds or defines.
 type nameWalk struct {
-	bound   map[string]bool // values and compositions
-	defined map[string]int  // how often, where that may not happen as often as it can
+	bound map[string]bool // names of values and compositions
+	// defined counts the definitions of each condition: 2 for a definition that may run any
+	// number of times, 1 for a definition that runs exactly once. Only a count of 1 is certain.
+	defined map[string]int
 }
 
-// visit collects the names in a node, all of whose operations may be executed again.
+// visit collects the names in a node. It assumes that every operation in node may run any
+// number of times.
 func (w nameWalk) visit(node any) {
 	walk(node, func(node any) bool {
 		switch c := node.(type) {

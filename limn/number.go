@@ -12,10 +12,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// The longest whole number, so that a short program cannot exhaust memory.
+// The bounds of whole numbers. They keep a short program from exhausting memory.
 const (
 	maxDigits = 10_000
-	maxBits   = 33_220 // as many bits hold maxDigits digits
+	maxBits   = 33_220 // number of bits of maxDigits digits
 )
 
 var (
@@ -23,7 +23,7 @@ var (
 	errZeroDivide = errors.New("a number cannot be divided by zero")
 )
 
-// parseNumber reads a number: digits, a minus before or a point among them.
+// parseNumber parses a decimal number such as "12", "-3" or "0.5".
 func parseNumber(text string) (Value, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return Int(n), nil
@@ -41,7 +41,7 @@ func parseNumber(text string) (Value, error) {
 	return finite(f)
 }
 
-// whole returns the value of n, which it keeps.
+// whole returns the value of n and keeps n. It fails if n has more than maxBits bits.
 func whole(n *big.Int) (Value, error) {
 	if n.IsInt64() {
 		return Int(n.Int64()), nil
@@ -52,7 +52,7 @@ func whole(n *big.Int) (Value, error) {
 	return Value{n}, nil
 }
 
-// finite returns the value of f.
+// finite returns the value of f. It fails if f is infinite or NaN.
 func finite(f float64) (Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return Value{}, errTooLarge
@@ -60,8 +60,8 @@ func finite(f float64) (Value, error) {
 	return float(f), nil
 }
 
-// formatNumber writes a number: without a point if it is whole, otherwise with as
-// few digits as tell it from others.
+// formatNumber formats a number: without a decimal point if it is whole, otherwise with the
+// fewest digits that parse to the same number.
 func formatNumber(v Value) string {
 	switch n := v.v.(type) {
 	case int64:
@@ -81,7 +81,7 @@ func formatNumber(v Value) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// asBig returns a whole number.
+// asBig returns a whole number as a big.Int, and nil for other values.
 func (v Value) asBig() *big.Int {
 	switch n := v.v.(type) {
 	case int64:
@@ -92,7 +92,7 @@ func (v Value) asBig() *big.Int {
 	return nil
 }
 
-// asFloat returns a number as a fraction; it is infinite if there is none as large.
+// asFloat returns a number as a float64; a number that is too large becomes infinite.
 func (v Value) asFloat() float64 {
 	switch n := v.v.(type) {
 	case int64:
@@ -112,7 +112,7 @@ func (v Value) isFloat() bool {
 	return ok
 }
 
-// compareNumbers orders two numbers by what they are, not by how they are held.
+// compareNumbers compares two numbers exactly, whatever Go types hold them.
 func compareNumbers(v, w Value) int {
 	a, ok := v.v.(int64)
 	b, also := w.v.(int64)
@@ -125,7 +125,7 @@ func compareNumbers(v, w Value) int {
 	return v.exact().Cmp(w.exact())
 }
 
-// exact returns a number without rounding it.
+// exact returns a number as a big.Float without rounding.
 func (v Value) exact() *big.Float {
 	if v.isFloat() {
 		return big.NewFloat(v.asFloat())
@@ -168,10 +168,10 @@ const (
 	opDivided = "divided by"
 )
 
-// small is a bound below which no operation on whole numbers overflows.
+// small bounds the operands for which the sum, difference and product fit into an int64.
 const small = 1 << 31
 
-// intArithmetic computes what is sure to fit.
+// intArithmetic applies op to a and b, and returns false if the result might overflow.
 func intArithmetic(op string, a, b int64) (int64, bool) {
 	if a <= -small || a >= small || b <= -small || b >= small {
 		return 0, false
@@ -195,7 +195,8 @@ func floatArithmetic(op string, a, b float64) (Value, error) {
 	return finite(a * b)
 }
 
-// divide returns a whole number if the quotient of two whole ones is one.
+// divide returns v/w. The quotient of two whole numbers is whole if there is no remainder,
+// and otherwise a float64.
 func divide(v, w Value) (Value, error) {
 	if compareNumbers(w, Int(0)) == 0 {
 		return Value{}, errZeroDivide

@@ -62,8 +62,7 @@ type PackName struct {
 	Name, Type string
 }
 
-// holds reports whether a value is of the declared type. A list that is empty is
-// of every type of list.
+// holds reports whether v has the declared type. An empty list has every list type.
 func (n PackName) holds(v Value) bool {
 	if v.kindOf() == kindList && v.len() == 0 {
 		return strings.HasPrefix(n.Type, string(kindList))
@@ -79,7 +78,7 @@ type packVerb struct {
 	Execution execution
 }
 
-// slot returns the index of the slot of some name.
+// slot returns the index of the slot with a name, or -1.
 func (v *packVerb) slot(name string) int {
 	return slices.IndexFunc(v.Slots, func(s packSlot) bool { return s.Name == name })
 }
@@ -89,11 +88,11 @@ type packSlot struct {
 	Name       string
 	Connective string // the word before it; empty for the positional slot
 	Required   bool
-	IsName     bool   // it takes the name of an existing thing instead of a value
-	Constraint string // descriptor that the named thing must have, or empty
+	IsName     bool   // the slot takes the name of an existing value instead of a value
+	Constraint string // descriptor that the named value must have, or empty
 }
 
-// An execution is what a pack verb does: its type and the parameters of that type.
+// An execution defines the effect of a pack verb: a type and its parameters.
 type execution struct {
 	Type   string            // one of eight, see [LoadPack]
 	Params map[string]string // parameters by name
@@ -116,7 +115,7 @@ func BuiltinPack(name string) (*Pack, error) {
 	return load()
 }
 
-// builtin reads each pack that is built in once, when it is asked for first.
+// builtin loads each built-in pack once, at its first use.
 var builtin = lazy.Value[map[string]func() (*Pack, error)]{Make: func() map[string]func() (*Pack, error) {
 	return map[string]func() (*Pack, error){
 		"session":  sync.OnceValues(func() (*Pack, error) { return readPack("session") }),
@@ -146,7 +145,7 @@ func CheckPacks(packs []*Pack) error {
 	return nil
 }
 
-// words returns all that a pack claims for itself: nouns, verbs, and then live names.
+// words returns the nouns, the verbs and then the live names of a pack.
 func (p *Pack) words() []string {
 	words := slices.Clone(p.Nouns)
 	for _, v := range p.verbs {

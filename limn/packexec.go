@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A packRule is what an execution needs.
+// A packRule lists the parameters that a type of execution requires.
 type packRule struct {
-	writes  bool     // target_name or target_slot, and source_slot or literal_value
-	names   []string // parameters that are slots for names
-	values  []string // parameters that are slots for names or values
-	targets []string // parameters that are names to write to
-	judges  bool     // on_mismatch
+	writes  bool     // requires target_name or target_slot, and source_slot or literal_value
+	names   []string // parameters whose value is a slot for a name
+	values  []string // parameters whose value is a slot for a name or a value
+	targets []string // parameters whose value is a name that the execution writes
+	judges  bool     // has the optional parameter on_mismatch
 }
 
-// packRuleOf returns what an execution of some type needs.
+// packRuleOf returns the rule of a type of execution, and false for an unknown type.
 func packRuleOf(execution string) (packRule, bool) {
 	switch execution {
 	case "set_value", "append_to_list", "set_field":
@@ -42,7 +42,7 @@ func packRuleOf(execution string) (packRule, bool) {
 	return packRule{}, false
 }
 
-// fields returns the parameters that an execution may have.
+// fields returns the names of all parameters that a type of execution accepts.
 func (rule packRule) fields(execution string) []string {
 	fields := slices.Concat([]string{"type"}, rule.names, rule.values, rule.targets)
 	if rule.writes {
@@ -110,7 +110,7 @@ func (x packParams) rule(rule packRule) {
 	}
 }
 
-// comparison reads how compare_values compares.
+// comparison reads the parameters of compare_values.
 func (x packParams) comparison() {
 	x.params["comparison"] = x.choice("comparison", "", "equality", "structural")
 	switch {
@@ -121,10 +121,10 @@ func (x packParams) comparison() {
 	}
 }
 
-// either reads the one of two parameters that there is.
+// either reads exactly one of two parameters. It fails if both or none are given.
 func (x packParams) either(a, b string) {
 	if x.has(a) == x.has(b) {
-		x.fail(a, "or else %s must be there, and not both", b)
+		x.fail(a, "and %s exclude one another: give exactly one of them", b)
 		return
 	}
 	name := a
@@ -148,7 +148,8 @@ func (x packParams) word(name string) {
 	x.params[name] = x.r.word(member(x.at, name), x.text(name))
 }
 
-// slot reads a parameter that is the name of a slot which is always filled.
+// slot reads a parameter that names a required slot of the verb. If isName is set, the slot
+// must take names.
 func (x packParams) slot(name string, isName bool) {
 	s := x.text(name)
 	x.params[name] = s
@@ -163,7 +164,7 @@ func (x packParams) slot(name string, isName bool) {
 	}
 }
 
-// packTarget reports whether a parameter is a name that is written to.
+// packTarget reports whether the value of a parameter is a name that the execution writes.
 func packTarget(param string) bool {
 	return param == "target_name" || strings.HasSuffix(param, "_target")
 }

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// maxPackDepth is how deep the JSON of a pack nests at most. What a pack can mean
-// ends long before.
+// maxPackDepth is the most levels of nesting in the JSON of a pack. No valid pack comes
+// near it.
 const maxPackDepth = 32
 
-// decodePack decodes JSON as encoding/json does, and numbers as they are written.
-// Unlike that package it tells what is twice in an object.
+// decodePack decodes JSON like encoding/json, with numbers as json.Number. Unlike that
+// package it fails if an object has the same field twice.
 func decodePack(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -25,7 +25,7 @@ func decodePack(data []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: there is something behind its end", ErrPack)
+		return nil, fmt.Errorf("%w: there is text after the end of the JSON: remove it", ErrPack)
 	}
 	return v, nil
 }
@@ -34,7 +34,7 @@ func decodeJSON(d *json.Decoder, at string, depth int) (any, error) {
 	token, err := d.Token()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%w: it ends too early", ErrPack)
+		return nil, fmt.Errorf("%w: the JSON ends too early", ErrPack)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrPack, err)
 	case depth > maxPackDepth:
@@ -97,26 +97,26 @@ func member(at, name string) string {
 
 func element(at string, i int) string { return fmt.Sprintf("%s[%d]", at, i) }
 
-// A packReader reads decoded JSON and keeps the first thing that is wrong with it.
+// A packReader reads decoded JSON and keeps its first error.
 type packReader struct {
 	err error
 }
 
-// fail says what is wrong with a field.
+// fail records an error about the field at, unless there is an earlier error.
 func (r *packReader) fail(at, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: %s %s", ErrPack, at, fmt.Sprintf(format, args...))
 	}
 }
 
-// A packObject is an object of the JSON of a pack, and where it stands.
+// A packObject is an object in the JSON of a pack, with its path.
 type packObject struct {
 	r      *packReader
-	at     string
+	at     string // path such as "verbs[0].execution"; empty for the pack itself
 	fields map[string]any
 }
 
-// object returns v as an object that has no fields but some.
+// object returns v as an object. It fails if v has fields that are not in known.
 func (r *packReader) object(at string, v any, known ...string) packObject {
 	fields, ok := v.(map[string]any)
 	if !ok {
@@ -130,7 +130,7 @@ func (r *packReader) object(at string, v any, known ...string) packObject {
 	return packObject{r, at, fields}
 }
 
-// has reports whether a field is there.
+// has reports whether the object has a field.
 func (o packObject) has(name string) bool {
 	_, ok := o.fields[name]
 	return ok
@@ -140,7 +140,7 @@ func (o packObject) fail(name, format string, args ...any) {
 	o.r.fail(member(o.at, name), format, args...)
 }
 
-// text returns a text that must be there and must not be empty.
+// text returns a required field that is a non-empty text.
 func (o packObject) text(name string) string {
 	v, ok := o.fields[name]
 	if !ok {
@@ -149,7 +149,7 @@ func (o packObject) text(name string) string {
 	return o.r.text(member(o.at, name), v)
 }
 
-// optional returns a text that may be left out.
+// optional returns a field that is a non-empty text, or otherwise if the field is missing.
 func (o packObject) optional(name, otherwise string) string {
 	if !o.has(name) {
 		return otherwise
@@ -168,7 +168,7 @@ func (r *packReader) text(at string, v any) string {
 	return s
 }
 
-// choice returns a text that must be one of some.
+// choice returns an optional text field, whose value must be one of choices.
 func (o packObject) choice(name, otherwise string, choices ...string) string {
 	s := o.optional(name, otherwise)
 	if !slices.Contains(choices, s) {
@@ -177,7 +177,7 @@ func (o packObject) choice(name, otherwise string, choices ...string) string {
 	return s
 }
 
-// array returns an array that may be left out.
+// array returns an optional field that is an array.
 func (o packObject) array(name string) []any {
 	v, ok := o.fields[name]
 	if !ok {
@@ -194,7 +194,7 @@ func (r *packReader) array(at string, v any) []any {
 	return a
 }
 
-// truth returns a truth value that must be there.
+// truth returns a required field that is a boolean.
 func (o packObject) truth(name string) bool {
 	b, ok := o.fields[name].(bool)
 	if !ok {
@@ -203,7 +203,8 @@ func (o packObject) truth(name string) bool {
 	return b
 }
 
-// whole returns a whole number from 1 up to a limit that may be left out.
+// whole returns an optional field that is a whole number from 1 to limit; a missing field
+// gives otherwise.
 func (o packObject) whole(name string, otherwise, limit int64) int64 {
 	v, ok := o.fields[name]
 	if !ok {

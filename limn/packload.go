@@ -18,8 +18,8 @@ const (
 	maxLimit        = 1_000_000_000
 )
 
-// packFields are the fields of a pack. The interval at which a file-watcher polls
-// is accepted since other implementations have it; this one is told of changes.
+// packFields are the fields of a pack. poll_interval_ms is accepted because other
+// implementations have it, but has no effect: the operating system reports changes.
 var packFields = [...]string{
 	"name", "version", "type", "vocabulary", "verbs", "declarations", "sequence", "script",
 	"interval_ms", "max_ticks", "path", "poll_interval_ms", "max_events",
@@ -66,7 +66,8 @@ func (r *packReader) pack(o packObject) *Pack {
 	return p
 }
 
-// settings reads what says where updates come from, and declares their names.
+// settings reads the fields about the source of updates, and declares the live names of the
+// type of pack.
 func (r *packReader) settings(o packObject, p *Pack) {
 	o.belong(p.Type, PackTimer, "interval_ms", "max_ticks")
 	o.belong(p.Type, PackFileWatcher, "path", "poll_interval_ms", "max_events")
@@ -88,7 +89,7 @@ func (r *packReader) settings(o packObject, p *Pack) {
 	r.sequence(o, p)
 }
 
-// belong refuses settings of another type of pack.
+// belong fails if the pack has fields of another type of pack.
 func (o packObject) belong(t, owner PackType, names ...string) {
 	for _, name := range names {
 		if o.has(name) && t != owner {
@@ -104,7 +105,7 @@ func (r *packReader) sequence(o packObject, p *Pack) {
 		name = "script"
 	}
 	if o.has("sequence") && o.has("script") {
-		o.fail("script", "is the old name of sequence, which is there as well")
+		o.fail("script", "is the old name of sequence, and the pack has both: remove script")
 	}
 	steps := o.array(name)
 	if len(steps) > 0 && p.Type != PackTest {
@@ -114,7 +115,7 @@ func (r *packReader) sequence(o packObject, p *Pack) {
 		at := element(name, i)
 		if step == "[done]" {
 			if i < len(steps)-1 {
-				r.fail(at, "is the end, but not at the end")
+				r.fail(at, "is the end mark, but more updates follow: put it last")
 			}
 			return
 		}
@@ -176,7 +177,7 @@ func (r *packReader) declaration(at string, v any) PackName {
 	return n
 }
 
-// word returns v as a word that can stand in a program and is not the language's.
+// word returns v as a word that a program can use and the language does not reserve.
 func (r *packReader) word(at string, v any) string {
 	w := r.text(at, v)
 	switch {
@@ -188,8 +189,8 @@ func (r *packReader) word(at string, v any) string {
 	return w
 }
 
-// unique refuses a pack that gives a word two meanings. A live name may be a noun as
-// well, so that no program can give it a value.
+// unique fails if a pack declares a word twice. A live name may also be a noun; a noun
+// cannot be bound by a program.
 func (r *packReader) unique(p *Pack) {
 	words := p.words()
 	for i, w := range words {
@@ -216,7 +217,7 @@ func (r *packReader) verb(at, pack string, v any) *packVerb {
 	return verb
 }
 
-// slot reads a slot that stands behind others.
+// slot reads a slot. before holds the earlier slots of the verb.
 func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 	o := r.object(at, v, "name", "connective", "required", "value_type", "type_constraint")
 	s := packSlot{
@@ -226,7 +227,7 @@ func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 		Constraint: strings.ToLower(o.optional("type_constraint", "")),
 	}
 	if !o.has("connective") {
-		o.fail("connective", "is missing; of a slot without one it is null")
+		o.fail("connective", "is missing: write null for a slot without a connective")
 	}
 	if o.fields["connective"] != nil {
 		s.Connective = o.text("connective")
@@ -248,7 +249,8 @@ func (r *packReader) slot(at string, v any, before []packSlot) packSlot {
 	return s
 }
 
-// connective refuses words that would end the value before them, or continue it.
+// connective fails if w cannot stand between two values: a word that would continue the
+// value before it, or end the operation.
 func (r *packReader) connective(at, w string) {
 	switch {
 	case !plainWord(w):
@@ -260,7 +262,7 @@ func (r *packReader) connective(at, w string) {
 	}
 }
 
-// plainWord reports whether a lexer makes a word of w, and just the same.
+// plainWord reports whether a lexer reads w as one word and does not change it.
 func plainWord(w string) bool {
 	lx := newLexer(nil)
 	return lx.lex(w) == nil && len(lx.toks) == 2 && lx.toks[0].text == w &&

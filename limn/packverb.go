@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A packRun is a statement of a pack verb at work.
+// A packRun is the execution of a statement with a pack verb.
 type packRun struct {
 	m *Machine
 	c *packCall
 	f *frame
 }
 
-// check checks the statement of a pack verb by the names there are now.
+// check checks a statement with a pack verb, given the names that m knows now.
 func (c *packCall) check(m *Machine, f *frame) error {
 	kinds := make([]kind, len(c.Slots))
 	for i, s := range c.Verb.Slots {
@@ -28,7 +28,7 @@ func (c *packCall) check(m *Machine, f *frame) error {
 	return packRun{m, c, f}.check(kinds)
 }
 
-// checkSlot checks what fills a slot.
+// checkSlot checks the argument of a slot and returns its kind.
 func (m *Machine) checkSlot(c *packCall, s packSlot, e expr, f *frame) (kind, error) {
 	if !s.IsName {
 		return m.kindOf(e, f)
@@ -39,10 +39,10 @@ func (m *Machine) checkSlot(c *packCall, s packSlot, e expr, f *frame) (kind, er
 	}
 	w, ok := e.(*word)
 	if !ok {
-		return kind, semanticError(e.pos(), "%q is about something remembered as a %s, and an item is not", c.Verb.Word, s.Constraint)
+		return kind, semanticError(e.pos(), "%q needs a name remembered as a %s, not an item", c.Verb.Word, s.Constraint)
 	}
 	if of := descriptorOf(m.symbols[w.Text]); !strings.EqualFold(of, s.Constraint) {
-		return kind, semanticError(w.Pos, "%q is about a %s, and '%s' was remembered as %s", c.Verb.Word, s.Constraint, w.Text, quoteOr(of, "something else"))
+		return kind, semanticError(w.Pos, "%q needs a %s, and '%s' was remembered as %s", c.Verb.Word, s.Constraint, w.Text, quoteOr(of, "something else"))
 	}
 	return kind, nil
 }
@@ -54,7 +54,8 @@ func quoteOr(s, otherwise string) string {
 	return "'" + s + "'"
 }
 
-// check checks that an execution can do with what is in the slots.
+// check checks that the arguments have the kinds that the execution needs. kinds[i] is the
+// kind of the argument of slot i.
 func (x packRun) check(kinds []kind) error {
 	want := func(param string, kind kind) error { return x.want(param, kind, kinds) }
 	switch x.c.Verb.Execution.Type {
@@ -70,8 +71,8 @@ func (x packRun) check(kinds []kind) error {
 	return nil
 }
 
-// want checks the kind of what is in the slot that a parameter names. A live name
-// without a value has none yet.
+// want checks the kind of the argument for a parameter. A live name without a value has
+// [kindNone], which is accepted.
 func (x packRun) want(param string, kind kind, kinds []kind) error {
 	i := x.index(param)
 	if kinds[i] == kind || kinds[i] == kindNone {
@@ -80,7 +81,7 @@ func (x packRun) want(param string, kind kind, kinds []kind) error {
 	return semanticError(x.c.Slots[i].pos(), "%q takes a %s as %s, not a %s", x.c.Verb.Word, kind, x.param(param), kinds[i])
 }
 
-// checkNumberOrText checks that the slot that a parameter names has a number or a text.
+// checkNumberOrText checks that the argument for a parameter is a number or a text.
 func (x packRun) checkNumberOrText(param string, kinds []kind) error {
 	if kinds[x.index(param)] == kindText {
 		return nil
@@ -88,8 +89,8 @@ func (x packRun) checkNumberOrText(param string, kinds []kind) error {
 	return x.want(param, kindNumber, kinds)
 }
 
-// callPack executes the statement of a pack verb that was checked. What verifies
-// remembers what it found before it fails.
+// callPack executes a statement with a pack verb, which must have been checked. Verifying
+// executions bind their result before they fail.
 func (m *Machine) callPack(c *packCall, f *frame) error {
 	x := packRun{m, c, f}
 	var err error
@@ -116,15 +117,15 @@ func (m *Machine) callPack(c *packCall, f *frame) error {
 
 func (x packRun) param(name string) string { return x.c.Verb.Execution.Params[name] }
 
-// index returns the index of the slot that a parameter names.
+// index returns the index of the slot for a parameter.
 func (x packRun) index(param string) int { return x.c.Verb.slot(x.param(param)) }
 
-// value evaluates what is in the slot that a parameter names.
+// value evaluates the argument for a parameter.
 func (x packRun) value(param string) (Value, error) {
 	return x.m.evalNow(x.c.Slots[x.index(param)], x.f)
 }
 
-// values evaluates what is in several slots.
+// values evaluates the arguments for several parameters.
 func (x packRun) values(params ...string) ([]Value, error) {
 	values := make([]Value, len(params))
 	for i, p := range params {
@@ -139,5 +140,5 @@ func (x packRun) values(params ...string) ([]Value, error) {
 	return values, nil
 }
 
-// said writes what is in a slot, for messages.
+// said returns the source text of the argument for a parameter, for messages.
 func (x packRun) said(param string) string { return canonical(x.c.Slots[x.index(param)]) }

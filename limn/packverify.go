@@ -8,7 +8,7 @@ import (
 	"sync" //nolint:depguard // for a pattern that is compiled once
 )
 
-// Parameters of executions that several have.
+// The parameters that several types of execution have.
 const (
 	paramCheck   = "check_slot"
 	paramAgainst = "against_slot"
@@ -23,15 +23,15 @@ const (
 	statusParseError = "parse_error"
 )
 
-// A finding is what a verification comes to.
+// A finding is the result of a verification.
 type finding struct {
-	values  map[string]Value // what is remembered, by the parameters that name where
-	failure string           // its type, or empty if there is none
+	values  map[string]Value // values to bind; the key is the parameter with the name to bind
+	failure string           // type of the failure, or empty on success
 	message string
-	figures map[string]any // about the failure
+	figures map[string]any // metadata of the failure
 }
 
-// conclude remembers what was found, and then fails if that is a failure.
+// conclude binds the values of a finding, and then returns its failure if it has one.
 func (x packRun) conclude(f finding, err error) error {
 	if err != nil {
 		return err
@@ -56,7 +56,8 @@ func (x packRun) conclude(f finding, err error) error {
 	return &failure{status: StatusPackFailure, message: f.message, metadata: metadata}
 }
 
-// filling returns what fills a slot: the name in one for names, otherwise the value.
+// filling returns the argument of a slot for metadata: the name in a slot for names,
+// otherwise the value.
 func (x packRun) filling(s packSlot, e expr) any {
 	if w, ok := e.(*word); ok && s.IsName {
 		return w.Text
@@ -68,7 +69,7 @@ func (x packRun) filling(s packSlot, e expr) any {
 	return toJSON(v)
 }
 
-// substring finds a text in another one, letter by letter.
+// substring checks that a text occurs in another text, byte for byte.
 func (x packRun) substring() (finding, error) {
 	v, err := x.values(paramCheck, paramAgainst)
 	if err != nil {
@@ -85,7 +86,7 @@ func (x packRun) substring() (finding, error) {
 	}, nil
 }
 
-// compare finds how two values differ.
+// compare compares two values.
 func (x packRun) compare() (finding, error) {
 	v, err := x.values("left_slot", "right_slot")
 	if err != nil {
@@ -109,10 +110,10 @@ func (x packRun) compare() (finding, error) {
 	return f, nil
 }
 
-// numberPattern is what counts as a number in a text.
+// numberPattern matches a number in a text.
 var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`) })
 
-// numbersIn returns the numbers in a text. What is too large for a number is passed over.
+// numbersIn returns the numbers in a text. It skips numbers that are too large.
 func numbersIn(text string) []Value {
 	var numbers []Value
 	for _, s := range numberPattern().FindAllString(text, -1) {
@@ -129,8 +130,8 @@ const (
 	statusOutside = "outside_tolerance"
 )
 
-// measure finds the number in a text that is nearest to a number, which has to be
-// within a tolerance of it. Both may be given as texts.
+// measure finds the number in a text that is nearest to a claimed number, and checks that
+// their distance is within a tolerance. Claim and tolerance may be given as texts.
 func (x packRun) measure() (finding, error) {
 	v, err := x.values(paramCheck, paramAgainst, paramTolerance)
 	if err != nil {
@@ -163,7 +164,7 @@ func (x packRun) measure() (finding, error) {
 	return f, nil
 }
 
-// figure returns a number, or the one that a text is.
+// figure returns v if it is a number, and parses it if it is a text.
 func (x packRun) figure(param string, v Value) (Value, error) {
 	text, ok := v.text()
 	if !ok {
@@ -176,8 +177,8 @@ func (x packRun) figure(param string, v Value) (Value, error) {
 	return parseNumber(text)
 }
 
-// nearestNumber returns the first number that is nearest to another, and how far
-// it is from it.
+// nearestNumber returns the number nearest to claim, the first of several, and its distance
+// from claim. Both are zero Values if there are no numbers.
 func nearestNumber(numbers []Value, claim Value) (nearest, delta Value, err error) {
 	for _, n := range numbers {
 		high, low := n, claim
@@ -202,7 +203,7 @@ const (
 	divergesBoth = "both"
 )
 
-// ranges compares the first two numbers in two texts.
+// ranges compares two ranges. A range is the first two numbers in a text.
 func (x packRun) ranges() (finding, error) {
 	v, err := x.values(paramCheck, paramAgainst)
 	if err != nil {
@@ -229,7 +230,7 @@ func (x packRun) ranges() (finding, error) {
 	return f, nil
 }
 
-// divergence says which ends of two ranges, the first two numbers of each, are not equal.
+// divergence returns which ends of two ranges differ. A range is the first two numbers.
 func divergence(a, b []Value) string {
 	low, high := a[0].Equal(b[0]), a[1].Equal(b[1])
 	switch {
@@ -243,7 +244,7 @@ func divergence(a, b []Value) string {
 	return divergesBoth
 }
 
-// rangeText writes a range.
+// rangeText formats a range.
 func rangeText(ends []Value) Value {
 	if len(ends) < 2 {
 		return String(none)
@@ -251,8 +252,8 @@ func rangeText(ends []Value) Value {
 	return String(ends[0].String() + " to " + ends[1].String())
 }
 
-// conform holds a record against another one, which says what fields it has to
-// have and of what kinds. What it has besides is found, and is no failure.
+// conform checks that a record has the fields of a shape record, each of the same kind.
+// It reports additional fields, which are no failure.
 func (x packRun) conform() (finding, error) {
 	v, err := x.values("record_slot", "shape_slot")
 	if err != nil {

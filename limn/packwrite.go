@@ -1,9 +1,9 @@
 package limn
 
-// packed is the descriptor of what verbs of packs remember.
+// packed is the descriptor of names that pack verbs bind.
 const packed = "value"
 
-// checkWrite checks that a write has a target which suits the source.
+// checkWrite checks that the target of a write accepts a value of the source's kind.
 func (x packRun) checkWrite(kinds []kind) error {
 	target, err := x.target()
 	if err != nil {
@@ -48,7 +48,7 @@ func (x packRun) checkSetField(target Name, source kind) error {
 	return x.m.bindable(target)
 }
 
-// target returns the name that is written to.
+// target returns the name that the execution writes.
 func (x packRun) target() (Name, error) {
 	if name := x.param("target_name"); name != "" {
 		return Name{Pos: x.c.Pos, Text: name}, nil
@@ -60,7 +60,7 @@ func (x packRun) target() (Name, error) {
 	return Name{}, semanticError(e.pos(), "%q writes to a name, and an item has none", x.c.Verb.Word)
 }
 
-// source returns the value that is written.
+// source returns the value that the execution writes.
 func (x packRun) source() (Value, error) {
 	if text := x.param("literal_value"); text != "" {
 		return String(text), nil
@@ -68,7 +68,7 @@ func (x packRun) source() (Value, error) {
 	return x.value("source_slot")
 }
 
-// operands returns the name that is written, and the value for it.
+// operands returns the target and the source of a write.
 func (x packRun) operands() (target Name, v Value, err error) {
 	if target, err = x.target(); err == nil {
 		v, err = x.source()
@@ -76,7 +76,8 @@ func (x packRun) operands() (target Name, v Value, err error) {
 	return target, v, err
 }
 
-// setValue gives a name a value. From a slot that takes names, it is the name.
+// setValue binds a name to a value. If the source slot takes names, the value is the name
+// itself as a text.
 func (x packRun) setValue() error {
 	target, v, err := x.operands()
 	if err != nil {
@@ -91,7 +92,7 @@ func (x packRun) setValue() error {
 	return x.m.bind(target.Text, keptDescriptor(x.m.symbols[target.Text]), v)
 }
 
-// keptDescriptor returns the descriptor that a name keeps.
+// keptDescriptor returns the descriptor of s, or [packed] if s has none.
 func keptDescriptor(s *symbol) string {
 	if d := descriptorOf(s); d != "" {
 		return d

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxNesting bounds how deep statements and arithmetic may be nested.
+// maxNesting is the most levels of nested statements, and the most operators in a row.
 const maxNesting = 100
 
 // Parse parses a program. It always returns one: an invalid line has an Err,
@@ -31,32 +31,32 @@ func Parse(name, text string, opts *Options) *Program {
 
 // A parser reads lines, and the lexemes of one line at a time.
 //
-// It stops at the first fault of a line: [parser.fail] keeps that and moves to the
-// end of the line, where nothing matches any more, so that callers need not look.
+// It stops at the first fault of a line: [parser.fail] keeps the fault and moves to the end
+// of the line, where nothing matches, so callers need not check for errors.
 type parser struct {
 	*lexer
 
 	text   string // of the program
-	rest   string // the lines behind src
-	number int    // of src
-	src    source
-	seen   bool // a line that is neither blank nor comment
+	rest   string // the text after the current line
+	number int    // number of the current line
+	src    source // the current line
+	seen   bool   // a line that is neither blank nor comment was read
 
-	at    int    // in toks
-	depth int    // of nested statements
-	each  int    // of enclosing constructs that have a current item
-	amber string // of the line
-	err   *Error // of the line
+	at    int    // index of the next lexeme in toks
+	depth int    // number of enclosing statements
+	each  int    // number of enclosing constructs that have a current item
+	amber string // amber condition of the line
+	err   *Error // first error of the line
 }
 
-// A fault is what is wrong at a byte of a line.
+// A fault is an error at a byte of a line.
 type fault struct {
 	at         int
 	text, hint string
 }
 
-// top reads a line at the top level, with its body if it is a "when". It returns nil
-// for a line of nothing but punctuation.
+// top parses a line at the top level, with its body if it is a "when". It returns nil for a
+// line with only punctuation.
 func (p *parser) top() *Line {
 	first := !p.seen
 	p.seen = true
@@ -74,8 +74,8 @@ func (p *parser) top() *Line {
 	return &s.line
 }
 
-// A statement is room for a line with one operation, which nearly all lines are,
-// in one piece.
+// A statement holds a line and its first operation in one allocation. Nearly all lines have
+// one operation.
 type statement struct {
 	line Line
 	seq  sequence
@@ -83,7 +83,8 @@ type statement struct {
 	op   operation
 }
 
-// begin makes the line that the parser is at, and its lexemes.
+// begin resets the parser for the current line, splits the line into lexemes and returns an
+// empty statement for it.
 func (p *parser) begin() *statement {
 	p.at, p.depth, p.each, p.amber, p.err = 0, 0, 0, "", nil
 	s := &statement{line: Line{Pos: Pos{p.number, p.src.indent + 1}, Source: p.src.text}}
@@ -97,10 +98,10 @@ func (p *parser) begin() *statement {
 	return s
 }
 
-// blank reports whether there is nothing in a line but punctuation.
+// blank reports whether the line has only punctuation.
 func (p *parser) blank() bool { return p.err == nil && p.toks[0].kind == lexEnd }
 
-// finish gives a line its statement, unless something is wrong with it.
+// finish sets the statement of l, or its error if parsing failed or lexemes are left.
 func (p *parser) finish(l *Line, s stmt) {
 	if p.err == nil && !p.atEnd() {
 		p.unexpected()
@@ -112,7 +113,7 @@ func (p *parser) finish(l *Line, s stmt) {
 	l.stmt, l.Amber = s, p.amber
 }
 
-// statement reads a line of operations.
+// statement parses a line of operations.
 func (p *parser) statement(s *statement) {
 	if p.err != nil {
 		s.line.Err = p.err
@@ -136,7 +137,7 @@ func (p *parser) about(first bool) stmt {
 		return &about{Text: p.next().text}
 	}
 	if p.atEnd() {
-		p.fail(`"about" says nothing`, "write a title behind it")
+		p.fail(`"about" has no title`, "write a title after it")
 	}
 	var words []string
 	for !p.atEnd() {
@@ -148,10 +149,10 @@ func (p *parser) about(first bool) stmt {
 // peek returns the next lexeme.
 func (p *parser) peek() lexeme { return p.toks[p.at] }
 
-// peekAt returns a later lexeme; the end of the line if there are not so many.
+// peekAt returns the lexeme n places after the next, or the end of the line.
 func (p *parser) peekAt(n int) lexeme { return p.toks[min(p.at+n, len(p.toks)-1)] }
 
-// next takes a lexeme.
+// next consumes and returns a lexeme.
 func (p *parser) next() lexeme {
 	t := p.toks[p.at]
 	if t.kind != lexEnd {
@@ -160,7 +161,7 @@ func (p *parser) next() lexeme {
 	return t
 }
 
-// accept takes a reserved word if it is the next lexeme.
+// accept consumes the next lexeme if it is the keyword k, and reports whether it is.
 func (p *parser) accept(k keyword) bool {
 	if !p.toks[p.at].is(k) {
 		return false
@@ -169,14 +170,14 @@ func (p *parser) accept(k keyword) bool {
 	return true
 }
 
-// expect takes a reserved word, which must be the next lexeme.
+// expect consumes the keyword k, and fails if the next lexeme is another.
 func (p *parser) expect(k keyword, hint string) {
 	if !p.accept(k) {
 		p.fail(p.found()+fmt.Sprintf(" where %q belongs", k.String()), hint)
 	}
 }
 
-// colon takes a colon, which must be the next lexeme.
+// colon consumes a colon, and fails if the next lexeme is another.
 func (p *parser) colon(hint string) {
 	if p.peek().kind != lexColon {
 		p.fail(p.found()+" where a colon belongs", hint)
@@ -185,7 +186,7 @@ func (p *parser) colon(hint string) {
 	p.at++
 }
 
-// word takes an unreserved word if it is the next lexeme.
+// word consumes the next lexeme if it is the unreserved word text.
 func (p *parser) word(text string) bool {
 	if t := p.peek(); t.kind != lexWord || t.text != text {
 		return false
@@ -203,18 +204,18 @@ func (p *parser) article() {
 
 func (p *parser) atEnd() bool { return p.peek().kind == lexEnd }
 
-// pos returns the place of the next lexeme.
+// pos returns the position of the next lexeme.
 func (p *parser) pos() Pos { return p.place(p.peek().pos) }
 
-// place returns the place of a byte of the line.
+// place returns the position of a byte of the line.
 func (p *parser) place(at int) Pos { return Pos{p.number, at + 1} }
 
-// fail says that something is wrong with the next lexeme.
+// fail records a fault at the next lexeme.
 func (p *parser) fail(text, hint string) {
 	p.fault(fault{p.peek().pos, text, hint})
 }
 
-// fault keeps the first fault of a line and skips the rest of it.
+// fault records a fault if it is the first of the line, and skips the rest of the line.
 func (p *parser) fault(f fault) {
 	if p.err == nil {
 		p.err = &Error{Pos: p.place(f.at), Text: f.text, Hint: f.hint}
@@ -222,7 +223,7 @@ func (p *parser) fault(f fault) {
 	p.at = len(p.toks) - 1
 }
 
-// found describes the next lexeme, to begin the text of an error.
+// found describes the next lexeme, for the beginning of an error text.
 func (p *parser) found() string { return p.peek().String() }
 
 func (t lexeme) String() string {
@@ -238,27 +239,27 @@ func (t lexeme) String() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-// unexpected fails at a lexeme with which nothing can go on.
+// unexpected records a fault for a lexeme that cannot stand at this position.
 func (p *parser) unexpected() {
 	switch t := p.peek(); {
 	case t.is(kwAnd):
-		p.fail(`"and" does not lead to anything`, "go on with a verb, or with a value if this is a list")
+		p.fail(`"and" is not followed by a verb or a value`, "go on with a verb, or with a value if this is a list")
 	case t.is(kwOr):
-		p.fail(`"or" does not lead to a condition`, "begin each part of a condition with a name")
+		p.fail(`"or" is not followed by a condition`, "begin each part of a condition with a name")
 	case t.is(kwOf) && p.toks[p.at-1].kind != lexWord:
-		p.fail(`"of" behind something that has no fields`, "write FIELD of NAME, both without quotes")
+		p.fail(`"of" after something that has no fields`, "write FIELD of NAME, both without quotes")
 	case t.is(kwOf):
-		p.fail(`"of" behind a field of something`, "records are flat: remember the inner field first")
+		p.fail(`a second "of" after FIELD of NAME`, "records are flat: remember the inner field first")
 	case t.is(kwStarting):
 		p.fail(`"starting" is not where it belongs`, `put "starting" first, then "until", then "inherited"`)
 	case t.is(kwWhen):
 		p.fail(`"when" inside a statement`, "begin a line with it, at the left")
 	default:
-		p.fail(p.found()+" is one word too many", "end the statement before it, or put the words in quotes")
+		p.fail(p.found()+" is one word too many", "end the statement before this word, or put the words in quotes")
 	}
 }
 
-// enter goes one level deeper and reports whether that is allowed.
+// enter counts a nested statement and fails if there are more than maxNesting.
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > maxNesting {

@@ -1,7 +1,7 @@
 package limn
 
-// cond reads a condition: parts joined by "or". In some conditions the subject of
-// a test may be left out, which then is the current item.
+// cond parses a condition: parts joined by "or". If elided is set, a test may omit its
+// subject, which then is the current item.
 func (p *parser) cond(elided bool) condition {
 	conds := []condition{p.conjunction(elided)}
 	for p.continues(kwOr) {
@@ -17,7 +17,7 @@ func (p *parser) cond(elided bool) condition {
 	return j
 }
 
-// conjunction reads tests joined by "and".
+// conjunction parses tests joined by "and".
 func (p *parser) conjunction(elided bool) condition {
 	test := p.test(elided)
 	if !p.continues(kwAnd) {
@@ -30,7 +30,8 @@ func (p *parser) conjunction(elided bool) condition {
 	return j
 }
 
-// continues takes a connective, unless a verb follows, which ends the condition.
+// continues consumes the connective k and reports whether it did. If an operation follows the
+// connective, the condition ends before it, and continues returns false.
 func (p *parser) continues(k keyword) bool {
 	if p.err != nil || !p.peek().is(k) || p.peekAt(1).startsOp() {
 		return false
@@ -66,7 +67,7 @@ func (p *parser) test(elided bool) *test {
 	return t
 }
 
-// subject reads what is compared.
+// subject parses the left side of a comparison.
 func (p *parser) subject(elided bool) expr {
 	switch t := p.peek(); {
 	case elided && (t.is(kwIs) || t.is(kwNot) || t.is(kwIncludes)):
@@ -84,13 +85,13 @@ func (p *parser) subject(elided bool) expr {
 	}
 }
 
-// notSubject fails at a lexeme with which no test begins.
+// notSubject records a fault for a lexeme that cannot begin a test.
 func (p *parser) notSubject(t lexeme) {
 	switch {
 	case t.kind == lexEnd || t.kind == lexColon:
 		p.fail(t.String()+" where a condition belongs", "write NAME is VALUE")
 	case t.kind == lexNumber || t.kind == lexDate || t.kind == lexText:
-		p.fail(t.String()+" at the beginning of a condition", "begin with a name and put the value behind it")
+		p.fail(t.String()+" at the beginning of a condition", "begin with a name and put the value after it")
 	case t.isArticle():
 		p.fail(t.String()+" at the beginning of a condition", "leave the article out")
 	default:
@@ -98,7 +99,7 @@ func (p *parser) notSubject(t lexeme) {
 	}
 }
 
-// comparison reads what is behind "is".
+// comparison parses the rest of a test after "is".
 func (p *parser) comparison(t *test) {
 	if p.accept(kwWithin) {
 		p.tolerance(t)
@@ -115,7 +116,7 @@ func (p *parser) comparison(t *test) {
 	case p.peek().is(kwEqual):
 		p.fail(`"equal" without "to"`, `write "equal to"`)
 	case p.peek().is(kwHighest), p.peek().is(kwLowest):
-		p.fail(p.found()+` behind "is"`, `write "is equal to"`)
+		p.fail(p.found()+` after "is"`, `write "is equal to"`)
 	default:
 		t.Op = opIs
 		if t.Not {
@@ -126,18 +127,18 @@ func (p *parser) comparison(t *test) {
 	t.Value = p.value()
 }
 
-// predicate reads the name of a condition behind "is not".
+// predicate parses the name of a condition after "is not".
 func (p *parser) predicate(t *test) {
 	next := p.peek()
 	if next.kind != lexWord || p.peekAt(1).is(kwOf) {
-		p.fail(next.String()+` behind "is not"`, `write "is not equal to", or name a condition that is defined`)
+		p.fail(next.String()+` after "is not"`, `write "is not equal to", or name a condition that is defined`)
 		return
 	}
 	p.at++
 	t.Value = &word{Pos: p.place(next.pos), Text: next.text}
 }
 
-// tolerance reads what is behind "is within".
+// tolerance parses the rest of a test after "is within".
 func (p *parser) tolerance(t *test) {
 	t.Op = opWithin
 	if k := p.peek().kind; k != lexNumber && k != lexWord {

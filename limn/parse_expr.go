@@ -31,7 +31,7 @@ func (p *parser) term() expr {
 	}
 }
 
-// deeper counts an operator, and reports whether that many are allowed.
+// deeper increments depth for an operator and fails if there are more than maxNesting.
 func (p *parser) deeper(depth *int) bool {
 	*depth++
 	if *depth > maxNesting {
@@ -92,7 +92,7 @@ func (p *parser) extremum() *extremum {
 	return e
 }
 
-// numeral takes a number, which must be the next lexeme.
+// numeral consumes a number, and fails with the hint form if the next lexeme is none.
 func (p *parser) numeral(form string) *number {
 	t := p.peek()
 	if t.kind != lexNumber {
@@ -103,8 +103,8 @@ func (p *parser) numeral(form string) *number {
 	return &number{Pos: p.place(t.pos), Text: t.text}
 }
 
-// newName takes the name that something is to get, which must be the next lexeme and
-// no noun of a pack.
+// newName consumes a name that the statement defines. It fails if the next lexeme is no name
+// or a noun of a pack. what describes the named thing for the error.
 func (p *parser) newName(what string) Name {
 	if t := p.peek(); t.noun {
 		p.notName(what, t)
@@ -113,7 +113,8 @@ func (p *parser) newName(what string) Name {
 	return p.name(what)
 }
 
-// name takes the name of something, which must be the next lexeme.
+// name consumes a name, and fails if the next lexeme is none. what describes the named thing
+// for the error.
 func (p *parser) name(what string) Name {
 	t := p.peek()
 	if !t.names() {
@@ -124,7 +125,7 @@ func (p *parser) name(what string) Name {
 	return Name{Pos: p.place(t.pos), Text: t.text}
 }
 
-// notName fails at a lexeme that cannot name something.
+// notName records a fault for a lexeme that cannot be a name.
 func (p *parser) notName(what string, t lexeme) {
 	switch t.kind {
 	case lexEnd, lexColon:
@@ -142,7 +143,7 @@ func (p *parser) notName(what string, t lexeme) {
 	}
 }
 
-// notValue fails at a lexeme that is no value.
+// notValue records a fault for a lexeme that is no value.
 func (p *parser) notValue(t lexeme) {
 	switch {
 	case t.kind == lexEnd || t.kind == lexColon:
@@ -156,7 +157,7 @@ func (p *parser) notValue(t lexeme) {
 	}
 }
 
-// reserved says in what way a word is reserved.
+// reserved describes the kind of a reserved word, for errors.
 func (t lexeme) reserved() string {
 	switch t.kind {
 	case lexPackVerb:

@@ -30,12 +30,12 @@ func (p *parser) joined() bool {
 			return true
 		}
 		p.at++
-		p.fail(p.found()+` behind "then"`, "go on with a verb")
+		p.fail(p.found()+` after "then"`, "go on with a verb")
 	}
 	return false
 }
 
-// op reads an operation and what is said about it.
+// op parses an operation and its annotations.
 func (p *parser) op(op *operation) *operation {
 	op.Pos = p.pos()
 	if !p.enter() {
@@ -46,7 +46,7 @@ func (p *parser) op(op *operation) *operation {
 	op.Inherited = p.accept(kwInherited)
 	op.Core = p.core()
 	if p.accept(kwBecause) {
-		op.Because = p.quotedText(`behind "because"`)
+		op.Because = p.quotedText(`after "because"`)
 	}
 	if op.Inherited && p.accept(kwFrom) {
 		op.From = p.name("the agent").Text
@@ -55,21 +55,21 @@ func (p *parser) op(op *operation) *operation {
 	return op
 }
 
-// moment reads the day behind a word, if that is next.
+// moment parses the keyword k and the date after it, or returns nil if k is not next.
 func (p *parser) moment(k keyword) *moment {
 	if !p.accept(k) {
 		return nil
 	}
 	t := p.peek()
 	if !isDay(t.text) {
-		p.fail(fmt.Sprintf("%v behind %q is no day", t, k.String()), `write a day as "yyyy-mm-dd"`)
+		p.fail(fmt.Sprintf("%v after %q is no day", t, k.String()), `write a day as "yyyy-mm-dd"`)
 		return nil
 	}
 	p.at++
 	return &moment{Text: t.text}
 }
 
-// quotedText takes quoted text, which must be the next lexeme.
+// quotedText consumes quoted text, and fails if the next lexeme is none.
 func (p *parser) quotedText(where string) *quotation {
 	if p.peek().kind != lexText {
 		p.fail(p.found()+" "+where, "put the text in quotes")
@@ -78,13 +78,13 @@ func (p *parser) quotedText(where string) *quotation {
 	return p.takeText()
 }
 
-// text takes quoted text.
+// takeText consumes the next lexeme, which is quoted text.
 func (p *parser) takeText() *quotation {
 	pos := p.pos()
 	return &quotation{Pos: pos, Text: p.next().text}
 }
 
-// core reads what an operation does.
+// core parses the action of an operation.
 func (p *parser) core() action {
 	switch t := p.peek(); {
 	case t.kind == lexWord:
@@ -100,7 +100,7 @@ func (p *parser) core() action {
 	return nil
 }
 
-// notVerb fails at a lexeme with which no operation begins.
+// notVerb records a fault for a lexeme that cannot begin an operation.
 func (p *parser) notVerb() {
 	switch t := p.peek(); {
 	case t.is(kwUntil), t.is(kwStarting):
@@ -162,11 +162,11 @@ func (p *parser) verb() action {
 	}
 }
 
-// call reads the name of a composition and what is given to it.
+// call parses the name of a composition and its argument.
 func (p *parser) call() *call {
 	switch t := p.peek(); {
 	case strings.HasPrefix(t.text, "--"):
-		p.fail("a call of something that begins like a comment", "call it by another name")
+		p.fail("a name that begins like a comment, with --", "rename the composition")
 	case t.is(kwCombine):
 		p.fail(`"combine" has been renamed`, `write "sum"`)
 	}
@@ -177,7 +177,7 @@ func (p *parser) call() *call {
 	return c
 }
 
-// arg reads what is given to a composition: a name or a literal.
+// arg parses the argument of a composition: a name or a literal.
 func (p *parser) arg() expr {
 	switch t := p.peek(); t.kind {
 	case lexWord:
@@ -191,14 +191,14 @@ func (p *parser) arg() expr {
 	return nil
 }
 
-// define reads the naming of a condition.
+// define parses the definition of a condition.
 func (p *parser) define() *define {
 	p.at++
 	d := &define{Name: p.newName("a condition")}
 	p.colon(`write define NAME: CONDITION`)
 	if p.peek().is(kwEach) && p.excludesBehind(1) {
 		p.at++
-		p.fail(`"not includes" behind "each"`, "leave the \"each\" out: define NAME: not includes VALUE")
+		p.fail(`"not includes" after "each"`, "leave the \"each\" out: define NAME: not includes VALUE")
 	}
 	d.Cond = p.cond(true)
 	return d
@@ -223,8 +223,8 @@ func (p *parser) packCall() *packCall {
 	return c
 }
 
-// slotAhead reports whether the next lexeme begins a slot of a verb: with the word
-// before it, or, in the slot without one, with anything that begins no other slot.
+// slotAhead reports whether the next lexeme begins slot s: its connective or, for a slot
+// without connective, any lexeme that is not the connective of another slot.
 func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 	t := p.peek()
 	if s.Connective != "" {
@@ -235,7 +235,7 @@ func (p *parser) slotAhead(c *packCall, s packSlot) bool {
 	}))
 }
 
-// slot reads what fills a slot.
+// slot parses the argument of a slot.
 func (p *parser) slot(s packSlot) expr {
 	if !s.IsName || p.each > 0 && p.peek().is(kwEach) {
 		return p.atom()
@@ -244,7 +244,7 @@ func (p *parser) slot(s packSlot) expr {
 	return &word{Pos: n.Pos, Text: n.Text}
 }
 
-// usage returns the form of a statement of a verb.
+// usage returns the form of a statement with the verb, for hints.
 func (v *packVerb) usage() string {
 	words := []string{v.Word}
 	for _, s := range v.Slots {

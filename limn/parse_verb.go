@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// remember reads what is behind "remember".
+// remember parses the rest of a statement after "remember".
 func (p *parser) remember() action {
 	if p.peek().is(kwHow) {
 		return p.teach()
@@ -77,7 +77,8 @@ func (p *parser) values() []expr {
 	return values
 }
 
-// more takes an "and" that goes on with something else than an operation.
+// more consumes an "and" that continues a list, and reports whether it did. An "and" before
+// an operation is left in place.
 func (p *parser) more() bool {
 	if !p.peek().is(kwAnd) || p.peekAt(1).startsOp() {
 		return false
@@ -86,7 +87,7 @@ func (p *parser) more() bool {
 	return true
 }
 
-// source reads what is behind "from" in a remember.
+// source parses the source after "from" in a remember: an operation or a value.
 func (p *parser) source() any {
 	switch t := p.peek(); {
 	case t.is(kwEach) && p.each > 0 && !p.namesList(1):
@@ -104,13 +105,13 @@ func (p *parser) source() any {
 	return p.value()
 }
 
-// namesList reports whether a list is named some lexemes ahead.
+// namesList reports whether the lexeme n places ahead can begin the name of a list.
 func (p *parser) namesList(n int) bool {
 	t := p.peekAt(n)
 	return t.kind == lexWord || t.isArticle()
 }
 
-// teach reads the definition of a composition.
+// teach parses the definition of a composition.
 func (p *parser) teach() *teach {
 	p.at++
 	p.expect(kwTo, "write remember how to NAME: STATEMENT")
@@ -121,13 +122,13 @@ func (p *parser) teach() *teach {
 	}
 	p.colon("write remember how to NAME: STATEMENT")
 	outer := p.each
-	p.each = 0 // a body does not know the items of iterations around it
+	p.each = 0 // a body cannot use the items of enclosing iterations
 	t.Body = p.sequence()
 	p.each = outer
 	return t
 }
 
-// show reads what is to be shown.
+// show parses the rest of a statement after "show".
 func (p *parser) show() *show {
 	p.article()
 	t := p.peek()
@@ -136,7 +137,7 @@ func (p *parser) show() *show {
 		p.at++
 		return &show{}
 	case t.kind == lexText && p.each > 0:
-		p.fail(`quoted text behind "show" in an "each"`, "name a field there, without quotes")
+		p.fail(`quoted text after "show" in an "each"`, "name a field there, without quotes")
 	case t.kind == lexText:
 		return &show{Values: []expr{p.takeText()}}
 	case t.is(kwHighest) || t.is(kwLowest):
@@ -172,13 +173,13 @@ func (p *parser) showNames() *show {
 	return s
 }
 
-// selection reads what is behind "filter" or "keep".
+// selection parses the rest of a statement after "filter" or "keep".
 func (p *parser) selection(verb string) *selection {
 	s := &selection{Verb: verb, List: p.listName(verb)}
 	p.expect(kwWhere, `go on with "where" and a condition`)
 	if p.excludesBehind(1) {
 		p.at++
-		p.fail(`"not includes" in the first test behind "where"`, `put another test before it, and join the two by "and"`)
+		p.fail(`"not includes" in the first test after "where"`, `put another test first, and join the two with "and"`)
 	}
 	s.Cond = p.cond(false)
 	return s
@@ -198,7 +199,7 @@ func (p *parser) listName(verb string) Name {
 	return p.name("")
 }
 
-// gather reads the bounds of a list of numbers.
+// gather parses the bounds of a list of numbers.
 func (p *parser) gather() *gather {
 	const form = "write gather the NAME from NUMBER to NUMBER"
 	p.article()
@@ -254,7 +255,7 @@ func (p *parser) choose() *choose {
 	return c
 }
 
-// branch reads a condition and what is done under it.
+// branch parses a condition and the sequence that runs if it is true.
 func (p *parser) branch() branch {
 	const form = "write choose if CONDITION: STATEMENT"
 	p.expect(kwIf, form)
@@ -264,7 +265,7 @@ func (p *parser) branch() branch {
 	return b
 }
 
-// change reads what is added to or removed from a list.
+// change parses the rest of a statement after "add" or "remove".
 func (p *parser) change(verb string, k keyword) *change {
 	p.article()
 	c := &change{Verb: verb, Value: p.value()}
@@ -274,7 +275,7 @@ func (p *parser) change(verb string, k keyword) *change {
 	return c
 }
 
-// weakens reads the decay of a number.
+// weakens parses the rest of a statement after "weakens".
 func (p *parser) weakens() *weakens {
 	const form = "write weakens NAME over NUMBER"
 	p.article()
@@ -319,19 +320,19 @@ func (p *parser) requireEach() *requireEach {
 	return r
 }
 
-// sort reads by which field a list is sorted.
+// sort parses the rest of a statement after "sort".
 func (p *parser) sort() *sort {
 	s := &sort{List: p.listName("sort")}
 	p.expect(kwBy, "write sort the LIST by FIELD")
 	s.Field = p.name("a field").Text
 	if p.word("in") && !p.peek().is(kwReverse) {
-		p.fail(p.found()+` behind "in"`, `write "in reverse"`)
+		p.fail(p.found()+` after "in"`, `write "in reverse"`)
 	}
 	s.Reverse = p.accept(kwReverse)
 	return s
 }
 
-// compare reads two names.
+// compare parses the rest of a statement after "compare".
 func (p *parser) compare() *compare {
 	c := &compare{Left: p.listName("compare")}
 	p.expect(kwTo, "write compare NAME to NAME")
@@ -339,7 +340,7 @@ func (p *parser) compare() *compare {
 	return c
 }
 
-// transform reads how the items of a list are rewritten.
+// transform parses the rest of a statement after "transform".
 func (p *parser) transform() *transform {
 	t := &transform{List: p.listName("transform")}
 	if p.accept(kwOf) {

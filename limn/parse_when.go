@@ -1,15 +1,15 @@
 package limn
 
-// whenAhead reports whether the line is a handler, which begins at the left.
+// whenAhead reports whether the line begins a handler. A handler is not indented.
 func (p *parser) whenAhead() bool { return p.src.depth == 0 && p.src.tab < 0 && p.beginsWithWhen() }
 
-// beginsWithWhen reports whether the line begins as handlers do.
+// beginsWithWhen reports whether the line begins with "when" or "inherited when".
 func (p *parser) beginsWithWhen() bool {
 	return p.toks[0].is(kwWhen) || p.toks[0].is(kwInherited) && p.toks[1].is(kwWhen)
 }
 
-// when reads a handler with its body. If something in its lines is wrong, the whole
-// handler is, and none of them is taken for a statement of the program.
+// when parses a handler with its body. An error in any of its lines makes the whole handler
+// an error, and no line of the body becomes a statement of the program.
 func (p *parser) when(l *Line) {
 	head := p.src
 	w := p.whenHead()
@@ -40,9 +40,9 @@ func (p *parser) whenHead() *when {
 	return w
 }
 
-// body reads the lines of a handler. The first error in them is that of the handler.
-// The body ends with a line that is indented by a tab, or deeper than those before
-// it: that line is wrong, and the lines behind it are not the handler's any more.
+// body parses the body of a handler. The first error in the body becomes the error of the
+// handler. A line that is indented by a tab, or deeper than the lines before it, is an error
+// and ends the body: the lines after it do not belong to the handler.
 func (p *parser) body(when *Line) []*Line {
 	var body []*Line
 	depth := 0
@@ -67,7 +67,7 @@ func (p *parser) body(when *Line) []*Line {
 	return body
 }
 
-// inner reads a line of a body that is indented by some spaces.
+// inner parses a line of a body whose first line is indented by depth spaces.
 func (p *parser) inner(s *statement, depth int) {
 	switch {
 	case p.src.depth > depth:

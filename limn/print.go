@@ -25,7 +25,7 @@ func (l *Line) String() string {
 	return canonical(l.stmt)
 }
 
-// canonical returns the canonical form of a node: a [stmt], an [*operation], a [action], an
+// canonical returns the canonical form of a node: a [stmt], an [*operation], an [action], an
 // [expr] or a [condition].
 func canonical(node any) string {
 	var p printer
@@ -117,7 +117,7 @@ func (p *printer) sequence(s *sequence) {
 	}
 }
 
-// op writes an operation with what is said about it.
+// op writes an operation with its annotations.
 func (p *printer) op(op *operation) {
 	if op.Starting != nil {
 		p.words("starting")
@@ -140,7 +140,7 @@ func (p *printer) op(op *operation) {
 	}
 }
 
-// core writes what an operation does.
+// core writes an action.
 func (p *printer) core(core action) {
 	switch c := core.(type) {
 	case *remember:

@@ -38,8 +38,8 @@ func (p *printer) cond(c condition) {
 	}
 }
 
-// defined writes what a name stands for. The language does not read "each" before
-// "not includes" there.
+// defined writes the condition of a definition. It omits "each" before "not includes",
+// because the parser refuses "each not includes" there.
 func (p *printer) defined(c condition) {
 	said := !c.first().excludes()
 	switch c := c.(type) {
@@ -50,11 +50,11 @@ func (p *printer) defined(c condition) {
 	}
 }
 
-// excludes reports whether a test is that something does not include a value.
+// excludes reports whether the operator of a test is "not includes".
 func (t *test) excludes() bool { return t.Not && t.Op == opIncludes }
 
-// junction writes joined conditions. Only the first test of all may begin with
-// "each", which ends a condition everywhere else.
+// junction writes joined conditions. Only the first test of the whole condition may begin
+// with "each"; in a later test "each" would begin a new operation.
 func (p *printer) junction(j *junction, first bool) {
 	for i, c := range j.Conds {
 		if i > 0 {
@@ -98,8 +98,8 @@ func (p *printer) test(t *test, first bool) {
 	p.expr(t.Value)
 }
 
-// grouped returns the canonical form of a condition with parentheses around what
-// "and" joins inside of "or". It is for people: the language has no parentheses.
+// grouped returns the canonical form of a condition, with parentheses around each group of
+// tests joined by "and". The text is only for people: the language has no parentheses.
 func grouped(j *junction) string {
 	var p printer
 	for i, c := range j.Conds {

@@ -68,7 +68,7 @@ const renamed = 60
 // reserved returns the release since which a word is reserved.
 func (k keyword) reserved() int {
 	if k == kwCompare || k == kwTransform {
-		return 35 // without a meaning until 51
+		return 35 // reserved since 35, but without a meaning until 51
 	}
 	return k.since()
 }
@@ -81,7 +81,7 @@ func (k keyword) since() int {
 	return 35
 }
 
-// newer holds the releases of the words that came later. It is never written.
+// newer maps each word that came after release 35 to its first release. It is never written.
 var newer = lazy.Value[map[keyword]int]{Make: func() map[keyword]int {
 	return map[keyword]int{
 		kwIncludes: 37, kwRemove: 37,
@@ -101,19 +101,19 @@ var newer = lazy.Value[map[keyword]int]{Make: func() map[keyword]int {
 	}
 }}
 
-// An audit looks for what a release does not know.
+// An audit collects the constructs that a release does not know.
 type audit struct {
 	release *Release
-	pos     Pos // of the operation that is looked at
+	pos     Pos // position of the current operation
 	found   []*Error
 }
 
-// word needs a word of the language.
+// word reports the keyword k at pos if the release does not know it.
 func (a *audit) word(pos Pos, k keyword) {
 	a.need(pos, k.since(), fmt.Sprintf("%q", k.String()))
 }
 
-// verb needs the verb of an operation by its name.
+// verb reports a verb of the current operation if the release does not know it.
 func (a *audit) verb(verb string) { a.word(a.pos, keywords.Get()[verb]) }
 
 // need reports a construct if it is newer than the release.
@@ -132,7 +132,7 @@ func (a *audit) need(pos Pos, since int, what string) {
 	})
 }
 
-// line looks at a line.
+// line checks a line.
 func (a *audit) line(l *Line) {
 	a.pos = l.Pos
 	walk(l.stmt, func(node any) bool {
@@ -156,7 +156,7 @@ func (a *audit) line(l *Line) {
 	})
 }
 
-// op looks at what is said about an operation.
+// op checks the annotations of an operation.
 func (a *audit) op(op *operation) {
 	a.pos = op.Pos
 	if op.Then {
@@ -176,7 +176,7 @@ func (a *audit) op(op *operation) {
 	}
 }
 
-// action looks at what an operation does, but not at its conditions and expressions.
+// action checks an action, without its conditions and expressions.
 func (a *audit) action(core action) {
 	switch c := core.(type) {
 	case *remember:
@@ -187,7 +187,7 @@ func (a *audit) action(core action) {
 		a.verb(c.Verb)
 	case *gather:
 		if c.By != nil { // steps are newer than the word "by"
-			a.need(c.By.Pos, 61, `a step behind "by"`)
+			a.need(c.By.Pos, 61, `a step after "by"`)
 		}
 	case *change:
 		a.verb(c.Verb)
@@ -198,7 +198,7 @@ func (a *audit) action(core action) {
 	case *rule:
 		a.verb(c.Verb)
 		if c.Unless != nil { // exceptions are newer than the word "unless"
-			a.need(c.Unless.first().Pos, 61, fmt.Sprintf(`"unless" behind %q`, c.Verb))
+			a.need(c.Unless.first().Pos, 61, fmt.Sprintf(`"unless" after %q`, c.Verb))
 		}
 	case *requireEach:
 		a.need(a.pos, 61, `"require each"`)
@@ -210,7 +210,7 @@ func (a *audit) action(core action) {
 		a.word(a.pos, kwTransform)
 	case *define:
 		a.word(a.pos, kwDefine)
-	case *call: // at first only names could be given
+	case *call: // older releases accept only names as arguments
 		if _, ok := c.Arg.(*word); !ok && c.Arg != nil {
 			a.need(c.Name.Pos, 61, "a composition from a literal")
 		}
@@ -223,7 +223,7 @@ func (a *audit) action(core action) {
 	}
 }
 
-// test looks at a comparison, but not at what is compared.
+// test checks the operator of a comparison.
 func (a *audit) test(t *test) {
 	switch {
 	case t.Op == opIncludes:
@@ -235,7 +235,7 @@ func (a *audit) test(t *test) {
 	}
 }
 
-// expr looks at an expression, but not at what is computed.
+// expr checks a node of an expression, without its operands.
 func (a *audit) expr(e expr) {
 	switch e := e.(type) {
 	case *number:
@@ -253,7 +253,7 @@ func (a *audit) expr(e expr) {
 	}
 }
 
-// text looks at a word that is not quoted.
+// text checks an unquoted word.
 func (a *audit) text(pos Pos, word string) {
 	if word == kwCombine.String() {
 		a.need(pos, renamed, `"combine" as a word`)

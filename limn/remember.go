@@ -2,8 +2,7 @@ package limn
 
 import "strings"
 
-// check checks the value that is to be remembered, and whether its name
-// may have it.
+// check checks the value and whether the name can be bound.
 func (r *remember) check(m *Machine, f *frame) error {
 	if err := m.bindable(r.Name); err != nil {
 		return err
@@ -19,7 +18,7 @@ func (r *remember) check(m *Machine, f *frame) error {
 		_, err := m.kindOf(r.Values[0], f)
 		return err
 	}
-	return semanticError(r.Name.Pos, "'%s' is to be remembered with nothing", r.Name.Text)
+	return semanticError(r.Name.Pos, "'%s' has no value to remember", r.Name.Text)
 }
 
 // checkFields checks the fields of a record.
@@ -66,7 +65,7 @@ func (m *Machine) checkItems(r *remember, f *frame) error {
 	return nil
 }
 
-// checkSource checks what stands after "from".
+// checkSource checks the source after "from".
 func (m *Machine) checkSource(source any, f *frame) error {
 	switch s := source.(type) {
 	case action:
@@ -83,7 +82,7 @@ func (m *Machine) checkSource(source any, f *frame) error {
 	return errNothing
 }
 
-// composition returns the call that a bare word after "from" is, if it is one.
+// composition returns a call of the composition with the name w, if there is one.
 func (m *Machine) composition(w *word) (*call, bool) {
 	s, ok := m.symbols[w.Text]
 	if !ok || s.teach == nil {
@@ -92,7 +91,8 @@ func (m *Machine) composition(w *word) (*call, bool) {
 	return &call{Name: Name(*w)}, true
 }
 
-// checkCapture checks an operation whose value is to be kept.
+// checkCapture checks an action whose value is bound to a name. It fails if the action has no
+// value.
 func (m *Machine) checkCapture(core action, f *frame) error {
 	if err := m.check(core, f); err != nil {
 		return err
@@ -100,8 +100,8 @@ func (m *Machine) checkCapture(core action, f *frame) error {
 	return m.mustGive(core, 0)
 }
 
-// mustGive checks that an operation has a value. A gather has one only as the end
-// of a composition.
+// mustGive fails if an action has no value. depth is the number of enclosing compositions.
+// A gather has a value only as the last operation of a composition, where depth is above 0.
 func (m *Machine) mustGive(core action, depth int) error {
 	switch c := core.(type) {
 	case *selection:
@@ -121,7 +121,7 @@ func (m *Machine) mustGive(core action, depth int) error {
 	case *call:
 		s, ok := m.symbols[c.Name.Text]
 		if !ok || s.teach == nil || depth == maxDepth {
-			return nil // wrong in another way, which running it will tell
+			return nil // the run reports the actual error
 		}
 		ops := s.teach.Body.Ops
 		if m.mustGive(ops[len(ops)-1].Core, depth+1) != nil {
@@ -144,7 +144,7 @@ func (m *Machine) remember(r *remember, f *frame) (Value, error) {
 	return v, m.bind(r.Name.Text, strings.Join(r.Descriptor, " "), v)
 }
 
-// remembered computes what is to be remembered.
+// remembered evaluates the value of a remember.
 func (m *Machine) remembered(r *remember, f *frame) (Value, error) {
 	switch {
 	case r.Fields != nil:
@@ -183,7 +183,7 @@ func (m *Machine) listOf(values []expr, f *frame) (Value, error) {
 	return Value{newList(items)}, nil
 }
 
-// sourced computes what stands after "from".
+// sourced evaluates the source after "from".
 func (m *Machine) sourced(source any, f *frame) (Value, error) {
 	switch s := source.(type) {
 	case action:

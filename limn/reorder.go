@@ -1,8 +1,7 @@
 package limn
 
-// reorder brings the lexemes of a statement into canonical order: if there is
-// nothing but articles and names before its verb, the verb comes first. A statement
-// that begins with a name and is no call has no verb.
+// reorder moves the verb of a statement to the front if only articles and names precede it.
+// It records a fault if the statement has no verb and is no call.
 func (p *parser) reorder() {
 	start := p.prefix()
 	first := p.toks[start]
@@ -24,7 +23,8 @@ func (p *parser) reorder() {
 	}
 }
 
-// prefix returns the index of the lexeme behind "starting", "until" and "inherited".
+// prefix returns the index of the first lexeme after "starting DAY", "until DAY" and
+// "inherited".
 func (p *parser) prefix() int {
 	i := 0
 	for _, k := range []keyword{kwStarting, kwUntil} {

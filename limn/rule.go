@@ -10,14 +10,15 @@ func (r *rule) check(m *Machine, f *frame) error {
 	return m.checkCond(r.Unless, f, true)
 }
 
-// rule evaluates a rule. It fails if what is required is false or what is
-// forbidden is true; what is permitted, or expected in vain, is only told.
+// rule evaluates a rule. It fails if a required condition is false or a forbidden condition
+// is true. A permitted condition that is true, or an expected condition that is false, only
+// shows a message.
 func (m *Machine) rule(r *rule, f *frame) error {
 	ok, err := m.holds(r.Cond, f)
 	if err != nil {
 		return err
 	}
-	bad := r.Verb == verbForbid || r.Verb == verbPermit // the truth that has a consequence
+	bad := r.Verb == verbForbid || r.Verb == verbPermit // the result of the condition that has a consequence
 	if ok != bad {
 		return nil
 	}
@@ -33,8 +34,8 @@ func (m *Machine) rule(r *rule, f *frame) error {
 	return &v
 }
 
-// verdict is the consequence of a condition that came to want: with status
-// success if it only needs to be told. Where says at which item, if at one.
+// verdict returns the consequence of a rule whose condition c evaluated to want. Its status
+// is success if the rule only shows a message. where names the item for a rule about items.
 func (m *Machine) verdict(verb string, c condition, want bool, f *frame, where string) failure {
 	text := canonical(c)
 	v := failure{status: StatusSuccess, metadata: map[string]any{"verb": verb, "condition": text}}
@@ -70,7 +71,8 @@ func (r *requireEach) check(m *Machine, _ *frame) error {
 	return m.checkItemsBy(r.List, l, r.Binding, r.Cond)
 }
 
-// requireEach evaluates a rule for all items, up to the first that breaks it.
+// requireEach evaluates a rule for the items of a list and fails at the first item that
+// breaks the rule.
 func (m *Machine) requireEach(r *requireEach) error {
 	l, err := m.listNamed("require each", r.List)
 	if err != nil {
@@ -91,7 +93,7 @@ func (m *Machine) requireEach(r *requireEach) error {
 	return nil
 }
 
-// itemVerdict is the failure of a rule for an item.
+// itemVerdict returns the failure of a rule at item number, which counts from 1.
 func (m *Machine) itemVerdict(r *requireEach, number int, f *frame) error {
 	where := ", at " + r.Binding + " " + strconv.Itoa(number) + " of " + r.List.Text
 	v := m.verdict(verbRequire, r.Cond, false, f, where)

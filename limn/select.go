@@ -13,8 +13,8 @@ func (s *selection) check(m *Machine, _ *frame) error {
 	return m.checkItemsBy(s.List, l, "", s.Cond)
 }
 
-// checkItemsBy checks a condition for every item of a list; without a name for the
-// items, what it is about are their fields.
+// checkItemsBy checks a condition for every item of l. The item is bound to binding; if
+// binding is empty, the subjects of the condition must be fields of the item.
 func (m *Machine) checkItemsBy(name Name, l *list, binding string, c condition) error {
 	it, err := m.iterate(name.Text, l)
 	if err != nil {
@@ -29,8 +29,8 @@ func (m *Machine) checkItemsBy(name Name, l *list, binding string, c condition) 
 	return nil
 }
 
-// selectItems finds the items that meet a condition. Filter leaves only those in
-// the list, keep shows them.
+// selectItems selects the items that meet a condition. "filter" replaces the list by them,
+// "keep" shows them.
 func (m *Machine) selectItems(s *selection, captured bool) (Value, error) {
 	l, err := m.listNamed(s.Verb, s.List)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m *Machine) selectItems(s *selection, captured bool) (Value, error) {
 	return v, m.emitShort(v)
 }
 
-// replace puts a list in the place of the one that a name has.
+// replace replaces the list that is bound to a name.
 func (m *Machine) replace(name string, v Value) error {
 	s := m.symbols[name]
 	if err := m.reserve(v.len() - itemsOf(s)); err != nil {
@@ -68,7 +68,7 @@ func (m *Machine) replace(name string, v Value) error {
 	return nil
 }
 
-// check checks that a list is there to be counted, or to be summed.
+// check checks that the name is a list and, for "sum", that its items are numbers.
 func (t *tally) check(m *Machine, _ *frame) error {
 	l, err := m.listNamed(t.Verb, t.List)
 	if err != nil || t.Verb != verbSum || l.len() == 0 || l.kind == kindNumber {

@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// check checks that there is what is to be shown.
+// check checks that the shown values exist and that no name is shown twice.
 func (s *show) check(m *Machine, f *frame) error {
 	if f == nil && len(s.Values) != 1 {
 		return semanticError(Pos{}, "outside an \"each\" there is no current item: \"show\" needs the name of one thing")
@@ -25,7 +25,7 @@ func (s *show) check(m *Machine, f *frame) error {
 		}
 		for _, before := range s.Values[:i] {
 			if b, ok := before.(*word); ok && b.Text == w.Text {
-				return semanticError(w.Pos, "'%s' is to be shown twice", w.Text)
+				return semanticError(w.Pos, "'%s' is shown twice in one statement: name it once", w.Text)
 			}
 		}
 		if i > 0 && f.of.missing(w.Text, true) {
@@ -38,7 +38,7 @@ func (s *show) check(m *Machine, f *frame) error {
 	return nil
 }
 
-// show prints a value, or several with their names.
+// show prints one value, or several values with their names.
 func (m *Machine) show(s *show, f *frame) error {
 	if len(s.Values) == 0 {
 		return m.emit(f.item)
@@ -65,10 +65,11 @@ func (m *Machine) show(s *show, f *frame) error {
 	return nil
 }
 
-// spendOn takes the steps of writing a value.
+// spendOn spends the steps for formatting a value.
 func (m *Machine) spendOn(v Value) error { return m.spend(v.width()/16 + 1) }
 
-// emit shows a value: a list of records on as many lines, anything else on one.
+// emit shows a value: a list of records with one record on each line, other values on one
+// line.
 func (m *Machine) emit(v Value) error {
 	if err := m.spend(v.extent()); err != nil {
 		return err
@@ -93,7 +94,7 @@ const (
 	shownEnds = 10
 )
 
-// emitShort shows a list that the program did not ask to see.
+// emitShort shows a list that no "show" asked for. It cuts long lists, see maxShown.
 func (m *Machine) emitShort(v Value) error {
 	items := v.items()
 	if len(items) <= maxShown {
@@ -112,7 +113,7 @@ func (m *Machine) emitShort(v Value) error {
 	return nil
 }
 
-// ends returns the items of a list that are shown if it is cut.
+// ends returns the first and last shownEnds items of a list that is cut, or all items.
 func ends(items []Value) []Value {
 	if len(items) <= maxShown {
 		return items
@@ -132,11 +133,11 @@ func shown(items []Value, show func(Value) string) []string {
 	return texts
 }
 
-// inMessage is how messages write a value: on one line, and short.
+// inMessage formats a value for messages: on one line and shortened.
 func inMessage(v Value) string {
 	l, ok := v.v.(*list)
 	if !ok {
-		return text.Clip(v.String(), maxTold)
+		return text.Clip(v.String(), maxInMessage)
 	}
 	if l.len() == 0 {
 		return "empty"
@@ -145,8 +146,8 @@ func inMessage(v Value) string {
 	if l.kind == kindRecord {
 		separator = "; "
 	}
-	return strings.Join(shown(v.items(), func(item Value) string { return text.Clip(item.String(), maxTold) }), separator)
+	return strings.Join(shown(v.items(), func(item Value) string { return text.Clip(item.String(), maxInMessage) }), separator)
 }
 
-// maxTold is how long a text can be in a message, in bytes.
-const maxTold = 1000
+// maxInMessage is the most bytes of a text in a message.
+const maxInMessage = 1000

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A relation is what a literal says of a term.
+// A relation is the relation between the term and the constant of a literal.
 type relation uint8
 
 // The relations come in pairs of a relation and its opposite.
@@ -17,7 +17,7 @@ const (
 	relAtMost
 	relBelow
 	relAtLeast
-	relHolds // of what is only known to be true or false
+	relHolds // the term is an opaque condition, which is true
 	relFails
 )
 
@@ -49,7 +49,7 @@ func (c constant) String() string {
 	return string(c.kind) + " " + c.number.RatString()
 }
 
-// constantOf returns what a value without structure is.
+// constantOf converts a number, date or text to a constant.
 func constantOf(v Value) (constant, bool) {
 	switch x := v.v.(type) {
 	case string:
@@ -65,30 +65,29 @@ func constantOf(v Value) (constant, bool) {
 	return constant{kind: kindNumber, number: new(big.Rat).SetInt(v.asBig())}, true
 }
 
-// A literal says of a term, such as "total of order", how it relates to a constant.
+// A literal states a relation between a term, such as "total of order", and a constant.
 type literal struct {
 	term string
 	rel  relation
 	c    constant
 }
 
-// A clause is literals that all have to hold. The empty clause always holds.
+// A clause is a conjunction of literals. The empty clause is always true.
 type clause []literal
 
-// A formula is clauses of which one has to hold. The empty formula never does.
+// A formula is a disjunction of clauses. The empty formula is never true.
 type formula []clause
 
-// always is the formula that holds whatever the values are.
+// always returns the formula that is true for all values.
 func always() formula { return formula{nil} }
 
-// The bounds of formulas. Larger ones are not decided.
+// The size bounds of formulas. Rules with larger formulas are not checked.
 const (
 	maxClauses  = 64 // of a formula
 	maxLiterals = 64 // of a clause
 )
 
-// both returns the formula that holds where f and g do, and whether it is within
-// the bound.
+// both returns the conjunction of f and g, and whether it is within the size bounds.
 func both(f, g formula) (formula, bool) {
 	if len(f)*len(g) > maxClauses {
 		return nil, false
@@ -105,18 +104,17 @@ func both(f, g formula) (formula, bool) {
 	return h, true
 }
 
-// either returns the formula that holds where f or g does, and whether it is
-// within the bound.
+// either returns the disjunction of f and g, and whether it is within the size bounds.
 func either(f, g formula) (formula, bool) {
 	return slices.Concat(f, g), len(f)+len(g) <= maxClauses
 }
 
-// never reports whether it is certain that no values make f hold.
+// never reports whether f is certainly false for all values.
 func never(f formula) bool {
 	return !slices.ContainsFunc(f, func(c clause) bool { return !c.contradictory() })
 }
 
-// exclude reports whether it is certain that no values make f and g hold together.
+// exclude reports whether f and g are certainly never true for the same values.
 func exclude(f, g formula) bool {
 	for _, c := range f {
 		for _, d := range g {
@@ -128,9 +126,9 @@ func exclude(f, g formula) bool {
 	return true
 }
 
-// contradictory reports whether it is certain that no values make c hold. It is
-// not certain where something would be compared with both numbers and dates, as
-// such a condition is refused, not false.
+// contradictory reports whether c is certainly false for all values. It returns false if a
+// term is ordered against both numbers and dates: the machine refuses such a condition with
+// an error instead of evaluating it to false.
 func (c clause) contradictory() bool {
 	if len(c) < 2 {
 		return false
@@ -152,9 +150,9 @@ func (c clause) contradictory() bool {
 	return found
 }
 
-// A span is the values that a term may have.
+// A span is the set of values that a term may have.
 type span struct {
-	kind           kind // of what has an order
+	kind           kind // kind of lo and hi: number or date
 	lo, hi         *big.Rat
 	loOpen, hiOpen bool
 
@@ -162,12 +160,12 @@ type span struct {
 	unequal      []constant
 	holds, fails bool
 
-	clash bool // it was to be equal to two things
-	mixed bool // it was to be ordered among both numbers and dates
+	clash bool // two literals demand equality with different constants
+	mixed bool // literals order the term against both numbers and dates
 }
 
-// spanOf reports whether no value meets all literals, which are about one term,
-// and whether they make no sense together.
+// spanOf takes literals about one term. It reports whether no value satisfies all of them,
+// and whether they mix kinds that cannot be compared.
 func spanOf(literals []literal) (empty, mixed bool) {
 	var s span
 	for _, l := range literals {
@@ -182,7 +180,7 @@ func spanOf(literals []literal) (empty, mixed bool) {
 	return s.empty(), false
 }
 
-// meet narrows a span to what meets a literal.
+// meet narrows a span to the values that satisfy a literal.
 func (s *span) meet(l literal) {
 	switch l.rel {
 	case relEqual:
@@ -201,7 +199,7 @@ func (s *span) meet(l literal) {
 	}
 }
 
-// bound moves an end of a span. Dates are whole days: above one is the next.
+// bound narrows one end of a span. Dates are whole days: above a date means from the next day.
 func (s *span) bound(l literal) {
 	limit, open := l.c.number, l.rel == relAbove || l.rel == relBelow
 	if open && l.c.kind == kindDate {
@@ -218,7 +216,7 @@ func (s *span) bound(l literal) {
 	}
 }
 
-// nextDay returns the first whole number above limit, or the last one below it.
+// nextDay returns the smallest whole number above limit, or the largest below it.
 func nextDay(limit *big.Rat, above bool) *big.Rat {
 	n := new(big.Int).Div(limit.Num(), limit.Denom()) // rounded down, as the denominator is positive
 	switch {
@@ -230,7 +228,7 @@ func nextDay(limit *big.Rat, above bool) *big.Rat {
 	return new(big.Rat).SetInt(n)
 }
 
-// empty reports whether no value is in a span.
+// empty reports whether the span has no value.
 func (s *span) empty() bool {
 	if s.clash || s.holds && s.fails {
 		return true
@@ -241,10 +239,10 @@ func (s *span) empty() bool {
 	if s.lo == nil || s.hi == nil || s.lo.Cmp(s.hi) < 0 {
 		return false
 	}
-	return s.excludes(constant{kind: s.kind, number: s.lo}) // which is above hi, or equal to it
+	return s.excludes(constant{kind: s.kind, number: s.lo}) // lo is above or equal to hi
 }
 
-// excludes reports whether a value is not in a span that has nothing equal to it.
+// excludes reports whether the span does not contain c. It ignores s.equal.
 func (s *span) excludes(c constant) bool {
 	if slices.ContainsFunc(s.unequal, c.equal) {
 		return true

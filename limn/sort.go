@@ -24,7 +24,7 @@ func (s *sort) check(m *Machine, _ *frame) error {
 	return nil
 }
 
-// sort puts records in the order of a field. Equal ones stay as they are.
+// sort sorts records by a field. Records with equal fields keep their order.
 func (m *Machine) sort(s *sort) error {
 	l, err := m.ownList("sort", s.List)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m *Machine) sort(s *sort) error {
 	for _, item := range items[min(1, len(items)):] {
 		first, _ := items[0].field(s.Field)
 		if v, _ := item.field(s.Field); v.kindOf() != first.kindOf() {
-			return runtimeError(s.List.Pos, "the field '%s' of '%s' is here a %s and there a %s",
+			return runtimeError(s.List.Pos, "the field '%s' of '%s' is a %s in one record and a %s in another",
 				s.Field, s.List.Text, first.kindOf(), v.kindOf())
 		}
 	}

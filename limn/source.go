@@ -3,14 +3,14 @@ package limn
 // A source is a line of text before it is cut into lexemes.
 type source struct {
 	text   string
-	start  int  // of the line in the program
-	indent int  // bytes of white space at the left
-	depth  int  // how many of those are spaces before anything else
-	tab    int  // where the first tab of those is, or -1
-	skip   bool // blank, or a comment
+	start  int  // byte offset of the line in the program
+	indent int  // bytes of white space at the beginning of the line
+	depth  int  // number of spaces at the beginning, before any other character
+	tab    int  // offset of the first tab in the indentation, or -1
+	skip   bool // the line is blank or a comment
 }
 
-// newSource measures the left of a line.
+// newSource measures the indentation of a line.
 func newSource(line string, start int) source {
 	s := source{text: line, start: start, tab: -1}
 	for s.indent < len(line) {
@@ -50,8 +50,8 @@ func (p *parser) advance() bool {
 	return false
 }
 
-// within moves to the next line if at least so many spaces are before it, or a tab,
-// which is wrong there, and reports whether it did.
+// within moves to the next line if it is indented by at least depth spaces or has a tab in
+// its indentation, and reports whether it did. The caller reports the tab as an error.
 func (p *parser) within(depth int) bool {
 	here := *p
 	if p.advance() && (p.src.depth >= depth || p.src.tab >= 0) {

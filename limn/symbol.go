@@ -4,12 +4,12 @@ import "slices"
 
 // The bounds of a machine.
 const (
-	maxItems = 1_000_000 // of all lists together
-	maxSteps = 5_000_000 // of a statement
-	maxDepth = 100       // of compositions and predicates in one another
+	maxItems = 1_000_000 // items of all lists together
+	maxSteps = 5_000_000 // steps of a statement
+	maxDepth = 100       // nesting depth of compositions and predicates
 )
 
-// A symbol is what a name stands for: a value or a composition.
+// A symbol is the binding of a name: a value or a composition.
 type symbol struct {
 	value      Value
 	descriptor string // the word before "called"
@@ -17,7 +17,8 @@ type symbol struct {
 	decay      *decay // or nil
 }
 
-// bind gives a name a copy of a value. A number that weakens starts again.
+// bind binds a name to a copy of a value. If the name has a number that weakens and v is a
+// number, v weakens over the same number of ticks, from now on.
 func (m *Machine) bind(name, descriptor string, v Value) error {
 	before := m.symbols[name]
 	if v.kindOf() == kindList {
@@ -39,7 +40,7 @@ func (m *Machine) bind(name, descriptor string, v Value) error {
 	return nil
 }
 
-// itemsOf counts the items of the list that a symbol has, if any.
+// itemsOf returns the number of items of a list, and 0 for other symbols.
 func itemsOf(s *symbol) int {
 	if s == nil || s.value.kindOf() != kindList {
 		return 0
@@ -47,7 +48,7 @@ func itemsOf(s *symbol) int {
 	return s.value.len()
 }
 
-// reserve makes room for n more items.
+// reserve adds n to the item count of the machine. It fails above maxItems. n may be negative.
 func (m *Machine) reserve(n int) error {
 	if n > 0 && m.items+n > maxItems {
 		return runtimeError(Pos{}, "the lists would hold more than %d items", maxItems)
@@ -56,14 +57,14 @@ func (m *Machine) reserve(n int) error {
 	return nil
 }
 
-// touch notes that a name was bound or that its value was changed.
+// touch records that a running handler has bound a name or changed its value.
 func (m *Machine) touch(name string) {
 	if m.firing && !slices.Contains(m.changed, name) {
 		m.changed = append(m.changed, name)
 	}
 }
 
-// spend takes n of the steps that a statement has.
+// spend uses n of the steps of the statement, and fails if fewer are left.
 func (m *Machine) spend(n int) error {
 	if m.steps < n {
 		m.steps = 0
@@ -73,10 +74,11 @@ func (m *Machine) spend(n int) error {
 	return nil
 }
 
-// enter goes into the body of a composition or of a defined condition.
+// enter counts the entry into the body of a composition or of a defined condition. It fails
+// at a depth of maxDepth.
 func (m *Machine) enter(n Name) error {
 	if m.depth == maxDepth {
-		return runtimeError(n.Pos, "more than %d things in one another, at last '%s'", maxDepth, n.Text)
+		return runtimeError(n.Pos, "more than %d compositions and conditions are nested, the last one is '%s'", maxDepth, n.Text)
 	}
 	m.depth++
 	return nil
@@ -84,7 +86,7 @@ func (m *Machine) enter(n Name) error {
 
 func (m *Machine) leave() { m.depth-- }
 
-// listNamed returns the list that a verb is about.
+// listNamed returns the list with a name. It fails if the name has no list.
 func (m *Machine) listNamed(verb string, n Name) (*list, error) {
 	s, err := m.symbolNamed(n)
 	if err != nil {
@@ -92,12 +94,13 @@ func (m *Machine) listNamed(verb string, n Name) (*list, error) {
 	}
 	l, ok := s.value.v.(*list)
 	if !ok {
-		return nil, semanticError(n.Pos, "%q is about a list, and '%s' is %s", verb, n.Text, describe(s.value))
+		return nil, semanticError(n.Pos, "%q needs a list, and '%s' is %s", verb, n.Text, describe(s.value))
 	}
 	return l, nil
 }
 
-// ownList returns the list that a verb changes.
+// ownList returns the list with a name for a verb that changes it. It also fails if the list
+// is a live value or is being iterated over.
 func (m *Machine) ownList(verb string, n Name) (*list, error) {
 	l, err := m.listNamed(verb, n)
 	if err != nil {
@@ -112,19 +115,19 @@ func (m *Machine) ownList(verb string, n Name) (*list, error) {
 	return l, nil
 }
 
-// symbolNamed returns the symbol of a name that must stand for a value.
+// symbolNamed returns the symbol of a name. It fails if the name has no value.
 func (m *Machine) symbolNamed(n Name) (*symbol, error) {
 	s, ok := m.symbols[n.Text]
 	switch {
 	case !ok:
 		return nil, m.unknown(n.Pos, n.Text)
 	case s.teach != nil:
-		return nil, semanticError(n.Pos, "'%s' is something to do, no value", n.Text)
+		return nil, semanticError(n.Pos, "'%s' is a composition, not a value", n.Text)
 	}
 	return s, nil
 }
 
-// unknown is the error about a name that stands for nothing.
+// unknown returns the error about an undefined name or a live name without a value.
 func (m *Machine) unknown(pos Pos, name string) error {
 	if m.live[name] {
 		return semanticError(pos, "'%s' has no value yet", name)
@@ -134,7 +137,8 @@ func (m *Machine) unknown(pos Pos, name string) error {
 	return unknownName{e}
 }
 
-// bindable refuses to give a name a value where that is not the program's to give.
+// bindable fails if a statement must not bind n: a handler cannot bind live names, and a list
+// cannot change while it is iterated over.
 func (m *Machine) bindable(n Name) error {
 	if m.firing && m.live[n.Text] {
 		return semanticError(n.Pos, "'%s' is a live value, which a handler cannot change", n.Text)

@@ -2,8 +2,8 @@ package limn
 
 import "encoding/json"
 
-// toJSON returns a value as encoding/json would decode it, for metadata. Numbers
-// stay exact.
+// toJSON converts a value to the types of encoding/json, for metadata. Numbers stay exact:
+// those outside of int64 and float64 become a json.Number.
 func toJSON(v Value) any {
 	switch x := v.v.(type) {
 	case nil:

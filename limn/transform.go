@@ -1,6 +1,6 @@
 package limn
 
-// check checks an expression for every item of a list.
+// check checks the expression for every item of the list.
 func (t *transform) check(m *Machine, f *frame) error {
 	l, err := m.ownList("transform", t.List)
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *transform) check(m *Machine, f *frame) error {
 	return nil
 }
 
-// what says what is rewritten.
+// what returns "a field" or "an item", for messages.
 func (t *transform) what() string {
 	if t.Field != "" {
 		return "a field"
@@ -39,8 +39,8 @@ func (t *transform) what() string {
 	return "an item"
 }
 
-// transform replaces every item of a list, or a field of every record. Where the
-// items are records and no field of them is meant, values take their places.
+// transform replaces every item of a list, or one field of every record. Without a field,
+// the new values replace whole records.
 func (m *Machine) transform(t *transform, f *frame) error {
 	l, err := m.ownList("transform", t.List)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// update takes a new value of a live name, and runs all that follows from it.
+// update applies a new value of a live name and runs the handlers that fire because of it.
 func (l *listener) update(u LiveValue) {
 	switch {
 	case l.gone[u.Name]:
@@ -19,15 +19,15 @@ func (l *listener) update(u LiveValue) {
 	case u.Value.v == nil:
 		l.lose(u.Name, fmt.Sprintf("the source of '%s' gave no value", u.Name))
 	case s != nil && s.teach != nil:
-		l.lose(u.Name, fmt.Sprintf("'%s' is something to do, and cannot have a value", u.Name))
+		l.lose(u.Name, fmt.Sprintf("'%s' is a composition and cannot have a live value", u.Name))
 	case !l.m.suits(u):
-		l.lose(u.Name, fmt.Sprintf("the source of '%s' gave %s, which is not what it has declared", u.Name, describe(u.Value)))
+		l.lose(u.Name, fmt.Sprintf("the source of '%s' gave %s, which is not the declared type", u.Name, describe(u.Value)))
 	case s == nil || !l.m.current(s).Equal(u.Value):
 		l.take(u)
 	}
 }
 
-// take gives a live name a value that it did not have.
+// take binds a live name to a new value and evaluates the handlers that depend on it.
 func (l *listener) take(u LiveValue) {
 	known := l.m.symbols[u.Name] != nil
 	if err := l.m.bind(u.Name, descriptorOf(l.m.symbols[u.Name]), u.Value); err != nil {
@@ -42,8 +42,8 @@ func (l *listener) take(u LiveValue) {
 	l.spread(cause{"decay_tick", weakened}, nil)
 }
 
-// weaken advances the ticks if they were updated, and returns the watched names
-// that have weakened.
+// weaken increments the ticks if name is "tick", and returns the watched names whose values
+// weakened.
 func (l *listener) weaken(name string) []string {
 	if name != tick {
 		return nil
@@ -60,7 +60,7 @@ func (l *listener) weaken(name string) []string {
 	return names
 }
 
-// weakening returns the values that weaken.
+// weakening returns the current values of all numbers that weaken, by name.
 func (l *listener) weakening() map[string]Value {
 	values := make(map[string]Value)
 	for name, s := range l.m.symbols {
@@ -71,7 +71,7 @@ func (l *listener) weakening() map[string]Value {
 	return values
 }
 
-// suits reports whether an update is of the type that the packs declare.
+// suits reports whether the value of an update has the type that the packs declare.
 func (m *Machine) suits(u LiveValue) bool {
 	for _, p := range m.opts.Packs {
 		for _, n := range p.Declarations {
@@ -83,8 +83,8 @@ func (m *Machine) suits(u LiveValue) bool {
 	return true
 }
 
-// lose gives up the source of a live name, and the handlers that depend on nothing
-// else.
+// lose marks the source of a live name as failed, and disables the handlers that depend only
+// on failed sources.
 func (l *listener) lose(name, why string) {
 	l.gone[name] = true
 	disabled := []int{}
@@ -101,7 +101,7 @@ func (l *listener) lose(name, why string) {
 	})
 }
 
-// unset reports whether a name is a live one that has no value yet.
+// unset reports whether a name is a live name without a value.
 func (m *Machine) unset(name string) bool {
 	_, ok := m.symbols[name]
 	return !ok && m.live[name]

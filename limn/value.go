@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A kind is what sort of thing a [Value] is.
+// A kind is the type of a [Value] in the language.
 type kind string
 
 // The kinds of values. The zero Value has none.
@@ -23,8 +23,7 @@ const (
 	kindList   kind = "list"
 )
 
-// errValue is what the constructors wrap when they are given something that the
-// language has no value for.
+// errValue is wrapped by errors about Go or JSON values that the language cannot represent.
 var errValue = errors.New("not a value of the language")
 
 // A Value is a number, a text, a date, a record of those, or a list of one
@@ -45,9 +44,9 @@ const (
 	lastDay  day = 2932896 // 9999-12-31
 )
 
-// A record is named scalars, in the order they were written.
+// A record is a list of named scalars, in the order of the source text.
 type record struct {
-	name    string // that it was remembered by first, for messages; or empty
+	name    string // the first name of the record, for messages; or empty
 	entries []entry
 }
 
@@ -117,7 +116,7 @@ func listOf(items ...Value) (Value, error) {
 	return Value{newList(slices.Clone(items))}, nil
 }
 
-// kindOf returns what v is.
+// kindOf returns the kind of v.
 func (v Value) kindOf() kind {
 	switch v.v.(type) {
 	case int64, *big.Int, float64:
@@ -134,8 +133,8 @@ func (v Value) kindOf() kind {
 	return kindNone
 }
 
-// category returns the kind of the items of a list, and [kindNone] for a list
-// that is empty, and for what is no list.
+// category returns the kind of the items of a list, and [kindNone] for an empty list and for
+// other values.
 func (v Value) category() kind {
 	l, ok := v.v.(*list)
 	if !ok {
@@ -144,8 +143,8 @@ func (v Value) category() kind {
 	return l.kind
 }
 
-// typeName returns what v is, with the category of lists, as in "list_of_strings". A
-// list that is empty counts as one of numbers.
+// typeName returns the kind of v, for lists with the kind of the items, as in
+// "list_of_strings". An empty list counts as a list of numbers.
 func (v Value) typeName() string {
 	if v.kindOf() != kindList {
 		return string(v.kindOf())
@@ -153,7 +152,7 @@ func (v Value) typeName() string {
 	return "list_of_" + string(cmp.Or(v.category(), kindNumber)) + "s"
 }
 
-// text returns the text that v is, and whether it is one.
+// text returns v as a text, and whether it is a text.
 func (v Value) text() (string, bool) {
 	s, ok := v.v.(string)
 	return s, ok
@@ -182,7 +181,7 @@ func (v Value) items() []Value {
 // allEntries returns the fields of a record, in order.
 func (v Value) allEntries() []entry { return slices.Clone(v.entries()) }
 
-// entries returns the fields of a record, not to be changed.
+// entries returns the fields of a record. The caller must not change them.
 func (v Value) entries() []entry {
 	r, ok := v.v.(*record)
 	if !ok {
@@ -205,7 +204,7 @@ func (v Value) field(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// extent is about how many scalars v holds.
+// extent estimates the number of scalars in v.
 func (v Value) extent() int {
 	switch v := v.v.(type) {
 	case *list:
@@ -216,11 +215,11 @@ func (v Value) extent() int {
 	return 1
 }
 
-// effort is about how many steps it takes to look at all of v.
+// effort estimates the number of steps to read all of v.
 func (v Value) effort() int { return v.extent() + v.width()/256 }
 
-// width is about how long v is when it is shown, and more for long numbers, which
-// take longer to write than to read.
+// width estimates the bytes of v as displayed. It counts long numbers with more than their
+// digits, because formatting a long number takes more than linear time.
 func (v Value) width() int {
 	n := 0
 	switch x := v.v.(type) {
@@ -240,8 +239,7 @@ func (v Value) width() int {
 	return n
 }
 
-// with returns the record v with a field set. If there is none of the name, it
-// becomes the last.
+// with returns a copy of the record v with a field set. A new field becomes the last.
 func (v Value) with(name string, field Value) Value {
 	entries := v.allEntries()
 	for i := range entries {

@@ -1,8 +1,8 @@
 package limn
 
-// walk visits a node and what it consists of, in the order of the text, but not what is
-// in a node for which visit returns false. A node is a [stmt], an [*operation], a [action], an
-// [expr] or a [condition], or nil.
+// walk calls visit for a node and then for its children, in the order of the text. It skips
+// the children of a node for which visit returns false. A node is a [stmt], an [*operation],
+// an [action], an [expr], a [condition] or nil.
 func walk(node any, visit func(node any) bool) {
 	if node == nil || !visit(node) {
 		return
@@ -36,7 +36,7 @@ func walk(node any, visit func(node any) bool) {
 	}
 }
 
-// walkCore visits what an operation consists of.
+// walkCore visits the children of an action.
 func walkCore(core action, visit func(node any) bool) {
 	switch c := core.(type) {
 	case *remember:

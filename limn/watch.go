@@ -6,7 +6,7 @@ import "slices"
 type watcher struct {
 	m     *Machine
 	names []string
-	seen  []*define // whose conditions were visited
+	seen  []*define // definitions whose conditions were visited
 }
 
 // visit collects the names in a condition or an expression.
@@ -35,7 +35,7 @@ func (w *watcher) visit(node any) {
 	})
 }
 
-// name adds a word if it is the name of something.
+// name adds a word if it is the name of a value or a live name.
 func (w *watcher) name(name string) {
 	s, ok := w.m.symbols[name]
 	if (ok && s.teach == nil || w.m.live[name]) && !slices.Contains(w.names, name) {

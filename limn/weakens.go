@@ -2,11 +2,11 @@ package limn
 
 // A decay makes a number fall to 0 over some ticks.
 type decay struct {
-	over  Value // how many ticks, above 0
-	since int   // the tick it began at
+	over  Value // number of ticks until 0, above 0
+	since int   // tick at which the decay began
 }
 
-// current returns what the value of a symbol is by now.
+// current returns the value of a symbol at the current tick.
 func (m *Machine) current(s *symbol) Value {
 	if s.decay == nil {
 		return s.value
@@ -25,7 +25,8 @@ func (m *Machine) current(s *symbol) Value {
 	return v
 }
 
-// check checks that a number is to fall, and that it has time to.
+// check checks that the name is a number that the program may change, and that the number of
+// ticks is above 0.
 func (w *weakens) check(m *Machine, _ *frame) error {
 	s, err := m.symbolNamed(w.Name)
 	if err != nil {
@@ -47,7 +48,7 @@ func (w *weakens) check(m *Machine, _ *frame) error {
 	return m.bindable(w.Name)
 }
 
-// weakens lets a number fall to 0, from what it is now.
+// weakens starts the decay of a number from its current value to 0.
 func (m *Machine) weakens(w *weakens) error {
 	over, err := parseNumber(w.Over.Text)
 	if err != nil {
