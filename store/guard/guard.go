@@ -1,36 +1,34 @@
-// Package guard is a [store.Store] for one actor: it lets through what a
-// [governance.Grant] allows, and refuses everything else before the store behind it
-// is asked. So a refusal is the same, and takes as long, whether there is anything in
-// a scope or not.
+// Package guard restricts a [store.Store] to the calls that a [governance.Grant] of one
+// actor allows. It refuses any other call before it calls the underlying store, so that
+// neither the error nor the time of a refusal reveals whether a scope has records.
 //
-// The guard stands between every surface and the store. It trusts nothing that is
-// above it, neither that a surface has checked a permission nor that the engine works
-// in the right scope.
+// The guard is between all surfaces and the store. It does not rely on the surfaces to
+// check permissions, nor on the engine to use the right scope.
 //
-// # What is demanded
+// # Permissions
 //
-// To read anything in a scope takes [governance.Read] there. To write takes
-// [governance.Write], and in addition
+// Reading in a scope needs [governance.Read] there. Writing needs [governance.Write],
+// and in addition
 //
-//   - [governance.Erase] for what takes something out of use, brings such a thing back,
-//     or erases: artifacts that become tombstoned, refuted or purged, or were; sessions
-//     that become tombstoned or purged, or were; cells that are purged; blocks that
-//     become purged;
-//   - [governance.Review] for what only a person may say: that a memory is verified, or
-//     what a verified one says; what becomes of a memory that the gate held, unless the
-//     gate itself lets it pass; and what somebody else is to have said.
+//   - [governance.Erase] for removal, restoration and erasure: artifacts that become or
+//     were tombstoned, refuted or purged; sessions that become or were tombstoned or
+//     purged; purges of cells; blocks that become purged;
+//   - [governance.Review] for decisions of a person: to make an artifact verified, to
+//     change the text of a verified one, to decide about an artifact that the gate holds
+//     or a person has rejected (unless the gate itself releases a held one), and to
+//     record an outcome for another actor.
 //
-// Every entry of a journal is by the actor of the grant. What looks after the whole
-// database, [store.Admin], is for who may do everything everywhere, as
-// [governance.Whole] says: it shows and copies all scopes at once, and closes the
-// database to everybody. A guard does not have the role [store.Credentials].
+// The actor of each journal entry must be that of the grant. The role [store.Admin]
+// concerns all scopes at once and can close the database for all, so it needs all
+// permissions in all scopes, as [governance.Whole] grants them. A guard does not have
+// the role [store.Credentials].
 //
 // # Errors and concurrency
 //
-// What is refused is a [*governance.DeniedError], perhaps wrapped. An iteration that is
-// refused yields it once. What is allowed is checked at each call, and of an iteration
-// when it begins; the time is that of now, so that a grant expires while it is in use.
-// A guard is safe for concurrent use if the store is.
+// A refusal is a [*governance.DeniedError], perhaps wrapped. A refused iteration yields
+// it once. Permissions are checked at each call, and for an iteration when it begins,
+// at the current time, so that a grant can expire while it is in use. A guard is safe
+// for concurrent use if the store is.
 package guard
 
 import (
@@ -47,21 +45,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// everywhere stands for all scopes at once. It is none by itself, and only the
-// pattern of all scopes names it.
+// everywhere stands for all scopes at once. It is not a valid scope, and only the
+// pattern "*" matches it.
 const everywhere governance.Scope = "*"
 
-// A guard has every method of the store spelled out: one that is added to the port
-// does not come through here by itself.
+// A guard implements every method of [store.Store] explicitly, without embedding, so
+// that a new method of the interface cannot bypass it.
 type guard struct {
 	store store.Store
 	grant governance.Grant
 	now   func() time.Time
 }
 
-// New returns s as a grant allows it to be used. A grant that is nil allows nothing,
-// and what becomes of one afterwards changes nothing. The clock is time.Now if now is
-// nil.
+// New returns s restricted to a grant. A nil grant allows nothing. New copies the grant,
+// so later changes to it have no effect. The clock is time.Now if now is nil.
 func New(s store.Store, grant *governance.Grant, now func() time.Time) store.Store {
 	g := &guard{store: s, now: now}
 	if grant != nil {
@@ -74,8 +71,8 @@ func New(s store.Store, grant *governance.Grant, now func() time.Time) store.Sto
 	return g
 }
 
-// may returns why something is not allowed, or nil. What has no scope is for who may
-// do everything everywhere: no pattern names it.
+// may returns an error unless the grant has all permissions in a scope. The empty scope
+// needs all permissions in all scopes, because no pattern matches it.
 func (g *guard) may(scope governance.Scope, all ...governance.Permission) error {
 	if scope == "" {
 		return g.whole()
@@ -89,19 +86,19 @@ func (g *guard) may(scope governance.Scope, all ...governance.Permission) error 
 	return nil
 }
 
-// whole returns why not everything is allowed everywhere, or nil.
+// whole returns an error unless the grant has all permissions in all scopes.
 func (g *guard) whole() error { return g.may(everywhere, governance.Permissions()...) }
 
-// mine returns why an entry cannot be written, or nil.
+// mine returns an error unless the actor of an entry is that of the grant.
 func (g *guard) mine(scope governance.Scope, e *store.Entry) error {
 	if e.Actor == g.grant.Actor {
 		return nil
 	}
 	denied := &governance.DeniedError{Actor: g.grant.Actor, Scope: scope, Permission: governance.Write}
-	return fmt.Errorf("entry %s says that %s did it: %w", e.ID, e.Actor, denied)
+	return fmt.Errorf("entry %s has the actor %q, not that of the grant: %w", e.ID, e.Actor, denied)
 }
 
-// reading yields what of a scope list yields, to whom may read there.
+// reading yields the values of list if the grant allows reading in a scope.
 func reading[T any](g *guard, scope governance.Scope, list func() iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := g.may(scope, governance.Read); err != nil {
@@ -121,10 +118,10 @@ func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript
 		return 0, err
 	}
 	head, err := g.store.Head(ctx, scope, id)
-	if err == nil && head.Status != "" { // which the change may bring back
+	if err == nil && head.Status != "" { // the change may restore the session
 		err = g.may(scope, governance.Erase)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) { // which the store says its own way
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // Apply decides about a missing session
 		return 0, err
 	}
 	return g.store.Apply(ctx, scope, id, at, c)

@@ -26,15 +26,15 @@ var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
 func clock() time.Time { return epoch }
 
-// Who may do everything everywhere has a store like any other.
+// A guarded store with all permissions in all scopes behaves like the store itself.
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store {
 		return guard.New(memory.New(), governance.Whole(governance.ActorUser), clock)
 	})
 }
 
-// demands says of every method of a store what it takes; those of which it says
-// nothing take everything, everywhere.
+// demands has the permission that each method of a store needs. A method with an empty
+// permission needs all permissions in all scopes.
 var demands = map[string]governance.Permission{
 	"Apply": governance.Write, "Update": governance.Write,
 	"Head": governance.Read, "Heads": governance.Read, "Blocks": governance.Read, "Items": governance.Read,
@@ -49,25 +49,25 @@ var demands = map[string]governance.Permission{
 
 var storeType = reflect.TypeFor[store.Store]()
 
-// Whoever adds a method to the port has to say what it takes, and nothing of what is
-// behind a guard can be had in another way.
+// Every method of store.Store is in demands, and a guard has no other methods, no role
+// store.Credentials and no embedded store through which calls could bypass it.
 func TestEveryMethodIsConsidered(t *testing.T) {
 	for m := range storeType.Methods() {
 		if _, ok := demands[m.Name]; !ok {
-			t.Errorf("nobody has said what %s takes", m.Name)
+			t.Errorf("demands has no permission for %s", m.Name)
 		}
 	}
 	if len(demands) != storeType.NumMethod() {
-		t.Errorf("%d methods are said to take something, the store has %d", len(demands), storeType.NumMethod())
+		t.Errorf("demands has %d methods, the store has %d", len(demands), storeType.NumMethod())
 	}
 	g := guard.New(memory.New(), governance.Whole(actor), clock)
 	for m := range reflect.TypeOf(g).Methods() {
 		if _, ok := storeType.MethodByName(m.Name); !ok {
-			t.Errorf("%s of a guard is no method of a store", m.Name)
+			t.Errorf("%s of a guard is not a method of a store", m.Name)
 		}
 	}
 	if _, ok := g.(store.Credentials); ok {
-		t.Error("a guard has tokens")
+		t.Error("a guard has the role store.Credentials")
 	}
 	fields := reflect.TypeOf(g).Elem()
 	for f := range fields.Fields() {
@@ -77,11 +77,11 @@ func TestEveryMethodIsConsidered(t *testing.T) {
 	}
 }
 
-// untouched is a store of which every method panics.
+// untouched is a store whose methods all panic.
 type untouched struct{ store.Store }
 
-// call calls a method of a store and returns its error, and whether it has touched
-// what is behind.
+// call calls a method of a store in a scope. It returns the error, and whether the call
+// has reached the untouched store behind the guard.
 func call(t *testing.T, s store.Store, method string, in governance.Scope) (err error, touched bool) {
 	t.Helper()
 	defer func() { touched = recover() != nil }()
@@ -113,7 +113,8 @@ func call(t *testing.T, s store.Store, method string, in governance.Scope) (err 
 	return err, false
 }
 
-// drain returns the error that an iteration yields, which must be all that it does.
+// drain returns the error that an iteration yields, and fails the test if it yields
+// anything else.
 func drain(t *testing.T, method string, seq reflect.Value) (err error) {
 	t.Helper()
 	n := 0
@@ -130,7 +131,7 @@ func drain(t *testing.T, method string, seq reflect.Value) (err error) {
 	return err
 }
 
-// subsets yields every set of permissions.
+// subsets yields all sets of permissions.
 func subsets() iter.Seq[[]governance.Permission] {
 	return func(yield func([]governance.Permission) bool) {
 		for bits := range 1 << len(governance.Permissions()) {
@@ -147,8 +148,8 @@ func subsets() iter.Seq[[]governance.Permission] {
 	}
 }
 
-// Every method, with every set of permissions, in every scope: what the grant does not
-// allow is refused alike, and the store behind is not asked.
+// For every method, set of permissions, pattern, scope and expiry: the guard calls the
+// store if the grant allows it, and otherwise returns a DeniedError without a call.
 func TestMatrix(t *testing.T) {
 	patterns := [][]governance.ScopePattern{{"*"}, {"acme/*"}, {"acme/web"}, {"acme"}, {"rival/web", "acme/web"}, {"acme/web/*"}, nil}
 	scopes := []governance.Scope{scope, "rival/web", "ghost/web", "acme", "acme/web/agent", "acme/webb", "*", "acme/*", ""}
@@ -178,7 +179,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// A grant is what it was when the guard was made, and expires while it is in use.
+// Changes to a grant after New have no effect, and a grant expires while it is in use.
 func TestGrantIsFixedAndExpires(t *testing.T) {
 	now := epoch
 	grant := &governance.Grant{
@@ -209,12 +210,12 @@ func TestGrantIsFixedAndExpires(t *testing.T) {
 
 const scopePattern = governance.ScopePattern(scope)
 
-// granted returns a store for one who has some permissions.
+// granted returns s guarded by a grant of some permissions in the scope of the tests.
 func granted(s store.Store, set ...governance.Permission) store.Store {
 	return guard.New(s, &governance.Grant{Actor: actor, Scopes: []governance.ScopePattern{scopePattern}, Permissions: set}, clock)
 }
 
-// Nobody writes into a journal under the name of another.
+// A guard refuses journal entries with an actor other than that of the grant.
 func TestEntriesAreByTheActor(t *testing.T) {
 	s := memory.New()
 	g := granted(s, governance.Permissions()...)
@@ -239,7 +240,7 @@ func TestEntriesAreByTheActor(t *testing.T) {
 	}
 }
 
-// A block becomes purged only by one who may erase.
+// A block can become purged only with the permission Erase.
 func TestPurgedBlocks(t *testing.T) {
 	for set := range subsets() {
 		c := &store.Change{
@@ -251,14 +252,14 @@ func TestPurgedBlocks(t *testing.T) {
 		if errors.Is(err, governance.ErrDenied) == want || want && err != nil || !want && at != 0 {
 			t.Errorf("with %v: revision %d, %v", set, at, err)
 		}
-		erased := &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}, Erase: true} // which the store refuses without a status
+		erased := &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}, Erase: true} // the store refuses it, because it has no status
 		if _, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, erased); errors.Is(err, governance.ErrDenied) == want || err == nil {
 			t.Errorf("an erasure with %v: %v", set, err)
 		}
 	}
 }
 
-// A session is taken out of use, and brought back, only by one who may erase.
+// A session can be removed and restored only with the permission Erase.
 func TestRetiredSessions(t *testing.T) {
 	for set := range subsets() {
 		for _, tt := range []struct{ from, to store.Status }{
@@ -288,7 +289,7 @@ func TestRetiredSessions(t *testing.T) {
 	}
 }
 
-// fingerprint returns a digest of all that is in the scope.
+// fingerprint returns a digest of the contents of the scope.
 func fingerprint(t *testing.T, s store.Store) string {
 	t.Helper()
 	d, err := storetest.Fingerprint(t.Context(), s, scope)

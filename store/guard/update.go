@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// ofChange returns what a change takes.
+// ofChange returns the permissions that a change needs.
 func ofChange(c *store.Change) []governance.Permission {
 	if c.Head.Status != "" || c.Erase {
 		return []governance.Permission{governance.Write, governance.Erase}
@@ -54,11 +54,11 @@ func (g *guard) Update(ctx context.Context, scope governance.Scope, u *store.Upd
 	return g.store.Update(ctx, scope, u)
 }
 
-// before returns the artifact that a write replaces, at the version that it names,
-// so that it is what the store will replace, too, or nothing will be. It returns nil
-// if the write is of a new one.
+// before returns the artifact that a write replaces, or nil for a new one. It fails with
+// ErrConflict unless the artifact is at the version w.At. The store checks this version
+// again, so it replaces the artifact that before has returned, or fails.
 func (g *guard) before(ctx context.Context, scope governance.Scope, w *store.Write) (*store.Artifact, error) {
-	if w.At == 0 || w.ID == "" { // the store refuses what has no id
+	if w.At == 0 || w.ID == "" { // the store refuses a write without an id
 		return nil, nil
 	}
 	for limit := 8; ; limit *= 8 {
@@ -77,8 +77,9 @@ func (g *guard) before(ctx context.Context, scope governance.Scope, w *store.Wri
 	}
 }
 
-// ofWrite returns what it takes, besides [governance.Write], to write an artifact in
-// place of the one before, or a new one if that is nil.
+// ofWrite returns the permissions that a write needs besides [governance.Write]. before
+// is the artifact that it replaces, or nil for a new one; op is the operation of the
+// update's entry.
 func ofWrite(before *store.Artifact, w *store.Write, op string) []governance.Permission {
 	if before == nil {
 		before = &store.Artifact{}
@@ -93,7 +94,7 @@ func ofWrite(before *store.Artifact, w *store.Write, op string) []governance.Per
 	return all
 }
 
-// retired reports whether an artifact was taken out of use.
+// retired reports whether an artifact with the status s is out of use.
 func retired(s store.Status) bool {
 	switch s {
 	case store.StatusTombstoned, store.StatusRefuted, store.StatusPurged:
@@ -103,11 +104,13 @@ func retired(s store.Status) bool {
 	return false
 }
 
-// opRefetch is what the engine does when a source has something new.
+// opRefetch is the operation with which the engine updates an artifact from its source.
 const opRefetch = "refetch"
 
-// vouches reports whether a write takes a person's word that a memory is true. Who
-// has vouched for one that is fetched from a source has vouched for the source.
+// vouches reports whether a write claims that a person has verified its text: it makes
+// an artifact verified, or changes the text of a verified one. A new text from the same
+// source is no new claim, because a person who verifies a fetched artifact trusts its
+// source.
 func vouches(before *store.Artifact, w *store.Write, op string) bool {
 	switch {
 	case w.Class != provenance.Verified:
@@ -120,9 +123,10 @@ func vouches(before *store.Artifact, w *store.Write, op string) bool {
 	return op != opRefetch || w.Source == "" || w.Source != before.Source
 }
 
-// decides reports whether a write is a person's decision about what the gate held:
-// that it is rejected, or lives although the gate has not said so. What the gate has
-// said is in the artifact, and it says it anew each time.
+// decides reports whether a write is a person's decision about an artifact: it rejects
+// the artifact, restores a rejected one, or releases a held one without the gate. The
+// gate writes a new record into the artifact at each check; a release without a new
+// record is not by the gate.
 func decides(before *store.Artifact, w *store.Write) bool {
 	if w.Status == before.Status {
 		return false

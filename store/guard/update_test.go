@@ -13,15 +13,15 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
-// newCell returns a cell with a salt that is made from its id.
+// newCell returns a cell with a salt derived from its id.
 func newCell(id store.CellID, kind store.CellKind) store.Cell {
 	c := store.Cell{ID: id, Kind: kind, Salt: digest.Salt(digest.Of([]byte(id))), Body: []byte("body of " + id)}
 	c.Commit = digest.Commit(c.Salt, string(kind), c.Body)
 	return c
 }
 
-// written returns an update that writes an artifact with the given class and status,
-// and cells of its own.
+// written returns an update that writes a new artifact with the given class and status,
+// and its cells.
 func written(entry string, id store.ArtifactID, class provenance.Class, status store.Status) *store.Update {
 	text, about := newCell(store.CellID(entry+"-text"), store.CellText), newCell(store.CellID(entry+"-about"), store.CellAbout)
 	return &store.Update{
@@ -33,8 +33,8 @@ func written(entry string, id store.ArtifactID, class provenance.Class, status s
 	}
 }
 
-// stocked returns a store with an artifact of each status, and of those that a gate or
-// a person has spoken about.
+// stocked returns a store with an artifact of each status, with artifacts that the gate
+// or a person has decided about, and with a manifest.
 func stocked(t *testing.T) store.Database {
 	t.Helper()
 	s := memory.New()
@@ -72,7 +72,7 @@ func stocked(t *testing.T) store.Database {
 	return s
 }
 
-// on returns an update that replaces an artifact which is there.
+// on returns an update that replaces the stored artifact id by a changed one.
 func on(t *testing.T, s store.Store, id store.ArtifactID, change func(*store.Write)) *store.Update {
 	t.Helper()
 	for a, err := range s.Artifacts(t.Context(), scope, 0) {
@@ -89,16 +89,16 @@ func on(t *testing.T, s store.Store, id store.ArtifactID, change func(*store.Wri
 	return nil
 }
 
-// become returns what gives an artifact a status.
+// become returns a function that sets the status of an artifact.
 func become(status store.Status) func(*store.Write) {
 	return func(w *store.Write) { w.Status = status }
 }
 
-// says returns what gives an artifact another text, from the same source.
+// says gives an artifact another text.
 func says(w *store.Write) { w.Content = "made-live-text" }
 
-// Each kind of update takes what the package says, and no less: with anything less it
-// is denied, and nothing has changed.
+// Each kind of update needs exactly the permissions of the package comment: without one
+// of them it is denied and changes nothing.
 func TestUpdatesTake(t *testing.T) {
 	const write, erase, review = governance.Write, governance.Erase, governance.Review
 	type s = store.Store
@@ -207,8 +207,9 @@ func TestUpdatesTake(t *testing.T) {
 	}
 }
 
-// What a write replaces is what the guard has looked at, however many artifacts have
-// ids that begin alike. Another version is a conflict before the store is asked.
+// The guard checks exactly the artifact that a write replaces, even if many artifacts
+// have ids with the same prefix. A write at another version fails with a conflict before
+// the store is called.
 func TestUpdateOfAnotherVersion(t *testing.T) {
 	s := memory.New()
 	u := &store.Update{Entry: store.Entry{ID: "made", Actor: actor, Time: epoch}}
@@ -249,7 +250,7 @@ func TestUpdateOfAnotherVersion(t *testing.T) {
 	}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("the version before: %v, want ErrConflict", err)
 	}
-	gone := last.Artifacts[0].Artifact // which one who may not erase is refused, if it is what is there now
+	gone := last.Artifacts[0].Artifact // at its present version, this write would be denied
 	gone.Status = store.StatusTombstoned
 	if _, err := g.Update(t.Context(), scope, &store.Update{
 		Artifacts: []store.Write{{Artifact: gone, At: 1}}, Entry: store.Entry{ID: "op3", Actor: actor},

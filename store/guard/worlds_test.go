@@ -28,8 +28,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// probeCount is how many probes for what is another scope's are made: few enough for
-// everybody, and as many as CARREL_TEST_PROBES says in CI.
+// probeCount returns the number of requests that TestTwoWorlds makes: CARREL_TEST_PROBES, or a
+// number small enough for every run.
 func probeCount(t *testing.T) int {
 	t.Helper()
 	s := os.Getenv("CARREL_TEST_PROBES")
@@ -49,16 +49,16 @@ type quarter struct{}
 func (quarter) Count(text string) token.Count { return token.Count(len(text)+3) / 4 }
 func (quarter) Encoding() string              { return "quarter" }
 
-// A world is a scope with somebody who works there, through a guard.
+// A world is a scope with a guarded engine for an actor who works only there.
 type world struct {
 	*carrel.Engine
 	scope  governance.Scope
-	canary string // is in everything there, and nowhere else
+	canary string // a text that is in all records of the scope, and nowhere else
 	ids    []string
-	packet []byte // that hands its session to another agent
+	packet []byte // handoff packet of its session
 }
 
-// newWorld returns a world that is full, of an engine that others share.
+// newWorld returns a filled world, with an engine whose caches other worlds share.
 func newWorld(t *testing.T, shared *carrel.Engine, s store.Store, scope governance.Scope, canary string) *world {
 	t.Helper()
 	who := governance.Actor("who-" + canary)
@@ -69,10 +69,10 @@ func newWorld(t *testing.T, shared *carrel.Engine, s store.Store, scope governan
 	return w
 }
 
-// session is one that each world has, with blocks of the same ids.
+// session is the id of a session that each world has, with the same ids of blocks.
 const session transcript.SessionID = "s-shared"
 
-// notes is an artifact that each world has.
+// notes is the id of an artifact that each world has.
 const notes store.ArtifactID = "notes"
 
 func (w *world) messages() []json.RawMessage {
@@ -144,7 +144,7 @@ func (w *world) fill(t *testing.T) {
 	}
 }
 
-// jobs are the methods of an engine that work in a scope, by name.
+// jobs returns the names of the methods of an engine that have a scope as an argument.
 func jobs() []string {
 	var names []string
 	for m := range reflect.TypeFor[*carrel.Engine]().Methods() {
@@ -155,7 +155,7 @@ func jobs() []string {
 	return names
 }
 
-// A prober makes up requests.
+// A prober makes random requests.
 type prober struct {
 	rng   *rand.Rand
 	words []string
@@ -165,7 +165,7 @@ type prober struct {
 
 func pick[T any](p *prober, from []T) T { return from[p.rng.IntN(len(from))] }
 
-// arguments returns arguments for a job, but for the context and the scope.
+// arguments returns random arguments for a job, without the context and the scope.
 func (p *prober) arguments(job string) []reflect.Value {
 	m, _ := reflect.TypeFor[*carrel.Engine]().MethodByName(job)
 	var args []reflect.Value
@@ -186,7 +186,7 @@ func (p *prober) arguments(job string) []reflect.Value {
 	return args
 }
 
-// fields fills in a request: some of its fields always, others now and then.
+// fields fills in a request with random values: some fields mostly, others sometimes.
 func (p *prober) fields(v reflect.Value) {
 	for f, field := range v.Fields() {
 		if f.Anonymous && field.Kind() == reflect.Struct {
@@ -209,12 +209,12 @@ func (p *prober) fields(v reflect.Value) {
 	}
 }
 
-// set gives a value something that may make sense where it stands.
+// set sets v, the value of the field name, to a random value that may be valid there.
 func (p *prober) set(v reflect.Value, name string) {
 	if !v.CanSet() {
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // the others are of no use
+	switch v.Kind() { //nolint:exhaustive // other kinds keep their zero value
 	case reflect.String:
 		v.SetString(p.text(v.Type(), name))
 	case reflect.Bool:
@@ -277,7 +277,7 @@ func (p *prober) text(kind reflect.Type, name string) string {
 	return ""
 }
 
-// do does a job in a scope and returns what came of it.
+// do calls a job in a scope and returns its results and its error.
 func (w *world) do(ctx context.Context, job string, in governance.Scope, args []reflect.Value) (results []reflect.Value, err error) {
 	all := append([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(in)}, args...)
 	out := reflect.ValueOf(w.Engine).MethodByName(job).Call(all)
@@ -287,7 +287,7 @@ func (w *world) do(ctx context.Context, job string, in governance.Scope, args []
 
 // holds reports whether a text is anywhere in a value.
 func holds(v reflect.Value, text string, depth int) bool {
-	switch v.Kind() { //nolint:exhaustive // the others have no text
+	switch v.Kind() { //nolint:exhaustive // other kinds have no text
 	case reflect.String:
 		return strings.Contains(v.String(), text)
 	case reflect.Pointer, reflect.Interface:
@@ -317,16 +317,15 @@ func holds(v reflect.Value, text string, depth int) bool {
 	return false
 }
 
-// has reports whether a text is in what came of a job.
+// has reports whether a text is in the results or the error of a job.
 func has(text string, results []reflect.Value, err error) bool {
 	return err != nil && strings.Contains(err.Error(), text) ||
 		slices.ContainsFunc(results, func(v reflect.Value) bool { return holds(v, text, 12) })
 }
 
-// Two worlds share a store and everything that an engine keeps in memory, and have
-// sessions, blocks and artifacts of the same names. Whatever somebody asks, in either
-// scope, nothing of the other world is in the answer, and a scope that is not theirs
-// is as one that does not exist.
+// Two worlds share a store and the caches of an engine, and have sessions, blocks and artifacts
+// with the same ids. No random request in either scope returns a text of the other world, and a
+// request in the scope of another world gets the same answer as one in a scope that does not exist.
 func TestTwoWorlds(t *testing.T) {
 	s := memory.New()
 	shared, err := carrel.New(s, &carrel.Options{
@@ -350,18 +349,18 @@ func TestTwoWorlds(t *testing.T) {
 		args := p.arguments(job)
 		turn := i % 40
 		if job == "Purge" || job == "Remove" || job == "Refute" {
-			turn = -1 // who does so in a world of their own has little to tell afterwards
+			turn = -1 // in the own world it would erase the records that the test looks for
 		}
 		switch turn {
-		case 0: // they work, so that there is something of theirs in memory
+		case 0: // a request of the other world in its own scope, which fills the caches
 			if out, err := theirs.do(ctx, job, theirs.scope, args); has(ours.canary, out, err) {
-				t.Fatalf("%s: ours is told to them", job)
+				t.Fatalf("%s: the other world got a text of ours", job)
 			} else if has(theirs.canary, out, err) {
 				sung[job]++
 			}
 		case 1:
 			if out, err := ours.do(ctx, job, ours.scope, args); has(theirs.canary, out, err) {
-				t.Fatalf("%s: theirs is in what is ours: %v", job, err)
+				t.Fatalf("%s: our world got a text of the other one: %v", job, err)
 			} else if has(ours.canary, out, err) {
 				sung[job]++
 			}
@@ -369,10 +368,10 @@ func TestTwoWorlds(t *testing.T) {
 			out, err := ours.do(ctx, job, theirs.scope, args)
 			_, none := ours.do(ctx, job, ghost, args)
 			if has(theirs.canary, out, err) {
-				t.Fatalf("%s: theirs is told: %v", job, err)
+				t.Fatalf("%s: a request in their scope returns their text: %v", job, err)
 			}
 			if got, want := told(err, theirs.scope), told(none, ghost); got != want {
-				t.Fatalf("%s tells a scope of theirs from one that is not:\n%s\n%s", job, got, want)
+				t.Fatalf("%s answers otherwise in a scope of theirs than in a missing one:\n%s\n%s", job, got, want)
 			}
 			if errors.Is(err, governance.ErrDenied) {
 				denied[job]++
@@ -380,19 +379,19 @@ func TestTwoWorlds(t *testing.T) {
 		}
 	}
 	for _, job := range names {
-		if denied[job] == 0 && job != "Repair" { // which asks no store
-			t.Errorf("no probe of %s has reached the guard", job)
+		if denied[job] == 0 && job != "Repair" { // Repair does not use the store
+			t.Errorf("no request of %s has reached the guard", job)
 		}
 	}
 	if len(sung) < 12 {
-		t.Errorf("only %d jobs, %v, have told anything: the probes prove little", len(sung), slices.Sorted(maps.Keys(sung)))
+		t.Errorf("only %d jobs, %v, have returned a text of their own world: the requests prove little", len(sung), slices.Sorted(maps.Keys(sung)))
 	}
 	for _, problem := range intact(t, theirs, s) {
 		t.Error(problem)
 	}
 }
 
-// told returns an error without the name of the scope.
+// told returns the text of an error with the name of the scope replaced.
 func told(err error, scope governance.Scope) string {
 	if err == nil {
 		return "nothing"
@@ -400,8 +399,8 @@ func told(err error, scope governance.Scope) string {
 	return strings.ReplaceAll(err.Error(), string(scope), "SCOPE")
 }
 
-// intact returns what somebody else has written into a world, and whether a scope has
-// come into being that nobody may write to.
+// intact returns the log entries of a world by other actors, and a problem if the scope ghost/web,
+// to which no grant allows writing, has records.
 func intact(t *testing.T, w *world, s store.Store) (problems []string) {
 	t.Helper()
 	entries, err := carrel.Items(w.Log(t.Context(), w.scope, &carrel.LogRequest{}))
@@ -410,7 +409,7 @@ func intact(t *testing.T, w *world, s store.Store) (problems []string) {
 	}
 	for i := range entries {
 		if entries[i].Actor != governance.Actor("who-"+w.canary) {
-			problems = append(problems, fmt.Sprintf("%s has written into their log", entries[i].Actor))
+			problems = append(problems, fmt.Sprintf("the log of the other world has an entry of %s", entries[i].Actor))
 		}
 	}
 	empty, err := storetest.Fingerprint(t.Context(), memory.New(), "ghost/web")
@@ -418,12 +417,12 @@ func intact(t *testing.T, w *world, s store.Store) (problems []string) {
 		t.Fatal(err)
 	}
 	if got, err := storetest.Fingerprint(t.Context(), s, "ghost/web"); err != nil || !got.Equal(empty) {
-		problems = append(problems, fmt.Sprintf("something is in a scope that nobody may write to (%v)", err))
+		problems = append(problems, fmt.Sprintf("scope ghost/web has records (%v)", err))
 	}
 	return problems
 }
 
-// Without the guard the same probes find a canary: they would notice.
+// A control for TestTwoWorlds: without the guard, random requests return the canary.
 func TestTwoWorldsBites(t *testing.T) {
 	s := memory.New()
 	shared, err := carrel.New(s, &carrel.Options{Counter: quarter{}, Now: clock, Strategy: carrel.StrategyImportance})
@@ -440,7 +439,7 @@ func TestTwoWorldsBites(t *testing.T) {
 			told = told || has(theirs.canary, out, err)
 		}
 		if !told {
-			t.Errorf("without a guard %s tells nothing", job)
+			t.Errorf("without a guard, %s does not return the canary", job)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	return version, nil
 }
 
-// admitUpdate reports why an update cannot be made. It changes nothing.
+// admitUpdate returns an error if an update cannot be made. It changes nothing.
 func (sp *space) admitUpdate(u *store.Update) error {
 	for i := range u.Artifacts {
 		if a := &u.Artifacts[i]; a.At != sp.versionOf(a.ID) {
@@ -70,7 +70,7 @@ func (sp *space) admitUpdate(u *store.Update) error {
 	}
 	if m := u.Manifest; m != nil {
 		if sp.manifest(m.ID) != nil {
-			return fmt.Errorf("manifest %s is there already", m.ID)
+			return fmt.Errorf("manifest %s already exists", m.ID)
 		}
 		for _, id := range m.Uses {
 			if err := there("manifest "+m.ID, id); err != nil {
@@ -84,7 +84,8 @@ func (sp *space) admitUpdate(u *store.Update) error {
 	return nil
 }
 
-// update makes an update that was admitted.
+// update makes an update that admitUpdate has accepted, and returns the new
+// version.
 func (sp *space) update(u *store.Update) store.Version {
 	version := sp.version() + 1
 	sp.writeText(u.Cells, u.Edges)
@@ -135,7 +136,7 @@ func (sp *space) update(u *store.Update) store.Version {
 // version returns the version of the scope.
 func (sp *space) version() store.Version { return store.Version(len(sp.log)) }
 
-// versionOf returns the version of an artifact, or 0 if there is none.
+// versionOf returns the version of an artifact, or 0 if it does not exist.
 func (sp *space) versionOf(id store.ArtifactID) store.Version {
 	if place, ok := sp.places[id]; ok {
 		return sp.artifacts[place].Version
@@ -194,10 +195,10 @@ func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pi
 	return picked, err
 }
 
-// Hits implements [store.Artifacts]. A word that n artifacts have counts 1/n.
+// Hits implements [store.Artifacts].
 func (s *database) Hits(ctx context.Context, scope governance.Scope, terms []string, limit int) (hits []int64, err error) {
 	err = s.look(ctx, scope, func(sp *space) {
-		// The function cannot fail, and so neither can what calls it.
+		// FindHits fails only if its function fails, and this one does not.
 		hits, _ = store.FindHits(terms, limit, int64(len(sp.artifacts)), func(words []string, after int64, most int) (places []int64, err error) {
 			for place := int64(len(sp.artifacts)); place > after && len(places) < most; place-- {
 				has := sp.words[place]
@@ -262,7 +263,7 @@ func (s *database) Log(ctx context.Context, scope governance.Scope, after store.
 	})
 }
 
-// look calls f with what is in a scope and the lock held.
+// look calls f with the records of a scope while it holds the lock.
 func (s *database) look(ctx context.Context, scope governance.Scope, f func(*space)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -273,7 +274,8 @@ func (s *database) look(ctx context.Context, scope governance.Scope, f func(*spa
 	return nil
 }
 
-// list yields what of a scope f returns when the iteration begins.
+// list yields the values that f returns for a scope. It calls f when the
+// iteration begins.
 func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(*space) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A rewriteKey is what a session has one rewrite for.
+// A rewriteKey identifies a rewrite within its session.
 type rewriteKey struct {
 	kind  store.RewriteKind
 	chain digest.Digest
@@ -52,18 +52,18 @@ func (s *database) Record(ctx context.Context, scope governance.Scope, calls []s
 	return nil
 }
 
-// admitCall reports why a call cannot be recorded. It changes nothing.
+// admitCall returns an error if a call cannot be recorded. It changes nothing.
 func (sp *space) admitCall(c *store.Call) error {
 	at, there := sp.callAt[c.ID]
 	switch {
 	case c.State == store.CallIntent && there:
-		return fmt.Errorf("it was begun already: %w", store.ErrConflict)
+		return fmt.Errorf("the id already exists: %w", store.ErrConflict)
 	case c.State == store.CallIntent:
 		return nil
 	case !there:
 		return store.ErrNotFound
 	case !c.Ends(sp.calls[at].State):
-		return fmt.Errorf("it is %s already: %w", sp.calls[at].State, store.ErrConflict)
+		return fmt.Errorf("it has already ended as %s: %w", sp.calls[at].State, store.ErrConflict)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (s *database) AddCredential(ctx context.Context, t *store.Credential) error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.issued[t.ID] != nil {
-		return fmt.Errorf("credential %s: it is there already: %w", t.ID, store.ErrConflict)
+		return fmt.Errorf("credential %s: the id already exists: %w", t.ID, store.ErrConflict)
 	}
 	s.issued[t.ID] = copyCredential(t)
 	return nil
@@ -63,7 +63,7 @@ func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time
 		return err
 	}
 	if at.IsZero() {
-		return fmt.Errorf("credential %s: it cannot be revoked from never on", id)
+		return fmt.Errorf("credential %s: the time of its revocation is zero", id)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,13 +1,12 @@
-// Package memory is a [store.Database] in memory: the reference against which
-// other drivers are held, and a store for tests.
+// Package memory is a [store.Database] in memory. It is the reference
+// implementation with which tests compare other drivers, and a store for tests.
 //
-// It says what the contract of package store means in the plainest way: one
-// lock, ordinary maps, everything copied on its way in and on its way out.
-// Nothing outlives the process, so durable means no more here than applied,
-// and a store in memory has no backup. Results depend on what was applied and never
-// on the order of a map.
+// It implements the contract of package store in the simplest way: one lock,
+// ordinary maps, and copies of all values that go in or come out. Its content
+// ends with the process, so its writes are not durable, and Backup is not
+// supported. Results never depend on the order of a map.
 //
-// Errors are those of package store. It is safe for concurrent use.
+// Errors are those of package store. A store is safe for concurrent use.
 package memory
 
 import (
@@ -30,11 +29,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A database keeps everything in memory.
+// A database is a store in memory.
 type database struct {
 	mu     sync.RWMutex
 	scopes map[governance.Scope]*space
-	issued map[string]*store.Credential
+	issued map[string]*store.Credential // by id
 
 	requests map[requestKey]*store.Request
 }
@@ -44,34 +43,34 @@ func New() store.Database {
 	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential), requests: make(map[requestKey]*store.Request)}
 }
 
-// A space is all that is in a scope.
+// A space has all records of a scope.
 type space struct {
 	sessions map[transcript.SessionID]*session
 	cells    map[store.CellID]*cell
 	edges    map[store.Edge]bool
 	entries  map[string]bool // ids of the entries of journals and of the log
 
-	artifacts []store.Artifact // by Seq, the first is 1
-	places    map[store.ArtifactID]int
-	words     map[int64]map[string]bool // what each artifact is findable by, by Seq
+	artifacts []store.Artifact          // the artifact with Seq n is at index n-1
+	places    map[store.ArtifactID]int  // indexes in artifacts
+	words     map[int64]map[string]bool // words of the index entry of each artifact, by Seq
 	manifests []*store.Manifest         // oldest first
 	log       []store.Entry             // one for each version
-	numbers   int64                     // the last of a findable block
+	numbers   int64                     // last number of a block in the index
 
-	calls  []store.Call   // in the order in which they were begun
-	callAt map[string]int // index of each, by id
+	calls  []store.Call   // the call with Seq n is at index n-1
+	callAt map[string]int // indexes in calls, by id
 }
 
-// A findable block has a number and words.
+// A findable is the index entry of a block, with its number.
 type findable struct {
 	number int64
-	words  map[string]uint32 // how often it has each
+	words  map[string]uint32 // frequency of each word
 }
 
-// A cell is never changed, only replaced.
+// A cell is a stored cell. It is never changed, only replaced.
 type cell struct {
 	store.Cell
-	gone bool // was purged
+	gone bool // whether it was purged
 }
 
 type session struct {
@@ -81,12 +80,12 @@ type session struct {
 	found      map[transcript.BlockID]findable
 	journal    []store.Entry
 	statements []string
-	brought    []store.CellID // by its changes
+	brought    []store.CellID // cells that its changes added
 	rewrites   map[rewriteKey]store.Rewrite
 }
 
-// space returns what is in a scope. An empty one stands for all that are not
-// there. It is called with the lock held.
+// space returns the records of a scope. For a scope without records it returns a
+// new empty space, which is not in s.scopes. The caller holds the lock.
 func (s *database) space(scope governance.Scope) *space {
 	if sp := s.scopes[scope]; sp != nil {
 		return sp
@@ -130,17 +129,18 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	return at + 1, nil
 }
 
-// admitText reports why cells, edges and an entry cannot be added. It changes
-// nothing, and returns a function that reports which cells would not be there.
+// admitText returns an error if cells, edges or an entry cannot be added. It
+// changes nothing. known returns ErrNotFound for the first of ids that is
+// neither stored nor among cells; what names the record that refers to ids.
 func (sp *space) admitText(cells []store.Cell, edges []store.Edge, entry string) (known func(what string, ids ...store.CellID) error, err error) {
 	if sp.entries[entry] {
-		return nil, fmt.Errorf("entry %s is there already", entry)
+		return nil, fmt.Errorf("entry %s already exists", entry)
 	}
 	added := make(map[store.CellID]bool, len(cells))
 	for i := range cells {
 		id := cells[i].ID
 		if sp.cells[id] != nil {
-			return nil, fmt.Errorf("cell %s is there already", id)
+			return nil, fmt.Errorf("cell %s already exists", id)
 		}
 		added[id] = true
 	}
@@ -158,14 +158,14 @@ func (sp *space) admitText(cells []store.Cell, edges []store.Edge, entry string)
 			return nil, err
 		}
 		if sp.edges[e] || seen[e] {
-			return nil, fmt.Errorf("edge from %s to %s is there already", e.Derived, e.Source)
+			return nil, fmt.Errorf("edge from %s to %s already exists", e.Derived, e.Source)
 		}
 		seen[e] = true
 	}
 	return known, nil
 }
 
-// writeText adds what was admitted.
+// writeText adds cells and edges that admitText has accepted.
 func (sp *space) writeText(cells []store.Cell, edges []store.Edge) {
 	for i := range cells {
 		sp.cells[cells[i].ID] = &cell{Cell: *copyCell(&cells[i])}
@@ -175,7 +175,8 @@ func (sp *space) writeText(cells []store.Cell, edges []store.Edge) {
 	}
 }
 
-// admit reports why a change cannot be made. It changes nothing.
+// admit returns an error if a change of session old cannot be made. It changes
+// nothing.
 func (sp *space) admit(old *session, c *store.Change) error {
 	known, err := sp.admitText(c.Cells, c.Edges, c.Entry.ID)
 	if err != nil {
@@ -190,7 +191,7 @@ func (sp *space) admit(old *session, c *store.Change) error {
 		}
 	}
 	if c.ItemsFrom > len(old.items) && c.Items != nil {
-		return fmt.Errorf("items from %d on: there are %d", c.ItemsFrom, len(old.items))
+		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", c.ItemsFrom, len(old.items))
 	}
 	if err := known("items", c.Items...); err != nil {
 		return err
@@ -219,7 +220,7 @@ func (sp *space) admit(old *session, c *store.Change) error {
 	return uniqueTurns(blocks)
 }
 
-// uniqueTurns reports whether two visible blocks have the same turn.
+// uniqueTurns returns an error if two visible blocks have the same turn.
 func uniqueTurns(blocks map[transcript.BlockID]*store.Block) error {
 	owner := make(map[int]transcript.BlockID, len(blocks))
 	for _, b := range slices.SortedFunc(maps.Values(blocks), byTurn) {
@@ -234,7 +235,7 @@ func uniqueTurns(blocks map[transcript.BlockID]*store.Block) error {
 	return nil
 }
 
-// write makes a change that was admitted.
+// write makes a change that admit has accepted.
 func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	revision := old.head.Revision + 1
 	sp.writeText(c.Cells, c.Edges)
@@ -325,7 +326,7 @@ func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []stor
 		cells := make([]*cell, len(ids))
 		err := s.look(ctx, scope, func(sp *space) {
 			for i, id := range ids {
-				cells[i] = sp.cells[id] // a cell never changes: to copy it can wait
+				cells[i] = sp.cells[id] // a cell never changes, so it can be copied later
 			}
 		})
 		if err != nil {
@@ -479,7 +480,7 @@ func (s *database) Numbered(ctx context.Context, scope governance.Scope, numbers
 	return refs, err
 }
 
-// wordsOf returns the words of a text.
+// wordsOf returns the set of the words of text.
 func wordsOf(text string) map[string]bool {
 	words := make(map[string]bool)
 	for w := range store.Words(text) {
@@ -568,7 +569,8 @@ func (s *database) Ready(ctx context.Context) error { return ctx.Err() }
 // Close implements [store.Admin]. It does nothing.
 func (s *database) Close() error { return nil }
 
-// read calls f with a session and the lock held.
+// read calls f with a session while it holds the lock. It returns ErrNotFound if
+// the session does not exist.
 func (s *database) read(ctx context.Context, scope governance.Scope, id transcript.SessionID, f func(*session)) error {
 	var found error
 	err := s.look(ctx, scope, func(sp *space) {
@@ -581,7 +583,8 @@ func (s *database) read(ctx context.Context, scope governance.Scope, id transcri
 	return cmp.Or(err, found)
 }
 
-// snapshot yields what of a session f returns when the iteration begins.
+// snapshot yields the values that f returns for a session. It calls f when the
+// iteration begins.
 func snapshot[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, f func(*session) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
@@ -633,5 +636,5 @@ func copyEntry(e *store.Entry) *store.Entry {
 	return &d
 }
 
-// wholeMillis returns a time as stores keep it.
+// wholeMillis returns t in UTC, truncated to whole milliseconds.
 func wholeMillis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

@@ -14,7 +14,7 @@ func TestStore(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	storetest.RunRequests(t, func(*testing.T) func() storetest.SharedStore {
-		s := memory.New().(storetest.SharedStore) //nolint:forcetypeassert // it is one, or the test fails
+		s := memory.New().(storetest.SharedStore) //nolint:forcetypeassert // a panic fails the test
 		return func() storetest.SharedStore { return s }
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The driver has the role, although no other process sees its store: it is the reference.
+// The driver has this role as the reference, although no other process shares its store.
 var _ store.Requests = (*database)(nil)
 
 type requestKey struct {
@@ -18,8 +18,8 @@ type requestKey struct {
 	key   string
 }
 
-// claim returns the request that a write is made for, or nil, and an error if another attempt
-// has recorded it. It is called with the lock held.
+// claim returns the request in ctx that is of the scope, or nil. It fails with ErrRepeated if another
+// attempt has recorded the request. The caller holds the lock.
 func (s *database) claim(ctx context.Context, scope governance.Scope) (*store.Request, error) {
 	r := store.RequestFrom(ctx, scope)
 	if r == nil {
@@ -31,7 +31,8 @@ func (s *database) claim(ctx context.Context, scope governance.Scope) (*store.Re
 	return r, nil
 }
 
-// record records a request, or nil, unless it is recorded. It is called with the lock held.
+// record stores r, unless the request is already recorded, and returns the recorded request. If r is
+// nil it does nothing. The caller holds the lock.
 func (s *database) record(r *store.Request) *store.Request {
 	if r == nil {
 		return nil
