@@ -19,7 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// artifactChecks are about artifacts, the ledger, and what becomes of cells.
+// artifactChecks are the checks of artifacts, the ledger, and purges and derivation of cells.
 var artifactChecks = []check{
 	{"the first update makes version 1 and the next one more", versionsCountUpdates},
 	{"what was updated is read back field by field", readsBackUpdates},
@@ -135,7 +135,7 @@ func artifactsAreReplaced(t *testing.T, s store.Store) {
 	w.Class, w.Status, w.Pinned, w.Content, w.About = provenance.Verified, store.StatusRefuted, true, "new", "xa2-about"
 	w.Bytes, w.Tokens, w.Encoding, w.Source, w.Address = 7, 8, "cl100k", "url", "elsewhere"
 	w.Created, w.Updated, w.Expires, w.Gate = epoch.Add(1e9), epoch.Add(2e9), epoch.Add(3e9), []byte(`[]`)
-	w.Seq = 77 // is the store's
+	w.Seq = 77 // ignored: the store sets it
 	before := contents(t, s, scope).Artifacts
 	version := update(t, s, scope, u)
 	want := w.Artifact
@@ -235,8 +235,8 @@ func otherArtifactsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// badUpdates lists updates of a scope that has [fullUpdate] of prefix "x", each
-// sound but for one part.
+// badUpdates lists updates of a scope with fullUpdate("x"), each with one invalid part. notFound says
+// whether Update must fail with ErrNotFound.
 var badUpdates = []struct {
 	name     string
 	notFound bool
@@ -486,7 +486,7 @@ func manifestHasOutcomes(t *testing.T, s store.Store) {
 	want.Version = version
 	for i, made := range []*store.ContextOutcome{
 		u.Outcome,
-		{Manifest: "xm1", Actor: governance.ActorUser, Time: epoch.Add(-time.Hour)}, // the order is not of time
+		{Manifest: "xm1", Actor: governance.ActorUser, Time: epoch.Add(-time.Hour)}, // the order must not depend on times
 		{Manifest: "xm1", Actor: governance.ActorUser, Time: epoch, Data: []byte(`null`)},
 	} {
 		if i > 0 {
@@ -511,7 +511,7 @@ func manifestHasOutcomes(t *testing.T, s store.Store) {
 func manifestsOrder(t *testing.T, s store.Store) {
 	for i, session := range []transcript.SessionID{"s", "", "t", "s"} {
 		u := fullUpdate(numbered("x", i))
-		u.Manifest.Session, u.Manifest.Created = session, epoch.Add(-time.Duration(i)*time.Hour) // the order is not of time
+		u.Manifest.Session, u.Manifest.Created = session, epoch.Add(-time.Duration(i)*time.Hour) // the order must not depend on times
 		update(t, s, scope, u)
 	}
 	for session, want := range map[transcript.SessionID]string{
@@ -555,7 +555,7 @@ func users(t *testing.T, s store.Store) {
 func logAfter(t *testing.T, s store.Store) {
 	for i := range 4 {
 		u := newUpdate(numbered("up", i+1))
-		u.Entry.Time = epoch.Add(-time.Duration(i) * time.Hour) // the order is not of time
+		u.Entry.Time = epoch.Add(-time.Duration(i) * time.Hour) // the order must not depend on times
 		update(t, s, scope, u)
 	}
 	for after, want := range map[store.Version]string{
@@ -651,11 +651,11 @@ func derived(t *testing.T, s store.Store) {
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
 		u.Cells = append(u.Cells, newCell(store.CellID(id), store.CellText, id))
 	}
-	for _, e := range []string{"ba", "ca", "db", "dc", "ed", "ae", "fb"} { // with a circle: a, b, d, e, a
+	for _, e := range []string{"ba", "ca", "db", "dc", "ed", "ae", "fb"} { // with a cycle: a, b, d, e, a
 		u.Edges = append(u.Edges, store.Edge{Derived: store.CellID(e[:1]), Source: store.CellID(e[1:]), Rel: "r"})
 	}
 	u.Edges = append(u.Edges, store.Edge{Derived: "b", Source: "a", Rel: "another"})
-	const chain = 200 // more than a likely batch, in width and in depth
+	const chain = 200 // larger than a likely batch size, in width and in depth
 	for i := range chain {
 		u.Cells = append(u.Cells, newCell(store.CellID(numbered("w", i)), store.CellText, ""), newCell(store.CellID(numbered("x", i)), store.CellText, ""))
 		u.Edges = append(u.Edges, store.Edge{Derived: store.CellID(numbered("w", i)), Source: "f", Rel: "r"})
@@ -732,7 +732,7 @@ func anyStringNamesAnArtifact(t *testing.T, s store.Store) {
 }
 
 func artifactScopesAreIsolated(t *testing.T, s store.Store) {
-	const other governance.Scope = "test/suit" // a prefix of scope, and no parent
+	const other governance.Scope = "test/suit" // a prefix of scope, but not its parent
 	update(t, s, scope, fullUpdate("x"))
 	mine := contents(t, s, scope)
 	all := reads(s)
@@ -773,7 +773,7 @@ func artifactScopesAreIsolated(t *testing.T, s store.Store) {
 		}
 	}
 
-	// The same ids may all be taken again, with other bytes behind them.
+	// All ids are free in another scope, for other content.
 	again := fullUpdate("x")
 	again.Cells[0] = newCell("xa1-text", store.CellText, "another one")
 	again.Index = nil
@@ -813,7 +813,7 @@ func artifactIteratorsSeeASnapshot(t *testing.T, s store.Store) {
 	}, "xa1 xa2 false ya1 ya2")
 	yields(t, "Manifests", during(s.Manifests(t.Context(), scope, ""), write), func(m *store.Manifest) string { return m.ID }, "z0001m1 ym1 xm1")
 	yields(t, "Log", during(s.Log(t.Context(), scope, 0), write), entryID, "xup1 yup1 z0001up1 up0001 z0002up1 up0002")
-	// Until it begins, an iteration has seen nothing.
+	// An iteration reads nothing before it begins.
 	late := s.Artifacts(t.Context(), scope, 0)
 	write()
 	for range 2 {
@@ -824,7 +824,7 @@ func artifactIteratorsSeeASnapshot(t *testing.T, s store.Store) {
 func artifactIteratorsStopEarly(t *testing.T, s store.Store) {
 	update(t, s, scope, fullUpdate("x"))
 	update(t, s, scope, fullUpdate("y"))
-	for range 20 { // more often than a store has connections
+	for range 20 { // more than a store has connections
 		stopEarly(t, s.Artifacts(t.Context(), scope, 0))
 		stopEarly(t, s.Artifacts(t.Context(), scope, 1))
 		stopEarly(t, s.Manifests(t.Context(), scope, ""))

@@ -15,7 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// callChecks are the promises about calls and rewrites.
+// callChecks are the checks of calls and rewrites.
 var callChecks = []check{
 	{"a call is read back field by field, when it has begun and when it has ended", callReadsBack},
 	{"a call begins once and ends once, and an outcome that is unknown may become known", callEndsOnce},
@@ -32,7 +32,7 @@ var callChecks = []check{
 	{"Erase takes out the rewrites of one session", rewritesAreErased},
 }
 
-// begun returns a call that begins so many minutes after the epoch.
+// begun returns the intent of a call that begins the given minutes after the epoch.
 func begun(id string, session transcript.SessionID, minutes int) store.Call {
 	return store.Call{
 		ID: id, Session: session, State: store.CallIntent, Begun: epoch.Add(time.Duration(minutes) * time.Minute),
@@ -40,7 +40,7 @@ func begun(id string, session transcript.SessionID, minutes int) store.Call {
 	}
 }
 
-// ended returns how a call ends an hour after the epoch.
+// ended returns the end of a call, an hour after the epoch.
 func ended(id string, state store.CallState) store.Call {
 	return store.Call{ID: id, State: state, Ended: epoch.Add(time.Hour), Outcome: []byte(`{"status": 200 }`)}
 }
@@ -60,12 +60,12 @@ func callReadsBack(t *testing.T, s store.Store) {
 	first.Begun = first.Begun.Add(900 * time.Microsecond).In(time.FixedZone("", 3600))
 	bare := store.Call{ID: "call_2", State: store.CallIntent, Begun: epoch}
 	record(t, s, scope, first, bare)
-	first.Begun = epoch // in UTC and whole milliseconds
+	first.Begun = epoch // the store returns UTC and whole milliseconds
 	first.Seq, bare.Seq = 1, 2
 	equal(t, "calls that have begun", contents(t, s, scope).Calls, []store.Call{bare, first})
 
 	end := ended("call_1", store.CallFailed)
-	end.Session, end.Begun, end.Intent = "another", epoch.Add(time.Minute), []byte(`"other"`) // which is not taken
+	end.Session, end.Begun, end.Intent = "another", epoch.Add(time.Minute), []byte(`"other"`) // Record ignores these
 	end.Ended = end.Ended.Add(900 * time.Microsecond)
 	record(t, s, scope, end, store.Call{ID: "call_2", State: store.CallUnknown, Ended: epoch})
 	first.State, first.Ended, first.Outcome = store.CallFailed, epoch.Add(time.Hour), end.Outcome
@@ -123,7 +123,7 @@ func recordIsWhole(t *testing.T, s store.Store) {
 
 func callsInOrder(t *testing.T, s store.Store) {
 	record(t, s, scope, begun("a", "s", 0), begun("b", "", 30))
-	record(t, s, scope, begun("c", "t", 20)) // the clock went back
+	record(t, s, scope, begun("c", "t", 20)) // an earlier time than that of the call before
 	record(t, s, scope, begun("d", "s", 10))
 	record(t, s, scope, begun("e", "t", 40), ended("d", store.CallDone), ended("a", store.CallUnknown))
 	at := func(minutes int) time.Time { return epoch.Add(time.Duration(minutes) * time.Minute) }
@@ -181,7 +181,7 @@ func callsOutliveSessions(t *testing.T, s store.Store) {
 	}
 }
 
-// purge erases a session of fullChange("x") and all cells that it brought.
+// purge erases a session of fullChange("x") and purges all cells that it has added.
 func purge(t *testing.T, s store.Store, id transcript.SessionID) {
 	t.Helper()
 	cells, err := s.Brought(t.Context(), scope, id)
@@ -207,7 +207,7 @@ func callsAreIsolated(t *testing.T, s store.Store) {
 	if scopes, err := s.Scopes(t.Context()); err != nil || !slices.Equal(scopes, []governance.Scope{scope}) {
 		t.Errorf("Scopes = %q, %v; want that of the call", scopes, err)
 	}
-	record(t, s, other, begun("call_1", "s", 0)) // the name may be taken again
+	record(t, s, other, begun("call_1", "s", 0)) // the id is free in another scope
 	record(t, s, other, ended("call_1", store.CallDone))
 	equal(t, "contents of the first scope", contents(t, s, scope), mine)
 }
@@ -270,7 +270,7 @@ func callsSeeASnapshot(t *testing.T, s store.Store) {
 	}
 	counts(t, "Calls", during(s.Calls(t.Context(), scope, store.CallFilter{}), write), 2)
 	counts(t, "Calls of a session", during(s.Calls(t.Context(), scope, store.CallFilter{Session: "s"}), write), 3)
-	for range 20 { // more often than a store has connections
+	for range 20 { // more than a store has connections
 		stopEarly(t, s.Calls(t.Context(), scope, store.CallFilter{}))
 		stopEarly(t, s.Calls(t.Context(), scope, store.CallFilter{Open: true}))
 	}
@@ -309,8 +309,8 @@ func callContextDone(t *testing.T, s store.Store) {
 	yields(t, "calls afterwards", s.Calls(t.Context(), scope, store.CallFilter{}), callID, "")
 }
 
-// rewriting returns a change to a session of fullChange("x") that brings rewrites, each
-// with a cell of its own.
+// rewriting returns a change to a session of fullChange("x") that adds rewrites, each with a cell of
+// its own.
 func rewriting(entry string, rewrites ...store.Rewrite) *store.Change {
 	c := retire("x", entry, "")
 	for i, r := range rewrites {
@@ -338,7 +338,7 @@ func rewritesAreReplaced(t *testing.T, s store.Store) {
 	yields(t, "Rewrites", s.Rewrites(t.Context(), scope, "s"), name, "xsent one0003 one0002 one0001 one0000")
 	apply(t, s, scope, "s", 2, rewriting("two",
 		store.Rewrite{Chain: high, Kind: store.RewriteHead, Epoch: 3, Messages: 7},
-		store.Rewrite{Chain: chain("x"), Kind: store.RewriteHead, Epoch: 4, Messages: 9}, // in place of the first
+		store.Rewrite{Chain: chain("x"), Kind: store.RewriteHead, Epoch: 4, Messages: 9}, // replaces the rewrite of fullChange
 	))
 	yields(t, "Rewrites", s.Rewrites(t.Context(), scope, "s"), name, "one0003 one0001 one0000 two0000 two0001")
 	apply(t, s, scope, "t", 0, fullChange("y"))

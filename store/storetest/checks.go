@@ -23,7 +23,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// checks names each promise in the words of the contract it comes from.
+// checks are the checks of sessions, cells, journals and searches, each named after a sentence of the
+// contract.
 var checks = []check{
 	{"the first revision is 1 and the next one more", firstRevisionIs1},
 	{"what was applied is read back field by field", readsBackEveryField},
@@ -124,8 +125,8 @@ func applyRefusesOtherRevisions(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 2, fullChange("x"))
 }
 
-// winners runs a write of each writer at once and returns how many of them won; the
-// others must meet a conflict.
+// winners calls write concurrently for each writer and returns the number of writes that succeed. All
+// others must fail with ErrConflict.
 func winners(t *testing.T, writers int, write func(i int) error) (won int) {
 	t.Helper()
 	errs := make(chan error, writers)
@@ -188,8 +189,8 @@ func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// bad lists changes to a session that has [fullChange] of prefix "x", each
-// sound but for one part.
+// bad lists changes to a session of fullChange("x"), each with one invalid part. notFound says whether
+// Apply must fail with ErrNotFound.
 var bad = []struct {
 	name     string
 	notFound bool
@@ -218,7 +219,7 @@ var bad = []struct {
 	{"an entry without an id", false, func(c *store.Change) { c.Entry.ID = "" }},
 }
 
-// second returns a sound change to a session that has fullChange("x").
+// second returns a valid change to a session of fullChange("x").
 func second() *store.Change {
 	c := fullChange("y")
 	for i := range c.Blocks {
@@ -325,7 +326,7 @@ func itemsAreReplaced(t *testing.T, s store.Store) {
 func itemsNilAndEmpty(t *testing.T, s store.Store) {
 	apply(t, s, scope, "s", 0, fullChange("x"))
 	leave := newChange("op2")
-	leave.ItemsFrom = 1 // without Items it says nothing
+	leave.ItemsFrom = 1 // has no effect without Items
 	apply(t, s, scope, "s", 1, leave)
 	items, err := s.Items(t.Context(), scope, "s")
 	if err != nil || len(items) != 3 {
@@ -445,7 +446,7 @@ func largeBody(t *testing.T, s store.Store) {
 
 func manyCells(t *testing.T, s store.Store) {
 	c := newChange("op1")
-	const n = 333 // no multiple of a likely batch
+	const n = 333 // not a multiple of a likely batch size
 	for i := range n {
 		id := store.CellID(numbered("c", (i*331)%n))
 		c.Cells = append(c.Cells, newCell(id, store.CellItem, string(id)))
@@ -497,7 +498,7 @@ func sources(t *testing.T, s store.Store) {
 func entriesAfter(t *testing.T, s store.Store) {
 	for i := range 4 {
 		c := newChange(numbered("op", i+1))
-		c.Entry.Time = epoch.Add(-time.Duration(i) * time.Hour) // the order is not of time
+		c.Entry.Time = epoch.Add(-time.Duration(i) * time.Hour) // the order must not depend on times
 		apply(t, s, scope, "s", store.Revision(i), c)
 	}
 	for after, want := range map[store.Revision]string{
@@ -535,9 +536,8 @@ func statementsOrder(t *testing.T, s store.Store) {
 	equal(t, "Statements", got, want)
 }
 
-// keepsTimes checks what is read of each time that was written: in UTC, of whole
-// milliseconds. The function writes one, by a number of its own, and returns all the
-// times that are read of it, by what they are.
+// keepsTimes checks that times are read back in UTC and whole milliseconds. written writes the time
+// at into the i-th record and returns all times that it reads from it, by field.
 func keepsTimes(t *testing.T, written func(i int, at time.Time) map[string]time.Time) {
 	t.Helper()
 	east := time.FixedZone("east", 5*60*60)
@@ -571,7 +571,7 @@ func times(t *testing.T, s store.Store) {
 	})
 }
 
-// oddNames are strings that a driver might take for something else.
+// oddNames are strings that a driver might escape or compare wrongly.
 var oddNames = []string{
 	"", "a", "A", " a ", "a/b", "é", "e\u0301", "日本語", "🙂", "it's", `"quoted"`, "100%_", "*", "a\x00b", "\xff", "?x=1#y",
 }
@@ -612,7 +612,7 @@ func anyStringIsAName(t *testing.T, s store.Store) {
 }
 
 func scopesAreIsolated(t *testing.T, s store.Store) {
-	const other governance.Scope = "test/suit" // a prefix of scope, and no parent
+	const other governance.Scope = "test/suit" // a prefix of scope, but not its parent
 	apply(t, s, scope, "s", 0, fullChange("x"))
 	mine := contents(t, s, scope)
 
@@ -648,7 +648,7 @@ func scopesAreIsolated(t *testing.T, s store.Store) {
 		t.Errorf("Apply that refers to a cell of another scope: %v, want ErrNotFound", err)
 	}
 
-	// The same names may all be taken again, with other bytes behind them.
+	// All ids are free in another scope, for other content.
 	c := fullChange("x")
 	c.Cells[0] = newCell("xc1", store.CellItem, "another one")
 	c.Statements = []string{"(another)"}
@@ -703,7 +703,7 @@ func find(t *testing.T, s store.Store) {
 	}
 }
 
-// indexed makes a session with a block findable by each text.
+// indexed makes a session with a block for each text, whose index entry has the words of the text.
 func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[transcript.BlockID]string) {
 	t.Helper()
 	c := newChange("op" + string(id))
@@ -716,8 +716,8 @@ func indexed(t *testing.T, s store.Store, id transcript.SessionID, texts map[tra
 	apply(t, s, scope, id, 0, c)
 }
 
-// Containing returns the blocks of a scope that have one of some words, in the order of
-// sessions and ids.
+// Containing returns the blocks of a scope that have at least one of words, ordered by session and
+// id.
 func Containing(ctx context.Context, s store.Store, scope governance.Scope, words ...string) ([]store.BlockRef, error) {
 	views, err := s.Postings(ctx, scope, words)
 	if err != nil {
@@ -740,7 +740,7 @@ func Containing(ctx context.Context, s store.Store, scope governance.Scope, word
 	return refs, err
 }
 
-// found returns the blocks that have one of some words.
+// found returns the ids of the blocks that have at least one of words, joined by spaces.
 func found(t *testing.T, s store.Store, words ...string) string {
 	t.Helper()
 	refs, err := Containing(t.Context(), s, scope, words...)
@@ -849,8 +849,8 @@ func iteratorsSeeASnapshot(t *testing.T, s store.Store) {
 		return c
 	}
 	revision := store.Revision(1)
-	// write changes the session and adds another; sizes are what an iteration
-	// that began before may see.
+	// write changes session s and adds another session. An iteration that began before must not
+	// see that.
 	write := func() {
 		apply(t, s, scope, "s", revision, next(int(revision)))
 		apply(t, s, scope, transcript.SessionID(numbered("u", int(revision))), 0, newChange(numbered("opu", int(revision))))
@@ -864,14 +864,14 @@ func iteratorsSeeASnapshot(t *testing.T, s store.Store) {
 	counts(t, "Blocks", during(s.Blocks(t.Context(), scope, "s"), write), len(before.Blocks)+3)
 	counts(t, "Entries", during(s.Entries(t.Context(), scope, "s", 0), write), 3)
 	counts(t, "Statements", during(s.Statements(t.Context(), scope, "s"), write), 8)
-	// Until it begins, an iteration has seen nothing.
+	// An iteration reads nothing before it begins.
 	late := s.Entries(t.Context(), scope, "s", 0)
 	write()
 	counts(t, "Entries, begun after 6 changes", late, 6)
 	counts(t, "Entries, begun again", late, 6)
 }
 
-// during yields what an iteration yields, and writes when that has begun.
+// during yields the values of seq, and calls write after the first.
 func during[T any](seq iter.Seq2[T, error], write func()) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		begun := false
@@ -887,7 +887,7 @@ func during[T any](seq iter.Seq2[T, error], write func()) iter.Seq2[T, error] {
 	}
 }
 
-// counts checks how much an iteration yields.
+// counts checks the number of values of an iteration.
 func counts[T any](t *testing.T, what string, seq iter.Seq2[T, error], want int) {
 	t.Helper()
 	if n, err := size(seq); n != want || err != nil {
@@ -899,7 +899,7 @@ func iteratorsStopEarly(t *testing.T, s store.Store) {
 	c := fullChange("x")
 	apply(t, s, scope, "s", 0, c)
 	apply(t, s, scope, "t", 0, fullChange("y"))
-	for range 20 { // more often than a store has connections
+	for range 20 { // more than a store has connections
 		stopEarly(t, s.Heads(t.Context(), scope))
 		stopEarly(t, s.Blocks(t.Context(), scope, "s"))
 		stopEarly(t, s.Cells(t.Context(), scope, c.Items))

@@ -14,33 +14,33 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Contents is all that can be read of a scope, with every list in the order of
-// the contract. Those of two stores are equal exactly if the stores are, as far
-// as a reader can tell.
+// Contents has all records of a scope that methods of a store return, with every
+// list in its documented order. If two stores have equal Contents, a reader cannot
+// tell the scopes apart, except by searches and Brought.
 type Contents struct {
 	Sessions  []Session
 	Version   store.Version
 	Artifacts []store.Artifact
-	Texts     []Text           // of the cells of the artifacts, and of all made from them, by their ids
+	Texts     []Text           // cells of the artifacts, and cells derived from them, by id
 	Manifests []store.Manifest // newest first
 	Log       []store.Entry
-	Calls     []store.Call // last begun first
+	Calls     []store.Call // highest Seq first
 }
 
-// A Text is a cell that artifacts refer to.
+// A Text is a cell that an artifact refers to or that is derived from one.
 type Text struct {
-	Cell  store.Cell // without Salt and Body, if it is gone
-	Gone  bool
-	Edges []store.Edge // to what it was made from
+	Cell  store.Cell   // without Salt and Body if Gone
+	Gone  bool         // whether it was purged
+	Edges []store.Edge // edges to its sources
 }
 
-// A Session is all that can be read of one session.
+// A Session has all records of a session.
 type Session struct {
 	Head       store.Head
 	Blocks     []store.Block
 	Items      []store.CellID
-	Cells      []store.Cell // of items, stubs, blocks, the head and rewrites, in this order
-	Edges      []store.Edge // of those cells, by their ids
+	Cells      []store.Cell // cells of the items, of each block with its stub, of the head and of the rewrites, in this order
+	Edges      []store.Edge // edges of those cells to their sources, by id
 	Entries    []store.Entry
 	Statements []string
 	Rewrites   []store.Rewrite
@@ -97,7 +97,7 @@ func ReadSessions(ctx context.Context, s store.Store, scope governance.Scope) ([
 	return all, nil
 }
 
-// readTexts returns the cells that artifacts refer to, and those made from them.
+// readTexts returns the cells that artifacts refer to, and those derived from them.
 func readTexts(ctx context.Context, s store.Store, scope governance.Scope, artifacts []store.Artifact) ([]Text, error) {
 	var ids []store.CellID
 	for i := range artifacts {
@@ -183,13 +183,14 @@ func ReadSession(ctx context.Context, s store.Store, scope governance.Scope, id 
 	return se, nil
 }
 
-// Diff returns how two values differ, such as two of [Contents]: nothing, if they
-// do not. An empty list is like none.
+// Diff returns the differences between two values, such as [Contents], or "" if they
+// are equal. An empty list equals nil.
 func Diff(want, got any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(sameCell))
 }
 
-// sameCell compares cells as a whole: byte by byte, cmp takes seconds.
+// sameCell reports whether two cells are equal. It avoids the comparison of bodies
+// by package cmp, which takes seconds.
 func sameCell(a, b store.Cell) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Salt == b.Salt && a.Commit == b.Commit && bytes.Equal(a.Body, b.Body)
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// RunCredentials checks the role [store.Credentials] of the drivers that have it. Each check
-// asks for handles of one empty database: open returns a function that opens another
-// each time it is called, as another process would. A driver that has no other, such
-// as one in memory, returns the same. The cleanup is registered with t.
+// RunCredentials checks the role [store.Credentials]. Each check calls open, which makes an empty
+// database, registers its cleanup with t, and returns a function that opens the database once more,
+// as another process would. A driver that cannot, such as one in memory, returns the same handle.
 func RunCredentials(t *testing.T, open func(t *testing.T) (handle func() store.Credentials)) {
 	for _, c := range credentialChecks {
 		t.Run(c.name, func(t *testing.T) {
@@ -25,7 +24,7 @@ func RunCredentials(t *testing.T, open func(t *testing.T) (handle func() store.C
 	}
 }
 
-// credentialChecks are about what is known of credentials.
+// credentialChecks are the checks of credentials.
 var credentialChecks = []struct {
 	name string
 	run  func(t *testing.T, open func() store.Credentials)
@@ -44,7 +43,7 @@ var credentialChecks = []struct {
 	{"a context that is done is an error for credentials and changes nothing", credentialContextDone},
 }
 
-// newCredential returns a credential with something in every field but Revoked.
+// newCredential returns a credential with a value in every field except Revoked.
 func newCredential(id string) *store.Credential {
 	hash := digest.Of([]byte(id))
 	return &store.Credential{
@@ -64,7 +63,7 @@ func addCredentials(t *testing.T, s store.Credentials, all ...*store.Credential)
 	}
 }
 
-// credential returns a credential that must be there.
+// credential returns a credential, or fails the test.
 func credential(t *testing.T, s store.Credentials, id string) *store.Credential {
 	t.Helper()
 	got, err := s.Credential(t.Context(), id)

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// erasureChecks are the promises about sessions that are taken out of use.
+// erasureChecks are the checks of sessions that are removed or purged.
 var erasureChecks = []check{
 	{"A session keeps the status that a change gives it, and comes back live", statusOfSession},
 	{"A status that no session has, and an erasure of what is live, are refused", statusRefused},
@@ -20,7 +20,7 @@ var erasureChecks = []check{
 	{"A session that is purged may begin again", begunAgain},
 }
 
-// retire returns a change that leaves a session as fullChange made it, but for its status.
+// retire returns a change that only sets the status of a session of fullChange(prefix).
 func retire(prefix, entry string, status store.Status) *store.Change {
 	c := newChange(prefix + entry)
 	c.Head = fullChange(prefix).Head
@@ -59,7 +59,7 @@ func statusOfSession(t *testing.T, s store.Store) {
 		statuses(status)
 	}
 	after := contents(t, s, scope)
-	for i := range after.Sessions { // but for the journal and the revision it is as it was
+	for i := range after.Sessions { // only the journal and the revision differ
 		after.Sessions[i].Entries, before.Sessions[i].Entries = nil, nil
 		after.Sessions[i].Head.Revision, before.Sessions[i].Head.Revision = 0, 0
 	}
@@ -92,7 +92,7 @@ func brought(t *testing.T, s store.Store) {
 	next := retire("x", "op2", "")
 	next.Cells = []store.Cell{newCell("xc0", store.CellItem, "in place of one"), newCell("xabout2", store.CellAbout, "{}")}
 	next.Head.About, next.ItemsFrom, next.Items = "xabout2", 0, []store.CellID{"xc0"}
-	apply(t, s, scope, "s", 1, next) // nothing refers to xabout any more
+	apply(t, s, scope, "s", 1, next) // no record refers to xabout any more
 	want := []store.CellID{"xabout", "xabout2", "xc0", "xc1", "xc2", "xsent", "xstub", "xsummary"}
 	for sc, expected := range map[governance.Scope][]store.CellID{scope: want, "test": nil, "test/other": nil} {
 		if got, err := s.Brought(t.Context(), sc, "s"); err != nil || !slices.Equal(got, expected) {
@@ -112,7 +112,7 @@ func brought(t *testing.T, s store.Store) {
 	}
 }
 
-// erasure returns the change that erases a session of fullChange.
+// erasure returns the change that erases a session of fullChange(prefix).
 func erasure(prefix string) *store.Change {
 	c := retire(prefix, "erase", store.StatusPurged)
 	c.Head.Summary, c.Erase = "", true

@@ -15,15 +15,15 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Fingerprint returns a digest of all that a scope holds, in the documented
-// orders: sessions with their blocks, journals and contracts, artifacts with
-// what was made from them, manifests, the log, and calls. Two stores, or one store at
-// two moments, have the same fingerprint if a reader cannot tell them apart.
-// What is findable by which words is not in it.
+// Fingerprint returns a digest of the contents of a scope: sessions with their
+// blocks, journals and contracts, artifacts with the cells derived from them,
+// manifests, the log, and calls, in their documented orders. Two stores, or one
+// store at two times, have the same fingerprint if a reader cannot tell them apart.
+// The fingerprint does not cover the indexes of words.
 //
-// Text is represented by its commitment, whose salt is random, so that no text
-// can be guessed from a fingerprint. It is not one view of the database but
-// many: nobody should write meanwhile.
+// Text is represented by its commitment, whose salt is random, so that a text
+// cannot be guessed from a fingerprint. Fingerprint reads in several transactions,
+// so there must be no concurrent writes.
 func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (digest.Digest, error) {
 	f := &fingerprint{ctx: ctx, s: s, scope: scope, hash: sha256.New(), cells: make(map[store.CellID]bool)}
 	f.text("carrel scope 1")
@@ -35,20 +35,20 @@ func Fingerprint(ctx context.Context, s store.Store, scope governance.Scope) (di
 	return digest.Digest(f.hash.Sum(nil)), nil
 }
 
-// A fingerprint is one in the making.
+// A fingerprint computes a fingerprint.
 type fingerprint struct {
 	ctx   context.Context
 	s     store.Store
 	scope governance.Scope
 	hash  hash.Hash
-	cells map[store.CellID]bool // that something refers to
+	cells map[store.CellID]bool // cells that a record refers to
 }
 
-// text adds texts, each with its length, so that none runs into the next.
+// text adds texts, each after its length, so that their boundaries count.
 func (f *fingerprint) text(texts ...string) {
 	for _, text := range texts {
 		f.number(int64(len(text)))
-		f.hash.Write([]byte(text)) // a hash takes everything
+		f.hash.Write([]byte(text)) // never fails
 	}
 }
 
@@ -56,12 +56,12 @@ func (f *fingerprint) text(texts ...string) {
 func (f *fingerprint) number(numbers ...int64) {
 	for _, n := range numbers {
 		var b [8]byte
-		binary.BigEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // any 64 bits will do
+		binary.BigEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // only the bits matter
 		f.hash.Write(b[:])
 	}
 }
 
-// flag adds a yes or no.
+// flag adds booleans.
 func (f *fingerprint) flag(flags ...bool) {
 	for _, yes := range flags {
 		n := int64(0)
@@ -79,13 +79,13 @@ func (f *fingerprint) time(times ...time.Time) {
 	}
 }
 
-// document adds a JSON document, which may be none.
+// document adds a JSON document, which may be nil.
 func (f *fingerprint) document(data []byte) {
 	f.flag(data != nil)
 	f.text(string(data))
 }
 
-// refer adds the ids of cells, and remembers them.
+// refer adds the ids of cells, and collects them for lineage.
 func (f *fingerprint) refer(ids ...store.CellID) {
 	f.number(int64(len(ids)))
 	for _, id := range ids {
@@ -119,7 +119,7 @@ func (f *fingerprint) sessions() error {
 	return nil
 }
 
-// session adds what belongs to a session.
+// session adds the items, blocks, journal, contract and rewrites of a session.
 func (f *fingerprint) session(h *store.Head) error {
 	items, err := f.s.Items(f.ctx, f.scope, h.ID)
 	if err != nil {
@@ -232,8 +232,8 @@ func (f *fingerprint) calls() error {
 	return nil
 }
 
-// lineage adds the cells that something refers to and all that were made from
-// them, by their ids, with their commitments and their sources.
+// lineage adds the cells to which records refer, and the cells derived from them,
+// by id, with their commitments and their sources.
 func (f *fingerprint) lineage() error {
 	ids := slices.Sorted(maps.Keys(f.cells))
 	derived, err := f.s.Derived(f.ctx, f.scope, ids)

@@ -23,7 +23,7 @@ import (
 
 const fingerprintScope governance.Scope = "test"
 
-// A write is one job of a history.
+// A write makes one write to a store.
 type write func(ctx context.Context, s store.Store) error
 
 func applied(at store.Revision, c *store.Change) write {
@@ -46,8 +46,8 @@ func fingerprintCell(id store.CellID, kind store.CellKind) store.Cell {
 	return c
 }
 
-// history returns writes with something in every field, and what may be changed
-// in them.
+// history returns writes with a value in every field, and the change and updates that
+// they will write, so that a test can modify these before.
 func history() (writes []write, c *store.Change, u, last *store.Update) {
 	epoch := time.UnixMilli(1_700_000_000_000)
 	entry := func(id string) store.Entry {
@@ -94,7 +94,7 @@ func history() (writes []write, c *store.Change, u, last *store.Update) {
 }
 
 // fingerprints returns the fingerprint of a store before the first write and
-// after each.
+// after each write.
 func fingerprints(t *testing.T, s store.Store, writes []write) (all []string) {
 	t.Helper()
 	for i := range len(writes) + 1 {
@@ -137,7 +137,7 @@ func TestFingerprintIsOfTheContents(t *testing.T) {
 	}
 }
 
-// Whatever one thing is otherwise, the fingerprint is.
+// A change of any single value changes the fingerprint.
 func TestFingerprintChanges(t *testing.T) {
 	writes, _, _, _ := history()
 	all := fingerprints(t, memory.New(), writes)
@@ -183,7 +183,7 @@ func TestFingerprintChanges(t *testing.T) {
 		all := fingerprints(t, memory.New(), writes)
 		one := all[len(all)-1]
 		if other, ok := seen[one]; ok {
-			t.Errorf("with %s otherwise, the fingerprint is that of %s", name, other)
+			t.Errorf("a change of %s gives the same fingerprint as %s", name, other)
 		}
 		seen[one] = name
 	}
@@ -197,7 +197,7 @@ func TestFingerprintReportsErrors(t *testing.T) {
 	}
 }
 
-// A recorded store answers with what it holds, whether that makes sense or not.
+// A recorded store returns its fields from every method, even if they are inconsistent.
 type recorded struct {
 	store.Store
 	head      store.Head
@@ -212,13 +212,13 @@ type recorded struct {
 	manifest  store.Manifest
 	logged    store.Entry
 	derived   []store.CellID
-	cell      store.Cell // but for its id
+	cell      store.Cell // without its id
 	gone      bool
 	edge      store.Edge
-	fails     string // the method that does
+	fails     string // name of the method that fails, or empty
 }
 
-var errRecorded = errors.New("it cannot be read")
+var errRecorded = errors.New("the recorded store fails")
 
 func (r *recorded) err(method string) error {
 	if r.fails == method {
@@ -227,7 +227,7 @@ func (r *recorded) err(method string) error {
 	return nil
 }
 
-// yields returns an iteration over one value, or over the error of a method.
+// yields returns an iteration over one value with the error of a method.
 func yields[T any](r *recorded, method string, v T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { yield(v, r.err(method)) }
 }
@@ -325,7 +325,7 @@ func fingerprintOf(t *testing.T, r *recorded) string {
 	return d.String()
 }
 
-// otherwise gives a value another one, or reports that it has no field's kind.
+// otherwise changes v to another value. It returns false if it does not support the kind of v.
 func otherwise(v reflect.Value) bool {
 	switch v.Interface().(type) {
 	case time.Time:
@@ -335,7 +335,7 @@ func otherwise(v reflect.Value) bool {
 		v.Index(3).SetUint(9)
 		return true
 	}
-	switch v.Kind() { //nolint:exhaustive // the fields of rows have no other
+	switch v.Kind() { //nolint:exhaustive // fields of records have no other kinds
 	case reflect.String:
 		v.SetString(v.String() + "x")
 	case reflect.Int, reflect.Int64:
@@ -350,14 +350,14 @@ func otherwise(v reflect.Value) bool {
 	return true
 }
 
-// Each field of all that a reader can see is in the fingerprint.
+// The fingerprint covers each field of all records that a reader can see.
 func TestFingerprintHasEveryField(t *testing.T) {
 	seen := map[string]string{fingerprintOf(t, newRecorded()): "nothing"}
 	check := func(name string, r *recorded) {
 		t.Helper()
 		one := fingerprintOf(t, r)
 		if other, ok := seen[one]; ok {
-			t.Errorf("with %s otherwise, the fingerprint is that of %s", name, other)
+			t.Errorf("a change of %s gives the same fingerprint as %s", name, other)
 		}
 		seen[one] = name
 	}
@@ -373,7 +373,7 @@ func TestFingerprintHasEveryField(t *testing.T) {
 			r := newRecorded()
 			v := reflect.ValueOf(part(r)).Elem()
 			field := name + "." + v.Type().Field(i).Name
-			if field == "outcome.Manifest" { // which is the manifest that it stands beside
+			if field == "outcome.Manifest" { // it repeats the id of the manifest
 				continue
 			}
 			if !otherwise(v.Field(i)) {
@@ -405,7 +405,7 @@ func TestFingerprintHasEveryField(t *testing.T) {
 	}
 }
 
-// Whichever part cannot be read, the fingerprint is that error.
+// Fingerprint returns the error of whichever method fails.
 func TestFingerprintNeedsEveryPart(t *testing.T) {
 	for _, method := range []string{
 		"Heads", "Items", "Blocks", "Entries", "Statements", "Rewrites", "Calls", "Version", "Artifacts", "Manifests", "Manifest", "Log", "Derived", "Cells", "Sources",

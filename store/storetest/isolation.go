@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Fill puts something of everything into a scope in which there is nothing: a session, "s",
-// artifacts, a manifest, calls.
+// Fill writes records of all kinds into an empty scope: the session "s", artifacts, a manifest and
+// a call.
 func Fill(t *testing.T, s store.Store, sc governance.Scope) {
 	t.Helper()
 	apply(t, s, sc, "s", 0, fullChange("w"))
@@ -17,8 +17,9 @@ func Fill(t *testing.T, s store.Store, sc governance.Scope) {
 	record(t, s, sc, begun("call_1", "s", 0))
 }
 
-// Leaks asks in one scope for what [Fill] has put into another, in every way that there is,
-// and tries to change it from there. It returns what told anything of it, or changed it.
+// Leaks tries to read and change the records that [Fill] has written into the scope theirs, through
+// calls of all methods in the scope mine. It returns the names of the calls that found or changed
+// a record.
 func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []string) {
 	t.Helper()
 	before := contents(t, s, theirs)
@@ -97,7 +98,8 @@ func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []
 	return leaks
 }
 
-// wrote counts a write that was made; a conflict tells no more than that there is nothing.
+// wrote returns 1 if a write succeeded. A conflict is not an error, because a write in an empty scope
+// fails in the same way.
 func wrote(err error) (int, error) {
 	if errors.Is(err, store.ErrConflict) {
 		return 0, nil

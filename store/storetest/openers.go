@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// RunOpeners checks what several who have one store open see of one another, be they in one
-// process or not. Each check has a store of its own: open makes an empty one and returns a
-// function that opens it once more; cleanup is registered with t.
+// RunOpeners checks a store that is open twice, as by two processes. Each check calls open, which
+// makes an empty store, registers its cleanup with t, and returns a function that opens the store
+// once more.
 func RunOpeners(t *testing.T, open func(t *testing.T) (handle func() store.Store)) {
 	for _, c := range []struct {
 		name string
@@ -75,7 +75,7 @@ func oneOpenerUpdates(t *testing.T, a, b store.Store) {
 			u := newUpdate(fmt.Sprintf("up%d-%d", round, i))
 			write := add(u, "a1", fmt.Sprintf("text %d of %d", round, i))
 			write.At = round + 1
-			for k := range u.Cells { // the ids are those of the artifact
+			for k := range u.Cells { // add derives the ids from the artifact, so make them unique
 				u.Cells[k].ID += store.CellID(fmt.Sprintf("-%d-%d", round, i))
 				u.Cells[k] = newCell(u.Cells[k].ID, u.Cells[k].Kind, string(u.Cells[k].Body))
 			}
@@ -90,7 +90,7 @@ func oneOpenerUpdates(t *testing.T, a, b store.Store) {
 	equal(t, "contents", contents(t, b, scope), contents(t, a, scope))
 }
 
-// untilItWins does a write at the state that its opener sees until no other is in the way.
+// untilItWins repeats a write until it no longer fails with ErrConflict.
 func untilItWins(t *testing.T, write func() error) {
 	for {
 		err := write()
@@ -139,7 +139,7 @@ func openersTakeTurns(t *testing.T, a, b store.Store) {
 	}
 }
 
-// both runs f as each of two openers at once, so many times.
+// both calls f times times with each of two openers, concurrently. name is unique for each call.
 func both(a, b store.Store, times int, f func(s store.Store, name string)) {
 	var wg sync.WaitGroup
 	for i, s := range []store.Store{a, b} {
@@ -201,7 +201,7 @@ func openersShareCalls(t *testing.T, a, b store.Store) {
 }
 
 func openersShareIndex(t *testing.T, a, b store.Store) {
-	const each = 12 // so that segments are merged
+	const each = 12 // enough for segments to be merged
 	both(a, b, each, func(s store.Store, name string) {
 		indexed(t, s, transcript.SessionID("s"+name), map[transcript.BlockID]string{transcript.BlockID("b" + name): "shared w" + strings.ReplaceAll(name, "-", "_")})
 	})

@@ -18,9 +18,9 @@ type SharedStore interface {
 	store.Requests
 }
 
-// RunRequests checks the role [store.Requests] of the drivers that have it. Each check asks
-// for two handles of one empty store, as those of two nodes; a driver that has no other
-// returns the same.
+// RunRequests checks the role [store.Requests]. Each check calls open for a new empty store, and then
+// handle twice, for the handles of two nodes. A driver that cannot open a store twice returns the
+// same handle.
 func RunRequests(t *testing.T, open func(t *testing.T) (handle func() SharedStore)) {
 	for _, c := range []struct {
 		name string
@@ -43,14 +43,14 @@ func RunRequests(t *testing.T, open func(t *testing.T) (handle func() SharedStor
 	}
 }
 
-// newRequest returns a request for something in the scope of the checks.
+// newRequest returns an attempt at a request in the scope of the checks.
 func newRequest(key, attempt string) *store.Request {
 	return &store.Request{
 		Scope: scope, Actor: "ada", Key: key, Attempt: attempt, Asking: digest.Of([]byte(key)), Time: epoch.Truncate(time.Millisecond),
 	}
 }
 
-// checkRequest checks what is known of a request; want is nil if that is nothing.
+// checkRequest checks that the store has recorded want for the request of, or nothing if want is nil.
 func checkRequest(t *testing.T, s SharedStore, of, want *store.Request) {
 	t.Helper()
 	got, err := s.Request(t.Context(), of.Scope, of.Actor, of.Key)
@@ -69,7 +69,7 @@ func checkRequest(t *testing.T, s SharedStore, of, want *store.Request) {
 	}
 }
 
-// applyFor makes a change for a request.
+// applyFor applies a change for a request.
 func applyFor(t *testing.T, s SharedStore, r *store.Request, at store.Revision, entry string) error {
 	t.Helper()
 	_, err := s.Apply(store.WithRequest(t.Context(), r), scope, "s", at, newChange(entry))
@@ -200,7 +200,7 @@ func requestsEnd(t *testing.T, a, b SharedStore) {
 	if err := updateFor(t, b, later, "up1"); err != nil {
 		t.Errorf("Update at the end: %v", err)
 	}
-	checkRequest(t, a, r, later) // without the outcome of the first
+	checkRequest(t, a, r, later) // the outcome of the first is gone
 	another := newRequest("another", "z")
 	another.Time = later.Time.Add(store.RequestTime)
 	if err := a.SettleRequest(t.Context(), another); err != nil {
@@ -223,7 +223,7 @@ func requestsAreApart(t *testing.T, a, b SharedStore) {
 			t.Errorf("Apply for %+v: %v", other, err)
 		}
 	}
-	checkRequest(t, b, elsewhere, nil) // the write was in another scope
+	checkRequest(t, b, elsewhere, nil) // that write was in scope, so it did not record the request of another scope
 	if got, err := b.Scopes(t.Context()); err != nil || len(got) != 1 || got[0] != scope {
 		t.Errorf("Scopes = %v, %v", got, err)
 	}

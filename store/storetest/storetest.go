@@ -1,10 +1,11 @@
-// Package storetest says by test what a [store.Store] promises.
+// Package storetest tests implementations of [store.Store].
 //
-// [Run] holds a driver against the contract: its checks are named in the words
-// of package store, one for each sentence, and each gets an empty store of its
-// own. [RunCredentials] does so for the role [store.Credentials], [RunRequests] for the role
-// [store.Requests]. [Read] returns all that a store holds, so that two can be compared. The checks
-// are deterministic but for the schedule of those that are concurrent.
+// [Run] checks a driver against the contract of package store. Each check is
+// named after a sentence of the contract and gets an empty store of its own.
+// [RunCredentials] checks the role [store.Credentials], [RunRequests] the role
+// [store.Requests], and [RunOpeners] a store that is open several times. [Read]
+// returns the contents of a scope, so that two stores can be compared. The checks
+// are deterministic, except for the scheduling of concurrent ones.
 //
 // The package imports testing: it is for tests only.
 package storetest
@@ -25,8 +26,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Run checks the stores that open returns. Each check opens its own: open makes
-// an empty store and registers its cleanup with t. Checks run in parallel.
+// Run runs all checks of a [store.Store] in parallel. Each check calls open, which
+// makes an empty store and registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks, callChecks) {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	}
 }
 
-// CloseAfter closes a store when a test, or a property, ends.
+// CloseAfter closes a store when a test or a property-based test ends.
 func CloseAfter(t interface {
 	Cleanup(f func())
 	Error(args ...any)
@@ -54,13 +55,13 @@ type check struct {
 	run  func(t *testing.T, s store.Store)
 }
 
-// scope is where most checks work.
+// scope is the scope of most checks.
 const scope governance.Scope = "test/suite"
 
-// epoch is the time at which the checks begin.
+// epoch is the time of the first records of the checks.
 var epoch = time.Date(2026, time.January, 2, 3, 4, 5, 678_000_000, time.UTC)
 
-// newCell returns a cell with a salt that is made from its id.
+// newCell returns a cell with a salt derived from its id.
 func newCell(id store.CellID, kind store.CellKind, body string) store.Cell {
 	c := store.Cell{ID: id, Kind: kind, Salt: digest.Salt(digest.Of([]byte(id))), Body: []byte(body)}
 	c.Commit = digest.Commit(c.Salt, string(kind), c.Body)
@@ -75,7 +76,7 @@ func newBlock(id transcript.BlockID, turn int, cells ...store.CellID) store.Bloc
 	}
 }
 
-// newChange returns a change whose journal entry has an id.
+// newChange returns a change that has only times and a journal entry with the id entry.
 func newChange(entry string) *store.Change {
 	return &store.Change{
 		Head:  store.Head{Created: epoch, Updated: epoch},
@@ -83,8 +84,8 @@ func newChange(entry string) *store.Change {
 	}
 }
 
-// fullChange returns a change with something in every field, for a session of
-// its own: all ids begin with prefix.
+// fullChange returns a change with a value in every field except Erase, for a new
+// session. All ids begin with prefix.
 func fullChange(prefix string) *store.Change {
 	cell := func(s string) store.CellID { return store.CellID(prefix + s) }
 	block := func(s string) transcript.BlockID { return transcript.BlockID(prefix + s) }
@@ -133,7 +134,7 @@ func apply(t *testing.T, s store.Store, sc governance.Scope, id transcript.Sessi
 	return rev
 }
 
-// contents reads a scope, which must succeed.
+// contents returns the contents of a scope, or fails the test.
 func contents(t *testing.T, s store.Store, sc governance.Scope) *Contents {
 	t.Helper()
 	c, err := Read(t.Context(), s, sc)
@@ -143,7 +144,7 @@ func contents(t *testing.T, s store.Store, sc governance.Scope) *Contents {
 	return c
 }
 
-// collect returns what an iteration yields and the error that ends it.
+// collect returns the values of an iteration and the error that ends it.
 func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 	for v, err := range seq {
 		if err != nil {
@@ -154,7 +155,7 @@ func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-// equal reports a difference.
+// equal reports an error if got differs from want.
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := Diff(want, got); diff != "" {
@@ -162,14 +163,14 @@ func equal(t *testing.T, what string, got, want any) {
 	}
 }
 
-// yields checks the names of what an iteration yields, in order.
+// yields checks that the names of the values of an iteration, joined by spaces, are want.
 func yields[T any](t *testing.T, what string, seq iter.Seq2[T, error], name func(T) string, want string) {
 	t.Helper()
 	all, err := collect(seq)
 	lists(t, what, all, err, name, want)
 }
 
-// lists checks the names of what is in a list that was read, in order.
+// lists checks that err is nil and that the names of all, joined by spaces, are want.
 func lists[T any](t *testing.T, what string, all []T, err error, name func(T) string, want string) {
 	t.Helper()
 	names := make([]string, len(all))
@@ -181,10 +182,10 @@ func lists[T any](t *testing.T, what string, all []T, err error, name func(T) st
 	}
 }
 
-// itself returns the name of what is one.
+// itself returns name as a string. It is the name function for lists of names.
 func itself[T ~string](name T) string { return string(name) }
 
-// Short names of what calls take.
+// Short names of types of arguments.
 type (
 	ctxT   = context.Context
 	scopeT = governance.Scope
@@ -209,5 +210,5 @@ func calls(s store.Store) map[string]sessionCall {
 // errorOf returns the error of a call.
 func errorOf[T any](_ T, err error) error { return err }
 
-// numbered returns a name for each number that sorts as the numbers do.
+// numbered returns prefix with n in four digits, so that the names sort by n.
 func numbered(prefix string, n int) string { return fmt.Sprintf("%s%04d", prefix, n) }

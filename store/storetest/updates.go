@@ -14,13 +14,12 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// newUpdate returns an update whose entry has an id.
+// newUpdate returns an update that has only an entry with the id entry.
 func newUpdate(entry string) *store.Update {
 	return &store.Update{Entry: store.Entry{ID: entry, Op: "put", Actor: governance.ActorUser, Time: epoch}}
 }
 
-// add adds an artifact to an update, findable by its text, with cells of its
-// own, and returns it.
+// add adds an artifact with an index entry and two cells to an update, and returns it.
 func add(u *store.Update, id, text string) *store.Write {
 	content, about := newCell(store.CellID(id+"-text"), store.CellText, text), newCell(store.CellID(id+"-about"), store.CellAbout, `{"id":"`+id+`"}`)
 	u.Cells = append(u.Cells, content, about)
@@ -33,7 +32,7 @@ func add(u *store.Update, id, text string) *store.Write {
 	return &u.Artifacts[len(u.Artifacts)-1]
 }
 
-// put makes an update of artifacts, findable by texts, in the order of the ids.
+// put writes new artifacts in one update. Each element of texts is an id and a text.
 func put(t *testing.T, s store.Store, sc governance.Scope, texts ...[2]string) store.Version {
 	t.Helper()
 	u := newUpdate("put " + texts[0][0])
@@ -43,8 +42,8 @@ func put(t *testing.T, s store.Store, sc governance.Scope, texts ...[2]string) s
 	return update(t, s, sc, u)
 }
 
-// fullUpdate returns an update with something in every field but Purge: all ids
-// begin with prefix. It takes a scope in which nothing has this prefix.
+// fullUpdate returns an update with a value in every field except Purge. All ids
+// begin with prefix, and none may exist in the scope.
 func fullUpdate(prefix string) *store.Update {
 	u := newUpdate(prefix + "up1")
 	add(u, prefix+"a1", "one apple")
@@ -78,7 +77,7 @@ func update(t *testing.T, s store.Store, sc governance.Scope, u *store.Update) s
 	return version
 }
 
-// artifact returns an artifact that must be there.
+// artifact returns an artifact, or fails the test.
 func artifact(t *testing.T, s store.Store, sc governance.Scope, id store.ArtifactID) store.Artifact {
 	t.Helper()
 	for a, err := range s.Artifacts(t.Context(), sc, 0) {
@@ -93,7 +92,7 @@ func artifact(t *testing.T, s store.Store, sc governance.Scope, id store.Artifac
 	return store.Artifact{}
 }
 
-// rewrite returns an update that replaces an artifact, which must be there.
+// rewrite returns an update that replaces the artifact id by itself, and its write.
 func rewrite(t *testing.T, s store.Store, id store.ArtifactID, entry string) (*store.Update, *store.Write) {
 	t.Helper()
 	u := newUpdate(entry)
@@ -110,7 +109,7 @@ func ids(all []store.Artifact) (ids []string) {
 	return ids
 }
 
-// values returns what an iteration yields pointers to, and the error that ends it.
+// values returns the values to which an iteration yields pointers, or its error.
 func values[T any](seq iter.Seq2[*T, error]) (all []T, err error) {
 	for v, err := range seq {
 		if err != nil {
@@ -121,9 +120,9 @@ func values[T any](seq iter.Seq2[*T, error]) (all []T, err error) {
 	return all, nil
 }
 
-// reads returns every method that reads artifacts, the ledger or the lineage of
-// cells in a scope that has fullUpdate("x"), by name, as a function that returns
-// how much it found.
+// reads returns, by name, the methods that read artifacts, the ledger or derived
+// cells of a scope with fullUpdate("x"), as functions that return the number of
+// results.
 func reads(s store.Store) map[string]func(ctx ctxT, sc scopeT) (int, error) {
 	pick := func(p store.Pick) func(ctxT, scopeT) (int, error) {
 		return func(ctx ctxT, sc scopeT) (int, error) { return count(s.Pick(ctx, sc, &p, 9)) }
@@ -147,15 +146,15 @@ func reads(s store.Store) map[string]func(ctx ctxT, sc scopeT) (int, error) {
 	}
 }
 
-// count returns how long a list is.
+// count returns the length of a list.
 func count[T any](all []T, err error) (int, error) { return len(all), err }
 
-// size returns how much an iteration yields.
+// size returns the number of values of an iteration.
 func size[T any](seq iter.Seq2[T, error]) (int, error) {
 	return count(collect(seq))
 }
 
-// sortedNames returns the names in a map, so that checks report in an order.
+// sortedNames returns the keys of m in order.
 func sortedNames[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
