@@ -1,13 +1,13 @@
 -- Sessions, cells, journals and contracts.
 --
--- The scope comes first in every key. What anybody may choose, a name or a text, is BYTEA:
--- any string is a name, and bytes are compared as bytes, whatever the locale. What is one
--- of a few words is TEXT. Text of conversations is in the column body of cell and in lines
--- of contracts; everything else refers to cells. A cell that is erased loses salt and body
--- and keeps its row and its commitment.
+-- The scope comes first in every key. Names and texts are BYTEA, because any string is a valid
+-- name, and they compare as bytes in every locale. Columns with a fixed set of values are TEXT.
+-- Text of conversations is only in the column body of cell and in lines of contracts; all other
+-- rows refer to cells. A purge erases salt and body of a cell but keeps its row and its
+-- commitment.
 
--- The scopes of which there is anything. It is the one table that row-level security leaves
--- to everybody who may read it: it has names and nothing else.
+-- The names of the scopes with records. This table has no row-level security, because it has
+-- only names.
 CREATE TABLE scope (
 	name BYTEA PRIMARY KEY
 );
@@ -38,7 +38,7 @@ CREATE TABLE edge (
 
 CREATE INDEX edge_source ON edge (scope, source);
 
--- A row is there from the first change on; who changes a session has it locked.
+-- The first change of a session adds its row. Each change locks the row.
 CREATE TABLE session (
 	scope         BYTEA  NOT NULL,
 	session_id    BYTEA  NOT NULL,
@@ -105,7 +105,7 @@ CREATE TABLE block_cell (
 	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
 );
 
--- The ids of entries are unique in a scope, wherever they are.
+-- Ids of entries are unique in a scope, across journals and the log.
 CREATE TABLE entry_name (
 	scope    BYTEA NOT NULL,
 	entry_id BYTEA NOT NULL,

@@ -1,7 +1,7 @@
 -- Artifacts, the manifests that use them, and the log of their updates.
 
--- How many updates a scope has seen, and how many artifacts there are. Who updates has the
--- row locked, so that versions and places have no gaps.
+-- The numbers of updates and artifacts of a scope. Each update locks the row, so that versions
+-- and positions have no gaps.
 CREATE TABLE version (
 	scope   BYTEA  PRIMARY KEY,
 	version BIGINT NOT NULL, -- the last
@@ -21,7 +21,7 @@ CREATE TABLE log (
 	UNIQUE (scope, entry_id)
 );
 
--- An artifact, by its place in the order of arrival.
+-- An artifact, by its position in the order of arrival.
 CREATE TABLE artifact (
 	scope       BYTEA   NOT NULL,
 	seq         BIGINT  NOT NULL,
@@ -54,8 +54,8 @@ CREATE INDEX artifact_content ON artifact (scope, content);
 CREATE INDEX artifact_address ON artifact (scope, address) WHERE address <> '';
 CREATE INDEX artifact_status ON artifact (scope, status, seq) WHERE status <> 'live';
 
--- Which artifacts have a word, by their places: the newest are read first. For a long word
--- stands its digest.
+-- The artifacts that have a word, by position, to read the newest first. A long word is
+-- replaced by its digest.
 CREATE TABLE artifact_word (
 	scope BYTEA  NOT NULL,
 	word  BYTEA  NOT NULL,
@@ -63,7 +63,7 @@ CREATE TABLE artifact_word (
 	PRIMARY KEY (scope, word, seq)
 );
 
--- The words of each artifact, so that they can be taken out of the table above.
+-- The words of each artifact, needed to delete its rows in the table above.
 CREATE TABLE artifact_words (
 	scope BYTEA   NOT NULL,
 	seq   BIGINT  NOT NULL,

@@ -1,4 +1,4 @@
--- What stands in the window of a session for its older blocks: one cell.
+-- The cell with the summary that replaces the older blocks in a session's window.
 
 ALTER TABLE session ADD COLUMN summary BYTEA;
 ALTER TABLE session ADD FOREIGN KEY (scope, summary) REFERENCES cell (scope, cell_id);

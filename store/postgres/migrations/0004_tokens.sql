@@ -1,5 +1,5 @@
--- What is known of bearer tokens. A token itself is nowhere: its hash is keyed, and the key
--- is not in this database. Tokens belong to no scope; they say who may come into which.
+-- The records of bearer tokens. A row has a keyed hash of the token instead of the token, and
+-- the key is not in this database. Tokens belong to no scope; they list those that they allow.
 
 CREATE TABLE token (
 	token_id    BYTEA  PRIMARY KEY CHECK (token_id <> ''),

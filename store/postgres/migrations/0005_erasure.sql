@@ -1,6 +1,6 @@
--- Sessions that are not live, and which cells the changes of a session brought, so that
--- all of them can be found when the session is purged, also those that nothing refers
--- to any more.
+-- The status of sessions that are not live, and the cells that the changes of a session
+-- have added. A purge of the session needs all of these cells, also those to which no
+-- row refers any more.
 
 ALTER TABLE session ADD COLUMN status TEXT NOT NULL DEFAULT '' CHECK (status IN ('', 'tombstoned', 'purged'));
 

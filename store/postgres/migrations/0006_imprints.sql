@@ -1,3 +1,3 @@
--- Nothing. A store in a file keeps a digest of each row, because any program may have
--- damaged the file. Here only the server writes the files, and knows its pages by their
--- checksums where they are turned on.
+-- Nothing. store/sqlite keeps a checksum of each row, because any program can damage its
+-- file. Here only the server writes the files, and it checks its pages itself if data
+-- checksums are on.

@@ -1,17 +1,17 @@
--- Which blocks have a word, and how often, in segments: see package internal/postings. A
--- segment has blocks that were made findable one after the other, and their words in
--- pages by hash. It never changes: a new one takes the place of several, or of one of
--- which something has to go. No text can be read back from it, but for the words.
+-- The index of blocks: which blocks have a word, and how often, in segments (see package
+-- internal/postings). A segment has consecutive docs, and pages of words by their hash. It
+-- never changes: a new segment replaces several, or one from which docs are removed. The
+-- index has the words of a text, but not their order.
 
--- The last number of a block and of a segment. Who makes blocks findable has the row locked,
--- so that a block has no smaller number than one that was findable before it.
+-- The last doc and the last key of a segment. Each write to the index locks the row, so that
+-- docs ascend in the order in which blocks were indexed.
 CREATE TABLE index_head (
 	scope    BYTEA  PRIMARY KEY,
 	docs     BIGINT NOT NULL,
 	segments BIGINT NOT NULL
 );
 
--- The number of each block that is findable.
+-- The doc of each block with an index entry: its number in the index.
 CREATE TABLE doc (
 	scope      BYTEA  NOT NULL,
 	doc        BIGINT NOT NULL,
@@ -40,14 +40,14 @@ CREATE TABLE posting (
 	PRIMARY KEY (scope, segment, page)
 );
 
--- Numbers that are in a segment and stand for nothing any more: something else took the
--- place of what their blocks were findable by.
+-- Dead docs: segments still have them, but a later index entry of their block, or an erasure,
+-- has replaced them.
 CREATE TABLE gone_doc (
 	scope BYTEA  NOT NULL,
 	doc   BIGINT NOT NULL,
 	PRIMARY KEY (scope, doc)
 );
 
--- The number of the earlier window that a block is in, the oldest is 1; 0 if it is in
--- none, or if it is not known.
+-- The number of the block's earlier window, from 1 for the oldest; 0 if the block is in
+-- no earlier window or the number is not known.
 ALTER TABLE block ADD COLUMN earlier BIGINT NOT NULL DEFAULT 0;

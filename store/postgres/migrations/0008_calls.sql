@@ -1,10 +1,10 @@
--- Calls to models, and what was sent in place of what a client sent.
+-- Calls to models, and rewrites: texts sent in place of a client's messages.
 --
--- A call holds no text: ids, figures and digests are all there is. It may name a session
--- that is not there, so that nothing here refers to the table of sessions.
+-- A call has only ids, figures and digests, and no text. Its session need not exist, so there
+-- is no foreign key to the table of sessions.
 
--- How many calls a scope has. Who begins one has the row locked, so that the numbers of
--- calls have no gaps.
+-- The number of calls of a scope. Each transaction that begins calls locks the row, so that the
+-- numbers of calls have no gaps.
 CREATE TABLE call_head (
 	scope BYTEA  PRIMARY KEY,
 	calls BIGINT NOT NULL

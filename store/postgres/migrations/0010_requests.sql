@@ -1,6 +1,5 @@
--- Writes that were asked for under a key, so that each is made once, whichever node is asked.
--- A row is written in the transaction of the write. It has no content: digests, ids and
--- figures.
+-- Requests with an idempotency key, so that each write is made once, at whichever node. A row is
+-- written in the transaction of the write. It has only digests, ids and figures.
 
 CREATE TABLE request (
 	scope   BYTEA  NOT NULL,

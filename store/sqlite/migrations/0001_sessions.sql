@@ -1,9 +1,9 @@
 -- Sessions, cells, journals, contracts and the index of blocks.
 --
--- The scope comes first in every key. Text is in the column body of cell and
--- in contract lines; everything else refers to cells. A cell that is erased
--- loses salt and body and keeps its row and its commitment, so that nothing
--- that refers to it has to be rewritten.
+-- The scope comes first in every key. Text is only in the column body of cell
+-- and in contract lines; all other rows refer to cells. A purge erases salt and
+-- body of a cell but keeps its row and its commitment, so that references to it
+-- stay valid.
 
 CREATE TABLE cell (
 	scope      TEXT    NOT NULL,
@@ -129,9 +129,9 @@ CREATE TABLE doc (
 	FOREIGN KEY (scope, session_id, block_id) REFERENCES block (scope, session_id, block_id)
 ) STRICT;
 
--- The words of each block, once each and marked with their scope, which is why
--- the tokenizer has nothing to do but split at spaces. No text can be read
--- back from it.
+-- The words of each block, each once and after the mark of the scope. They are
+-- already split, so the tokenizer only splits at spaces. The index does not
+-- store the text.
 CREATE VIRTUAL TABLE words USING fts5 (
 	text, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
 );

@@ -1,8 +1,8 @@
 -- Artifacts, the manifests that use them, and the log of their updates.
 --
--- What belongs to a scope in an order has one number for a key: that of the
--- scope times 2^40, plus the place in the order. So a scope is a range of the
--- table, read in order, and what is added comes last.
+-- Ordered rows of a scope have a number as key: the number of the scope times
+-- 2^40, plus the position in the scope. So the rows of a scope are a range of
+-- the table, in order, and new rows come last.
 
 CREATE TABLE scope (
 	num     INTEGER PRIMARY KEY CHECK (num BETWEEN 1 AND 0x7fffff),
@@ -24,7 +24,7 @@ CREATE TABLE log (
 	FOREIGN KEY (num) REFERENCES scope (num)
 ) STRICT;
 
--- The ids of entries are unique in a scope, wherever they are.
+-- Ids of entries are unique in a scope, across journals and the log.
 CREATE TRIGGER entry_not_in_log BEFORE INSERT ON entry
 	WHEN EXISTS (SELECT 1 FROM log JOIN scope USING (num) WHERE name = NEW.scope AND entry_id = NEW.entry_id)
 BEGIN
@@ -36,8 +36,8 @@ BEGIN
 	SELECT RAISE (ABORT, 'the entry is in a journal');
 END;
 
--- An artifact, by its place in the order of arrival. The scope is there twice,
--- as a number and by name, because cells are known by its name.
+-- An artifact, by its position in the order of arrival. The row has the scope as
+-- a number and by name, because the key of a cell has the name.
 CREATE TABLE artifact (
 	doc         INTEGER PRIMARY KEY,
 	num         INTEGER NOT NULL CHECK (num = doc >> 40),
@@ -71,8 +71,8 @@ CREATE INDEX artifact_content ON artifact (num, content);
 CREATE INDEX artifact_address ON artifact (num, address) WHERE address <> '';
 CREATE INDEX artifact_status ON artifact (num, status) WHERE status <> 'live';
 
--- The words of each artifact, as those of the blocks; the row of an artifact is
--- its doc.
+-- The words of each artifact, in the same form as those of blocks. The rowid is
+-- the doc of the artifact.
 CREATE VIRTUAL TABLE artifact_words USING fts5 (
 	text, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
 );

@@ -1,6 +1,6 @@
--- What is known of bearer tokens. A token itself is nowhere: its hash is keyed,
--- and the key is not in this file. Tokens belong to no scope; they say who may
--- come into which.
+-- The records of bearer tokens. A row has a keyed hash of the token instead of the
+-- token, and the key is not in this file. Tokens belong to no scope; they list the
+-- scopes that they allow.
 
 CREATE TABLE token (
 	token_id    TEXT    PRIMARY KEY NOT NULL CHECK (token_id <> ''),

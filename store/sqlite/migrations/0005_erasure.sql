@@ -1,6 +1,6 @@
--- Sessions that are not live, and which cells the changes of a session brought, so that
--- all of them can be found when the session is purged, also those that nothing refers
--- to any more.
+-- The status of sessions that are not live, and the cells that the changes of a session
+-- have added. A purge of the session needs all of these cells, also those to which no
+-- row refers any more.
 
 CREATE TABLE session_status (
 	scope      TEXT NOT NULL,
@@ -19,8 +19,8 @@ CREATE TABLE session_cell (
 	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
 ) STRICT, WITHOUT ROWID;
 
--- Of what was there before, those that something of the session refers to, and the stubs
--- and summaries that were made from them.
+-- For existing sessions: the cells to which rows of the session refer, and the stubs and
+-- summaries derived from them.
 INSERT INTO session_cell (scope, session_id, cell_id)
 	SELECT scope, session_id, cell_id FROM item
 	UNION SELECT scope, session_id, cell_id FROM block_cell

@@ -1,7 +1,6 @@
--- Imprints: short digests of rows and of lists of rows, by which a row is known
--- that is not as it was written, and a list that has a row too few or too many.
--- Those of a store that is older are made when it comes to this version, of what
--- it has then.
+-- Imprints: checksums of rows and of lists of rows. They detect a changed row, and
+-- a list with a missing or an additional row. The migration computes the imprints
+-- of existing rows.
 
 ALTER TABLE cell ADD COLUMN imprint BLOB; -- of what does not go with the body
 ALTER TABLE session ADD COLUMN imprint BLOB; -- with its summary
@@ -15,7 +14,7 @@ ALTER TABLE artifact ADD COLUMN words INTEGER;
 ALTER TABLE outcome ADD COLUMN imprint BLOB;
 ALTER TABLE token ADD COLUMN imprint BLOB;
 
--- Of the lists of a session: the imprints of all rows, combined by XOR.
+-- The imprints of the lists of a session: the XOR of the imprints of their rows.
 CREATE TABLE session_total (
 	scope      TEXT NOT NULL,
 	session_id TEXT NOT NULL,
@@ -25,7 +24,7 @@ CREATE TABLE session_total (
 	PRIMARY KEY (scope, session_id)
 ) STRICT, WITHOUT ROWID;
 
--- What the row of a scope says, once more, and what the scope has.
+-- A copy of the row of a scope, and the numbers of its held artifacts and manifests.
 CREATE TABLE scope_total (
 	name      TEXT    NOT NULL PRIMARY KEY,
 	num       INTEGER NOT NULL, -- 0 for a scope that never saw an update
@@ -36,7 +35,7 @@ CREATE TABLE scope_total (
 	edges     BLOB    NOT NULL CHECK (length(edges) = 16)
 ) STRICT, WITHOUT ROWID;
 
--- Apart from the manifest, so that to list manifests reads none of their bodies.
+-- In a table of its own, so that a list of manifests does not read their bodies.
 CREATE TABLE manifest_imprint (
 	log_key  INTEGER PRIMARY KEY,
 	row      BLOB    NOT NULL CHECK (length(row) = 16), -- all but the body

@@ -1,7 +1,7 @@
--- Which blocks have a word, and how often, in segments: see package internal/postings. A
--- segment has blocks that were made findable one after the other, and their words in
--- pages by hash. It never changes: a new one takes the place of several, or of one of
--- which something has to go. No text can be read back from it, but for the words.
+-- The index of blocks: which blocks have a word, and how often, in segments (see package
+-- internal/postings). A segment has consecutive docs, and pages of words by their hash. It
+-- never changes: a new segment replaces several, or one from which docs are removed. The
+-- index has the words of a text, but not their order.
 
 CREATE TABLE segment (
 	segment INTEGER PRIMARY KEY,
@@ -15,23 +15,23 @@ CREATE TABLE segment (
 
 CREATE INDEX segment_scope ON segment (scope, last);
 
--- A page: its key is that of the segment times 2^20, plus its number.
+-- A page. Its key is the key of its segment times 2^20, plus its number.
 CREATE TABLE posting (
 	page    INTEGER PRIMARY KEY,
 	body    BLOB NOT NULL,
 	imprint BLOB NOT NULL CHECK (length(imprint) = 16)
 ) STRICT;
 
--- Docs that are in a segment and stand for nothing any more: something else took the
--- place of what their blocks were findable by.
+-- Dead docs: segments still have them, but a later index entry of their block, or an
+-- erasure, has replaced them.
 CREATE TABLE gone_doc (
 	scope TEXT    NOT NULL,
 	doc   INTEGER NOT NULL,
 	PRIMARY KEY (scope, doc)
 ) STRICT, WITHOUT ROWID;
 
--- The number of the earlier window that a block is in, the oldest is 1; 0 if it is in
--- none, or if it is not known.
+-- The number of the block's earlier window, from 1 for the oldest; 0 if the block is in
+-- no earlier window or the number is not known.
 ALTER TABLE block ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0;
 
--- The index before this one is read by the program, and dropped.
+-- The program converts the old index and drops it.

@@ -1,11 +1,10 @@
--- Calls to models, and what was sent in place of what a client sent.
+-- Calls to models, and rewrites: texts sent in place of a client's messages.
 --
--- A call holds no text: ids, figures and digests are all there is. It may name a session
--- that is not there, so that nothing here refers to the table of sessions. Calls have
--- numbers from 1 on, without gaps, in their scope and in their session, so that one that
--- is missing shows, however few are read; and each says when the latest up to it was
--- begun, so that a reader who wants the later ones knows where to stop, whatever a clock
--- did.
+-- A call has only ids, figures and digests, and no text. Its session need not exist, so
+-- there is no foreign key to the table of sessions. Calls are numbered from 1 without gaps,
+-- in their scope and in their session, so that a missing call is noticed even if only some
+-- are read. The column latest is the latest begin time of this and all earlier calls: a
+-- reader of the calls since a time can stop by it, even if a clock went back.
 
 CREATE TABLE call (
 	scope      TEXT    NOT NULL,
@@ -30,7 +29,7 @@ CREATE INDEX call_open ON call (scope, seq) WHERE state = 'intent';
 ALTER TABLE scope_total ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE scope_total ADD COLUMN open_calls INTEGER NOT NULL DEFAULT 0; -- of those
 
--- How many calls name a session.
+-- The number of calls of each session.
 CREATE TABLE session_calls (
 	scope      TEXT    NOT NULL,
 	session_id TEXT    NOT NULL,
@@ -51,12 +50,11 @@ CREATE TABLE rewrite (
 	FOREIGN KEY (scope, cell_id) REFERENCES cell (scope, cell_id)
 ) STRICT, WITHOUT ROWID;
 
--- The imprints of the rewrites of a session, combined as those of its other lists.
+-- The imprint of the rewrites of a session, as for its other lists.
 ALTER TABLE session_total ADD COLUMN rewrites BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'
 	CHECK (length(rewrites) = 16);
 
--- How many segments the index of blocks has, so that a search need not count the blocks
--- to know that none is lost.
+-- The number of segments of the index of blocks, so that a search notices a lost segment.
 ALTER TABLE scope_total ADD COLUMN segments INTEGER NOT NULL DEFAULT 0;
 
 INSERT INTO scope_total (name, num, version, seq, held, manifests, edges, segments)

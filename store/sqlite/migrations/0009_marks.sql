@@ -1,3 +1,3 @@
--- Nothing. In a database of a server an entry has the mark of the transaction that wrote it:
--- a connection may be lost while nobody has told whether the entry was written. A store in a
--- file has no such connection.
+-- Nothing. In store/postgres, an entry has the mark of the transaction that wrote it, to find
+-- out after a lost connection whether the entry was written. A store in a file has no
+-- connection that can be lost.

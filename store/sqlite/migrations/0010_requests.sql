@@ -1,2 +1,2 @@
--- Nothing. In a database of a server there are the writes that were asked for under a key, for
--- all nodes. A store in a file is one machine's: its server knows them in memory.
+-- Nothing. In store/postgres, this table has the requests with an idempotency key, for all
+-- nodes. A store in a file has one server, which keeps them in memory.
