@@ -20,16 +20,16 @@ var callChecks = []check{
 	{"a call is read back field by field, when it has begun and when it has ended", callReadsBack},
 	{"a call begins once and ends once, and an outcome that is unknown may become known", callEndsOnce},
 	{"Record writes all calls or none", recordIsWhole},
-	{"Calls yields the later recorded first, and only what fits", callsInOrder},
+	{"Calls yields the selected calls, the last begun first", callsInOrder},
 	{"a call needs no session, and outlives the one it names", callsOutliveSessions},
-	{"calls of one scope are not there in another", callsAreIsolated},
+	{"calls of one scope do not exist in another", callsAreIsolated},
 	{"Record lets one of many writers begin a call, and one end it", recordLetsOneWin},
-	{"concurrent writers of other calls all succeed", otherCallsDoNotConflict},
+	{"concurrent writers of different calls all succeed", otherCallsDoNotConflict},
 	{"Calls sees the calls as they were when it began, and may be stopped", callsSeeASnapshot},
-	{"calls that go in or come out are not shared", callsAreNotShared},
-	{"Record and Calls in a context that is done are an error and change nothing", callContextDone},
-	{"a later rewrite takes the place of the one of its kind and chain", rewritesAreReplaced},
-	{"Erase takes out the rewrites of one session", rewritesAreErased},
+	{"the store shares no memory with calls in arguments and results", callsAreNotShared},
+	{"Record and Calls in a canceled context fail and change nothing", callContextDone},
+	{"a later rewrite replaces the one of the same kind and chain", rewritesAreReplaced},
+	{"Erase deletes the rewrites of one session", rewritesAreErased},
 }
 
 // begun returns the intent of a call that begins the given minutes after the epoch.

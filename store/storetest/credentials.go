@@ -35,12 +35,12 @@ var credentialChecks = []struct {
 	{"AddCredential lets one of many writers of an id win", addCredentialLetsOneWin},
 	{"AddCredential refuses a credential that is not valid", refusesBadCredentials},
 	{"Credentials returns all by time of creation, then by id", credentialsOrder},
-	{"one that was revoked before keeps the time of that", revokeTwice},
+	{"a second revocation keeps the time of the first", revokeTwice},
 	{"a credential that was revoked through one handle is revoked in all", revokedForAll},
 	{"RevokeCredential returns ErrNotFound if there is none", revokeNothing},
 	{"times of credentials are UTC in whole milliseconds", credentialTimes},
-	{"no credential that goes in or comes out is shared", noCredentialIsShared},
-	{"a context that is done is an error for credentials and changes nothing", credentialContextDone},
+	{"the store shares no memory with credentials in arguments and results", noCredentialIsShared},
+	{"a canceled context is an error for credentials and changes nothing", credentialContextDone},
 }
 
 // newCredential returns a credential with a value in every field except Revoked.

@@ -13,10 +13,10 @@ import (
 // erasureChecks are the checks of sessions that are removed or purged.
 var erasureChecks = []check{
 	{"A session keeps the status that a change gives it, and comes back live", statusOfSession},
-	{"A status that no session has, and an erasure of what is live, are refused", statusRefused},
-	{"Brought returns every cell that the changes of a session brought, and no other", brought},
-	{"Erase takes out contract and index of one session, and nothing else", erased},
-	{"A session whose cells are purged and that is erased is whole by its references", erasedIsWhole},
+	{"Apply refuses an invalid status of a session, and an erasure of a live session", statusRefused},
+	{"Brought returns every cell that the changes of a session added, and no other", brought},
+	{"Erase deletes contract and index entries of one session, and nothing else", erased},
+	{"An erased session with purged cells has valid references", erasedIsWhole},
 	{"A session that is purged may begin again", begunAgain},
 }
 

@@ -20,15 +20,15 @@ func RunOpeners(t *testing.T, open func(t *testing.T) (handle func() store.Store
 		name string
 		run  func(t *testing.T, a, b store.Store)
 	}{
-		{"what one writes the other sees at once", othersSeeWrites},
+		{"a write of one opener is visible to the other at once", othersSeeWrites},
 		{"Apply lets one of two openers win", oneOpenerApplies},
 		{"Update lets one of two openers win", oneOpenerUpdates},
 		{"openers of one session take turns, and no revision is lost", openersTakeTurns},
 		{"versions of openers have no gaps", openersShareVersions},
-		{"calls of openers have places without gaps", openersShareCalls},
-		{"what one makes findable the other finds, and numbers ascend", openersShareIndex},
-		{"what one purges is gone for the other", purgedForAll},
-		{"what one has read the other may change meanwhile", openersIterate},
+		{"calls of openers have positions without gaps", openersShareCalls},
+		{"a block indexed by one opener is found by the other, and numbers ascend", openersShareIndex},
+		{"a cell purged by one opener is gone for the other", purgedForAll},
+		{"an opener can write during an iteration of the other", openersIterate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

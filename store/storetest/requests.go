@@ -28,12 +28,12 @@ func RunRequests(t *testing.T, open func(t *testing.T) (handle func() SharedStor
 	}{
 		{"a request is recorded with the first write that is made for it, and read by all", requestIsRecorded},
 		{"a write for a request that another attempt has recorded fails with ErrRepeated and changes nothing", requestIsMadeOnce},
-		{"one of many attempts at a request is made", oneAttemptIsMade},
+		{"one of many attempts at a request succeeds", oneAttemptIsMade},
 		{"a write that is refused records no request", refusedIsNoRequest},
-		{"an outcome is of the attempt that was made", outcomeOfAnAttempt},
+		{"only the recorded attempt can set the outcome", outcomeOfAnAttempt},
 		{"a request that no write has recorded is recorded with its outcome", outcomeAlone},
-		{"a request is known for RequestTime", requestsEnd},
-		{"requests of other scopes, actors and keys are others", requestsAreApart},
+		{"a request is remembered for RequestTime", requestsEnd},
+		{"requests with different scopes, actors or keys are independent", requestsAreApart},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
