@@ -16,16 +16,16 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// A call is one request that is being answered.
+// A call is the state of one HTTP request while it is answered.
 type call struct {
 	name   string // of the operation
-	id     string // of the request
+	id     string // of the request, as in the log
 	engine *carrel.Engine
 	grant  *governance.Grant
 	scope  governance.Scope
 }
 
-// actor returns who asks, as far as that is known.
+// actor returns the actor of the caller, or "" before the credential was checked.
 func (c *call) actor() governance.Actor {
 	if c.grant == nil {
 		return ""
@@ -33,7 +33,7 @@ func (c *call) actor() governance.Actor {
 	return c.grant.Actor
 }
 
-// credential returns what tells apart who asks.
+// credential returns the id of the caller's credential, or the actor if it has no id.
 func (c *call) credential() string {
 	if c.grant.ID != "" {
 		return c.grant.ID
@@ -43,27 +43,28 @@ func (c *call) credential() string {
 
 type callKey struct{}
 
-// callOf returns the call that a context belongs to.
+// callOf returns the call of a request's context.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// newCall begins a call. A client may bring an id for it.
+// newCall begins a call. Its id is the client's, if the header has a valid one, or random.
 func (s *server) newCall(h http.Header) *call {
 	c := &call{name: "none", id: h.Get(api.HeaderRequest)}
 	if !isName(c.id) {
 		var b [8]byte
-		_, _ = io.ReadFull(s.opts.Rand, b[:]) // an id that is not random still is one
+		_, _ = io.ReadFull(s.opts.Rand, b[:]) // without randomness the id is zero
 		c.id = hex.EncodeToString(b[:])
 	}
 	return c
 }
 
-// isName reports whether a text may stand in logs and headers as it is.
+// isName reports whether a text is safe for logs and headers: 1 to 64 letters, digits, and ".", "_" or "-".
 func isName(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 	return s != "" && len(s) <= 64 && strings.Trim(s, letters) == ""
 }
 
-// admit finds out who asks and lets them in, or not.
+// admit sets the engine, the grant and the scope of the call. It fails if the caller is unknown
+// or the grant does not allow the operation in the scope.
 func (s *server) admit(r *http.Request, c *call, op *ops.Operation) error {
 	if err := s.identify(r, c); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (s *server) admit(r *http.Request, c *call, op *ops.Operation) error {
 	return nil
 }
 
-// identify finds out who asks.
+// identify sets the engine and the grant of the caller.
 func (s *server) identify(r *http.Request, c *call) error {
 	engine, grant, err := s.opts.Engine(r.Context())
 	switch {
@@ -94,8 +95,8 @@ func (s *server) identify(r *http.Request, c *call) error {
 	return nil
 }
 
-// admitAnywhere lets in whoever has a grant that holds, and a permission in any
-// scope if one is given: for what is of no scope.
+// admitAnywhere admits a caller to a route without scope. It fails if the grant has expired, or,
+// unless p is empty, if it lacks the permission p.
 func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission) error {
 	if err := s.identify(r, c); err != nil {
 		return err
@@ -107,8 +108,8 @@ func (s *server) admitAnywhere(r *http.Request, c *call, p governance.Permission
 	return nil
 }
 
-// holds returns why somebody who was let in may not do something any more, or nil. That
-// the store cannot say whether a credential still is one is a reason, too.
+// holds returns an error if an admitted caller no longer has the permissions needs: the grant
+// has expired, or the credential was revoked or cannot be checked in the store.
 func (s *server) holds(ctx context.Context, c *call, needs ...governance.Permission) error {
 	if err := auth.Lost(ctx); err != nil {
 		return err

@@ -5,9 +5,10 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// What follows makes the caller the one who a request says has done something.
+// The functions of this file replace a name in a request by the actor of the caller, so that no
+// caller can act in another's name.
 
-// setVerifier makes the caller the one who vouches for what is put in.
+// setVerifier sets the verifier of artifacts that name one.
 func setVerifier(req *api.PutRequest, g *governance.Grant) {
 	for _, a := range req.Artifacts {
 		if a != nil && a.VerifiedBy != "" {
@@ -16,8 +17,8 @@ func setVerifier(req *api.PutRequest, g *governance.Grant) {
 	}
 }
 
-// hand makes the caller the one who hands a session on.
+// hand sets the author of a handoff.
 func hand(req *api.HandoffRequest, g *governance.Grant) { req.By = string(g.Actor) }
 
-// sign makes the caller the one who decides.
+// sign sets the author of a decision.
 func sign(req *api.DecideRequest, g *governance.Grant) { req.By = string(g.Actor) }

@@ -12,36 +12,35 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A reader is at a value of a body.
+// A reader reads the values of a body.
 type reader struct {
 	*rawjson.Reader
 	data     []byte
-	elements int // of lists, so far
+	elements int // of all lists read so far
 }
 
-// maxElements is how many elements the lists of one body may have together, so that
-// a few bytes each do not take up much more memory than the body.
+// maxElements is the largest number of elements in all lists of one body. It bounds the memory
+// of lists whose elements have only a few bytes.
 const maxElements = 200_000
 
 // A decode reads the next value into a variable.
 type decode func(r *reader, v reflect.Value) error
 
-// decoders makes decodes of types, each once. It is used while routes are
-// registered and panics at a type that no request may have.
+// decoders makes the decode function of each type once. It is used while routes are registered,
+// and panics at a type that no request may have.
 //
-// What it makes is stricter than encoding/json: keys are as they are spelled, each
-// comes once and has its field, what must be there is there, null stands for
-// lists, bytes and what may be absent alone, numbers are whole where they must be,
-// and texts are valid Unicode.
+// The functions are stricter than encoding/json: a key must be spelled exactly, occur once and
+// have a field; a required field must be present; null is only for lists, bytes and pointers;
+// a number for an integer must be whole; and texts must be valid Unicode.
 type decoders map[reflect.Type]decode
 
-// of returns how a type is read.
+// of returns the decode function of a type.
 func (ds decoders) of(t reflect.Type) decode {
 	if d := ds[t]; d != nil {
 		return d
 	}
 	var d decode
-	ds[t] = func(r *reader, v reflect.Value) error { return d(r, v) } // for types that have themselves in them
+	ds[t] = func(r *reader, v reflect.Value) error { return d(r, v) } // for recursive types
 	d = ds.make(t)
 	ds[t] = d
 	return d
@@ -76,7 +75,7 @@ func (ds decoders) make(t reflect.Type) decode {
 	panic(fmt.Sprintf("rest: no request may have a %v", t))
 }
 
-// document reads a whole body into v, which is a struct.
+// document decodes a whole body into the struct v.
 func document(d decode, data []byte, v reflect.Value) error {
 	r := &reader{Reader: rawjson.NewReader(data), data: data}
 	if err := d(r, v); err != nil {
@@ -85,8 +84,8 @@ func document(d decode, data []byte, v reflect.Value) error {
 	return r.End()
 }
 
-// wrong returns an error about the kind of the next value. It reads the value, as
-// one that is broken is worse.
+// wrong returns the error that the next value is not what want names, such as "a string". If the
+// value is not valid JSON, it returns that error instead.
 func (r *reader) wrong(want string) error {
 	at := r.Offset()
 	if _, err := r.Skip(); err != nil {
@@ -103,7 +102,7 @@ func (r *reader) text() (string, error) {
 	at := r.Offset()
 	s, err := r.String()
 	if err == nil && r.Lossy() {
-		return "", r.Fail(at+unsound(r.data[at:]), "is not valid Unicode")
+		return "", r.Fail(at+invalidByte(r.data[at:]), "is not valid Unicode")
 	}
 	return s, err
 }
@@ -115,13 +114,13 @@ func (r *reader) raw() ([]byte, error) {
 		return nil, err
 	}
 	if data := span.Of(r.data); !utf8.Valid(data) {
-		return nil, r.Fail(span.Start+unsound(data), "is not valid Unicode")
+		return nil, r.Fail(span.Start+invalidByte(data), "is not valid Unicode")
 	}
 	return span.Of(r.data), nil
 }
 
-// unsound returns where the first byte is that is not UTF-8, or 0.
-func unsound(data []byte) int {
+// invalidByte returns the index of the first byte that is not UTF-8, or 0.
+func invalidByte(data []byte) int {
 	for i := 0; i < len(data); {
 		c, n := utf8.DecodeRune(data[i:])
 		if c == utf8.RuneError && n == 1 {
@@ -144,7 +143,7 @@ func decodeBool(r *reader, v reflect.Value) error {
 	return nil
 }
 
-// number reads a number as it is spelled.
+// number reads a number and returns its offset and its text.
 func (r *reader) number() (at int, text string, err error) {
 	if r.Kind() != rawjson.Number {
 		return 0, "", r.wrong("a number")
@@ -188,8 +187,7 @@ func decodeString(r *reader, v reflect.Value) error {
 	return nil
 }
 
-// decodeBytes reads bytes in base64. It decodes them from the body itself, in which
-// they have no escapes as a rule.
+// decodeBytes reads bytes in base64.
 func decodeBytes(r *reader, v reflect.Value) error {
 	if r.Kind() == rawjson.Null {
 		_, err := r.Skip()
@@ -208,8 +206,8 @@ func decodeBytes(r *reader, v reflect.Value) error {
 	return nil
 }
 
-// decodeText returns how to read an array of bytes that has a spelling of its own,
-// such as a digest.
+// decodeText returns the decode function of an array of bytes that unmarshals text, such as a
+// digest.
 func decodeText(t reflect.Type) decode {
 	type unmarshaler interface{ UnmarshalText(text []byte) error }
 	if !reflect.PointerTo(t).Implements(reflect.TypeFor[unmarshaler]()) {
@@ -222,13 +220,13 @@ func decodeText(t reflect.Type) decode {
 			return err
 		}
 		if err := v.Addr().Interface().(unmarshaler).UnmarshalText([]byte(s)); err != nil {
-			return r.Fail(at, "is not as it is spelled elsewhere")
+			return r.Fail(at, "is not a valid value: copy it from a result")
 		}
 		return nil
 	}
 }
 
-// decodeCustom reads a value that knows how.
+// decodeCustom reads a value whose type is a json.Unmarshaler.
 func decodeCustom(r *reader, v reflect.Value) error {
 	at := r.Offset()
 	raw, err := r.raw()
@@ -278,7 +276,7 @@ func (ds decoders) slice(t reflect.Type) decode {
 
 func (ds decoders) object(t reflect.Type) decode { return ds.fields(fieldsOf(t)) }
 
-// fields returns how to read an object that has these fields.
+// fields returns the decode function of an object with these fields.
 func (ds decoders) fields(fields []field) decode {
 	ways := make([]decode, len(fields))
 	at := make(map[string]int, len(fields))
@@ -311,10 +309,10 @@ func (ds decoders) fields(fields []field) decode {
 	}
 }
 
-// unknown returns the error about a key that no field has. A key that differs in
-// its capitals alone is one of these: other programs would take it for the field.
+// unknown returns the error about a key without a field. A key that differs from a field only in
+// case is unknown, too; the error then has a hint.
 func unknown(r *reader, key string, fields []field) error {
-	e := r.Fail(r.KeyOffset(), "is no field of this request")
+	e := r.Fail(r.KeyOffset(), "is not a field of this request")
 	for _, f := range fields {
 		if strings.EqualFold(f.name, key) {
 			e.Hint = fmt.Sprintf("write %q", f.name)

@@ -18,16 +18,16 @@ import (
 // module begins the import paths of types that the document describes by their comments.
 const module = "github.com/carrel-dev/carrel/"
 
-// fieldsJSON has the comments of the source, see described.
+// fieldsJSON is the JSON of a described.
 //
 //go:embed fields.json
 var fieldsJSON []byte
 
-// described is what the comments of the source say of the types in requests and results,
-// by package and name. A test makes it from the source and holds it up to date.
+// described has the comments of the types in requests and results, by package and name. A test
+// makes it from the source and fails if it is not up to date.
 type described struct {
-	Types  map[string]map[string]string `json:"types"`  // of structs: what each field is, by its name in Go; "" for the struct
-	Values map[string][]string          `json:"values"` // of kinds of text: the values that have a name
+	Types  map[string]map[string]string `json:"types"`  // comments of each struct's fields by Go name; "" is the struct
+	Values map[string][]string          `json:"values"` // the constants of each string type
 }
 
 var comments = sync.OnceValue(func() *described {
@@ -38,13 +38,13 @@ var comments = sync.OnceValue(func() *described {
 	return d
 })
 
-// keyOf returns how comments name a type.
+// keyOf returns the key of a type in described.
 func keyOf(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	return strings.TrimPrefix(t.PkgPath(), module) + "." + name
 }
 
-// common says what fields are that need no comment where they stand.
+// common has descriptions by the JSON name of a field, for fields without a comment.
 var common = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"session": "id of the session", "id": "id", "block": "id of the block", "title": "title", "text": "text", "name": "name",
@@ -95,8 +95,8 @@ var common = lazy.Value[map[string]string]{Make: func() map[string]string {
 	}
 }}
 
-// describe says what a field is: by its comment, by what fields of its name are, or by the
-// comment of its type.
+// describe returns the description of a field: its comment, or the common description of its
+// name, or the comment of its type.
 func describe(f *field) string {
 	d := comments()
 	if about := d.Types[keyOf(f.owner)][f.inGo]; about != "" {
@@ -112,7 +112,7 @@ func describe(f *field) string {
 	return d.Types[keyOf(t)][""]
 }
 
-// valuesOf returns the values of a kind of text, or nil if it may be any.
+// valuesOf returns the constants of a string type, or nil if it may have other values.
 func valuesOf(t reflect.Type) []any {
 	if t.Kind() != reflect.String || openValues.Get()[keyOf(t)] {
 		return nil
@@ -124,13 +124,13 @@ func valuesOf(t reflect.Type) []any {
 	return list
 }
 
-// openValues are kinds of text that have other values than those with a name.
+// openValues are the string types that may have other values than their constants.
 var openValues = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{"governance.Actor": true}
 }}
 
-// exampleOf returns an example of a field, or nil if its type is a list or an object, whose
-// schema has those of its members.
+// exampleOf returns an example of a field's value, or nil for a list or an object, whose schema
+// has examples of its members.
 func exampleOf(f *field) any {
 	if list := valuesOf(f.typ); list != nil {
 		return list[0]

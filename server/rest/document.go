@@ -14,8 +14,7 @@ import (
 
 const bearer = "bearer"
 
-// config returns what the document says of the interface as a whole. Huma serves
-// nothing of its own.
+// config returns the general part of the OpenAPI document. Huma serves no routes of its own.
 func (s *server) config() huma.Config {
 	version := s.opts.Version
 	if version == "" {
@@ -37,7 +36,7 @@ func (s *server) config() huma.Config {
 	}}
 }
 
-// describe returns what the document says of an operation.
+// describe returns the description of an operation for the document.
 func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *huma.Operation {
 	d := &huma.Operation{
 		OperationID: op.Name, Method: op.Method, Path: api.Prefix + op.Path, Summary: op.Summary,
@@ -79,7 +78,7 @@ func (s *server) describe(op *ops.Operation, p *plan, req, res reflect.Type) *hu
 	return d
 }
 
-// needs says what a credential must allow.
+// needs returns a sentence about the permissions that a credential needs.
 func needs(op *ops.Operation) string {
 	all := make([]string, 0, 2)
 	for _, p := range op.Needs() {
@@ -91,7 +90,7 @@ func needs(op *ops.Operation) string {
 	return "Needs the permission " + strings.Join(all, "") + "."
 }
 
-// bodySchema returns the schema of a request without what stands in its path.
+// bodySchema returns the schema of a request without the fields in its path.
 func (s *server) bodySchema(p *plan, req reflect.Type) *huma.Schema {
 	if len(p.path) == 0 {
 		return s.schemas.Schema(req, true, "")
@@ -118,7 +117,7 @@ func (s *server) failure() *huma.Response {
 	}
 }
 
-// describeContent adds to an operation that it sends content as it is.
+// describeContent adds to the description of an operation that it can send raw content.
 func (s *server) describeContent(op *ops.Operation) {
 	d := s.api.OpenAPI().Paths[api.Prefix+op.Path].Get
 	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
@@ -133,13 +132,13 @@ func header(name, about string) *huma.Param {
 	return &huma.Param{Name: name, In: "header", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 }
 
-// tagOf returns what groups operations: the first part of their paths.
+// tagOf returns the tag that groups operations: the first element of the path.
 func tagOf(path string) string {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return tag
 }
 
-// describePlain adds a route to the document that is of no scope.
+// describePlain adds a route without scope to the document.
 func (s *server) describePlain(name, path, summary, kind string, res reflect.Type) {
 	d := &huma.Operation{
 		OperationID: name, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"server"},

@@ -15,8 +15,8 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// registerEvents adds the stream of events. An event is called journal, or log if it is
-// of no session; its data is an [api.Event].
+// registerEvents adds the route that streams events. The name of an event is "journal" if it is
+// of a session, otherwise "log"; its data is an [api.Event].
 func (s *server) registerEvents() {
 	op := &ops.Events.Operation
 	p := newPlan(op, reflect.TypeFor[api.EventsRequest](), s.decoders)
@@ -30,8 +30,7 @@ func (s *server) registerEvents() {
 	s.plain(op.Name, d.Path, func(w http.ResponseWriter, r *http.Request, c *call) { s.events(w, r, c, p) })
 }
 
-// events streams what happens until the client goes, the grant is lost or the server
-// stops.
+// events streams events until the client disconnects, the grant is lost or the server stops.
 func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan) {
 	f, release, err := s.subscribe(r, c, p)
 	if err != nil {
@@ -70,7 +69,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, c *call, p *plan
 	}
 }
 
-// subscribe lets a reader of events in and finds where to begin.
+// subscribe admits a reader of events, and returns a feed that begins where the request says.
+// Call release when the stream ends.
 func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release func(), err error) {
 	if err := s.admit(r, c, &ops.Events.Operation); err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func (s *server) subscribe(r *http.Request, c *call, p *plan) (f feed, release f
 	return f, release, nil
 }
 
-// forward sends what has happened, to who may still know.
+// forward sends the new events, if the caller may still read them, and returns their number.
 func (s *server) forward(ctx context.Context, st *stream, c *call, f feed) (n int, err error) {
 	list, err := f.next(ctx)
 	if e := s.holds(ctx, c, governance.Read); e != nil {

@@ -16,19 +16,19 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A numberedEvent is an event with the id by which a stream is resumed behind it.
+// A numberedEvent is an event with its id, behind which a client can resume the stream.
 type numberedEvent struct {
 	api.Event
 	id string
 }
 
-// A feed returns what has happened since it was last asked.
+// A feed is a source of events: next returns the new events since its last call.
 type feed interface {
 	next(ctx context.Context) ([]numberedEvent, error)
 }
 
-// A sessionFeed has the journal of one session. Its ids are revisions: who resumes
-// misses nothing and gets nothing twice.
+// A sessionFeed gives the journal of one session. Its ids are revisions, so a client that resumes
+// misses no event and gets none twice.
 type sessionFeed struct {
 	engine  *carrel.Engine
 	scope   governance.Scope
@@ -36,13 +36,13 @@ type sessionFeed struct {
 	at      store.Revision
 }
 
-// newSessionFeed begins behind a revision, or now if since is empty.
+// newSessionFeed returns a feed that begins behind the revision since, or now if since is empty.
 func newSessionFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID, since string) (*sessionFeed, error) {
 	f := &sessionFeed{engine: e, scope: scope, session: id}
 	if since != "" {
 		at, err := strconv.ParseInt(since, 10, 64)
 		if err != nil || at < 0 {
-			return nil, bad("since", "is no revision")
+			return nil, bad("since", "is not a revision: give the id of the last event")
 		}
 		f.at = store.Revision(at)
 	}
@@ -66,20 +66,22 @@ func (f *sessionFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return list, nil
 }
 
-// A scopeFeed has the journals of all sessions of a scope, and its log. Its ids are the
-// version of the log and the time of what happened last, in milliseconds. What happened
-// in the time that a job may take is sent again to who resumes, as it may have begun
-// before and ended after: entries are told apart by their ids.
+// A scopeFeed gives the journals of all sessions of a scope, and the log of the scope. An id is
+// the version of the log, "-" and the time of the newest event sent, in milliseconds. A job may
+// write an entry with an earlier time, because it began earlier. So a client that resumes gets
+// the events of the last [Limits.Job] before that time again, and has to skip entries whose ids
+// it knows.
 type scopeFeed struct {
 	engine  *carrel.Engine
 	scope   governance.Scope
 	version store.Version
 	last    time.Time
-	from    time.Time // what is older was sent before
+	from    time.Time // older events were sent before
 	known   map[transcript.SessionID]store.Revision
 }
 
-// newScopeFeed begins behind an id, or now if since is empty.
+// newScopeFeed returns a feed that begins slack before the event with the id since, or now if
+// since is empty.
 func newScopeFeed(ctx context.Context, e *carrel.Engine, scope governance.Scope, since string, slack time.Duration) (*scopeFeed, error) {
 	f := &scopeFeed{engine: e, scope: scope, known: make(map[transcript.SessionID]store.Revision)}
 	if since != "" {
@@ -111,15 +113,15 @@ func (f *scopeFeed) resume(since string, slack time.Duration) error {
 	v, err1 := strconv.ParseInt(version, 10, 64)
 	ms, err2 := strconv.ParseInt(last, 10, 64)
 	if err1 != nil || err2 != nil || v < 0 || ms < 0 {
-		return bad("since", "is no id of an event")
+		return bad("since", "is not the id of an event: give the id of the last event")
 	}
 	f.version, f.last = store.Version(v), time.UnixMilli(ms)
 	f.from = f.last.Add(-slack)
 	return nil
 }
 
-// recent is how many sessions a feed looks at, of those updated last; if all of them
-// have changed, it looks at the others, too.
+// recent is the number of last updated sessions that a feed checks first. If all of them have
+// changed, it checks all sessions.
 const recent = 256
 
 func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
@@ -149,7 +151,7 @@ func (f *scopeFeed) next(ctx context.Context) ([]numberedEvent, error) {
 	return f.number(appendTimed(list, "", log)), nil
 }
 
-// changed returns the sessions that are not as they are known.
+// changed returns the sessions with a newer revision than the known one.
 func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.SessionID, error) {
 	sessions, err := carrel.Items(f.engine.Sessions(ctx, f.scope, &carrel.SessionsRequest{Cursor: carrel.Cursor{Limit: limit}}))
 	var ids []transcript.SessionID
@@ -161,8 +163,8 @@ func (f *scopeFeed) changed(ctx context.Context, limit int) ([]transcript.Sessio
 	return ids, err
 }
 
-// A timed is an event that comes no earlier than those before it in its journal, even if
-// a clock went back.
+// A timed is an event with a time that is not before those of earlier events of its journal, even
+// if the clock went back.
 type timed struct {
 	api.Event
 	at time.Time
@@ -179,8 +181,8 @@ func appendTimed(list []timed, id transcript.SessionID, entries []store.Entry) [
 	return list
 }
 
-// number puts events in the order of their times, so that what has not been sent yet is
-// no older than the id of what has, and gives them their ids.
+// number sorts events by time and gives them ids, so that no later event is older than the time
+// in the id of an event that was sent.
 func (f *scopeFeed) number(list []timed) []numberedEvent {
 	slices.SortStableFunc(list, func(a, b timed) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Session, b.Session))

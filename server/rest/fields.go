@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A field is a member of a struct as JSON has it. What a struct embeds without a
-// name for it is among its own members.
+// A field is a member of the JSON object of a struct. The members of a struct embedded without a
+// JSON name count as the struct's own.
 type field struct {
 	name     string
 	index    []int // see reflect.Value.FieldByIndex
 	typ      reflect.Type
-	optional bool         // may be left out: it has omitempty or omitzero
+	optional bool         // may be absent: the tag has omitempty or omitzero
 	owner    reflect.Type // the struct that declares it
-	inGo     string       // its name there
+	inGo     string       // its Go name
 }
 
-// fieldsOf returns the members of a struct by the rules of encoding/json, in their
-// order: of several with one name, the one that is embedded least deeply.
+// fieldsOf returns the members of a struct by the rules of encoding/json, in the order of the
+// source. Of members with the same name, it returns the least deeply embedded one.
 func fieldsOf(t reflect.Type) []field {
 	var list []field
 	for _, f := range collect(t, nil) {

@@ -17,24 +17,24 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// A route is an operation of the table with the method of the engine that does it.
+// A route is an operation of the table in internal/ops with the engine's method that does it.
 type route[Req, Res any] struct {
 	s    *server
 	op   *ops.Op[Req, Res]
 	plan *plan
 	do   method[Req, Res]
 
-	bytes func(*Res) []byte              // content that is sent as it is to who wants that, or nil
-	bind  func(*Req, *governance.Grant)  // puts the caller in where a request says who somebody is, or nil
-	note  func(*observation, *Res)       // says what is counted of a result, or nil
-	bare  func(*Res)                     // takes content out of the result of a write, or nil if it has none
-	again func(*again, *Req, *Res) error // puts back what the store still has, or nil
+	bytes func(*Res) []byte              // returns the raw content of a result, or nil
+	bind  func(*Req, *governance.Grant)  // sets the caller as the author in a request, or nil
+	note  func(*observation, *Res)       // counts and traces a result, or nil
+	bare  func(*Res)                     // removes content from the result of a write; nil if it has none
+	again func(*again, *Req, *Res) error // restores the content from the store, or nil
 }
 
-// A method is one of the engine.
+// A method is a method of the engine that does a job.
 type method[Req, Res any] = func(*carrel.Engine, context.Context, governance.Scope, *Req) (*Res, error)
 
-// handle makes a route of an operation that only reads.
+// handle makes the route of an operation that only reads. It panics at one that writes.
 func handle[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	if op.Writes() {
 		panic(fmt.Sprintf("rest: %s: it writes, and nobody says what is kept of its result", op.Name))
@@ -42,7 +42,7 @@ func handle[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) 
 	return newRoute(s, op, do)
 }
 
-// newRoute makes a route of an operation, and its part of the document.
+// newRoute makes the route of an operation, and adds it to the document.
 func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]) *route[Req, Res] {
 	rt := &route[Req, Res]{s: s, op: op, do: do, plan: newPlan(&op.Operation, reflect.TypeFor[Req](), s.decoders)}
 	described := s.describe(&op.Operation, rt.plan, reflect.TypeFor[Req](), reflect.TypeFor[Res]())
@@ -54,29 +54,30 @@ func newRoute[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res]
 	return rt
 }
 
-// handleWrite makes a route of an operation that writes. What is kept of a result for
-// an idempotency key is what bare leaves of it, nil if it has nothing but ids, names and
-// figures; again completes that from the store when the key comes again, or is nil.
+// handleWrite makes the route of an operation that writes. For an idempotency key, the result is
+// kept after bare has removed its content; bare is nil if a result has only ids, names and
+// figures. When the key comes again, again completes the kept result from the store, or is nil.
 func handleWrite[Req, Res any](s *server, op *ops.Op[Req, Res], do method[Req, Res], bare func(*Res), again func(*again, *Req, *Res) error) *route[Req, Res] {
 	rt := newRoute(s, op, do)
 	rt.bare, rt.again = bare, again
 	return rt
 }
 
-// content makes a route send content as it is to who wants that.
+// content makes a route send the raw content of a result, without JSON, to a client whose header
+// Accept asks for that.
 func (rt *route[Req, Res]) content(bytes func(*Res) []byte) *route[Req, Res] {
 	rt.bytes = bytes
 	rt.s.describeContent(&rt.op.Operation)
 	return rt
 }
 
-// binds makes a route put the caller in where a request says who somebody is.
+// binds makes a route call bind, which sets the caller as the author in a request.
 func (rt *route[Req, Res]) binds(bind func(*Req, *governance.Grant)) *route[Req, Res] {
 	rt.bind = bind
 	return rt
 }
 
-// notes makes a route say what is counted of its results.
+// notes makes a route call note, which counts and traces its results.
 func (rt *route[Req, Res]) notes(note func(*observation, *Res)) *route[Req, Res] {
 	rt.note = note
 	return rt
@@ -103,7 +104,8 @@ func (rt *route[Req, Res]) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, res)
 }
 
-// prepare lets a request in and reads it. What it returns does the job.
+// prepare admits a request and reads it. It returns a function that does the job, and one that
+// releases the body's memory.
 func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *call) (run func(context.Context) *response, release func(), err error) {
 	if err := rt.s.admit(r, c, &rt.op.Operation); err != nil {
 		return nil, nil, err
@@ -128,10 +130,10 @@ func (rt *route[Req, Res]) prepare(w http.ResponseWriter, r *http.Request, c *ca
 			return res
 		}, release, nil
 	}
-	asked := asked{key: key, actor: c.actor(), scope: c.scope}
+	writeKey := writeKey{key: key, actor: c.actor(), scope: c.scope}
 	asking := fingerprint(r, body)
 	return func(ctx context.Context) *response {
-		return rt.s.replays.once(ctx, asked, asking, rt.s.opts.Now, rt.s.ledger.over(asked, asking, rt.deed(ctx, c, r.Header, req, writes)))
+		return rt.s.replays.once(ctx, writeKey, asking, rt.s.opts.Now, rt.s.ledger.over(writeKey, asking, rt.deed(ctx, c, r.Header, req, writes)))
 	}, release, nil
 }
 
@@ -141,7 +143,7 @@ func isDry(req any) bool {
 	return f.IsValid() && f.Bool()
 }
 
-// deed returns a write that is made once, and then answered from its outcome.
+// deed returns the write of a request with an idempotency key.
 func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header, req *Req, writes bool) *deed {
 	return &deed{
 		do: func(ctx context.Context) (*response, []byte, bool) {
@@ -154,7 +156,7 @@ func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header
 			}
 			outcome, err := json.Marshal(result)
 			if err != nil {
-				outcome = nil // which is told to whoever asks again
+				outcome = nil // the next request with the key gets an error about that
 			}
 			return res, outcome, true
 		},
@@ -175,7 +177,8 @@ func (rt *route[Req, Res]) deed(ctx context.Context, c *call, header http.Header
 	}
 }
 
-// fill reads a request, and reports whether it may write.
+// fill reads a request, and checks permissions that depend on its fields. It reports whether the
+// request may write.
 func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req) (writes bool, err error) {
 	if err := rt.plan.fill(r, body, reflect.ValueOf(req).Elem()); err != nil {
 		return false, err
@@ -195,9 +198,9 @@ func (rt *route[Req, Res]) fill(r *http.Request, c *call, body []byte, req *Req)
 	return writes, nil
 }
 
-// job waits for its turn and does what is asked. A job that may write is not given
-// up when nobody waits for it any more: what began is finished or refused, so that
-// who asks again finds one or the other. The result is nil if the job was refused.
+// job waits for its turn and does the job. A job that may write is not canceled when the client
+// disconnects, so that a client that asks again finds it done or refused. The result is nil if
+// the job failed.
 func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header, req *Req, writes bool) (*response, *Res) {
 	if err := bound(req); err != nil {
 		return rt.s.refuse(c, err), nil
@@ -230,7 +233,7 @@ func (rt *route[Req, Res]) job(ctx context.Context, c *call, header http.Header,
 	})
 }
 
-// bound bounds the page of a list that a request asks for.
+// bound checks the page size of a list request, and sets the default.
 func bound(req any) error {
 	paged, ok := req.(interface{ Paging() *api.Cursor })
 	if !ok {
@@ -238,7 +241,7 @@ func bound(req any) error {
 	}
 	at := paged.Paging()
 	if at.Limit < 0 || at.Limit > api.MaxLimit {
-		return bad("limit", "is from 1 to %d", api.MaxLimit)
+		return bad("limit", "must be from 1 to %d", api.MaxLimit)
 	}
 	if at.Limit == 0 {
 		at.Limit = api.DefaultLimit
@@ -246,7 +249,8 @@ func bound(req any) error {
 	return nil
 }
 
-// run waits for its turn, does something and answers with what came of it.
+// run waits for a place among the running jobs, calls do, and returns the response and the
+// result. After a panic the response is a bug problem.
 func (rt *route[Req, Res]) run(ctx context.Context, c *call, header http.Header, do func(context.Context) (*Res, error)) (res *response, result *Res) {
 	defer rt.s.catch(c, func() { res = rt.s.bug(c) })
 	release, err := rt.s.jobs.take(ctx, 1)

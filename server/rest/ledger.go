@@ -13,11 +13,11 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// settling is how long after the beginning of a write another node may be about to say what
-// came of it.
+// settling is the time after the beginning of a write in which another node may still record its
+// outcome.
 const settling = 10 * time.Second
 
-// A ledger knows, through the store, which writes all nodes have made for which keys.
+// A ledger knows from the store the writes that all nodes have made, by idempotency key.
 type ledger struct {
 	store.Requests
 
@@ -27,8 +27,8 @@ type ledger struct {
 	maxBytes int64
 }
 
-// over returns a deed that is done once by all nodes that have the store.
-func (l *ledger) over(a asked, asking digest.Digest, d *deed) *deed {
+// over returns a deed that all nodes with the same store do only once in total.
+func (l *ledger) over(a writeKey, asking digest.Digest, d *deed) *deed {
 	if l.Requests == nil || a.scope == "" {
 		return d
 	}
@@ -37,7 +37,7 @@ func (l *ledger) over(a asked, asking digest.Digest, d *deed) *deed {
 	return &shared
 }
 
-func (l *ledger) do(ctx context.Context, a asked, asking digest.Digest, d *deed) (*response, []byte, bool) {
+func (l *ledger) do(ctx context.Context, a writeKey, asking digest.Digest, d *deed) (*response, []byte, bool) {
 	var attempt [16]byte
 	if _, err := io.ReadFull(l.rand, attempt[:]); err != nil {
 		return d.refuse(err), nil, false
@@ -53,7 +53,7 @@ func (l *ledger) do(ctx context.Context, a asked, asking digest.Digest, d *deed)
 		return l.answer(d, r, there)
 	}
 	res, outcome, made := d.do(store.WithRequest(ctx, r))
-	ctx = context.WithoutCancel(ctx) // the write was made or refused
+	ctx = context.WithoutCancel(ctx) // the write is over; its outcome must be recorded
 	if made {
 		if r.Outcome = outcome; outcome != nil && int64(len(outcome)) <= l.maxBytes {
 			l.note(l.SettleRequest(ctx, r))
@@ -63,7 +63,7 @@ func (l *ledger) do(ctx context.Context, a asked, asking digest.Digest, d *deed)
 	switch there, err = l.find(ctx, r); {
 	case err != nil || there == nil:
 		l.note(err)
-	case there.Attempt == r.Attempt: // a part of it was made, and the rest refused
+	case there.Attempt == r.Attempt: // a part of the write was made, the rest failed
 		l.note(l.DropRequest(ctx, r))
 	default: // another node was faster
 		return l.answer(d, r, there)
@@ -71,7 +71,7 @@ func (l *ledger) do(ctx context.Context, a asked, asking digest.Digest, d *deed)
 	return res, outcome, false
 }
 
-// find returns what is known of a request, nil if that is nothing.
+// find returns the recorded request with the key of r, or nil if there is none or it has expired.
 func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, error) {
 	there, err := l.Request(ctx, r.Scope, r.Actor, r.Key)
 	if errors.Is(err, store.ErrNotFound) || err == nil && there.Precedes(r) {
@@ -80,7 +80,7 @@ func (l *ledger) find(ctx context.Context, r *store.Request) (*store.Request, er
 	return there, err
 }
 
-// answer answers a request that was made before.
+// answer answers a request whose key another request has used before.
 func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcome []byte, made bool) {
 	switch {
 	case !there.Asking.Equal(r.Asking):
@@ -93,12 +93,12 @@ func (l *ledger) answer(d *deed, r, there *store.Request) (res *response, outcom
 		return d.refuse(store.ErrRepeated), nil, false
 	}
 	return d.refuse(&refusal{
-		kind: api.Gone, detail: "the write was made, and what it returned is not known: the node that made it has ended, or it was too much to keep",
-		hint: "read what is there now",
+		kind: api.Gone, detail: "the write was made, but its result is not known: the server that made it has ended, or the result was too large to keep",
+		hint: "read the current state",
 	}), nil, false
 }
 
-// note logs that something could not be recorded of a write that was made or refused.
+// note logs that the outcome of a write could not be recorded, unless err is nil.
 func (l *ledger) note(err error) {
 	if err != nil {
 		l.logger.Error("request is not settled", slog.String("error", err.Error()))

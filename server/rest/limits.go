@@ -9,19 +9,18 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limits bound what a server takes on at once. The zero value of every field is its
-// default.
+// Limits bound the load of a server. A zero field has the default, which its comment gives last.
 type Limits struct {
 	Body    int64         // largest body of a request, in bytes; 32 MiB
 	Bodies  int64         // bytes of all bodies that are in memory at once; 256 MiB
-	Jobs    int           // that are done at once; 64
-	Queue   time.Duration // how long a request waits for its turn; 10 s
-	Job     time.Duration // how long a job may take; 10 minutes
-	Streams int           // of events, that one credential may have open; 4
-	Poll    time.Duration // how often a stream of events looks for new ones; 500 ms
+	Jobs    int           // jobs running at once; 64
+	Queue   time.Duration // longest wait of a request for its turn; 10 s
+	Job     time.Duration // longest time of a job; 10 minutes
+	Streams int           // open event streams per credential; 4
+	Poll    time.Duration // interval at which an event stream looks for new events; 500 ms
 
-	Replays     int   // writes that are known by their idempotency keys; 10 000
-	ReplayBytes int64 // of what is kept of their results; 16 MiB
+	Replays     int   // writes remembered by idempotency key; 10 000
+	ReplayBytes int64 // bytes of their kept results; 16 MiB
 }
 
 const mebibyte = 1 << 20
@@ -45,7 +44,7 @@ func setDefault[T ~int | ~int64](field *T, value T) {
 	}
 }
 
-// A queue lets a weight through at once, and everybody else wait for a while.
+// A queue is a semaphore whose callers wait for a limited time.
 type queue struct {
 	sem  *semaphore.Weighted
 	wait time.Duration
@@ -56,7 +55,7 @@ func newQueue(n int64, wait time.Duration, what string) *queue {
 	return &queue{semaphore.NewWeighted(n), wait, what}
 }
 
-// take waits for a place of a weight, which release gives back.
+// take acquires the weight n, which release gives back. It fails as overloaded after q.wait.
 func (q *queue) take(ctx context.Context, n int64) (release func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
@@ -69,15 +68,14 @@ func (q *queue) take(ctx context.Context, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { q.sem.Release(n) }), nil
 }
 
-// A tally counts what each of several has, up to a number.
+// A tally counts open streams for each credential, up to most.
 type tally struct {
 	mu    sync.Mutex
 	most  int
 	count map[string]int
 }
 
-// take counts one more, unless there are as many as there may be. Release counts
-// it no longer.
+// take counts one more for who, and release one less. It reports false if who has most already.
 func (t *tally) take(who string) (release func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/api"
 )
 
-// What is counted of results, and what their spans say.
+// The functions of this file add results to the metrics, and attributes to their spans.
 
 func noteImport(o *observation, res *carrel.ImportResult) {
 	o.set(attribute.String(attrConversation, string(res.Session)), attribute.Int(attrTokens+"imported", int(res.Tokens)))

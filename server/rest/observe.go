@@ -20,7 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/telemetry"
 )
 
-// ServeHTTP answers a request, and logs and counts that it did.
+// ServeHTTP answers, logs and counts a request.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := s.newCall(r.Header)
 	rec := &recorder{ResponseWriter: w}
@@ -40,7 +40,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(rec, r)
 }
 
-// catch ends a panic: its stack goes into the log, and then is called.
+// catch recovers from a panic: it logs the stack and calls then. Call it with defer.
 func (s *server) catch(c *call, then func()) {
 	p := recover()
 	if p == nil {
@@ -49,7 +49,7 @@ func (s *server) catch(c *call, then func()) {
 	if p == http.ErrAbortHandler { //nolint:errorlint // it is that very value
 		panic(p)
 	}
-	// What else is thrown may have content in it.
+	// Other values of a panic may have content, so only their type is logged.
 	cause := fmt.Sprintf("%T", p)
 	if err, ok := p.(runtime.Error); ok {
 		cause = err.Error()
@@ -59,7 +59,7 @@ func (s *server) catch(c *call, then func()) {
 	then()
 }
 
-// account logs and counts a request that was answered.
+// account logs and counts an answered request.
 func (s *server) account(r *http.Request, c *call, rec *recorder, took time.Duration) {
 	status := rec.status
 	if status == 0 {
@@ -71,7 +71,7 @@ func (s *server) account(r *http.Request, c *call, rec *recorder, took time.Dura
 		slog.Duration("took", took), slog.Int64("bytes", rec.bytes), slog.String("request", c.id), slog.String("actor", string(c.actor())))
 }
 
-// A recorder remembers what was sent.
+// A recorder remembers the status and the size of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -99,8 +99,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// metrics are what is counted. Their label values are the names of the table and
-// words of the engine's own.
+// metrics are the metrics of a server. Their label values are names of operations and words of
+// the engine, never content.
 type metrics struct {
 	requests  *telemetry.Counter
 	seconds   *telemetry.Histogram
@@ -131,7 +131,8 @@ func newMetrics(r *telemetry.Registry) *metrics {
 	}
 }
 
-// The names of attributes, of the conventions for generative AI and of our own.
+// The names of span attributes: those of OpenTelemetry's conventions for generative AI, and
+// Carrel's own.
 const (
 	attrOperation    = "gen_ai.operation.name"
 	attrConversation = "gen_ai.conversation.id"
@@ -154,7 +155,7 @@ const (
 	tracerName      = "github.com/carrel-dev/carrel/server/rest"
 )
 
-// An observation is a job as it is counted and traced.
+// An observation is the metrics and the span of a job.
 type observation struct {
 	*metrics
 	span trace.Span
@@ -167,7 +168,7 @@ func (s *server) observe(ctx context.Context, c *call, h http.Header) (context.C
 	return ctx, &observation{s.metrics, span}
 }
 
-// fail says that a job failed, and how it is called.
+// fail marks the span as failed, with the kind of the error.
 func (o *observation) fail(err error) {
 	kind := api.KindOf(err)
 	o.span.SetStatus(codes.Error, kind.Title)

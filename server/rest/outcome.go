@@ -9,23 +9,21 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// What follows says, for each operation that writes, what is left of its result without
-// content, and how that becomes an answer again. A result that is kept has ids, names
-// of kinds and figures. Whatever somebody wrote, or a program took from that, the store
-// is asked for: what was purged is gone there, and so it is here.
+// The results of writes are kept for their idempotency keys without content: only ids, names of
+// kinds and figures. For each operation that writes, a function bare... removes the content of
+// its result, and a function ...Again restores it from the store, where purged content is gone.
 
-// An again is a request that comes again.
+// An again is the context of a request whose idempotency key comes again.
 type again struct {
 	engine *carrel.Engine
 	ctx    context.Context //nolint:containedctx // it lives as long as one call
 	scope  governance.Scope
 }
 
-// bareImport leaves out the title, the name of the model, and what the reader of the
-// file had to say about it.
+// bareImport removes the title, the model, the branches and the warnings.
 func bareImport(r *carrel.ImportResult) { r.Title, r.Model, r.Branches, r.Warnings = "", "", nil, nil }
 
-// importAgain says what the session is called.
+// importAgain restores the title and the model of the session.
 func importAgain[Req any](a *again, _ *Req, r *carrel.ImportResult) error {
 	info, err := a.engine.Session(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err == nil {
@@ -34,8 +32,7 @@ func importAgain[Req any](a *again, _ *Req, r *carrel.ImportResult) error {
 	return err
 }
 
-// bareCompress leaves out what was taken from the conversation, and the lists that grow
-// with it.
+// bareCompress removes text of the conversation, and lists that grow with its length.
 func bareCompress(r *carrel.CompressResult) {
 	r.Intent, r.Probes, r.Attempts, r.Warnings, r.Todos, r.TodoList, r.Decisions = nil, nil, nil, nil, nil, nil, nil
 	if r.Summary != nil {
@@ -45,7 +42,7 @@ func bareCompress(r *carrel.CompressResult) {
 	}
 }
 
-// bareDiscard leaves out how blocks begin.
+// bareDiscard removes the previews of the blocks.
 func bareDiscard(r *carrel.DiscardResult) {
 	r.Discarded = slices.Clone(r.Discarded)
 	for i := range r.Discarded {
@@ -53,7 +50,7 @@ func bareDiscard(r *carrel.DiscardResult) {
 	}
 }
 
-// discardAgain says how the blocks begin.
+// discardAgain restores the previews of the blocks.
 func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) error {
 	if len(r.Discarded) == 0 {
 		return nil
@@ -71,11 +68,10 @@ func discardAgain(a *again, _ *carrel.DiscardRequest, r *carrel.DiscardResult) e
 	return nil
 }
 
-// bareContract leaves out the statements, but not how many they are.
+// bareContract removes the statements, but keeps their number.
 func bareContract(r *carrel.AmendContractResult) { r.Added, r.Said = make([]string, len(r.Added)), nil }
 
-// contractAgain returns the statements that were added, which are the last that there
-// were then.
+// contractAgain restores the added statements: the last of the first r.Total in the contract.
 func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendContractResult) error {
 	lines, err := a.engine.Contract(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session})
 	if err != nil {
@@ -91,16 +87,16 @@ func contractAgain(a *again, _ *carrel.AmendContractRequest, r *carrel.AmendCont
 	return err
 }
 
-// bareAccept leaves out the packet, which whoever asks again brings again.
+// bareAccept removes the packet, which the repeated request has again.
 func bareAccept(r *carrel.AcceptResult) { r.File, r.Packet, r.Findings = "", nil, nil }
 
-// acceptAgain reads the packet of the request, if the session is still there.
+// acceptAgain restores the packet from the request. It fails if the session no longer exists.
 func acceptAgain(a *again, req *carrel.AcceptRequest, r *carrel.AcceptResult) error {
 	if _, err := a.engine.Session(a.ctx, a.scope, &carrel.SessionRequest{Session: r.Session}); err != nil {
 		return err
 	}
 	read := *req
-	read.DryRun = true // it reads the packet, and finds that the session is there
+	read.DryRun = true // reads the packet and writes nothing
 	res, err := a.engine.Accept(a.ctx, a.scope, &read)
 	if err == nil {
 		r.File, r.Packet, r.Findings = res.File, res.Packet, res.Findings
@@ -108,10 +104,10 @@ func acceptAgain(a *again, req *carrel.AcceptRequest, r *carrel.AcceptResult) er
 	return err
 }
 
-// bareArtifact leaves the id. Everything else the store knows.
+// bareArtifact removes all but the id.
 func bareArtifact(r *carrel.Artifact) { *r = carrel.Artifact{ID: r.ID} }
 
-// artifact reads an artifact as it is now.
+// artifact sets r to the artifact with its id as the store has it now.
 func (a *again) artifact(r *carrel.Artifact) error {
 	res, err := a.engine.Get(a.ctx, a.scope, &carrel.GetRequest{ID: string(r.ID), Info: true})
 	if err == nil {
@@ -142,7 +138,7 @@ func bareStash(r *carrel.StashResult) {
 	r.Pointer = ""
 }
 
-// stashAgain makes the pointer again, if what it points to is still there.
+// stashAgain makes the pointer again. It fails if the artifact no longer exists.
 func stashAgain(a *again, req *carrel.StashRequest, r *carrel.StashResult) error {
 	if err := a.artifact(&r.Artifact); err != nil {
 		return err
@@ -169,7 +165,7 @@ func commitAgain(a *again, _ *carrel.CommitRequest, r *carrel.CommitResult) erro
 	return a.artifact(r.Artifact)
 }
 
-// bareAssemble leaves out the context, and what was said of the artifacts in it.
+// bareAssemble removes the context, and all of its artifacts but their ids.
 func bareAssemble(r *carrel.AssembleResult) {
 	r.Data, r.Warning = nil, ""
 	r.Used = slices.Clone(r.Used)
@@ -178,7 +174,7 @@ func bareAssemble(r *carrel.AssembleResult) {
 	}
 }
 
-// assembleAgain returns the context as it was handed out, from its manifest.
+// assembleAgain restores the context, byte for byte, from its manifest.
 func assembleAgain(a *again, _ *carrel.AssembleRequest, r *carrel.AssembleResult) error {
 	data, err := a.engine.Replay(a.ctx, a.scope, &carrel.IDRequest{ID: r.Manifest})
 	if err != nil {

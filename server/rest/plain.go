@@ -14,14 +14,14 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// The media types of documents that are no result.
+// The media types of documents other than results.
 const (
 	typeOpenAPI = "application/openapi+json"
 	typeYAML    = "application/openapi+yaml"
 	typeMetrics = "text/plain; version=0.0.4; charset=utf-8"
 )
 
-// registerPlain adds the routes that are of no scope.
+// registerPlain adds the routes without scope, and the stream of events.
 func (s *server) registerPlain() {
 	s.plain("healthz", "/healthz", s.healthz)
 	s.plain("readyz", "/readyz", s.readyz)
@@ -35,7 +35,7 @@ func (s *server) registerPlain() {
 	s.describePlain("metrics", "/metrics", "Return what is counted, for Prometheus", "text/plain", nil)
 }
 
-// plain adds a route by GET.
+// plain adds a GET route that is not an operation of the table.
 func (s *server) plain(name, path string, serve func(http.ResponseWriter, *http.Request, *call)) {
 	s.mux.HandleFunc(http.MethodGet+" "+path, func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r.Context())
@@ -44,18 +44,18 @@ func (s *server) plain(name, path string, serve func(http.ResponseWriter, *http.
 	})
 }
 
-// healthz says that the process lives. It waits for nothing.
+// healthz reports that the process lives. It does not ask the store.
 func (s *server) healthz(w http.ResponseWriter, r *http.Request, _ *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeJSON, body: []byte(`{"status":"ok"}` + "\n")})
 }
 
-// ErrEnding says that a server still answers and is about to end: [Options.Ready] returns it.
+// ErrEnding is returned by [Options.Ready] when the server still answers but will stop soon.
 var ErrEnding = errors.New("the server is about to end")
 
-// readyz says whether the store answers and can be written.
+// readyz reports whether the store answers and can be written, and the server is not stopping.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request, c *call) {
 	if err := s.opts.Ready(r.Context()); errors.Is(err, ErrEnding) {
-		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: err.Error(), hint: "ask another"}))
+		send(w, r, s.refuse(c, &refusal{kind: overloaded, detail: err.Error(), hint: "send requests to another server"}))
 		return
 	} else if err != nil {
 		s.opts.Logger.Warn("not ready", "error", err.Error())
@@ -82,7 +82,7 @@ func (s *server) writeMetrics(w http.ResponseWriter, r *http.Request, c *call) {
 	send(w, r, &response{status: http.StatusOK, kind: typeMetrics, body: b.Bytes()})
 }
 
-// openAPI serves a form of the document, which is made when it is first asked for.
+// openAPI serves a form of the document, which it makes at the first request.
 func (s *server) openAPI(kind string, build func() ([]byte, error)) func(http.ResponseWriter, *http.Request, *call) {
 	build = sync.OnceValues(build)
 	return func(w http.ResponseWriter, r *http.Request, c *call) {
@@ -114,8 +114,8 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request, c *call) {
 	send(w, r, res)
 }
 
-// nowhere answers where there is no route, or none for the method.
-func (s *server) nowhere(w http.ResponseWriter, r *http.Request) {
+// notFound answers a request whose path has no route, or none for its method.
+func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	c := callOf(r.Context())
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The kinds of errors that only HTTP has.
+// The kinds of errors that only this surface has.
 var (
 	tooLargeKind = api.Kind{Slug: "too-large", Title: "body is too large", Status: http.StatusRequestEntityTooLarge}
 	mediaType    = api.Kind{Slug: "media-type", Title: "body is of the wrong type", Status: http.StatusUnsupportedMediaType}
@@ -22,8 +22,7 @@ var (
 	manyStreams  = api.Kind{Slug: "streams", Title: "too many streams", Status: http.StatusTooManyRequests}
 )
 
-// A refusal is an error of a surface: why a request does not get as far as the
-// engine.
+// A refusal is an error of this surface: the request did not reach the engine.
 type refusal struct {
 	kind   api.Kind
 	detail string
@@ -34,10 +33,10 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.detail }
 
-// Is makes a refusal what its kind is.
+// Is makes errors.Is match the error that the kind stands for.
 func (e *refusal) Is(target error) bool { return e.kind.Is != nil && target == e.kind.Is }
 
-// bad returns a refusal of what cannot be read, for a field.
+// bad returns a refusal of a request because of a field; field may be empty.
 func bad(field, format string, args ...any) *refusal {
 	detail := fmt.Sprintf(format, args...)
 	if field != "" {
@@ -47,14 +46,14 @@ func bad(field, format string, args ...any) *refusal {
 }
 
 func tooLarge(limit int64) *refusal {
-	return &refusal{kind: tooLargeKind, field: "body", detail: fmt.Sprintf("a body has %d bytes at most", limit)}
+	return &refusal{kind: tooLargeKind, field: "body", detail: fmt.Sprintf("the body has more than %d bytes", limit)}
 }
 
-// problem returns an error as it is told. What nobody expected is logged and not
-// told.
+// problem returns the problem document for an error. An unexpected error is logged, and the
+// client does not get its text.
 func (s *server) problem(c *call, err error) *api.Problem {
-	if errors.Is(err, store.ErrRepeated) { // and what came of it will be known in a moment
-		err = &refusal{kind: api.Busy, detail: "another server has just made the write", hint: "ask again"}
+	if errors.Is(err, store.ErrRepeated) { // the outcome will be recorded in a moment
+		err = &refusal{kind: api.Busy, detail: "another server has just made the write", hint: "send the request again"}
 	}
 	var p *api.Problem
 	if e, ok := errors.AsType[*refusal](err); ok {
@@ -67,28 +66,28 @@ func (s *server) problem(c *call, err error) *api.Problem {
 	}
 	if p.Type == api.TypePrefix+api.Unexpected.Slug {
 		s.opts.Logger.Error("unexpected error", slog.String("operation", c.name), slog.String("request", c.id), slog.String("error", err.Error()))
-		p.Detail = "what went wrong is in the log of the server, by the id of the request"
+		p.Detail = "the cause is in the log of the server: look for the id of the request"
 	}
 	p.Request = c.id
 	return p
 }
 
-// refuse returns the response that tells of an error.
+// refuse returns the response for an error.
 func (s *server) refuse(c *call, err error) *response {
 	return s.tell(c, s.problem(c, err))
 }
 
-// bug returns the response to a request on which a program error came up.
+// bug returns the response to a request that caused a panic.
 func (s *server) bug(c *call) *response {
 	return s.tell(c, &api.Problem{
 		Type: api.TypePrefix + api.Unexpected.Slug, Title: api.Unexpected.Title, Status: api.Unexpected.Status,
-		Detail: "this is a bug of the server; it is in its log, by the id of the request", Request: c.id,
+		Detail: "this is a bug of the server: report it with the lines of its log that have the id of the request", Request: c.id,
 	})
 }
 
 func (s *server) tell(c *call, p *api.Problem) *response {
 	body, err := json.Marshal(p)
-	if err != nil { // no type in it does that
+	if err != nil { // unreachable: all types of a problem can be encoded
 		s.opts.Logger.Error("problem cannot be written", slog.String("request", c.id), slog.String("error", err.Error()))
 		body = []byte("{}")
 	}

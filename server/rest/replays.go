@@ -15,37 +15,37 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// remembered is how long it is known that a write was made for an idempotency key.
+// remembered is how long a write is remembered by its idempotency key.
 const remembered = store.RequestTime
 
-// headerReplayed says that a response is to a write that was made before.
+// headerReplayed is the header of responses to a write that was made before.
 const headerReplayed = "Idempotent-Replayed"
 
-// An asked is what an idempotency key is unique among.
-type asked struct {
+// A writeKey identifies a write: an idempotency key is unique for an actor and a scope.
+type writeKey struct {
 	key   string
 	actor governance.Actor
 	scope governance.Scope
 }
 
-// A kept is what is known of a write that was made, or is going on. It has no content:
-// what was asked for is there as a digest, and what came of it as ids and figures.
-type kept struct {
-	asked   asked
-	asking  digest.Digest
-	done    chan struct{} // closed when the write is made or refused
-	made    bool          // and not refused
-	outcome []byte        // from which an answer is made again; nil if it is too large
-	since   time.Time
-	place   *list.Element // once it is made
+// A keptWrite is the memory of a write that was made or is running. It has no content: only a digest
+// of the request, and ids and figures of the result.
+type keptWrite struct {
+	writeKey writeKey
+	asking   digest.Digest // of the request, see fingerprint
+	done     chan struct{} // closed when the write is made or has failed
+	made     bool          // the write is made
+	outcome  []byte        // the result without content; nil if it is too large
+	since    time.Time     // when it was made
+	place    *list.Element // in replays.order, once made
 }
 
-// replays knows which writes were made for which keys, so that each is made once. It
-// keeps no responses: those are made again from what the store has.
+// replays remembers the writes of this process by idempotency key, so that each is made once. It
+// keeps no responses: it makes them again from the kept outcome and the store.
 type replays struct {
 	mu    sync.Mutex
-	by    map[asked]*kept
-	order *list.List // of those that are made, oldest first
+	by    map[writeKey]*keptWrite
+	order *list.List // made writes, the oldest first
 	bytes int64
 
 	maxCount int
@@ -53,19 +53,20 @@ type replays struct {
 }
 
 func newReplays(count int, bytes int64) *replays {
-	return &replays{by: make(map[asked]*kept), order: list.New(), maxCount: count, maxBytes: bytes}
+	return &replays{by: make(map[writeKey]*keptWrite), order: list.New(), maxCount: count, maxBytes: bytes}
 }
 
-// A deed is a write that is made once.
+// A deed is a write that is to be made once. The function do makes it, and reports whether it was
+// made; outcome is its result without content.
 type deed struct {
 	do     func(ctx context.Context) (res *response, outcome []byte, made bool)
-	again  func(outcome []byte) *response // answers from what the store has
+	again  func(outcome []byte) *response // makes the response again, from the outcome and the store
 	refuse func(error) *response
 }
 
-// once does a write, unless it was made already, or somebody else is at it: then it
-// waits for them, and answers from the outcome.
-func (rs *replays) once(ctx context.Context, a asked, asking digest.Digest, now func() time.Time, d *deed) *response {
+// once does a write. If it was made already, once answers from its outcome; if another request
+// with the same key is making it, once waits for that.
+func (rs *replays) once(ctx context.Context, a writeKey, asking digest.Digest, now func() time.Time, d *deed) *response {
 	for {
 		k, mine := rs.claim(a, asking, now())
 		switch {
@@ -93,40 +94,41 @@ func reusedKey() *refusal {
 	}
 }
 
-// replay answers what was made before.
-func (d *deed) replay(k *kept) *response {
+// replay returns the response to a write that was made before.
+func (d *deed) replay(k *keptWrite) *response {
 	if k.outcome == nil {
 		return d.refuse(&refusal{
-			kind: api.Gone, detail: "the write was made, and what it returned was too much to keep", hint: "read what is there now",
+			kind: api.Gone, detail: "the write was made, but its result was too large to keep", hint: "read the current state",
 		})
 	}
 	return d.again(k.outcome)
 }
 
-// claim returns what is known of a key. If that is nothing, the caller is to do it.
-func (rs *replays) claim(a asked, asking digest.Digest, now time.Time) (k *kept, mine bool) {
+// claim returns the memory of a key. If there was none, mine is true, and the caller has to make
+// the write.
+func (rs *replays) claim(a writeKey, asking digest.Digest, now time.Time) (k *keptWrite, mine bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	for e := rs.order.Front(); e != nil && now.Sub(e.Value.(*kept).since) >= remembered; e = rs.order.Front() {
-		rs.forget(e.Value.(*kept))
+	for e := rs.order.Front(); e != nil && now.Sub(e.Value.(*keptWrite).since) >= remembered; e = rs.order.Front() {
+		rs.forget(e.Value.(*keptWrite))
 	}
 	if k := rs.by[a]; k != nil {
 		return k, false
 	}
-	k = &kept{asked: a, asking: asking, done: make(chan struct{})}
+	k = &keptWrite{writeKey: a, asking: asking, done: make(chan struct{})}
 	rs.by[a] = k
 	return k, true
 }
 
-// settle does a write and remembers that it was made. What was refused has written
-// nothing, so that a second attempt is made.
-func (rs *replays) settle(ctx context.Context, k *kept, d *deed, now func() time.Time) *response {
+// settle makes a write and remembers it. A write that failed has changed nothing and is not
+// remembered, so that a retry makes it.
+func (rs *replays) settle(ctx context.Context, k *keptWrite, d *deed, now func() time.Time) *response {
 	defer close(k.done)
 	res, outcome, made := d.do(ctx)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if !made {
-		delete(rs.by, k.asked)
+		delete(rs.by, k.writeKey)
 		return res
 	}
 	if int64(len(outcome)) > rs.maxBytes {
@@ -136,19 +138,19 @@ func (rs *replays) settle(ctx context.Context, k *kept, d *deed, now func() time
 	k.place = rs.order.PushBack(k)
 	rs.bytes += int64(len(k.outcome))
 	for rs.order.Len() > rs.maxCount || rs.bytes > rs.maxBytes {
-		rs.forget(rs.order.Front().Value.(*kept))
+		rs.forget(rs.order.Front().Value.(*keptWrite))
 	}
 	return res
 }
 
-// forget drops what is known of a key.
-func (rs *replays) forget(k *kept) {
+// forget removes the memory of a key.
+func (rs *replays) forget(k *keptWrite) {
 	rs.order.Remove(k.place)
 	rs.bytes -= int64(len(k.outcome))
-	delete(rs.by, k.asked)
+	delete(rs.by, k.writeKey)
 }
 
-// idempotencyKey returns the key of a write, or nothing.
+// idempotencyKey returns the idempotency key of a write, or "".
 func idempotencyKey(op *ops.Operation, h http.Header) (string, error) {
 	given := h.Values(api.HeaderIdempotency)
 	if len(given) == 0 || !op.Writes() {
@@ -160,12 +162,12 @@ func idempotencyKey(op *ops.Operation, h http.Header) (string, error) {
 		valid = key[i] > ' ' && key[i] < 0x7f
 	}
 	if !valid {
-		return "", bad(api.HeaderIdempotency, "is 1 to 255 visible characters")
+		return "", bad(api.HeaderIdempotency, "must be 1 to 255 visible ASCII characters, once")
 	}
 	return key, nil
 }
 
-// fingerprint returns what tells a request from others.
+// fingerprint returns the digest of the method, the URL and the body of a request.
 func fingerprint(r *http.Request, body []byte) digest.Digest {
 	var b bytes.Buffer
 	for _, part := range []string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery} {

@@ -22,18 +22,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A plan is how a request is put together from a path, a query and a body. It is
-// made once for each route.
+// A plan says which fields of a request come from the path, the query and the body. It is made
+// once for each route.
 type plan struct {
 	path  []field
-	query []field // of GET, and where the body is one field as it is
-	body  []field // of everything else
-	read  decode  // of the body
-	raw   *field  // the field that the body is, as it is
+	query []field // if the method is GET or raw is set
+	body  []field // otherwise
+	read  decode  // decodes the body, or nil
+	raw   *field  // the field whose bytes are the whole body, or nil
 }
 
-// newPlan returns the plan of an operation whose request is a struct of type t. It
-// panics if the operation cannot be asked for.
+// newPlan returns the plan of an operation whose request is a struct of type t. It panics if a
+// path or query cannot have one of the fields.
 func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 	p := new(plan)
 	fields := fieldsOf(t)
@@ -62,7 +62,7 @@ func newPlan(op *ops.Operation, t reflect.Type, ds decoders) *plan {
 	return p
 }
 
-// pathFields returns what stands in braces in a path.
+// pathFields returns the names in braces in a path.
 func pathFields(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -73,12 +73,12 @@ func pathFields(path string) []string {
 	return names
 }
 
-// needsBody reports whether a request makes no sense without a body.
+// needsBody reports whether the body has a required field.
 func (p *plan) needsBody() bool {
 	return slices.ContainsFunc(p.body, func(f field) bool { return !f.optional })
 }
 
-// fill reads a request into v, which is a struct.
+// fill decodes a request into the struct v.
 func (p *plan) fill(r *http.Request, body []byte, v reflect.Value) error {
 	if err := p.fillBody(r, body, v); err != nil {
 		return err
@@ -108,20 +108,20 @@ func (p *plan) fillBody(r *http.Request, body []byte, v reflect.Value) error {
 	return inBody(body, document(p.read, body, v))
 }
 
-// isRaw reports whether a body may be a field of the request as it is.
+// isRaw reports whether the Content-Type is one of rawTypes.
 func isRaw(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && slices.Contains(rawTypes, kind)
 }
 
-// isJSON reports whether a body says that it is JSON in UTF-8.
+// isJSON reports whether the Content-Type is JSON in UTF-8.
 func isJSON(h http.Header) bool {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset, given := params["charset"]
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// fillPath sets a field to what stands in the path, which has been unescaped once.
+// fillPath sets a field to a text of the path, which is unescaped.
 func fillPath(f *field, text string, v reflect.Value) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -134,8 +134,8 @@ func fillPath(f *field, text string, v reflect.Value) error {
 	return nil
 }
 
-// fillQuery sets what the query names. What it names twice, or what is no field,
-// is an error.
+// fillQuery sets the fields that the query names. It fails if a name is unknown or comes twice,
+// or if a required field is missing.
 func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -145,7 +145,7 @@ func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		switch {
 		case at < 0:
-			return bad(printable(name), "is no parameter of this request")
+			return bad(printable(name), "is not a parameter of this request")
 		case len(query[name]) > 1:
 			return bad(name, "comes twice")
 		}
@@ -165,7 +165,7 @@ func fillQuery(fields []field, u *url.URL, v reflect.Value) error {
 	return nil
 }
 
-// printable returns a name that somebody else gave for an error.
+// printable returns a client's name for an error text: at most 40 bytes, printable.
 func printable(name string) string {
 	const longest = 40
 	if len(name) > longest {
@@ -179,8 +179,8 @@ func printable(name string) string {
 	}, name)
 }
 
-// setterOf returns how a text becomes a value of a type, or nil if none does. The
-// setter reports whether the text is one.
+// setterOf returns a function that sets a value of type t from a text and reports whether the
+// text is valid. It returns nil if a text cannot be of the type.
 func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
 	if t == reflect.TypeFor[time.Time]() {
 		return func(v reflect.Value, text string) bool {
@@ -207,7 +207,7 @@ func setterOf(t reflect.Type) func(v reflect.Value, text string) bool {
 	return nil
 }
 
-// expected names what a parameter of a type must be.
+// expected returns what a parameter of a type must be, for errors.
 func expected(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -218,7 +218,7 @@ func expected(t reflect.Type) string {
 	return "a whole number"
 }
 
-// inBody says where in a body an error is.
+// inBody adds the field and the line to an error about a body.
 func inBody(body []byte, err error) error {
 	if e, ok := errors.AsType[*rawjson.Error](err); ok {
 		return &refusal{kind: api.Request, field: e.Path, line: transcript.LineOf(body, e.Offset), detail: e.Error(), hint: e.Hint}
@@ -226,7 +226,7 @@ func inBody(body []byte, err error) error {
 	return err
 }
 
-// receive reads a body of limited size.
+// receive reads a body of limited size. Call release when the body is no longer used.
 func (s *server) receive(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	limit := s.opts.Limits.Body
 	if r.ContentLength > limit {
@@ -247,5 +247,5 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (body []byte, r
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, nil, tooLarge(limit)
 	}
-	return nil, nil, bad("body", "ends before it is complete")
+	return nil, nil, bad("body", "ends before its announced length")
 }

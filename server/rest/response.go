@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// The media types of results that are no problem.
+// The media types of responses.
 const (
 	typeJSON    = "application/json"
 	typeProblem = "application/problem+json"
@@ -23,17 +23,17 @@ const (
 	typeEvents  = "text/event-stream"
 )
 
-// rawTypes are the media types of a body that is one field of its request as it is.
+// rawTypes are the media types of a body that is the content of one field of its request.
 var rawTypes = []string{typeJSON, typeLines, typeBytes}
 
-// A response is what is sent back, before it is.
+// A response is a response that is ready to be sent.
 type response struct {
 	status  int
 	kind    string // media type
 	header  map[string]string
 	body    []byte
-	raw     bool // the body is content itself, of which a range may be asked for
-	problem *api.Problem
+	raw     bool         // the body is raw content, for which a request may ask for a range
+	problem *api.Problem // if it is an error, or nil
 }
 
 // set sets a header.
@@ -55,16 +55,16 @@ func encode(v any) (*response, error) {
 	return &response{status: http.StatusOK, kind: typeJSON, body: b.Bytes()}, nil
 }
 
-// etag returns the strong tag of bytes: their digest.
+// etag returns the strong ETag of a body: its digest in quotes.
 func etag(body []byte) string { return strconv.Quote(digest.Of(body).String()) }
 
-// patience is how long it may take to send a response, or one event.
+// patience is the longest time to send a response or one event.
 const patience = 2 * time.Minute
 
-// extend gives whoever reads more time, however long the job took.
+// extend sets the write deadline to patience from now, however long the job took.
 func extend(w http.ResponseWriter) {
 	deadline := time.Now().Add(patience) //nolint:forbidigo // sockets go by the clock of the machine
-	// A writer that has no deadlines needs none.
+	// A writer without deadlines returns an error, which does not matter.
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline)
 }
 
@@ -101,10 +101,10 @@ func send(w http.ResponseWriter, r *http.Request, res *response) {
 func sendBody(w http.ResponseWriter, res *response) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(res.body)))
 	w.WriteHeader(res.status)
-	_, _ = w.Write(res.body) // nobody is there to be told
+	_, _ = w.Write(res.body) // an error means that the client is gone
 }
 
-// matches reports whether a request wants nothing that has a tag.
+// matches reports whether the header If-None-Match has the tag.
 func matches(h http.Header, tag string) bool {
 	for _, line := range h.Values("If-None-Match") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -116,8 +116,8 @@ func matches(h http.Header, tag string) bool {
 	return false
 }
 
-// rawType returns the media type in which a request wants content as it is, or
-// nothing if it wants JSON.
+// rawType returns the media type in which a request accepts raw content, or "" if it prefers
+// JSON.
 func rawType(h http.Header, data []byte) string {
 	for _, kind := range accepted(h) {
 		switch kind {
@@ -135,8 +135,8 @@ func rawType(h http.Header, data []byte) string {
 	return ""
 }
 
-// accepted returns the media types that a request takes, in its order. Weights are
-// not looked at: what is named first is preferred.
+// accepted returns the media types of the header Accept in their order, which is the preference.
+// It ignores weights.
 func accepted(h http.Header) []string {
 	var kinds []string
 	for _, line := range h.Values("Accept") {

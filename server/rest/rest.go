@@ -1,48 +1,45 @@
 // Package rest is Carrel over HTTP: a route for every operation of the table in
 // internal/ops, and its description as an OpenAPI document.
 //
-// It translates and decides nothing. A request is put together from the path, the
-// query and the body; the engine does the job; the result is sent as JSON, with its
-// digest as a strong ETag. Errors are problem documents of RFC 9457.
+// The package only translates. It decodes a request from the path, the query and the body; the
+// engine does the job; the result is sent as JSON, with its digest as a strong ETag. Errors are
+// problem documents of RFC 9457.
 //
-// # Who may
+// # Permissions
 //
-// Options.Engine says on whose behalf a request is made. The scope is in the header
-// Carrel-Scope, or it is the only one that the grant names. What the grant must
-// allow is checked before the body is read, and a refusal says nothing of what is
-// in the scope. Where a request says who somebody is, such as who decides a review,
-// that is the actor of the grant, whatever the request says.
+// Options.Engine returns the engine and the grant of the caller. The scope is that of the header
+// Carrel-Scope, or the only scope of the grant. The permissions are checked before the body is
+// read, and a refusal says nothing about the content of the scope. Fields of a request that name
+// the author of an action, such as a decision about a review, are set to the actor of the grant.
 //
-// # What is read
+// # Requests
 //
-// Bodies are read by a strict reader into structs: no key twice, none that only
-// differs in its capitals, no unknown key, nothing missing, no text that is not
-// valid Unicode. Sizes, depths, and how much is done at once are bounded, see
-// Limits.
+// Bodies are decoded strictly: a key must be spelled exactly, occur once and have a field,
+// required fields must be present, and texts must be valid Unicode. The size and depth of a body
+// and the load of the server are bounded, see Limits.
 //
 // # Writes
 //
-// A write that has begun is finished or refused, whether or not the client still
-// waits; so is one at the time of a shutdown. It is done once for an
-// Idempotency-Key: who asks again with the same key and may still do it gets an answer
-// to the write that was made, for 24 hours: as long as the process lives and within
-// the bounds of Limits, behind which the oldest are forgotten; and from any server over the
-// same store, if the store knows requests (Options.Requests). What is kept for a key
-// has no content: a digest of the request, and of the result ids, names of kinds and
-// figures. The rest of the answer is what the store has now: what was purged since is
-// gone, lists of a compression's decisions are left out. What was refused, and what a
-// dry run found, is not kept.
+// A write that has begun is finished or fails, also if the client disconnects or the server
+// shuts down. A write with an Idempotency-Key is made once: for 24 hours, a client that sends the
+// request again with the same key, and still has the permission, gets the answer to the write
+// that was made. Without Options.Requests this holds while the process lives and within the
+// bounds of Limits, which forget the oldest keys first; with it, on all servers over the same
+// store. The memory of a key has no content: only a digest of the request, and ids, names of
+// kinds and figures of the result. The rest of the answer is read from the store again: purged
+// content is gone, and the lists of a compression's decisions are left out. Failed writes and dry
+// runs are not remembered.
 //
 // # Streams
 //
-// Any operation but those by GET streams its progress to a client that accepts
-// text/event-stream: events of the name progress, then one result or one problem.
-// GET /v1/events streams the journal. See stream.go and events.go for their forms.
+// An operation that is not a GET streams its progress to a client that accepts
+// text/event-stream: events named progress, then one event named result or problem.
+// GET /v1/events streams the journal. See stream.go and events.go.
 //
-// # What is told
+// # Logs and metrics
 //
-// Logs, metrics and spans hold no content, and logs no query and no credential. Metrics
-// name operations, and no scope and no session.
+// Logs, metrics and spans have no content. Logs have no queries and no credentials. Metrics have
+// names of operations, but no scopes and no sessions.
 package rest
 
 import (
@@ -66,22 +63,22 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Options adjusts the handler. All but Engine have a sensible default.
+// Options configures the handler. All fields but Engine have a sensible default.
 type Options struct {
-	// Engine returns the engine that acts for whoever made a request, and what they
-	// may do. The context is that of the request, in which whoever checked the credential
-	// has put who it is for. By default nobody may do anything.
+	// Engine returns the engine that acts for the caller of a request, and the caller's grant.
+	// The context is that of the request, with the identity that the check of the credential
+	// has put into it. The default refuses all callers.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 
-	// Holds returns why the grant of whoever made a request does not hold any more, or
-	// nil. Streams ask before each event. The default is [auth.Recheck].
+	// Holds returns an error if the caller's grant is no longer valid. Streams call it before
+	// each event. The default is [auth.Recheck].
 	Holds func(ctx context.Context) error
 
-	// Requests knows which writes other servers over the same store have made for which
-	// keys. By default there are no others.
+	// Requests has the writes of all servers over the same store, by idempotency key. By
+	// default only the writes of this process are known.
 	Requests store.Requests
 
-	// Ready fails if the store does not answer. By default it does.
+	// Ready returns an error if the store does not answer. The default returns nil.
 	Ready func(ctx context.Context) error
 
 	// Stopping is closed when the server begins to shut down, so that streams end. By
@@ -91,29 +88,28 @@ type Options struct {
 	Version string // of the program
 	Limits  Limits
 
-	// Turns bounds the large jobs of each actor. The default is one of its own.
+	// Turns bounds the large jobs of each actor. The default is a new one.
 	Turns *auth.Turns
 
 	// Logger receives a line for each request. The default discards them.
 	Logger *slog.Logger
 
-	// Metrics is where requests are counted; GET /metrics writes it. The default is
-	// one of its own.
+	// Metrics counts requests; GET /metrics returns it. The default is a new registry.
 	Metrics *telemetry.Registry
 
 	// Tracer makes the spans. The default makes none.
 	Tracer trace.TracerProvider
 
-	// Now tells the time, by which grants expire and durations are measured. The
-	// default is time.Now.
+	// Now returns the time, for the expiry of grants and for durations. The default is
+	// time.Now.
 	Now func() time.Time
 
-	// Rand is where ids of requests come from. It must be safe for concurrent use. The
-	// default is crypto/rand.
+	// Rand is the source of request ids. It must be safe for concurrent use. The default is
+	// crypto/rand.
 	Rand io.Reader
 
-	// Ticker ticks for streams, and is stopped by the function it returns. The default
-	// is time.NewTicker.
+	// Ticker returns a channel that ticks for streams, and a function that stops it. The
+	// default uses time.NewTicker.
 	Ticker func(time.Duration) (<-chan time.Time, func())
 }
 
@@ -161,13 +157,13 @@ func (o *Options) complete() Options {
 	return c
 }
 
-// A server is what the routes have in common.
+// A server has the state that all routes share.
 type server struct {
 	opts     Options
 	mux      *http.ServeMux
 	api      huma.API
 	schemas  *registry
-	decoders decoders // while routes are registered
+	decoders decoders // used only while routes are registered
 	jobs     *queue
 	bodies   *queue
 	replays  *replays
@@ -176,8 +172,8 @@ type server struct {
 	metrics  *metrics
 }
 
-// New returns the handler of the whole interface. Mount it at the root of a host,
-// behind what checks tokens; /healthz and /readyz need none.
+// New returns the handler of all routes. Mount it at the root of a host, behind [auth.Door], which
+// checks tokens; /healthz and /readyz need no token.
 func New(opts *Options) http.Handler { return newServer(opts) }
 
 func newServer(opts *Options) *server {
@@ -193,6 +189,6 @@ func newServer(opts *Options) *server {
 	}
 	s.api = humago.New(s.mux, s.config())
 	s.register()
-	s.mux.HandleFunc("/", s.nowhere)
+	s.mux.HandleFunc("/", s.notFound)
 	return s
 }

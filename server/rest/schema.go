@@ -27,15 +27,15 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// A registry makes schemas of types. It takes the place of huma's own, which goes by
-// the names of Go where fields are embedded, and does not say that bytes and pointers
-// that are nil are null. A list is never null: the jobs return an empty one. It panics at a type that writes its JSON itself and
-// of which it does not know how.
+// A registry makes the JSON schemas of types. It replaces huma's own registry, which uses the Go
+// names of embedded fields and does not mark nil bytes and pointers as nullable. A list is never
+// null, because the jobs return empty ones. The registry panics at an unknown type that marshals
+// its JSON itself.
 type registry struct {
 	schemas map[string]*huma.Schema
 	types   map[string]reflect.Type
 
-	requests []reflect.Type // of all operations; those with a part in the path are no schema
+	requests []reflect.Type // of all operations; a request with fields in the path has no schema of its own
 }
 
 func newRegistry() *registry {
@@ -44,8 +44,7 @@ func newRegistry() *registry {
 
 const refPrefix = "#/components/schemas/"
 
-// Schema returns the schema of a type. That of a struct is a reference, if one is
-// allowed.
+// Schema returns the schema of a type. For a struct it is a reference, if allowRef is true.
 func (r *registry) Schema(t reflect.Type, allowRef bool, _ string) *huma.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -77,7 +76,7 @@ func (r *registry) Schema(t reflect.Type, allowRef bool, _ string) *huma.Schema 
 	panic(fmt.Sprintf("rest: no schema for %v", t))
 }
 
-// special returns the schema of a type that has a form of its own, or nil.
+// special returns the schema of a type with a JSON form of its own, or nil.
 func (r *registry) special(t reflect.Type) *huma.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -102,7 +101,7 @@ func (r *registry) special(t reflect.Type) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{
 			Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[summary.Item](), true, ""),
 		}}
-	case reflect.TypeFor[handoff.Packet](): // it writes what its fields say, and no list as null
+	case reflect.TypeFor[handoff.Packet](): // its MarshalJSON only keeps lists from being null
 		return nil
 	}
 	marshaler, text := reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
@@ -123,7 +122,7 @@ func (r *registry) named(t reflect.Type, allowRef bool) *huma.Schema {
 	case t:
 	case nil:
 		r.types[name] = t
-		r.schemas[name] = &huma.Schema{} // for structs that have themselves in them
+		r.schemas[name] = &huma.Schema{} // for recursive structs
 		*r.schemas[name] = *r.fields(fieldsOf(t))
 	default:
 		panic(fmt.Sprintf("rest: %v and %v are both called %s", t, known, name))
@@ -134,7 +133,7 @@ func (r *registry) named(t reflect.Type, allowRef bool) *huma.Schema {
 	return r.schemas[name]
 }
 
-// fields returns the schema of an object that has these fields.
+// fields returns the schema of an object with these fields.
 func (r *registry) fields(fields []field) *huma.Schema {
 	s := object(make(map[string]*huma.Schema, len(fields)))
 	for _, f := range fields {
@@ -147,8 +146,8 @@ func (r *registry) fields(fields []field) *huma.Schema {
 	return s
 }
 
-// field returns the schema of a field: bytes, a pointer or a map that may be nil, and then
-// is not left out, may be null.
+// field returns the schema of a field. It is nullable if the field is required and is a pointer,
+// a map or bytes.
 func (r *registry) field(f *field) *huma.Schema {
 	s := *r.Schema(f.typ, true, "")
 	kind := f.typ.Kind()
@@ -162,7 +161,7 @@ func (r *registry) field(f *field) *huma.Schema {
 		s.Nullable = true
 	}
 	if s.Enum != nil && !f.optional {
-		s.Enum = append(slices.Clone(s.Enum), "") // it may have none
+		s.Enum = append(slices.Clone(s.Enum), "") // a required field may be empty
 	}
 	s.Description = describe(f)
 	if e := exampleOf(f); e != nil && s.Type != "" {
@@ -171,7 +170,7 @@ func (r *registry) field(f *field) *huma.Schema {
 	return &s
 }
 
-// parameter returns the schema of a field that is a parameter, which has no null.
+// parameter returns the schema of a field in a path or a query, which is never null.
 func (r *registry) parameter(f *field) *huma.Schema {
 	s := *r.Schema(f.typ, true, "")
 	if e := exampleOf(f); e != nil && s.Type != "" {
@@ -180,8 +179,8 @@ func (r *registry) parameter(f *field) *huma.Schema {
 	return &s
 }
 
-// schemaNames are the structs that the document calls otherwise than Go does. Clients are
-// generated from these names, so they stay when a type gets another one.
+// schemaNames has the structs whose names in the document differ from those in Go. Clients are
+// generated from these names, so they stay when a type is renamed.
 var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[api.ContractResult]():   "ContractStatements",
@@ -200,8 +199,8 @@ var schemaNames = sync.OnceValue(func() map[reflect.Type]string {
 	}
 })
 
-// schemaName returns what a struct is called in the document: its name, with that of
-// its package if it is not the engine's or this interface's.
+// schemaName returns the name of a struct in the document: its Go name, behind the name of its
+// package unless that is carrel, api or rest.
 func schemaName(t reflect.Type) string {
 	if name, ok := schemaNames()[t]; ok {
 		return name
@@ -223,12 +222,12 @@ func schemaName(t reflect.Type) string {
 	}
 }
 
-// SchemaFromRef returns the schema that a reference is to, or nil.
+// SchemaFromRef returns the schema of a reference, or nil.
 func (r *registry) SchemaFromRef(ref string) *huma.Schema {
 	return r.schemas[strings.TrimPrefix(ref, refPrefix)]
 }
 
-// TypeFromRef returns the type that a reference is to, or nil.
+// TypeFromRef returns the type of a reference, or nil.
 func (r *registry) TypeFromRef(ref string) reflect.Type {
 	return r.types[strings.TrimPrefix(ref, refPrefix)]
 }
@@ -236,7 +235,7 @@ func (r *registry) TypeFromRef(ref string) reflect.Type {
 // Map returns all schemas by their names.
 func (r *registry) Map() map[string]*huma.Schema { return r.schemas }
 
-// RegisterTypeAlias is of huma's interface. There are no aliases here.
+// RegisterTypeAlias implements huma's registry. It panics, as there are no aliases.
 func (r *registry) RegisterTypeAlias(t, alias reflect.Type) {
 	panic(fmt.Sprintf("rest: %v is not described as %v", t, alias))
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A progress is the event that says how far a job is, in steps of its own.
+// A progress is the data of an event about a running job: Done of Total steps.
 type progress struct {
 	Job   string `json:"job"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// wantsEvents reports whether a client takes a stream of events before all.
+// wantsEvents reports whether the header Accept has text/event-stream, and not JSON before it.
 func wantsEvents(h http.Header) bool {
 	kinds := accepted(h)
 	at := slices.Index(kinds, typeEvents)
 	return at >= 0 && !slices.Contains(kinds[:at], typeJSON)
 }
 
-// A stream is one of server-sent events.
+// A stream writes server-sent events.
 type stream struct {
 	w    http.ResponseWriter
-	gone bool // nobody reads it any more
+	gone bool // a write failed: the client is gone
 }
 
 // open begins a stream.
@@ -38,7 +38,7 @@ func open(w http.ResponseWriter) *stream {
 	h := w.Header()
 	h.Set("Content-Type", typeEvents)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies in between must not wait for more
+	h.Set("X-Accel-Buffering", "no") // keeps proxies in between from buffering
 	extend(w)
 	w.WriteHeader(http.StatusOK)
 	st := &stream{w: w}
@@ -46,7 +46,7 @@ func open(w http.ResponseWriter) *stream {
 	return st
 }
 
-// send writes an event of one line of data, or more.
+// send writes an event with one or more lines of data.
 func (st *stream) send(id, name string, data []byte) {
 	var b bytes.Buffer
 	if id != "" {
@@ -62,7 +62,7 @@ func (st *stream) send(id, name string, data []byte) {
 	st.write(b.Bytes())
 }
 
-// beat writes a comment, by which both sides see that the other is there.
+// beat writes a comment, which shows both sides that the connection is alive.
 func (st *stream) beat() { st.write([]byte(":\n\n")) }
 
 func (st *stream) write(data []byte) {
@@ -83,13 +83,13 @@ func (st *stream) flush() {
 	}
 }
 
-// heartbeat is how often a stream says that it is there.
+// heartbeat is the interval between comments on an idle stream.
 const heartbeat = 15 * time.Second
 
-// stream does a job and tells how far it is. The response to it is the last event,
-// whose name is result or problem. Progress that comes faster than it is read is left
-// out. The job is done to its end also if nobody reads. Who may not do it any more is
-// told nothing else.
+// stream does a job and streams its progress. The last event has the response; its name is result
+// or problem. Progress that comes faster than the client reads is dropped. The job runs to its
+// end also if the client is gone. If the caller loses the permissions needs, the stream ends with
+// a problem and sends nothing of the result.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, c *call, needs []governance.Permission, run func(context.Context) *response) {
 	s.metrics.streams.Add(1)
 	st := open(w)
@@ -112,7 +112,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, c *call, needs [
 		case p = <-steps:
 		case <-tick:
 		case <-over:
-			over = nil // which is once: a write goes on
+			over = nil // the case is taken once, and the job goes on
 		case res = <-finished:
 		}
 		if err := s.holds(r.Context(), c, needs...); err != nil {
