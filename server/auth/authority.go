@@ -22,7 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Prefix is what every credential begins with, so that whoever finds one knows what it is.
+// Prefix is the beginning of every credential, by which people and scanners can recognize one.
 const Prefix = "carrel_tok_"
 
 const (
@@ -30,7 +30,7 @@ const (
 	secretBytes = 32 // of randomness
 )
 
-// secretLetters are those of the base64 that is safe in URLs.
+// secretLetters are the letters of URL-safe base64.
 const secretLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // An Authority makes and checks credentials. It is safe for concurrent use.
@@ -41,18 +41,18 @@ type Authority struct {
 	rand        io.Reader
 }
 
-// AuthorityOptions adjusts an [Authority]. The zero value of every field is a sensible
-// default, so a nil *AuthorityOptions is too.
+// AuthorityOptions configures an [Authority]. A zero field, and a nil *AuthorityOptions, mean the
+// defaults.
 type AuthorityOptions struct {
-	// Now tells the time. The default is time.Now.
+	// Now returns the time. The default is time.Now.
 	Now func() time.Time
 
-	// Rand is where credentials come from. The default is crypto/rand.
+	// Rand is the source of the random bits of credentials. The default is crypto/rand.
 	Rand io.Reader
 }
 
-// NewAuthority returns an authority over the credentials of a store, which it does not own.
-// One that neither makes nor checks credentials, but lists and revokes them, needs no key.
+// NewAuthority returns an Authority over the credentials of a store, which it does not close. The
+// key may be nil if the Authority only lists and revokes credentials.
 func NewAuthority(credentials store.Credentials, key *Key, opts *AuthorityOptions) *Authority {
 	a := &Authority{credentials: credentials, key: key, now: time.Now, rand: rand.Reader} //nolint:forbidigo // this is the default clock
 	if opts != nil && opts.Now != nil {
@@ -64,16 +64,16 @@ func NewAuthority(credentials store.Credentials, key *Key, opts *AuthorityOption
 	return a
 }
 
-// A MintRequest says what a credential is to allow.
+// A MintRequest describes a credential to make.
 type MintRequest struct {
 	Actor       governance.Actor
 	Scopes      []governance.ScopePattern
 	Permissions []governance.Permission
-	Note        string        // what it is for
+	Note        string        // the purpose, for people
 	Lifetime    time.Duration // 0 for a credential that does not expire
 }
 
-// Validate returns why a request makes no sense, as a [carrel.ErrRequest].
+// Validate returns a [carrel.ErrRequest] if a field of the request is invalid.
 func (r *MintRequest) Validate() error {
 	switch {
 	case r.Actor == "" || len(r.Actor) > 100 || !plain(string(r.Actor)) || strings.Contains(string(r.Actor), " "):
@@ -81,11 +81,11 @@ func (r *MintRequest) Validate() error {
 	case len(r.Note) > 500 || !plain(r.Note):
 		return fmt.Errorf("%w: a note is one line of up to 500 bytes", carrel.ErrRequest)
 	case len(r.Scopes) == 0:
-		return fmt.Errorf("%w: it is for no scope", carrel.ErrRequest)
+		return fmt.Errorf("%w: scopes: name at least one", carrel.ErrRequest)
 	case len(r.Permissions) == 0:
-		return fmt.Errorf("%w: it allows nothing", carrel.ErrRequest)
+		return fmt.Errorf("%w: permissions: name at least one", carrel.ErrRequest)
 	case r.Lifetime < 0:
-		return fmt.Errorf("%w: it would have expired %v ago", carrel.ErrRequest, -r.Lifetime)
+		return fmt.Errorf("%w: lifetime: the credential would have expired %v ago", carrel.ErrRequest, -r.Lifetime)
 	}
 	for _, s := range r.Scopes {
 		if _, err := governance.ParseScopePattern(string(s)); err != nil {
@@ -100,14 +100,14 @@ func (r *MintRequest) Validate() error {
 	return nil
 }
 
-// plain reports whether a text shows as it is.
+// plain reports whether a text is valid Unicode and has only printable characters.
 func plain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Mint makes a credential and returns it, with what the store knows of it. The credential itself
-// is kept nowhere: who loses it needs another. A request that makes no sense is a
-// [carrel.ErrRequest].
+// Mint makes a credential. It returns its text and its record in the store. The text is kept
+// nowhere, so a lost credential must be replaced. Mint fails with [carrel.ErrRequest] if the
+// request is invalid.
 func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *store.Credential, err error) {
 	if err := r.Validate(); err != nil {
 		return "", nil, err
@@ -117,7 +117,7 @@ func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *s
 	if r.Lifetime > 0 {
 		t.Expires = now.Add(r.Lifetime).Truncate(time.Millisecond)
 	}
-	const attempts = 4 // there are four billion ids
+	const attempts = 4 // of four billion ids, a random one is hardly ever taken
 	for range attempts {
 		if text, t.ID, err = a.invent(); err != nil {
 			return "", nil, err
@@ -133,7 +133,7 @@ func (a *Authority) Mint(ctx context.Context, r *MintRequest) (text string, _ *s
 	return "", nil, err
 }
 
-// distinct returns all values once, in the order in which they came.
+// distinct returns the values without repetitions, in their order.
 func distinct[T comparable](all []T) []T {
 	out := make([]T, 0, len(all))
 	for _, v := range all {
@@ -144,7 +144,7 @@ func distinct[T comparable](all []T) []T {
 	return out
 }
 
-// invent returns a new credential and its id.
+// invent returns a new random credential and its id.
 func (a *Authority) invent() (text, id string, err error) {
 	var random [idDigits/2 + secretBytes]byte
 	if _, err := io.ReadFull(a.rand, random[:]); err != nil {
@@ -154,7 +154,7 @@ func (a *Authority) invent() (text, id string, err error) {
 	return Prefix + digits + "_" + base64.RawURLEncoding.EncodeToString(random[idDigits/2:]), "tok_" + digits, nil
 }
 
-// idOf returns the id of a credential, if the text has the form of one.
+// idOf returns the id of a credential, or false if text does not have the form of a credential.
 func idOf(text string) (id string, ok bool) {
 	rest, ok := strings.CutPrefix(text, Prefix)
 	if !ok || len(rest) != idDigits+1+base64.RawURLEncoding.EncodedLen(secretBytes) || rest[idDigits] != '_' {
@@ -167,15 +167,15 @@ func idOf(text string) (id string, ok bool) {
 	return "tok_" + digits, true
 }
 
-// ErrUnbound means that a credential was made by a version of carrel whose credentials were not
-// bound to what they allow. It is an [api.ErrUnauthenticated].
-var ErrUnbound = fmt.Errorf("%w: this one was made by an earlier version, when what is stored of a credential could be edited to allow more: make another with carrel credential create",
+// ErrUnbound means that a credential was made by an earlier version of carrel, whose hashes did
+// not cover the permissions. It is an [api.ErrUnauthenticated].
+var ErrUnbound = fmt.Errorf("%w: this one was made by an earlier version, when the permissions of a credential could be edited in the store: make another with carrel credential create",
 	api.ErrUnauthenticated)
 
-// Verify returns what a credential allows. That it is none, unknown, wrong, revoked, expired,
-// or no longer allows what it was made for, is all the same [api.ErrUnauthenticated];
-// that the store could not be asked is another error. A credential of an earlier version is
-// an [ErrUnbound], and only who has it is told so.
+// Verify returns the grant of a credential. It fails with [api.ErrUnauthenticated], without
+// saying why, if the text is not a credential, or the credential is unknown, wrong, revoked or
+// expired, or its record was edited. It fails with [ErrUnbound] for a valid credential of an
+// earlier version, and with another error if the store does not answer.
 func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant, error) {
 	id, ok := idOf(text)
 	if !ok {
@@ -184,7 +184,7 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 	t, err := a.credentials.Credential(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		t = &store.Credential{Hash: make([]byte, store.HashSize)} // which nothing is the hash of, and which takes as long
+		t = &store.Credential{Hash: make([]byte, store.HashSize)} // never equal, so that an unknown id takes the same time
 	case err != nil:
 		return nil, err
 	}
@@ -200,13 +200,13 @@ func (a *Authority) Verify(ctx context.Context, text string) (*governance.Grant,
 	return &governance.Grant{ID: t.ID, Actor: t.Actor, Scopes: t.Scopes, Permissions: t.Permissions, Expires: t.Expires}, nil
 }
 
-// Credentials returns what is known of all credentials, the newest last.
+// Credentials returns the records of all credentials, the newest last.
 func (a *Authority) Credentials(ctx context.Context) ([]store.Credential, error) {
 	return a.credentials.Credentials(ctx)
 }
 
-// Revoke makes a credential worthless, from now on and for good, and returns what is known of
-// it. The id is as for [Authority.Credential].
+// Revoke makes a credential invalid for good, and returns its record. The id is as for
+// [Authority.Credential].
 func (a *Authority) Revoke(ctx context.Context, id string) (*store.Credential, error) {
 	t, err := a.Credential(ctx, id)
 	if err != nil {
@@ -218,12 +218,12 @@ func (a *Authority) Revoke(ctx context.Context, id string) (*store.Credential, e
 	return a.credentials.Credential(ctx, t.ID)
 }
 
-// Credential returns what is known of the credential with an id. The id may be shortened, as long
-// as one credential alone fits, stand without "tok_", or be the whole credential. That there is
-// none is a [store.ErrNotFound], that several fit a [carrel.ErrAmbiguous].
+// Credential returns the record of a credential. The id may be a unique beginning of the id, may
+// lack "tok_", or may be the whole text of the credential. Credential fails with
+// [store.ErrNotFound] if no credential matches, and with [carrel.ErrAmbiguous] if several do.
 func (a *Authority) Credential(ctx context.Context, id string) (*store.Credential, error) {
 	if rest, ok := strings.CutPrefix(id, Prefix); ok {
-		id, _, _ = strings.Cut(rest, "_") // and nothing of the secret is told
+		id, _, _ = strings.Cut(rest, "_") // without the secret, which no error may quote
 	}
 	all, err := a.credentials.Credentials(ctx)
 	if err != nil {
@@ -244,13 +244,14 @@ func (a *Authority) Credential(ctx context.Context, id string) (*store.Credentia
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%w: credential %s: %s and %s begin so", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
+	return nil, fmt.Errorf("%w: credential %s: %s and %s begin with it", carrel.ErrAmbiguous, quoted(id), found[0].ID, found[1].ID)
 }
 
-// quoted returns an id for an error. What is longer than one may hold a secret.
+// quoted returns an id for an error text. It does not quote a text longer than an id, which may
+// have a secret.
 func quoted(id string) string {
 	if len(id) > len("tok_")+idDigits {
-		return "which is no id"
+		return "(not an id)"
 	}
 	return strconv.Quote(id)
 }

@@ -14,71 +14,69 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A Verifier turns a credential into what it allows. An [Authority] is one. It fails with
-// [api.ErrUnauthenticated] if the credential is none.
+// A Verifier returns the grant of a credential. It fails with [api.ErrUnauthenticated] if the
+// credential is not valid. An [Authority] is a Verifier.
 type Verifier interface {
 	Verify(ctx context.Context, credential string) (*governance.Grant, error)
 }
 
-// DoorOptions adjusts a [Door]. The zero value of every field is a sensible default, so
-// a nil *DoorOptions is too.
+// DoorOptions configures a [Door]. A zero field, and a nil *DoorOptions, mean the defaults.
 type DoorOptions struct {
-	// Listen is the address at which the server listens, host:port. Of the loopback
-	// names only those with this port are its own. By default any port is.
+	// Listen is the address at which the server listens, host:port. The header Host may have
+	// a loopback name only with this port. By default any port will do.
 	Listen string
 
-	// Hosts are other names that the server has, each with the port by which clients
-	// call it, or without one for any: "carrel.example.org", "10.0.0.7:7333".
+	// Hosts are other names of the server for the header Host, each with its port, or
+	// without one for any port: "carrel.example.org", "10.0.0.7:7333".
 	Hosts []string
 
-	// Origins are those of pages that may ask, besides those of the server itself:
-	// "https://carrel.example.org". As there is no CORS, a browser lets them only where
-	// it takes them for the same.
+	// Origins are origins of pages that may send requests, besides the server's own:
+	// "https://carrel.example.org". As there is no CORS, a browser lets such a page read
+	// answers only if it treats the page as of the same origin.
 	Origins []string
 
-	// Open are the paths that need no credential. There are none by default.
+	// Open are the paths that need no credential. The default is none.
 	Open []string
 
-	// Credential returns the credential that a request brings. The default is that of one
-	// header Authorization with the scheme Bearer.
+	// Credential returns the credential of a request. The default reads the header
+	// Authorization with the scheme Bearer.
 	Credential func(*http.Request) (text string, ok bool)
 
-	// Unknown answers a request that brings no valid credential. The default is a problem
-	// document with the status 401 and the reason.
+	// Unknown answers a request without a valid credential. The default sends a problem
+	// document with status 401 and the reason.
 	Unknown func(w http.ResponseWriter, r *http.Request, reason error)
 
-	// Methods are those that there are. The default is GET, HEAD, POST, PUT and DELETE.
+	// Methods are the allowed methods. The default is GET, HEAD, POST, PUT and DELETE.
 	Methods []string
 
-	// MaxBody is how many bytes the body of a request has at most. The default is
-	// 32 MiB.
+	// MaxBody is the largest body of a request in bytes. The default is 32 MiB.
 	MaxBody int64
 
-	// MaxURL is how many bytes a URL has at most, without host. The default is 8 KiB.
+	// MaxURL is the longest URL in bytes, without host. The default is 8 KiB.
 	MaxURL int
 
-	// PerCredential and PerAddress are how many requests with one credential, and from one
-	// address, are served at a time. The defaults are 128 and 512. Paths that are open
-	// do not count.
+	// PerCredential and PerAddress are the most requests at a time with one credential and
+	// from one address. The defaults are 128 and 512. Requests for Open paths do not count.
 	PerCredential, PerAddress int
 
-	// Failures is how many credentials that are none may come from one address in a minute
-	// before no new ones are looked at. The default is 30.
+	// Failures is the number of invalid credentials from one address in a minute after which
+	// the Door checks only credentials from there that were valid before. The default is 30.
 	Failures int
 
-	// Recheck is how often the credential of a request that is being served is looked at
-	// again. The default is [DefaultRecheck].
+	// Recheck is the interval at which the credential of a running request is checked again.
+	// The default is [DefaultRecheck].
 	Recheck time.Duration
 
-	// Now tells the time. The default is time.Now.
+	// Now returns the time. The default is time.Now.
 	Now func() time.Time
 
-	// Ticker ticks for Recheck, and is stopped by the function it returns. The default
-	// is time.NewTicker.
+	// Ticker returns a channel that ticks for Recheck, and a function that stops it. The
+	// default uses time.NewTicker.
 	Ticker func(time.Duration) (<-chan time.Time, func())
 }
 
-// A Door stands in front of handlers: see [Door.Guard]. It is safe for concurrent use.
+// A Door checks requests before a handler gets them, see [Door.Guard]. It is safe for concurrent
+// use.
 type Door struct {
 	verifier    Verifier
 	names       *names
@@ -92,12 +90,12 @@ type Door struct {
 	failures    failures
 	credential  func(*http.Request) (string, bool)
 	unknown     func(http.ResponseWriter, *http.Request, error)
-	interval    time.Duration // at which credentials are looked at again
+	interval    time.Duration // at which credentials are checked again
 	now         func() time.Time
 	ticker      func(time.Duration) (<-chan time.Time, func())
 }
 
-// NewDoor returns a door that is opened by the credentials that v knows.
+// NewDoor returns a Door that checks credentials with v. It fails if Listen or Hosts are invalid.
 func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	var o DoorOptions
 	if opts != nil {
@@ -146,14 +144,14 @@ func orElse[T ~int | ~int64](n, otherwise T) T {
 	return otherwise
 }
 
-// Guard returns a handler that passes to next what may come in. Everything else it
-// answers itself, with a problem document that tells nothing but which rule it broke.
+// Guard returns a handler that passes admitted requests to next. It answers other requests with
+// a problem document that says only which rule the request broke.
 //
-// What costs least is checked first: method, length of the URL, Host, origin, size of
-// the body, and only then the credential. The handler next sees neither credential nor cookies,
-// and has the grant in the context of the request, but for paths that are open. The
-// context ends when the grant is lost, see [Lost] and [Recheck]. It
-// must not read more of the body than there may be: [http.MaxBytesReader] sees to it.
+// The cheapest checks come first: method, length of the URL, Host, size of the body, origin, and
+// only then the credential. The request that next gets has no credential and no cookies; its
+// context has the grant, except for Open paths. The context ends when the grant is lost, see
+// [Lost] and [Recheck]. Reading more than MaxBody bytes of the body fails, by
+// [http.MaxBytesReader].
 func (d *Door) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -173,8 +171,8 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// admit returns why a request is refused whoever makes it, and with which status, or
-// nil.
+// admit returns the status and the error of a request that is refused whatever its credential
+// is, or a nil error.
 func (d *Door) admit(r *http.Request) (status int, err error) {
 	switch {
 	case !slices.Contains(d.methods, r.Method):
@@ -192,16 +190,16 @@ func (d *Door) admit(r *http.Request) (status int, err error) {
 	return 0, nil
 }
 
-// The other reasons for which a request is refused.
+// The reasons for a refusal, beside errHost and errOrigin.
 var (
-	errMethod   = errors.New("there is no such method")
+	errMethod   = errors.New("the method is not allowed")
 	errURL      = errors.New("the URL is too long")
 	errBody     = errors.New("the body is too large")
 	errMany     = errors.New("too many requests at a time")
-	errFailures = errors.New("too many credentials that are none")
+	errFailures = errors.New("too many invalid credentials")
 )
 
-// authenticate passes a request to next if it has a credential.
+// authenticate passes a request to next if it has a valid credential.
 func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	address := addressOf(r.RemoteAddr)
 	if !d.addresses.enter(address) {
@@ -229,8 +227,8 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 		d.unknown(w, r, err)
 		return
 	case err != nil:
-		kind := api.KindOf(err) // whatever it is, the rest is no business of who has no credential
-		answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: "the credential could not be looked at"})
+		kind := api.KindOf(err) // the text of the error is not for a client without a credential
+		answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: kind.Status, Detail: "the credential could not be checked: try again"})
 		return
 	}
 	d.failures.passed(text)
@@ -243,7 +241,7 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 	d.serve(w, r, next, text, grant)
 }
 
-// without returns a request with another context that has no credentials any more.
+// without returns the request with context ctx and without credentials and cookies.
 func without(ctx context.Context, r *http.Request) *http.Request {
 	bare := r.WithContext(ctx)
 	bare.Header = r.Header.Clone()
@@ -253,11 +251,11 @@ func without(ctx context.Context, r *http.Request) *http.Request {
 	return bare
 }
 
-// maxCredentials is how many bytes a header with a credential has at most.
+// maxCredentials is the longest header Authorization in bytes.
 const maxCredentials = 256
 
-// bearer returns the credential that a request brings: one header Authorization, the scheme
-// Bearer in any case, blanks, the credential.
+// bearer returns the credential of a request: a single header Authorization with the scheme
+// Bearer in any case, blanks, and the credential.
 func bearer(h http.Header) (text string, ok bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 || len(values[0]) > maxCredentials {
@@ -271,7 +269,7 @@ func bearer(h http.Header) (text string, ok bool) {
 	return text, true
 }
 
-// challenge says what it takes to come in.
+// challenge sets the header WWW-Authenticate.
 func challenge(w http.ResponseWriter, h http.Header) {
 	value := `Bearer realm="carrel"`
 	if len(h.Values("Authorization")) > 0 {
@@ -280,12 +278,12 @@ func challenge(w http.ResponseWriter, h http.Header) {
 	w.Header().Set("WWW-Authenticate", value)
 }
 
-// retry says when to come again.
+// retry sets the header Retry-After, in whole seconds, at least 1.
 func retry(w http.ResponseWriter, after time.Duration) {
 	w.Header().Set("Retry-After", strconv.FormatInt(max(1, int64((after+time.Second-1)/time.Second)), 10))
 }
 
-// refuse answers that a request broke a rule.
+// refuse answers a request that broke a rule.
 func refuse(w http.ResponseWriter, status int, err error) {
 	kind := api.Request
 	switch status {
@@ -297,18 +295,18 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: status, Detail: err.Error()})
 }
 
-// answer writes a problem document, and ends the connection: whatever else the client
-// meant to send, nobody reads or waits for.
+// answer writes a problem document and closes the connection, without reading the rest of the
+// request.
 func answer(w http.ResponseWriter, problem *api.Problem) {
 	body, err := json.Marshal(problem)
 	if err != nil {
-		body = nil // it has nothing but texts and numbers
+		body = nil // unreachable: a problem has only texts and numbers
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Connection", "close")
 	w.WriteHeader(problem.Status)
-	_, _ = w.Write(body)                                               // whoever does not wait for it has no use for it
-	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // where there is a connection
+	_, _ = w.Write(body)                                               // an error means that the client is gone
+	_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // an error means that w has no connection
 }

@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// A name is what this server is called by in the header Host.
+// A name is a name of this server in the header Host.
 type name struct {
 	host string // in lower case, an address in its shortest form
 	port string // or "" for any
 }
 
-// names are all that this server is called by. A name that somebody else's DNS leads
-// here, as rebinding does, is not among them.
+// names are all names of this server. Other names are refused, which protects from DNS
+// rebinding: a page of another site whose name suddenly resolves to this machine.
 type names struct {
 	all  []name
 	port string // of the loopback names, or "" for any
 }
 
-// newNames returns the names of a server that listens at an address and has others
-// besides.
+// newNames returns the names of a server: the address at which it listens, and others.
 func newNames(listen string, others []string) (*names, error) {
 	n := &names{}
 	if listen != "" {
@@ -75,7 +74,7 @@ func parseName(text string) (name, bool) {
 	return name{host, port}, true
 }
 
-// canonical returns a host as parseName does.
+// canonical returns a host in the form of parseName.
 func canonical(host string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.String()
@@ -83,14 +82,14 @@ func canonical(host string) string {
 	return strings.ToLower(host)
 }
 
-// has reports whether the server has a name.
+// has reports whether the value of a header Host is a name of the server.
 func (n *names) has(host string) bool {
 	called, ok := parseName(host)
 	if !ok {
 		return false
 	}
 	if called.port == "" {
-		called.port = "80" // what is left out
+		called.port = "80" // the default port
 	}
 	if loopback(called.host) && (n.port == "" || n.port == called.port) {
 		return true
@@ -100,7 +99,7 @@ func (n *names) has(host string) bool {
 	})
 }
 
-// loopback reports whether a host is this machine, whoever asks.
+// loopback reports whether a host is "localhost" or a loopback address.
 func loopback(host string) bool {
 	if host == "localhost" {
 		return true
@@ -109,15 +108,15 @@ func loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// The reasons for which a request is refused because of who made it.
+// The reasons for a refusal because of the headers Host and Origin.
 var (
-	errHost   = errors.New("this server is not called so")
-	errOrigin = errors.New("a page of another site may not ask")
+	errHost   = errors.New("the header Host is not a name of this server")
+	errOrigin = errors.New("pages of other sites may not send requests")
 )
 
-// checkOrigin returns why a request may have been made by a page that may not, or nil.
-// One that no page has made has no such headers, nor has one that a page of this very
-// server has made, but for its own origin.
+// checkOrigin returns errOrigin if a page of another site may have made the request. A request
+// that no page has made has no Origin; a request of a page of this server has the server's
+// origin or an allowed one.
 func checkOrigin(r *http.Request, allowed []string) error {
 	switch site := r.Header.Values("Sec-Fetch-Site"); {
 	case len(site) == 0:
@@ -133,7 +132,7 @@ func checkOrigin(r *http.Request, allowed []string) error {
 	case slices.Contains(allowed, origin[0]):
 		return nil
 	case strings.EqualFold(origin[0], "http://"+r.Host), strings.EqualFold(origin[0], "https://"+r.Host):
-		return nil // which has been checked
+		return nil // the Host was checked before
 	}
 	return errOrigin
 }

@@ -20,30 +20,32 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// keySize is how many bytes a key has.
+// keySize is the length of a key in bytes.
 const keySize = 32
 
-// A Key is what credentials are hashed under. However it is printed, it does not show.
+// A Key is the secret key of the hashes of credentials. Printing a Key does not show it.
 type Key struct {
 	secret [keySize]byte
 }
 
-// Format implements [fmt.Formatter]. It writes that there is a key.
+// Format implements [fmt.Formatter]. It writes "[key]" instead of the key.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[key]") }
 
-// MarshalText implements [encoding.TextMarshaler]. It is an error: a key is in its file
-// and nowhere else.
-func (Key) MarshalText() ([]byte, error) { return nil, errors.New("a key is not written") }
+// MarshalText implements [encoding.TextMarshaler]. It always fails, so that no encoder writes a
+// key.
+func (Key) MarshalText() ([]byte, error) {
+	return nil, errors.New("a key cannot be encoded: it is only in its file")
+}
 
-// hash returns what a store keeps of a credential: a code over the credential and over what it
-// allows. Who has neither the credential nor the key cannot make one for something else, so
-// that a row that was edited is no credential.
+// hash returns the hash that a store keeps of a credential: an HMAC of its text, actor, scopes,
+// permissions and times. Without the text and the key nobody can compute it, so an edited record
+// is not valid.
 func (k *Key) hash(credential string, t *store.Credential) []byte {
 	h := hmac.New(sha256.New, k.secret[:])
 	part := func(texts ...string) {
 		for _, s := range texts {
 			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
-			h.Write([]byte(s)) // a hash takes everything
+			h.Write([]byte(s)) // never fails
 		}
 	}
 	list := func(n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) } //nolint:gosec // it is a length
@@ -60,7 +62,7 @@ func (k *Key) hash(credential string, t *store.Credential) []byte {
 	return h.Sum(nil)
 }
 
-// stamp returns a time in whole milliseconds, or nothing if it is zero.
+// stamp returns a time in whole milliseconds, or "" if it is zero.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -68,21 +70,20 @@ func stamp(t time.Time) string {
 	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
-// unbound returns what a store kept of a credential before it was a code over what the credential
-// allows, too.
+// unbound returns the hash of a credential in earlier versions: an HMAC of its text only.
 func (k *Key) unbound(credential string) []byte {
 	h := hmac.New(sha256.New, k.secret[:])
 	h.Write([]byte(credential))
 	return h.Sum(nil)
 }
 
-// KeyFile returns where the key of a store is: beside it.
+// KeyFile returns the path of the key file of a store, which is beside the store.
 func KeyFile(storePath string) string { return storePath + ".token-key" }
 
-// LoadKey returns the key in a file. If there is no file it makes one, mode 0600, with
-// a new key: of several who do so at once one wins, and all return what it made.
+// LoadKey returns the key in a file. If there is no file, it makes one with a new key and mode
+// 0600. If several processes do that at once, all return the same key.
 //
-// It fails with a [*KeyError] if the file has no key in it, or if others may read it.
+// It fails with a [*KeyError] if the file has no valid key, or if other users may read it.
 func LoadKey(path string) (*Key, error) {
 	key, err := readKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +95,7 @@ func LoadKey(path string) (*Key, error) {
 	return readKey(path)
 }
 
-// A KeyError says what is wrong with the file of a key, and what to do about it. It
-// shows nothing of what is in it.
+// A KeyError says what is wrong with a key file, and what to do. It does not show the content.
 type KeyError struct {
 	Path   string
 	Reason string
@@ -106,10 +106,10 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("credential key %s: %s: %s", e.Path, e.Reason, e.Remedy)
 }
 
-// What to do about a file.
+// The remedies of a KeyError.
 const (
-	remedyKey  = "put the key back, or remove the file to have a new one made, which makes all credentials worthless"
-	remedyMode = "let nobody else have it (chmod 600), and remove it to have a new one made if others may have read it"
+	remedyKey  = "put the key back, or remove the file to get a new key, which makes all credentials invalid"
+	remedyMode = "set its mode to 600 (chmod 600), and remove the file to get a new key if others may have read it"
 )
 
 func readKey(path string) (_ *Key, err error) {
@@ -118,15 +118,15 @@ func readKey(path string) (_ *Key, err error) {
 		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat() // of what was opened, whatever the path names meanwhile
+	info, err := f.Stat() // of the opened file, even if the path was replaced meanwhile
 	if err != nil {
 		return nil, fmt.Errorf("credential key: %w", err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, &KeyError{path, "it is no file", remedyKey}
+		return nil, &KeyError{path, "it is not a regular file", remedyKey}
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, &KeyError{path, fmt.Sprintf("others may use it, its mode is %#o", info.Mode().Perm()), remedyMode}
+		return nil, &KeyError{path, fmt.Sprintf("other users may read or write it, as its mode is %#o", info.Mode().Perm()), remedyMode}
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4*keySize))
 	if err != nil {
@@ -135,22 +135,22 @@ func readKey(path string) (_ *Key, err error) {
 	text = bytes.TrimSpace(text)
 	key := &Key{}
 	if len(text) != hex.EncodedLen(keySize) {
-		return nil, &KeyError{path, fmt.Sprintf("it should have %d hexadecimal digits and nothing else", hex.EncodedLen(keySize)), remedyKey}
+		return nil, &KeyError{path, fmt.Sprintf("it must have %d hexadecimal digits and nothing else", hex.EncodedLen(keySize)), remedyKey}
 	}
-	if _, err := hex.Decode(key.secret[:], text); err != nil { // which may quote the text
-		return nil, &KeyError{path, "it has something other than hexadecimal digits in it", remedyKey}
+	if _, err := hex.Decode(key.secret[:], text); err != nil { // not wrapped, as it may quote the key
+		return nil, &KeyError{path, "it has characters that are not hexadecimal digits", remedyKey}
 	}
 	return key, nil
 }
 
-// makeKey makes a file with a new key, whole or not at all. It fails with
-// [fs.ErrExist] if there is one.
+// makeKey makes a file with a new key, whole or not at all. It fails with [fs.ErrExist] if the
+// file exists.
 func makeKey(path string) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(dir, ".token-key-") // mode 0600, and never one that is there
+	temp, err := os.CreateTemp(dir, ".token-key-") // a new file with mode 0600
 	if err != nil {
 		return err
 	}
@@ -163,5 +163,5 @@ func makeKey(path string) (err error) {
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	return os.Link(temp.Name(), path) // which replaces nothing
+	return os.Link(temp.Name(), path) // fails if path exists
 }

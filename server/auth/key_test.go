@@ -52,14 +52,14 @@ func TestKeyFilesThatAreRefused(t *testing.T) {
 		name, text, want string
 		mode             os.FileMode
 	}{
-		{"an empty file", "", "it should have 64 hexadecimal digits", 0o600},
-		{"one digit less", good[1:], "it should have 64 hexadecimal digits", 0o600},
-		{"one digit more", good + "1", "it should have 64 hexadecimal digits", 0o600},
-		{"very long", strings.Repeat(good, 1000), "it should have 64 hexadecimal digits", 0o600},
-		{"another letter", good[1:] + "g", "something other than hexadecimal digits", 0o600},
-		{"readable by the group", good, "others may use it, its mode is 0640: let nobody else have it", 0o640},
-		{"readable by all", good, "others may use it, its mode is 0604", 0o604},
-		{"writable by all", good, "others may use it, its mode is 0602", 0o602},
+		{"an empty file", "", "it must have 64 hexadecimal digits", 0o600},
+		{"one digit less", good[1:], "it must have 64 hexadecimal digits", 0o600},
+		{"one digit more", good + "1", "it must have 64 hexadecimal digits", 0o600},
+		{"very long", strings.Repeat(good, 1000), "it must have 64 hexadecimal digits", 0o600},
+		{"another letter", good[1:] + "g", "characters that are not hexadecimal digits", 0o600},
+		{"readable by the group", good, "other users may read or write it, as its mode is 0640: set its mode to 600", 0o640},
+		{"readable by all", good, "other users may read or write it, as its mode is 0604", 0o604},
+		{"writable by all", good, "other users may read or write it, as its mode is 0602", 0o602},
 	} {
 		if tt.mode != 0o600 && runtime.GOOS == "windows" {
 			continue

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// gauge counts what is going on at once, by what it is counted for.
+// gauge counts running requests by key, such as an address or a credential, up to most for each.
 type gauge struct {
 	most int
 
 	mu  sync.Mutex
-	now map[string]int // nothing that is 0
+	now map[string]int // without zeros
 }
 
-// enter reports whether there is room for one more. If so, leave must be called.
+// enter counts one more for key, or reports false if there are most already. After true, call
+// leave.
 func (g *gauge) enter(key string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,16 +38,15 @@ func (g *gauge) leave(key string) {
 	}
 }
 
-// The most that failures remember: a flood of addresses or credentials takes no more
-// memory than this.
+// Bounds of the memory of failures, in addresses and in credentials.
 const (
 	maxAddresses = 4096
 	maxKnown     = 1024
 )
 
-// failures counts who brings credentials that are none. From an address with too many, only
-// credentials that were good before are looked at: so somebody who guesses cannot keep out
-// others behind the same address, and costs no more than that.
+// failures counts invalid credentials by address. For an address with too many, only credentials
+// that were valid before are checked again. So guessing becomes cheap to refuse, and does not
+// lock out others behind the same address.
 type failures struct {
 	most int
 	per  time.Duration
@@ -54,11 +54,11 @@ type failures struct {
 	mu    sync.Mutex
 	since time.Time
 	count map[string]int
-	known map[[sha256.Size]byte]bool // hashes of credentials that were good
+	known map[[sha256.Size]byte]bool // hashes of credentials that were valid
 }
 
-// tooMany reports whether a credential from an address is not to be looked at, and when it
-// will be again.
+// tooMany reports whether a credential from an address is refused unchecked, and after which
+// time credentials will be checked again.
 func (f *failures) tooMany(address, credential string, now time.Time) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *failures) tooMany(address, credential string, now time.Time) (time.Dura
 	return f.per - now.Sub(f.since), true
 }
 
-// failed says that a credential was none.
+// failed counts an invalid credential.
 func (f *failures) failed(address string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *failures) failed(address string) {
 	}
 }
 
-// passed says that a credential was good.
+// passed remembers a valid credential.
 func (f *failures) passed(credential string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,8 +90,8 @@ func (f *failures) passed(credential string) {
 	f.known[sha256.Sum256([]byte(credential))] = true
 }
 
-// addressOf returns who is at the other end, as one is counted: an address, or of
-// IPv6 the network, of which anybody has many.
+// addressOf returns the key under which the requests of a client are counted: its IPv4 address, or
+// its IPv6 /64 network, because one client may use many addresses of that.
 func addressOf(remote string) string {
 	peer, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Local returns a handler that passes on what programs of this machine ask, and answers
-// everything else itself as [Door.Guard] does. It is for a server whose clients bring
-// credentials of somebody else, and which therefore wants no credential: the header Host has to
-// be a name of the server, one of the loopback interface or of others, and no page of any
-// site may ask, its own included. Listen and others are those of [DoorOptions].
+// Local returns a handler that passes requests of programs to next without checking a credential,
+// and refuses others as [Door.Guard] does. It is for a proxy, whose clients send the credentials
+// of a provider. The header Host must be a loopback name or one of others, and the request must
+// not come from a page in a browser. The parameters listen and others are Listen and Hosts of
+// [DoorOptions].
 func Local(listen string, others []string, next http.Handler) (http.Handler, error) {
 	names, err := newNames(listen, others)
 	if err != nil {
@@ -29,7 +29,7 @@ func Local(listen string, others []string, next http.Handler) (http.Handler, err
 	}), nil
 }
 
-// fromPage reports whether a browser has made a request for a page.
+// fromPage reports whether a page in a browser has made the request.
 func fromPage(h http.Header) bool {
 	if len(h.Values("Origin")) > 0 {
 		return true

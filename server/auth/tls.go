@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// A KeyPair is a certificate and its private key, from two files with PEM blocks. It is read
-// again when one of the files has changed, so that whoever renews a certificate need not end
-// the server. It is safe for concurrent use.
+// A KeyPair is a certificate and its private key, from two PEM files. It is read again when one
+// of the files has changed, so that a renewed certificate needs no restart. It is safe for
+// concurrent use.
 type KeyPair struct {
 	certFile, keyFile string
 	note              func(error)
 
 	mu   sync.Mutex
 	pair *tls.Certificate
-	seen [2]fileState // of the files that were read last, whatever came of it
+	seen [2]fileState // of the files when they were read last, also if that failed
 }
 
-// A fileState tells a file from what it was before.
+// A fileState changes when a file does.
 type fileState struct {
 	size    int64
 	changed time.Time
 }
 
-// LoadKeyPair reads a certificate and its key. Note is told, by a handshake, why files that
-// have changed cannot be used; the former certificate goes on then.
+// LoadKeyPair reads a certificate and its key. If changed files cannot be read later, the
+// KeyPair keeps the old certificate and calls note with the error, during a handshake.
 func LoadKeyPair(certFile, keyFile string, note func(error)) (*KeyPair, error) {
 	p := &KeyPair{certFile: certFile, keyFile: keyFile, note: note}
 	return p, p.load()
 }
 
-// Listen returns a listener that speaks TLS 1.2 or newer over another one, as HTTP/2 or
-// HTTP/1.1.
+// Listen returns a listener that speaks TLS 1.2 or newer over l, for HTTP/2 and HTTP/1.1.
 func (p *KeyPair) Listen(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
@@ -44,7 +43,7 @@ func (p *KeyPair) Listen(l net.Listener) net.Listener {
 	})
 }
 
-// current returns the certificate that is in the files, or the last one that was.
+// current returns the certificate of the files, or the last one that could be read.
 func (p *KeyPair) current() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,10 +55,10 @@ func (p *KeyPair) current() *tls.Certificate {
 	return p.pair
 }
 
-// load reads the files. What was there before stays if they cannot be used.
+// load reads the files. If that fails, the KeyPair keeps its certificate.
 func (p *KeyPair) load() error {
 	var err error
-	// As they are before they are read: a change meanwhile is seen by the next handshake.
+	// Before reading, so that the next handshake sees a change during the reading.
 	if p.seen, err = p.states(); err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (p *KeyPair) load() error {
 	return nil
 }
 
-// states returns how the files are now; one that cannot be looked at has the zero state.
+// states returns the states of the files; a file that cannot be examined has the zero state.
 func (p *KeyPair) states() (now [2]fileState, err error) {
 	for i, name := range [...]string{p.certFile, p.keyFile} {
 		fi, e := os.Stat(name)

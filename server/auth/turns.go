@@ -11,36 +11,36 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Turns bounds how many large jobs each actor has done at once, over all surfaces, so
-// that one credential cannot hold all processors. A job that waits for the disk holds none,
-// and gives its turn to another meanwhile: see [Rest]. The zero value of every field is
-// its default. It is safe for concurrent use.
+// Turns bounds the number of large jobs that each actor runs at once, over all surfaces, so that
+// one credential cannot occupy all processors. While a job waits for the disk it can give its
+// turn to another, see [Rest]. A zero field has the default, which its comment gives last. Turns
+// is safe for concurrent use.
 type Turns struct {
-	Most int           // jobs of one actor at once; one less than there are processors, and 1 at least
-	Wait time.Duration // how long a job waits for its turn; 10 s
+	Most int           // jobs of one actor at once; one less than GOMAXPROCS, at least 1
+	Wait time.Duration // longest wait of a job for its turn; 10 s
 
 	mu     sync.Mutex
-	actors map[governance.Actor]*line // nobody who has and waits for nothing
+	actors map[governance.Actor]*line // actors with jobs
 }
 
 // A line is the jobs of one actor: those that have a turn, and those that wait for one.
 type line struct {
-	busy    int             // that have a turn
-	resting int             // that gave theirs away for a while
-	waiting []chan struct{} // closed when their turn comes, in the order in which they came
+	busy    int             // jobs with a turn
+	resting int             // jobs that gave their turn away for a while
+	waiting []chan struct{} // one for each waiting job, the oldest first; closed when its turn comes
 }
 
 type turnKey struct{}
 
-// A turn is that of one job.
+// A turn is the turn of one job.
 type turn struct {
 	turns *Turns
 	actor governance.Actor
 }
 
-// Take waits until an actor may begin another large job, whose end release tells. The
-// context that it returns is the job's, for [Rest]. If the wait takes too long, the
-// error is an [api.ErrTooMany].
+// Take waits until the actor may begin another large job. It returns a context for the job, which
+// [Rest] uses, and release, which the job calls at its end. It fails with [api.ErrTooMany] after
+// Wait.
 func (t *Turns) Take(ctx context.Context, actor governance.Actor) (job context.Context, release func(), err error) {
 	if mine := t.enter(actor); mine != nil {
 		timer := time.NewTimer(orElse(t.Wait, 10*time.Second))
@@ -60,9 +60,9 @@ func (t *Turns) Take(ctx context.Context, actor governance.Actor) (job context.C
 	return job, sync.OnceFunc(func() { t.change(actor, -1, 0) }), nil
 }
 
-// Rest gives the turn of the job that ctx is of to another until back is called: the job
-// waits for something that takes no processor. It then goes on at once, and no other job
-// begins until there are no more than may be. Outside of a job it does nothing.
+// Rest gives the turn of the job with context ctx to another job until back is called. A job calls
+// it before it waits for the disk. After back the job goes on at once; no other job begins until
+// fewer than Most have a turn. Without a job in ctx, Rest does nothing.
 func Rest(ctx context.Context) (back func()) {
 	one, ok := ctx.Value(turnKey{}).(*turn)
 	if !ok {
@@ -74,8 +74,8 @@ func Rest(ctx context.Context) (back func()) {
 
 func (t *Turns) most() int { return orElse(t.Most, max(1, runtime.GOMAXPROCS(0)-1)) }
 
-// enter gives an actor a turn and returns nil, or returns what is closed when there is
-// one.
+// enter gives an actor a turn and returns nil, or returns a channel that is closed when the turn
+// comes.
 func (t *Turns) enter(actor governance.Actor) (mine chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +96,7 @@ func (t *Turns) enter(actor governance.Actor) (mine chan struct{}) {
 	return mine
 }
 
-// withdraw takes who waits out of the line, and reports whether their turn had not come.
+// withdraw removes a waiting job from the line. It reports false if its turn had come already.
 func (t *Turns) withdraw(actor governance.Actor, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *Turns) withdraw(actor governance.Actor, mine chan struct{}) bool {
 	return false
 }
 
-// change counts the jobs of an actor anew, and lets those begin whose turn it is.
+// change adds busy and resting to the counts of an actor, and gives free turns to waiting jobs.
 func (t *Turns) change(actor governance.Actor, busy, resting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,6 +124,6 @@ func (t *Turns) change(actor governance.Actor, busy, resting int) {
 		of.waiting, of.busy = of.waiting[1:], of.busy+1
 	}
 	if of.busy+of.resting == 0 {
-		delete(t.actors, actor) // nobody waits either, or one would have begun
+		delete(t.actors, actor) // no job waits, or it would have a turn now
 	}
 }

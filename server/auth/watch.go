@@ -12,15 +12,15 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// DefaultRecheck is how often the grant of a request that takes long is checked again.
+// DefaultRecheck is the default of [DoorOptions.Recheck].
 const DefaultRecheck = time.Second
 
 type checkKey struct{}
 
-// Recheck returns why the grant by which somebody acts does not hold any more, now, or
-// nil: the credential was revoked or has expired, which is an [api.ErrUnauthenticated], or it
-// allows something else, a [governance.ErrDenied]. Other errors say that this could not
-// be found out. Who acts without a credential needs none.
+// Recheck checks the caller's credential again. It returns [api.ErrUnauthenticated] if the
+// credential was revoked or has expired, [governance.ErrDenied] if its permissions changed,
+// another error if the store does not answer, and nil if it is valid or the caller needed no
+// credential.
 func Recheck(ctx context.Context) error {
 	if check, ok := ctx.Value(checkKey{}).(func(context.Context) error); ok {
 		return check(ctx)
@@ -28,8 +28,7 @@ func Recheck(ctx context.Context) error {
 	return nil
 }
 
-// Lost returns why the grant by which somebody acts was lost while they acted, or nil.
-// The context is done then.
+// Lost returns the reason if ctx was canceled because the caller's grant was lost, or nil.
 func Lost(ctx context.Context) error {
 	if cause := context.Cause(ctx); isLost(cause) {
 		return cause
@@ -53,22 +52,22 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, next http.Handler, 
 	defer func() {
 		close(over)
 		cancel(nil)
-		<-watched // or it would cut off what comes next on the connection
+		<-watched // otherwise its deadline could cut the next answer on the connection
 	}()
 	next.ServeHTTP(w, without(ctx, r))
 }
 
-// recheck returns why a credential does not give the grant any more, or nil.
+// recheck returns an error if a credential no longer gives the grant.
 func (d *Door) recheck(ctx context.Context, text string, grant *governance.Grant) error {
 	is, err := d.verifier.Verify(ctx, text)
 	if err == nil && (is.Actor != grant.Actor || !slices.Equal(is.Scopes, grant.Scopes) || !slices.Equal(is.Permissions, grant.Permissions)) {
-		err = fmt.Errorf("%w: the credential allows something else now", governance.ErrDenied)
+		err = fmt.Errorf("%w: the permissions of the credential have changed", governance.ErrDenied)
 	}
 	return err
 }
 
-// watch looks at the credential of a request again and again, and ends the context when the
-// grant is lost. What is still being sent an interval later is cut off.
+// watch checks the credential of a request at every tick, and ends the context when the grant is
+// lost. If the answer is still being sent an interval later, watch cuts it off.
 func (d *Door) watch(ctx context.Context, cancel context.CancelCauseFunc, w http.ResponseWriter, over <-chan struct{}) {
 	tick, stop := d.ticker(d.interval)
 	defer stop()
