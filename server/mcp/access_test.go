@@ -360,7 +360,7 @@ func TestWhatGoesWrongInside(t *testing.T) {
 			for _, a := range asks("s", "b", "a", "m") {
 				log.Reset()
 				answer := answerOf(a.do(t.Context(), c))
-				if !strings.Contains(answer, "the log of the server has more") {
+				if !strings.Contains(answer, "the log of the server has the cause") {
 					t.Errorf("%s: %s", a.name, answer)
 				}
 				if strings.Contains(answer+log.String(), canary) || !strings.Contains(log.String(), tt.log) {

@@ -25,13 +25,13 @@ type assembleArgs struct {
 }
 
 type assembleResult struct {
-	Manifest string                  `json:"manifest"` // id of the account of it
+	Manifest string                  `json:"manifest"` // id of the context's manifest
 	Format   string                  `json:"format"`
 	Budget   token.Count             `json:"budget"`
 	Tokens   token.Count             `json:"token_count"`
-	Demand   token.Count             `json:"demand"` // before anything was cut
+	Demand   token.Count             `json:"demand"` // tokens of the artifacts before any was cut
 	Tier     tier.Tier               `json:"tier"`
-	Review   bool                    `json:"review"` // a person should look
+	Review   bool                    `json:"review"` // a person should review the context
 	Warning  string                  `json:"warning,omitempty"`
 	Used     []used                  `json:"used"`
 	Left     map[manifest.Reason]int `json:"left"` // artifacts left out, by reason
@@ -39,10 +39,10 @@ type assembleResult struct {
 }
 
 type used struct {
-	ID     store.ArtifactID `json:"id"` // that recalls it
+	ID     store.ArtifactID `json:"id"` // for the tool recall
 	Class  provenance.Class `json:"class"`
 	Title  string           `json:"title,omitempty"`
-	Tokens token.Count      `json:"tokens"` // that it takes there
+	Tokens token.Count      `json:"tokens"` // in the context
 }
 
 func assemble() registrar {

@@ -10,11 +10,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/ops"
 )
 
-// maxCompletions is how many values a completion may have by the protocol.
+// maxCompletions is the most values of a completion that the protocol allows.
 const maxCompletions = 100
 
-// complete returns the ids that begin with what was typed: of sessions and
-// manifests. There is nothing to offer for other arguments.
+// complete returns the ids of sessions or manifests that begin with the typed text. It returns
+// none for other arguments.
 func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	ids, err := s.ids(ctx, req.Params)
 	if err != nil {

@@ -25,18 +25,18 @@ type compressArgs struct {
 
 type compressResult struct {
 	Session  transcript.SessionID `json:"session"`
-	Op       string               `json:"op,omitempty"` // none if nothing was changed
+	Op       string               `json:"op,omitempty"` // empty if nothing was changed
 	Strategy carrel.Strategy      `json:"strategy"`
 	Budget   token.Count          `json:"budget"`
 	Figures  pager.Figures        `json:"figures"`
-	Sent     token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Sent     token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; 0 if unknown
 	Before   token.Count          `json:"before"`         // tokens of the window that Carrel holds
 	After    token.Count          `json:"after"`          // tokens of the window that Carrel holds
 	Changed  int                  `json:"changed"`
 	Live     int64                `json:"live"` // blocks
 	Stubs    int64                `json:"stubs"`
 	Cold     int64                `json:"cold"`
-	Summary  transcript.BlockID   `json:"summary,omitempty"` // id that recalls it
+	Summary  transcript.BlockID   `json:"summary,omitempty"` // id of the summary, for the tool recall
 	Warnings []string             `json:"warnings,omitempty"`
 	Note     string               `json:"note"`
 }
@@ -46,7 +46,7 @@ func compress() registrar {
 		Tool:        Tool{"compress", []*ops.Operation{&ops.Compress.Operation}},
 		title:       "Compress the window",
 		about:       "Make the window of your session smaller that Carrel holds. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
-		destructive: true, idempotent: true, // what fits is left alone
+		destructive: true, idempotent: true, // a window that fits is left alone
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["target"].Minimum = new(1.0)
 			p["strategy"].MaxLength = nil

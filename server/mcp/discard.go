@@ -27,8 +27,8 @@ type discardResult struct {
 	Session   transcript.SessionID `json:"session"`
 	Op        string               `json:"op"`
 	Discarded []discarded          `json:"discarded"`
-	Thinking  token.Count          `json:"thinking"`       // that left with them
-	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Thinking  token.Count          `json:"thinking"`       // tokens of thinking in the discarded messages
+	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; 0 if unknown
 	Before    token.Count          `json:"before"`         // tokens of the window that Carrel holds
 	After     token.Count          `json:"after"`          // tokens of the window that Carrel holds
 	Target    token.Count          `json:"target_tokens"`
@@ -44,11 +44,10 @@ type discarded struct {
 	Tokens  token.Count    `json:"tokens"`
 }
 
-// discardMessages takes nothing without ids. What takes much is asked for once more:
-// thinking goes with it, which does not come back into the window by itself, or more
-// than half of the window. The person is asked where the client can; elsewhere the
-// tool has to be called again with a code that the first answer gave, which stands
-// for exactly these messages in a window as it was then.
+// discardMessages is the tool that discards messages by their ids. It asks for a confirmation if
+// the discard takes thinking, which does not come back into the window by itself, or more than
+// half of the window. It asks the person if the client can. Otherwise it fails with a code, and
+// must be called again with that code, which is valid for the same messages in the same window.
 func discardMessages() registrar {
 	return &toolOf[discardArgs, discardResult]{
 		Tool:        Tool{"discard_messages", []*ops.Operation{&ops.Discard.Operation}},
@@ -101,8 +100,8 @@ func discardReply(res *carrel.DiscardResult, note string) *reply[discardResult] 
 	return &reply[discardResult]{text: []string{text}, out: out}
 }
 
-// instead adds to a refusal what may go down to the floor, in the order in which it
-// would.
+// instead adds to a refusal the messages that may be discarded instead, down to the floor, the
+// first candidate first.
 func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal error) error {
 	if _, ok := carrel.Refused(refusal); !ok {
 		return refusal
@@ -121,18 +120,18 @@ func (c *call) instead(ctx context.Context, id transcript.SessionID, refusal err
 		}
 	}
 	if len(may) == 0 {
-		return &hintedError{refusal, "nothing was discarded, and nothing may go: rules and the floor hold all of it"}
+		return &hintedError{refusal, "nothing was discarded, and nothing may be: rules, pins and the floor keep all messages"}
 	}
-	return &hintedError{refusal, "nothing was discarded; these may go instead: " + strings.Join(may, ", ")}
+	return &hintedError{refusal, "nothing was discarded; discard these instead: " + strings.Join(may, ", ")}
 }
 
-// A question is put to the person before something is done.
+// A question is a question to the person before a tool does something.
 type question struct {
 	text string
-	code string // of what it is about
+	code string // of the plan that it is about
 }
 
-// confirmation is the name of the one question that is ever asked.
+// confirmation is the name of the only question.
 const confirmation = "confirm"
 
 func (q *question) result() *sdk.CallToolResult {
@@ -144,8 +143,9 @@ func (q *question) result() *sdk.CallToolResult {
 	}
 }
 
-// confirm returns what to ask before a plan is carried out, an error if it was
-// refused or must come with a code, and neither if there is nothing to ask any more.
+// confirm returns the question to ask before a plan is carried out, or an error if the person
+// refused or the tool must be called with a code. It returns neither if the plan is confirmed
+// or needs no confirmation.
 func (c *call) confirm(plan *carrel.DiscardResult, code string) (*question, error) {
 	if plan.Thinking == 0 && 2*plan.After >= plan.Before {
 		return nil, nil
@@ -174,16 +174,16 @@ func (c *call) confirm(plan *carrel.DiscardResult, code string) (*question, erro
 	}
 }
 
-// canAsk reports whether a client can put a question to the person.
+// canAsk reports whether a client can ask the person a question with a form.
 func canAsk(client *sdk.ClientCapabilities) bool {
 	if client == nil || client.Elicitation == nil {
 		return false
 	}
-	// What does not say which way it can ask can show a form.
+	// A client that does not say how it can ask can show a form.
 	return client.Elicitation.Form != nil || client.Elicitation.URL == nil
 }
 
-// codeOf returns a code for a plan: another for other messages or another window.
+// codeOf returns the code of a plan. It differs for other messages and for another window.
 func codeOf(plan *carrel.DiscardResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d %d %d", plan.Session, plan.Before, plan.After, plan.Thinking)

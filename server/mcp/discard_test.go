@@ -71,7 +71,7 @@ func TestDiscardRefusesWithReasons(t *testing.T) {
 		}
 	}
 	// Part 3 was changed since, so it goes first.
-	if !strings.Contains(p.Hint, "these may go instead: "+read[3]+" (read, ") || strings.Contains(p.Hint, task) {
+	if !strings.Contains(p.Hint, "discard these instead: "+read[3]+" (read, ") || strings.Contains(p.Hint, task) {
 		t.Errorf("hint %q", p.Hint)
 	}
 	// All six are 4,683 of 4,796 tokens: the floor of 1,000 is in the way.
@@ -235,7 +235,7 @@ func TestDiscardWithAPersonWhoIsAway(t *testing.T) {
 			return nil, context.DeadlineExceeded
 		},
 	})
-	if _, p := refused(t, c, "discard_messages", m{"short_ids": messages(t, c).reads()[:4]}); !strings.Contains(p.Detail, "was not answered") {
+	if _, p := refused(t, c, "discard_messages", m{"short_ids": messages(t, c).reads()[:4]}); !strings.Contains(p.Detail, "did not answer") {
 		t.Errorf("problem %+v", p)
 	}
 }

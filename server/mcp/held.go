@@ -9,19 +9,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// held tells a model what the window of a session is that Carrel holds, and what it is
-// not: no tool changes what a client sends. The hooks, the brief and an exported session
-// do.
+// held tells a model that the window of a session in Carrel is not the client's request: no tool
+// makes requests smaller. Hooks, briefs and exported sessions do.
 const held = "What Carrel holds is not what your client sends. Your requests become smaller by the hooks, which shorten large results before you see them, by your client's own compaction, which Carrel briefs, or if the person exports this session (carrel export) and resumes the copy. What left can be recalled."
 
-// unchanged is what a tool adds that changed the window that Carrel holds.
+// unchanged is the note of a tool that changed the window in Carrel.
 const unchanged = "Your requests stay as large as they are. " + held
 
-// managed is what stands in the place of both where a proxy sends the window that Carrel holds.
+// managed is the note in place of held and unchanged if a proxy sends the window in Carrel.
 const managed = "Your requests go through Carrel's proxy, which sends this window in place of the older messages: what you compress, discard or pin counts from the next epoch on, which begins when the budget is reached, or when the provider's cache has gone cold. What left can be recalled."
 
-// note says whether what Carrel holds of a session is what the client sends: otherwise, or
-// managed.
+// note returns managed if a proxy sends the session's window, and the text otherwise if not.
 func (c *call) note(ctx context.Context, id transcript.SessionID, otherwise string) (string, error) {
 	list, err := c.Calls(ctx, c.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
 	if err != nil || len(list.Items) == 0 || !list.Items[0].Managed {
@@ -30,7 +28,7 @@ func (c *call) note(ctx context.Context, id transcript.SessionID, otherwise stri
 	return managed, nil
 }
 
-// sent says how many tokens a client sends with a request, if that is known.
+// sent returns a sentence about the tokens of the client's newest request, or "" if unknown.
 func sent(n token.Count) string {
 	if n == 0 {
 		return "how much your client sends is not known"

@@ -1,7 +1,7 @@
 package mcp
 
-// Instructions is what the model is told about the server, in clients that pass it
-// on. It is enough to use a stub where the client hides the tools' parameters.
+// Instructions is the text for the model about the server, which some clients pass on. It is
+// enough to recall the original of a stub if the client hides the parameters of tools.
 const Instructions = `Carrel keeps conversations whole. What was cut is kept byte for byte.
 
 Stubs stand for what was cut:

@@ -1,28 +1,25 @@
-// Package mcp lets an agent keep its own window in order: it is Carrel as a server
-// of the Model Context Protocol, over standard input and output or over HTTP.
+// Package mcp serves Carrel over the Model Context Protocol, on standard input and output or
+// over HTTP, so that an agent can manage its own window.
 //
 // There are eight tools, always the same and in the same order, because a list that
 // changes would cost the agent its prompt cache: get_messages and discard_messages,
-// status, compress, recall, search, assemble and pin. A server that is read-only has
-// from the start only those that change nothing. Sessions, items and manifests are
-// resources, too, and two prompts, compress and handoff, tell an agent how to tidy up
-// and how to hand over.
+// status, compress, recall, search, assemble and pin. A read-only server has only the tools
+// that change nothing. Sessions, items and manifests are resources, too. Two prompts, compress
+// and handoff, tell an agent how to compress its window and how to hand a session over.
 //
-// A tool translates and decides nothing: arguments into a request of the engine, the
-// result into text that begins with ids, and into structured content with the same
-// figures. What the engine refuses is a tool's error with the problem of package api
-// and a hint what to do next, never an error of the protocol, so that the model sees
-// it and can do better.
+// A tool only translates: arguments into a request of the engine, and the result into text that
+// begins with ids, and into structured content with the same figures. An error of the engine
+// becomes an error result of the tool, with the problem of package api and a hint what to do
+// next. It never becomes an error of the protocol, which the model would not see.
 //
-// Whose context a call is about is asked anew for each call, see [Access], and so is the
-// session that the client is in, see [Own]: without it, a tool that takes a session must
-// be told which, as acting on another session than the agent's own would do harm that
-// nobody notices. Nothing is kept from one call to the next, and over HTTP there are no sessions of the protocol
-// that one credential could open and another use.
+// The scope and the grant are found anew for each call, see [Access], and so is the session of
+// the client, see [Own]. If the client's session is unknown, a tool needs the session as an
+// argument: a change of another session than the agent's own would do harm unnoticed. The server
+// keeps nothing from one call to the next. Over HTTP it has no protocol sessions, so that no
+// credential can use a session that another has opened.
 //
-// What is in the store was written by others. A tool hands it out as it is, and what
-// it says is data, not an instruction to the reader: the instructions of the server
-// say so to the model.
+// Content of the store was written by others. A tool returns it unchanged. It is data, not an
+// instruction to the reader; the instructions of the server say so to the model.
 package mcp
 
 import (
@@ -42,43 +39,42 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An Access says for whom a call is: the engine that acts for them, the scope that
-// it is about, and what they may do there. It is called for each call, with the
-// context of the request.
+// An Access returns the engine that acts for the caller, the scope of the call, and the caller's
+// grant. The server calls it for each call, with the context of the request.
 type Access func(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error)
 
-// An Own says in which session the client is that makes a call: the one that a tool is
-// about if no other is named. It is asked anew for each call, as a client can change its
-// session. Meta is what the client says of the call beside its arguments, or nil. It fails
-// with [ErrUnbound] if the session cannot be known.
+// An Own returns the session that the calling client is in, which a tool uses if no other is
+// named. The server calls it for each call, because a client can change its session. The
+// parameter meta is the metadata of the call (_meta), or nil. Own fails with [ErrUnbound] if the
+// session is unknown.
 type Own func(ctx context.Context, meta map[string]any) (transcript.SessionID, error)
 
-// ErrUnbound means that it cannot be known in which session a client is.
+// ErrUnbound means that the session of the client is unknown.
 var ErrUnbound = fmt.Errorf("%w: it cannot be known which session is yours", carrel.ErrRequest)
 
-// Options adjusts a [Server]. A nil *Options is one without any.
+// Options configures a [Server]. A nil *Options means the defaults.
 type Options struct {
 	// ReadOnly leaves out the tools that change something.
 	ReadOnly bool
 
-	// Own finds the session of a client. The default knows none.
+	// Own finds the session of a client. The default fails with ErrUnbound.
 	Own Own
 
 	// Version is the program's, for the client to show.
 	Version string
 
-	// Logger receives a line for what went wrong inside, without content. The
-	// default discards them.
+	// Logger receives a line for each internal error, without content. The default
+	// discards them.
 	Logger *slog.Logger
 
-	// Holds returns why the grant of whoever asks does not hold any more, or nil. It is
-	// asked before a client is told how far a job is. The default is [auth.Recheck].
+	// Holds returns an error if the caller's grant is no longer valid. The server calls it
+	// before it sends progress. The default is [auth.Recheck].
 	Holds func(ctx context.Context) error
 
-	// Turns bounds the large jobs of each actor, or is nil for no bound.
+	// Turns bounds the large jobs of each actor. Nil means no bound.
 	Turns *auth.Turns
 
-	// Now tells whether a grant has expired. The default is time.Now.
+	// Now returns the time, for the expiry of grants. The default is time.Now.
 	Now func() time.Time
 }
 
@@ -95,7 +91,7 @@ type Server struct {
 	order map[string]int // of the tools, by name
 }
 
-// New returns a server over what an access gives.
+// New returns a server for the engines that an Access returns.
 func New(of Access, opts *Options) *Server {
 	var o Options
 	if opts != nil {
@@ -134,19 +130,19 @@ func New(of Access, opts *Options) *Server {
 	return s
 }
 
-// ServeStdio answers what comes from in, a message a line, until it ends. Nothing
-// but answers goes to out.
+// ServeStdio answers the messages of in, one per line, until in ends. It writes only messages to
+// out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.sdk.Run(ctx, &lines{in: in, out: out})
 }
 
-// maxMessage is how many bytes a message may have.
+// maxMessage is the largest message in bytes.
 const maxMessage = 4 << 20
 
-// Handler returns the server for HTTP, which the caller mounts behind whatever puts
-// into the context what its [Access] reads there. It keeps no sessions: each request
-// stands for itself, with the grant that it came with. On a loopback address it
-// answers only under a loopback name, and it answers no page of another origin.
+// Handler returns the server for HTTP. Mount it behind a handler that puts the values into the
+// context that the [Access] reads. It has no protocol sessions: each request has its own grant.
+// On a loopback address it accepts only loopback names in the header Host, and it refuses pages
+// of other origins.
 func (s *Server) Handler() http.Handler {
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
@@ -154,11 +150,10 @@ func (s *Server) Handler() http.Handler {
 	return http.NewCrossOriginProtection().Handler(handler)
 }
 
-// fixed is for how long a client may keep what never changes while it is connected.
+// fixed is how long a client may cache lists that never change while it is connected.
 const fixed = time.Hour
 
-// cacheable says that nothing may be shared between clients, and how long they may
-// keep it.
+// cacheable sets how long a client may cache an answer, and that clients may not share it.
 func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
 	switch req.(type) {

@@ -25,7 +25,7 @@ type messagesArgs struct {
 
 type messagesResult struct {
 	Session  transcript.SessionID `json:"session"`
-	Sent     token.Count          `json:"sent,omitempty"`   // tokens of the client's newest request; none if that is unknown
+	Sent     token.Count          `json:"sent,omitempty"`   // tokens of the client's newest request; 0 if unknown
 	Total    token.Count          `json:"total_est_tokens"` // in the window that Carrel holds
 	Target   token.Count          `json:"target_tokens"`
 	Floor    token.Count          `json:"floor_tokens"`
@@ -36,17 +36,17 @@ type messagesResult struct {
 	Next     string               `json:"next,omitempty"`
 }
 
-// A message is a block of the session, as the list has it.
+// A message is a block of the session in the list.
 type message struct {
 	ShortID     string          `json:"short_id"`
 	Turn        int             `json:"turn"`
 	Kind        transcript.Kind `json:"kind"`
 	State       store.State     `json:"state"`
-	Tokens      token.Count     `json:"est_tokens"` // as it was imported
-	Window      token.Count     `json:"window"`     // in the window now
+	Tokens      token.Count     `json:"est_tokens"` // size of the original
+	Window      token.Count     `json:"window"`     // size in the window now
 	Discardable bool            `json:"discardable"`
 	Class       pager.Disposal  `json:"class,omitempty"`
-	Priority    int             `json:"priority,omitempty"` // 1 goes first
+	Priority    int             `json:"priority,omitempty"` // order of discarding: 1 is first
 	Kept        string          `json:"kept,omitempty"`     // why it may not be discarded
 	Pinned      bool            `json:"pinned,omitempty"`
 	Preview     string          `json:"preview"`
@@ -74,7 +74,7 @@ func getMessages() registrar {
 	}
 }
 
-// listMessages returns the part of a list that was asked for.
+// listMessages returns the part of a list that the arguments ask for.
 func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messagesResult], error) {
 	blocks := all.Messages[min(all.Earlier, len(all.Messages)):]
 	from := 0
@@ -120,7 +120,7 @@ func newMessage(b *carrel.BlockInfo) message {
 	}
 }
 
-// line returns a message in a line that begins with its id.
+// line returns a message as a line that begins with its id.
 func (m *message) line() string {
 	standing := "kept: " + m.Kept
 	if m.Discardable {

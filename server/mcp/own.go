@@ -12,12 +12,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// this names the session that the client is in, where no word means all sessions, or
+// this is the word for the client's session, in arguments where no word means all sessions or
 // none.
 const this = "@this"
 
-// session returns the session that a word names. No word is the one that the client is
-// in.
+// session returns the session that a word names. An empty word means the client's session.
 func (c *call) session(ctx context.Context, word string) (transcript.SessionID, error) {
 	if word != "" && word != this {
 		found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: word})
@@ -33,8 +32,7 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	if err != nil {
 		return "", err
 	}
-	// An id that is stored names itself alone; one that is not may be the beginning of
-	// others.
+	// FindSession also matches the beginning of an id, so the found id may be another one.
 	found, err := c.FindSession(ctx, c.scope, &carrel.WordRequest{Word: string(id)})
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrAmbiguous) || err == nil && found.Session != id {
 		return "", &hintedError{
@@ -45,7 +43,7 @@ func (c *call) session(ctx context.Context, word string) (transcript.SessionID, 
 	return id, err
 }
 
-// meta returns what the client says of the call beside its arguments.
+// meta returns the metadata of the call, or nil.
 func (c *call) meta() map[string]any {
 	if c.req == nil || c.req.Params == nil {
 		return nil
@@ -53,15 +51,15 @@ func (c *call) meta() map[string]any {
 	return c.req.Params.Meta
 }
 
-// mostCandidates is how many sessions are listed, and mostFirst how many bytes of the
-// first words of each.
+// mostCandidates is the number of sessions that an error lists, and mostFirst the number of bytes
+// of the first words of each.
 const (
 	mostCandidates = 10
 	mostFirst      = 80
 )
 
-// candidates adds to a refusal the sessions there are, those last used first, each with
-// an id that names it.
+// candidates adds to a refusal the sessions of the scope, the last used first, each with a unique
+// id.
 func (c *call) candidates(ctx context.Context, refusal error) error {
 	all, err := carrel.Items(c.Sessions(ctx, c.scope, &carrel.SessionsRequest{}))
 	if err != nil {
@@ -85,8 +83,8 @@ func (c *call) candidates(ctx context.Context, refusal error) error {
 	return &hintedError{refusal, strings.Join(lines, "\n")}
 }
 
-// shortest returns the beginning of a session's id that names no other one: eight
-// characters, if they will do, or all of it.
+// shortest returns the first eight characters of a session's id if no other id begins with them,
+// or the whole id.
 func shortest(all []carrel.SessionInfo, i int) string {
 	id := string(all[i].Session)
 	short := id[:min(len(id), 8)]

@@ -21,8 +21,8 @@ type pinArgs struct {
 
 type pinResult struct {
 	Pinned  bool     `json:"pinned"`
-	IDs     []string `json:"ids"`     // all that were named
-	Changed []string `json:"changed"` // those that were not so before
+	IDs     []string `json:"ids"`     // all named ids
+	Changed []string `json:"changed"` // ids whose pin has changed
 }
 
 func pin() registrar {
@@ -52,7 +52,7 @@ func pin() registrar {
 	}
 }
 
-// pin pins blocks, or the one artifact that has an id which no block has.
+// pin pins or unpins blocks, or one artifact if its id is not that of a block.
 func (c *call) pin(ctx context.Context, in *pinArgs) (*reply[pinResult], error) {
 	out := &pinResult{Pinned: !in.Unpin, IDs: []string{}, Changed: []string{}}
 	res, err := c.Pin(ctx, c.scope, &carrel.PinRequest{Blocks: in.IDs, Unpin: in.Unpin})

@@ -17,11 +17,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// errBug is what is told of an error that nobody foresaw, or of a panic: nothing. It
-// is in the log.
-var errBug = errors.New("something is wrong inside of Carrel; the log of the server has more")
+// errBug is the error for the client in place of an unexpected error or a panic, which is in the
+// log.
+var errBug = errors.New("internal error of Carrel; the log of the server has the cause")
 
-// A hintedError is an error of which a tool knows better than [hint] what to do next.
+// A hintedError is an error with its own hint what to do next, in place of that of [hint].
 type hintedError struct {
 	error
 	hint string
@@ -29,7 +29,8 @@ type hintedError struct {
 
 func (e *hintedError) Unwrap() error { return e.error }
 
-// problem returns what is told of an error.
+// problem returns the problem document for an error. It logs unexpected errors and replaces them
+// by errBug.
 func (s *Server) problem(ctx context.Context, where string, err error) *api.Problem {
 	if api.KindOf(err) == api.Unexpected && !errors.Is(err, errBug) {
 		s.log.ErrorContext(ctx, "unexpected error", "where", where, "error", typesOf(err))
@@ -40,8 +41,8 @@ func (s *Server) problem(ctx context.Context, where string, err error) *api.Prob
 	return p
 }
 
-// typesOf names the types of an error and of what it wraps. Its text could hold what
-// the log must not.
+// typesOf returns the types of an error and of the errors it wraps. The log must not have their
+// text, which may quote content.
 func typesOf(err error) string {
 	var types []string
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -50,17 +51,16 @@ func typesOf(err error) string {
 	return strings.Join(types, " ")
 }
 
-// maxDetail is how many bytes of an error are told. It may quote what was asked.
+// maxDetail is the longest text of an error in bytes, which may quote the arguments.
 const maxDetail = 2000
 
-// failed returns an error as the result of a tool.
+// failed returns an error as an error result of a tool.
 func (s *Server) failed(ctx context.Context, tool string, err error) *sdk.CallToolResult {
 	p := s.problem(ctx, tool, err)
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: words(p)}}, StructuredContent: p}
 }
 
-// words returns a problem in words: what it is, each block that was refused with the
-// reason, and what to do next.
+// words returns a problem as text: the error, each refused block with the reason, and the hint.
 func words(p *api.Problem) string {
 	var b strings.Builder
 	b.WriteString(p.Detail)
@@ -77,7 +77,7 @@ func words(p *api.Problem) string {
 	return b.String()
 }
 
-// hint returns what a model can do after an error, or "".
+// hint returns what the model can do after an error, or "".
 func hint(err error) string {
 	if e, ok := errors.AsType[*hintedError](err); ok {
 		return e.hint
@@ -115,7 +115,7 @@ func hints(slug string) string {
 	return ""
 }
 
-// broken returns an error as one of the protocol, for what is no tool.
+// broken returns an error as an error of the protocol, for requests other than tool calls.
 func (s *Server) broken(ctx context.Context, where string, err error) error {
 	p := s.problem(ctx, where, err)
 	wire := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: words(p)}
@@ -128,8 +128,8 @@ func (s *Server) broken(ctx context.Context, where string, err error) error {
 	return wire
 }
 
-// guard stands around everything that a client asks: whatever happens inside, the
-// answer is one that it understands.
+// guard wraps the handler of all requests: it turns panics and unexpected errors into answers of
+// the protocol.
 func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		tool := s.toolOf(req)
@@ -160,7 +160,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			slices.SortFunc(r.Tools, func(a, b *sdk.Tool) int { return s.order[a.Name] - s.order[b.Name] })
 		case *sdk.CallToolResult:
 			if r.IsError && r.StructuredContent == nil {
-				// The arguments were not as the schema says.
+				// The SDK refused the arguments, which do not match the schema.
 				return s.failed(ctx, tool, fmt.Errorf("%w: %s", carrel.ErrRequest, text.Clip(textOf(r), maxDetail/2))), nil
 			}
 		}
@@ -180,16 +180,16 @@ func (s *Server) toolOf(req sdk.Request) string {
 	return r.Params.Name
 }
 
-// unanswered returns the error of a call that failed outside of its tool. Between the
-// two calls of a tool that asks, the SDK puts the question; what goes wrong there has
-// no type.
+// unanswered returns the error of a call that failed outside of its tool. If a tool asks the
+// person, the SDK puts the question between two calls of the tool; its errors have no type, only
+// a prefix.
 func unanswered(err error) error {
 	if !strings.HasPrefix(err.Error(), "multi-round-trip") {
 		return err
 	}
 	return &hintedError{
-		fmt.Errorf("%w: the question whether to do it was not answered", carrel.ErrPolicy),
-		"nothing was changed; do less at a time, so that nobody has to be asked",
+		fmt.Errorf("%w: the person did not answer the question whether to do it", carrel.ErrPolicy),
+		"nothing was changed; do less at a time, so that the person need not be asked",
 	}
 }
 

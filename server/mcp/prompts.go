@@ -30,7 +30,7 @@ func (s *Server) addPrompts() {
 	}, &ops.Handoff.Operation, handoffPrompt)
 }
 
-// addPrompt adds a prompt that is one message of the user's.
+// addPrompt adds a prompt that is one message of the user.
 func (s *Server) addPrompt(
 	p *sdk.Prompt, operation *ops.Operation, write func(ctx context.Context, c *call, args map[string]string) (string, error),
 ) {
@@ -59,8 +59,8 @@ func (s *Server) addPrompt(
 	})
 }
 
-// tidying is what an agent does to tidy up. The order is that of a discard that
-// chooses by itself.
+// tidying is the text of the prompt compress. It names the messages in the order in which an
+// automatic discard takes them.
 const tidying = `The window that Carrel holds of session %[1]s has about %[2]d tokens. This is not what your client sends: your requests become smaller only once the session is exported and the copy resumed. Bring it near its target of %[3]d tokens, and not below its floor of %[4]d.
 
 1. Call get_messages with session %[1]q, page by page, and read the previews.

@@ -23,8 +23,8 @@ type recallArgs struct {
 	Session string `json:"session,omitempty" jsonschema:"only if it is of this session"`
 }
 
-// piece and maxPiece are how many bytes an answer carries by default, and at most: Claude
-// Code puts an answer of 64 KiB into a file in place of the window.
+// piece and maxPiece are the default and the largest number of bytes of an answer. Claude Code
+// puts an answer of 64 KiB into a file instead of the window.
 const (
 	piece    = 16 << 10
 	maxPiece = 32 << 10
@@ -36,13 +36,13 @@ type recallResult struct {
 	Class   provenance.Class     `json:"class,omitempty"` // of an artifact
 	Session transcript.SessionID `json:"session,omitempty"`
 	State   store.State          `json:"state,omitempty"`
-	SHA256  string               `json:"sha256"` // of the whole
-	Size    int                  `json:"size"`   // bytes of the whole
+	SHA256  string               `json:"sha256"` // of all bytes
+	Size    int                  `json:"size"`   // number of all bytes
 	From    int                  `json:"from"`
 	To      int                  `json:"to"`
-	Next    int                  `json:"next,omitempty"` // where the next piece begins; none on the last
+	Next    int                  `json:"next,omitempty"` // offset of the next piece; 0 on the last
 	Text    *string              `json:"text,omitempty"`
-	Base64  string               `json:"base64,omitempty"` // in place of text if the bytes are none
+	Base64  string               `json:"base64,omitempty"` // in place of text if the bytes are not text
 }
 
 func recall() registrar {
@@ -67,8 +67,8 @@ func recall() registrar {
 	}
 }
 
-// within returns an error if an id is not of the session that a word names. No word
-// is any session.
+// within returns an error if the block id is not of the session that a word names. An empty word
+// means any session.
 func (c *call) within(ctx context.Context, word, id string, of transcript.SessionID) error {
 	if word == "" {
 		return nil
@@ -83,8 +83,8 @@ func (c *call) within(ctx context.Context, word, id string, of transcript.Sessio
 	return nil
 }
 
-// recallReply hands out a piece of what was recalled. The bytes stand alone, so that
-// nothing has to be cut off of them; what they are follows.
+// recallReply returns a piece of an original. The bytes are a content of their own, and their
+// description follows as another, so that the reader has nothing to cut off.
 func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] {
 	limit := maxPiece
 	if in.To == 0 {
@@ -114,8 +114,8 @@ func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] 
 	return &reply[recallResult]{text: []string{text, note}, out: out}
 }
 
-// cut returns at most limit bytes from the beginning of data. It ends between
-// characters, if it is text, except at the end of all there is.
+// cut returns at most the first limit bytes of data. If data is text, cut ends at the end of a
+// character; end says that data has the last bytes of the original.
 func cut(data []byte, limit int, end bool) []byte {
 	if len(data) > limit {
 		data, end = data[:limit], false

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// The URIs of resources are one of these and an id.
+// The URI of a resource is one of these prefixes and an id.
 const (
 	sessionURI  = "carrel://session/"
 	itemURI     = "carrel://item/"
@@ -26,8 +26,8 @@ const (
 	manifestURI = "carrel://manifest/"
 )
 
-// maxResource is how many bytes a resource may have. What is larger is read with the
-// recall tool, in pieces.
+// maxResource is the largest resource in bytes. Larger originals are read in pieces with the tool
+// recall.
 const maxResource = 1 << 20
 
 func (s *Server) addResources() {
@@ -74,7 +74,7 @@ func (s *Server) read(
 	}
 	id, err := url.PathUnescape(strings.TrimPrefix(uri, prefix))
 	if err != nil || id == "" || len(id) > maxWord {
-		return nil, fmt.Errorf("%w: a resource is %s and an id", carrel.ErrRequest, prefix)
+		return nil, fmt.Errorf("%w: the URI of a resource is %s and an id", carrel.ErrRequest, prefix)
 	}
 	data, err := read(ctx, c, id)
 	if err == nil && len(data) > maxResource {
@@ -86,7 +86,7 @@ func (s *Server) read(
 	return data, err
 }
 
-// contents returns data as it is, as text if it is some.
+// contents returns data unchanged, as text if it is valid UTF-8.
 func contents(uri string, data []byte) *sdk.ReadResourceResult {
 	c := &sdk.ResourceContents{URI: uri}
 	switch {
@@ -136,11 +136,11 @@ func readManifest(ctx context.Context, c *call, id string) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// pageSize is how many sessions a page of the list has.
+// pageSize is the number of sessions in a page of the list.
 const pageSize = 50
 
-// listResources lists sessions, last updated first. What is in the list depends on
-// who asks, so that the list of the SDK, which is one for all, will not do.
+// listResources lists sessions, the last updated first. The list depends on the caller, so the
+// list of the SDK, which is the same for all, cannot be used.
 func (s *Server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (*sdk.ListResourcesResult, error) {
 	cursor := ""
 	if req.Params != nil {
@@ -177,7 +177,7 @@ func (s *Server) sessions(ctx context.Context, cursor string) (*sdk.ListResource
 	return res, nil
 }
 
-// after returns the index of the session behind the one that a cursor is about.
+// after returns the index of the session behind that of a cursor.
 func after(all []carrel.SessionInfo, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
@@ -197,5 +197,5 @@ func resourceOf(s *carrel.SessionInfo) *sdk.Resource {
 	}
 }
 
-// escaped returns an id as it stands in a URI that its template matches.
+// escaped returns an id escaped for a URI, so that the URI template matches.
 func escaped(id string) string { return strings.ReplaceAll(url.PathEscape(id), ":", "%3A") }

@@ -9,16 +9,15 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// How long a word in the arguments may be, and a text, and how many there may be of
-// either in a list.
+// The longest word and the longest text in arguments, in bytes, and the longest list.
 const (
 	maxWord = 200
 	maxText = 100_000
 	maxList = 1000
 )
 
-// inputSchema returns what arguments may be. Words and lists are bounded, and the
-// tool says what else is.
+// inputSchema returns the schema of arguments. It bounds words and lists; the function bound adds
+// the tool's own bounds.
 func inputSchema[In any](bound func(map[string]*jsonschema.Schema)) *jsonschema.Schema {
 	s := schemaOf[In]()
 	for _, p := range s.Properties {
@@ -35,8 +34,8 @@ func inputSchema[In any](bound func(map[string]*jsonschema.Schema)) *jsonschema.
 	return s
 }
 
-// outputSchema returns what structured content may be: a result, or the problem in
-// its place. Some clients hold errors against the schema, too.
+// outputSchema returns the schema of structured content: a result or a problem, because some
+// clients validate errors, too.
 func outputSchema[Out any]() *jsonschema.Schema {
 	text := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 	problem := &jsonschema.Schema{
@@ -47,14 +46,14 @@ func outputSchema[Out any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", AnyOf: []*jsonschema.Schema{schemaOf[Out](), problem}}
 }
 
-// schemaOf returns the schema of a type. A list in it is never null, which some
-// clients do not understand in a schema.
+// schemaOf returns the schema of a type. Lists in it are not nullable, because some clients do
+// not understand that.
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[ratio.Ratio](): {Type: "number"},
 	}})
 	if err != nil {
-		panic(err) // a type that has no schema, which no test would get past
+		panic(err) // the type has no schema; every test would fail
 	}
 	withoutNull(s)
 	return s

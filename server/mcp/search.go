@@ -27,7 +27,7 @@ type searchResult struct {
 }
 
 type found struct {
-	ID      string               `json:"id"` // that recalls it
+	ID      string               `json:"id"` // for the tool recall
 	Session transcript.SessionID `json:"session"`
 	Kind    transcript.Kind      `json:"kind"`
 	Turn    int                  `json:"turn"`

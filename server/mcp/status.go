@@ -22,7 +22,7 @@ type statusResult struct {
 	Title     string               `json:"title,omitempty"`
 	Model     string               `json:"model,omitempty"`
 	Level     string               `json:"level"`          // "ok", "warn", "compress" or "critical"
-	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; none if that is unknown
+	Sent      token.Count          `json:"sent,omitempty"` // tokens of the client's newest request; 0 if unknown
 	Used      token.Count          `json:"used"`           // tokens in the window that Carrel holds
 	Capacity  token.Count          `json:"capacity"`       // of the model's window
 	Effective token.Count          `json:"effective"`      // of the capacity
@@ -36,19 +36,19 @@ type statusResult struct {
 	Live      share                `json:"live"`
 	Stubs     share                `json:"stubs"`
 	Cold      share                `json:"cold"`
-	Due       bool                 `json:"due"` // a compression is
+	Due       bool                 `json:"due"` // a compression is due
 	Action    pager.Action         `json:"action"`
 	Reasons   []string             `json:"reasons"`
 	Target    token.Count          `json:"target"` // of a compression
 	Note      string               `json:"note"`
 
-	Proxy *carrel.ProxyState `json:"proxy,omitempty"` // how the client's requests go through Carrel's proxy, if they do
+	Proxy *carrel.ProxyState `json:"proxy,omitempty"` // state of the client's conversation in Carrel's proxy, or nil
 }
 
 type share struct {
 	Blocks int         `json:"blocks"`
 	Tokens token.Count `json:"tokens"`    // in the window
-	Stands token.Count `json:"stand_for"` // as they were imported
+	Stands token.Count `json:"stand_for"` // tokens of the originals
 }
 
 func status() registrar {
@@ -78,7 +78,8 @@ func status() registrar {
 	}
 }
 
-// measured says what a figure is a share of, and what a compression cuts to.
+// measured returns a sentence about the whole of which a figure is a share, and the target of a
+// compression.
 func measured(what string, n token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s is %s of the %d tokens of the effective window, which is %s of all %d; compress cuts to %d by default",
 		what, ratio.Of(n, max(f.Effective, 1)).Percent(), f.Effective, ratio.Of(f.Effective, max(f.Window, 1)).Percent(), f.Window, f.Target)

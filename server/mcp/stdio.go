@@ -16,34 +16,33 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// lines is the transport of standard input and output: a message a line. Unlike that
-// of the SDK it outlives a line that is no message, and answers it; and when the
-// input ends, what was asked before is answered still.
+// lines is the transport over standard input and output: one message per line. Unlike the
+// transport of the SDK, it answers an invalid line with an error and goes on, and after the end
+// of the input it still answers the requests before.
 type lines struct {
 	in  io.Reader
 	out io.Writer
 }
 
-// Connect implements the interface of the SDK.
+// Connect implements the SDK's Transport.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{out: l.out, incoming: make(chan incoming), closed: make(chan struct{}), wrote: make(chan struct{}, 1), owed: make(map[jsonrpc.ID]bool)}
 	go c.scan(bufio.NewReaderSize(l.in, 64<<10))
 	return c, nil
 }
 
-// A lineConn is the one connection of a program that was started for it. A read of
-// standard input cannot be interrupted, so it is done in a goroutine that ends with
-// the input.
+// A lineConn is the only connection of the process. A read of standard input cannot be
+// interrupted, so it runs in a goroutine that ends with the input.
 type lineConn struct {
 	incoming chan incoming
 	once     sync.Once
 	closed   chan struct{}
-	wrote    chan struct{} // has something if anything was written since it was looked at
+	wrote    chan struct{} // has a value if a message was written since the last receive
 
 	mu    sync.Mutex
 	out   io.Writer
-	owed  map[jsonrpc.ID]bool // answers to the client
-	asked int                 // questions to the client that it has not answered
+	owed  map[jsonrpc.ID]bool // ids of the client's requests that are not answered yet
+	asked int                 // number of requests to the client that it has not answered
 }
 
 type incoming struct {
@@ -51,7 +50,7 @@ type incoming struct {
 	err  error
 }
 
-// errLong means that a line is longer than any message.
+// errLong means that a line is longer than maxMessage.
 var errLong = errors.New("the message is too long")
 
 func (c *lineConn) scan(r *bufio.Reader) {
@@ -70,8 +69,8 @@ func (c *lineConn) scan(r *bufio.Reader) {
 	}
 }
 
-// readLine returns the next line without what ends it. One that is too long is read
-// to its end and is an errLong. The last line may lack its end.
+// readLine returns the next line without its end. If a line is too long, readLine reads it to its
+// end and fails with errLong. The last line may lack a line end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -85,14 +84,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case long && (err == nil || errors.Is(err, io.EOF)):
 			return nil, errLong
 		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
-			return bytes.TrimSpace(line), nil // the end comes again
+			return bytes.TrimSpace(line), nil // the next call returns the error again
 		default:
 			return bytes.TrimSpace(line), err
 		}
 	}
 }
 
-// Read returns the next message. What is none is answered and passed over.
+// Read returns the next message. It answers invalid lines with an error and skips them.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -118,9 +117,8 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// settle waits at the end of the input until everything that came before it is
-// answered, and returns that end. A client that is gone answers no questions, so
-// that there is no waiting for what depends on them.
+// settle waits, at the end of the input, until all requests are answered, and returns end. It does
+// not wait for requests that need an answer of the client, because the client is gone.
 func (c *lineConn) settle(ctx context.Context, end error) error {
 	for {
 		c.mu.Lock()
@@ -139,8 +137,8 @@ func (c *lineConn) settle(ctx context.Context, end error) error {
 	}
 }
 
-// received notes what a message of the client owes or settles. It reports whether the
-// message can be taken: two calls with one id cannot be told apart.
+// received notes a request or an answer of the client. It returns false for a request whose id is
+// the same as that of an unanswered one.
 func (c *lineConn) received(msg jsonrpc.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,12 +151,12 @@ func (c *lineConn) received(msg jsonrpc.Message) bool {
 			c.owed[m.ID] = true
 		}
 	case *jsonrpc.Response:
-		c.asked = max(c.asked-1, 0) // some answer what nobody asked
+		c.asked = max(c.asked-1, 0) // some clients answer requests that were not made
 	}
 	return true
 }
 
-// sent notes what a message to the client asks or settles.
+// sent notes a request or an answer to the client.
 func (c *lineConn) sent(msg jsonrpc.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,13 +170,13 @@ func (c *lineConn) sent(msg jsonrpc.Message) {
 	}
 }
 
-// decode returns the message in a line, or the answer to what is none.
+// decode returns the message in a line, or the answer to an invalid line.
 func decode(in incoming) (jsonrpc.Message, []byte) {
 	switch {
 	case in.err != nil:
 		return nil, refusal(jsonrpc.CodeInvalidRequest, in.err.Error())
 	case !utf8.Valid(in.line) || !rawjson.Valid(in.line):
-		return nil, refusal(jsonrpc.CodeParseError, "the line is no JSON, or is nested too deeply")
+		return nil, refusal(jsonrpc.CodeParseError, "the line is not JSON, or is nested too deeply")
 	}
 	msg, err := jsonrpc.DecodeMessage(in.line)
 	if err != nil {
@@ -187,14 +185,14 @@ func decode(in incoming) (jsonrpc.Message, []byte) {
 	return msg, nil
 }
 
-// refusal returns the answer to something whose id nobody knows.
+// refusal returns an error answer to a message whose id is unknown.
 func refusal(code int64, text string) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":`), strconv.FormatInt(code, 10)...)
 	b = append(b, `,"message":`...)
 	return append(rawjson.AppendString(b, text), "}}"...)
 }
 
-// Write writes a message in a line.
+// Write writes a message as a line.
 func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -224,5 +222,5 @@ func (c *lineConn) Close() error {
 	return nil
 }
 
-// SessionID returns "": there is one session only.
+// SessionID returns "", because there is only one session.
 func (c *lineConn) SessionID() string { return "" }

@@ -14,8 +14,8 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// A Tool is what one of the tools does of the engine. The permissions that a call
-// needs are those of its operations.
+// A Tool is a tool and the operations of the engine that it uses. A call needs the permissions of
+// these operations.
 type Tool struct {
 	Name       string
 	Operations []*ops.Operation
@@ -40,8 +40,8 @@ func Tools() []Tool {
 	return list
 }
 
-// tools returns the table of tools. It is made when a server is, as nothing of it is
-// needed by a program that serves nothing.
+// tools returns the table of tools. It is a function, so that only programs that make a server pay
+// for it.
 func tools() []registrar {
 	return []registrar{getMessages(), discardMessages(), status(), compress(), recall(), search(), assemble(), pin()}
 }
@@ -58,13 +58,13 @@ type toolOf[In, Out any] struct {
 	title, about            string
 	destructive, idempotent bool
 
-	// bound says of the arguments what their types do not.
+	// bound adds bounds to the schema of the arguments.
 	bound func(properties map[string]*jsonschema.Schema)
 	run   func(ctx context.Context, c *call, in *In) (*reply[Out], error)
 }
 
-// A reply is the result of a tool: what a person or a model reads, in one piece or
-// several, and the same for programs. Or it is a question to the person.
+// A reply is the result of a tool: texts for people and models, and the same as structured content
+// for programs. Or it is a question to the person.
 type reply[Out any] struct {
 	text []string
 	out  *Out
@@ -117,17 +117,18 @@ func (r *reply[Out]) result() *sdk.CallToolResult {
 	return res
 }
 
-// A call is for somebody, about a scope.
+// A call is a request with the caller's engine, grant and scope.
 type call struct {
 	*carrel.Engine
 
 	scope governance.Scope
 	own   Own
 	actor governance.Actor
-	req   *sdk.CallToolRequest // nil if it is no tool's
+	req   *sdk.CallToolRequest // nil if the request is not a tool call
 }
 
-// begin finds out for whom a call is, and whether they may do what it does.
+// begin returns the call of a request. It fails if the caller lacks the permissions of the
+// operations.
 func (s *Server) begin(ctx context.Context, operations ...*ops.Operation) (*call, error) {
 	engine, scope, grant, err := s.of(ctx)
 	if err != nil {
@@ -146,8 +147,8 @@ func (s *Server) begin(ctx context.Context, operations ...*ops.Operation) (*call
 	return &call{Engine: engine, scope: scope, own: s.own, actor: grant.Actor}, nil
 }
 
-// turn waits until the actor of a call may begin another large job, if the call is one.
-// The context that it returns is the job's.
+// turn waits, if one of the operations is large, until the actor may begin another large job. It
+// returns a context for the job.
 func (s *Server) turn(ctx context.Context, c *call, operations []*ops.Operation) (job context.Context, release func(), err error) {
 	if s.turns == nil || !slices.ContainsFunc(operations, (*ops.Operation).Large) {
 		return ctx, func() {}, nil
@@ -155,9 +156,8 @@ func (s *Server) turn(ctx context.Context, c *call, operations []*ops.Operation)
 	return s.turns.Take(ctx, c.actor)
 }
 
-// progress returns a context in which jobs tell the client how far they are, if it
-// wants to know, and nobody else. The context ends when somebody is to be told who may
-// not know it any more.
+// progress returns a context in which jobs send their progress to the client, if it has asked for
+// that. The context is canceled if the caller has lost the grant when progress is to be sent.
 func (s *Server) progress(ctx context.Context, c *call) (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(ctx)
 	token := c.req.Params.GetProgressToken()
@@ -174,13 +174,13 @@ func (s *Server) progress(ctx context.Context, c *call) (context.Context, contex
 			stop(err)
 			return
 		}
-		// A client that is gone does not stop the job: its context does.
+		// An error is ignored: only the context stops the job, not a lost client.
 		_ = c.req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: job, Progress: at})
 	}), stop
 }
 
-// steps makes of the steps of several jobs, one after the other, one number that
-// only grows, as the protocol demands, in hundredths of a job.
+// steps converts the progress of several jobs, one after the other, to one growing number, as the
+// protocol demands. Its unit is a hundredth of a job.
 type steps struct {
 	mu    sync.Mutex
 	job   string
@@ -188,7 +188,7 @@ type steps struct {
 	last  float64
 }
 
-// step returns how far everything is, if it is further than was told last.
+// step returns the progress of all jobs, and whether it is more than the last returned one.
 func (p *steps) step(job string, done, total int) (float64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
