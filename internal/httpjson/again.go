@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// An AgainError is an error that may pass.
+// An AgainError is an error of a request that may succeed if it is sent again.
 type AgainError struct {
 	Err   error
-	After time.Duration // that the server asks for
+	After time.Duration // pause that the server asks for, or 0
 }
 
 func (e *AgainError) Error() string { return e.Err.Error() }
 func (e *AgainError) Unwrap() error { return e.Err }
 
-// Tries say how often a request is sent again, and after which pauses.
+// Tries says how often a request is sent again, and after which pauses.
 type Tries struct {
-	More    int           // tries after the first; below 0 is none
-	First   time.Duration // longest pause before the second try; it doubles from then on
-	Longest time.Duration // of all pauses
+	More    int           // tries after the first; a number below 0 means none
+	First   time.Duration // longest pause before the second try; doubles with each further try
+	Longest time.Duration // upper bound of all pauses
 	Sleep   func(context.Context, time.Duration) error
-	Rand    func(n int64) int64
+	Rand    func(n int64) int64 // returns a random number from 0 to n-1
 }
 
-// Do tries until there is no error, or one that is no [AgainError], or no try is left.
-// A pause is at least what the server asks for and half of ours; one that asks for more
-// than the longest is not asked again. The error is that of the last try, or the
-// context's.
+// Do calls try until it returns nil or an error other than [AgainError], or no try is left. It
+// pauses before each further try for a random time between half and all of the pause that First
+// gives, but at least for the time that the server asks for. If the server asks for more than
+// Longest, Do gives up. It returns the error of the last try, or of Sleep.
 func (t *Tries) Do(ctx context.Context, try func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := try()
@@ -45,7 +45,7 @@ func (t *Tries) Do(ctx context.Context, try func() error) error {
 	}
 }
 
-// Sleep waits for a time, or until the context is done.
+// Sleep waits for d, or until the context is done, whose error it then returns.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -57,8 +57,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// RetryAfter returns how long the server asks to wait: a number of seconds, or
-// a time, which is taken against the server's own clock.
+// RetryAfter returns the pause that the header Retry-After asks for: a number of seconds, or the
+// difference of a time to the server's clock in the header Date. It returns 0 if there is none.
 func RetryAfter(h http.Header) time.Duration {
 	s := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {

@@ -15,46 +15,45 @@ import (
 	"time"
 )
 
-// Errors are what the errors of a [Client] wrap. Each must be set.
+// Errors are the errors that a [Client] wraps in its own. Each must be set.
 type Errors struct {
-	Unavailable error // the server does not answer now: later it may
-	Refused     error // the server will not do what it is asked, now or later
-	Reply       error // the server answered, with something that cannot be used
+	Unavailable error // the server does not answer now, but may later
+	Refused     error // the server refuses the request, and will again
+	Reply       error // the reply of the server cannot be used
 }
 
-// Options are what a [Client] goes by. All but Authorize, NoStream and HTTPClient
-// must be set; [Options.Complete] does it.
+// Options configures a [Client]. All fields but Authorize, NoStream and HTTPClient must be set;
+// [Options.Complete] sets all but Errors.
 type Options struct {
-	// Authorize adds to the header of each request what the server wants to see.
+	// Authorize adds the credentials to the header of each request.
 	Authorize func(http.Header)
 
 	Errors   Errors
-	Timeout  time.Duration // of each request, the reading of the reply included
-	Idle     time.Duration // that a stream may say nothing, once it has begun
-	NoStream bool          // no reply is expected to be a stream: Idle does not bound any
-	Retries  int           // how often a request is sent again; NoRetries is never
+	Timeout  time.Duration // of each request, including the reading of the reply
+	Idle     time.Duration // longest time between two pieces of a stream
+	NoStream bool          // no reply is a stream, so Idle does not apply
+	Retries  int           // how often a request is sent again; NoRetries means never
 	MaxReply int64         // largest reply, in bytes
 
 	// HTTPClient sends the requests. Its redirect policy is not used. The default
 	// keeps a few connections open and uses no proxy.
 	HTTPClient *http.Client
 
-	// Sleep waits for a time or until the context is done, whose error it then
-	// returns.
+	// Sleep waits for a time, or until the context is done, whose error it then returns.
 	Sleep func(context.Context, time.Duration) error
 
-	// Rand returns a random number from 0 to before n.
+	// Rand returns a random number from 0 to n-1.
 	Rand func(n int64) int64
 }
 
 // NoRetries is the [Options.Retries] that sends each request once.
 const NoRetries = -1
 
-// Complete fills in what is zero: two retries and, of the rest, what it is
-// given. It fails if a number is below 0.
+// Complete sets the fields that are zero: Retries to 2, and others to the arguments. It fails if a
+// number is negative.
 func (o *Options) Complete(timeout, idle time.Duration, maxReply int64) error {
 	if o.Timeout < 0 || o.Idle < 0 || o.Retries < NoRetries || o.MaxReply < 0 {
-		return errors.New("negative number")
+		return errors.New("timeout, idle time, retries and largest reply must not be negative")
 	}
 	SetDefault(&o.Timeout, timeout)
 	SetDefault(&o.Idle, idle)
@@ -76,14 +75,14 @@ func SetDefault[T ~int | ~int64](field *T, value T) {
 	}
 }
 
-// A Client sends requests.
+// A Client posts JSON to one server.
 type Client struct {
 	opts  Options
 	tries Tries
 	http  http.Client
 }
 
-// New returns a client that goes by complete options.
+// New returns a client with complete options.
 func New(o Options) *Client {
 	c := &Client{opts: o, tries: Tries{
 		More: o.Retries, First: 500 * time.Millisecond, Longest: 30 * time.Second, Sleep: o.Sleep, Rand: o.Rand,
@@ -97,16 +96,16 @@ func New(o Options) *Client {
 	return c
 }
 
-// Open completes options, as of [Options.Complete], and returns a client that goes by
-// them and the base URL, as of [ParseBase], of the server that has a model. The
-// caller's key is checked; what sends it is in the options.
+// Open completes o with [Options.Complete] and returns a client and the base URL from
+// [ParseBase]. It fails if the URL or the options are invalid, the model is empty, or the key
+// cannot be sent. It only checks the key: o.Authorize must send it.
 func Open(baseURL, model, key string, o Options, timeout, idle time.Duration, maxReply int64) (base string, c *Client, err error) {
 	base, err = ParseBase(baseURL)
 	if err != nil {
 		return "", nil, fmt.Errorf("base URL: %w", err)
 	}
 	if model == "" {
-		return "", nil, errors.New("no model")
+		return "", nil, errors.New("no model: name the model to use")
 	}
 	if err := errors.Join(CheckKey(key), o.Complete(timeout, idle, maxReply)); err != nil {
 		return "", nil, fmt.Errorf("options: %w", err)
@@ -114,8 +113,8 @@ func Open(baseURL, model, key string, o Options, timeout, idle time.Duration, ma
 	return base, New(o), nil
 }
 
-// Transport returns one that keeps up to so many connections open and, unlike the
-// default of package http, takes no proxy from the environment.
+// Transport returns a transport that keeps up to idle unused connections open. Unlike the default
+// of package http, it uses no proxy from the environment.
 func Transport(idle int) *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
@@ -128,13 +127,13 @@ func Transport(idle int) *http.Transport {
 	}
 }
 
-// ParseBase returns the base URL of an API in one spelling, which ends in "/v1".
-// No error shows a part of it.
+// ParseBase returns the base URL of an API in canonical form, which ends in "/v1". Its errors do
+// not quote the URL, which may have a password.
 func ParseBase(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return "", errors.New("not a URL") // the cause would show a password
+		return "", errors.New("not a URL") // the cause may quote a password
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "", errors.New("must begin with http:// or https:// and a host")
 	case u.User != nil:
@@ -146,8 +145,8 @@ func ParseBase(s string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1") + "/v1", nil
 }
 
-// Label returns what a server calls something if it is a name: short, and to be
-// printed. Otherwise it returns an empty text.
+// Label returns s if it is fit to be shown as a name: at most 128 printable ASCII characters
+// without blanks. Otherwise it returns "".
 func Label(s string) string {
 	if len(s) > 128 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -155,8 +154,8 @@ func Label(s string) string {
 	return s
 }
 
-// CheckKey fails if a key cannot be sent. Go's HTTP client, too, refuses such a
-// key, but with each request.
+// CheckKey returns an error if a key has characters that cannot be sent in a header. Without it
+// the HTTP client would refuse each request.
 func CheckKey(key string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("key has a space or another character that cannot be sent")
@@ -173,11 +172,10 @@ func (c *Client) Post(ctx context.Context, url string, body []byte) (reply []byt
 	return reply, err
 }
 
-// Stream sends a request and hands over each event of the reply, until the server
-// ends it, an event is said to be the last, or there is an error, which is
-// returned as it is. A reply that is no stream of events is returned, as by Post,
-// since there are servers that do not stream. Whether a stream has been ended
-// before it was complete is for the caller to see.
+// Stream sends a request and calls each with every event of the reply, until the stream ends, each
+// reports the last event, or an error occurs. It returns an error of each unchanged. If the reply
+// is not an event stream, because some servers do not stream, it returns the reply like Post. It
+// does not check whether a stream is complete.
 func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(*Event) (last bool, err error)) (reply []byte, err error) {
 	err = c.send(ctx, url, body, &exchange{accept: "text/event-stream, application/json", stream: true, read: func(b *content) (err error) {
 		reply, err = ReadEvents(b, each)
@@ -186,14 +184,14 @@ func (c *Client) Stream(ctx context.Context, url string, body []byte, each func(
 	return reply, err
 }
 
-// An exchange is how a request is answered.
+// An exchange says how to ask for a reply and how to read it.
 type exchange struct {
 	accept string
 	stream bool
 	read   func(*content) error
 }
 
-// send sends a request, and again if need be.
+// send sends a request, and sends it again after errors that may pass.
 func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange) error {
 	tried := 0
 	err := c.tries.Do(ctx, func() error {
@@ -201,12 +199,12 @@ func (c *Client) send(ctx context.Context, url string, body []byte, x *exchange)
 		return c.try(ctx, url, body, x)
 	})
 	if again, ok := errors.AsType[*AgainError](err); ok && tried <= c.tries.More && again.After > c.tries.Longest {
-		return fmt.Errorf("%w; it asks for a pause of %v", err, again.After)
+		return fmt.Errorf("%w; the server asks for a pause of %v", err, again.After)
 	}
 	return err
 }
 
-// errIdle is why a stream that says nothing more is ended.
+// errIdle is the cause with which an idle stream is canceled.
 var errIdle = errors.New("idle")
 
 // try sends a request once.
@@ -217,7 +215,7 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 	defer cancel(nil)
 	req, err := http.NewRequestWithContext(limited, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("base URL cannot be used") // not reached: ParseBase has parsed it
+		return errors.New("base URL cannot be used") // unreachable: ParseBase has checked it
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", x.accept)
@@ -242,7 +240,7 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 	err = x.read(b)
 	switch {
 	case err == nil || b.err == nil:
-		return err // of whoever takes the events, or none
+		return err // nil, or the error of the caller's function
 	case errors.Is(b.err, errTooLong):
 		return c.badReply("more than %d bytes", c.opts.MaxReply)
 	case errors.Is(b.err, io.ErrUnexpectedEOF):
@@ -255,16 +253,16 @@ func (c *Client) try(ctx context.Context, url string, body []byte, x *exchange) 
 	return err
 }
 
-// errTooLong means that a reply is longer than it may be.
+// errTooLong means that a reply is longer than MaxReply.
 var errTooLong = errors.New("too long")
 
-// A content is the body of a reply, up to a length.
+// A content reads the body of a reply, up to a length.
 type content struct {
 	source io.Reader
-	left   int64 // bytes that may follow
-	length int64 // bytes that were read
-	heard  func()
-	err    error // why reading ended, unless it is the end
+	left   int64  // bytes that may follow
+	length int64  // bytes read
+	heard  func() // called after each piece
+	err    error  // error of reading other than io.EOF
 }
 
 func (b *content) Read(p []byte) (int, error) {
@@ -286,8 +284,7 @@ func (b *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Status returns what a status other than 200 means, without what the server
-// says about it.
+// Status returns the error for a status other than 200, without the text of the server.
 func (e *Errors) Status(code int) error {
 	text := strings.TrimSpace(fmt.Sprintf("status %d %s", code, http.StatusText(code)))
 	switch {
@@ -301,7 +298,7 @@ func (e *Errors) Status(code int) error {
 	return fmt.Errorf("%s: %w", text, e.Refused)
 }
 
-// statusError says what the status of a reply means, and whether it may pass.
+// statusError returns the error for the status of a reply; an AgainError for 429 and 5xx.
 func (c *Client) statusError(resp *http.Response) error {
 	err := c.opts.Errors.Status(resp.StatusCode)
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
@@ -310,8 +307,8 @@ func (c *Client) statusError(resp *http.Response) error {
 	return err
 }
 
-// transportError says why there is no reply. What package http reports may
-// repeat what the server sent, so only what is known to be harmless is shown.
+// transportError returns the error for a missing reply. Errors of package http may quote bytes of
+// the server, so it shows only known harmless ones.
 func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	unavailable := c.opts.Errors.Unavailable
 	if ctx.Err() != nil {
@@ -332,7 +329,7 @@ func (c *Client) transportError(ctx, limited context.Context, err error) error {
 	return fmt.Errorf("connection broke: %w", unavailable)
 }
 
-// badReply returns the error of an unusable reply with what is wrong with it.
+// badReply returns the error for an unusable reply, with the reason.
 func (c *Client) badReply(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", c.opts.Errors.Reply, fmt.Sprintf(format, args...))
 }

@@ -93,7 +93,7 @@ func TestPauses(t *testing.T) {
 		{"in seconds", "7", "", 2, []time.Duration{7 * time.Second, 7 * time.Second}, ""},
 		{"in fewer seconds than our own", "0", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},
 		{"the longest", "30", "", 1, []time.Duration{30 * time.Second}, ""},
-		{"too long", "31", "", 2, nil, "it asks for a pause of 31s"},
+		{"too long", "31", "", 2, nil, "the server asks for a pause of 31s"},
 		{"no number", "1a", "", 1, []time.Duration{500*time.Millisecond - 1}, ""},
 		{"until a time", "Sat, 03 Jan 2026 12:00:09 GMT", date, 1, []time.Duration{9 * time.Second}, ""},
 		{"until a time that is over", "Sat, 03 Jan 2026 11:00:00 GMT", date, 1, []time.Duration{500*time.Millisecond - 1}, ""},

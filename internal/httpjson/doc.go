@@ -1,29 +1,26 @@
-// Package httpjson posts JSON to one server and reads what comes back, as a whole
-// or as a stream of events. It is what the drivers of models have in common.
+// Package httpjson posts JSON to one server and reads the reply, whole or as a stream of events.
+// The drivers of models use it.
 //
-// # What is sent, and where
+// # Requests
 //
-// A request goes to the URL that it is for and nowhere else: no redirect is
-// followed and no proxy is taken from the environment, so that a key and a text
-// reach only who they are meant for.
+// A request goes only to its URL: the client follows no redirect and uses no proxy of the
+// environment, so that the key and the texts reach no other server.
 //
-// # What is read
+// # Replies
 //
-// Replies are read up to a number of bytes and for a limited time, and a stream
-// that says nothing more for a while ends. Whatever else a server says, in errors
-// above all, is dropped: it may repeat a text or the key.
+// The length of a reply and the time for reading it are limited, and an idle stream is ended. The
+// texts of a server's errors are dropped, because they may quote a text or the key.
 //
 // # Trying again
 //
-// A request is sent again, a bounded number of times, if the server says that it
-// is overloaded (429) or broken (5xx), or drops the connection before it has
-// answered. The pauses double, are shortened at random, and follow the server's
-// Retry-After; if that asks for more patience than there is, the request fails at
-// once. What has begun to answer in a stream is never asked again: each answer
-// may cost.
+// A request is sent again, a bounded number of times, after status 429 or 5xx, or if the server
+// drops the connection before it has answered. The pauses double, are shortened at random, and
+// are at least the server's Retry-After; if that is longer than the longest pause, the request
+// fails at once. A request whose stream has begun is never sent again, because each answer may
+// cost money.
 //
 // # Errors and concurrency
 //
-// An error wraps one of those in [Errors], which the caller brings along, or is
-// that of the context, if it is done. A Client is safe for concurrent use.
+// An error wraps one of the caller's [Errors], or is that of the context. A Client is safe for
+// concurrent use.
 package httpjson

@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// An Event is one of a stream of server-sent events.
+// An Event is a server-sent event.
 type Event struct {
-	Name string // empty if it has none
-	ID   string // of this event or of the last one that had one, by which a stream is resumed
-	Data []byte // its lines joined; valid until the next event
+	Name string // or empty
+	ID   string // of this event, or of the last event with an id; a stream is resumed by it
+	Data []byte // its lines, joined by line ends; valid until the next event
 }
 
-// ReadEvents hands over the events of a stream until one is the last. What does
-// not begin like a stream is read to its end and returned. It limits neither how
-// much is read nor for how long: that is for source to do.
+// ReadEvents calls each with the events of a stream until each reports the last one. If source
+// does not begin like an event stream, ReadEvents returns all its bytes. It limits neither size
+// nor time; source has to.
 func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]byte, error) {
 	r := bufio.NewReader(source)
 	first, err := begin(r)
@@ -30,7 +30,7 @@ func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]b
 	}
 	l := &lines{r: r}
 	var e Event
-	var has bool // data
+	var has bool // the event has data
 	for {
 		line, ended, err := l.next()
 		if err != nil {
@@ -69,8 +69,7 @@ func ReadEvents(source io.Reader, each func(*Event) (last bool, err error)) ([]b
 	}
 }
 
-// begin skips a byte order mark and white space, and returns the byte after it,
-// which is still to be read.
+// begin skips a byte order mark and white space, and returns the next byte without reading it.
 func begin(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.ReadByte()
@@ -90,15 +89,15 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// lines are those of a stream, which end in CR, LF or both.
+// lines reads the lines of a stream, which end in CR, LF or CR LF.
 type lines struct {
 	r    *bufio.Reader
 	line []byte
-	cr   bool // the line before ended in CR: a LF belongs to that
+	cr   bool // the line before ended in CR, so a LF belongs to its end
 }
 
-// next returns the next line, which is valid until the one after it, and whether
-// it is the last and has no end of its own.
+// next returns the next line, valid until the next call. It reports ended for the text behind the
+// last line end, which may be empty.
 func (l *lines) next() (line []byte, ended bool, err error) {
 	l.line = l.line[:0]
 	for {

@@ -1,8 +1,8 @@
-// Package service puts all surfaces of a server over one store, behind one door.
+// Package service combines all surfaces of a server over one store, behind one [auth.Door].
 //
-// It is the only place where surfaces meet. A request comes through the door of
-// package auth, which knows from then on by which grant it acts; the engine that works
-// for it acts as the actor of the grant, over the store behind its guard:
+// It is the only place where surfaces meet. The door checks the credential of a request and puts
+// its grant into the context. The engine of the request acts as the actor of the grant, over the
+// store behind store/guard:
 //
 //	/healthz /readyz /metrics /v1/…   server/rest
 //	/mcp                              server/mcp
@@ -37,36 +37,36 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// PathMCP is where the Model Context Protocol is spoken.
+// PathMCP is the path of the Model Context Protocol.
 const PathMCP = "/mcp"
 
-// DefaultGrace is how long requests may take to finish when a service ends.
+// DefaultGrace is the default of [Options.Grace].
 const DefaultGrace = 20 * time.Second
 
-// Options says what a service is made of. Engine, Store and Authority are needed.
+// Options configures a service. Engine, Store and Authority are required.
 type Options struct {
 	Engine    *carrel.Engine // over Store
 	Store     store.Store
 	Authority *auth.Authority
 
-	// MCP serves agents at [PathMCP], too.
+	// MCP also serves agents at [PathMCP].
 	MCP bool
 
-	// Console serves people at [console.Root], too, for which they sign in with a credential.
+	// Console also serves the pages at [console.Root], where people sign in with a credential.
 	Console bool
 
-	AllowWrite bool // by people at the console
+	AllowWrite bool // the console may change things
 	Secure     bool // the server speaks TLS
 
 	// Listen, Hosts and Origins are those of [auth.DoorOptions].
 	Listen         string
 	Hosts, Origins []string
 
-	// Limits are those of HTTP; see [rest.Limits].
+	// Limits are the limits of server/rest.
 	Limits rest.Limits
 
-	// Grace is how long requests may take to finish when the service ends. The default
-	// is [DefaultGrace].
+	// Grace is the time that running requests have to finish when the service ends. The
+	// default is [DefaultGrace].
 	Grace time.Duration
 
 	Version string // of the program
@@ -79,7 +79,7 @@ type Options struct {
 // A Service answers requests. It is safe for concurrent use.
 type Service struct {
 	opts     Options
-	store    store.Store // where who writes rests
+	store    store.Store // a resting store
 	handler  http.Handler
 	stopping chan struct{}
 	stop     func()
@@ -106,7 +106,7 @@ func New(o *Options) (*Service, error) {
 		return nil, err
 	}
 	mux, turns := http.NewServeMux(), new(auth.Turns)
-	requests, _ := o.Store.(store.Requests) // or it is open here alone
+	requests, _ := o.Store.(store.Requests) // nil if no other process can have the store open
 	mux.Handle("/", rest.New(&rest.Options{
 		Requests: requests,
 		Engine:   s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits, Turns: turns,
@@ -133,10 +133,10 @@ func New(o *Options) (*Service, error) {
 	return s, nil
 }
 
-// Handler returns the service as a handler, door and all.
+// Handler returns the handler of the service, including the door.
 func (s *Service) Handler() http.Handler { return s.handler }
 
-// engine returns the engine that acts for whoever asks.
+// engine returns the engine that acts for the caller, and the caller's grant.
 func (s *Service) engine(ctx context.Context) (*carrel.Engine, *governance.Grant, error) {
 	g, ok := auth.GrantFrom(ctx)
 	if !ok {
@@ -150,8 +150,7 @@ type (
 	sessionKey struct{}
 )
 
-// scoped finds out whose context a request of an agent is about, and in which session
-// the agent says that it is.
+// scoped puts into the context the scope of a request, and the session that its header names.
 func (s *Service) scoped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -165,7 +164,7 @@ func (s *Service) scoped(next http.Handler) http.Handler {
 	})
 }
 
-// access returns for whom a call of a tool is.
+// access returns the engine, the scope and the grant for a call of a tool.
 func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope, *governance.Grant, error) {
 	e, g, err := s.engine(ctx)
 	if err != nil {
@@ -173,13 +172,12 @@ func (s *Service) access(ctx context.Context) (*carrel.Engine, governance.Scope,
 	}
 	scope, ok := ctx.Value(scopeKey{}).(governance.Scope)
 	if !ok {
-		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or no scope, and the credential is not for one scope alone"}
+		return nil, "", nil, &api.FieldError{Field: api.HeaderScope, Text: "is missing or not a scope: name one, as the credential is for more than one scope"}
 	}
 	return e, scope, g, nil
 }
 
-// own returns the session that the header of a request names: over HTTP nothing else
-// tells.
+// own returns the session that the header of a request names, or ErrUnbound.
 func (s *Service) own(ctx context.Context, _ map[string]any) (transcript.SessionID, error) {
 	if id, _ := ctx.Value(sessionKey{}).(transcript.SessionID); id != "" {
 		return id, nil
@@ -187,12 +185,12 @@ func (s *Service) own(ctx context.Context, _ map[string]any) (transcript.Session
 	return "", mcp.ErrUnbound
 }
 
-// Drain makes /readyz say from now on that the service is about to end, so that what is before it
-// sends its requests elsewhere. Everything is answered as before.
+// Drain makes /readyz fail from now on, so that a load balancer sends requests to other servers.
+// Other requests are still answered.
 func (s *Service) Drain() { s.ending.Store(true) }
 
-// ready fails if the service is about to end, and if the store does not answer, or cannot be
-// written and knows it.
+// ready returns an error if the service is about to end, or if the store does not answer or
+// reports that it cannot be written.
 func (s *Service) ready(ctx context.Context) error {
 	if s.ending.Load() {
 		return rest.ErrEnding
@@ -208,10 +206,10 @@ func (s *Service) ready(ctx context.Context) error {
 	return nil
 }
 
-// Serve answers what comes to a listener until ctx is done. Then it takes nothing new,
-// ends streams, and lets requests finish for as long as the grace lasts; what has not
-// finished by then is canceled, which for a job means that it is made whole or not at
-// all. It closes the listener, and returns nil if everything finished.
+// Serve answers the requests on listener l until ctx is done. Then it accepts no new ones, ends
+// streams, and lets running requests finish within Options.Grace. It cancels those that have not
+// finished; each of their jobs is made whole or not at all. It closes the listener, and returns
+// nil if all requests have finished.
 func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	srv := auth.Server(s.handler)
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -239,8 +237,8 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// ServeConsole serves a console and nothing else at a listener until ctx is done, which is how
-// it is meant to end. What has not been answered by then is not. It closes the listener.
+// ServeConsole serves only a console on listener l until ctx is done; then it returns nil. It
+// cuts running requests and closes the listener.
 func ServeConsole(ctx context.Context, l net.Listener, o *console.Options) error {
 	o.Listen = l.Addr().String()
 	pages, err := console.New(o)
