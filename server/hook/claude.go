@@ -17,21 +17,20 @@ import (
 
 // Claude is the dialect of Claude Code, as versions 2.1.197 to 2.1.330 speak it.
 //
-// Standard output is a JSON object, or, before a compaction, plain text that joins the
-// instructions for the summary. The client checks a new result against the shape that
-// the tool's results have, and drops it silently if it differs: so only texts within it
-// are replaced. A failed call is told to other hooks (PostToolUseFailure), which can
-// comment on it and not replace it, so such results stay as they are.
+// Standard output is a JSON object, or, before a compaction, plain text that the client adds to
+// the instructions for the summary. The client drops a replaced result silently if it does not
+// have the shape of the tool's results, so only texts within a result are replaced. Results of
+// failed calls go to other hooks (PostToolUseFailure), which cannot replace them, so they stay.
 //
-// The client numbers the lines of a file that was read when it shows them to the model,
-// from the first on without a gap. A pointer leaves lines out, so these numbers would be
-// wrong. The cells of a notebook, another shape of the same tool's results, are shown
-// as they are: the pointer to a file becomes one cell, and has numbers of its own.
+// The client numbers the lines of a read file, without gaps, when it shows them to the model. A
+// pointer leaves lines out, so these numbers would be wrong. The same tool returns a notebook as
+// cells, which get no numbers. So a pointer to a file is sent as one cell, with line numbers of
+// its own.
 var Claude Dialect = claude{}
 
 type claude struct{}
 
-// claudeEvent is what there is of an event's input that matters.
+// claudeEvent has the fields of an event's input that are used.
 type claudeEvent struct {
 	Transcript string          `json:"transcript_path"`
 	Source     string          `json:"source"`
@@ -39,8 +38,8 @@ type claudeEvent struct {
 	Input      json.RawMessage `json:"tool_input"`
 	Response   json.RawMessage `json:"tool_response"`
 
-	members map[string]json.RawMessage // of the response, once they are asked for
-	texts   map[string]string          // what strings in it say, once they were read
+	members map[string]json.RawMessage // of the response, read at the first use
+	texts   map[string]string          // decoded JSON strings of the response
 }
 
 func (claude) read(event string, input []byte, large int) (*Event, error) {
@@ -88,7 +87,7 @@ func (claude) read(event string, input []byte, large int) (*Event, error) {
 	return e, nil
 }
 
-// claudeKind returns what an event is by its name.
+// claudeKind returns the kind of an event by its name.
 func claudeKind(event string) kind {
 	switch event {
 	case "SessionStart":
@@ -103,14 +102,13 @@ func claudeKind(event string) kind {
 	return kindNone
 }
 
-// claudeHolds reports whether the client is still in the session that an event names
-// when its hook runs. These tell of what has ended, and may be late: the client may be
-// in another session by then.
+// claudeHolds reports whether the client is still in the event's session when the hook runs. It
+// is not for events about an end, which may come late, when the client is in another session.
 func claudeHolds(event string) bool {
 	return event != "SessionEnd" && event != "Stop" && event != "PostCompact"
 }
 
-// claudeOutput is an answer about an event. There are no other keys.
+// claudeOutput is an answer to an event. It must have no other keys.
 type claudeOutput struct {
 	Specific claudeSpecific `json:"hookSpecificOutput"`
 }
@@ -123,7 +121,7 @@ type claudeSpecific struct {
 
 func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 	if a.keep != "" {
-		return []byte(a.keep), nil // it begins with a letter, so it is not taken for JSON
+		return []byte(a.keep), nil // begins with a letter, so the client does not parse it as JSON
 	}
 	out := claudeOutput{claudeSpecific{Event: event, Context: a.context}}
 	if len(a.outputs) > 0 {
@@ -138,13 +136,13 @@ func (claude) write(event string, e *Event, a *answer) ([]byte, error) {
 	return encode(out)
 }
 
-// A file has all of a text that the client has cut.
+// A file has the whole of a text that the client has cut.
 type file struct {
 	path string
 	size int64
 }
 
-// claudeTexts are the places in the results of tools that the model is shown: names
+// claudeTexts returns the paths of the texts in the results of a tool that the model sees: names
 // of members, and * for each element of an array.
 func claudeTexts(tool string) []string {
 	switch tool {
@@ -167,8 +165,8 @@ func claudeTexts(tool string) []string {
 	return nil
 }
 
-// with returns the result with new texts in place of old ones, which are in order. An
-// empty one changes nothing.
+// with returns the result with texts in place of the outputs old, which must be in order. An
+// empty text leaves its output as it is.
 func (in *claudeEvent) with(old []output, texts []string) (json.RawMessage, error) {
 	next, changed := 0, false
 	out, err := in.replace(func(text string, _ file) (string, bool) {
@@ -192,7 +190,7 @@ func (in *claudeEvent) with(old []output, texts []string) (json.RawMessage, erro
 // toolRead is the tool that reads a file.
 const toolRead = "Read"
 
-// firstLine returns the number of the first line of a file that was read, or 0.
+// firstLine returns the number of the first line of the read part of a file, or 0.
 func (in *claudeEvent) firstLine() int {
 	if in.Tool != toolRead {
 		return 0
@@ -200,7 +198,7 @@ func (in *claudeEvent) firstLine() int {
 	return max(int(gjson.GetBytes(in.Response, "file.startLine").Int()), 1)
 }
 
-// A claudeNotebook is the result of a read as the cells of a notebook.
+// A claudeNotebook is the result of reading a notebook.
 type claudeNotebook struct {
 	Type string `json:"type"`
 	File struct {
@@ -216,8 +214,8 @@ type claudeCell struct {
 	Source   string `json:"source"`
 }
 
-// asCell returns a text as the only cell of a notebook. The client puts a tag around a
-// cell and adds nothing else to one of code in Python.
+// asCell returns a text as the only cell of a notebook. It is a cell of Python code, to which the
+// client adds only a tag around it.
 func (in *claudeEvent) asCell(text string) (json.RawMessage, error) {
 	n := claudeNotebook{Type: "notebook"}
 	n.File.Path = gjson.GetBytes(in.Response, "file.filePath").Str
@@ -225,13 +223,13 @@ func (in *claudeEvent) asCell(text string) (json.RawMessage, error) {
 	return encode(n)
 }
 
-// replace calls f for each text that the model is shown and returns the result with
-// those that f changes.
+// replace calls f for each text that the model sees, and returns the result with the changed
+// texts.
 func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (json.RawMessage, error) {
 	if !in.readable() {
 		return in.Response, nil
 	}
-	var members map[string]json.RawMessage // with those that f changes
+	var members map[string]json.RawMessage // with the changes; nil without
 	out := in.Response
 	for _, path := range claudeTexts(in.Tool) {
 		var whole file
@@ -262,14 +260,14 @@ func (in *claudeEvent) replace(f func(text string, whole file) (string, bool)) (
 	if members == nil {
 		return out, nil
 	}
-	if in.persisted().path != "" { // with these the client would show its own preview of the file
+	if in.persisted().path != "" { // with these members the client would show its own preview of the file
 		delete(members, "persistedOutputPath")
 		delete(members, "persistedOutputSize")
 	}
 	return encode(members)
 }
 
-// member returns a member of the result. A result that is no object has none.
+// member returns a member of the result. A result that is not an object has no members.
 func (in *claudeEvent) member(name string) (json.RawMessage, bool) {
 	if in.members == nil && json.Unmarshal(in.Response, &in.members) != nil || in.members == nil {
 		in.members = make(map[string]json.RawMessage)
@@ -278,14 +276,14 @@ func (in *claudeEvent) member(name string) (json.RawMessage, bool) {
 	return value, found && name != ""
 }
 
-// value returns a member of the result as gjson reads it.
+// value returns a member of the result as a gjson value.
 func (in *claudeEvent) value(name string) gjson.Result {
 	raw, _ := in.member(name)
 	return gjson.ParseBytes(raw)
 }
 
-// readable reports whether a result has texts at all: not pictures, nor parts that
-// the client shows in another way.
+// readable reports whether the model sees texts of a result. It is false for pictures and for
+// parts that the client shows in another way.
 func (in *claudeEvent) readable() bool {
 	switch in.Tool {
 	case "Bash", "PowerShell":
@@ -296,8 +294,8 @@ func (in *claudeEvent) readable() bool {
 	return true
 }
 
-// persisted returns the file that has all of what a command printed, if the client
-// made one: it stands beside the transcript.
+// persisted returns the file with the whole output of a command, if the client has made one beside
+// the transcript.
 func (in *claudeEvent) persisted() file {
 	path, size := in.value("persistedOutputPath").Str, in.value("persistedOutputSize").Int()
 	dir := strings.TrimSuffix(in.Transcript, filepath.Ext(in.Transcript)) + string(filepath.Separator)
@@ -307,11 +305,11 @@ func (in *claudeEvent) persisted() file {
 	return file{path, size}
 }
 
-// errLossy means that a text cannot be kept as it is.
-var errLossy = errors.New("the result is no valid Unicode")
+// errLossy means that a text cannot be kept byte for byte.
+var errLossy = errors.New("the result is not valid Unicode")
 
-// replaceAt replaces the texts at a place in a JSON value. What is not there, or is no
-// text, is left alone.
+// replaceAt replaces the texts at a path of a JSON value with f. It ignores missing members and
+// other types.
 func (in *claudeEvent) replaceAt(raw json.RawMessage, path string, f func(string) (string, bool)) (json.RawMessage, error) {
 	first, rest, _ := strings.Cut(path, ".")
 	begin := byte(0)
@@ -368,8 +366,8 @@ func (in *claudeEvent) replaceEach(raw json.RawMessage, list []json.RawMessage, 
 	return encode(list)
 }
 
-// textOf returns what a JSON string says. It fails if that is no valid Unicode: then
-// it cannot be kept byte for byte.
+// textOf returns the decoded text of a JSON string. It fails with errLossy if the text is not
+// valid Unicode.
 func (in *claudeEvent) textOf(raw json.RawMessage) (string, error) {
 	if text, found := in.texts[string(raw)]; found {
 		return text, nil
@@ -385,7 +383,7 @@ func (in *claudeEvent) textOf(raw json.RawMessage) (string, error) {
 	return text, nil
 }
 
-// exactText returns what a JSON string says, or errLossy.
+// exactText returns the decoded text of a JSON string, or errLossy.
 func exactText(raw []byte) (string, error) {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
@@ -398,7 +396,7 @@ func exactText(raw []byte) (string, error) {
 	return text, nil
 }
 
-// encode returns a value as JSON, without escapes for HTML and without a line end.
+// encode returns a value as JSON, without HTML escapes and line end.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -18,21 +18,21 @@ import (
 
 // Codex is the dialect of Codex, as version 0.169.0 speaks it.
 //
-// Standard output is a JSON object with no key that the client does not know: with one, it
-// throws all of it away. Context becomes a message of the developer. Nothing can be said to
-// whoever writes a summary; the agent that goes on from it is told what must survive.
+// Standard output is a JSON object. If it has an unknown key, the client drops it all. Context
+// becomes a developer message. A hook cannot add to the prompt of a compaction; the agent gets
+// the brief after it.
 //
-// The client shows the model a result in a form of its own, cut to a bound, and gives a hook
-// what is left of it. A hook may block the result: then the model is shown the reason instead.
-// That is how a pointer takes its place, behind the exit code in the client's own words, which
-// is in the transcript. A command that has no exit code yet goes on running, and its result
-// stays. So does one that a program of the model's asked for, whose ids begin with exec-: the
-// program would fail. A client whose model calls tools in programs needs the proxy for that.
+// The client cuts a result to a bound and gives the cut text to the hook. If a hook blocks the
+// result, the model sees the hook's reason instead. So a pointer is sent as the reason, behind the
+// exit code in the client's own words, which is read from the transcript. The result of a command
+// without an exit code stays, because the command is still running. The result of a call by a
+// program that the model wrote (its id begins with exec-) stays, too, because the program would
+// fail. Such results need the proxy.
 var Codex Dialect = codex{}
 
 type codex struct{}
 
-// codexEvent is what there is of an event's input that matters.
+// codexEvent has the fields of an event's input that are used.
 type codexEvent struct {
 	Source   string          `json:"source"`
 	Call     string          `json:"tool_use_id"`
@@ -47,7 +47,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 		path = gjson.GetBytes(input, "agent_transcript_path").Str
 	}
 	e := &Event{Transcript: path, Format: agents.Codex.Format}
-	if event != "SessionEnd" && event != "SubagentStop" { // these tell of what has ended
+	if event != "SessionEnd" && event != "SubagentStop" { // these may come when the client is in another session
 		session := gjson.GetBytes(input, "session_id").Str
 		e.Session = transcript.SessionID(session)
 		if thread := threads.SessionOf(path); thread != "" && thread != session {
@@ -77,7 +77,7 @@ func (codex) read(event string, input []byte, large int) (*Event, error) {
 	return e, nil
 }
 
-// codexKind returns what an event is by its name.
+// codexKind returns the kind of an event by its name.
 func codexKind(event string) kind {
 	switch event {
 	case "SessionStart":
@@ -90,7 +90,7 @@ func codexKind(event string) kind {
 	return kindNone
 }
 
-// result says what an event tells of a result: it has an output if that can be replaced.
+// result adds to an event the output of a tool, if it is large and can be replaced.
 func (in *codexEvent) result(e *Event, large int) error {
 	call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
 	e.kind = kindNone
@@ -115,7 +115,7 @@ func (in *codexEvent) result(e *Event, large int) error {
 	return nil
 }
 
-// text returns what the model would be shown of a result, or nothing if that is no text alone.
+// text returns the text of a result that the model would see, or "" if it is not only text.
 func (in *codexEvent) text() (string, error) {
 	r := gjson.ParseBytes(in.Response)
 	switch {
@@ -125,7 +125,7 @@ func (in *codexEvent) text() (string, error) {
 		return "", nil
 	}
 	if s := r.Get("structuredContent"); s.IsObject() {
-		return s.Raw, nil // the client shows nothing else then
+		return s.Raw, nil // the client shows only this
 	}
 	var b strings.Builder
 	for i, part := range r.Get("content").Array() {
@@ -144,8 +144,8 @@ func (in *codexEvent) text() (string, error) {
 	return b.String(), nil
 }
 
-// exitCode returns the exit code of a command, which stands near the end of the transcript. It
-// reports false if the command has not ended, or is not there.
+// exitCode returns the exit code of a command from the end of the transcript. It reports false if
+// the command has not ended, or the end of the transcript does not have it.
 func exitCode(path, call string) (code int64, ended bool, err error) {
 	f, err := open(path)
 	if err != nil {
@@ -173,7 +173,7 @@ func exitCode(path, call string) (code int64, ended bool, err error) {
 	return 0, false, nil
 }
 
-// codexOutput is an answer about an event. A key that is not said must not be there.
+// codexOutput is an answer to an event. Empty keys must be absent.
 type codexOutput struct {
 	Decision string          `json:"decision,omitempty"`
 	Reason   json.RawMessage `json:"reason,omitempty"`

@@ -14,20 +14,20 @@ import (
 
 // Gemini is the dialect of Gemini CLI, as version 0.61.0 speaks it.
 //
-// Standard output is a JSON object and nothing else. A result of a tool is replaced by a
-// refusal of it (decision deny): its reason is what the model is given, as an error; so the
-// last line says that it is none. A result is told before the client cuts it.
+// Standard output is a JSON object and nothing else. To replace a result, the hook refuses it
+// (decision deny): the model then gets the reason as an error, so the last line of the reason says
+// that it is not an error. The hook gets a result before the client cuts it.
 //
-// What a session is to begin with is said with the first prompt of a user, and not when the
-// session starts: the client puts that in front of the prompt, and when it resumes the session
-// it drops messages that begin so. Whether it was said, and whether the conversation was
-// compacted since, follows from the file with the conversation. No event tells of a compaction:
-// PreCompress comes before every call of a model.
+// The greeting is sent with the user's first prompt, not at the start of the session: the client
+// would put it in front of the prompt, and would drop such a message when it resumes the session.
+// The hook reads from the file of the conversation whether the greeting was sent, and whether the
+// conversation was compacted since, because no event reports a compaction: PreCompress comes
+// before every call to a model.
 var Gemini Dialect = geminiCLI{}
 
 type geminiCLI struct{}
 
-// geminiEvent is what there is of an event's input that matters.
+// geminiEvent has the fields of an event's input that are used.
 type geminiEvent struct {
 	Transcript string          `json:"transcript_path"`
 	Tool       string          `json:"tool_name"`
@@ -46,7 +46,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 		Session:    transcript.SessionID(gjson.GetBytes(input, "session_id").Str),
 		Transcript: gjson.GetBytes(input, "transcript_path").Str, Format: "geminicli",
 	}
-	if event == "SessionEnd" { // the client may be in another session by then
+	if event == "SessionEnd" { // the client may be in another session already
 		none.Session = ""
 	}
 	if kind == kindNone || kind == kindResult && len(input) <= large {
@@ -63,7 +63,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 		if e.kind = in.due(); e.kind == kindNone {
 			return none, nil
 		}
-		e.waited = false // a compaction must be told of, however long the conversation is
+		e.waited = false // after a compaction a long conversation is imported, too
 	case kindResult:
 		call := transcript.ToolCall{Name: in.Tool, Input: in.Input}
 		text, ok := in.text()
@@ -77,7 +77,7 @@ func (geminiCLI) read(event string, input []byte, large int) (*Event, error) {
 	return &e, nil
 }
 
-// geminiKind returns what an event is by its name.
+// geminiKind returns the kind of an event by its name.
 func geminiKind(event string) kind {
 	switch event {
 	case "BeforeAgent":
@@ -90,7 +90,7 @@ func geminiKind(event string) kind {
 	return kindNone
 }
 
-// text returns what the model would be given of a result, if that is text alone.
+// text returns the text of a result that the model would get, or false if it is not only text.
 func (in *geminiEvent) text() (string, bool) {
 	var text string
 	if json.Unmarshal(in.Response.Content, &text) == nil {
@@ -116,11 +116,11 @@ func (in *geminiEvent) text() (string, bool) {
 	return text, text != "" && !strings.Contains(text, "\uFFFD")
 }
 
-// geminiSnapshot is how a summary that the client has made begins.
+// geminiSnapshot is the beginning of a summary by the client.
 const geminiSnapshot = "<state_snapshot>"
 
-// due returns what is to be said with a prompt: the greeting, if the conversation does not
-// have it yet, or what must survive, if it was compacted behind the last greeting.
+// due returns what to send with a prompt: kindBegun for the greeting, if the conversation does not
+// have it, or kindCompacted for a brief, if it was compacted after the last greeting.
 func (in *geminiEvent) due() kind {
 	f, err := open(in.Transcript)
 	if err != nil {
@@ -152,13 +152,13 @@ func (in *geminiEvent) due() kind {
 	return kindBegun
 }
 
-// geminiGreeting is how the greeting begins.
+// geminiGreeting is the beginning of the greeting.
 var geminiGreeting = greeting[:strings.Index(greeting, "'")]
 
-// geminiRan is behind a pointer: the client gives it to the model as an error.
+// geminiRan is added to a pointer, because the client gives the pointer to the model as an error.
 const geminiRan = "\n(The tool has run. This is no error: it stands for what the tool returned.)"
 
-// geminiOutput is an answer about an event. There are no other keys.
+// geminiOutput is an answer to an event. It must have no other keys.
 type geminiOutput struct {
 	Decision string          `json:"decision,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
@@ -171,7 +171,7 @@ func (geminiCLI) write(event string, e *Event, a *answer) ([]byte, error) {
 	}
 	text := a.context
 	if text != "" && e.kind == kindCompacted {
-		text = greeting + "\n\n" + text // so that it is said once
+		text = greeting + "\n\n" + text // due then finds a greeting behind the compaction
 	}
 	if text == "" {
 		return nil, nil

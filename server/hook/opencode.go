@@ -11,13 +11,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// openCode is the dialect of the plug-in for OpenCode, which has it in its own words: OpenCode
-// 1.18.33 calls functions of the plug-in, and the plug-in asks with an object that has what
-// concerns us. A result has the texts that the model is to be shown, and the file in which
-// OpenCode has put all of it if it has cut the text. The answer to it has as many texts, an
-// empty one for what stays.
+// openCode is the dialect of Carrel's plug-in for OpenCode. OpenCode 1.18.33 calls functions of
+// the plug-in, and the plug-in sends an object to the hook. For a result, the object has the texts
+// for the model, and the file with the whole result if OpenCode has cut it. The answer has the
+// same number of texts; an empty text leaves the result's text as it is.
 //
-// The conversation is in the database of OpenCode, which the environment leads to.
+// The conversation is in OpenCode's database, whose path depends on the environment.
 type openCode struct {
 	getenv func(string) string
 }
@@ -33,8 +32,7 @@ type openCodeEvent struct {
 	} `json:"file"`
 }
 
-// openCodeKinds says what an event is by its name. Others say only in which session OpenCode
-// is.
+// openCodeKinds has the kinds of events by name. Other events only name OpenCode's session.
 var openCodeKinds = map[string]kind{
 	"session.start":                   kindBegun,
 	"tool.execute.after":              kindResult,
@@ -60,7 +58,7 @@ func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 	}
 	call := transcript.ToolCall{Name: in.Tool, Input: in.Args}
 	e.tool, e.input, e.title = in.Tool, in.Args, tool.Label(call)
-	var at []int // of the large texts among all
+	var at []int // indices of the large texts
 	for i, raw := range in.Texts {
 		text, err := exactText(raw)
 		if err != nil {
@@ -92,7 +90,7 @@ func (d openCode) read(event string, input []byte, large int) (*Event, error) {
 	return e, nil
 }
 
-// kept reports whether OpenCode has put all of the result into a file of its own.
+// kept reports whether OpenCode has put the whole result into a file of its own.
 func (in *openCodeEvent) kept() bool {
 	path := filepath.ToSlash(filepath.Clean(in.File.Path))
 	return in.File.Size > 0 && filepath.IsAbs(in.File.Path) && strings.Contains(path, "/opencode/tool-output/tool_")

@@ -13,12 +13,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/agents"
 )
 
-// follow stores what is new in the conversation. If more of it is known already, that is
-// what counts. If the agent waits, and the conversation is long, it does nothing and
-// returns nil.
+// follow imports the new part of the conversation. If the store has more of it already, that is no
+// error. If the agent waits and the conversation is long, follow does nothing and returns nil.
 func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error) {
 	if e.waited && agents.IsPlace(e.Transcript) {
-		return nil, nil // all of a database is read at once
+		return nil, nil // a database is read as a whole, which is too slow here
 	}
 	if e.waited && e.Transcript != "" {
 		fi, err := os.Stat(e.Transcript)
@@ -45,7 +44,7 @@ func (r *run) follow(ctx context.Context, e *Event) (*carrel.ImportResult, error
 	return in, err
 }
 
-// shrink stashes the large outputs of a tool and returns pointers for them. One that
+// shrink stashes the large outputs of a tool and returns pointers in their place. An output that
 // cannot be stashed stays as it is.
 func (r *run) shrink(ctx context.Context, e *Event) (*answer, error) {
 	r.grow(ctx, e)
@@ -73,8 +72,8 @@ func (r *run) shrink(ctx context.Context, e *Event) (*answer, error) {
 	return a, nil
 }
 
-// stash keeps a text and returns the pointer to it, or nothing if that is no shorter.
-// The first line has a number if it is above 0.
+// stash stashes a text and returns the pointer to it, or "" if the pointer is no shorter. If line
+// is above 0, it is the number of the first line.
 func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string, line int) (string, error) {
 	res, err := r.engine.Stash(ctx, r.o.Scope, &carrel.StashRequest{
 		Content: []byte(text), Title: e.title, Source: e.tool, History: history, Format: e.Format, Tool: e.tool, Input: e.input,
@@ -84,15 +83,15 @@ func (r *run) stash(ctx context.Context, e *Event, history [][]byte, text string
 	case err != nil:
 		return "", err
 	case res.Bytes != int64(len(text)) || res.ID == "":
-		return "", fmt.Errorf("%d bytes of %d are in the stash", res.Bytes, len(text))
+		return "", fmt.Errorf("the stash has %d bytes of a result of %d", res.Bytes, len(text))
 	case len(res.Pointer) >= len(text):
 		return "", nil
 	}
 	return res.Pointer, nil
 }
 
-// grow imports the conversation that a result is for, if it is short enough to be waited
-// for. It may take half of the time that there is; without it there is a pointer, too.
+// grow imports the conversation of a result, if it is short enough. It takes at most half of the
+// remaining time; if it fails, the pointer is made without it.
 func (r *run) grow(ctx context.Context, e *Event) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Limit/2)
 	defer cancel()
@@ -101,9 +100,8 @@ func (r *run) grow(ctx context.Context, e *Event) {
 	}
 }
 
-// history returns the beginning and the end of the conversation that a result is for, as
-// their words say what of the result is needed. How much that is does not depend on how
-// long the conversation is.
+// history returns the beginning and the end of the conversation of a result, whose words select
+// the lines of the pointer. Their size does not depend on that of the conversation.
 func (r *run) history(e *Event) [][]byte {
 	if both, is, err := agents.Ends(e.Transcript, historyHead+historyTail); is {
 		if err != nil {
@@ -114,7 +112,7 @@ func (r *run) history(e *Event) [][]byte {
 	}
 	f, err := open(e.Transcript)
 	if err != nil {
-		return nil // which was noted
+		return nil // the error was noted
 	}
 	defer f.Close()
 	fi, err := f.Stat()
@@ -129,8 +127,7 @@ func (r *run) history(e *Event) [][]byte {
 	return parts
 }
 
-// ends returns the first and the last lines of a file of a size, or all of one that is
-// short.
+// ends returns the first and the last lines of a file with the given size, or all of a short file.
 func ends(f io.ReaderAt, size int64) ([][]byte, error) {
 	section := func(from, to int64) ([]byte, error) {
 		return io.ReadAll(io.NewSectionReader(f, from, to-from))
@@ -157,7 +154,7 @@ func ends(f io.ReaderAt, size int64) ([][]byte, error) {
 	return parts, nil
 }
 
-// whole returns all of an output.
+// whole returns the whole text of an output.
 func (o *output) whole() (string, error) {
 	if o.file == "" {
 		return o.text, nil
@@ -166,7 +163,7 @@ func (o *output) whole() (string, error) {
 	return string(data), err
 }
 
-// read returns the content of an ordinary file, which must have the given size.
+// read returns the content of a regular file, which must have the given size.
 func read(path string, size int64) ([]byte, error) {
 	f, has, err := openFile(path)
 	if err != nil {
@@ -179,7 +176,7 @@ func read(path string, size int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// openFile opens an ordinary file that an event names, and returns its size.
+// openFile opens a regular file that an event names, and returns its size.
 func openFile(path string) (*os.File, int64, error) {
 	f, err := open(path)
 	if err != nil {
@@ -189,7 +186,7 @@ func openFile(path string) (*os.File, int64, error) {
 	switch {
 	case err != nil:
 	case !fi.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file", path)
+		err = fmt.Errorf("%s is not a regular file", path)
 	case fi.Size() > mostFile:
 		err = fmt.Errorf("%s has more than %d bytes", path, mostFile)
 	default:
@@ -198,7 +195,7 @@ func openFile(path string) (*os.File, int64, error) {
 	return nil, 0, errors.Join(err, f.Close())
 }
 
-// errNoFile means that an event does not say where the conversation is.
+// errNoFile means that an event does not name the file of the conversation.
 var errNoFile = errors.New("the event names no file")
 
 // open opens a file that an event names.
