@@ -21,33 +21,34 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Root is where the pages begin.
+// Root is the path below which all pages are.
 const Root = "/console/"
 
-// Options says what a console shows. Verifier and Engine are needed.
+// Options configures a console. Verifier and Engine are required.
 type Options struct {
-	// Verifier knows the credentials with which people sign in.
+	// Verifier checks the credentials with which people sign in.
 	Verifier auth.Verifier
 
-	// Engine returns the engine that acts for whoever asks, whose grant is in ctx.
+	// Engine returns the engine that acts for the caller, whose grant is in ctx, and the grant.
 	Engine func(ctx context.Context) (*carrel.Engine, *governance.Grant, error)
 
-	// Scope is what is shown if a page does not name one and the grant not a single one. The
-	// default is [governance.DefaultScope].
+	// Scope is the scope of a page that names none, if the grant is for more than one scope.
+	// The default is [governance.DefaultScope].
 	Scope governance.Scope
 
 	// Listen, Hosts and Origins are those of [auth.DoorOptions].
 	Listen         string
 	Hosts, Origins []string
 
-	// Store says how the store is, to whoever may observe all of it. It may be nil.
+	// Store returns the state of the store, for callers who may observe all scopes. It may be
+	// nil.
 	Store func(ctx context.Context) (*store.Info, error)
 
-	AllowWrite bool // pins, undoing and reviews are possible
-	Secure     bool // the server speaks TLS, so cookies may be for TLS alone
+	AllowWrite bool // allows pins, undo and reviews
+	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
 
 	Version string
-	Logger  *slog.Logger     // the default discards
+	Logger  *slog.Logger     // the default discards all records
 	Now     func() time.Time // the default is time.Now
 }
 
@@ -90,7 +91,7 @@ func New(o *Options) (*Console, error) {
 		mux.HandleFunc("POST "+Root+pattern, c.change(do))
 	}
 	mux.HandleFunc(Root, func(w http.ResponseWriter, r *http.Request) {
-		v, _ := c.enter(r) // whoever asks for what is not there is told just that
+		v, _ := c.enter(r) // without a visit the page has no menu
 		c.fail(w, r, v, fmt.Errorf("the console has no page %s: %w", r.URL.Path, store.ErrNotFound))
 	})
 	door, err := auth.NewDoor(o.Verifier, &auth.DoorOptions{
@@ -109,17 +110,17 @@ func New(o *Options) (*Console, error) {
 // ServeHTTP answers a request below [Root].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// policy allows a page what comes from the server, and nothing else.
+// policy is the Content-Security-Policy: a page may load only from this server.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// secured adds the headers that keep a page to itself.
+// secured adds headers that isolate a page from other sites.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin") // with none, forms would name no origin
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms would send the origin "null"
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
@@ -127,11 +128,11 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// asset returns a handler of a file that comes with the program.
+// asset returns a handler of an embedded file.
 func (c *Console) asset(name string) http.HandlerFunc {
 	data, err := files.ReadFile("pages/" + name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // unreachable: the file is embedded
 	}
 	kind := mime.TypeByExtension(path.Ext(name))
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -140,7 +141,7 @@ func (c *Console) asset(name string) http.HandlerFunc {
 	}
 }
 
-// A visit is a request for a page: who asks, whose data it is about.
+// A visit is a request for a page with the caller's engine, grant and scope.
 type visit struct {
 	*http.Request
 
@@ -150,25 +151,25 @@ type visit struct {
 	scope   governance.Scope
 }
 
-// A page makes what a page shows.
+// A page describes a page of the console.
 type page struct {
 	name    string // of the template
 	title   string
-	section string // of the menu that it is in
+	section string // of the menu
 
-	// show returns what the template gets; its result is also the JSON twin.
+	// show returns the data for the template, which is also the page's JSON form.
 	show func(v *visit) (any, error)
 
-	// command is what shows the same on the command line.
+	// command returns the command line that shows the same.
 	command func(v *visit) string
 }
 
-// A frame is what every page has around what it shows.
+// A frame is the data of the part that all pages share.
 type frame struct {
 	Title, Section, Command string
 	Scope                   governance.Scope
-	Path                    string // of the page, with its query but for format
-	Twin                    string // of the JSON
+	Path                    string // of the page, with its query except format
+	Twin                    string // URL of the page's JSON form
 	Write                   bool
 	Actor                   governance.Actor
 	Version                 string
@@ -176,7 +177,7 @@ type frame struct {
 	Problem                 *api.Problem
 }
 
-// enter returns the visit that a request is.
+// enter returns the visit of a request. It fails if the caller has no grant for the scope.
 func (c *Console) enter(r *http.Request) (*visit, error) {
 	engine, grant, err := c.opts.Engine(r.Context())
 	if err != nil {
@@ -191,7 +192,8 @@ func (c *Console) enter(r *http.Request) (*visit, error) {
 	return v, nil
 }
 
-// scopeOf returns what is shown to whom a page does not name a scope for.
+// scopeOf returns the scope of a page that does not name one: the only scope of the grant, or
+// Options.Scope.
 func (c *Console) scopeOf(g *governance.Grant) governance.Scope {
 	if len(g.Scopes) == 1 && !strings.HasSuffix(string(g.Scopes[0]), "*") {
 		return governance.Scope(g.Scopes[0])
@@ -220,7 +222,7 @@ func (c *Console) show(p *page) http.HandlerFunc {
 	}
 }
 
-// frame returns what stands around what a page shows.
+// frame returns the frame of a page with the given data.
 func (v *visit) frame(title, section, command string, data any) *frame {
 	query := v.URL.Query()
 	query.Del("format")
@@ -238,7 +240,7 @@ func (v *visit) frame(title, section, command string, data any) *frame {
 	}
 }
 
-// fail shows why there is no page.
+// fail shows an error as a page, or as JSON.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
 	problem := api.NewProblem(err)
 	if problem.Status >= http.StatusInternalServerError {
@@ -260,8 +262,8 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err err
 func (c *Console) write(w http.ResponseWriter, status int, name string, f *frame) {
 	var b strings.Builder
 	if err := c.pages.ExecuteTemplate(&b, name, f); err != nil {
-		c.opts.Logger.Error("a page cannot be written", "page", name, "reason", err)
-		http.Error(w, "the page cannot be written", http.StatusInternalServerError)
+		c.opts.Logger.Error("the template of a page failed", "page", name, "reason", err)
+		http.Error(w, "the page could not be made: the log of the server has the cause", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -272,7 +274,7 @@ func (c *Console) write(w http.ResponseWriter, status int, name string, f *frame
 func (c *Console) writeJSON(w http.ResponseWriter, status int, kind string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		http.Error(w, "the result cannot be written", http.StatusInternalServerError)
+		http.Error(w, "the result could not be encoded as JSON", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
@@ -295,15 +297,15 @@ func (c *Console) link(scope governance.Scope, path string, pairs ...string) str
 	return u.String()
 }
 
-// A doing changes something and returns where to go then.
-type doing func(v *visit) (path string, err error)
+// An action handles a form: it changes something and returns the path of the next page.
+type action func(v *visit) (path string, err error)
 
 // change returns the handler of a form.
-func (c *Console) change(do doing) http.HandlerFunc {
+func (c *Console) change(do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := c.enter(r)
 		if err == nil && !c.opts.AllowWrite {
-			err = fmt.Errorf("%w: this console only shows: start it with --allow-write", carrel.ErrPolicy)
+			err = fmt.Errorf("%w: this console changes nothing: start it with --allow-write", carrel.ErrPolicy)
 		}
 		var to string
 		if err == nil {

@@ -1,17 +1,17 @@
-// Package console shows what is in a store as pages that a browser reads: sessions and their
-// windows, why each block is where it is, calls, contexts, cost, memories that wait for a person.
+// Package console shows the content of a store as web pages: sessions and their windows, the
+// reason for the state of each block, calls, contexts, cost, and memories that wait for a review.
 //
-// Pages are made by the server. Style and keys come from the server, too, and nothing comes from
-// elsewhere: the pages work without script, and with a Content-Security-Policy that allows no
-// inline script and no foreign address. Whatever a conversation says is text.
+// The server renders the pages. They load style and script only from the server, work without
+// script, and have a Content-Security-Policy that forbids inline script and other hosts. Content
+// of conversations is always shown as text.
 //
-// Each page has a URL that stays, a twin as JSON (the same URL with format=json) which is the
-// result of the engine's method, and the command that shows the same.
+// Each page has a permanent URL, a JSON form (the same URL with format=json), which is the result
+// of the engine's method, and shows the command for the same result.
 //
-// # Who may look
+// # Access
 //
-// A [Console] is behind a door of package auth of its own, which finds the credential of a
-// request by its cookie. The page for signing in sets that, given a credential. Host and origin
-// are checked. What is shown, and what may be changed, is what the grant of the credential
-// allows, and nothing can be changed unless [Options.AllowWrite] is set.
+// A [Console] has its own [auth.Door], which finds the credential of a request by its cookie. The
+// sign-in page sets the cookie for a valid credential. The door checks Host and origin. The grant
+// of the credential decides what a person may see and change, and nothing can be changed unless
+// [Options.AllowWrite] is set.
 package console

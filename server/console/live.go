@@ -10,14 +10,14 @@ import (
 	"github.com/carrel-dev/carrel"
 )
 
-// How often a session is looked at while a page is open, and after which time the browser has
-// to connect again: no answer takes longer than servers give one.
+// The interval at which the revision of a session is read while a page is open, and the time
+// after which the browser has to connect again, which is less than the server's write timeout.
 const (
 	liveEvery = time.Second
 	liveLife  = 100 * time.Second
 )
 
-// live tells a page, as events, at which revision its session is, whenever that changes.
+// live sends a page an event with the revision of its session whenever the revision changes.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	v, err := c.enter(r)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	for last := ""; ; {
 		info, err := v.engine.Session(ctx, v.scope, &carrel.SessionRequest{Session: id})
 		if err != nil {
-			return // the browser asks again
+			return // the browser connects again
 		}
 		if now := fmt.Sprint(info.Revision); now != last {
 			last = now

@@ -16,14 +16,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A callPage is what the page of a call shows.
+// A callPage is the data of the page of a call.
 type callPage struct {
 	*carrel.CallResult
 
-	Head     []said `json:"-"` // what stood in place of messages, to read
-	Bars     []bar  `json:"-"`
-	Next     int64  `json:"-"` // number of the call after, if there may be one
-	Previous int64  `json:"-"`
+	Head     []shownMessage `json:"-"` // the head that was sent in place of messages, decoded
+	Bars     []bar          `json:"-"`
+	Next     int64          `json:"-"` // number of the call after, if there may be one
+	Previous int64          `json:"-"`
 }
 
 func showCall(v *visit) (any, error) {
@@ -40,17 +40,17 @@ func showCall(v *visit) (any, error) {
 	return p, nil
 }
 
-// thousandth returns which thousandth of a whole a part is.
+// thousandth returns part/whole in thousandths.
 func thousandth(part, whole int) int { return int(1000 * int64(part) / int64(max(whole, 1))) }
 
-// originWords says where a part of what was sent is from.
+// originWords returns the words for the origin of a part of a sent request.
 func originWords(o api.CallOrigin) string {
 	return map[api.CallOrigin]string{
 		api.OriginBefore: "sent by the call before, too", api.OriginClient: "new from the client", api.OriginCarrel: "put by Carrel in place of messages",
 	}[o]
 }
 
-// causeWords says why a cache was not read.
+// causeWords returns the words for the cause of a break of the cache.
 func causeWords(c any) string {
 	return map[string]string{
 		"model": "another model was asked", "compaction": "the client compacted its history", "frame": "the tools or the system text changed",
@@ -63,15 +63,15 @@ func causeWords(c any) string {
 type diffPage struct {
 	*carrel.SessionDelta
 
-	Moments []store.Entry `json:"-"` // that can be chosen, the newest first
-	Left    []blockLine   `json:"-"` // blocks that have less in the window than before
-	Came    []blockLine   `json:"-"` // those that have more
-	Other   []blockLine   `json:"-"` // those whose pin or form changed
+	Moments []store.Entry `json:"-"` // to choose from, the newest first
+	Left    []blockLine   `json:"-"` // blocks with less text in the window than before
+	Came    []blockLine   `json:"-"` // blocks with more text
+	Other   []blockLine   `json:"-"` // blocks with another pin or form
 	A, B    string        `json:"-"`
-	Lost    token.Count   `json:"-"` // tokens that the blocks have less
+	Lost    token.Count   `json:"-"` // tokens that Left have less than before
 }
 
-// A blockLine is a line about a block that changed.
+// A blockLine is a line about a changed block.
 type blockLine = api.BlockDelta
 
 func showDiff(v *visit) (any, error) {
@@ -111,7 +111,7 @@ func showManifestDiff(v *visit) (any, error) {
 	return v.engine.DiffManifests(v.Context(), v.scope, &carrel.DiffRequest{ID: v.PathValue("manifest"), Other: v.FormValue("other")})
 }
 
-// A contractPage is the contract of a session, and what came of running it.
+// A contractPage is the contract of a session, and the result of running it.
 type contractPage struct {
 	Session transcript.SessionID `json:"session"`
 	Lines   []contractLine       `json:"statements"`
@@ -124,8 +124,8 @@ type contractPage struct {
 type contractLine struct {
 	Number  int    `json:"line"`
 	Text    string `json:"text"`
-	Guard   bool   `json:"guard,omitempty"`   // it must hold
-	Failure string `json:"failure,omitempty"` // why it does not
+	Guard   bool   `json:"guard,omitempty"`   // the statement is a rule
+	Failure string `json:"failure,omitempty"` // why the rule is broken
 }
 
 func showContract(v *visit) (any, error) {
@@ -164,10 +164,10 @@ func showContract(v *visit) (any, error) {
 	return p, nil
 }
 
-// A qualityPage says how a session fared over its passes, and what its window answers now.
+// A qualityPage has the probe results of a session's passes, and of its window now.
 type qualityPage struct {
 	Report *carrel.ProbeReport     `json:"report"`
-	Now    *carrel.RunProbesResult `json:"now,omitempty"` // if that was asked for
+	Now    *carrel.RunProbesResult `json:"now,omitempty"` // if the request asks for it
 }
 
 func showQuality(v *visit) (any, error) {
@@ -183,13 +183,13 @@ func showQuality(v *visit) (any, error) {
 	return p, err
 }
 
-// A healthPage says how the server and its store are.
+// A healthPage is the state of the server and its store.
 type healthPage struct {
 	Version string      `json:"version"`
-	Store   *store.Info `json:"store,omitempty"` // none for who may not observe all of it
-	Calls   int         `json:"calls"`           // latest calls of the scope that were looked at
-	Open    int         `json:"open"`            // of them, those that nobody has ended
-	Unknown int         `json:"unknown"`         // whose outcome nobody knows
+	Store   *store.Info `json:"store,omitempty"` // nil if the caller may not observe all scopes
+	Calls   int         `json:"calls"`           // number of the scope's latest calls that were examined
+	Open    int         `json:"open"`            // of these, calls without an outcome
+	Unknown int         `json:"unknown"`         // calls whose outcome is unknown
 	Failed  int         `json:"failed"`
 	Gaps    int         `json:"gaps"`    // intents and outcomes that could not be recorded
 	Reviews int         `json:"reviews"` // memories that wait for a person
@@ -202,7 +202,7 @@ func showHealth(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		info.Path = "" // where it is, is nothing for everybody
+		info.Path = "" // the path of the store is not shown
 		p.Store = info
 	}
 	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: pageSize}})
@@ -228,7 +228,7 @@ func showHealth(v *visit) (any, error) {
 	return p, err
 }
 
-// changeWords says why something is different between two manifests.
+// changeWords returns the words for a difference between two manifests.
 func changeWords(c *manifest.ItemChange) string {
 	switch before, after := c.Before, c.After; {
 	case after == nil:
@@ -243,7 +243,7 @@ func changeWords(c *manifest.ItemChange) string {
 	return "sealed anew"
 }
 
-// becauseWords says why a block became another.
+// becauseWords returns the words for the reason why a block changed.
 func becauseWords(b blockLine) string {
 	switch {
 	case b.Rule != "":

@@ -47,7 +47,7 @@ func (c *Console) table() map[string]*page {
 	}
 }
 
-// value returns what the path or the query of a page has by a name.
+// value returns the value of a name in the path or the query of a page.
 func (v *visit) value(name string) string {
 	if s := v.PathValue(name); s != "" {
 		return s
@@ -55,7 +55,7 @@ func (v *visit) value(name string) string {
 	return v.FormValue(name)
 }
 
-// shellWord returns a word as a shell takes it.
+// shellWord returns a text quoted for a shell, if it needs quotes.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:@%/") == "" {
 		return s
@@ -63,23 +63,23 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// number returns the number that the query of a page has by a name, or 0.
+// number returns the number at a name of the query, or 0.
 func (v *visit) number(name string) int {
 	n, _ := strconv.Atoi(v.FormValue(name))
 	return n
 }
 
-// pageSize is how many lines a list has.
+// pageSize is the number of lines in a page of a list.
 const pageSize = 500
 
-// cursor returns which page of a list is asked for.
+// cursor returns the cursor of the requested page of a list.
 func (v *visit) cursor() api.Cursor { return api.Cursor{Limit: pageSize, After: v.FormValue("after")} }
 
 func showSessions(v *visit) (any, error) {
 	return v.engine.Sessions(v.Context(), v.scope, &carrel.SessionsRequest{Cursor: v.cursor()})
 }
 
-// session returns the id of the session that a page is about, which may be shortened.
+// session returns the id of the session of a page, whose URL may have the beginning of the id.
 func (v *visit) session() (transcript.SessionID, error) {
 	found, err := v.engine.FindSession(v.Context(), v.scope, &carrel.WordRequest{Word: v.value("session")})
 	if err != nil {
@@ -88,7 +88,7 @@ func (v *visit) session() (transcript.SessionID, error) {
 	return found.Session, nil
 }
 
-// A sessionPage is what the page of a session shows.
+// A sessionPage is the data of the page of a session.
 type sessionPage struct {
 	Context *carrel.ContextResult  `json:"context"`
 	Window  *carrel.MessagesResult `json:"messages"`
@@ -119,11 +119,11 @@ func showJournal(v *visit) (any, error) {
 	return v.engine.Journal(v.Context(), v.scope, &carrel.JournalRequest{Session: id, Cursor: v.cursor()})
 }
 
-// A planPage is what a compression would do.
+// A planPage shows the plan of a compression, which is not carried out.
 type planPage struct {
 	Session transcript.SessionID   `json:"session"`
 	Target  string                 `json:"target"`
-	Percent int                    `json:"-"` // where the slider stands
+	Percent int                    `json:"-"` // position of the slider
 	Context *carrel.ContextResult  `json:"context"`
 	Plan    *carrel.CompressResult `json:"plan,omitempty"`
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
@@ -136,7 +136,7 @@ func showPlan(v *visit) (any, error) {
 	}
 	p := &planPage{Session: id, Target: cmp.Or(v.FormValue("tokens"), v.FormValue("target"), "25%"), Percent: 25}
 	if n, err := strconv.Atoi(strings.TrimSuffix(p.Target, "%")); err == nil && n > 0 && n <= 100 {
-		p.Percent, p.Target = n, fmt.Sprint(n, "%") // what the slider says
+		p.Percent, p.Target = n, fmt.Sprint(n, "%") // from the slider
 	}
 	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func showPlan(v *visit) (any, error) {
 	return p, nil
 }
 
-// A blockPage is what the page of a block shows.
+// A blockPage is the data of the page of a block.
 type blockPage struct {
 	Why      *carrel.WhyResult `json:"why"`
 	Original string            `json:"original"`
@@ -160,7 +160,7 @@ type blockPage struct {
 	Cut      bool              `json:"cut,omitempty"` // Original is only its beginning
 }
 
-// shownBytes is how much of an original a page has.
+// shownBytes is the most bytes of an original on a page.
 const shownBytes = 256 << 10
 
 func showBlock(v *visit) (any, error) {
@@ -180,7 +180,7 @@ func showBlock(v *visit) (any, error) {
 	return p, nil
 }
 
-// A searchPage is what was found.
+// A searchPage is the data of the page of a search.
 type searchPage struct {
 	Query string         `json:"query"`
 	Found []carrel.Found `json:"found"`
@@ -221,9 +221,9 @@ func showCost(v *visit) (any, error) {
 	return v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: v.console.opts.Now().Add(-30 * 24 * time.Hour)})
 }
 
-// changes returns what forms do, by the pattern of their path below [Root].
-func (c *Console) changes() map[string]doing {
-	return map[string]doing{
+// changes returns the actions of forms by the pattern of their path below [Root].
+func (c *Console) changes() map[string]action {
+	return map[string]action{
 		"block/{block}/pin":      pinning(false),
 		"block/{block}/unpin":    pinning(true),
 		"session/{session}/undo": undo,
@@ -231,7 +231,7 @@ func (c *Console) changes() map[string]doing {
 	}
 }
 
-func pinning(lift bool) doing {
+func pinning(lift bool) action {
 	return func(v *visit) (string, error) {
 		block := v.PathValue("block")
 		_, err := v.engine.Pin(v.Context(), v.scope, &carrel.PinRequest{Blocks: []string{block}, Unpin: lift})

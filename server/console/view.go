@@ -16,12 +16,12 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// functions are what templates call.
+// functions returns the functions for templates.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"count": func(n any) string {
 			if p, ok := n.(*token.Count); ok {
-				n = *p // never nil: templates ask first
+				n = *p // never nil: templates check that first
 			}
 			return thousands(fmt.Sprint(n))
 		},
@@ -66,7 +66,7 @@ func (c *Console) functions() template.FuncMap {
 	}
 }
 
-// thousands puts commas into a number.
+// thousands returns a number with commas between thousands.
 func thousands(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -86,8 +86,8 @@ func shortened(id string) string {
 	return id
 }
 
-// visible returns a text in which characters that cannot be seen, or that turn the direction
-// of others, are written out.
+// visible returns a text in which invisible characters, and characters that change the direction
+// of text, are replaced by their escapes.
 func visible(s any) string {
 	var b strings.Builder
 	for _, r := range fmt.Sprint(s) {
@@ -103,7 +103,7 @@ func visible(s any) string {
 	return b.String()
 }
 
-// warningOf says before which figure a window is that is nearly full, or nothing.
+// warningOf returns a warning about the threshold that a nearly full window has passed, or "".
 func warningOf(r *carrel.ContextResult) string {
 	f, used := &r.Figures, max(r.Used, r.Sent)
 	if r.Proxy != nil {
@@ -121,14 +121,14 @@ func warningOf(r *carrel.ContextResult) string {
 	return fmt.Sprintf("A compaction cannot wait: %s tokens, which is above the critical %s of the window; a client that is not managed compacts by itself, and drops what it likes. The dry run shows what a pass would drop.", of(used), of(f.Critical))
 }
 
-// A bar is a part of a drawing of a window, in thousandths of its width.
+// A bar is a part of the drawing of a window, in thousandths of its width.
 type bar struct {
 	Name, Class string
 	Tokens      token.Count
 	From, Width int
 }
 
-// barsOf returns what fills a window, as parts of a bar.
+// barsOf returns the bars of the parts of a window.
 func barsOf(r *carrel.ContextResult) []bar {
 	whole := max(r.Capacity, r.Used+r.Reserved, 1)
 	var bars []bar
@@ -157,16 +157,16 @@ func barsOf(r *carrel.ContextResult) []bar {
 	return bars
 }
 
-// A manifestPage is a manifest in lines.
+// A manifestPage is the data of the page of a manifest.
 type manifestPage struct {
 	Manifest *carrel.ManifestResult `json:"manifest"`
 	Verify   *carrel.VerifyResult   `json:"verify,omitempty"`
-	Broken   string                 `json:"broken,omitempty"` // why it does not verify
+	Broken   string                 `json:"broken,omitempty"` // the error of the verification, or empty
 	Header   manifest.Header        `json:"header"`
 	Items    []itemLine             `json:"items"`
 }
 
-// An itemLine is one line of an account.
+// An itemLine is a line of a manifest.
 type itemLine struct {
 	Kind string `json:"kind"`
 	Item any    `json:"item"`
@@ -193,7 +193,7 @@ func showManifest(v *visit) (any, error) {
 		p.Items = append(p.Items, itemOf(i))
 	}
 	if p.Verify, err = v.engine.VerifyManifest(v.Context(), v.scope, req); errors.Is(err, carrel.ErrIntegrity) {
-		p.Broken, err = api.NewProblem(err).Detail, nil // to be told, not to hide the rest
+		p.Broken, err = api.NewProblem(err).Detail, nil // the page shows the error and the rest
 	}
 	return p, err
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/carrel-dev/carrel/api"
 )
 
-// What signing in gives, and how long it holds.
+// Bounds of signed-in visits: their duration, their number and the length of a credential.
 const (
 	visitLife  = 12 * time.Hour
 	mostVisits = 1000
 	mostSecret = 256 // bytes of a credential
 )
 
-// visits are the people who have signed in: what stands in their cookie leads to their
-// credential, which is verified again with every request. A cookie is not the credential, so
-// what a browser keeps is worth nothing elsewhere.
+// visits has the credentials of the people who have signed in, by the random key in their cookie.
+// The credential is verified again with every request. The cookie does not have the credential,
+// so it is useless on other surfaces.
 type visits struct {
 	mu  sync.Mutex
 	all map[string]entered
@@ -32,7 +32,7 @@ type entered struct {
 	until      time.Time
 }
 
-// begin notes a credential and returns what the cookie gets.
+// begin stores a credential and returns the key for the cookie.
 func (s *visits) begin(credential string, now time.Time) string {
 	key := rand.Text() + rand.Text()
 	s.mu.Lock()
@@ -45,7 +45,7 @@ func (s *visits) begin(credential string, now time.Time) string {
 			delete(s.all, k)
 		}
 	}
-	if len(s.all) >= mostVisits { // whoever signed in first does so again
+	if len(s.all) >= mostVisits { // the oldest visit has to sign in again
 		oldest := ""
 		for k, e := range s.all {
 			if oldest == "" || e.until.Before(s.all[oldest].until) {
@@ -58,7 +58,7 @@ func (s *visits) begin(credential string, now time.Time) string {
 	return key
 }
 
-// credential returns what a cookie leads to.
+// credential returns the credential for the key of a cookie.
 func (s *visits) credential(key string, now time.Time) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *visits) end(key string) {
 	delete(s.all, key)
 }
 
-// cookie returns the cookie of the console with a value. Under TLS its name says that no other
-// host and no plain connection has set it.
+// cookie returns the cookie of the console with a value. With TLS its name has the prefix __Host-,
+// so that only this host can set it, and only over TLS.
 func (c *Console) cookie(value string, age time.Duration) *http.Cookie {
 	k := &http.Cookie{Name: "carrel-console", Value: value, Path: Root, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(age / time.Second)}
 	if c.opts.Secure {
@@ -84,8 +84,8 @@ func (c *Console) cookie(value string, age time.Duration) *http.Cookie {
 
 type keyOf struct{}
 
-// remember keeps what stands in the cookie of a request in its context: behind the door no
-// request has cookies.
+// remember puts the value of the cookie into the context, because the door removes cookies from
+// requests.
 func (c *Console) remember(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if k, err := r.Cookie(c.cookie("", 0).Name); err == nil {
@@ -95,13 +95,14 @@ func (c *Console) remember(next http.Handler) http.Handler {
 	})
 }
 
-// credential is [auth.DoorOptions].Credential: what the cookie of a request leads to.
+// credential returns the credential for the cookie of a request. It is [auth.DoorOptions].Credential.
 func (c *Console) credential(r *http.Request) (string, bool) {
 	key, _ := r.Context().Value(keyOf{}).(string)
 	return c.visits.credential(key, c.opts.Now())
 }
 
-// unknown is [auth.DoorOptions].Unknown: it leads whoever is not signed in to where they sign in.
+// unknown redirects a person who is not signed in to the sign-in page. It is
+// [auth.DoorOptions].Unknown.
 func (c *Console) unknown(w http.ResponseWriter, r *http.Request, reason error) {
 	if r.Method != http.MethodGet || r.FormValue("format") == "json" {
 		c.writeJSON(w, http.StatusUnauthorized, "application/problem+json", api.NewProblem(reason))
@@ -110,8 +111,8 @@ func (c *Console) unknown(w http.ResponseWriter, r *http.Request, reason error) 
 	http.Redirect(w, r, c.link(c.opts.Scope, "sign-in", "to", r.URL.RequestURI()), http.StatusSeeOther)
 }
 
-// askSignIn shows where to sign in. A key in the URL signs in at once: it is what a command
-// that starts a console prints.
+// askSignIn shows the sign-in page. A key in the URL, as the command that starts a console prints
+// it, signs in at once.
 func (c *Console) askSignIn(w http.ResponseWriter, r *http.Request) {
 	if key := r.FormValue("key"); key != "" {
 		c.enterWith(w, r, key)
@@ -132,7 +133,7 @@ func (c *Console) enterWith(w http.ResponseWriter, r *http.Request, credential s
 	}
 	if err != nil {
 		if !errors.Is(err, api.ErrUnauthenticated) {
-			c.opts.Logger.WarnContext(r.Context(), "a credential could not be looked at", "reason", err)
+			c.opts.Logger.WarnContext(r.Context(), "a credential could not be checked", "reason", err)
 		}
 		c.write(w, http.StatusUnauthorized, "sign-in", &frame{
 			Title: "Sign in", Path: r.FormValue("to"), Version: c.opts.Version, Problem: api.NewProblem(err),
@@ -143,7 +144,8 @@ func (c *Console) enterWith(w http.ResponseWriter, r *http.Request, credential s
 	http.Redirect(w, r, c.back(r.FormValue("to")), http.StatusSeeOther)
 }
 
-// back returns where to go after signing in: a page of the console, whatever is asked for.
+// back returns the path to go to after signing in: the path to, if it is a page of the console,
+// or else the first page.
 func (c *Console) back(to string) string {
 	if strings.HasPrefix(to, Root) && !strings.Contains(to, "//") && !strings.Contains(to, `\`) {
 		return to

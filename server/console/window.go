@@ -12,26 +12,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A windowPage is the window of a session as it would be sent.
+// A windowPage is the window of a session as Carrel would send it.
 type windowPage struct {
 	Session  transcript.SessionID `json:"session"`
 	Format   string               `json:"format"`
 	Tokens   int                  `json:"tokens"`
-	Messages []said               `json:"messages"`
+	Messages []shownMessage       `json:"messages"`
 	Losses   []transcript.Loss    `json:"losses,omitempty"`
 	Call     string               `json:"call,omitempty"` // id of the last call of the session that went through a proxy
 	Managed  bool                 `json:"managed,omitempty"`
 	Next     int                  `json:"next,omitempty"` // number of the first message of the next page, from 1
 }
 
-// A said is one message of a window.
-type said struct {
-	Role  string     `json:"role"`
-	Parts []saidPart `json:"parts"`
+// A shownMessage is a message of a window, for a page.
+type shownMessage struct {
+	Role  string      `json:"role"`
+	Parts []shownPart `json:"parts"`
 }
 
-// A saidPart is a text, a call or a result.
-type saidPart struct {
+// A shownPart is a part of a message: a text, a call or a result.
+type shownPart struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of the tool
 	Text string `json:"text"`
@@ -62,24 +62,24 @@ func showWindow(v *visit) (any, error) {
 	return p, err
 }
 
-// messagesOf reads the body of a request to the Messages API.
-func messagesOf(body []byte) ([]said, error) {
+// messagesOf returns the messages of a request body in the format anthropic.
+func messagesOf(body []byte) ([]shownMessage, error) {
 	var request struct {
 		System   json.RawMessage `json:"system"`
 		Messages json.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
-		return nil, fmt.Errorf("the window cannot be read: %w", err)
+		return nil, fmt.Errorf("the exported window cannot be read: %w", err)
 	}
-	var all []said
+	var all []shownMessage
 	if parts := partsOf(request.System); len(parts) > 0 {
-		all = append(all, said{"system", parts})
+		all = append(all, shownMessage{"system", parts})
 	}
 	return append(all, messagesIn(request.Messages)...), nil
 }
 
-// messagesIn reads a list of messages. Of what is none it returns none.
-func messagesIn(list json.RawMessage) []said {
+// messagesIn returns the messages of a JSON list, or none if it is not one.
+func messagesIn(list json.RawMessage) []shownMessage {
 	var messages []struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -87,21 +87,21 @@ func messagesIn(list json.RawMessage) []said {
 	if json.Unmarshal(list, &messages) != nil {
 		return nil
 	}
-	all := make([]said, 0, len(messages))
+	all := make([]shownMessage, 0, len(messages))
 	for _, m := range messages {
-		all = append(all, said{m.Role, partsOf(m.Content)})
+		all = append(all, shownMessage{m.Role, partsOf(m.Content)})
 	}
 	return all
 }
 
-// partsOf reads a content: a text, or a list of blocks.
-func partsOf(content json.RawMessage) []saidPart {
+// partsOf returns the parts of a content, which is a text or a list of blocks.
+func partsOf(content json.RawMessage) []shownPart {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		if text == "" {
 			return nil
 		}
-		return []saidPart{{"text", "", text}}
+		return []shownPart{{"text", "", text}}
 	}
 	var blocks []struct {
 		Type     string          `json:"type"`
@@ -114,33 +114,33 @@ func partsOf(content json.RawMessage) []saidPart {
 	if json.Unmarshal(content, &blocks) != nil {
 		return nil
 	}
-	var parts []saidPart
+	var parts []shownPart
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			parts = append(parts, saidPart{"text", "", b.Text})
+			parts = append(parts, shownPart{"text", "", b.Text})
 		case "thinking":
-			parts = append(parts, saidPart{"thinking", "", b.Thinking})
+			parts = append(parts, shownPart{"thinking", "", b.Thinking})
 		case "tool_use":
-			parts = append(parts, saidPart{"call", b.Name, string(b.Input)})
+			parts = append(parts, shownPart{"call", b.Name, string(b.Input)})
 		case "tool_result":
 			var texts []string
 			for _, in := range partsOf(b.Content) {
 				texts = append(texts, in.Text)
 			}
-			parts = append(parts, saidPart{"result", "", strings.Join(texts, "\n")})
+			parts = append(parts, shownPart{"result", "", strings.Join(texts, "\n")})
 		default:
-			parts = append(parts, saidPart{b.Type, "", ""})
+			parts = append(parts, shownPart{b.Type, "", ""})
 		}
 	}
 	return parts
 }
 
-// marks are ids of blocks as windows have them: "[1ea85b0d]", "[1ea85b0d 77e0b1c2]", "[carrel
-// 1ea85b0d: …", "as 9f4126028ba2520f".
+// marks matches ids in the text of a window, such as "[1ea85b0d]", "[1ea85b0d 77e0b1c2]", "[carrel
+// 1ea85b0d: …" and "as 9f4126028ba2520f".
 var marks = lazy.Regexp(`\b[0-9a-f]{8}(?:[0-9a-f]{8})?\b`)
 
-// linked returns a text in which ids of blocks in brackets lead to their pages.
+// linked returns a text as HTML in which the ids of blocks are links to their pages.
 func (c *Console) linked(scope governance.Scope, text string) template.HTML {
 	var b strings.Builder
 	for {
