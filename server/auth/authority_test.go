@@ -101,7 +101,7 @@ func TestMintAndVerify(t *testing.T) {
 	}
 }
 
-// A credential takes 256 bits of what is random, and its id others.
+// A credential has 256 random bits, and its id has other random bits.
 func TestCredentialsAreRandom(t *testing.T) {
 	source := &counted{}
 	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock, Rand: source})
@@ -115,7 +115,7 @@ func TestCredentialsAreRandom(t *testing.T) {
 	}
 }
 
-// counted is not random at all: it counts.
+// counted is a source of bytes that counts instead of being random.
 type counted struct{ n int }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -126,7 +126,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// An id that is taken is not taken again; who gets no other says so.
+// Mint never uses an id twice; if it finds no free id, it fails.
 func TestMintFindsAnID(t *testing.T) {
 	s, key := memory.New(), newKey(t)
 	source := bytes.Repeat([]byte{7}, 3*36)
@@ -174,7 +174,7 @@ func TestMintRefuses(t *testing.T) {
 	}
 }
 
-// Whatever byte of a credential is changed, it is none.
+// A credential with one changed byte is not valid.
 func TestCredentialsWithAnotherByte(t *testing.T) {
 	a := auth.NewAuthority(memory.New(), newKey(t), &auth.AuthorityOptions{Now: clock})
 	text, _ := mint(t, a, request())
@@ -196,7 +196,7 @@ func TestCredentialsWithAnotherByte(t *testing.T) {
 	}
 }
 
-// Unknown, wrong, revoked, expired, of another key: it is all the same.
+// Unknown, wrong, revoked and expired credentials, and those of another key, give the same error.
 func TestCredentialsThatAreNone(t *testing.T) {
 	now := epoch
 	opts := &auth.AuthorityOptions{Now: func() time.Time { return now }}
@@ -236,8 +236,8 @@ func TestCredentialsThatAreNone(t *testing.T) {
 	refused("once it is revoked, for one whose clock is late", a, text)
 }
 
-// A credential that one process revokes lets nobody in through another, at once; and no file
-// of the store has a credential in it.
+// A credential that one process revokes is refused by another process at once; and no file of the
+// store has the text of a credential.
 func TestTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "carrel.db")
 	open := func() *auth.Authority {
@@ -311,7 +311,7 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// A row that was edited is no credential, whichever column allows more.
+// A record that was edited to allow more is not valid, whichever column was edited.
 func TestEditedRows(t *testing.T) {
 	for what, edit := range map[string]func(t *store.Credential){
 		"scopes":      func(t *store.Credential) { t.Scopes = append(t.Scopes, "*") },
@@ -352,7 +352,7 @@ func (e *edited) Credential(ctx context.Context, id string) (*store.Credential, 
 	return t, err
 }
 
-// A credential of a version that did not bind it is refused, and who has it is told why.
+// A credential of an earlier version is refused with ErrUnbound.
 func TestUnboundCredentials(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	key, err := auth.LoadKey(path)
@@ -387,14 +387,14 @@ func TestUnboundCredentials(t *testing.T) {
 	}
 }
 
-// broken is a store that cannot be asked.
+// broken is a store that does not answer.
 type broken struct{ store.Database }
 
 func (broken) Credential(context.Context, string) (*store.Credential, error) {
 	return nil, fmt.Errorf("disk: %w", store.ErrBusy)
 }
 
-// That a credential could not be looked at does not mean that it is none.
+// An error of the store is not reported as an invalid credential.
 func TestVerifyWithoutAStore(t *testing.T) {
 	a := auth.NewAuthority(memory.New(), newKey(t), nil)
 	text, _ := mint(t, a, request())
@@ -403,7 +403,7 @@ func TestVerifyWithoutAStore(t *testing.T) {
 	}
 }
 
-// A key does not show, however it is printed.
+// No way of printing a key shows it.
 func TestKeyDoesNotShow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	digits := strings.Repeat("c0ffee11", 8)

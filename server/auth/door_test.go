@@ -22,7 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
-// A room is what is behind a door in these tests. It counts who comes in.
+// A room is the handler behind a door in these tests. It counts its requests.
 type room struct {
 	http.Handler // the door
 	credential   string
@@ -68,7 +68,7 @@ type caller struct {
 	remote               string
 }
 
-// An answer is what a request comes to.
+// An answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -249,7 +249,7 @@ func inspect(t *testing.T, rm *room, res answer, credential bool) {
 	}
 }
 
-// A page of the server itself may ask, by whichever of its names.
+// Pages of the server itself may send requests, under all its names.
 func TestOwnOrigin(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{Listen: "127.0.0.1:7333", Hosts: []string{"carrel.example.org"}})
 	for _, tt := range []struct {
@@ -302,7 +302,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Whoever comes in has a grant, and the handler sees nothing of the credential.
+// A request that is admitted has a grant in its context, and no credential.
 func TestWhatTheHandlerSees(t *testing.T) {
 	rm := newRoom(t, &auth.DoorOptions{})
 	rm.visit = func(_ http.ResponseWriter, r *http.Request) {
@@ -362,7 +362,7 @@ func TestOpenPaths(t *testing.T) {
 	}
 }
 
-// spy counts who is asked about.
+// spy counts the credentials that it verifies.
 type spy struct {
 	auth.Verifier
 	asked atomic.Int64
@@ -432,7 +432,7 @@ func occupied(t *testing.T, rm *room, first, second caller) (during, after answe
 	return during, rm.call(second)
 }
 
-// So many requests with one credential, or from one address, are served at a time.
+// The numbers of requests at a time with one credential and from one address are bounded.
 func TestAtATime(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -485,8 +485,8 @@ func TestAddressesOfANetwork(t *testing.T) {
 	}
 }
 
-// Who brings credentials that are none is not heard any more for a while, but does not keep
-// out those behind the same address who have one.
+// After too many invalid credentials from an address, further ones are refused unchecked for a
+// while, but credentials from there that were valid before are still accepted.
 func TestFailures(t *testing.T) {
 	now := epoch
 	rm := newRoom(t, &auth.DoorOptions{Failures: 3, Now: func() time.Time { return now }})
@@ -538,12 +538,12 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// broke is a verifier that cannot ask.
+// broke is a verifier whose store does not answer.
 type broke struct{ err error }
 
 func (b broke) Verify(context.Context, string) (*governance.Grant, error) { return nil, b.err }
 
-// That a credential could not be looked at is told, and nothing of why.
+// If a credential cannot be checked, the answer says so, but not the cause.
 func TestDoorWithoutAStore(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -565,7 +565,7 @@ func TestDoorWithoutAStore(t *testing.T) {
 	}
 }
 
-// Whatever stands in the header, only a credential behind the one scheme comes in.
+// For any header Authorization, only a valid credential with the scheme Bearer is admitted.
 func FuzzAuthorization(f *testing.F) {
 	rm := newRoom(f, &auth.DoorOptions{Failures: 1 << 30})
 	for _, seed := range []string{"", "Bearer T", "bearer  T", "Bearer T ", "Basic T", "T", "Bearer\tT", "Bearer T,T", "Bearer \x00T", "BEARER T\n"} {
@@ -583,7 +583,7 @@ func FuzzAuthorization(f *testing.F) {
 	})
 }
 
-// Whatever stands in Host, only a name of this machine comes in.
+// For any header Host, only names of this server are admitted.
 func FuzzHost(f *testing.F) {
 	rm := newRoom(f, &auth.DoorOptions{Listen: "127.0.0.1:7333"})
 	for _, seed := range []string{"localhost:7333", "[::1]:7333", "127.0.0.1:7333", "evil:7333", "[", "]:", ":1", "[]:7333", "[::1]", "a:b:c", "%"} {

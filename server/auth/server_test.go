@@ -188,7 +188,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// What is said in ways in which no client says it does not come in.
+// Malformed HTTP requests are refused.
 func TestOddRequests(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{MaxURL: 100}, &http.Server{MaxHeaderBytes: 1000})
 	bearer, host := "Authorization: Bearer "+s.credential+"\r\n", "Host: "+s.addr+"\r\n"
@@ -222,8 +222,7 @@ func TestOddRequests(t *testing.T) {
 	s.healthy(t)
 }
 
-// Who sends a header for ever is not waited for, and does not keep others from being
-// heard.
+// A client that never ends its header is cut off, and does not block other clients.
 func TestSlowHeaders(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: 300 * time.Millisecond, ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
 	const many = 60
@@ -247,8 +246,8 @@ func TestSlowHeaders(t *testing.T) {
 	s.healthy(t)
 }
 
-// Who sends a body for ever is not waited for: with a credential until the time is up,
-// without one not at all.
+// A client that never ends its body is cut off: with a credential after the time limit, without
+// one at once.
 func TestSlowBodies(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: 300 * time.Millisecond, WriteTimeout: long, IdleTimeout: long})
 	s.visit = func(w http.ResponseWriter, r *http.Request) {
@@ -283,7 +282,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// A connection on which nothing more is asked ends.
+// An idle connection is closed.
 func TestIdleConnections(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{}, &http.Server{ReadHeaderTimeout: long, ReadTimeout: long, WriteTimeout: long, IdleTimeout: 100 * time.Millisecond})
 	if answer := s.say(t, s.begun(http.MethodGet)+"\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
@@ -291,7 +290,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// A flood of those who have no credential does not keep out who has one.
+// A flood of requests without a credential does not block a client with one.
 func TestFlood(t *testing.T) {
 	s := newSite(t, &auth.DoorOptions{Failures: 5}, &http.Server{})
 	if answer := s.say(t, s.begun(http.MethodGet)+"Connection: close\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// An actor has no more large jobs at once than there may be, and others have their own.
+// An actor has at most Turns.Most large jobs at once, and other actors have their own turns.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := &auth.Turns{Most: 2, Wait: time.Minute}

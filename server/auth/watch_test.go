@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// A changing verifier gives what it is told to.
+// A changing verifier returns the grant or the error that the test sets.
 type changing struct {
 	grant chan *governance.Grant // nil for a credential that is none
 }
@@ -57,7 +57,7 @@ func ask(t *testing.T, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// A request ends with its grant, and with no other error of who is asked for it.
+// A request ends when its grant is lost, but not after another error of the verifier.
 func TestRequestsEndWithTheirGrant(t *testing.T) {
 	for name, tt := range map[string]struct {
 		next *governance.Grant
@@ -99,7 +99,7 @@ func TestRequestsEndWithTheirGrant(t *testing.T) {
 	}
 }
 
-// A response that goes on all the same is cut off.
+// A response that goes on after the grant was lost is cut off.
 func TestResponsesAreCutOff(t *testing.T) {
 	v := &changing{make(chan *governance.Grant)}
 	srv, tick := guarded(t, v, func(w http.ResponseWriter, _ *http.Request) {
@@ -125,7 +125,7 @@ func TestResponsesAreCutOff(t *testing.T) {
 	}
 }
 
-// Who needs no credential loses none.
+// A request for an open path, which needs no credential, never ends for a lost grant.
 func TestNothingToLose(t *testing.T) {
 	if err := errors.Join(auth.Recheck(t.Context()), auth.Lost(t.Context())); err != nil {
 		t.Error(err)

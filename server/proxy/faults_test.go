@@ -253,9 +253,9 @@ func places(t *testing.T, text string, seed uint64) []int {
 	return at
 }
 
-// However and wherever an answer goes wrong, what came of it passes and nothing else does,
-// it never ends as if it were whole unless the provider ended it so, its record says that it
-// failed, and nothing is left of the call.
+// Wherever and however an answer is cut, the client gets exactly the bytes that came and never an
+// end that the provider did not send; the record says that the call failed; and no goroutine or
+// memory of the call is left.
 func TestFaults(t *testing.T) {
 	for name, sp := range speeches {
 		for i, f := range faultsOf {
@@ -312,7 +312,7 @@ func TestFaultsOfCompressedAnswers(t *testing.T) {
 	}
 }
 
-// What a provider refuses passes as it came, before and after the headers.
+// A refusal of the provider passes as it came, before and after the headers.
 func TestRefusalsOfTheProvider(t *testing.T) {
 	const text = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
 	for _, status := range []int{400, 401, 429, 500, 503, 529} {
@@ -371,7 +371,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// A client that leaves, at whatever point, takes the request to the provider with it.
+// When the client disconnects, at any point, the request to the provider is canceled.
 func TestClientLeaves(t *testing.T) {
 	for name, tt := range map[string]struct {
 		says string // before the client leaves

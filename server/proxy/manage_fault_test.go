@@ -88,7 +88,7 @@ func TestWithoutTheStoreNothingIsManaged(t *testing.T) {
 	}
 }
 
-// What cannot be kept is not sent, and what was sent is what a restart knows.
+// A rewrite that cannot be stored is not sent, and after a restart the sent rewrites are known.
 func TestWhatCannotBeKeptIsNotSent(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -331,7 +331,7 @@ func TestNothingIsRefused(t *testing.T) {
 	})
 }
 
-// owes reports whether the store does not know what was sent.
+// owes reports whether the store lacks a rewrite that was sent.
 func (w *world) owes() bool {
 	for _, t := range w.manager.threads {
 		if len(t.owed) > 0 {
@@ -341,7 +341,7 @@ func (w *world) owes() bool {
 	return false
 }
 
-// Many conversations at once do not meet.
+// Many conversations at once do not mix.
 func TestThreadsDoNotMeet(t *testing.T) {
 	w := newWorld(t, EpochOptions{Threads: 8, Large: 500, Pointer: 400})
 	var group sync.WaitGroup

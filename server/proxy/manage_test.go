@@ -414,7 +414,7 @@ func TestLargeResultsAreShortenedOnce(t *testing.T) {
 	}
 }
 
-// What somebody asked Carrel for is not taken away again.
+// A result with an original that was recalled is not replaced by a pointer again.
 func TestRecalledResultsStay(t *testing.T) {
 	w := newWorld(t, EpochOptions{Window: 200_000, Large: 1_000})
 	w.provider = upstream.New(&upstream.Options{Otherwise: func(*upstream.Request) upstream.Reply {

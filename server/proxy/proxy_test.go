@@ -70,7 +70,7 @@ func (b *book) calls() ([]api.BeginRequest, map[string]api.EndRequest) {
 	return slices.Clone(b.begun), maps.Clone(b.ended)
 }
 
-// A shelf takes conversations in, in memory.
+// A shelf is an importer in memory.
 type shelf struct {
 	mu sync.Mutex
 	in []*api.ImportRequest
@@ -175,7 +175,7 @@ func streams(parts ...string) http.HandlerFunc {
 	}
 }
 
-// What was sent and came is written down, and the conversation is imported.
+// A call is recorded, and its conversation is imported.
 func TestCallIsRecorded(t *testing.T) {
 	s := newStage(t, streams(claudeReply, claudeStop))
 	resp, text, err := s.ask("POST", "/v1/messages?beta=true", claudeBody, "X-Claude-Code-Session-Id", "abc")
@@ -266,7 +266,7 @@ func TestNothingIsSentBeforeTheIntent(t *testing.T) {
 	}
 }
 
-// A record that fails or hangs does not keep a call from its way, but it is counted.
+// A record that fails or hangs does not stop a call, but is counted as a gap.
 func TestGapsPass(t *testing.T) {
 	fails := func(context.Context) error { return errors.New("the disk is full") }
 	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -402,7 +402,7 @@ func TestNobodyWaitsBehindAHangingRecord(t *testing.T) {
 	}
 }
 
-// Who may not ask is refused, and nothing is sent.
+// Requests that are not of programs of this machine are refused, and nothing is sent.
 func TestWhoMayAsk(t *testing.T) {
 	s := newStage(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "passed") }))
 	for name, tt := range map[string]struct {
@@ -431,7 +431,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// A key goes to the provider that it is for, and to no other.
+// A key is sent only to its own provider.
 func TestWhereRequestsGo(t *testing.T) {
 	answer := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s %s", name, r.RequestURI) })
@@ -552,7 +552,7 @@ func TestWhatIsImported(t *testing.T) {
 	}
 }
 
-// When a call is over nobody uses the memory of its body.
+// After the end of a call nothing uses the memory of its body.
 func TestBodiesAreReleased(t *testing.T) {
 	for name, provider := range map[string]http.HandlerFunc{
 		"the body is read": streams(claudeReply, claudeStop),

@@ -170,7 +170,7 @@ func TestScopeOfARequest(t *testing.T) {
 	}
 }
 
-// What a request asks for beyond its operation needs another permission.
+// A field of a request that does more than its operation needs another permission.
 func TestAlso(t *testing.T) {
 	w := newWorld(t, nil)
 	w.grants["writer"] = &governance.Grant{
@@ -200,7 +200,8 @@ func TestAlso(t *testing.T) {
 	}
 }
 
-// Who vouches and who decides is who the credential is for, whatever the request says.
+// The verifier of an artifact and the author of a decision are the actor of the credential,
+// whatever the request says.
 func TestNobodySpeaksForAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	page := get[api.List[carrel.Artifact]](t, w.ask("POST", "/v1/artifacts", map[string]any{"artifacts": []any{
@@ -219,7 +220,7 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	}
 }
 
-// Who hands a session on is who the credential is for, too.
+// The author of a handoff is the actor of the credential, too.
 func TestNobodyHandsOnForAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("POST", "/v1/sessions/s/messages", map[string]any{"messages": say("build the pump")})

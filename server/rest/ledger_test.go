@@ -140,7 +140,7 @@ func TestAServerEndsBehindAWrite(t *testing.T) {
 	}
 }
 
-// What is refused is no write: the key is good for another attempt, at any server.
+// After a failed write, its key can be used for another attempt, at any server.
 func TestARefusedWriteIsNone(t *testing.T) {
 	one, two := newNodes(t)
 	at := map[string]any{"messages": []any{map[string]string{"role": "user", "content": "hello"}}, "at": 1}

@@ -24,7 +24,7 @@ func TestRefusalsNameFields(t *testing.T) {
 	}
 }
 
-// Each has a count of its own, up to the limit, and to end one ends no other.
+// A tally counts each credential on its own, up to the limit, and a release lowers only one count.
 func TestTally(t *testing.T) {
 	c := &tally{most: 2, count: make(map[string]int)}
 	take := func(who string, want bool) func() {

@@ -131,7 +131,7 @@ func TestReplaysAreWhole(t *testing.T) {
 	}
 }
 
-// Who may no longer do it gets no replay, whoever did it first.
+// A caller without the permission gets no replay, even of its own earlier write.
 func TestReplaysAfterAGrantHasChanged(t *testing.T) {
 	w := newWorld(t, nil)
 	body := map[string]any{"artifacts": []any{map[string]any{"class": "document", "content": []byte(secretWord)}}}
