@@ -17,8 +17,8 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "anthropic" }
 
-// Sniff implements [transcript.Format]. Messages of which nothing but plain
-// text is known are taken for those of another provider.
+// Sniff implements [transcript.Format]. Messages with plain text only, which several
+// providers accept, are taken for OpenAI's.
 func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Anthropic }
 
 // Decode implements [transcript.Format].
@@ -55,7 +55,7 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// kind returns the role of m in the typed view.
+// kind returns the role of m in [transcript.Message].
 func (m *message) kind() transcript.Role {
 	switch {
 	case m.role == "system":
@@ -68,8 +68,8 @@ func (m *message) kind() transcript.Role {
 	return transcript.RoleUser
 }
 
-// Piece returns the messages of some items, or nil if they cannot be read alone. A system
-// prompt that stands apart from the messages cannot.
+// Piece returns the messages in items, elements of the list messages, or nil if they cannot
+// be read without the rest of the body. A system field cannot.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
 	if err != nil {

@@ -2,9 +2,8 @@ package anthropic
 
 import "strings"
 
-// loose has the models that are known to take signed thinking back whatever has
-// changed before it, without the date that a name may end in. Models before these
-// do not think.
+// loose lists models that accept signed thinking even if earlier bytes of the request have
+// changed, or that do not think. The names have no date at the end.
 var loose = [...]string{
 	"claude-3-7-sonnet",
 	"claude-sonnet-4", "claude-sonnet-4-0", "claude-sonnet-4-5", "claude-sonnet-4-6",
@@ -12,13 +11,12 @@ var loose = [...]string{
 	"claude-haiku-4-5",
 }
 
-// BindsThinking reports whether a model may bind its thinking to everything that
-// stands before it, so that a signature is worth nothing once a byte of that has
-// changed. All newer models of the provider do. A name that is not known for a model
-// that does not is taken for one that does: an alias, the name that a gateway or
-// another cloud has for a model, a model that came later, and no name at all.
+// BindsThinking reports whether a model may bind its thinking to all bytes before the
+// thinking, so that a change of these bytes makes the signature invalid. All newer models of
+// the provider do. BindsThinking returns false only for the models in its list, and true for
+// any other name: an alias, a gateway's or another cloud's name, a later model, an empty name.
 //
-// A known name may end in a date and in "[1m]".
+// A name in the list may be followed by a date and by "[1m]".
 func BindsThinking(model string) bool {
 	name := undated(strings.TrimSuffix(model, "[1m]"))
 	for _, known := range loose {

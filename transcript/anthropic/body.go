@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body is a request as it was read.
+// A body is a parsed request body.
 type body struct {
 	*chat.Frame
 	chat.Head
@@ -14,20 +14,20 @@ type body struct {
 	system   content
 	messages []message
 	marks    []mark   // cache marks of tools
-	whole    *mark    // that of the request
-	params   []string // parameters that newer models refuse
+	whole    *mark    // cache mark of the request itself, or nil
+	params   []string // sampling parameters that newer models refuse
 	budget   bool     // thinking is enabled with a budget
 }
 
-// A message is one element of the list.
+// A message is one element of the list messages.
 type message struct {
 	role     string
-	settings bool // it has some, in output_config, and may be there for these alone
+	settings bool // the message has output_config, and may have no content
 	content
 }
 
-// onlySettings reports whether a message is one of the system that says nothing and
-// sets something for what follows.
+// onlySettings reports whether a system message has no text and only changes settings of the
+// messages after it.
 func (m *message) onlySettings() bool {
 	return m.role == "system" && m.settings && m.list && len(m.blocks) == 0
 }
@@ -36,7 +36,7 @@ func (m *message) onlySettings() bool {
 // there is none.
 type content struct {
 	rawjson.Span
-	list   bool // blocks, and not a string
+	list   bool // an array of blocks, not a string
 	text   string
 	blocks []block
 }
@@ -48,17 +48,17 @@ type block struct {
 	text      string
 	thinking  string
 	signature string
-	data      string // of a redacted_thinking
+	data      string // of a redacted_thinking block
 	name      string
 	id        id // of a call
-	answers   id // the call that a result answers
+	answers   id // id of the call that the result answers
 	input     rawjson.Span
 	content   content // of a result
 	failed    bool
 	mark      *mark
 }
 
-// An id is a tool call's id and where it stands.
+// An id is a tool call's id and its span.
 type id struct {
 	rawjson.Span
 	text string
@@ -66,7 +66,7 @@ type id struct {
 
 // A mark is a cache_control.
 type mark struct {
-	rawjson.Span // of what has it; empty if that is the request
+	rawjson.Span // of the object that holds the mark; empty for the request itself
 	hour         bool
 }
 
@@ -165,7 +165,7 @@ func readMark(r *rawjson.Reader) (mark, error) {
 	return m, err
 }
 
-// readMessage reads one element of the list.
+// readMessage reads one element of the list messages.
 func readMessage(r *rawjson.Reader) (message, error) {
 	var m message
 	start := r.Offset()
@@ -195,8 +195,8 @@ func readMessage(r *rawjson.Reader) (message, error) {
 
 var roles = chat.Roles{Names: []string{"user", "assistant", "system"}, Hint: "roles are user, assistant and system"}
 
-// readContent reads a string or a list of blocks. Nested means that it is a
-// result's, in which no results are looked for.
+// readContent reads a string or a list of blocks. If nested is true, the content is that of
+// a tool result, and tool results inside it are not read.
 func readContent(r *rawjson.Reader, nested bool) (c content, err error) {
 	c.Start = r.Offset()
 	if r.Kind() == rawjson.String {
@@ -213,11 +213,11 @@ func readContent(r *rawjson.Reader, nested bool) (c content, err error) {
 	return c, err
 }
 
-// readBlock reads a block of any kind. Fields count only where they have the
-// form that the kind gives them, so that unknown kinds are never refused.
+// readBlock reads a block of any kind. It ignores fields whose value has another type than
+// expected, so that unknown kinds of blocks are never refused.
 func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 	k := block{Span: rawjson.Span{Start: r.Offset()}}
-	inner := -1 // where content begins
+	inner := -1 // offset of content, or -1
 	err := r.Object(func(key string) (err error) {
 		if r.Kind() == rawjson.String {
 			if known, err := k.readText(r, key); known {
@@ -235,7 +235,7 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 			k.content, err = readContent(r, true)
 			return err
 		case key == "content" && r.Kind() != rawjson.Null:
-			inner = r.Offset() // for when the type comes later
+			inner = r.Offset() // type may follow content
 		}
 		span, err := r.Skip()
 		switch key {
@@ -263,7 +263,7 @@ func readBlock(r *rawjson.Reader, nested bool) (block, error) {
 	return k, err
 }
 
-// readText reads a field that is a string, if it is one of those that matter.
+// readText reads the string field key into k. It reports false if it does not know the field.
 func (k *block) readText(r *rawjson.Reader, key string) (known bool, err error) {
 	start := r.Offset()
 	switch key {
@@ -291,10 +291,10 @@ func (k *block) readText(r *rawjson.Reader, key string) (known bool, err error) 
 	return true, err
 }
 
-// thought reports whether k is thinking, readable or not.
+// thought reports whether k is a thinking or redacted_thinking block.
 func (k *block) thought() bool { return k.kind == "thinking" || k.kind == "redacted_thinking" }
 
-// parts returns the typed view of a content.
+// parts returns the content as parts of a [transcript.Message].
 func (c *content) parts(data []byte) []transcript.Part {
 	if !c.list {
 		if c.text == "" {
@@ -327,7 +327,7 @@ func (k *block) part(data []byte) transcript.Part {
 	return transcript.Opaque{Type: k.kind, Raw: k.Of(data)}
 }
 
-// media reads the source of an image or a document that has been checked.
+// media returns the source of an image or a document as a part; raw is valid JSON.
 func media(kind string, raw []byte) transcript.Part {
 	m := transcript.Media{Kind: kind, Raw: raw}
 	r := rawjson.NewReader(raw)
@@ -353,7 +353,7 @@ func media(kind string, raw []byte) transcript.Part {
 			return err
 		})
 	})
-	if err != nil { // such as a source with a key twice
+	if err != nil { // for example a key that occurs twice
 		return transcript.Opaque{Type: kind, Raw: raw}
 	}
 	return m

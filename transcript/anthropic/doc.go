@@ -11,18 +11,18 @@
 //
 // # What is written
 //
-// A changed window of a body keeps the body's frame, the bytes of each
-// unchanged message and the spacing of the list. Thinking is cut out of a
-// message and the text of a result is replaced in place; nothing else of the
-// message changes. What the provider would refuse is mended and listed in
-// Repairs: results go behind their call in one message, empty texts and
-// thinking without a signature go, a system text where none is allowed becomes
-// the user's, and a user speaks first. The frame is never mended: cache marks,
-// sampling parameters and the model stay, and so does what is wrong with them.
+// The encoded form of a changed window keeps the other fields of the body, the bytes of each
+// unchanged message and the whitespace of the list. Thinking is cut out of a message and the
+// text of a result is replaced in place; nothing else of the message changes. Encode repairs
+// a conversation that the provider would refuse, and lists each change in Repairs: results
+// move behind their call into one message, empty texts and unsigned thinking are removed, a
+// system text in a forbidden place becomes a user's message, and a user's message is put
+// first. Encode never repairs the other fields: cache marks, sampling parameters and the
+// model stay, with their faults.
 //
-// Sessions of other formats are written anew, without a model and without
-// tools. Thinking survives only from Claude Code, whose signatures are the
-// provider's own; from others it is a loss. Arguments that are no JSON object
+// A session of another format is written as a new body, without a model and without
+// tools. Thinking is kept only from Claude Code, whose signatures are this provider's;
+// thinking of other formats is a loss. Arguments that are not a JSON object
 // become {"_raw": "…"}.
 //
 // # What is checked
@@ -50,8 +50,8 @@
 //	     behind a user's message, and last or before a reply
 //	A16  no tool call id twice
 //
-// A7 and A9, that thinking and what stands before it are unchanged, can only
-// be told by who knows what was sent before. Rules about models are checked
-// where the body names a model whose version can be told; without one the place of system
-// messages is checked alone. A call in the last message is pending and no violation.
+// A7 and A9, that thinking and the bytes before it are unchanged, need the requests sent
+// before and are not checked here. Rules about models are checked only if the body names a
+// model whose version is known; without a version, only the place of system messages is
+// checked (A15). A call in the last message is pending and no violation.
 package anthropic

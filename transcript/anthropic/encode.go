@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// systemMark stands before a system text that had to become the user's.
+// systemMark precedes a system text that is written as a user's text.
 const systemMark = "[system] "
 
 // Encode implements [transcript.Format].
@@ -36,8 +36,8 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: data, Losses: e.losses.List, Repairs: e.fixes, Spans: spans}, nil
 }
 
-// frame returns the body that messages are put in: that of the session, or an
-// empty one.
+// frame returns the body whose list takes the messages: that of the session if own is true,
+// else an empty body.
 func frame(s *transcript.Session, own bool) (*body, error) {
 	if own {
 		return parse("", chat.Now(s.Bytes()))
@@ -49,20 +49,20 @@ func frame(s *transcript.Session, own bool) (*body, error) {
 type encoder struct {
 	body     *body
 	own      bool // the session is in this format, so messages can be kept
-	mend     bool // all that is wrong with it is to be told
-	provider bool // the session's blocks are this provider's
+	mend     bool // record repairs
+	provider bool // the session's blocks are in Anthropic's format
 	at       map[*transcript.Message]int
-	calls    []transcript.ToolCall // of the latest reply
-	owner    transcript.BlockID    // of what is being written
+	calls    []transcript.ToolCall // calls of the latest reply
+	owner    transcript.BlockID    // block that is being written
 	pieces   []chat.Piece
-	roles    []string // of the pieces
+	roles    []string // roles of the pieces
 	notes    []note
 	cuts     []transcript.Cut
 	losses   chat.Losses
 	fixes    []transcript.Fix
 }
 
-// rules are those of the provider for calls and results.
+// rules are the numbers of the provider's rules for calls and results.
 var rules = transcript.Pairing{Twice: "A16", Apart: "A2", Second: "A3", Unanswered: "A2", Orphan: "A3", Served: "A6"}
 
 func (e *encoder) fix(rule, what string) {
@@ -74,7 +74,7 @@ func (e *encoder) write(role string, raw []byte, index int) {
 	e.roles = append(e.roles, role)
 }
 
-// writeBlocks writes a message of blocks, and nothing if there are none.
+// writeBlocks writes a message with these blocks, or nothing if there are no blocks.
 func (e *encoder) writeBlocks(role string, blocks [][]byte) {
 	if len(blocks) > 0 {
 		e.write(role, messageOf(role, blocks), -1)
@@ -86,8 +86,8 @@ func messageOf(role string, blocks [][]byte) []byte {
 	return append(raw, '}')
 }
 
-// head returns the system entries that the system field can take, and writes
-// all others. What was mended in entries is put to where they are.
+// head returns the leading system entries that fit the system field, and writes the entries
+// that do not. Repairs are recorded for the entries where they occur.
 func (e *encoder) head(entries []transcript.Entry) (head []transcript.Entry) {
 	atHead := e.body.Key >= 0
 	at := make([]int, len(entries))
@@ -133,11 +133,10 @@ func (e *encoder) isField(en *transcript.Entry) bool {
 	return ok && at == 0
 }
 
-// kept reports whether en is a message of the session, whose bytes it keeps.
+// kept reports whether en is a message of the session that is written with its own bytes.
 func (e *encoder) kept(en *transcript.Entry) bool { return e.own && e.index(en) >= 0 }
 
-// index returns the place in the list of the message that en was read from,
-// or -1.
+// index returns the index in the list messages of en's source message, or -1.
 func (e *encoder) index(en *transcript.Entry) int {
 	at, ok := e.at[en.Source]
 	if !ok {
@@ -176,7 +175,7 @@ func (e *encoder) system(head []transcript.Entry) {
 	}
 }
 
-// raw returns the blocks of c as they are.
+// raw returns the blocks of c with their own bytes.
 func (c *content) raw(data []byte) [][]byte {
 	var blocks [][]byte
 	for i := range c.blocks {
@@ -214,16 +213,16 @@ func (e *encoder) note(en *transcript.Entry) {
 // A note is a system message inside the conversation.
 type note struct {
 	piece  int
-	blocks [][]byte // what it would be as the user's
+	blocks [][]byte // the same content as blocks of a user's message
 }
 
-// place makes notes the user's where the provider would refuse them, and leaves out
-// those that have no text.
+// place turns notes into user's messages where the provider would refuse a system message,
+// and drops notes without text.
 func (e *encoder) place() {
 	v, known := versionOf(e.body.Model)
 	for _, n := range slices.Backward(e.notes) {
 		i := n.piece
-		start := i // of the row of system messages that it is in
+		start := i // index of the first of several consecutive system messages
 		for start > 0 && e.roles[start-1] == "system" {
 			start--
 		}
@@ -246,7 +245,7 @@ func (e *encoder) place() {
 // serverTool is the role of an assistant's message that ends in a server tool.
 const serverTool = "assistant, server tool"
 
-// plain writes a message without results.
+// plain writes a message without tool results.
 func (e *encoder) plain(en *transcript.Entry) {
 	role := "user"
 	if en.Role == transcript.RoleAssistant {
@@ -272,9 +271,8 @@ func (e *encoder) plain(en *transcript.Entry) {
 	}
 }
 
-// answers writes messages that consist of results, or of results and other
-// things, as one: results first, in the order of their calls if they were not
-// in one message.
+// answers writes consecutive messages with tool results as one message: results first, then
+// other blocks. If the results come from several messages, they get the order of their calls.
 func (e *encoder) answers(run []transcript.Entry) {
 	if len(run) == 1 && e.kept(&run[0]) && resultsFirst(run[0].Parts) {
 		e.write("user", e.revise(&run[0]), e.index(&run[0]))
@@ -310,7 +308,7 @@ func (e *encoder) answers(run []transcript.Entry) {
 	e.writeBlocks("user", append(blocks, others...))
 }
 
-// blocksOf returns the blocks of an entry and the part that each stands for.
+// blocksOf returns the blocks of an entry and, for each block, its part.
 func (e *encoder) blocksOf(en *transcript.Entry) (blocks [][]byte, parts []transcript.Part) {
 	if !e.kept(en) {
 		for _, p := range en.Parts {
@@ -323,7 +321,7 @@ func (e *encoder) blocksOf(en *transcript.Entry) (blocks [][]byte, parts []trans
 	raw := e.revise(en)
 	m, err := readMessage(rawjson.NewReader(raw))
 	if err != nil {
-		panic("anthropic: " + err.Error()) // it has been read before
+		panic("anthropic: " + err.Error()) // parse has read these bytes before
 	}
 	return m.raw(raw), m.parts(raw)
 }
@@ -340,7 +338,7 @@ func resultsFirst(parts []transcript.Part) bool {
 	return true
 }
 
-// open makes a user speak first.
+// open puts a user's message first if the first message is not a user's.
 func (e *encoder) open() {
 	if len(e.roles) > 0 && e.roles[0] == "user" {
 		return
@@ -358,7 +356,7 @@ func (e *encoder) open() {
 	}
 }
 
-// end makes a user speak last where the model continues no reply.
+// end adds a user's message at the end if the model refuses a list that ends in a reply.
 func (e *encoder) end() {
 	last := len(e.roles) - 1
 	if v, _ := versionOf(e.body.Model); !e.mend || !v.from(4, 6) || e.roles[last] != "assistant" || len(e.calls) > 0 {
@@ -369,15 +367,14 @@ func (e *encoder) end() {
 	e.write("user", spoken(transcript.GoOn), -1)
 }
 
-// spoken returns a message of the user's.
+// spoken returns a user's message with a text.
 func spoken(text string) []byte {
 	return slices.Concat([]byte(`{"role": "user", "content": `), rawjson.AppendString(nil, text), []byte("}"))
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// hasBlank reports whether a text among parts has no word in it, or one in a result is
-// empty.
+// hasBlank reports whether a text among parts is blank, or a text in a result is empty.
 func hasBlank(parts []transcript.Part) bool {
 	return slices.ContainsFunc(parts, func(p transcript.Part) bool {
 		switch p := p.(type) {

@@ -69,8 +69,8 @@ func TestDecodeRefuses(t *testing.T) {
 	})
 }
 
-// Where a picture comes from is what its source says, and nothing else that stands
-// beside it. A source that says one thing twice is kept as it is.
+// The source of an image is read from its source field only. A source with a key twice is
+// kept as an opaque part.
 func TestDecodeMediaBySource(t *testing.T) {
 	const note = `"note":{"media_type":"text/plain","data":"n","url":"n"}`
 	const twice = `{"type":"image","source":{"type":"url","url":"u","url":"v"}}`
@@ -117,7 +117,7 @@ func TestSessionID(t *testing.T) {
 	}
 }
 
-// What is not valid Unicode is kept, and told.
+// Invalid Unicode is kept, with a warning.
 func TestDecodeWarns(t *testing.T) {
 	for _, text := range []string{`\ud800`, "\xff"} {
 		data := "{\"messages\":[\n{\"role\":\"user\",\"content\":\"a" + text + "b\"}]}"
@@ -208,15 +208,14 @@ func TestEncodeOwn(t *testing.T) {
 	})
 }
 
-// A message that is there for its settings stays, unless it would stand where the
-// provider refuses it.
+// A message with settings only is kept, unless the provider would refuse it in its new place.
 func TestEncodeSettings(t *testing.T) {
 	head := `{"model":"claude-opus-4-8","messages":[{"role":"user","content":"a"}`
 	replies := `,{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"},{"role":"user","content":"e"}`
 	talk := head + "," + settings + replies + "]}"
 	for _, tt := range []struct {
 		name     string
-		from, to int // what is cut out
+		from, to int // range of messages that are removed
 		want     string
 		repairs  []transcript.Fix
 	}{
@@ -246,7 +245,7 @@ func TestEncodeSettings(t *testing.T) {
 	}
 }
 
-// A list alone has no place for a system text, and a body without one gets one.
+// A bare list has no place for a system text; a body without a system field gets one.
 func TestEncodeSystemText(t *testing.T) {
 	system := transcript.Entry{Message: transcript.Message{Role: transcript.RoleSystem, Parts: []transcript.Part{transcript.Text("S")}}}
 	for in, want := range map[string]string{
@@ -261,7 +260,7 @@ func TestEncodeSystemText(t *testing.T) {
 	}
 }
 
-// A session of another format is written from what is known of it.
+// A session of another format is written from its parts.
 func TestEncodeOther(t *testing.T) {
 	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
 		return transcript.Message{Role: role, Parts: parts}
@@ -301,7 +300,7 @@ func TestEncodeOther(t *testing.T) {
 	}
 }
 
-// Claude Code's thinking is the provider's own, and signed thinking survives.
+// Signed thinking from Claude Code is kept, since the signature is the provider's own.
 func TestEncodeClaudeCode(t *testing.T) {
 	s := &transcript.Session{Format: "claudecode", Messages: []transcript.Message{
 		{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Text("x")}},

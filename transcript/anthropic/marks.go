@@ -8,8 +8,9 @@ import (
 )
 
 // eachMark calls see for each cache mark, in the order in which the provider reads them:
-// those of tools, of system text, of messages, and of the request. The holder is nil for
-// what is no block; i is the index of its message and k that of its block, or -1.
+// marks of tools, of system text, of messages, and of the request. i is the index of the
+// message and k that of the block, or -1; holder is the block, or nil if the mark is not on a
+// block.
 func (b *body) eachMark(see func(m *mark, holder *block, i, k int)) {
 	for t := range b.marks {
 		see(&b.marks[t], nil, -1, -1)
@@ -36,13 +37,13 @@ func (b *body) eachMark(see func(m *mark, holder *block, i, k int)) {
 	}
 }
 
-// mayBeMarked reports whether a block can have a cache mark.
+// mayBeMarked reports whether the provider allows a cache mark on a block.
 func (k *block) mayBeMarked() bool { return !k.thought() && (k.kind != "text" || k.text != "") }
 
-// Tidy implements [transcript.Tidier]: it takes cache marks out of a request by which it
-// would be refused, those on thinking and on empty text, those of an hour behind one of five
-// minutes, and the first in messages of more than there may be. The mark of the request
-// stays.
+// Tidy implements [transcript.Tidier]. It removes the cache marks for which the provider
+// would refuse the request: marks on thinking and on empty text, marks of one hour after one
+// of five minutes, and, if there are more marks than allowed, the first ones in messages. The
+// mark of the request itself stays.
 func (format) Tidy(data []byte) ([]byte, []transcript.Fix, error) {
 	b, err := parse("", data)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// A date at the end of a model's name is eight digits behind a hyphen, and no more of it.
+// A date at the end of a model's name is a hyphen and eight digits.
 func TestUndated(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-opus-4-5-20251101": "claude-opus-4-5", "a-20251101": "a", "-20251101": "", "20251101": "20251101", "": "",
@@ -25,8 +25,8 @@ func TestUndated(t *testing.T) {
 	}
 }
 
-// An id stays if it has the provider's letters only; of another, at most 32 of these are
-// kept before a hash.
+// An id of allowed letters only stays. Of any other id, at most 32 allowed letters are kept,
+// followed by a hash.
 func TestCleanIDs(t *testing.T) {
 	long := strings.Repeat("a", 40)
 	for id, prefix := range map[string]string{"": "_", "a b": "ab_", "é": "_", long + "é": long[:32] + "_", "a@[`{/:": "a_"} {
@@ -45,8 +45,8 @@ func TestCleanIDs(t *testing.T) {
 	}
 }
 
-// Fields of kinds that they should not have mean nothing, and an inner content is read
-// wherever the type stands.
+// Fields with values of an unexpected type are ignored, and a nested content is read whether
+// it comes before or after the type.
 func TestDecodeOddBlocks(t *testing.T) {
 	result := func(parts ...transcript.Part) []transcript.Part {
 		return []transcript.Part{transcript.ToolResult{CallID: "a", Content: parts}}
@@ -75,7 +75,7 @@ func TestDecodeOddBlocks(t *testing.T) {
 	}
 }
 
-// What a request has around its texts is not read if it has another form.
+// Fields of a request that have an unexpected form are ignored.
 func TestDecodeOddFields(t *testing.T) {
 	for _, data := range []string{
 		`{"tools":{"a":1},"cache_control":5,"thinking":"on","model":7,"messages":[{"role":"user","content":"x"}]}`,
@@ -92,7 +92,8 @@ func TestDecodeOddFields(t *testing.T) {
 	}
 }
 
-// The first text that is no Unicode is told with its line, also of the system text.
+// The warning about invalid Unicode gives the line of the first such text, also in the
+// system field.
 func TestDecodeWarnsOnce(t *testing.T) {
 	bad := `{"role":"user","content":"\ud800"}`
 	for _, tt := range []struct {
@@ -114,8 +115,8 @@ func TestDecodeWarnsOnce(t *testing.T) {
 	}
 }
 
-// What a model takes of thinking and of results depends on its version, and on what was
-// asked for.
+// The thinking and the results that a model accepts depend on its version and on the
+// parameters of the request.
 func TestThinkingBudgets(t *testing.T) {
 	const (
 		server = `{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"x","input":{}},{"type":"web_tool_result","tool_use_id":"s"}]}`
@@ -165,7 +166,7 @@ func TestThinkingBudgets(t *testing.T) {
 	}
 }
 
-// What has to be mended is told with its place, and the rest stays as it is.
+// Each repair is listed with its place, and all else stays as it is.
 func TestEncodeMends(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -207,7 +208,7 @@ func TestEncodeMends(t *testing.T) {
 	} {
 		s := decode(t, `{"model":"`+tt.model+`","messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
-		w.As = "other" // so that it is written
+		w.As = "other" // a new id, so that Encode does not return the input
 		enc := formattest.Encode(t, format{}, w)
 		var fixes []string
 		for _, f := range enc.Repairs {
@@ -229,7 +230,7 @@ func TestEncodeMends(t *testing.T) {
 	}
 }
 
-// Notes stay where the model takes them, and become the user's elsewhere.
+// System messages stay where the model allows them, and become user's messages elsewhere.
 func TestNotesHaveTheirPlace(t *testing.T) {
 	const (
 		note   = `{"role":"system","content":"be brief"}`
@@ -266,8 +267,8 @@ func TestNotesHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// Of another format, pictures and documents are carried where the provider has a place for
-// them, and what only the provider knows where it came from there.
+// From another format, pictures and documents are written where the provider has a block for
+// them. Blocks that only the provider understands are written if they came from there.
 func TestMadeMedia(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

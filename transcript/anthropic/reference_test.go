@@ -15,10 +15,9 @@ import (
 
 var alphabet = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// refused is a second opinion on a list of messages, in another style: a
-// machine that reads blocks one by one and knows only which ids it waits for.
-// It returns the rules about conversations that are broken, in alphabetical
-// order and once each.
+// refused is a second implementation of the rules about conversations, for comparison: a
+// state machine that reads blocks one by one and knows only the ids that still need a result.
+// It returns the numbers of the broken rules, sorted and without repeats.
 func refused(data []byte) []string {
 	var body struct {
 		Messages []struct {
@@ -32,9 +31,9 @@ func refused(data []byte) []string {
 	broken := make(map[string]bool)
 	every := []string{}   // ids of all calls
 	waiting := []string{} // ids that the next message must answer
-	first := false        // the message is the first behind the calls
-	spoke := ""           // role of the last message that is not the system's
-	noted := false        // it is followed by a system message
+	first := false        // the message is the first after the calls
+	spoke := ""           // role of the last message that is not a system message
+	noted := false        // a system message follows that message
 	for i, m := range body.Messages {
 		last := i == len(body.Messages)-1
 		if i == 0 && m.Role != "user" {
@@ -117,8 +116,8 @@ func refused(data []byte) []string {
 	return formattest.Sorted(broken)
 }
 
-// drawBody draws a request, more often wrong than not. Sane ones have calls in
-// replies and results in users' messages only.
+// drawBody draws a request that breaks rules more often than not. If sane is true, calls
+// occur in replies only and results in users' messages only.
 func drawBody(t *rapid.T, sane bool) []byte {
 	id := rapid.SampledFrom([]string{"a", "b", "c", "é", ""})
 	block := func(role string) *rapid.Generator[string] {
@@ -161,8 +160,7 @@ func TestValidateAgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, format{}, refused, drawBody(t, false)) })
 }
 
-// Whatever is wrong with the order of a conversation, a changed window of it
-// is right.
+// For any faulty conversation, the encoding of a changed window breaks no rule.
 func TestEncodeMendsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, refused, drawBody(t, true)) })
 }

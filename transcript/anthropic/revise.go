@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// revise returns the bytes of a message of this format as the entry and the
-// provider want them, or nil if nothing is left of it.
+// revise returns the bytes of a source message with the changes that the entry and the
+// provider's rules require, or nil if no block is left.
 func (e *encoder) revise(en *transcript.Entry) []byte {
 	raw := e.body.Messages[e.index(en)].Of(e.body.Data)
 	unsigned := hasUnsigned(en.Parts)
@@ -22,7 +22,7 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	}
 	m, err := readMessage(rawjson.NewReader(raw))
 	if err != nil {
-		panic("anthropic: " + err.Error()) // it has been read before
+		panic("anthropic: " + err.Error()) // parse has read these bytes before
 	}
 	if unsigned {
 		e.fix("A8", "thinking without a signature left out")
@@ -46,8 +46,8 @@ func (e *encoder) revise(en *transcript.Entry) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// drop returns the cuts that take blank texts, and perhaps thinking, out of a
-// list of blocks, and how many blocks are left.
+// drop returns the cuts that remove blank texts, and thinking if the parameter says so, from
+// a list of blocks, and the number of blocks left.
 func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	spans := make([]rawjson.Span, len(c.blocks))
 	gone := make([]bool, len(c.blocks))
@@ -65,8 +65,8 @@ func (c *content) drop(thinking bool) (cuts []transcript.Cut, left int) {
 	return cuts, left
 }
 
-// revise returns the cuts that give a block ids of the provider's alphabet and
-// a result its new content.
+// revise returns the cuts that replace an id with letters the provider refuses, and those that
+// give a result its new text.
 func (k *block) revise(replaced map[string]string) (cuts []transcript.Cut) {
 	cut := func(s rawjson.Span, with []byte) {
 		cuts = append(cuts, transcript.Cut{From: s.Start, To: s.End, With: with})
@@ -81,7 +81,7 @@ func (k *block) revise(replaced map[string]string) (cuts []transcript.Cut) {
 	case chat.CleanID(id.text) == id.text:
 	case id.End > 0:
 		cut(id.Span, rawjson.AppendString(nil, chat.CleanID(id.text)))
-	default: // there is none
+	default: // the block has no id
 		key := `"id": `
 		if k.kind == "tool_result" {
 			key = `"tool_use_id": `
@@ -115,7 +115,7 @@ func hasUnsigned(parts []transcript.Part) bool {
 	return false
 }
 
-// hasOddCall reports whether a call has no name, or input that is no object.
+// hasOddCall reports whether a call has no name, or input that is not an object.
 func hasOddCall(parts []transcript.Part) bool {
 	for _, p := range parts {
 		if c, ok := p.(transcript.ToolCall); ok && (c.Name == "" || len(c.Input) == 0 || c.Input[0] != '{') {

@@ -17,7 +17,7 @@ const (
 	maxBytes    = 32 << 20
 )
 
-// maxMarks is how many cache marks rule A11 allows.
+// maxMarks is the maximum number of cache marks (rule A11).
 const maxMarks = 4
 
 // Validate implements [transcript.Format].
@@ -48,12 +48,12 @@ type checker struct {
 
 	body   *body
 	called map[string]bool  // call ids seen so far
-	reply  int              // the latest reply
-	open   map[string]int   // its calls without a result, by id, and their blocks
+	reply  int              // index of the latest reply
+	open   map[string]int   // calls of that reply without a result: id to index of the block
 	served map[string]place // calls of server tools without a result, by id
 }
 
-// A place is where a block is.
+// A place is the position of a block.
 type place struct{ message, block int }
 
 // reportBlock reports a violation by one block of a message.
@@ -62,7 +62,7 @@ func (c *checker) reportBlock(rule string, message, block int, format string, ar
 	c.Found[len(c.Found)-1].Field += fmt.Sprintf(".content.%d", block)
 }
 
-// request checks what concerns the request as a whole.
+// request checks the rules about the request as a whole.
 func (c *checker) request() {
 	b := c.body
 	if n := len(b.messages); n > maxMessages {
@@ -101,13 +101,13 @@ func (c *checker) request() {
 	}
 }
 
-// waits reports whether a reply waits for results, or for its server's tools.
+// waits reports whether a reply waits for results of the client's or the provider's tools.
 func (m *message) waits() bool {
 	return slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_use" || isServerTool(k.kind) })
 }
 
-// isServerTool reports whether a block is the call of a tool that runs at the
-// provider's, or its result.
+// isServerTool reports whether kind is the call or the result of a tool that the provider
+// runs.
 func isServerTool(kind string) bool {
 	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")
 }
@@ -117,14 +117,15 @@ func (m *message) calls() bool {
 	return slices.ContainsFunc(m.blocks, func(k block) bool { return k.kind == "tool_use" })
 }
 
-// paused reports whether a reply ends in a call of a server's tool, so that it is sent again.
+// paused reports whether a reply ends in a call of a server tool. The client sends such a
+// reply again to continue it.
 func (m *message) paused() bool {
 	n := len(m.blocks)
 	return m.role == "assistant" && n > 0 && m.blocks[n-1].kind != "tool_use" && strings.HasSuffix(m.blocks[n-1].kind, "_tool_use")
 }
 
-// thinkingFirst checks that a turn which waits for the model begins with thinking. A turn
-// is all replies behind what somebody said.
+// thinkingFirst checks that an unfinished turn at the end begins with thinking. A turn is all
+// replies after the last message of a user that is not a list of results.
 func (c *checker) thinkingFirst() {
 	msgs := c.body.messages
 	first := -1
@@ -153,7 +154,7 @@ func (c *checker) message(i int) {
 	case last && m.role == "assistant" && m.text == "":
 		// a last reply may be empty
 	case m.onlySettings():
-		// and so may what is there for something else
+		// a message with settings only may be empty
 	case !m.list && blank(m.text) || m.list && len(m.blocks) == 0:
 		c.Report("A10", i, "the message is empty")
 	}
@@ -167,7 +168,7 @@ func (c *checker) message(i int) {
 	c.serverTools(i)
 }
 
-// block checks what can be told of one block alone.
+// block checks the rules about one block alone.
 func (c *checker) block(i, k int) {
 	m := &c.body.messages[i]
 	b := &m.blocks[k]
@@ -268,9 +269,9 @@ func (c *checker) settle() {
 	c.open = nil
 }
 
-// serverTools checks that calls of server tools stand with their results, in one reply: a
-// reply may go on in the next message. One that the provider paused ends the list, and is
-// continued from there.
+// serverTools checks that calls of server tools have their results in the same reply; a reply
+// may go on in the next message. A reply that the provider paused ends the list, and the
+// provider continues it from there.
 func (c *checker) serverTools(i int) {
 	m := &c.body.messages[i]
 	if m.role != "assistant" {
@@ -303,8 +304,8 @@ func (c *checker) settleServed() {
 	c.served = nil
 }
 
-// note checks the place of a system message inside the conversation. Those in a row count
-// as one.
+// note checks the place of a system message inside the conversation. Consecutive system
+// messages count as one.
 func (c *checker) note(i int) {
 	msgs := c.body.messages
 	start, end := i, i+1
@@ -315,7 +316,7 @@ func (c *checker) note(i int) {
 		end++
 	}
 	if i == 0 || msgs[start].role == "system" {
-		return // A1
+		return // rule A1 reports it
 	}
 	before := &msgs[start]
 	n := len(before.blocks)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// call and answer are a reply with one call and a message with its result.
+// call is a reply with one call; answer is a message with its result.
 const (
 	ask    = `{"role":"user","content":"go"}`
 	call   = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"run","input":{}}]}`
@@ -134,7 +134,7 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// As many messages, and as many bytes, as there may be are not too many.
+// The maximum number of messages and of bytes is still valid.
 func TestValidateAtTheLimits(t *testing.T) {
 	many := `{"messages":[` + strings.TrimSuffix(strings.Repeat(ask+",", maxMessages), ",") + `]}`
 	const frame = `{"messages":[{"role":"user","content":""}]}`
@@ -192,7 +192,7 @@ func TestWhichModelsTakeSystemMessages(t *testing.T) {
 	}
 }
 
-// A violation says which block of which message it is about.
+// A violation names its message and block.
 func TestViolationsNameTheirBlock(t *testing.T) {
 	data := `{"messages":[` + ask + `,{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"text","text":" "}]}]}`
 	found, err := (format{}).Validate([]byte(data))

@@ -2,7 +2,7 @@ package anthropic
 
 import "strings"
 
-// A version is what the name of a model tells of its age.
+// A version is the model family and version number in the name of a model.
 type version struct {
 	family       string // such as "opus", or empty
 	major, minor int
@@ -27,7 +27,7 @@ func versionOf(model string) (v version, ok bool) {
 			v.minor = n
 			numbers++
 		case numbers > 0:
-			numbers = 2 // what follows is a date or a revision
+			numbers = 2 // the rest is a date or a revision
 		}
 		if !isNumber && v.family == "" && word[0] >= 'a' && word[0] <= 'z' {
 			v.family = word
@@ -50,7 +50,7 @@ func small(word string) (n int, ok bool) {
 	return n, true
 }
 
-// from reports whether v is a given version or a later one.
+// from reports whether v is at least major.minor.
 func (v version) from(major, minor int) bool {
 	return v.major > major || v.major == major && v.minor >= minor
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// carried are the kinds of blocks besides text, thinking, calls, results and
-// media that the provider takes back from the agents that use it.
+// carried lists kinds of blocks, besides text, thinking, calls, results and media, that
+// Anthropic's API accepts in requests.
 var carried = []string{
 	"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
 	"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",
 	"mcp_tool_use", "mcp_tool_result", "container_upload", "compaction", "search_result", "tool_reference",
 }
 
-// blocks writes parts as blocks, without those that cannot be carried.
+// blocks encodes parts as blocks, and leaves out parts that the API has no block for.
 func (e *encoder) blocks(parts []transcript.Part) [][]byte {
 	noThinking := hasUnsigned(parts)
 	var blocks [][]byte
@@ -35,7 +35,7 @@ func (e *encoder) blocks(parts []transcript.Part) [][]byte {
 	return blocks
 }
 
-// block writes one part, or returns nil if it cannot be carried.
+// block encodes one part, or returns nil if the API has no block for it.
 func (e *encoder) block(p transcript.Part) []byte {
 	switch p := p.(type) {
 	case transcript.Text:
@@ -92,7 +92,7 @@ func (e *encoder) result(p transcript.ToolResult) []byte {
 	return raw
 }
 
-// media writes an image or a document, or returns nil if it cannot be carried.
+// media encodes an image or a document, or returns nil if the API has no block for it.
 func (e *encoder) media(p transcript.Media) []byte {
 	var source []byte
 	switch {
@@ -110,7 +110,7 @@ func (e *encoder) media(p transcript.Media) []byte {
 	return field(object("type", p.Kind), "source", source)
 }
 
-// account notes what of a session of another format cannot be carried.
+// account records a loss for each part of a session of another format without a block in the API.
 func (e *encoder) account(w *transcript.Window) {
 	if n := len(w.Session.Tools); n > 0 {
 		e.losses.Add(-1, "tools", n)
@@ -130,7 +130,7 @@ func (e *encoder) account(w *transcript.Window) {
 	}
 }
 
-// lose notes the loss of a part, if it is one.
+// lose records the loss of part p, unless the API has a block for it.
 func (e *encoder) lose(i int, role transcript.Role, p transcript.Part) {
 	switch p := p.(type) {
 	case transcript.ToolCall:
@@ -155,7 +155,7 @@ func (e *encoder) lose(i int, role transcript.Role, p transcript.Part) {
 
 func textBlock(text string) []byte { return object("type", "text", "text", text) }
 
-// object writes an object of strings, given as keys and values in turn.
+// object encodes an object of strings, given as alternating keys and values.
 func object(pairs ...string) []byte {
 	raw := []byte("{")
 	for i := 0; i < len(pairs); i += 2 {

@@ -8,16 +8,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body is a request as it was read.
+// A body is a parsed request body.
 type body struct {
 	*chat.Frame
 	chat.Head
 
 	messages []message
-	legacy   []int // messages with a function_call that waits for its result
+	legacy   []int // indexes of messages with a function_call without a result so far
 }
 
-// A message is one element of the list.
+// A message is one element of the list messages.
 type message struct {
 	role      string
 	name      string
@@ -25,27 +25,26 @@ type message struct {
 	refusal   string
 	reasoning []reasoning
 	calls     []call
-	noCalls   bool   // there is a list of calls with nothing in it
-	audio     bool   // the reply was spoken
-	legacy    bool   // the call is a function_call, or the result is one's
+	noCalls   bool   // the list of calls is empty
+	audio     bool   // the reply is audio
+	legacy    bool   // the call is a function_call, or the result answers one
 	answers   string // tool_call_id
 }
 
-// A reasoning is a field with what a server returned of the model's thoughts.
+// A reasoning is a field in which a server returned the model's reasoning.
 type reasoning struct {
 	key  string
 	text string // empty if it is not a string
 }
 
-// A call is one of tool_calls, or a function_call.
+// A call is an element of tool_calls, or a function_call.
 type call struct {
 	id, name string
 	input    []byte
-	text     bool // the arguments are a string
+	text     bool // the arguments are a JSON string
 }
 
-// isThought reports whether a field holds reasoning. Servers name it as they
-// like.
+// isThought reports whether a field holds reasoning. Servers use several names for it.
 func isThought(key string) bool {
 	switch key {
 	case "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks":
@@ -80,8 +79,8 @@ func (b *body) field(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-// pair gives the calls and results of the older form ids: a result belongs to
-// the last function_call of its name that has none yet.
+// pair gives ids to calls and results of the older form: a result answers
+// the last function_call with its name that has no result yet.
 func (b *body) pair(m *message, i int) {
 	if !m.legacy {
 		return
@@ -101,7 +100,7 @@ func (b *body) pair(m *message, i int) {
 	}
 }
 
-// readMessage reads one element of the list.
+// readMessage reads one element of the list messages.
 func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 	var m message
 	start := r.Offset()
@@ -149,7 +148,7 @@ func readMessage(r *rawjson.Reader, data []byte) (message, error) {
 	}
 	switch {
 	case m.role != "assistant":
-		m.calls, m.reasoning = nil, nil // they mean nothing there
+		m.calls, m.reasoning = nil, nil // only replies have these fields
 		m.legacy = m.role == "function"
 	case function != nil:
 		m.calls = append(m.calls, *function)
@@ -173,7 +172,7 @@ func (m *message) readReasoning(r *rawjson.Reader, key string) (err error) {
 
 var roles = chat.Roles{Names: []string{"system", "developer", "user", "assistant", "tool", "function"}, Hint: "roles are system, developer, user, assistant and tool"}
 
-// kinds are what the parts of a content are.
+// kinds maps the types of content parts to kinds of parts.
 var kinds = chat.Kinds{
 	"text": chat.Said, "refusal": chat.Refused, "image_url": "image", "input_audio": "audio", "file": "document",
 }
@@ -215,7 +214,7 @@ func (c *call) read(r *rawjson.Reader, data []byte) error {
 	})
 }
 
-// view returns the typed view of m, without its items.
+// view returns m as a [transcript.Message], without its items.
 func (m *message) view() transcript.Message {
 	var parts []transcript.Part
 	if len(m.reasoning) > 0 {
@@ -240,8 +239,8 @@ func (m *message) view() transcript.Message {
 	return transcript.Message{Role: transcript.RoleUser, Parts: parts}
 }
 
-// thinking returns the reasoning of m: its first text, or the fact that there
-// is some that cannot be read.
+// thinking returns the reasoning of m: its first text, or redacted thinking if no
+// reasoning is text.
 func (m *message) thinking() transcript.Part {
 	for _, t := range m.reasoning {
 		if t.text != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Arguments arrive as a text, as an object, as whatever a server wrote; none is lost.
+// Arguments are read as a string, an object or any other value; none is lost.
 func TestArgumentsInEveryForm(t *testing.T) {
 	for _, tt := range []struct{ name, function, want string }{
 		{"a text", `"function":{"name":"f","arguments":"{\"a\":1}"}`, `{"a":1}`},

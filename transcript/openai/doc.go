@@ -12,16 +12,16 @@
 //
 // # What is written
 //
-// A changed window of a body keeps the body's frame, the bytes of each
-// unchanged message and the spacing of the list. Reasoning is cut out of a
+// The encoded form of a changed window keeps the other fields of the body, the bytes of each
+// unchanged message and the whitespace of the list. Reasoning is cut out of a
 // message and the text of a result is replaced in place; nothing else of the
-// message changes. What the provider would refuse is mended and listed in
-// Repairs.
+// message changes. Encode repairs a conversation that the provider would refuse, and lists
+// each change in Repairs.
 //
-// Sessions of other formats are written anew, without a model and without
-// tools. Thinking, blocks that only their provider understands and media where
-// the API has no place for them are losses. Where a picture was in a result,
-// the text says so. Ids of more than 64 bytes are shortened.
+// A session of another format is written as a new body, without a model and without
+// tools. Thinking, blocks that only their provider understands, and media where
+// the API does not allow media are losses. A picture in a result is replaced by a
+// text that names it. Ids of more than 64 bytes are shortened.
 //
 // # What is checked
 //
@@ -34,6 +34,6 @@
 //	X8  ids are there and differ within a message, functions have names,
 //	    arguments are a string, a list of calls has some
 //
-// The other X rules are about changes to a conversation and cannot be told
-// from one. Calls of the last reply are pending (X12) and no violation.
+// The other X rules compare a conversation with an earlier one and are not checked here.
+// Calls of the last reply are pending (X12) and no violation.
 package openai

@@ -53,17 +53,17 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 type encoder struct {
 	body   *body
 	own    bool // the session is in this format, so messages can be kept
-	mend   bool // all that is left out is to be told
+	mend   bool // record repairs
 	at     map[*transcript.Message]int
-	calls  []transcript.ToolCall // of the latest reply
+	calls  []transcript.ToolCall // calls of the latest reply
 	legacy map[string]string     // names of calls kept as function_call, by id
-	owner  transcript.BlockID    // of what is being written
+	owner  transcript.BlockID    // block that is being written
 	pieces []chat.Piece
 	losses chat.Losses
 	fixes  []transcript.Fix
 }
 
-// rules are those of the provider for calls and results.
+// rules are the numbers of the rules for calls and results.
 var rules = transcript.Pairing{Twice: "X8", Apart: "X4", Second: "X1", Unanswered: "X1", Orphan: "X1"}
 
 func (e *encoder) fix(rule, what string) {
@@ -74,8 +74,7 @@ func (e *encoder) write(raw []byte, index int) {
 	e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
 }
 
-// original returns the message that en was read from, as it stands in the
-// body, and its place; nil if it was made.
+// original returns the source message of en and its index, or nil if en has no source.
 func (e *encoder) original(en *transcript.Entry) (*message, int) {
 	if !e.own {
 		return nil, -1
@@ -87,7 +86,7 @@ func (e *encoder) original(en *transcript.Entry) (*message, int) {
 	return &e.body.messages[at], at
 }
 
-// plain writes a message without results.
+// plain writes a message without tool results.
 func (e *encoder) plain(en *transcript.Entry) {
 	if en.Role == transcript.RoleAssistant {
 		e.calls = en.Calls()
@@ -121,7 +120,7 @@ func (e *encoder) plain(en *transcript.Entry) {
 	e.write(e.withCalls(m, raw), at)
 }
 
-// withCalls returns a message without a list of calls that has nothing in it.
+// withCalls removes an empty list of calls from raw, the bytes of m.
 func (e *encoder) withCalls(m *message, raw []byte) []byte {
 	if !m.noCalls {
 		return raw
@@ -130,25 +129,25 @@ func (e *encoder) withCalls(m *message, raw []byte) []byte {
 	return chat.Drop(raw, func(key string) bool { return key == "tool_calls" })
 }
 
-// writeMade writes a made message, if there is something in it.
+// writeMade writes a made message, unless raw is empty.
 func (e *encoder) writeMade(raw []byte) {
 	if raw != nil {
 		e.write(raw, -1)
 	}
 }
 
-// empty reports whether the provider would find nothing in m.
+// empty reports whether m has neither content nor calls in the provider's sense.
 func (m *message) empty() bool {
 	return m.content.Empty() && len(m.calls) == 0 && m.refusal == "" && !m.audio
 }
 
-// oddCalls reports whether a call of m cannot be sent as it is.
+// oddCalls reports whether the provider would refuse a call of m.
 func (m *message) oddCalls() bool {
 	return slices.ContainsFunc(m.calls, func(c call) bool { return c.id == "" || c.name == "" || !c.text })
 }
 
-// results writes entries that consist of results, or of results and other
-// things: one message for each result, and what else there is behind them.
+// results writes consecutive entries with tool results: one message per result, then one
+// message for their other parts.
 func (e *encoder) results(run []transcript.Entry) {
 	made, others := chat.Loose(run, e.calls, func(en *transcript.Entry) bool {
 		m, at := e.original(en)
@@ -160,8 +159,8 @@ func (e *encoder) results(run []transcript.Entry) {
 	e.writeMade(e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}}))
 }
 
-// keepResult writes a result with the bytes that it came in. It reports false
-// if it has to be written anew.
+// keepResult writes a result with its source bytes. It reports false if the result has to
+// be encoded again.
 func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
 	raw := e.body.Messages[at].Of(e.body.Data)
 	text, replaced := en.Replaced[m.answers]
@@ -180,8 +179,8 @@ func (e *encoder) keepResult(en *transcript.Entry, m *message, at int) bool {
 	return true
 }
 
-// made writes a message that was not in the body, or returns nil if there is
-// nothing in it.
+// made encodes a message without a source, or returns nil if nothing of the message can be
+// written.
 func (e *encoder) made(en *transcript.Entry) []byte {
 	switch en.Role {
 	case transcript.RoleAssistant:
@@ -193,8 +192,8 @@ func (e *encoder) made(en *transcript.Entry) []byte {
 	return e.said("user", en)
 }
 
-// said writes a message of the user's or the system's: one text as a string,
-// anything else as a list.
+// said encodes a user's or a system message: a single text as a string, anything else as a
+// list.
 func (e *encoder) said(role string, en *transcript.Entry) []byte {
 	var parts [][]byte
 	for _, p := range en.Parts {
@@ -221,7 +220,7 @@ func (e *encoder) said(role string, en *transcript.Entry) []byte {
 	return append(raw, '}')
 }
 
-// part writes an element of a content, or returns nil if it cannot be carried.
+// part encodes an element of a content, or returns nil if the API has no form for it.
 func (e *encoder) part(role string, p transcript.Part) []byte {
 	switch p := p.(type) {
 	case transcript.Text:
@@ -244,8 +243,8 @@ func textPart(text string) []byte {
 	return append(rawjson.AppendString([]byte(`{"type": "text", "text": `), text), '}')
 }
 
-// media writes an image, a sound or a file, or returns nil where the API has
-// no place for it.
+// media encodes an image, a sound or a file, or returns nil if the API does not allow
+// the media in a message of this role.
 func (e *encoder) media(role string, p transcript.Media) []byte {
 	url := chat.DataURL(p)
 	switch {
@@ -265,8 +264,7 @@ func (e *encoder) media(role string, p transcript.Media) []byte {
 	return nil
 }
 
-// reply writes an assistant's message, or returns nil if there is nothing in
-// it.
+// reply encodes an assistant's message, or returns nil if nothing of it can be written.
 func (e *encoder) reply(en *transcript.Entry) []byte {
 	text := chat.Flat(en.Parts)
 	calls := en.Calls()
@@ -309,7 +307,7 @@ func (e *encoder) call(raw []byte, c transcript.ToolCall) []byte {
 	return append(raw, "}}"...)
 }
 
-// result writes a result: as one of a function_call if that was kept.
+// result encodes a tool result; it answers a function_call if the call was kept as one.
 func (e *encoder) result(r transcript.ToolResult) []byte {
 	raw := []byte(`{"role": "tool", "tool_call_id": `)
 	if name, ok := e.legacy[r.CallID]; ok {

@@ -49,7 +49,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A function_call and the function message that answers it are one block.
+// A function_call and the function message with its result are one block.
 func TestDecodeLegacy(t *testing.T) {
 	s := decode(t, `[{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"1"}},
 		{"role":"function","name":"f","content":"one"},{"role":"function","name":"f","content":"orphan"}]`)
@@ -131,7 +131,7 @@ func TestEncodeOwn(t *testing.T) {
 	})
 }
 
-// A session of another format is written from what is known of it.
+// A session of another format is written from its parts.
 func TestEncodeOther(t *testing.T) {
 	s := formattest.Stranger()
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))

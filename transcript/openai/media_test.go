@@ -7,13 +7,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// What a request can carry of media it carries, each in its own form; the rest is a
-// loss and never something else.
+// A request gets each kind of media in the form that the API has for it; media without
+// such a form are a loss.
 func TestEncodeMedia(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		media transcript.Media
-		want  string // in the request, or "" for a loss
+		want  string // expected in the request, or "" for a loss
 	}{
 		{"an image by address", transcript.Media{Kind: "image", URL: "https://example.com/a.png"}, `{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}`},
 		{"an image in bytes", transcript.Media{Kind: "image", MIME: "image/png", Data: "AAAA"}, `"url": "data:image/png;base64,AAAA"`},

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// Values of kinds that they should not have mean nothing, and are kept all the same.
+// Values of unexpected types are ignored, and keep their bytes.
 func TestDecodeOddValues(t *testing.T) {
 	for _, tt := range []struct {
 		name, message string
@@ -60,7 +60,7 @@ func TestDecodeOddValues(t *testing.T) {
 	}
 }
 
-// The first text that is no Unicode is told with its line.
+// The warning about invalid Unicode gives the line of the first such text.
 func TestDecodeWarnsOfTexts(t *testing.T) {
 	bad := `{"role":"user","content":"\ud800"}`
 	for _, tt := range []struct {
@@ -81,8 +81,8 @@ func TestDecodeWarnsOfTexts(t *testing.T) {
 	}
 }
 
-// A result of the older form belongs to the newest call of its name that has none, of the
-// last eight.
+// A result of the older form answers the newest call with its name that has no result,
+// among the last eight.
 func TestLegacyResultsFindTheirCalls(t *testing.T) {
 	ask := func(name string) string {
 		return `{"role":"assistant","content":null,"function_call":{"name":"` + name + `","arguments":"1"}}`
@@ -113,7 +113,8 @@ func TestLegacyResultsFindTheirCalls(t *testing.T) {
 	}
 }
 
-// What has to be written anew keeps what can be kept, and each repair is told with its place.
+// Messages that are encoded again keep as much as possible, and each repair is listed with
+// its place.
 func TestEncodeOwnOddMessages(t *testing.T) {
 	next := `{"role":"user","content":"go on"}`
 	for _, tt := range []struct {
@@ -155,7 +156,7 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 	} {
 		s := decode(t, `{"messages":[`+strings.Join(tt.list, ",")+`]}`)
 		w := transcript.Whole(s)
-		w.As = "other" // so that it is written
+		w.As = "other" // a new id, so that Encode does not return the input
 		enc := formattest.Encode(t, format{}, w)
 		if got, want := string(enc.Data), `{"messages":[`+strings.Join(tt.want, ",")+`]}`; strings.ReplaceAll(got, "}, {\"role\"", "},{\"role\"") != want {
 			t.Errorf("%s:\n%s, want\n%s", tt.name, got, want)
@@ -166,8 +167,8 @@ func TestEncodeOwnOddMessages(t *testing.T) {
 	}
 }
 
-// A call without an id, or with one of more than 64 bytes in another format, gets one that
-// is made of it.
+// A call without an id, or from another format with one of more than 64 bytes, gets an id
+// derived from the call or its id.
 func TestCallIDs(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	for id, kept := range map[string]bool{"a": true, long[:64]: true, long: false, "": false} {
@@ -190,8 +191,8 @@ func TestCallIDs(t *testing.T) {
 	}
 }
 
-// What stands behind results in another format is the user's, and so are its losses; a
-// document that can be carried is none.
+// In another format, parts after the results become a user's message, and their losses are
+// reported; a document that can be written is no loss.
 func TestLossesByRole(t *testing.T) {
 	pdf := transcript.Media{Kind: "document", MIME: "application/pdf", Data: "AA", Raw: []byte("123")}
 	image := transcript.Media{Kind: "image", MIME: "image/png", Data: "AA", Raw: []byte("12345")}
@@ -220,7 +221,7 @@ func TestLossesByRole(t *testing.T) {
 	}
 }
 
-// A violation says in which message it is; one of the whole says nothing.
+// A violation names its message; one about the whole body names none.
 func TestViolationsSayWhere(t *testing.T) {
 	found, err := format{}.Validate([]byte(`{"messages":[{"role":"user","content":[]},{"role":"function","name":"f","content":"x"}]}`))
 	if err != nil {

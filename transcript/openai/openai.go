@@ -16,8 +16,8 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "openai" }
 
-// Sniff implements [transcript.Format]. It takes messages of which nothing but
-// plain text is known for its own.
+// Sniff implements [transcript.Format]. Messages with plain text only, which several
+// providers accept, are taken for this format.
 func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.OpenAI }
 
 // Decode implements [transcript.Format].
@@ -43,7 +43,8 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages of some items, or nil if they cannot be read alone.
+// Piece returns the messages in items, elements of the list messages, or nil if they cannot
+// be read without the rest of the body.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", slices.Concat([]byte(`{"messages":[`), bytes.Join(items, []byte(",")), []byte("]}")))
 	if err != nil {

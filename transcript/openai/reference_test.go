@@ -12,9 +12,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// refused is a second opinion on a list of messages, in another style: a
-// machine that reads them one by one and knows only which ids it waits for. It
-// returns the rules that are broken, in alphabetical order and once each.
+// refused is a second implementation of the rules, for comparison: a state
+// machine that reads messages one by one and knows only the ids that need a result. It
+// returns the numbers of the broken rules, sorted and without repeats.
 func refused(data []byte) []string {
 	var body struct {
 		Messages []map[string]any `json:"messages"`
@@ -92,7 +92,7 @@ func refused(data []byte) []string {
 	return formattest.Sorted(broken)
 }
 
-// drawBody draws a request, more often wrong than not.
+// drawBody draws a request that breaks rules more often than not.
 func drawBody(t *rapid.T) []byte {
 	content := rapid.SampledFrom([]string{`"content":"x"`, `"content":"x"`, `"content":""`, `"content":null`, `"content":[]`, `"x":1`})
 	id := rapid.SampledFrom([]string{`"a"`, `"b"`, `"c"`, `""`})
@@ -122,7 +122,7 @@ func TestValidateAgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Agrees(t, format{}, refused, drawBody(t)) })
 }
 
-// Whatever is wrong with a conversation, a changed window of it is right.
+// For any faulty conversation, the encoding of a changed window breaks no rule.
 func TestEncodeMendsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, refused, drawBody(t)) })
 }

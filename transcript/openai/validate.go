@@ -39,9 +39,9 @@ type checker struct {
 	chat.Violations
 
 	body  *body
-	reply int             // the latest reply
-	open  map[string]bool // its calls without a result
-	lost  map[string]int  // earlier calls without a result, and their messages
+	reply int             // index of the latest reply
+	open  map[string]bool // calls of that reply without a result
+	lost  map[string]int  // earlier calls without a result, and the indexes of their messages
 }
 
 func (c *checker) message(i int) {
@@ -62,8 +62,8 @@ func (c *checker) message(i int) {
 	}
 }
 
-// settle notes that the calls of the latest reply that are open now have no
-// result where it belongs.
+// settle moves the open calls of the latest reply to lost, since their results are not
+// directly behind the reply.
 func (c *checker) settle() {
 	for id := range c.open {
 		if before, ok := c.lost[id]; ok {
