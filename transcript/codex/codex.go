@@ -22,8 +22,8 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "codex" }
 
-// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, with which the agent
-// ends the name of the file.
+// IsSessionID implements [transcript.Resumed]: ids are UUIDs in lower case, with which the
+// agent ends its file names.
 func (format) IsSessionID(id transcript.SessionID) bool { return text.IsUUID(string(id)) }
 
 // kinds are the types of rows.
@@ -31,8 +31,8 @@ var kinds = []string{
 	"session_meta", "turn_context", "world_state", "event_msg", "response_item", "token_usage_record", "compacted",
 }
 
-// Sniff implements [transcript.Format]: the first row that is not empty has one of the
-// types of rows, and a payload.
+// Sniff implements [transcript.Format]: the first row that is not empty has a known type and
+// a payload.
 func (format) Sniff(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	line, _, _ := bytes.Cut(data, []byte("\n"))
@@ -90,8 +90,8 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// session returns the id of the session in a file. That of a sub-agent begins with the id of
-// the session that asked it.
+// session returns the id of the session in a file. The id of a sub-agent's session begins
+// with the id of the session that started it.
 func (f *rollout) session(name string) transcript.SessionID {
 	switch {
 	case f.id == "":
@@ -102,14 +102,14 @@ func (f *rollout) session(name string) transcript.SessionID {
 	return transcript.SessionID(f.id)
 }
 
-// SubAgent returns the id of the session of a sub-agent, which has a thread of its own, in a
-// session of Codex.
+// SubAgent returns the id of a sub-agent's session: session is the Codex session that started
+// the sub-agent, thread the id of the sub-agent's own thread.
 func SubAgent(session, thread string) transcript.SessionID {
 	return transcript.SessionID(session + "/agent-" + thread)
 }
 
-// SessionOf returns the id that the agent gives in the name of a file, or "". A thread that was
-// rewound goes on in a file of its own, whose name has a further id behind that of the thread.
+// SessionOf returns the session id in the name of a file, or "". A rewound thread continues
+// in a new file, whose name has another id after that of the thread.
 func SessionOf(path string) string {
 	if m := fileName.Get().FindStringSubmatch(filepath.Base(path)); m != nil {
 		return m[1]
@@ -119,8 +119,8 @@ func SessionOf(path string) string {
 
 var fileName = lazy.Regexp(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_[0-9a-f-]{36})?\.jsonl$`)
 
-// messages returns the messages of items, each with the rows that it is in and the first id
-// that one of its items has.
+// messages returns the messages of items, each with its rows and with the first id that one
+// of its items has.
 func messages(items []item) ([]transcript.Message, error) {
 	msgs, err := responses.Messages(raws(items))
 	for i := range msgs {
@@ -134,13 +134,13 @@ func messages(items []item) ([]transcript.Message, error) {
 	return msgs, err
 }
 
-// without returns the messages of a window that the next one has not kept.
+// without returns the messages of a window that the next window does not keep.
 func without(msgs []transcript.Message, items, next []item) []transcript.Message {
 	kept := make(map[string]bool, len(next))
 	for _, it := range next {
 		kept[string(it.raw)] = true
 	}
-	rows := make(map[int]bool) // that have something the next window has not
+	rows := make(map[int]bool) // rows with an item that the next window does not have
 	for _, it := range items {
 		rows[it.row] = rows[it.row] || !kept[string(it.raw)]
 	}
@@ -166,7 +166,7 @@ func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	return found, err
 }
 
-// Piece returns the messages of some rows, or nil if they cannot be read alone.
+// Piece returns the messages of rows, or nil if the rows cannot be read without others.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", bytes.Join(items, nil))
 	if err != nil {

@@ -25,7 +25,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
-// Conversations go from this format into every other, and back.
+// Conversations can be converted from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
 	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
 		openai.Format:     fakesession.Chat(3, 3),
@@ -35,8 +35,8 @@ func TestOtherFormats(t *testing.T) {
 	})
 }
 
-// A compaction puts its history in place of everything before, which is a window of its own
-// without what was kept of it.
+// The history of a compaction replaces everything before it. The replaced messages, without
+// those that the history keeps, are an earlier window.
 func TestCompacted(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	said := func(msgs []transcript.Message) (list []string) {
@@ -67,8 +67,8 @@ func TestCompacted(t *testing.T) {
 	}
 }
 
-// A changed window keeps the rows of items that did not change, and those about settings;
-// what a screen showed goes.
+// A changed window keeps the rows of unchanged items and of settings, and drops events for
+// the screen.
 func TestEncodeOwn(t *testing.T) {
 	data := samples(t)["tools"]
 	w := transcript.Whole(formattest.Decode(t, format{}, string(data)))
@@ -89,7 +89,7 @@ func TestEncodeOwn(t *testing.T) {
 	}
 }
 
-// Messages go into a file in the one form that Codex reads.
+// Messages are written in the only form that Codex reads.
 func TestEncodeIsExplicit(t *testing.T) {
 	s := formattest.Decode(t, responses.Format, `{"instructions":"I","model":"m","input":[{"role":"user","content":"a\u0022"},
 		{"role" : "assistant", "content" : "b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`)
@@ -99,7 +99,7 @@ func TestEncodeIsExplicit(t *testing.T) {
 	row := func(kind, payload string) string {
 		return `{"timestamp":"` + dawn + `","type":"` + kind + `","payload":` + payload + "}\n"
 	}
-	_, got, _ := strings.Cut(string(enc.Data), "\n") // behind session_meta
+	_, got, _ := strings.Cut(string(enc.Data), "\n") // after session_meta
 	want := row("turn_context", `{"model":"m"}`) +
 		row("response_item", `{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "I"}]}`) +
 		row("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"a\u0022"}]}`) +
@@ -111,8 +111,7 @@ func TestEncodeIsExplicit(t *testing.T) {
 	}
 }
 
-// What cannot be read is told with its line, and what a provider would refuse with that of
-// its item.
+// A warning names the line of an unreadable row, and a violation the line of its item.
 func TestBroken(t *testing.T) {
 	data := samples(t)["broken"]
 	s := formattest.Decode(t, format{}, string(data))

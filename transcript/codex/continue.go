@@ -6,14 +6,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Continue decodes the end of a file, which begins with the first row of a message, without
-// what is before it. It returns nil unless the conversation of the whole file is that of what
-// is before, and then that of the end. That is so if the end begins no window and is not about
-// another session, and if nothing that one of them names is something that the other brings:
-// its results are of its own calls, and the ids that it brings are not known.
+// Continue decodes the end of a file without the rows before it; the end begins with the
+// first row of a message. Continue returns nil unless decoding the whole file gives the
+// messages of the rows before the end, followed by those of the end. This holds if the end
+// has no compaction and no session_meta, and neither part refers to an id of the other: the
+// results in the end answer calls in the end, and its ids are not known.
 //
-// All lines must be whole. Name is the id of the session; known reports whether what is before
-// has an id, see [transcript.Item], and may err on the side of true.
+// All rows of end must be complete. name is the id of the session. known reports whether a row
+// before the end has or names an id, see [transcript.Item]; known may be true too often.
 func (f format) Continue(name string, end []byte, known func(id string) bool) *transcript.Session {
 	if len(end) == 0 || end[len(end)-1] != '\n' {
 		return nil
@@ -42,7 +42,7 @@ func (f format) Continue(name string, end []byte, known func(id string) bool) *t
 	return s
 }
 
-// SessionOf returns the session that a file with a name is of, or "" if the name does not say.
+// SessionOf returns the id of the session in a file with this name, or "" if the name has none.
 func (format) SessionOf(name string) transcript.SessionID {
 	return transcript.SessionID(SessionOf(name))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// drawRow returns a row whose ids are few, so that they meet in every way.
+// drawRow returns a row with one of few ids, so that rows refer to one another often.
 func drawRow(t *rapid.T, n int) string {
 	id := func(kind string) string {
 		if rapid.IntRange(1, 8).Draw(t, "again") == 1 {
@@ -45,8 +45,8 @@ func drawRow(t *rapid.T, n int) string {
 	return `{"type":"world_state","payload":{}}`
 }
 
-// told returns messages whose items are behind so many others, a line each.
-func told(msgs []transcript.Message, behind int) (lines []string) {
+// linesOf returns one line per message, with item numbers raised by behind.
+func linesOf(msgs []transcript.Message, behind int) (lines []string) {
 	for i := range msgs {
 		items := slices.Clone(msgs[i].Items)
 		for k := range items {
@@ -57,8 +57,8 @@ func told(msgs []transcript.Message, behind int) (lines []string) {
 	return lines
 }
 
-// If the end of a file, which begins with a message, can be read alone, then the conversation
-// of the whole file is that of what is before it, and then that of the end.
+// If Continue decodes the end of a file, Decode of the whole file gives the messages of the
+// rows before the end, followed by those of the end.
 func TestContinueIsDecode(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var lines []string
@@ -82,15 +82,15 @@ func TestContinueIsDecode(t *testing.T) {
 			if end == nil {
 				continue
 			}
-			want := append(told(before.Messages, 0), told(end.Messages, n)...)
-			if diff := cmp.Diff(told(whole.Messages, 0), want); diff != "" || end.ID != whole.ID && whole.ID == "s" {
+			want := append(linesOf(before.Messages, 0), linesOf(end.Messages, n)...)
+			if diff := cmp.Diff(linesOf(whole.Messages, 0), want); diff != "" || end.ID != whole.ID && whole.ID == "s" {
 				rt.Fatalf("lines from %d on are read alone, as of %s (-whole +pieces):\n%s\n%s", n+1, end.ID, diff, strings.Join(lines, ""))
 			}
 		}
 	})
 }
 
-// A session that only grew is read from its last message on.
+// A session that has only grown is read from its last message on.
 func TestContinueReadsAPlainEnd(t *testing.T) {
 	lines := strings.SplitAfter(string(samples(t)["tools"]), "\n")
 	var end string

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// dawn is the time of rows that are made where there is no other.
+// dawn is the timestamp of made rows if no row before has one.
 const dawn = "2000-01-01T00:00:00.000Z"
 
 // Encode implements [transcript.Format].
@@ -42,11 +42,12 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: e.session, Losses: out.Losses, Repairs: out.Repairs}, nil
 }
 
-// window returns the window as one of a request, and whether it has the instructions.
+// window returns w as a window of package responses. instructed reports whether it has the
+// instructions.
 func (f *rollout) window(w *transcript.Window, own bool) (inner *transcript.Window, instructed bool, err error) {
-	inner = &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // so that it is written anew
+	inner = &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // a new id, so that responses encodes it again
 	if !own {
-		for i := range inner.Entries { // instructions of a request stand apart, and would stay there
+		for i := range inner.Entries { // the field instructions of a request would not be in the list of items
 			if e := &inner.Entries[i]; i == 0 && e.Role == transcript.RoleSystem && w.Session.Format == responses.Format.Name() && says(e.Parts) {
 				e.Source = nil
 			}
@@ -89,9 +90,9 @@ type encoder struct {
 	in         *rollout
 	instructed bool
 	session    transcript.SessionID
-	as         transcript.SessionID // of a new session, or empty
-	stamp      string               // of the row before
-	next       int                  // rows before this one are written, or left out
+	as         transcript.SessionID // id of the new session, or empty
+	stamp      string               // timestamp of the last row
+	next       int                  // index of the next source row; earlier rows are written or left out
 	out        bytes.Buffer
 }
 
@@ -104,7 +105,7 @@ func (e *encoder) begin(s *transcript.Session) {
 	e.session = transcript.SessionID(id)
 	payload := rawjson.AppendString([]byte(`{"id":`), id)
 	payload = rawjson.AppendString(append(payload, `,"timestamp":"`+dawn+`","cwd":`...), cmp.Or(s.Project, "/"))
-	e.row("session_meta", append(payload, `,"originator":"carrel","cli_version":"0.0.0"}`...)) // without these Codex does not resume it
+	e.row("session_meta", append(payload, `,"originator":"carrel","cli_version":"0.0.0"}`...)) // Codex requires these to resume the file
 	if s.Model != "" {
 		e.row("turn_context", append(rawjson.AppendString([]byte(`{"model":`), s.Model), '}'))
 	}
@@ -124,11 +125,11 @@ func (e *encoder) row(kind string, payload []byte) {
 	e.out.WriteString("}\n")
 }
 
-// all writes the items of an encoded request as rows: those that did not change as they
-// came, with what stands between them and is about the settings.
+// all writes the items of an encoded request as rows. Unchanged items keep their rows, with
+// the rows about settings between them.
 func (e *encoder) all(out *transcript.Encoded) {
 	live := e.in.live()
-	places := make(map[string][]int, len(live)) // of items by their bytes
+	places := make(map[string][]int, len(live)) // indexes in live by the bytes of the item
 	for i := range live {
 		places[string(live[i].raw)] = append(places[string(live[i].raw)], i)
 	}
@@ -148,17 +149,17 @@ func (e *encoder) all(out *transcript.Encoded) {
 			e.keep(r.raw)
 			continue
 		}
-		e.row("response_item", raw) // it was in a compaction
+		e.row("response_item", raw) // the item comes from a compaction
 	}
 	e.settings(len(e.in.rows))
 }
 
-// explicit returns an item in the form that Codex reads: a message says that it is one, and
-// its content is a list.
+// explicit returns an item in the form that Codex reads: a message with its type, and with a
+// list as content.
 func explicit(raw []byte) []byte {
 	members, err := rawjson.NewReader(raw).Members()
 	if err != nil {
-		return raw // it has been read before
+		return raw // read has read this item before
 	}
 	typed, kind := false, "input_text"
 	var cuts []transcript.Cut
@@ -186,8 +187,8 @@ func explicit(raw []byte) []byte {
 	return transcript.Splice(raw, cuts...)
 }
 
-// settings writes the rows before one that are neither a part of the conversation nor
-// what a screen showed of it.
+// settings writes the source rows up to index before, without rows of the conversation
+// and events for the screen.
 func (e *encoder) settings(before int) {
 	for ; e.next < before; e.next++ {
 		r := &e.in.rows[e.next]
@@ -202,7 +203,7 @@ func (e *encoder) settings(before int) {
 		}
 		if e.as != "" && r.kind == "session_meta" {
 			if e.session == e.as {
-				continue // of the session that this one parted from
+				continue // about the parent session of a fork
 			}
 			e.session = e.as
 			cuts = append(cuts, renamed(r, string(e.as))...)
@@ -211,12 +212,12 @@ func (e *encoder) settings(before int) {
 	}
 }
 
-// renamed returns the changes that make a row about a session one about a session with
-// another id, which parts from none and is nobody's sub-agent.
+// renamed returns the changes that give a row about a session the id, and remove its parent
+// session and its sub-agent's fields.
 func renamed(r *row, id string) (cuts []transcript.Cut) {
 	members, err := rawjson.NewReader(r.payload.Of(r.raw)).Members()
 	if err != nil {
-		return nil // it was read before
+		return nil // read has read this row before
 	}
 	for _, m := range members {
 		with := "null"
@@ -229,7 +230,7 @@ func renamed(r *row, id string) (cuts []transcript.Cut) {
 		case "thread_source":
 			with = `"user"`
 		case "history_mode":
-			with = `"legacy"` // the other one has an index beside the file
+			with = `"legacy"` // the other mode needs an index beside the file
 		default:
 			continue
 		}
@@ -238,7 +239,7 @@ func renamed(r *row, id string) (cuts []transcript.Cut) {
 	return cuts
 }
 
-// keep writes a row as it is. The last one of a file may have no line end.
+// keep writes a row with its own bytes. It adds the line end that the last row of a file may lack.
 func (e *encoder) keep(raw []byte) {
 	e.out.Write(raw)
 	if raw[len(raw)-1] != '\n' {

@@ -10,42 +10,42 @@ import (
 	"github.com/carrel-dev/carrel/transcript/responses"
 )
 
-// A rollout is a session file as it was read.
+// A rollout is a parsed session file.
 type rollout struct {
 	rows     []row
-	windows  [][]item // what each window began with and got; the last is the conversation
+	windows  [][]item // items of each window: its initial ones, then the later ones; the last window is the conversation
 	summary  string   // of the latest compaction, or empty
 	meta     int      // row with the instructions, or -1
 	said     string   // the instructions
 	span     rawjson.Span
 	id, cwd  string
 	root     string // id of the session that started this one as a sub-agent, or empty
-	base     string // id of the session whose file has what stands before this one, or empty
-	based    bool   // what that file has is here
+	base     string // id of the session whose file has the history before this one, or empty
+	based    bool   // the history of base is in this file
 	model    string
 	last     int  // row of the latest compaction, or -1
-	records  bool // there is a record of the tokens of each call
+	records  bool // the file has token_usage_records
 	warnings []transcript.Warning
 }
 
 // A row is one line of the file.
 type row struct {
 	raw     []byte // with its line end
-	kind    string // empty if it cannot be read
+	kind    string // empty if the row is unreadable
 	stamp   string
 	payload rawjson.Span // in raw
 
 	brings, mentions []string // see [transcript.Item]
 }
 
-// An item is one that a request would carry.
+// An item is one element of a request's input.
 type item struct {
 	row int
 	raw []byte
-	id  string // of the item, or of the call that it is, or empty
+	id  string // id of the item, or of its call, or empty
 }
 
-// read reads a rollout. What is no row is kept, and told of.
+// read reads a rollout. Unreadable lines are kept, with a warning.
 func read(data []byte) *rollout {
 	f := &rollout{meta: -1, last: -1, windows: [][]item{nil}}
 	for line := 1; len(data) > 0; line++ {
@@ -81,7 +81,7 @@ func (f *rollout) warn(line int, err error) {
 	f.warnings = append(f.warnings, transcript.Warning{Line: line, Text: what + " (kept, not read)"})
 }
 
-// read reads what every row has.
+// read reads the fields that every row has.
 func (r *row) read() error {
 	reader := rawjson.NewReader(r.raw)
 	err := reader.Object(func(key string) (err error) {
@@ -103,7 +103,7 @@ func (r *row) read() error {
 	return err
 }
 
-// take takes from a row what counts. The row is the next one of f.
+// take applies row r, the next row, to f.
 func (f *rollout) take(r *row) error {
 	payload := r.payload.Of(r.raw)
 	if len(payload) == 0 {
@@ -132,8 +132,8 @@ func (f *rollout) take(r *row) error {
 	return nil
 }
 
-// name takes the ids of an item: its own and that of the call that it is, or that it answers.
-// It returns the first of those that name the item.
+// name adds the ids of an item, its own and its call id, to what the row brings or mentions.
+// It returns the first id that identifies the item.
 func (r *row) name(item []byte) (string, error) {
 	var id, call, kind string
 	if err := texts(item, map[string]*string{"id": &id, "call_id": &call, "type": &kind}); err != nil {
@@ -153,7 +153,7 @@ func (r *row) name(item []byte) (string, error) {
 	return id, nil
 }
 
-// texts reads those fields of an object that are strings.
+// texts reads the string fields of an object into the variables in to.
 func texts(object []byte, to map[string]*string) error {
 	reader := rawjson.NewReader(object)
 	return reader.Object(func(key string) (err error) {
@@ -166,8 +166,8 @@ func texts(object []byte, to map[string]*string) error {
 	})
 }
 
-// begin reads what is said of the session as a whole. The first row of this kind counts:
-// those behind it are of the session that this one parts from.
+// begin reads a session_meta. Only the first one counts; later ones are of the session from
+// which this one was forked.
 func (f *rollout) begin(r *row) error {
 	if f.id != "" || f.meta >= 0 {
 		f.based = true
@@ -211,7 +211,7 @@ func (f *rollout) begin(r *row) error {
 	return err
 }
 
-// compact begins a window with what a compaction put in place of everything before.
+// compact begins a window with the items by which a compaction replaced all earlier items.
 func (f *rollout) compact(r *row) error {
 	payload := r.payload.Of(r.raw)
 	var message rawjson.Span

@@ -8,10 +8,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A usage is what the provider charged for a call, by a row of a file.
+// A usage holds the token counts that a row reports for a call.
 type usage struct {
-	id, thread string // of the reply and of the thread, where the row says so
-	total      string // of the thread so far, as the row has it
+	id, thread string // ids of the reply and of the thread, or empty
+	total      string // total of the thread so far, as JSON
 	receipt    transcript.Receipt
 }
 
@@ -20,9 +20,9 @@ func (u *usage) prompt() int64 {
 	return r.Uncached + r.Read + r.Write5m
 }
 
-// usage returns what a row says of the tokens of a call, or nil if it says nothing. Newer
-// versions of the agent write a token_usage_record for each call; a token_count, which a screen
-// shows, counts only where there are none.
+// usage returns the token counts of a call in a row, or nil if the row has none. Newer
+// versions of the agent write a token_usage_record for each call; a token_count, which is for
+// the screen, counts only in files without records.
 func (f *rollout) usage(r *row) *usage {
 	payload := gjson.ParseBytes(r.payload.Of(r.raw))
 	u := &usage{id: payload.Get("response_id").Str, thread: payload.Get("thread_id").Str}
@@ -45,16 +45,16 @@ func (f *rollout) usage(r *row) *usage {
 	return u
 }
 
-// Receipts implements [transcript.Metered]. A call is counted once, by its record. The calls of
-// the session that this one parts from are that session's.
+// Receipts implements [transcript.Metered]. A call counts once, by its record. Calls of the
+// session from which this one was forked are not included.
 func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	f := read(s.Bytes())
 	var all []transcript.Receipt
-	var said time.Time // when the newest item of the prompt was written
+	var said time.Time // time of the newest item of the prompt
 	compacted, model, total := false, "", ""
 	for i := range f.rows {
 		r := &f.rows[i]
-		when, _ := time.Parse(time.RFC3339, r.stamp) // zero if there is none
+		when, _ := time.Parse(time.RFC3339, r.stamp) // zero if the row has no time
 		switch r.kind {
 		case "turn_context":
 			if name := gjson.GetBytes(r.payload.Of(r.raw), "model").Str; name != "" {
@@ -69,7 +69,7 @@ func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 		case "token_usage_record", "event_msg":
 			u := f.usage(r)
 			if u == nil || u.thread != "" && u.thread != f.id || u.total != "" && u.total == total {
-				continue // it was shown before
+				continue // of another thread, or a repeated count
 			}
 			total = u.total
 			c := u.receipt
@@ -81,7 +81,7 @@ func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	return all
 }
 
-// asked reports whether an item is a part of what is asked, and not of an answer.
+// asked reports whether an item is part of the prompt, and not of the reply.
 func asked(item []byte) bool {
 	kind, role := gjson.GetBytes(item, "type").Str, gjson.GetBytes(item, "role").Str
 	switch kind {

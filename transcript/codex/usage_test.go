@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// at returns the time of a row so many seconds after the first.
+// at returns a timestamp the given seconds after the first.
 func at(seconds int) string { return fmt.Sprintf("2026-11-01T10:00:%02d.000Z", seconds) }
 
 func rowAt(seconds int, kind, payload string) string {
@@ -33,7 +33,7 @@ func counted(total, input, cached, output int) string {
 		total, input, cached, output)
 }
 
-// A call is charged once, by its record, and one of the session that a fork parts from not at all.
+// A call counts once, by its record. Calls of the session before a fork do not count.
 func TestReceipts(t *testing.T) {
 	meta := rowAt(0, "session_meta", `{"id":"s"}`) + rowAt(0, "turn_context", `{"model":"m"}`)
 	side := rowAt(0, "session_meta", `{"id":"s","session_id":"r"}`) + rowAt(0, "turn_context", `{"model":"m"}`)
@@ -89,8 +89,8 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// A sub-agent is a session in the session of the agent that asked it, and a fork whose beginning
-// is not there says so.
+// The session of a sub-agent has an id under that of its parent session, and a fork whose
+// earlier history is missing has a warning.
 func TestOrigins(t *testing.T) {
 	turn := rowAt(1, "response_item", asks)
 	base := `,"history_base":{"thread_id":"b","end_ordinal_exclusive":3,"end_byte_offset":99}`
@@ -112,8 +112,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A window that begins a new session is that of a session of its own: nobody's sub-agent, and
-// no fork.
+// A window encoded as a new session is neither a sub-agent's session nor a fork.
 func TestEncodeAsNewSession(t *testing.T) {
 	const as = "019a7c1e-0000-7000-8000-0000000000ff"
 	data := rowAt(0, "session_meta", `{"session_id":"r","id":"s","forked_from_id":"r","parent_thread_id":"r","cwd":"/srv","source":{"subagent":{}},"thread_source":"subagent","base_instructions":{"text":"I"},"history_mode":"paginated","history_base":{"thread_id":"r"}}`) +

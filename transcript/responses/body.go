@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body is a request as it was read.
+// A body is a parsed request body.
 type body struct {
 	*chat.Frame
 	chat.Head
@@ -16,47 +16,47 @@ type body struct {
 	instructions chat.Content
 	items        []item
 	runs         []run
-	elsewhere    string // what says that a part of the history is at the server
-	saysSo       int    // offset of that
+	elsewhere    string // field by which a part of the history is at the server, or empty
+	saysSo       int    // offset of that field
 }
 
-// A run is the items of one message, from the first to before the last.
+// A run is the range of items of one message: from is the first, to is one past the last.
 type run struct{ from, to int }
 
-// An item is one element of the input.
+// An item is one element of the list input.
 type item struct {
-	kind    string // its type; "message" if it has a role alone
+	kind    string // its type; "message" if it has only a role
 	class   class
 	role    string // of a message
 	id      string
-	call    string // id by which a call and its output belong together
+	call    string // id that a call and its output share
 	name    string // of a tool
 	input   []byte // of a call
 	text    bool   // the input is a string
 	status  string
 	content chat.Content // of a message, of an output, of reasoning
 	sealed  string       // encrypted_content
-	behind  int          // index of the reasoning that it may belong to, or -1
-	twice   bool         // an item before it has its id
+	behind  int          // index of the reasoning item before it in the reply, or -1
+	twice   bool         // an earlier item has the same id
 }
 
-// A class says what an item is in a conversation.
+// A class is the role of an item in the conversation.
 type class string
 
 // The classes.
 const (
-	spoken    class = "spoken"    // a message of the user's
-	ordered   class = "ordered"   // a message of the system's or the developer's, and settings
+	spoken    class = "spoken"    // a user's message
+	ordered   class = "ordered"   // a message of the system or the developer, or settings
 	replied   class = "replied"   // a part of a reply
 	answered  class = "answered"  // the output of a call
-	compacted class = "compacted" // what the provider left in place of older items
+	compacted class = "compacted" // the provider's replacement of older items
 )
 
 var layout = chat.Layout{Key: "input", Text: true, Hint: `expected {"input": "…"}, {"input": […]} or a list of items`}
 
 var roles = chat.Roles{Names: []string{"system", "developer", "user", "assistant"}, Hint: "roles are system, developer, user and assistant"}
 
-// kinds are what the parts of a content are.
+// kinds maps the types of content parts to kinds of parts.
 var kinds = chat.Kinds{
 	"input_text": chat.Said, "output_text": chat.Said, "text": chat.Said, "summary_text": chat.Said, "reasoning_text": chat.Said,
 	"refusal": chat.Refused, "input_image": "image", "computer_screenshot": "image", "input_audio": "audio", "input_file": "document",
@@ -92,7 +92,7 @@ func parse(name string, data []byte) (*body, error) {
 	return b, err
 }
 
-// add adds item i: to the message before it if both are of one reply.
+// add appends item i: to the last message if both are parts of one reply, else as a new message.
 func (b *body) add(it item, i int) {
 	last := len(b.items) - 1
 	b.items = append(b.items, it)
@@ -123,7 +123,7 @@ func (b *body) field(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-// readItem reads one element of the input, or the text in place of all.
+// readItem reads one element of the list input, or the text that stands for the whole list.
 func readItem(r *rawjson.Reader, data []byte) (it item, err error) {
 	if r.Kind() == rawjson.String {
 		it.kind, it.class, it.role = "message", spoken, "user"
@@ -170,7 +170,7 @@ func readItem(r *rawjson.Reader, data []byte) (it item, err error) {
 	return it, err
 }
 
-// values are those values of an item that are read when its type is known.
+// values holds the spans of values whose meaning depends on the type of the item.
 type values struct{ role, content, output, summary, input rawjson.Span }
 
 func (v *values) note(key string, span rawjson.Span) {
@@ -188,7 +188,7 @@ func (v *values) note(key string, span rawjson.Span) {
 	}
 }
 
-// field returns where a field of an item goes that counts if it is a string, or nil.
+// field returns the variable for the string field key, or nil if key is not such a field.
 func (it *item) field(key string) *string {
 	switch key {
 	case "type":
@@ -211,7 +211,7 @@ func (it *item) field(key string) *string {
 
 var classOf = map[string]class{"user": spoken, "system": ordered, "developer": ordered, "assistant": replied}
 
-// sort finds out what an item is.
+// sort sets the class of an item, and its type and call id where they follow from other fields.
 func (it *item) sort(v values) {
 	if it.kind == "" && v.role.End > 0 {
 		it.kind = "message"
@@ -221,7 +221,7 @@ func (it *item) sort(v values) {
 		it.call = it.id
 	case it.kind == "mcp_approval_request":
 		it.call = it.id
-	case it.kind == "mcp_call": // it names the approval that it has
+	case it.kind == "mcp_call": // its approval_request_id does not make it a call
 		it.call = ""
 	}
 	_, known := outputs[strings.TrimSuffix(it.kind, "_output")]
@@ -237,7 +237,7 @@ func (it *item) sort(v values) {
 	}
 }
 
-// outputs has the types of calls whose outputs are texts, and the types of those.
+// outputs maps the types of calls with text outputs to the types of their outputs.
 var outputs = map[string]string{
 	"function_call":    "function_call_output",
 	"custom_tool_call": "custom_tool_call_output",
@@ -250,13 +250,13 @@ func isOutput(kind string) bool {
 	return strings.HasSuffix(kind, "_output") || kind == "mcp_approval_response"
 }
 
-// isCall reports whether it waits for an output of the client's.
+// isCall reports whether the client must answer an item with an output.
 func (it *item) isCall() bool {
 	_, known := outputs[it.kind]
 	return it.class == replied && (known || it.call != "" && (strings.HasSuffix(it.kind, "_call") || it.kind == "mcp_approval_request"))
 }
 
-// answers reports whether an output is of the type that a call wants.
+// answers reports whether an output has the type that the type of its call requires.
 func (it *item) answers(call string) bool {
 	switch want := outputs[call]; {
 	case call == "local_shell_call" && it.kind == "local_shell_call_output":
@@ -292,7 +292,7 @@ func (it *item) read(r *rawjson.Reader, data []byte, key string, value rawjson.S
 	})
 }
 
-// readShell reads what commands wrote.
+// readShell reads the output of shell commands.
 func readShell(r *rawjson.Reader) (c chat.Content, err error) {
 	c.Start, c.List = r.Offset(), true
 	err = r.Array(func(int) error {
@@ -332,7 +332,7 @@ func (it *item) arguments(r *rawjson.Reader, data []byte, value rawjson.Span) er
 	})
 }
 
-// view returns the typed view of a message, without its items.
+// view returns the items of r as a [transcript.Message], without its indexes.
 func (b *body) view(r run) transcript.Message {
 	first := &b.items[r.from]
 	var m transcript.Message
@@ -352,7 +352,7 @@ func (b *body) view(r run) transcript.Message {
 	return m
 }
 
-// parts returns what item i says.
+// parts returns the parts of item i.
 func (b *body) parts(i int) []transcript.Part {
 	it := &b.items[i]
 	switch {

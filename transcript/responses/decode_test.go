@@ -61,8 +61,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What runs at the server's or was approved there is no call that waits for the client, and
-// what belongs together by an id of its own does.
+// Calls that the server runs or approves are no calls of the client. Calls and outputs that
+// share another id than call_id are matched by that id.
 func TestCallsByTheirForm(t *testing.T) {
 	for _, tt := range []struct {
 		name, list string
@@ -87,7 +87,8 @@ func TestCallsByTheirForm(t *testing.T) {
 	}
 }
 
-// A body says when a part of its history is at the server, and nothing is missing in it then.
+// Decode names the field by which a part of the history is at the server, and then reports
+// no missing calls or outputs.
 func TestElsewhere(t *testing.T) {
 	output := `{"type":"function_call_output","call_id":"a","output":"x"}`
 	for body, want := range map[string]string{

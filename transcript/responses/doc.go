@@ -21,13 +21,14 @@
 //
 // # What is written
 //
-// A changed window of a body keeps the body's frame, the bytes of each unchanged item and
-// the spacing of the list. A text in place of the list becomes a list. Reasoning is
-// left out by items and the output of a call is replaced in place; nothing else of the
-// message changes. What the provider would refuse is mended and listed in Repairs:
-// outputs go behind their calls, and an item whose reasoning is gone, or whose id is not
-// the provider's, loses its id. An item of the server's tools other than a search of the
-// web keeps its id, because it has nothing else to be known by. The frame is never mended.
+// The encoded form of a changed window keeps the other fields of the body, the bytes of each
+// unchanged item and the whitespace of the list. A text in place of the list becomes a list.
+// Reasoning items are left out whole, and the output of a call is replaced in place; nothing
+// else of the message changes. Encode repairs a conversation that the provider would refuse,
+// and lists each change in Repairs: outputs move behind their calls, and an item loses its id
+// if its reasoning is gone or the provider did not give the id. Items of server tools other
+// than web search keep their ids, since the server finds their content by the id. Encode never
+// repairs the other fields.
 //
 // Sessions of other formats are written anew, without a model and without tools: system
 // texts as the developer's messages, calls as those of functions. Thinking, blocks that
@@ -51,10 +52,10 @@
 //	R6  calls have a call_id of at most 64 bytes, a name and their input as a text
 //	R7  no call_id twice among calls
 //
-// That an item "was provided without its required 'reasoning' item" can only be told by who
-// knows what was sent before. Calls of the last reply are pending and no violation. Order
-// between a call and its output is free but for R2; what is written has them side by side,
-// because some servers ask for that.
+// The provider's error "was provided without its required 'reasoning' item" needs the earlier
+// requests and is not checked here. Calls of the last reply are pending and no violation. An
+// output may stand anywhere behind its call (R2); Encode writes it directly behind the
+// reply, because some servers require this.
 //
 // Sources: the API reference of OpenAI, and texts of errors in the issues of its clients.
 package responses

@@ -25,7 +25,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 		body: b, own: own, mend: w.Mend, at: chat.Indexes(w.Session), entries: w.Entries,
 		outputs: make(map[string]bool), wants: make(map[string]string), written: make(map[int]bool),
 	}
-	if b.elsewhere == "" { // else calls and outputs may be where nobody sees them
+	if b.elsewhere == "" { // otherwise calls and outputs may be at the server
 		e.entries, e.fixes = rules.Repair(w.Entries)
 	}
 	if !own {
@@ -40,36 +40,36 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 type encoder struct {
 	body    *body
 	own     bool // the session is in this format, so items can be kept
-	mend    bool // all that is left out is to be told
+	mend    bool // record repairs
 	at      map[*transcript.Message]int
 	entries []transcript.Entry
-	outputs map[string]bool       // calls whose outputs are kept as they are
-	calls   []transcript.ToolCall // of the latest reply
-	wants   map[string]string     // types of the calls that were written, by id
-	written map[int]bool          // items that were kept
-	raws    map[string]int        // indexes of all items of the body, once they were asked for
-	owner   transcript.BlockID    // of what is being written
+	outputs map[string]bool       // ids of calls whose outputs keep their bytes
+	calls   []transcript.ToolCall // calls of the latest reply
+	wants   map[string]string     // types of the calls written so far, by call id
+	written map[int]bool          // items written with their own bytes
+	raws    map[string]int        // indexes of all items of the body by their bytes; built on first use
+	owner   transcript.BlockID    // block that is being written
 	pieces  []chat.Piece
 	cuts    []transcript.Cut
 	losses  chat.Losses
 	fixes   []transcript.Fix
 }
 
-// rules are those of the provider for calls and outputs.
+// rules are the numbers of the rules for calls and outputs.
 var rules = transcript.Pairing{Twice: "R7", Apart: "R2", Second: "R2", Unanswered: "R1", Orphan: "R2"}
 
 func (e *encoder) fix(rule, what string) {
 	e.fixes = append(e.fixes, transcript.Fix{Rule: rule, Message: len(e.pieces), What: what})
 }
 
-// write writes an item, unless there is none.
+// write appends an item, unless raw is nil.
 func (e *encoder) write(raw []byte, index int) {
 	if raw != nil {
 		e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
 	}
 }
 
-// original returns the items that en was read from, and false if it was made. That of the
+// original returns the source items of en, and false if en has no source. The run of the
 // instructions is empty.
 func (e *encoder) original(en *transcript.Entry) (run, bool) {
 	at, ok := e.at[en.Source]
@@ -118,8 +118,8 @@ func (e *encoder) all() {
 	}
 }
 
-// plain writes a message without results, and reports whether it is the instructions,
-// which stand elsewhere.
+// plain writes entry i, a message without results. It reports whether the entry is the
+// instructions, which are not in the list.
 func (e *encoder) plain(i int) (instructed bool) {
 	en := &e.entries[i]
 	if en.Role == transcript.RoleAssistant {
@@ -147,13 +147,14 @@ func (e *encoder) plain(i int) (instructed bool) {
 	return false
 }
 
-// dangles reports whether a piece is reasoning that must have something behind it.
+// dangles reports whether a piece is reasoning with an id, which an item of its reply must follow.
 func (e *encoder) dangles(p *chat.Piece) bool {
 	return p.Index >= 0 && e.body.items[p.Index].kind == "reasoning" && e.body.items[p.Index].id != ""
 }
 
-// keep writes item k as it is, but for what the provider would refuse. Bare leaves out
-// reasoning. The calls of the last message may wait for their outputs.
+// keep writes item k with its own bytes, changed where the provider would refuse them. If
+// bare is true, keep drops reasoning. If last is true, the item is of the last message, whose
+// calls may lack outputs.
 func (e *encoder) keep(k int, bare, last bool) {
 	it := &e.body.items[k]
 	raw := e.body.Messages[k].Of(e.body.Data)
@@ -186,15 +187,15 @@ func (e *encoder) keep(k int, bare, last bool) {
 	e.write(raw, k)
 }
 
-// brokenCall returns the rule by which a call cannot be sent as it is.
+// brokenCall returns the number of the rule that a call breaks.
 func (it *item) brokenCall() string {
 	if it.odd() {
 		return "R6"
 	}
-	return "R1" // nobody answers a call of its kind
+	return "R1" // no output has the type that the call requires
 }
 
-// brokenID returns the rule by which the id of an item cannot stay.
+// brokenID returns the number of the rule that the id of an item breaks.
 func (it *item) brokenID() string {
 	switch {
 	case it.oddID():
@@ -202,17 +203,17 @@ func (it *item) brokenID() string {
 	case it.twice:
 		return "R5"
 	}
-	return "R3" // its reasoning is gone
+	return "R3" // its reasoning item is not written
 }
 
-// odd reports whether a call cannot be sent as it is.
+// odd reports whether the provider would refuse a call.
 func (it *item) odd() bool {
 	named := it.kind == "function_call" || it.kind == "custom_tool_call"
 	return it.call != chat.CallID(false, it.call) || named && (it.name == "" || !it.text)
 }
 
-// results writes entries that consist of results, or of results and other things: one
-// item for each result, and what else there is behind them.
+// results writes consecutive entries with results: one item per result, then one user's
+// message with the other parts.
 func (e *encoder) results(run []transcript.Entry) {
 	made, others := chat.Loose(run, e.calls, e.keepOutput)
 	for _, r := range made {
@@ -221,8 +222,8 @@ func (e *encoder) results(run []transcript.Entry) {
 	e.made(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}})
 }
 
-// keepOutput writes an output with the bytes that it came in. It reports false if it has
-// to be written anew.
+// keepOutput writes an output with its source bytes. It reports false if the output has
+// to be encoded again.
 func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	r, ok := e.original(en)
 	if !ok {
@@ -254,12 +255,12 @@ func (e *encoder) keepOutput(en *transcript.Entry) bool {
 	return true
 }
 
-// needsContent reports whether an output has to have a text or a list.
+// needsContent reports whether an output must have a text or a list.
 func (it *item) needsContent() bool {
 	return it.kind == "function_call_output" || it.kind == "custom_tool_call_output"
 }
 
-// isText reports whether a text can be what an output says.
+// isText reports whether the output field of an item may be a text.
 func (it *item) isText() bool {
 	for _, kind := range outputs {
 		if it.kind == kind {
@@ -269,7 +270,7 @@ func (it *item) isText() bool {
 	return it.kind == "local_shell_call_output"
 }
 
-// made writes a message that was not in the body.
+// made encodes a message without a source.
 func (e *encoder) made(en *transcript.Entry) {
 	switch en.Role {
 	case transcript.RoleAssistant:
@@ -316,7 +317,7 @@ func (e *encoder) reply(en *transcript.Entry) {
 	say()
 }
 
-// itemOf returns the item of the body that an opaque part is, unless it is a part of one.
+// itemOf returns the item of the body whose bytes equal p. ok is false if there is no such item.
 func (e *encoder) itemOf(p transcript.Opaque) (k int, ok bool) {
 	if e.raws == nil && e.own {
 		e.raws = make(map[string]int, len(e.body.Messages))

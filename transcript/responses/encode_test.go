@@ -22,7 +22,7 @@ const talk = `{"instructions" : "S","input":[
   {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"done","annotations":[]}]}
  ],"seed":9007199254740993}`
 
-// cut returns a function that takes pieces out of a text.
+// cut returns a function that removes pieces from a text.
 func cut(pieces ...string) func(string) string {
 	return func(s string) string {
 		for _, p := range pieces {
@@ -42,7 +42,7 @@ func TestEncodeOwn(t *testing.T) {
 			Name:   "reasoning goes, and the ids of what it led to",
 			Change: func(w *transcript.Window) { w.Entries[2] = w.Entries[2].WithoutThinking() },
 			Want:   cut(reasoning, `"id":"fc_1", `, `,"id":"ctc_1"`, `"id":"msg_1",`),
-			Fixes:  1, // of the message behind the outputs
+			Fixes:  1, // for the message after the outputs
 		},
 		{
 			Name: "outputs get other texts and nothing else",
@@ -95,7 +95,7 @@ func TestEncodeOwn(t *testing.T) {
 	})
 }
 
-// A text in place of the list stands in a list when something else joins it.
+// A text in place of the list becomes an element of a list when other items are added.
 func TestEncodeText(t *testing.T) {
 	formattest.Edits(t, format{}, `{"model":"m", "input" : "go \"on\"\u0020", "x":1}`, []formattest.Edit{
 		{
@@ -113,7 +113,7 @@ func TestEncodeText(t *testing.T) {
 	})
 }
 
-// What has to be written anew keeps what can be kept, and each repair is told with its place.
+// Items that are encoded again keep as much as possible, and each repair is listed with its place.
 func TestEncodeMends(t *testing.T) {
 	const (
 		next = `{"role":"user","content":"go on"}`
@@ -149,7 +149,7 @@ func TestEncodeMends(t *testing.T) {
 		{"a call that waits", []string{next, call}, []string{next, call}, nil},
 	} {
 		w := transcript.Whole(decode(t, `{"input":[`+strings.Join(tt.list, ",")+`]}`))
-		w.As = "other" // so that it is written
+		w.As = "other" // a new id, so that Encode does not return the input
 		enc := formattest.Encode(t, format{}, w)
 		got := strings.NewReplacer("}, {\"role", "},{\"role", "}, {\"type", "},{\"type").Replace(string(enc.Data))
 		if want := `{"input":[` + strings.Join(tt.want, ",") + `]}`; got != want {
@@ -161,7 +161,7 @@ func TestEncodeMends(t *testing.T) {
 	}
 }
 
-// The output of a shell or of a patch is shortened in the form that it has.
+// The shortened output of a shell or of a patch keeps the structure of its type.
 func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
 	for kind, want := range map[string]string{
 		"shell_call":       `[{"stdout": "<short>", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]`,
@@ -179,7 +179,7 @@ func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
 	}
 }
 
-// A session of another format is written from what is known of it.
+// A session of another format is written from its parts.
 func TestEncodeOther(t *testing.T) {
 	enc := formattest.Encode(t, format{}, transcript.Whole(formattest.Stranger()))
 	id := chat.CallID(false, formattest.LongID)
@@ -197,7 +197,7 @@ func TestEncodeOther(t *testing.T) {
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)
 	}
-	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5}]` // message, what, count, bytes
+	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5}]` // message, kind, count, bytes
 	if got := fmt.Sprint(enc.Losses); got != lost {
 		t.Errorf("losses %s, want %s", got, lost)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// drawBody draws a request, more often wrong than not.
+// drawBody draws a request that breaks rules more often than not.
 func drawBody(t *rapid.T) []byte {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	id := func(prefix string) string {
@@ -53,8 +53,8 @@ func drawBody(t *rapid.T) []byte {
 	return []byte(`{"input":[` + strings.Join(list, ",") + `]}`)
 }
 
-// judged returns the rule by which a judge that shares no code with this package refuses a
-// body.
+// judged returns the numbers of the rules that a body breaks, according to a judge that shares
+// no code with this package.
 func judged(data []byte) []string {
 	if r := upstream.JudgeResponses(data); r != nil {
 		return []string{r.Rule}
@@ -62,7 +62,7 @@ func judged(data []byte) []string {
 	return []string{}
 }
 
-// What the judge refuses breaks the same rule here, and nothing else does.
+// Validate reports a violation of a rule if and only if the judge does.
 func TestValidateAgreesWithJudge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := drawBody(t)
@@ -81,13 +81,13 @@ func TestValidateAgreesWithJudge(t *testing.T) {
 	})
 }
 
-// Whatever is wrong with a conversation, a changed window of it is right.
+// For any faulty conversation, the encoding of a changed window breaks no rule.
 func TestEncodeMendsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, judged, drawBody(t)) })
 }
 
-// Whatever leaves a window, no item that the server knows is without its reasoning, and what
-// is kept of calls, reasoning and opaque items is as it was.
+// For any window, an item with an id of the server keeps its reasoning before it, and kept
+// calls, reasoning and opaque items keep their bytes.
 func TestEncodeKeepsReasoningWithItsItems(t *testing.T) {
 	sample := formattest.Samples(t, "*.json", "tools")["tools"]
 	rapid.Check(t, func(t *rapid.T) {

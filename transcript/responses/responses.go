@@ -15,7 +15,7 @@ type format struct{}
 func (format) Name() string { return "responses" }
 
 // Sniff implements [transcript.Format]. A list of messages without types is taken for
-// that of another interface.
+// another API's.
 func (format) Sniff(data []byte) bool { return chat.Sniff(data) == chat.Responses }
 
 // Decode implements [transcript.Format].
@@ -60,8 +60,8 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages of some items, or nil if they cannot be read alone. Instructions,
-// which stand apart from the list, cannot.
+// Piece returns the messages in items, elements of the list input, or nil if they cannot
+// be read without the rest of the body. Instructions cannot.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", Body(items))
 	if err != nil {
@@ -70,10 +70,10 @@ func (f format) Piece(items [][]byte) []transcript.Message {
 	return s.Messages
 }
 
-// Body returns the body of a request that has these items and nothing else.
+// Body returns a request body whose input is items, without other fields.
 func Body(items [][]byte) []byte { return chat.Listing("input", items) }
 
-// Messages returns the messages of a list of items, each with the indexes of its own.
+// Messages returns the messages of a list of items, each with the indexes of its items.
 func Messages(items [][]byte) ([]transcript.Message, error) {
 	b, err := parse("", Body(items))
 	if err != nil {

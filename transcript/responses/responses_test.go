@@ -15,7 +15,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }
 
-// Conversations go from this format into every other, and back.
+// Conversations can be converted from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
 	samples := formattest.Samples(t, "*.json", "tools")
 	samples["fake"] = fakesession.Responses(3, 3)

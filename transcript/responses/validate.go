@@ -25,7 +25,7 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 	}
 	if n := len(b.runs); n > 0 {
 		for i := b.runs[n-1].from; i < len(b.items); i++ {
-			delete(c.open, b.items[i].call) // it is pending
+			delete(c.open, b.items[i].call) // calls of the last reply are pending
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.open)) {
@@ -42,8 +42,8 @@ type checker struct {
 	chat.Violations
 
 	body   *body
-	open   map[string]int  // calls without an output so far, by id
-	called map[string]bool // all calls so far
+	open   map[string]int  // calls without an output so far: id to index of the item
+	called map[string]bool // ids of all calls so far
 }
 
 func (c *checker) item(i int) {
@@ -71,7 +71,7 @@ func (c *checker) item(i int) {
 	}
 }
 
-// leads reports whether item i can be what the reasoning before it led to.
+// leads reports whether item i can follow reasoning in its reply.
 func (c *checker) leads(i int) bool {
 	return i < len(c.body.items) && (c.body.items[i].class == replied || c.body.items[i].class == compacted)
 }
@@ -95,11 +95,11 @@ func (c *checker) output(i int, it *item) {
 	case open && it.answers(c.body.items[at].kind):
 		delete(c.open, it.call)
 	case c.body.elsewhere != "" && !c.called[it.call]:
-		// the call is there, too
+		// the call is at the server
 	default:
 		c.Report("R2", i, "No tool call found for %s with call_id %s", words(it.kind), it.call)
 	}
 }
 
-// words returns a type as the provider's messages have it.
+// words returns a type as the provider's error messages write it, with spaces for underscores.
 func words(kind string) string { return strings.ReplaceAll(kind, "_", " ") }

@@ -11,18 +11,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// prefixes are what ids of items begin with.
+// prefixes maps types of items to the prefixes of their ids.
 var prefixes = map[string]string{
 	"message": "msg", "function_call": "fc", "reasoning": "rs", "custom_tool_call": "ctc", "web_search_call": "ws",
 }
 
-// oddID reports whether an item has an id that the provider did not give.
+// oddID reports whether the id of an item lacks the provider's prefix.
 func (it *item) oddID() bool {
 	return it.id != "" && !strings.HasPrefix(it.id, prefixes[it.kind])
 }
 
-// mayLoseID reports whether the provider takes an item without the id that it gave it. What
-// its server keeps of other items is known by their ids alone.
+// mayLoseID reports whether the provider accepts an item without its id. The server finds
+// the content of other types of items only by the id.
 func (it *item) mayLoseID() bool { return prefixes[it.kind] != "" }
 
 // nameOf returns the name of the tool that item i calls.
@@ -31,7 +31,7 @@ func (b *body) nameOf(i int) string {
 	return c.Name
 }
 
-// call writes a call as that of a function.
+// call encodes a call as a function_call.
 func (e *encoder) call(c transcript.ToolCall) []byte {
 	e.wants[c.ID] = "function_call"
 	raw := rawjson.AppendString([]byte(`{"type": "function_call", "call_id": `), chat.CallID(false, c.ID))
@@ -40,7 +40,7 @@ func (e *encoder) call(c transcript.ToolCall) []byte {
 	return append(raw, '}')
 }
 
-// reasoning writes what is known of reasoning.
+// reasoning encodes thinking as a reasoning item.
 func reasoning(t transcript.Thinking) []byte {
 	raw := []byte(`{"type": "reasoning", "summary": [`)
 	if t.Text != "" {
@@ -53,7 +53,7 @@ func reasoning(t transcript.Thinking) []byte {
 	return append(raw, '}')
 }
 
-// result writes an output in the form that its call wants.
+// result encodes an output in the type that its call requires.
 func (e *encoder) result(r transcript.ToolResult) []byte {
 	kind := cmp.Or(outputs[e.wants[r.CallID]], "function_call_output")
 	raw := rawjson.AppendString([]byte(`{"type": "`+kind+`", "call_id": `), chat.CallID(false, r.CallID))
@@ -77,7 +77,7 @@ func hasMedia(parts []transcript.Part) bool {
 	return slices.ContainsFunc(parts, func(p transcript.Part) bool { _, ok := p.(transcript.Media); return ok })
 }
 
-// outputOf returns a text as the value of an output.
+// outputOf encodes a text as the value of the field output.
 func outputOf(kind, text string, failed bool) []byte {
 	value := rawjson.AppendString(nil, text)
 	if kind != "shell_call_output" {
@@ -90,8 +90,8 @@ func outputOf(kind, text string, failed bool) []byte {
 	return slices.Concat([]byte(`[{"stdout": `), value, []byte(`, "stderr": "", "outcome": {"type": "exit", "exit_code": `+code+`}}]`))
 }
 
-// speech writes what a reply says, or returns nil if that is nothing. What it shows of
-// media is told by placeholders.
+// speech encodes the text of a reply, or returns nil if the reply has none. Media become
+// placeholder texts.
 func (e *encoder) speech(parts []transcript.Part) []byte {
 	opaque := func(p transcript.Part) bool { _, ok := p.(transcript.Opaque); return ok }
 	if text := chat.Flat(parts); !e.own || !slices.ContainsFunc(parts, opaque) {
@@ -103,8 +103,8 @@ func (e *encoder) speech(parts []transcript.Part) []byte {
 	return e.said("assistant", parts)
 }
 
-// said writes a message in the form that every client reads, or returns nil if there is
-// nothing in it.
+// said encodes a message in a form that every client reads, or returns nil if no part of it
+// can be written.
 func (e *encoder) said(role string, parts []transcript.Part) []byte {
 	list := e.list(role, parts)
 	if len(list) == len("[]") {
@@ -113,7 +113,7 @@ func (e *encoder) said(role string, parts []transcript.Part) []byte {
 	return slices.Concat([]byte(`{"type": "message", "role": "`+role+`", "content": `), list, []byte("}"))
 }
 
-// list writes a content as a list, without what cannot be carried.
+// list encodes parts as a list, without parts that the API has no form for.
 func (e *encoder) list(role string, parts []transcript.Part) []byte {
 	var list [][]byte
 	for _, p := range parts {
@@ -124,7 +124,7 @@ func (e *encoder) list(role string, parts []transcript.Part) []byte {
 	return slices.Concat([]byte("["), bytes.Join(list, []byte(", ")), []byte("]"))
 }
 
-// part writes an element of a content, or returns nil if it cannot be carried.
+// part encodes an element of a content, or returns nil if the API has no form for it.
 func (e *encoder) part(role string, p transcript.Part) []byte {
 	switch p := p.(type) {
 	case transcript.Text:
@@ -151,8 +151,8 @@ func textPart(role, text string) []byte {
 	return append(rawjson.AppendString([]byte(`{"type": "`+kind+`", "text": `), text), '}')
 }
 
-// media writes an image, a sound or a file, or returns nil where the interface has no
-// place for it: a reply and a system text have none, and an output none for sounds.
+// media encodes an image, a sound or a file, or returns nil where the API allows none: in a
+// reply, in a system text, and sounds in an output.
 func (e *encoder) media(role string, p transcript.Media) []byte {
 	url := chat.DataURL(p)
 	switch {
