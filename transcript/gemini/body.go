@@ -9,26 +9,26 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body is a request as it was read.
+// A body is a parsed request body.
 type body struct {
 	*chat.Frame
 	chat.Head
 
 	system   content
 	contents []content
-	placed   map[string]bool // ids of calls that have none, made of their places
+	placed   map[string]bool // generated ids of calls that have no id in the body
 }
 
-// A content is one element of the list, or the system instruction. Its span is empty if
-// there is none.
+// A content is one element of the list contents, or the system instruction. Its span is empty
+// if it is missing.
 type content struct {
 	rawjson.Span
 	role  string
-	list  rawjson.Span // of the parts, or empty
+	list  rawjson.Span // of the parts; may be empty
 	parts []part
 }
 
-// The roles that a content has. One without a role is the user's.
+// The roles of a content. A content without a role is the user's.
 const (
 	roleUser  = "user"
 	roleModel = "model"
@@ -38,15 +38,15 @@ const (
 type part struct {
 	rawjson.Span
 	kind      string // key of its data; empty if it has none
-	data      int    // how many keys are data
+	data      int    // number of keys with data
 	value     rawjson.Span
 	text      string
 	thought   bool
 	signature string
-	id, name  string       // of a call or a response, as they are written
+	id, name  string       // of a call or a response, as in the body
 	input     rawjson.Span // args of a call, or the response
 	media     rawjson.Span // parts of a response
-	pair      string       // by which a call and its response belong together in the typed view
+	pair      string       // id that a call and its response share in the transcript
 }
 
 // The kinds of parts that matter here.
@@ -59,7 +59,7 @@ const (
 	several  = "several" // more than one kind of data
 )
 
-// modifiers are keys of a part that are no data.
+// modifiers lists the keys of a part that do not hold its data.
 var modifiers = map[string]bool{
 	"thought": true, "thoughtSignature": true, "videoMetadata": true, "partMetadata": true, "mediaResolution": true,
 }
@@ -92,7 +92,7 @@ func (b *body) field(r *rawjson.Reader, key string) (err error) {
 		b.Model = strings.TrimPrefix(b.Model, "models/")
 		return err
 	case camel(key) == "systemInstruction" && kind == rawjson.Object && b.system.End == 0:
-		b.system, err = readContent(r, (*rawjson.Reader).String) // its role says nothing
+		b.system, err = readContent(r, (*rawjson.Reader).String) // the role of the instruction is ignored
 		b.Note(r)
 		return err
 	}
@@ -117,7 +117,7 @@ func camel(key string) string {
 	return strings.Join(words, "")
 }
 
-// readContent reads a content, and its role as a function says.
+// readContent reads a content; role reads the value of the key role.
 func readContent(r *rawjson.Reader, role func(*rawjson.Reader) (string, error)) (c content, err error) {
 	c.Start, c.role = r.Offset(), roleUser
 	err = r.Object(func(key string) (err error) {
@@ -141,8 +141,7 @@ func readContent(r *rawjson.Reader, role func(*rawjson.Reader) (string, error)) 
 	return c, err
 }
 
-// readPart reads a part of any kind. Fields count only where they have the form that the
-// kind gives them.
+// readPart reads a part of any kind. It ignores fields whose value has an unexpected type.
 func readPart(r *rawjson.Reader) (part, error) {
 	p := part{Span: rawjson.Span{Start: r.Offset()}}
 	err := r.Object(func(key string) (err error) {
@@ -170,7 +169,7 @@ func readPart(r *rawjson.Reader) (part, error) {
 	return p, err
 }
 
-// modifier reads a key of a part that is no data.
+// modifier reads a key that does not hold the part's data.
 func (p *part) modifier(r *rawjson.Reader, key string) (err error) {
 	if key == "thoughtSignature" && r.Kind() == rawjson.String {
 		p.signature, err = r.String()
@@ -200,16 +199,16 @@ func (p *part) field(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-// pair gives calls and responses the ids by which they belong together.
+// pair gives each call and its response the same id.
 func (b *body) pair() {
 	b.placed = make(map[string]bool)
-	open := make(map[string]*part)      // calls by the ids that they have
-	waiting := make(map[string][]*part) // calls of the latest reply by their names, in order
+	open := make(map[string]*part)      // calls without a response, by their ids in the body
+	waiting := make(map[string][]*part) // calls of the latest reply without a response, by name, in order
 	answered := make(map[*part]bool)
 	for i := range b.contents {
 		c := &b.contents[i]
 		fresh := true
-		var left []*part // responses that no id tells the call of
+		var left []*part // responses without a known id
 		for k := range c.parts {
 			p := &c.parts[k]
 			if c.misplaced(p) {
@@ -254,18 +253,18 @@ func (b *body) pair() {
 	}
 }
 
-// empty reports whether a part has nothing that the provider would take.
+// empty reports whether the provider ignores a part because it has no data.
 func (p *part) empty() bool {
 	return p.data != 1 || p.kind == says && p.text == "" && p.signature == ""
 }
 
-// thinks reports whether a part is thinking, readable or not.
+// thinks reports whether a part is thinking, with or without readable text.
 func (p *part) thinks() bool {
 	return p.kind == says && (p.thought || p.text == "" && p.signature != "")
 }
 
-// misplaced reports whether a part is nothing that a content of its role can have: others
-// than the model call or think, or the model responds.
+// misplaced reports whether the role of the content does not allow the part: only the model
+// calls tools and thinks, and only others respond.
 func (c *content) misplaced(p *part) bool {
 	if c.role == roleModel {
 		return p.kind == responds
@@ -273,7 +272,7 @@ func (c *content) misplaced(p *part) bool {
 	return p.kind == calls || p.thinks()
 }
 
-// view returns the typed view of a content.
+// view returns a content as parts of a [transcript.Message].
 func (c *content) view(data []byte) []transcript.Part {
 	if len(c.parts) == 0 {
 		return nil
@@ -306,9 +305,9 @@ func (p *part) view(data []byte) transcript.Part {
 	return transcript.Opaque{Type: p.kind, Raw: p.Of(data)}
 }
 
-// response returns what a response says: the texts of its output and its error, or all of
-// it as it is written. What Carrel put in place of a result is no failure: a client takes it
-// as an error only.
+// response returns the content of a response: the texts under its keys output and error, or
+// else its whole JSON. failed is true if the response has an error that Carrel did not write;
+// Carrel writes its own text under error because clients replace a result only in this form.
 func response(raw []byte) (parts []transcript.Part, failed bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, false
@@ -339,7 +338,7 @@ func response(raw []byte) (parts []transcript.Part, failed bool) {
 	return parts, failed
 }
 
-// shown returns what the parts of a response show. They have been read before.
+// shown returns the media parts of a response, which readPart has already checked.
 func shown(raw []byte) (parts []transcript.Part) {
 	r := rawjson.NewReader(raw)
 	if r.Kind() != rawjson.Array {
@@ -356,13 +355,13 @@ func shown(raw []byte) (parts []transcript.Part) {
 		}
 		return err
 	})
-	if err != nil { // such as a part with a key twice
+	if err != nil { // for example a part with a key twice
 		return []transcript.Part{transcript.Opaque{Type: "parts", Raw: raw}}
 	}
 	return parts
 }
 
-// media reads data or an address.
+// media reads inline data or an address.
 func media(kind string, value, raw []byte) transcript.Part {
 	m := transcript.Media{Raw: raw}
 	r := rawjson.NewReader(value)

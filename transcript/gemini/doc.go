@@ -20,21 +20,21 @@
 //
 // # What is written
 //
-// A changed window of a body keeps the body's frame, the bytes of each unchanged content and
-// the spacing of the list. Inside of a content, thoughts and empty parts are left out and
-// responses are replaced in place; a signature stays on its part. What the provider would
-// refuse is mended and listed in Repairs. The contents of one reply's results are one. Where
-// two replies would stand side by side, or one would stand first, a text of the user's is put
-// before it ([transcript.Opening]), and so is a system text inside the conversation, with
-// "[system] " in front.
+// The encoded form of a changed window keeps the other fields of the body, the bytes of each
+// unchanged content and the whitespace of the list. Inside a content, thoughts and empty parts
+// are left out and responses are replaced in place; a signature stays on its part. Encode
+// repairs a conversation that the provider would refuse, and lists each change in Repairs. All
+// results of one reply become one content. A user's text ([transcript.Opening]) is put before
+// a reply that comes first or follows another reply. A system text inside the conversation
+// becomes a user's text that begins with "[system] ".
 //
-// Sessions of other formats are written anew, without a model and without tools: thinking,
-// blocks that only their provider understands, and media that are not in the session itself
-// are losses. Chat files of Gemini CLI keep their thoughts.
+// A session of another format is written as a new body, without a model and without tools.
+// Thinking, blocks that only their provider understands, and media that the session holds only
+// as an address are losses. Chat files of Gemini CLI keep their thoughts.
 //
 // Newer models refuse a call of the current turn without the signature that they gave it.
-// Where one is missing and must be there, the text that the vendor documents for this stands
-// in its place: skip_thought_signature_validator.
+// A call without a required signature gets the value that the vendor documents for this case:
+// skip_thought_signature_validator.
 //
 // # What is checked
 //
@@ -59,9 +59,9 @@
 //	    replies has one: "Function call is missing a thought_signature in functionCall parts."
 //	G9  the model calls and thinks, and others answer
 //
-// The current turn is what stands behind the last content of the user's that has no response.
-// Calls of a last content are pending and no violation. That a model which requires signatures
-// gets none at all cannot be told from a body, because it does not name its model.
+// The current turn is all contents after the user's last content without a response.
+// Calls of a last content are pending and no violation. A body does not name its model, so
+// Validate cannot report that a model needs signatures if the body has none.
 //
 // Sources: the API reference and the guides to function calling and thought signatures of
 // Google, texts of errors in the issues of its clients, and what Gemini CLI 0.61.0 sends.

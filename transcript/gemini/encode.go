@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// systemMark stands before a system text that had to become the user's.
+// systemMark precedes a system text that is written as a user's text.
 const systemMark = "[system] "
 
 // Encode implements [transcript.Format].
@@ -46,27 +46,27 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 type encoder struct {
 	body     *body
 	own      bool // the session is in this format, so contents can be kept
-	provider bool // the session's parts are this provider's
+	provider bool // the session's parts are in Gemini's format
 	at       map[*transcript.Message]int
-	calls    []transcript.ToolCall // of the latest reply
-	names    map[string]callee     // of the calls that were written, by their ids in the typed view
-	ids      map[string]bool       // that calls were written with
-	owner    transcript.BlockID    // of what is being written
+	calls    []transcript.ToolCall // calls of the latest reply
+	names    map[string]callee     // ids and names of the calls written so far, by their ids in the transcript
+	ids      map[string]bool       // ids of the calls written so far
+	owner    transcript.BlockID    // block that is being written
 	pieces   []chat.Piece
-	roles    []string // of the pieces; roleModel or another
+	roles    []string // roles of the pieces; roleModel or another
 	cuts     []transcript.Cut
 	losses   chat.Losses
 	fixes    []transcript.Fix
 }
 
-// A callee is what a response says of its call.
+// A callee is the id and the name by which a response refers to its call.
 type callee struct{ id, name string }
 
 func (e *encoder) fix(what string) {
 	e.fixes = append(e.fixes, transcript.Fix{Message: len(e.pieces), What: what})
 }
 
-// write writes a content, unless there is none.
+// write appends a content, unless raw is nil.
 func (e *encoder) write(role string, raw []byte, index int) {
 	if raw != nil {
 		e.pieces = append(e.pieces, chat.Piece{Raw: raw, Index: index, Block: e.owner})
@@ -74,7 +74,7 @@ func (e *encoder) write(role string, raw []byte, index int) {
 	}
 }
 
-// original returns the content that en was read from, nil if it was made, and its place in
+// original returns the source content of en, or nil if en has no source, and its index in
 // the list, which is -1 for the system instruction.
 func (e *encoder) original(en *transcript.Entry) (c *content, index int) {
 	at, ok := e.at[en.Source]
@@ -89,10 +89,10 @@ func (e *encoder) original(en *transcript.Entry) (c *content, index int) {
 	return &e.body.contents[at], at
 }
 
-// all writes all entries, and the system instruction: system texts before anything else.
+// all writes all entries. System texts before any other message become the system instruction.
 func (e *encoder) all(entries []transcript.Entry) {
 	var system [][]byte
-	kept := false // the instruction is all there is of it
+	kept := false // the body's own instruction is the only system text
 	for i := 0; i < len(entries); {
 		en := &entries[i]
 		e.owner = en.Block
@@ -166,8 +166,8 @@ func (e *encoder) plain(en *transcript.Entry) {
 	}
 }
 
-// answers writes entries that consist of results, or of results and other things, as one
-// content: the responses in the order of their calls, and what else there is behind them.
+// answers writes consecutive entries with results as one content: the responses in the order
+// of their calls, then the other parts.
 func (e *encoder) answers(run []transcript.Entry) {
 	if len(run) == 1 {
 		if c, index := e.original(&run[0]); c != nil && ordered(run[0].Parts) {
@@ -208,7 +208,7 @@ func (e *encoder) answers(run []transcript.Entry) {
 	e.write("answer", contentOf(roleUser, append(parts, others...)), -1)
 }
 
-// ordered reports whether results stand before anything else.
+// ordered reports whether all results precede the other parts.
 func ordered(parts []transcript.Part) bool {
 	other := false
 	for _, p := range parts {
@@ -221,7 +221,7 @@ func ordered(parts []transcript.Part) bool {
 	return true
 }
 
-// rawsOf returns what is written of each part of an entry, nil for one that is left out.
+// rawsOf returns the encoded parts of an entry, with nil for each part that is left out.
 func (e *encoder) rawsOf(en *transcript.Entry) [][]byte {
 	raws := make([][]byte, len(en.Parts))
 	c, _ := e.original(en)
@@ -235,7 +235,7 @@ func (e *encoder) rawsOf(en *transcript.Entry) [][]byte {
 	return raws
 }
 
-// alternate puts a user's text before a reply that has nobody's words before it.
+// alternate puts a user's text before each reply that is first or follows another reply.
 func (e *encoder) alternate() {
 	text := contentOf(roleUser, [][]byte{textPart(transcript.Opening)})
 	var pieces []chat.Piece
@@ -252,8 +252,8 @@ func (e *encoder) alternate() {
 	e.pieces, e.roles = pieces, roles
 }
 
-// sign puts [Skipped] where the provider would miss a signature: at the first calls of the
-// replies of the current turn.
+// sign puts [Skipped] where the provider requires a signature and finds none: at the first
+// call of each reply of the current turn.
 func (e *encoder) sign() error {
 	raws := make([][]byte, 0, len(e.pieces))
 	from := 0

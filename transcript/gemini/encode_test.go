@@ -87,7 +87,7 @@ func TestEncodeOwn(t *testing.T) {
 	})
 }
 
-// What Carrel put in place of a result, which a client takes as an error only, is no failure.
+// Carrel's replacement of a result, which is under the key error, is not a failure.
 func TestPointerIsNoError(t *testing.T) {
 	s := formattest.Decode(t, format{}, strings.Replace(talk, `"error":"bad"`, `"error":"`+transcript.Mark+`: stashed 77e0]"`, 1))
 	if rs := s.Messages[3].Results(); rs[1].Error || rs[1].Text() != transcript.Mark+": stashed 77e0]" {
@@ -95,7 +95,7 @@ func TestPointerIsNoError(t *testing.T) {
 	}
 }
 
-// What a provider would refuse is mended, and said.
+// The encoder repairs a conversation that the provider would refuse, and lists each repair.
 func TestEncodeMends(t *testing.T) {
 	const (
 		ask  = `{"role":"user","parts":[{"text":"go"}]}`
@@ -131,7 +131,7 @@ func TestEncodeMends(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := transcript.Whole(formattest.Decode(t, format{}, `{"contents":[`+strings.Join(tt.list, ",")+`]}`))
-			w.As = "other" // so that it is written
+			w.As = "other" // a new id, so that Encode does not return the input
 			enc := formattest.Encode(t, format{}, w)
 			got := strings.NewReplacer("]}, {\"role", "]},{\"role").Replace(string(enc.Data))
 			if diff := cmp.Diff(`{"contents":[`+strings.Join(tt.want, ",")+`]}`, got); diff != "" {
@@ -144,8 +144,8 @@ func TestEncodeMends(t *testing.T) {
 	}
 }
 
-// A session of another format is written from what is known of it. Its calls of the current
-// turn get the signature for calls that have none.
+// A session of another format is written from its parts. Its calls of the current
+// turn get the documented signature for calls without one.
 func TestEncodeOther(t *testing.T) {
 	s := formattest.Stranger()
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
@@ -158,7 +158,7 @@ func TestEncodeOther(t *testing.T) {
 	if diff := cmp.Diff(want, string(enc.Data)); diff != "" {
 		t.Errorf("encoding (-want +got):\n%s", diff)
 	}
-	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5} {2 arguments 1 4}]` // message, what, count, bytes
+	lost := `[{-1 tools 1 3} {1 document 1 2} {2 thinking 1 5} {5 "odd" 1 2} {6 image 1 5} {2 arguments 1 4}]` // message, kind, count, bytes
 	if got := fmt.Sprint(enc.Losses); got != lost {
 		t.Errorf("losses %s, want %s", got, lost)
 	}

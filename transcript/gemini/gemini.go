@@ -17,8 +17,8 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "gemini" }
 
-// Sniff implements [transcript.Format]: there is a list of contents, the first of which has
-// parts. An error only means that there is no more to see.
+// Sniff implements [transcript.Format]: data has a list of contents, whose first element has
+// parts. A read error only means that data is cut off.
 func (format) Sniff(data []byte) bool {
 	r := rawjson.NewReader(data)
 	found := false
@@ -45,7 +45,7 @@ func (format) Sniff(data []byte) bool {
 			return err
 		})
 	}
-	return found && (err != nil || r.End() == nil) // else it is a log
+	return found && (err != nil || r.End() == nil) // otherwise data is a log of several objects
 }
 
 // Decode implements [transcript.Format].
@@ -73,8 +73,8 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// Piece returns the messages of some items, or nil if they cannot be read alone. A system
-// instruction, which stands apart from the list, cannot.
+// Piece returns the messages in items, elements of the list contents, or nil if they cannot
+// be read without the rest of the body. A system instruction cannot.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	s, err := f.Decode("", Body(items))
 	if err != nil {
@@ -83,12 +83,12 @@ func (f format) Piece(items [][]byte) []transcript.Message {
 	return s.Messages
 }
 
-// Body returns the body of a request that has these contents and nothing else.
+// Body returns a request body with these contents, without other fields.
 func Body(contents [][]byte) []byte {
 	return slices.Concat([]byte(`{"contents":[`), bytes.Join(contents, []byte(",")), []byte("]}"))
 }
 
-// kind returns the role of c in the typed view.
+// kind returns the role of c in [transcript.Message].
 func (c *content) kind() transcript.Role {
 	switch {
 	case c.role == roleModel:

@@ -16,7 +16,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, format{}, formattest.Samples(t
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, formattest.Samples(f, "*.json", "tools")) }
 
-// Conversations go from this format into every other, and back.
+// Conversations can be converted from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
 	formattest.RunOthers(t, format{}, formattest.Samples(t, "*.json", "tools"), map[transcript.Format][]byte{
 		openai.Format:     fakesession.Chat(3, 3),

@@ -13,12 +13,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript/formattest"
 )
 
-// drawBody draws a request, more often wrong than not: half of them in the order of their
-// contents alone.
+// drawBody draws a request that breaks rules more often than not. Half of the requests break
+// only rules about the order of contents.
 func drawBody(t *rapid.T) []byte {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	clean := rapid.Bool().Draw(t, "clean")
-	or := func(odd ...string) []string { // what may be wrong only in one that is not clean
+	or := func(odd ...string) []string { // returns the faulty values, or none if clean
 		if clean {
 			return nil
 		}
@@ -55,7 +55,7 @@ func drawBody(t *rapid.T) []byte {
 			return pick("odd", `{}`, `{"text":"x","functionCall":{"name":"f"}}`, `{"thought":true}`, `{"text":null}`)
 		}
 	}
-	least := len(or("")) // parts of a content, where it may have none
+	least := len(or("")) // minimum of parts in a content
 	var list []string
 	for range rapid.IntRange(0, 7).Draw(t, "contents") {
 		role := pick("role", `"role":"user",`, `"role":"user",`, `"role":"model",`, `"role":"model",`, "")
@@ -68,8 +68,8 @@ func drawBody(t *rapid.T) []byte {
 	return []byte(`{"contents":[` + strings.Join(list, ",") + `]}`)
 }
 
-// judged returns the rule by which a judge that shares no code with this package refuses a
-// body.
+// judged returns the number of the rule that a body breaks, according to a judge that shares
+// no code with this package.
 func judged(data []byte) []string {
 	if r := upstream.JudgeGemini(data); r != nil {
 		return []string{r.Rule}
@@ -77,7 +77,7 @@ func judged(data []byte) []string {
 	return []string{}
 }
 
-// What the judge refuses breaks the same rule here, and nothing else does.
+// Validate reports a violation of a rule if and only if the judge does.
 func TestValidateAgreesWithJudge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := drawBody(t)
@@ -96,12 +96,12 @@ func TestValidateAgreesWithJudge(t *testing.T) {
 	})
 }
 
-// Whatever is wrong with a conversation, a changed window of it is right.
+// For any faulty conversation, the encoding of a changed window breaks no rule.
 func TestEncodeMendsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { formattest.Mends(t, format{}, judged, drawBody(t)) })
 }
 
-// Whatever leaves a window, no signature leaves its part, and none comes to another one.
+// For any window, each signature stays on its part, and no part gets another one's.
 func TestEncodeKeepsSignaturesOnTheirParts(t *testing.T) {
 	sample := formattest.Samples(t, "*.json", "tools")["tools"]
 	was := signatures(t, sample)
@@ -140,8 +140,8 @@ func TestEncodeKeepsSignaturesOnTheirParts(t *testing.T) {
 	})
 }
 
-// signatures returns the signatures of the calls and texts in a body, which may be none, by
-// what they call and say.
+// signatures returns the signatures of the calls and texts in a body, empty ones too, by the
+// content of the call or text.
 func signatures(tb rapid.TB, data []byte) map[string]string {
 	b, err := parse("", data)
 	if err != nil {

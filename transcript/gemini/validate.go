@@ -12,10 +12,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Skipped is the signature that the vendor documents for calls that got none from its model.
+// Skipped is the signature that the vendor documents for calls without a model's signature.
 const Skipped = "skip_thought_signature_validator"
 
-// otherSkipped is the second one.
+// otherSkipped is the second documented value.
 const otherSkipped = "context_engineering_is_the_way_to_go"
 
 // Validate implements [transcript.Format].
@@ -50,7 +50,7 @@ func (c *checker) reportPart(rule string, i, k int, text string, args ...any) {
 	c.Found[len(c.Found)-1].Field += fmt.Sprintf(".parts.%d", k)
 }
 
-// content checks what can be told of one content alone.
+// content checks the rules about one content alone.
 func (c *checker) content(i int) {
 	in := &c.body.contents[i]
 	if len(in.parts) == 0 {
@@ -78,8 +78,8 @@ func (c *checker) content(i int) {
 	}
 }
 
-// sound reports whether what a call or a response carries is an object. A call may have no
-// args.
+// sound reports whether the args of a call or the response of a response is an object. A call
+// may lack args.
 func (p *part) sound(data []byte) bool {
 	if p.input.End == 0 {
 		return p.kind == calls
@@ -98,7 +98,7 @@ func (c *content) of(kind string) []*part {
 	return list
 }
 
-// asked returns the calls that content i may answer: those of the reply before it.
+// asked returns the calls that content i may answer: those of the content before it.
 func (b *body) asked(i int) []*part {
 	if i == 0 || b.contents[i-1].role != roleModel {
 		return nil
@@ -132,10 +132,10 @@ func (c *checker) order(i int) {
 	}
 }
 
-// match reports whether each of some responses is for one of as many calls: by its id, and
-// where one of both has none, by its name.
+// match reports whether responses answer calls one to one: by id, or by name where one of
+// both has no id.
 func match(asked, answers []*part) bool {
-	byID := make(map[string][]int, len(asked)) // those with an id, in order
+	byID := make(map[string][]int, len(asked)) // calls with an id, in order
 	for i, call := range asked {
 		if call.id != "" {
 			byID[call.id] = append(byID[call.id], i)
@@ -150,7 +150,7 @@ func match(asked, answers []*part) bool {
 		}
 		rest = append(rest, p)
 	}
-	named := make(map[string][]*part) // calls that are left
+	named := make(map[string][]*part) // remaining calls by name
 	for i, call := range asked {
 		if !taken[i] {
 			named[call.name] = append(named[call.name], call)
@@ -166,7 +166,7 @@ func match(asked, answers []*part) bool {
 	return true
 }
 
-// signatures checks that signatures are what they may be, and are there in the current turn.
+// signatures checks that signatures are valid, and present where the current turn needs them.
 func (c *checker) signatures() {
 	for i := range c.body.contents {
 		for k, p := range c.body.contents[i].parts {
@@ -180,7 +180,7 @@ func (c *checker) signatures() {
 	}
 }
 
-// signs reports whether a text can be a signature, or there is none.
+// signs reports whether a text is empty or a possible signature.
 func signs(text string) bool {
 	if text == Skipped || text == otherSkipped {
 		return true
@@ -190,8 +190,8 @@ func signs(text string) bool {
 	return err == nil
 }
 
-// unsigned returns the replies of the current turn that call and have no signature at the
-// first call, if one of them has a signature anywhere, or always says so.
+// unsigned returns the indexes of replies in the current turn whose first call has no
+// signature. Unless always is true, it returns none if no reply of the turn has a signature.
 func (b *body) unsigned(always bool) (list []int) {
 	from := len(b.contents)
 	for from > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// revise returns what is written of the parts of a content, and whether that differs from
-// what they were.
+// revise returns the encoded parts of a content, and whether they differ from its source
+// bytes.
 func (e *encoder) revise(c *content, en *transcript.Entry) (parts [][]byte, changed bool) {
 	for k := range c.parts {
 		p := &c.parts[k]
@@ -23,7 +23,8 @@ func (e *encoder) revise(c *content, en *transcript.Entry) (parts [][]byte, chan
 	return parts, changed
 }
 
-// revisePart returns a part as the entry and the provider want it, or nil if it is left out.
+// revisePart returns a part with the changes that the entry and the provider's rules require,
+// or nil if the part is left out.
 func (e *encoder) revisePart(c *content, p *part, en *transcript.Entry) []byte {
 	raw := p.Of(e.body.Data)
 	switch {
@@ -69,7 +70,7 @@ func (e *encoder) revisePart(c *content, p *part, en *transcript.Entry) []byte {
 	return raw
 }
 
-// answers reports whether a response is for a call as it is written.
+// answers reports whether a response has the id and the name of the written call.
 func (p *part) answers(is callee) bool {
 	if p.id != "" && is.id != "" {
 		return p.id == is.id
@@ -77,8 +78,8 @@ func (p *part) answers(is callee) bool {
 	return p.name == is.name
 }
 
-// carrying returns the data of a call or a response with an id and a name, and if there is a
-// key, with an object under it.
+// carrying returns the data of a call or a response with the id and the name of is. If key
+// is not empty and its value is not an object, the value is wrapped in one.
 func (e *encoder) carrying(p *part, is callee, key string) []byte {
 	value := p.value.Of(e.body.Data)
 	if members, err := rawjson.NewReader(value).Members(); err != nil || len(members) == 0 {
@@ -105,7 +106,7 @@ func (e *encoder) carrying(p *part, is callee, key string) []byte {
 func setPart(raw []byte, kind string, value []byte) []byte {
 	members, err := rawjson.NewReader(raw).Members()
 	if err != nil {
-		panic("gemini: " + err.Error()) // it has been read before
+		panic("gemini: " + err.Error()) // parse has read this part before
 	}
 	for _, m := range members {
 		if camel(m.Key) == kind {
@@ -115,7 +116,7 @@ func setPart(raw []byte, kind string, value []byte) []byte {
 	panic("gemini: a part without its data")
 }
 
-// said writes a response that is a text.
+// said returns a response with a text, under output or, if failed, under error.
 func said(text string, failed bool) []byte {
 	key := "output"
 	if failed {
@@ -124,7 +125,7 @@ func said(text string, failed bool) []byte {
 	return append(rawjson.AppendString([]byte(`{"`+key+`": `), text), '}')
 }
 
-// written writes parts, without those that cannot be carried.
+// written encodes parts, without those that the API has no form for.
 func (e *encoder) written(parts []transcript.Part) [][]byte {
 	var list [][]byte
 	for _, p := range parts {
@@ -135,7 +136,7 @@ func (e *encoder) written(parts []transcript.Part) [][]byte {
 	return list
 }
 
-// instruction writes what a system text says, behind a mark.
+// instruction encodes a system text as parts, with mark before each text.
 func instruction(parts []transcript.Part, mark string) [][]byte {
 	if text := chat.Flat(parts); text != "" {
 		return [][]byte{textPart(mark + text)}
@@ -143,7 +144,7 @@ func instruction(parts []transcript.Part, mark string) [][]byte {
 	return nil
 }
 
-// part writes one part, or returns nil if it cannot be carried.
+// part encodes one part, or returns nil if the API has no form for it.
 func (e *encoder) part(p transcript.Part) []byte {
 	switch p := p.(type) {
 	case transcript.Text:
@@ -175,7 +176,7 @@ func textPart(text string) []byte {
 	return append(rawjson.AppendString([]byte(`{"text": `), text), '}')
 }
 
-// thought writes thinking, or returns nil if there is nothing in it.
+// thought encodes thinking, or returns nil if it is empty.
 func thought(p transcript.Thinking) []byte {
 	if !signs(p.Signature) {
 		p.Signature = Skipped
@@ -205,7 +206,7 @@ func (e *encoder) call(c transcript.ToolCall) []byte {
 	return append(append(raw, input...), "}}"...)
 }
 
-// head writes the beginning of a call or a response.
+// head returns the beginning of the JSON of a call or a response.
 func (e *encoder) head(kind string, is callee) []byte {
 	raw := []byte(`{"` + kind + `": {`)
 	if is.id != "" {
@@ -214,8 +215,8 @@ func (e *encoder) head(kind string, is callee) []byte {
 	return rawjson.AppendString(append(raw, `"name": `...), is.name)
 }
 
-// response writes the response to a call: what it says, and what it shows where the provider
-// has a place for it.
+// response encodes the response to a call: its text, and its media where the API allows
+// media.
 func (e *encoder) response(r transcript.ToolResult) []byte {
 	is, known := e.names[r.CallID]
 	if !known {
@@ -240,8 +241,8 @@ func (e *encoder) response(r transcript.ToolResult) []byte {
 	return append(raw, "}}"...)
 }
 
-// media writes what a session has of an image, a sound or a document, or returns nil if that
-// is an address.
+// media encodes an image, a sound or a document, or returns nil if the session has only its
+// address.
 func (e *encoder) media(p transcript.Media) []byte {
 	switch {
 	case e.provider:
@@ -253,7 +254,7 @@ func (e *encoder) media(p transcript.Media) []byte {
 	return append(rawjson.AppendString(append(raw, `, "data": `...), p.Data), "}}"...)
 }
 
-// account notes what of a session of another provider cannot be carried.
+// account records a loss for each part of another provider's session without a form in the API.
 func (e *encoder) account(w *transcript.Window) {
 	e.losses.Account(w, func(role string, m transcript.Media) bool { return role != "system" && e.media(m) != nil })
 	for i := range w.Entries {

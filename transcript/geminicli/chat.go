@@ -8,30 +8,30 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A file is a chat file as it was read.
+// A file is a parsed chat file.
 type file struct {
-	items    [][]byte // which are the file
-	lines    []int    // of the items; the first is 1
+	items    [][]byte // the bytes of the file, cut into items
+	lines    []int    // line of each item; the first line is 1
 	records  []record
-	settings []int // items that set something of the session and nothing of the list
+	settings []int // items that set fields of the session, other than messages
 	header   int   // item of the first line about the session, or -1
 
 	list     []int          // the conversation, as indexes of records
-	at       map[string]int // places in the list by id
-	past     [][]int        // lists that were begun anew
+	at       map[string]int // indexes in list, by message id
+	past     [][]int        // earlier lists, each replaced by a new one
 	branches []transcript.Branch
 	warnings []transcript.Warning
 
 	about
 }
 
-// An about is what is known of a session.
+// An about holds fields of the session.
 type about struct {
 	id, hash, begun, summary string
 	dirs                     []string
 }
 
-// A record is one message as it is in the file.
+// A record is one message of the file.
 type record struct {
 	item  int
 	raw   []byte // the object
@@ -40,10 +40,10 @@ type record struct {
 	stamp string
 	model string
 
-	content, thoughts, calls, tokens rawjson.Span // in raw; empty if there is none
+	content, thoughts, calls, tokens rawjson.Span // in raw; empty if missing
 }
 
-// An object is what a line, or an element of a list of messages, has.
+// An object holds the fields of a line, or of an element of a list of messages.
 type object struct {
 	record
 	about
@@ -54,10 +54,10 @@ type object struct {
 	set        rawjson.Span
 	listed     bool
 	messages   []rawjson.Span
-	more       bool // it says something of the session beside its id and its times
+	more       bool // it has fields of the session other than its id and its times
 }
 
-// read reads a chat file. What cannot be read is kept, and told of.
+// read reads a chat file. Unreadable lines are kept, with a warning.
 func read(data []byte) *file {
 	f := &file{header: -1, at: make(map[string]int)}
 	if whole, err := readObject(body(data)); err == nil && !whole.identified && whole.about.id != "" && whole.listed {
@@ -86,7 +86,7 @@ func read(data []byte) *file {
 	return f
 }
 
-// body returns an object without what stands around it.
+// body returns the bytes of an object without a byte order mark and surrounding whitespace.
 func body(raw []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
 }
@@ -160,7 +160,7 @@ func (o *object) member(r *rawjson.Reader, key string) (err error) {
 	return err
 }
 
-// text returns where a member goes that counts if it is a string, or nil.
+// text returns the variable for the string field key, or nil if key is not such a field.
 func (o *object) text(key string) *string {
 	switch key {
 	case "id":
@@ -186,7 +186,7 @@ func (o *object) text(key string) *string {
 	return nil
 }
 
-// take takes what an object says. Raw is the bytes of its line, the n-th.
+// take applies an object to the file. raw holds the bytes of its line, line number n.
 func (f *file) take(raw []byte, o *object, n int) {
 	switch {
 	case o.rewinds:
@@ -208,10 +208,10 @@ func (f *file) take(raw []byte, o *object, n int) {
 	}
 }
 
-// change takes what an object sets.
+// change applies the fields that an object sets.
 func (f *file) change(raw []byte, o *object, n int) {
 	inner, err := readObject(o.set.Of(o.raw))
-	if err != nil { // such as a key twice
+	if err != nil { // for example a key that occurs twice
 		f.item(raw, n)
 		f.warn(n, err)
 		return
@@ -232,7 +232,7 @@ func (f *file) change(raw []byte, o *object, n int) {
 	f.cut(raw, bytes.IndexByte(raw, '{')+o.set.Start, inner.messages, n)
 }
 
-// learn takes what is said of the session.
+// learn takes over the fields of the session that a sets.
 func (f *file) learn(a *about) {
 	for _, p := range [][2]*string{{&f.id, &a.id}, {&f.hash, &a.hash}, {&f.begun, &a.begun}} {
 		if *p[0] == "" {
@@ -247,9 +247,9 @@ func (f *file) learn(a *about) {
 	}
 }
 
-// cut makes items of a line that has a list of messages: one for each message, and one for
-// what stands between. The spans are in the object that begins at base. An element that is no
-// message is a part of what stands between.
+// cut makes items of a line that has a list of messages: one item for each message, and one
+// for the bytes between. The spans are relative to the object, which begins at base in raw. An
+// element that is not a message belongs to the bytes between.
 func (f *file) cut(raw []byte, base int, messages []rawjson.Span, n int) {
 	from := 0
 	for _, s := range messages {
@@ -271,7 +271,7 @@ func (f *file) cut(raw []byte, base int, messages []rawjson.Span, n int) {
 	}
 }
 
-// put adds a message to the list, or puts it in the place of the one that has its id.
+// put appends a message to the list, or replaces the message with the same id.
 func (f *file) put(r record) {
 	f.records = append(f.records, r)
 	if at, ok := f.at[r.id]; ok {
@@ -282,9 +282,9 @@ func (f *file) put(r record) {
 	f.list = append(f.list, len(f.records)-1)
 }
 
-// rewind takes a message from the list and all behind it, or all of them if none has the id.
+// rewind removes the message with the id and all after it, or all messages if none has the id.
 func (f *file) rewind(id string) {
-	from := f.at[id] // 0 if there is none
+	from := f.at[id] // 0 if no message has the id
 	gone := f.list[from:]
 	if len(gone) == 0 {
 		return

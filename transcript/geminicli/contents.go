@@ -10,13 +10,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript/gemini"
 )
 
-// A content is what a message of a list is to the API. A reply that has its results beside it
-// is two.
+// A content is a message in the form of the Gemini API. A reply that has its tool results in
+// the same record becomes two contents.
 type content struct {
 	raw    []byte
 	record int
-	second bool // the results of its record
-	of     int  // record whose calls it answers, or -1
+	second bool // holds the results of its record
+	of     int  // record of the reply whose calls it answers, or -1
 }
 
 // contents returns a list of messages as the contents of a request.
@@ -34,16 +34,16 @@ func (f *file) contents(list []int) []content {
 	return w.list
 }
 
-// A contentsWriter writes contents.
+// A contentsWriter turns records into contents of a request.
 type contentsWriter struct {
 	f      *file
-	parts  map[int][]part          // of records that are read twice
-	behind map[int]map[string]bool // ids of the responses between a reply and the next, by the reply's place
-	owner  map[string]int          // records of calls that were written, by id; -1 once they are answered
+	parts  map[int][]part          // parts of records that are read twice
+	behind map[int]map[string]bool // ids of the responses between a reply and the next reply, by the reply's index in the list
+	owner  map[string]int          // record of each written call by id; -1 once it is answered
 	list   []content
 }
 
-// A part is one element of a content, and what it calls or answers.
+// A part is one element of a content, with the call or the response that it holds.
 type part struct {
 	raw     []byte
 	calls   bool
@@ -70,7 +70,7 @@ func partsOf(raw []byte) []part {
 		p := part{raw: s.Of(raw)}
 		kind := rawjson.Kind(p.raw[0])
 		if kind != rawjson.Object && kind != rawjson.String || string(p.raw) == `""` {
-			continue // nothing that the client reads
+			continue // the client ignores such elements
 		}
 		if kind == rawjson.Object {
 			p.look()
@@ -82,10 +82,10 @@ func partsOf(raw []byte) []part {
 	return parts
 }
 
-// look finds out what a part is.
+// look reads the kind, id and name of a part.
 func (p *part) look() {
 	r := rawjson.NewReader(p.raw)
-	_ = r.Object(func(key string) error { // what is wrong with it, package gemini tells
+	_ = r.Object(func(key string) error { // package gemini reports errors in the part
 		kind := r.Kind()
 		p.calls = p.calls || key == "functionCall" && kind == rawjson.Object
 		p.answers = p.answers || key == "functionResponse" && kind == rawjson.Object
@@ -105,7 +105,7 @@ func (p *part) look() {
 	})
 }
 
-// lookAhead notes which calls have their results in messages behind their reply.
+// lookAhead records the calls whose results are in messages after their reply.
 func (w *contentsWriter) lookAhead(list []int) {
 	w.parts, w.behind = make(map[int][]part), make(map[int]map[string]bool)
 	reply := -1
@@ -128,7 +128,7 @@ func (w *contentsWriter) lookAhead(list []int) {
 	}
 }
 
-// user writes a message of the user's. A result that is there already is left out.
+// user writes a user's message, without results that are written already.
 func (w *contentsWriter) user(i int) {
 	c := content{record: i, of: -1}
 	var raws [][]byte
@@ -154,7 +154,7 @@ func (w *contentsWriter) user(i int) {
 	w.add(c)
 }
 
-// add adds a content, unless it is none that the API has: then its record is told of.
+// add adds a content. If the API has no such content, it adds a warning about its record.
 func (w *contentsWriter) add(c content) {
 	if _, err := gemini.Messages([][]byte{c.raw}); err != nil {
 		if r := &w.f.records[c.record]; r.kind != "" {
@@ -166,7 +166,7 @@ func (w *contentsWriter) add(c content) {
 	w.list = append(w.list, c)
 }
 
-// reply writes a reply, and those of its results that no message behind it has.
+// reply writes a reply, and those of its results that no later message has.
 func (w *contentsWriter) reply(i, n int) {
 	r := &w.f.records[i]
 	parts := partsOf(r.content.Of(r.raw))
@@ -221,7 +221,7 @@ func callsOf(r *record) []call {
 	if r.calls.End == 0 {
 		return nil
 	}
-	_ = reader.Array(func(int) error { // it has been passed over before; what is no object is no call
+	_ = reader.Array(func(int) error { // read has checked this value; elements that are not objects are no calls
 		if reader.Kind() != rawjson.Object {
 			_, err := reader.Skip()
 			return err
@@ -251,7 +251,7 @@ func callsOf(r *record) []call {
 	return list
 }
 
-// asPart returns the part that a call is.
+// asPart returns a call as a functionCall part.
 func (c *call) asPart() []byte {
 	raw := []byte(`{"functionCall":{`)
 	sep := ""
@@ -267,8 +267,8 @@ func (c *call) asPart() []byte {
 	return append(raw, "}}"...)
 }
 
-// results returns the parts that answer a call: of its result, which may have those of other
-// calls too, or made of the text that it is.
+// results returns the parts that answer a call: from its result, which may also have parts of
+// other calls, or made from the result's text.
 func (c *call) results() (raws [][]byte) {
 	if len(c.result) == 0 || string(c.result) == "null" || c.id == "" {
 		return nil
@@ -296,14 +296,14 @@ func (c *call) results() (raws [][]byte) {
 	return raws
 }
 
-// thoughtsOf returns the parts that the thoughts beside a reply are, as the client writes them.
+// thoughtsOf returns the thoughts of a reply as parts, in the form that the client writes.
 func thoughtsOf(r *record) []part {
 	if r.thoughts.End == 0 {
 		return nil
 	}
 	var parts []part
 	reader := rawjson.NewReader(r.thoughts.Of(r.raw))
-	_ = reader.Array(func(int) error { // as above
+	_ = reader.Array(func(int) error { // checked like toolCalls above
 		if reader.Kind() != rawjson.Object {
 			_, err := reader.Skip()
 			return err
@@ -331,7 +331,7 @@ func thoughtsOf(r *record) []part {
 	return parts
 }
 
-// messages returns the messages of contents, each with the item that it is in.
+// messages returns the messages of contents, each with the item of its record.
 func (f *file) messages(list []content) ([]transcript.Message, error) {
 	msgs, err := gemini.Messages(raws(list))
 	for i := range msgs {

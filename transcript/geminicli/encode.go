@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/gemini"
 )
 
-// dawn is the time of lines that are made where there is no other.
+// dawn is the time of made lines if no line before has one.
 const dawn = "2000-01-01T00:00:00.000Z"
 
 // Encode implements [transcript.Format].
@@ -48,7 +48,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.out.Bytes(), Session: e.as, Losses: append(losses, out.Losses...), Repairs: out.Repairs}, nil
 }
 
-// window returns the window as one of a request. The block of an entry is the place of its
+// window returns w as a window of package gemini. The Block of each entry is the index of its
 // content.
 func (e *encoder) window(w *transcript.Window) (*transcript.Window, error) {
 	s, err := gemini.Format.Decode("", gemini.Body(raws(e.now)))
@@ -59,7 +59,7 @@ func (e *encoder) window(w *transcript.Window) (*transcript.Window, error) {
 	for i := range w.Session.Messages {
 		at[&w.Session.Messages[i]] = i
 	}
-	inner := &transcript.Window{Session: s, Entries: slices.Clone(w.Entries), As: "another"} // so that it is written anew
+	inner := &transcript.Window{Session: s, Entries: slices.Clone(w.Entries), As: "another"} // a new id, so that gemini encodes it again
 	for i := range inner.Entries {
 		en := &inner.Entries[i]
 		k, known := at[en.Source]
@@ -70,8 +70,8 @@ func (e *encoder) window(w *transcript.Window) (*transcript.Window, error) {
 	return inner, nil
 }
 
-// withoutSystem returns a window without the system texts that it begins with, for which a
-// chat file has no place, and what that loses.
+// withoutSystem returns a window without its leading system texts, which a chat file cannot
+// hold, and the resulting losses.
 func withoutSystem(w *transcript.Window) (*transcript.Window, []transcript.Loss) {
 	inner := &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"}
 	var losses []transcript.Loss
@@ -92,14 +92,14 @@ type encoder struct {
 	in    *file
 	now   []content
 	as    transcript.SessionID
-	fresh bool // it begins a new session, so no line is kept
+	fresh bool // the window becomes a new session, so no line is kept
 	stamp string
-	next  int             // settings that were written
-	used  map[string]bool // ids that no line that is made may have
+	next  int             // number of settings written so far
+	used  map[string]bool // ids that made lines must not use
 	out   bytes.Buffer
 }
 
-// begin writes what is known of the session.
+// begin writes the first line, with the fields of the session.
 func (e *encoder) begin(s *transcript.Session) {
 	if e.in.header >= 0 && !e.fresh && bytes.HasSuffix(body(e.in.items[e.in.header]), []byte("}")) {
 		if o, err := readObject(body(e.in.items[e.in.header])); err == nil && !o.listed {
@@ -120,10 +120,10 @@ func (e *encoder) begin(s *transcript.Session) {
 	e.keep(append(raw, '}'))
 }
 
-// all writes the contents of an encoded request as lines: those that did not change as they
-// came, with what was set of the session before them.
+// all writes the contents of an encoded request as lines. Unchanged contents keep their lines,
+// with the settings before them.
 func (e *encoder) all(out *transcript.Encoded) error {
-	source := make([]int, len(out.Spans)) // the content that each was read from, or -1
+	source := make([]int, len(out.Spans)) // index of the source content of each, or -1
 	same := make([]bool, len(e.now))      // contents that did not change
 	for i, span := range out.Spans {
 		source[i] = -1
@@ -146,7 +146,7 @@ func (e *encoder) all(out *transcript.Encoded) error {
 		}
 		r := &e.in.records[e.now[k].record]
 		e.settings(r.item)
-		if e.stamp = cmp.Or(r.stamp, e.stamp); !e.now[k].second { // those results are in the line of their reply
+		if e.stamp = cmp.Or(r.stamp, e.stamp); !e.now[k].second { // otherwise the results are in the line of their reply
 			e.keep(r.raw)
 		}
 	}
@@ -154,8 +154,8 @@ func (e *encoder) all(out *transcript.Encoded) error {
 	return nil
 }
 
-// whole returns the records that are kept as they are: all that their contents are did not
-// change, nor did what answers their calls.
+// whole returns the records that keep their lines: none of their contents changed, nor the
+// answers to their calls.
 func (e *encoder) whole(same []bool) map[int]bool {
 	whole := make(map[int]bool, len(e.now))
 	for _, c := range e.now {
@@ -173,8 +173,7 @@ func (e *encoder) whole(same []bool) map[int]bool {
 	return whole
 }
 
-// made writes a content as a line of its own. It is read from content k, or of no message if
-// that is -1.
+// made writes a content as a new line. k is the index of its source content, or -1.
 func (e *encoder) made(raw []byte, k int) error {
 	var role, parts []byte
 	r := rawjson.NewReader(raw)
@@ -219,8 +218,7 @@ func (e *encoder) made(raw []byte, k int) error {
 	return nil
 }
 
-// name returns an id for a line that is made: the one that its message has, or one made of
-// what it says. No two are alike.
+// name returns an unused id for a made line: the id of its message, or a hash of its content.
 func (e *encoder) name(id string, raw []byte) string {
 	if id == "" || e.used[id] {
 		for n := len(e.used); ; n++ {
@@ -235,7 +233,7 @@ func (e *encoder) name(id string, raw []byte) string {
 	return id
 }
 
-// settings writes the lines before an item that set something of the session.
+// settings writes the lines before an item that set fields of the session.
 func (e *encoder) settings(before int) {
 	for ; e.next < len(e.in.settings) && e.in.settings[e.next] < before; e.next++ {
 		e.keep(body(e.in.items[e.in.settings[e.next]]))

@@ -22,13 +22,13 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "geminicli" }
 
-// IsSessionID implements [transcript.Resumed]: it is a UUID in lower case, with whose
-// beginning the agent names the file.
+// IsSessionID implements [transcript.Resumed]: ids are UUIDs in lower case. The agent's file
+// names have the beginning of the id.
 func (format) IsSessionID(id transcript.SessionID) bool { return text.IsUUID(string(id)) }
 
-// Sniff implements [transcript.Format]: the first object is about a session of a project. An
-// error only means that there is no more to see. A short file in which nobody has said
-// anything, as the client leaves one behind whenever it resumes a session, is none.
+// Sniff implements [transcript.Format]: the first object is about a session of a project. A
+// read error only means that data is cut off. Short files without a message of a person,
+// which the client leaves behind whenever it resumes a session, do not count.
 func (format) Sniff(data []byte) bool {
 	r := rawjson.NewReader(data)
 	session, project := false, false
@@ -41,11 +41,11 @@ func (format) Sniff(data []byte) bool {
 	return session && project && (len(data) > longestGreeting || !read(data).silent())
 }
 
-// longestGreeting is how long a file may be in which nothing is but what the client says at the
-// beginning of a session.
+// longestGreeting is the largest size in bytes of a file that holds only the client's own
+// first message.
 const longestGreeting = 64 << 10
 
-// silent reports whether nobody has said anything in a file that can be read.
+// silent reports whether a readable file has no message of a person or the model.
 func (f *file) silent() bool {
 	return len(f.warnings) == 0 && !slices.ContainsFunc(f.records, func(r record) bool { return !r.context() })
 }
@@ -81,13 +81,13 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// context reports whether a record is what the client says at the beginning of each session.
+// context reports whether a record is the client's own first message of a session.
 func (r *record) context() bool {
 	parts := partsOf(r.content.Of(r.raw))
 	return r.kind == "user" && len(parts) > 0 && strings.HasPrefix(string(parts[0].raw), `{"text":"<session_context>`)
 }
 
-// earlier returns what was in lists that were begun anew, and is in none that came later.
+// earlier returns, for each replaced list, the messages that no later list has.
 func (f *file) earlier(now []transcript.Message) ([][]transcript.Message, error) {
 	known := make(map[string]bool)
 	know := func(msgs []transcript.Message) {
@@ -112,7 +112,7 @@ func (f *file) earlier(now []transcript.Message) ([][]transcript.Message, error)
 	return windows, nil
 }
 
-// keyOf returns what a message says, by which it is known where it gets another id.
+// keyOf returns the content of a message as a key, to find the message under another id.
 func keyOf(m *transcript.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "says %s %s", m.Role, m.Text())
@@ -125,10 +125,10 @@ func keyOf(m *transcript.Message) string {
 	return b.String()
 }
 
-// bare returns the id of a call without the name that the client puts before it in its files.
+// bare returns the id of a call without the tool name that the client puts before the id.
 func bare(id, name string) string { return strings.TrimPrefix(id, name+"__") }
 
-// describe says what is known of a session.
+// describe sets the id, title, times and other fields of a session.
 func (f *file) describe(s *transcript.Session) {
 	s.Title = f.summary
 	for i := range s.Messages {
@@ -178,7 +178,7 @@ func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	return found, err
 }
 
-// Piece returns the messages of some items, or nil if they cannot be read alone.
+// Piece returns the messages in items, or nil if they cannot be read without other items.
 func (f format) Piece(items [][]byte) []transcript.Message {
 	in := &file{at: make(map[string]int)}
 	for _, raw := range items {

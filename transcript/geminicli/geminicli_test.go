@@ -27,7 +27,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
-// Conversations go from this format into every other, and back.
+// Conversations can be converted from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
 	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
 		openai.Format:     fakesession.Chat(3, 3),
@@ -38,7 +38,7 @@ func TestOtherFormats(t *testing.T) {
 	})
 }
 
-// said returns what messages say, with their ids and items.
+// said returns the texts of messages, with their ids and items.
 func said(msgs []transcript.Message) (list []string) {
 	for i := range msgs {
 		m := &msgs[i]
@@ -60,8 +60,8 @@ func said(msgs []transcript.Message) (list []string) {
 	return list
 }
 
-// A log of changes is read as the client reads it: later lines take the place of earlier ones,
-// a rewind takes away, and a compaction leaves an earlier window without what it kept.
+// A log of changes is read as the client reads it: later lines replace earlier ones, a rewind
+// removes messages, and a compaction leaves an earlier window without the kept messages.
 func TestDecode(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	want := []string{
@@ -92,8 +92,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What the program wrote is read: results are there once, and what it said of its workspace is
-// known.
+// In a file of the program, each result is read once, and the directory of the workspace is
+// read from the client's first message.
 func TestDecodeRecorded(t *testing.T) {
 	for name, replies := range map[string]int{"tools": 4, "resumed": 5} {
 		s := formattest.Decode(t, format{}, string(samples(t)[name]))
@@ -115,13 +115,13 @@ func TestDecodeRecorded(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a sample, without their ends.
+// lines returns the lines of a sample, without their line ends.
 func lines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(samples(t)[name]), "\n"), "\n")
 }
 
-// A changed window keeps the lines of messages that did not change. A result that did is
-// written anew, and so is its reply, which had it too; what was paid for it stays.
+// A changed window keeps the lines of unchanged messages. A changed result is written in a new
+// line, and so is its reply, whose line had the result too; the reply's token counts stay.
 func TestEncodeOwn(t *testing.T) {
 	w := transcript.Whole(formattest.Decode(t, format{}, string(samples(t)["tools"])))
 	changed := false
@@ -157,7 +157,7 @@ func TestEncodeOwn(t *testing.T) {
 	}
 }
 
-// A new session has its own id, and each result once: in a message behind its reply.
+// A new session has its own id, and each result once: in a message after its reply.
 func TestEncodeNew(t *testing.T) {
 	for name, data := range samples(t) {
 		w := transcript.Whole(formattest.Decode(t, format{}, string(data)))
@@ -170,7 +170,7 @@ func TestEncodeNew(t *testing.T) {
 	}
 }
 
-// A file that the client leaves behind when it resumes a session is no session.
+// The file that the client leaves behind when it resumes a session is not a session.
 func TestSniff(t *testing.T) {
 	in := lines(t, "tools")
 	for n, want := range map[int]bool{1: false, 2: false, 3: true, 21: true} {
@@ -180,7 +180,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its line, and kept.
+// A faulty line is kept, with a warning that names the line.
 func TestBroken(t *testing.T) {
 	data := samples(t)["broken"]
 	s := formattest.Decode(t, format{}, string(data))
@@ -201,7 +201,7 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// Each reply is counted once, as its last line says, and the first behind a compaction says so.
+// Each reply counts once, by its last line, and the first after a compaction is marked.
 func TestReceipts(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	got := Format.(transcript.Metered).Receipts(s)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A session takes no more than three times the memory of its file, the file itself included:
-// half of that is what its messages are to the API, and what is read of that.
+// A decoded session takes at most three times the memory of its file, the file included. Half
+// of that is the contents in the form of the API and the messages read from them.
 func TestDecodeMemory(t *testing.T) {
 	result := strings.Repeat(`\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", name, err)\n\t}\n`, 32)
 	var b strings.Builder

@@ -8,10 +8,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A usage is what the provider counted of one call, in tokens.
+// A usage holds the provider's token counts of one call.
 type usage struct{ input, output, cached, thoughts, tool int64 }
 
-// usage returns what a record says of its call, all zero if it says nothing.
+// usage returns the token counts in a record, all zero if it has none.
 func (r *record) usage() (u usage) {
 	if r.tokens.End == 0 {
 		return u
@@ -32,7 +32,7 @@ func (r *record) usage() (u usage) {
 	return u
 }
 
-// count returns a number that is whole and not below 0, and 0 for any other value.
+// count returns a whole number of at least 0, and 0 for any other value.
 func count(raw []byte) (n int64) {
 	const most = 1 << 40
 	for _, c := range raw {
@@ -47,19 +47,19 @@ func count(raw []byte) (n int64) {
 // prompt returns the tokens of the request.
 func (u usage) prompt() int64 { return u.input + u.tool }
 
-// Receipts implements [transcript.Metered]. A reply is counted once, however many lines it has,
-// as the last of them says. What the client asks beside the conversation, such as which model
-// is to answer, and the summary of a compaction, it does not record.
+// Receipts implements [transcript.Metered]. A reply counts once, by its last line in the
+// file. The client does not record its requests outside the conversation, such as the choice
+// of a model or the summary of a compaction.
 func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	f := read(s.Bytes())
-	at := make(map[string]int) // indexes of receipts by the ids of their records
+	at := make(map[string]int) // indexes of receipts, by record id
 	var all []transcript.Receipt
 	var said time.Time
 	last, compacted := -1, false
-	summaries := make(map[string]bool) // ids of those that were there before
+	summaries := make(map[string]bool) // ids of the summaries seen so far
 	for i := range f.records {
 		r := &f.records[i]
-		when, _ := time.Parse(time.RFC3339, r.stamp) // zero if there is none
+		when, _ := time.Parse(time.RFC3339, r.stamp) // zero if the record has no time
 		u := r.usage()
 		if r.kind != "gemini" || u.prompt() == 0 {
 			if r.kind == "user" {
