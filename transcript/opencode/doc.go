@@ -25,13 +25,13 @@
 //
 // # What is written
 //
-// opencode import leaves alone what it has: a session, a message or a part with an id that
-// is known stays as it is. So a changed window is a new session, and all ids in it are new;
-// they are made of what is in it and rise in the order of the messages. A message that did
-// not change keeps its bytes but for ids, its time, which never falls, and what its call
-// cost, which is 0: OpenCode would else compact the smaller conversation because the old one
-// was long, and count the cost twice. A changed result loses its metadata and attachments.
-// The windows before a compaction are left out, and so are replies that were not sent.
+// opencode import ignores sessions, messages and parts whose id it already has. So a changed
+// window becomes a new session in which all ids are new; the ids are hashes of the content and
+// rise in the order of the messages. An unchanged message keeps its bytes, except for ids, its
+// time, which must not fall, and the usage of its call, which becomes 0: otherwise OpenCode
+// would compact the smaller conversation because the old one was long, and count the cost
+// twice. A changed result loses its metadata and attachments. The windows before a compaction
+// and replies that were not sent are left out.
 //
 // Sessions of other formats lose system text, tools and thinking, see Losses. Arguments of a
 // call that are no object are wrapped in {"_raw": …}.

@@ -14,11 +14,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// dawn is the time of messages that are made where there is no other: the first moment of
-// the year 2000, in milliseconds.
+// dawn is the time of made messages if no message before has one: the first moment of the year
+// 2000, in milliseconds.
 const dawn = 946_684_800_000
 
-// free is what a call cost that another session has paid for.
+// free is the usage of a kept reply, whose cost counts in the source session only.
 const free = `{"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}`
 
 // Encode implements [transcript.Format].
@@ -54,7 +54,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: e.whole(w.Session), Session: transcript.SessionID(e.session), Losses: e.losses.List, Repairs: fixes}, nil
 }
 
-// name names the new session after what is in it.
+// name returns the id of the new session: a hash of its content.
 func name(s *transcript.Session, entries []transcript.Entry) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "opencode/v1\x00%s\x00%s\x00%d", s.Format, s.ID, len(entries))
@@ -73,28 +73,28 @@ func name(s *transcript.Session, entries []transcript.Entry) string {
 	return "ses_" + hex.EncodeToString(h.Sum(nil)[:13])
 }
 
-// An encoder writes messages with ids that rise.
+// An encoder writes messages with rising ids.
 type encoder struct {
 	*document // nil if the session is of another format
 
 	session string
 	at      map[*transcript.Message]*view
 	names   map[string]string // old id of a message → new
-	asked   string            // new id of the latest message of a user
-	last    int64             // time of the latest message
-	count   int               // of ids
+	asked   string            // new id of the latest user's message
+	last    int64             // time of the latest message, in milliseconds
+	count   int               // number of ids given
 	out     [][]byte
 	losses  chat.Losses
 
 	agent, provider, model, cwd string // of made messages
 
-	index   int      // of the entry that is being written
-	open    *message // that is being written, with these parts of it
-	opened  string   // its new id
+	index   int      // index of the entry that is being written
+	open    *message // message that is being written; pending holds its parts
+	opened  string   // new id of the open message
 	pending []pending
 }
 
-// A pending part waits for the message that it is in.
+// A pending part waits until the encoder writes its message.
 type pending struct {
 	index int // of the part in the open message
 	raw   []byte
@@ -107,8 +107,8 @@ func (e *encoder) id(prefix string) string {
 	return fmt.Sprintf("%s_%012x%s", prefix, e.count, hex.EncodeToString(sum[:7]))
 }
 
-// set returns an object with other values of members, which are pairs of a key and a JSON
-// value.
+// set returns an object with new values of some members. pairs holds keys and JSON values in
+// turn.
 func set(raw []byte, pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		raw = chat.Set(raw, pairs[i], []byte(pairs[i+1]))
@@ -118,7 +118,7 @@ func set(raw []byte, pairs ...string) []byte {
 
 func quote(s string) string { return string(rawjson.AppendString(nil, s)) }
 
-// begin finds out what made messages say of the agent and its model.
+// begin sets the agent, model and directory of made messages.
 func (e *encoder) begin(s *transcript.Session) {
 	e.agent, e.cwd, e.model = "build", cmp.Or(s.Project, "/"), cmp.Or(s.Model, "unknown")
 	e.provider = providerOf(s.Model)
@@ -137,7 +137,7 @@ func (e *encoder) begin(s *transcript.Session) {
 	}
 }
 
-// all writes entries: a reply with the results that follow it, as they stand in its parts.
+// all writes entries. The results after a reply go into the parts of the reply.
 func (e *encoder) all(entries []transcript.Entry) {
 	for i := 0; i < len(entries); {
 		end := i + 1
@@ -148,7 +148,7 @@ func (e *encoder) all(entries []transcript.Entry) {
 		}
 		e.index = i
 		e.entry(&entries[i], results)
-		for _, r := range results { // what else is in them
+		for _, r := range results { // other parts of the entries with results
 			if others := slices.DeleteFunc(slices.Clone(r.Parts), isResult); len(others) > 0 {
 				e.entry(&transcript.Entry{Message: transcript.Message{Role: transcript.RoleUser, Parts: others}, Block: r.Block}, nil)
 			}
@@ -160,7 +160,7 @@ func (e *encoder) all(entries []transcript.Entry) {
 
 func isResult(p transcript.Part) bool { _, ok := p.(transcript.ToolResult); return ok }
 
-// entry writes a message. Those that were read from one message of the session become one
+// entry writes a message. Entries from the same message of the session become one message
 // again.
 func (e *encoder) entry(en *transcript.Entry, results []transcript.Entry) {
 	v := e.at[en.Source]
@@ -188,7 +188,7 @@ func (e *encoder) entry(en *transcript.Entry, results []transcript.Entry) {
 	}
 }
 
-// keep returns a part as it is, but for what was taken out; nil if nothing is left of it.
+// keep returns a part without what the entry left out, or nil if nothing remains.
 func (e *encoder) keep(p *part, en *transcript.Entry, results []transcript.Entry) []byte {
 	raw := p.Of(e.Data)
 	switch p.kind {
@@ -211,7 +211,7 @@ func (e *encoder) keep(p *part, en *transcript.Entry, results []transcript.Entry
 	return raw
 }
 
-// keepCall returns a call with the result that it has among others.
+// keepCall returns a call with its result from results.
 func (e *encoder) keepCall(p *part, raw []byte, results []transcript.Entry) []byte {
 	id := p.text(e.Data, "callID")
 	for i := range results {
@@ -231,7 +231,7 @@ func (e *encoder) keepCall(p *part, raw []byte, results []transcript.Entry) []by
 	return set(raw, "state", pendingState(p.state["input"].Of(e.Data)))
 }
 
-// state returns a call with another result.
+// state returns the state of a call with the new result.
 func (e *encoder) state(p *part, raw []byte, r transcript.ToolResult) []byte {
 	key, interrupted := p.outcome(e.Data)
 	if key == "" || interrupted {
@@ -254,7 +254,7 @@ func (e *encoder) state(p *part, raw []byte, r transcript.ToolResult) []byte {
 	return set(raw, "state", string(state))
 }
 
-// flush writes the open message. What follows is the message of a document, or nil.
+// flush writes the open message. next is the following message of the document, or nil.
 func (e *encoder) flush(next *message) {
 	m, id, parts := e.open, e.opened, e.pending
 	e.open, e.pending = nil, nil
@@ -267,9 +267,9 @@ func (e *encoder) flush(next *message) {
 		switch first := len(e.out) == 0 && next != nil && next.summary && next.parent == m.id; {
 		case m.parts[p.index].kind != "compaction":
 		case first:
-			raw = chat.Drop(raw, func(key string) bool { return key == "tail_start_id" }) // what it kept stands behind it
+			raw = chat.Drop(raw, func(key string) bool { return key == "tail_start_id" }) // the kept messages follow the summary
 		default:
-			raw = []byte(`{"type": "text", "text": "` + asked + `", "synthetic": true}`) // else OpenCode would not send what is before it
+			raw = []byte(`{"type": "text", "text": "` + asked + `", "synthetic": true}`) // with a compaction part, OpenCode would not send the messages before it
 		}
 		list[i] = set(raw, "id", quote(e.id("prt")), "sessionID", quote(e.session), "messageID", quote(id))
 	}
@@ -286,7 +286,7 @@ func (e *encoder) flush(next *message) {
 	e.write(info, list)
 }
 
-// timeOf returns the time of a message, which has something in it.
+// timeOf returns the object time of a message, which is never empty.
 func timeOf(m *message, data []byte) []byte {
 	if t := m.info["time"]; len(m.info.in(data, "time")) > 0 {
 		return t.Of(data)
@@ -298,7 +298,7 @@ func (e *encoder) write(info []byte, parts [][]byte) {
 	e.out = append(e.out, slices.Concat([]byte(`{"info": `), info, []byte(`, "parts": [`), bytes.Join(parts, []byte(", ")), []byte("]}")))
 }
 
-// renew returns the document with new ids, and everything else as it is.
+// renew returns the document with new ids and no other change.
 func (e *encoder) renew() []byte {
 	for i := range e.msgs {
 		e.names[e.msgs[i].id] = e.id("msg")
@@ -338,10 +338,10 @@ func (e *encoder) renew() []byte {
 	return data
 }
 
-// isShare tells the member of a session that says where others can read it.
+// isShare reports whether key is the member with the public address of a session.
 func isShare(key string) bool { return key == "share" }
 
-// whole returns the document with the messages that were written.
+// whole returns the document with the written messages.
 func (e *encoder) whole(s *transcript.Session) []byte {
 	list := bytes.Join(e.out, []byte(",\n"))
 	if e.document != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-// encoded writes a window, checks it, and returns it as it is read again.
+// encoded encodes a window, validates the result, and decodes it again.
 func encoded(t *testing.T, w *transcript.Window) (*transcript.Session, *document, *transcript.Encoded) {
 	t.Helper()
 	enc := formattest.Encode(t, format{}, w)
@@ -33,8 +33,8 @@ func encoded(t *testing.T, w *transcript.Window) (*transcript.Session, *document
 
 const interrupted = `tool has "[carrel: interrupted, no result was rec…", error true`
 
-// OpenCode leaves alone what it has: a changed window has no id of its session, rises in its
-// ids and times, and costs nothing.
+// OpenCode ignores ids that it has: a changed window has no id of its session, its ids and
+// times rise, and its usage is 0.
 func TestChangedWindowIsAnotherSession(t *testing.T) {
 	for name, data := range samples(t) {
 		from := formattest.Decode(t, format{}, string(data))
@@ -78,7 +78,7 @@ func TestChangedWindowIsAnotherSession(t *testing.T) {
 	}
 }
 
-// A window that is not changed keeps everything but ids, the windows before it too.
+// A new session from an unchanged window differs in ids only, and keeps its earlier windows.
 func TestRenew(t *testing.T) {
 	for name, data := range samples(t) {
 		from := formattest.Decode(t, format{}, string(data))
@@ -95,7 +95,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// A new session has an id as OpenCode gives it.
+// The id of a new session has the form of OpenCode's ids.
 func TestIsSessionID(t *testing.T) {
 	f, _ := Format.(transcript.Resumed)
 	for id, want := range map[transcript.SessionID]bool{
@@ -107,8 +107,8 @@ func TestIsSessionID(t *testing.T) {
 	}
 }
 
-// What is sent of a compaction stays in front of what follows: where something stands before
-// it, OpenCode is not told of it, as it would leave that out.
+// The summary of a compaction stays before the later messages. If a message stands before the
+// compaction, its part becomes a text, since OpenCode would leave out that message.
 func TestCompactionInAWindow(t *testing.T) {
 	from := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	w := transcript.Whole(from)
@@ -118,13 +118,13 @@ func TestCompactionInAWindow(t *testing.T) {
 	if strings.Contains(string(enc.Data), `"compaction",`) && strings.Contains(string(enc.Data), `"auto"`) {
 		t.Errorf("the compaction is told of:\n%s", enc.Data)
 	}
-	w.Entries = w.Entries[2:] // the summary alone
+	w.Entries = w.Entries[2:] // begins with the summary
 	s, _, _ = encoded(t, w)
 	same(t, "messages", append([]string{"user: " + transcript.Opening}, shown(from.Messages)[1:]...), shown(s.Messages))
 }
 
-// A changed result has its new text alone: what OpenCode keeps beside it for the screen goes.
-// The others keep their bytes.
+// A changed result keeps only its new text and loses OpenCode's data for the screen. Other
+// results keep their bytes.
 func TestResults(t *testing.T) {
 	from := formattest.Decode(t, format{}, string(samples(t)["tools"]))
 	w := transcript.Whole(from)
@@ -176,7 +176,7 @@ func compact(t *testing.T, raw []byte) []byte {
 	return []byte(strings.TrimSpace(b.String()))
 }
 
-// Thinking that leaves takes what refers to it.
+// Without its reasoning, a message loses metadata that refers to the reasoning.
 func TestBare(t *testing.T) {
 	data := strings.Replace(string(samples(t)["tail"]), `"text":"After.",`, `"text":"After.","metadata":{"openai":{"itemId":"msg_1"}},`, 1)
 	w := transcript.Whole(formattest.Decode(t, format{}, data))
@@ -194,7 +194,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// A session of another format is written in the form that opencode import takes.
+// A session of another format is written in the form that opencode import reads.
 func TestEncodeIsExplicit(t *testing.T) {
 	from := formattest.Decode(t, openai.Format, `{"model":"gpt-4o","messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"look"},
 		{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]},
@@ -221,7 +221,7 @@ func TestEncodeIsExplicit(t *testing.T) {
 	}
 }
 
-// Each rule finds what breaks it alone.
+// Each violation is reported by exactly its rule.
 func TestValidate(t *testing.T) {
 	good := string(samples(t)["tools"])
 	change := func(old, with string) string {
@@ -269,7 +269,7 @@ func TestValidate(t *testing.T) {
 	})
 }
 
-// A made conversation of another format passes all rules.
+// The encoding of a session of another format breaks no rule.
 func TestWholeSessions(t *testing.T) {
 	_, _, enc := encoded(t, transcript.Whole(formattest.Decode(t, openai.Format, string(fakesession.Chat(5, 4)))))
 	if len(enc.Losses) == 0 {

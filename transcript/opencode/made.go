@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// providerOf returns the name that OpenCode has for the provider of a model.
+// providerOf returns OpenCode's name of the provider of a model.
 func providerOf(model string) string {
 	for _, p := range []struct{ model, name string }{
 		{"claude", "anthropic"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"codex", "openai"}, {"gemini", "google"},
@@ -23,14 +23,14 @@ func providerOf(model string) string {
 	return "unknown"
 }
 
-// opening has a user speak first.
+// opening writes a user's message if the first message is a reply.
 func (e *encoder) opening() {
 	if len(e.out) == 0 {
 		e.makeUser(&transcript.Entry{Message: transcript.Message{Parts: []transcript.Part{transcript.Text(transcript.Opening)}}})
 	}
 }
 
-// make writes a message that is not in the document.
+// make writes a message that has no source in the document.
 func (e *encoder) make(en *transcript.Entry, results []transcript.Entry) {
 	switch en.Role {
 	case transcript.RoleSystem:
@@ -42,13 +42,13 @@ func (e *encoder) make(en *transcript.Entry, results []transcript.Entry) {
 	}
 }
 
-// part writes a part of a made message: its type and its other members.
+// part encodes a part of a made message; members is the JSON of its other members.
 func (e *encoder) part(message, kind, members string) []byte {
 	return fmt.Appendf(nil, `{"id": %s, "sessionID": %s, "messageID": %s, "type": %s, %s}`, quote(e.id("prt")), quote(e.session), quote(message), quote(kind), members)
 }
 
-// makeUser writes a message of a user, if there is something in it. A text of a program is
-// one that OpenCode does not show as a person's.
+// makeUser writes a user's message, unless it would be empty. Texts by a program are
+// marked synthetic, so that OpenCode does not show them as a person's.
 func (e *encoder) makeUser(en *transcript.Entry) {
 	id := e.id("msg")
 	var parts [][]byte
@@ -81,7 +81,7 @@ func (e *encoder) makeUser(en *transcript.Entry) {
 	e.write(info, parts)
 }
 
-// file returns the members of a part that is a file, or nothing if it has no address.
+// file returns the members of a file part, or "" if the media have no address.
 func (e *encoder) file(m transcript.Media) string {
 	url := chat.DataURL(m)
 	if url == "" {
@@ -97,7 +97,7 @@ func (e *encoder) file(m transcript.Media) string {
 	return fmt.Sprintf(`"mime": %s, "url": %s`, quote(mime), quote(url))
 }
 
-// makeReply writes a reply with the results of its calls, if there is something in it.
+// makeReply writes a reply with the results of its calls, unless it would be empty.
 func (e *encoder) makeReply(en *transcript.Entry, results []transcript.Entry) {
 	if !slices.ContainsFunc(en.Parts, written) {
 		return
@@ -125,7 +125,7 @@ func (e *encoder) makeReply(en *transcript.Entry, results []transcript.Entry) {
 	e.write(info, parts)
 }
 
-// written reports whether a part of a reply is written.
+// written reports whether the encoder writes a part of a reply.
 func written(p transcript.Part) bool {
 	switch p := p.(type) {
 	case transcript.Text:
@@ -136,7 +136,7 @@ func written(p transcript.Part) bool {
 	return false
 }
 
-// call writes a call with its result.
+// call encodes a call with its result.
 func (e *encoder) call(message string, c transcript.ToolCall, results []transcript.Entry) []byte {
 	name := c.Name
 	if name == "" {
@@ -160,12 +160,12 @@ func (e *encoder) call(message string, c transcript.ToolCall, results []transcri
 	return e.part(message, "tool", fmt.Sprintf(`"callID": %s, "tool": %s, "state": %s`, quote(c.ID), quote(name), state))
 }
 
-// pendingState is the state of a call that nobody has answered.
+// pendingState returns the state of a call without a result.
 func pendingState(input []byte) string {
 	return fmt.Sprintf(`{"status": "pending", "input": %s, "raw": %s}`, inputOf(input), quote(string(input)))
 }
 
-// inputOf returns an input, or an object without members in place of one that is none.
+// inputOf returns input if it is a JSON object, and otherwise an empty object.
 func inputOf(input []byte) []byte {
 	if rawjson.NewReader(input).Kind() != rawjson.Object {
 		return []byte("{}")
@@ -173,7 +173,7 @@ func inputOf(input []byte) []byte {
 	return input
 }
 
-// ended is the state of a call with a result, in a message. What failed has a text only.
+// ended returns the state of a call with a result. A failed call has text only.
 func (e *encoder) ended(message string, input []byte, tool string, r transcript.ToolResult) string {
 	at := strconv.FormatInt(e.last, 10)
 	times := `{"start": ` + at + `, "end": ` + at + `}`

@@ -20,8 +20,7 @@ type format struct{}
 // Name implements [transcript.Format].
 func (format) Name() string { return "opencode" }
 
-// IsSessionID implements [transcript.Resumed]: an id begins with ses_ and goes on with letters
-// and digits.
+// IsSessionID implements [transcript.Resumed]: an id is ses_ followed by letters and digits.
 func (format) IsSessionID(id transcript.SessionID) bool {
 	rest, ok := strings.CutPrefix(string(id), "ses_")
 	return ok && len(rest) >= 8 && !strings.ContainsFunc(rest, func(r rune) bool {
@@ -29,8 +28,8 @@ func (format) IsSessionID(id transcript.SessionID) bool {
 	})
 }
 
-// Sniff implements [transcript.Format]: an object with an info that has the id of a session
-// of OpenCode, and nothing behind it.
+// Sniff implements [transcript.Format]: data is one object whose info has the id of an
+// OpenCode session.
 func (format) Sniff(data []byte) bool {
 	r := rawjson.NewReader(data)
 	found := false
@@ -97,7 +96,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// title returns the first line that a person said.
+// title returns the first line of the first text of a person.
 func title(messages []transcript.Message) string {
 	for i := range messages {
 		if m := &messages[i]; m.Role == transcript.RoleUser {
@@ -109,7 +108,7 @@ func title(messages []transcript.Message) string {
 	return ""
 }
 
-// answered says which model answered last in the conversation, and how long that prompt was.
+// answered sets the model of the last reply in the conversation, and the tokens of its prompt.
 func (format) answered(s *transcript.Session, d *document, live []view) {
 	for _, x := range slices.Backward(live) {
 		m := &d.msgs[x.at]
@@ -127,8 +126,8 @@ func (format) answered(s *transcript.Session, d *document, live []view) {
 	}
 }
 
-// conversation returns the messages of the conversation, those of the windows before it, and
-// how many messages of the document stand before a revert.
+// conversation returns the messages of the conversation, those of each earlier window, and
+// the number of messages in the document before a revert.
 func (v *viewer) conversation() (live []view, earlier [][]view, end int) {
 	end = len(v.msgs)
 	if id := v.info.in(v.Data, "revert").text(v.Data, "messageID"); id != "" {
@@ -148,7 +147,7 @@ func (v *viewer) conversation() (live []view, earlier [][]view, end int) {
 			earlier = append(earlier, list)
 		}
 	}
-	var before []view // calls as they were before their results were cleared
+	var before []view // calls with the results that OpenCode cleared later
 	for _, at := range windows[last] {
 		live = append(live, v.views(at)...)
 		before = append(before, whole.pruned(at)...)
@@ -159,7 +158,7 @@ func (v *viewer) conversation() (live []view, earlier [][]view, end int) {
 	return live, earlier, end
 }
 
-// pruned returns the calls of a message whose results were cleared, with these results.
+// pruned returns the calls of a message whose results OpenCode cleared, with the old results.
 func (v *viewer) pruned(at int) []view {
 	m := &v.msgs[at]
 	var call, result view

@@ -29,7 +29,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, format{}, samples(t)) }
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, format{}, samples(f)) }
 
-// Conversations go from this format into every other, and back.
+// Conversations can be converted from this format into every other, and back.
 func TestOtherFormats(t *testing.T) {
 	formattest.RunOthers(t, format{}, samples(t), map[transcript.Format][]byte{
 		openai.Format:     fakesession.Chat(3, 3),
@@ -42,7 +42,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// shown returns what a reader sees of messages, one line for each part.
+// shown returns the visible parts of messages, one line per part.
 func shown(msgs []transcript.Message) (list []string) {
 	for i := range msgs {
 		m := &msgs[i]
@@ -75,8 +75,8 @@ func same(t *testing.T, what string, want, got []string) {
 	}
 }
 
-// A session is read as OpenCode sends it; what it added to a message stands apart from what
-// a person said.
+// A session is decoded as OpenCode sends it. Texts that OpenCode added to a message become a
+// message of their own, apart from the person's text.
 func TestDecode(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["tools"]))
 	same(t, "messages", []string{
@@ -98,7 +98,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A compaction begins a window, which has its summary, then what it kept, then what follows.
+// A compaction begins a window: the summary, the kept messages, the later messages.
 func TestCompactions(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	after := []string{"user: Go on.", "assistant calls bash", `tool has "after", error false`, "assistant: After."}
@@ -132,7 +132,7 @@ func TestCompactions(t *testing.T) {
 	same(t, "what was cleared", []string{"assistant calls bash", `tool has "oops", error true`}, shown(s.Earlier[1]))
 }
 
-// What stands behind a revert is a fork; what is on the screen only is not read.
+// Messages after a revert are a fork; texts for the screen only are not read.
 func TestRevert(t *testing.T) {
 	data := string(samples(t)["reverted"])
 	s := formattest.Decode(t, format{}, data)
@@ -147,7 +147,7 @@ func TestRevert(t *testing.T) {
 	}, shown(s.Messages))
 }
 
-// A reply costs what its steps cost, once; a summary is a call beside the conversation.
+// The cost of a reply is that of its steps, once; a summary is a call outside the conversation.
 func TestReceipts(t *testing.T) {
 	s := formattest.Decode(t, format{}, string(samples(t)["compacted"]))
 	all := format{}.Receipts(s)
@@ -157,7 +157,7 @@ func TestReceipts(t *testing.T) {
 		sum.Uncached, sum.Read, sum.Output = sum.Uncached+r.Uncached, sum.Read+r.Read, sum.Output+r.Output
 		after = append(after, r.After)
 	}
-	if sum.Uncached != 13691 || sum.Read != 70656 || sum.Output != 235 { // as OpenCode counts it
+	if sum.Uncached != 13691 || sum.Read != 70656 || sum.Output != 235 { // the totals that OpenCode shows
 		t.Errorf("all calls cost %+v", sum)
 	}
 	if diff := cmp.Diff([]int{-1, 0, 1, 2, 3, 4, -1, 5, 7}, after); diff != "" {

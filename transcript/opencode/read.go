@@ -12,20 +12,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// layout is that of an export.
+// layout is the layout of an export.
 var layout = chat.Layout{Key: "messages", Hint: `opencode export SESSION writes {"info": …, "messages": […]}`}
 
-// A value is one of an object that was passed over.
+// A value is the kind and the span of a member's value, which the reader skipped.
 type value struct {
 	rawjson.Span
 
 	kind rawjson.Kind
 }
 
-// An object is one whose members were passed over.
+// An object maps keys to the spans of their values.
 type object map[string]value
 
-// A document is an export as it was read.
+// A document is a parsed export.
 type document struct {
 	*chat.Frame
 
@@ -34,20 +34,20 @@ type document struct {
 	msgs []message
 }
 
-// A message is one of a document.
+// A message is one element of the list messages.
 type message struct {
 	info  object
-	raw   rawjson.Span // of info
+	raw   rawjson.Span // of the object info
 	parts []part
 
 	id, role, parent string
 	created          int64
-	summary          bool // a reply that is the summary of a compaction, and has ended
-	failed           bool // with an error
+	summary          bool // a finished reply with the summary of a compaction
+	failed           bool // with an error other than an abort, or with an abort
 	aborted          bool // by the user, which is an error too
 }
 
-// A part is one of a message.
+// A part is one element of a message's list parts.
 type part struct {
 	object
 	rawjson.Span
@@ -56,7 +56,7 @@ type part struct {
 	state    object // of a tool call
 }
 
-// read reads an export.
+// read parses an export.
 func read(name string, data []byte) (*document, error) {
 	d := &document{}
 	field := func(r *rawjson.Reader, key string) (err error) {
@@ -84,7 +84,7 @@ func read(name string, data []byte) (*document, error) {
 	return d, nil
 }
 
-// members reads an object, and passes over its values.
+// members reads an object as the spans of its values.
 func members(r *rawjson.Reader) (object, error) {
 	o := make(object)
 	err := r.Object(func(key string) error {
@@ -156,17 +156,17 @@ func readPart(r *rawjson.Reader, data []byte) (p part, err error) {
 	return p, err
 }
 
-// text returns a member that is a text, or an empty text.
+// text returns the string under key, or "" if the value is not a string.
 func (o object) text(data []byte, key string) string {
 	v := o[key]
 	if v.kind != rawjson.String {
 		return ""
 	}
-	s, _ := rawjson.NewReader(v.Of(data)).String() // it was passed over, so it can be read
+	s, _ := rawjson.NewReader(v.Of(data)).String() // members has checked the value
 	return s
 }
 
-// number returns a member that is a whole number, or 0.
+// number returns the whole number under key, or 0.
 func (o object) number(data []byte, key string) int64 {
 	v := o[key]
 	if v.kind != rawjson.Number {
@@ -180,11 +180,10 @@ func (o object) number(data []byte, key string) int64 {
 	return n
 }
 
-// flag reports whether a member is true.
+// flag reports whether the value under key is true.
 func (o object) flag(key string) bool { return o[key].kind == rawjson.True }
 
-// in returns a member that is an object, or nothing. An object that cannot be looked into,
-// as it has a key twice, is nothing.
+// in returns the object under key, or nil. An object with a key twice is nil, too.
 func (o object) in(data []byte, key string) object {
 	v := o[key]
 	if v.kind != rawjson.Object {
@@ -201,7 +200,7 @@ func (o object) in(data []byte, key string) object {
 	return inner
 }
 
-// media returns a part of type file, as it is sent; nil if it is not.
+// media returns a part of type file as it is sent. ok is false if OpenCode does not send it.
 func (o object) media(data []byte, span rawjson.Span) (transcript.Part, bool) {
 	mime, url := o.text(data, "mime"), o.text(data, "url")
 	if mime == "text/plain" || mime == "application/x-directory" {
@@ -217,7 +216,7 @@ func (o object) media(data []byte, span rawjson.Span) (transcript.Part, bool) {
 	return m, true
 }
 
-// attachments returns what a result has beside its text.
+// attachments returns the attachments of a result.
 func (p *part) attachments(data []byte) []transcript.Part {
 	list := p.state["attachments"]
 	if list.kind != rawjson.Array {
@@ -239,7 +238,7 @@ func (p *part) attachments(data []byte) []transcript.Part {
 	return found
 }
 
-// visible returns the parts of a message that are of one of the types.
+// has reports whether a message has a part of the kind.
 func (m *message) has(kind string) bool {
 	return slices.ContainsFunc(m.parts, func(p part) bool { return p.kind == kind })
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// reading returns the tokens of a reply or of a step of it. The input is what no cache had,
-// and what was written to one is not told by its time: it is taken for five minutes.
+// reading returns the token counts of a reply or of one of its steps. The count input excludes
+// cached tokens. Cache writes have no lifetime in the file and count as writes for five minutes.
 func reading(data []byte, o object) transcript.Receipt {
 	tokens := o.in(data, "tokens")
 	cache := tokens.in(data, "cache")
@@ -20,12 +20,12 @@ func reading(data []byte, o object) transcript.Receipt {
 
 func promptOf(r transcript.Receipt) int64 { return r.Uncached + r.Read + r.Write5m }
 
-// Receipts implements [transcript.Metered]. A reply has one for each step that tells what it
-// cost, and one where only the reply does. A summary is a call beside the conversation.
+// Receipts implements [transcript.Metered]. It returns one receipt for each step with usage,
+// or one for the reply if only the reply has usage. A summary is a call outside the conversation.
 func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	d, err := read("", s.Bytes())
 	if err != nil {
-		return nil // it has been read before
+		return nil // Decode has read these bytes before
 	}
 	var all []transcript.Receipt
 	newest, compacted := -1, false
@@ -54,7 +54,7 @@ func (format) Receipts(s *transcript.Session) []transcript.Receipt {
 	return all
 }
 
-// finishes returns the parts of a reply that say what a step of it cost.
+// finishes returns the parts of a reply that hold the usage of a step.
 func (d *document) finishes(m *message) []*part {
 	var list []*part
 	for i := range m.parts {
@@ -65,7 +65,7 @@ func (d *document) finishes(m *message) []*part {
 	return list
 }
 
-// steps returns what each step of a reply cost.
+// steps returns the usage of each step of a reply.
 func (d *document) steps(m *message) []transcript.Receipt {
 	var list []transcript.Receipt
 	for _, p := range d.finishes(m) {
@@ -77,7 +77,7 @@ func (d *document) steps(m *message) []transcript.Receipt {
 	return list
 }
 
-// moment returns a time in milliseconds; 0 is none.
+// moment returns the time of ms, milliseconds since 1970, or the zero time for 0.
 func moment(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}

@@ -30,11 +30,11 @@ func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	return c.conversation(), nil
 }
 
-// A checker collects what is wrong with a document.
+// A checker collects the violations of a document.
 type checker struct {
 	*document
 
-	at    int // message that is looked at
+	at    int // index of the message that is checked
 	seen  map[string]bool
 	found []transcript.Violation
 }
@@ -43,8 +43,8 @@ func (c *checker) report(rule, field, format string, args ...any) {
 	c.found = append(c.found, transcript.Violation{Rule: rule, Message: c.at, Field: field, Text: fmt.Sprintf(format, args...)})
 }
 
-// A form says which members an object has, by their kinds. A name with a dot is a member of
-// a member.
+// A form maps the required members of an object to their kinds. A name with a dot is a member
+// of a nested object.
 type form map[string]rawjson.Kind
 
 var (
@@ -54,7 +54,7 @@ var (
 	states  = lazy.Value[map[string]form]{Make: makeStates}
 )
 
-// makeForms returns the members of messages, by their roles, and of parts, by their kinds.
+// makeForms returns the required members of messages, by role, and of parts, by kind.
 func makeForms() map[string]form {
 	return map[string]form{
 		"user":        {"id": '"', "sessionID": '"', "time.created": '0', "agent": '"', "model.providerID": '"', "model.modelID": '"'},
@@ -74,7 +74,7 @@ func makeForms() map[string]form {
 	}
 }
 
-// makeStates returns the members of the states of calls.
+// makeStates returns the required members of the states of calls.
 func makeStates() map[string]form {
 	return map[string]form{
 		"pending":   {"raw": '"'},
@@ -84,7 +84,7 @@ func makeStates() map[string]form {
 	}
 }
 
-// need reports what an object lacks (N0).
+// need reports the required members that an object lacks (rule N0).
 func (c *checker) need(o object, field string, f form) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		at, v := o, value{}
@@ -99,14 +99,14 @@ func (c *checker) need(o object, field string, f form) {
 	}
 }
 
-// names checks an id (N1).
+// names checks the prefix of an id (rule N1).
 func (c *checker) names(field, id, prefix string) {
 	if !strings.HasPrefix(id, prefix) {
 		c.report("N1", field+".id", "id %q does not begin with %s", id, prefix)
 	}
 }
 
-// once checks that an id is new (N2).
+// once checks that an id occurs once (rule N2).
 func (c *checker) once(field, id string) {
 	if c.seen[id] {
 		c.report("N2", field+".id", "id %s stands twice", id)
@@ -156,7 +156,7 @@ func (c *checker) message(m *message) {
 	}
 }
 
-// conversation checks what is sent (X7 and A16).
+// conversation checks the messages that OpenCode sends (rules X7 and A16).
 func (c *checker) conversation() []transcript.Violation {
 	v := &viewer{document: c.document, items: make([]int, len(c.msgs))}
 	live, _, _ := v.conversation()

@@ -7,42 +7,42 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// What OpenCode sends in place of a result that it has cleared, and of a compaction.
+// Texts that OpenCode sends in place of a cleared result, and for a compaction.
 const (
 	cleared = "[Old tool result content cleared]"
 	asked   = "What did we do so far?"
 	subtask = "The following tool was executed by the user"
 )
 
-// A view is a message of a conversation, and where it is in a document.
+// A view is a message of the conversation with its position in the document.
 type view struct {
 	transcript.Message
 
 	at    int   // of the message in the document
-	parts []int // of the message, all that stand in this one
+	parts []int // indexes of the parts of that message in the view
 }
 
-// A viewer reads messages of a document.
+// A viewer turns messages of a document into messages of a conversation.
 type viewer struct {
 	*document
 
 	items []int // of each message
-	whole bool  // results that were cleared are read as they were
+	whole bool  // read cleared results with their old text
 }
 
-// views returns the messages that a message of a document is read as.
+// views returns the messages that message at of the document becomes.
 func (v *viewer) views(at int) []view {
 	m := &v.msgs[at]
 	if m.role == "user" {
 		return v.user(at, m)
 	}
 	if m.failed && (!m.aborted || !slices.ContainsFunc(m.parts, func(p part) bool { return p.kind != "step-start" && p.kind != "reasoning" })) {
-		return nil // it is not sent
+		return nil // OpenCode does not send it
 	}
 	return v.reply(at, m)
 }
 
-// begin begins a view with a part.
+// begin returns a new view whose first part is p.
 func (v *viewer) begin(list []view, at int, role transcript.Role, p *part) view {
 	id := v.msgs[at].id
 	if len(list) > 0 {
@@ -51,10 +51,11 @@ func (v *viewer) begin(list []view, at int, role transcript.Role, p *part) view 
 	return view{Message: transcript.Message{ID: id, Role: role, Items: []int{v.items[at]}}, at: at}
 }
 
-// user reads a message of a user: what a person said, and what OpenCode added, apart.
+// user reads a user's message: the person's texts and OpenCode's additions become separate
+// views.
 func (v *viewer) user(at int, m *message) []view {
 	var list []view
-	added := false // of the latest view
+	added := false // the latest view holds OpenCode's additions
 	for i := range m.parts {
 		p := &m.parts[i]
 		said := v.said(p)
@@ -71,7 +72,7 @@ func (v *viewer) user(at int, m *message) []view {
 	return list
 }
 
-// said returns what a part of a user's message says to the model, or nil.
+// said returns the part of a user's message that the model gets, or nil.
 func (v *viewer) said(p *part) transcript.Part {
 	switch p.kind {
 	case "text":
@@ -90,8 +91,8 @@ func (v *viewer) said(p *part) transcript.Part {
 	return nil
 }
 
-// reply reads a reply: each step, and the results of its calls. What the model is not sent
-// of a step stands in it nevertheless.
+// reply reads a reply: a view for each step, and one for the results of its calls. Parts of a
+// step that OpenCode does not send to the model are included.
 func (v *viewer) reply(at int, m *message) []view {
 	var list []view
 	var step, results view
@@ -135,7 +136,7 @@ func (v *viewer) reply(at int, m *message) []view {
 	return list
 }
 
-// thinking reads reasoning, with the signature of Anthropic or what OpenAI encrypted.
+// thinking reads reasoning, with Anthropic's signature or OpenAI's encrypted content.
 func (v *viewer) thinking(p *part) transcript.Thinking {
 	meta := p.in(v.Data, "metadata")
 	t := transcript.Thinking{Text: p.text(v.Data, "text"), Signature: meta.in(v.Data, "anthropic").text(v.Data, "signature")}
@@ -148,9 +149,8 @@ func (v *viewer) thinking(p *part) transcript.Thinking {
 	return t
 }
 
-// outcome returns where the text of the result of a call is: the member of its state, or of
-// the metadata of that where the call was interrupted. It is empty where the call has not
-// ended.
+// outcome returns the key of the result's text in the state of a call. If interrupted is true,
+// the text is under output in the state's metadata. key is "" if the call has not ended.
 func (p *part) outcome(data []byte) (key string, interrupted bool) {
 	switch p.state.text(data, "status") {
 	case "completed":
@@ -186,8 +186,9 @@ func (v *viewer) result(p *part) (transcript.ToolResult, bool) {
 	return r, true
 }
 
-// passed reports whether a call that was completed ended well: OpenCode completes a command that
-// ends with another status than 0, or that it has ended itself, and a call that no tool takes.
+// passed reports whether a completed call succeeded. OpenCode also gives the status completed
+// to commands with an exit status other than 0, to commands that it stopped, and to calls of
+// unknown tools; passed is false for these.
 func (p *part) passed(data []byte) bool {
 	exit, ran := p.state.in(data, "metadata")["exit"]
 	return p.text(data, "tool") != "invalid" && (!ran || string(exit.Of(data)) == "0")
@@ -199,8 +200,8 @@ func (p *part) pruned(data []byte) bool {
 	return key == "output" && p.state.in(data, "time")["compacted"].kind == '0'
 }
 
-// sent returns the messages that OpenCode sends of the first end ones, in its order: a
-// compaction, its summary, what it kept, and what is behind it.
+// sent returns the indexes of the messages that OpenCode sends of the first end messages, in
+// its order: a compaction, its summary, the kept messages, the later messages.
 func (d *document) sent(end int) []int {
 	var back []int
 	done := make(map[string]bool) // compactions that have a summary
@@ -228,7 +229,8 @@ func (d *document) sent(end int) []int {
 	return d.ordered(back)
 }
 
-// compaction returns what a compaction kept the messages from, and whether m is one.
+// compaction returns the id of the first message that a compaction kept, and whether m is a
+// compaction.
 func (d *document) compaction(m *message) (tail string, ok bool) {
 	for i := range m.parts {
 		if p := &m.parts[i]; p.kind == "compaction" {
@@ -238,7 +240,7 @@ func (d *document) compaction(m *message) (tail string, ok bool) {
 	return "", false
 }
 
-// ordered puts the newest compaction and its summary before what it kept.
+// ordered moves the newest compaction and its summary before the messages that it kept.
 func (d *document) ordered(list []int) []int {
 	for at, l := range slices.Backward(list) {
 		m := &d.msgs[l]
@@ -256,8 +258,8 @@ func (d *document) ordered(list []int) []int {
 	return list
 }
 
-// windows returns the windows of the session, oldest first, each without what the next one
-// has. The last is the conversation, of the first end messages.
+// windows returns the windows of the first end messages, oldest first, each without the
+// messages that the next window has. The last window is the conversation.
 func (d *document) windows(end int) [][]int {
 	done := make(map[string]bool)
 	for i := range d.msgs[:end] {
