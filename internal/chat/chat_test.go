@@ -104,7 +104,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A document with earlier windows is its bodies, and reads as they do.
+// A document with earlier windows is decoded as its bodies are decoded alone.
 func TestWindows(t *testing.T) {
 	body := func(_ string, data []byte) (*transcript.Session, error) {
 		f, err := Messages.Read("", data, skip, skipMessage)
@@ -169,7 +169,8 @@ func TestDescribeTitle(t *testing.T) {
 	}
 }
 
-// A role that is no string is an error of its own; one that is unknown comes with those that are.
+// A role that is not a string has its own error; the error about an unknown role lists the
+// known roles.
 func TestRoles(t *testing.T) {
 	roles := Roles{Names: []string{"user", "assistant"}, Hint: "use user or assistant"}
 	for in, want := range map[string]string{`"user"`: "", `"robot"`: "unknown role", `7`: "string", `"us`: ""} {

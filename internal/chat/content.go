@@ -17,10 +17,10 @@ type Content struct {
 	Parts []transcript.Part
 }
 
-// Empty reports whether there is no content, or a list with nothing in it.
+// Empty reports whether the content is missing, null or an empty list.
 func (c *Content) Empty() bool { return c.End == 0 || c.Null || c.List && len(c.Parts) == 0 }
 
-// Said returns the parts of c: a text that is empty is none.
+// Said returns the parts of c. An empty text is no part.
 func (c *Content) Said() []transcript.Part {
 	if !c.List && c.Text != "" {
 		return []transcript.Part{transcript.Text(c.Text)}
@@ -28,11 +28,11 @@ func (c *Content) Said() []transcript.Part {
 	return c.Parts
 }
 
-// Kinds says what a part of a content is, by its type: [Said], [Refused], or the kind
+// Kinds maps the type of a content part to [Said], [Refused], or the kind
 // of a [transcript.Media]. A part of another type is opaque.
 type Kinds map[string]string
 
-// What parts are that are no media: a text, or a refusal.
+// The kinds of parts other than media: a text, and a refusal.
 const (
 	Said    = "text"
 	Refused = "refusal"
@@ -123,7 +123,7 @@ func readMedia(r *rawjson.Reader, m *transcript.Media) error {
 	})
 }
 
-// SplitDataURL takes a URL with base64 data in it apart.
+// SplitDataURL splits a data URL with base64 data. ok is false for any other URL.
 func SplitDataURL(url string) (mime, data string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {

@@ -1,9 +1,8 @@
-// Package chat has what the formats of request bodies share: an object with a
-// list of messages in it, or the list alone.
+// Package chat has the code that the formats of request bodies share. A body is an object with a
+// list of messages, or the list alone.
 //
-// [Read] cuts a body into its messages and the frame around them, [Frame.Cut]
-// makes the items of a session of it, and [Frame.Join] puts other messages into
-// the frame: what stands around the list keeps its bytes, and so do the gaps
+// [Read] finds the messages of a body; [Frame.Cut] cuts the body into the items of a session;
+// [Frame.Join] replaces the messages. The bytes around the list stay, and so do the bytes
 // between messages that stay neighbors. [Sniff] tells the formats apart.
 //
 // The package does no I/O and keeps no state. Errors are

@@ -10,28 +10,28 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Layout says how a format writes the list of its messages.
+// A Layout describes the list of messages in the bodies of a format.
 type Layout struct {
 	Key  string // of the list
-	Text bool   // a text may stand in place of the list
-	Hint string // what is expected where no list is found
+	Text bool   // a string may stand in place of the list
+	Hint string // for the error if the body has no list
 }
 
 // Messages is the layout in which the list has the key "messages".
 var Messages = Layout{Key: "messages", Hint: `expected {"messages": […]} or a list of messages`}
 
-// A Frame says where the messages of a body are.
+// A Frame holds the positions of the messages in a body.
 type Frame struct {
 	Data     []byte
-	List     rawjson.Span   // the list of messages, without its brackets, or the text in its place
-	Text     bool           // there is a text in place of the list, which is the only message
+	List     rawjson.Span   // the list without its brackets, or the string in its place
+	Text     bool           // a string stands in place of the list and is the only message
 	Messages []rawjson.Span // in order
-	Key      int            // where the key of the list begins; -1 if the body is the list
+	Key      int            // offset of the list's key; -1 if the body is the list
 }
 
-// Read walks over a body. It calls message for each message and field for each
-// other field of the body; both must read what comes next. The name of the
-// file goes into errors.
+// Read parses a body. It calls message for each message and field for each
+// other field of the body; both must read the next value. Errors contain name, the name of the
+// file.
 func (l Layout) Read(name string, data []byte, field func(r *rawjson.Reader, key string) error, message func(r *rawjson.Reader, i int) error) (*Frame, error) {
 	r := rawjson.NewReader(data)
 	f := &Frame{Data: data, Key: -1}
@@ -89,7 +89,7 @@ func (f *Frame) list(r *rawjson.Reader, message func(r *rawjson.Reader, i int) e
 		if r.Kind() != rawjson.Object {
 			e := r.Fail(start, "a message must be an object")
 			if r.Kind() == rawjson.None {
-				_, err := r.Skip() // says what is there instead
+				_, err := r.Skip() // its error names the value found instead
 				return err
 			}
 			return e
@@ -102,11 +102,11 @@ func (f *Frame) list(r *rawjson.Reader, message func(r *rawjson.Reader, i int) e
 	return err
 }
 
-// syntaxError says the same as err in the words of package transcript.
+// syntaxError converts err to a [transcript.SyntaxError]. Errors of callbacks stay.
 func syntaxError(name string, data []byte, err error) error {
 	e, ok := errors.AsType[*rawjson.Error](err)
 	if !ok {
-		return err // a callback's own
+		return err // an error of a callback
 	}
 	return &transcript.SyntaxError{
 		Name:  name,
@@ -117,8 +117,8 @@ func syntaxError(name string, data []byte, err error) error {
 	}
 }
 
-// Cut returns the body as items: one for each span, and what stands between them. At
-// has the index of the item of each span.
+// Cut returns the body as items: one for each span, and one for the bytes between. at[i] is
+// the index of the item of spans[i].
 func (f *Frame) Cut(spans []rawjson.Span) (items []transcript.Item, at []int) {
 	order := make([]int, len(spans))
 	for i := range order {
@@ -146,13 +146,13 @@ func (f *Frame) Cut(spans []rawjson.Span) (items []transcript.Item, at []int) {
 // A Piece is a message to be written.
 type Piece struct {
 	Raw   []byte
-	Index int // index of the message in the frame that it stands for, or -1
+	Index int // index of its source message in the frame, or -1
 	Block transcript.BlockID
 }
 
-// Join returns the body with other messages, and with cuts outside of the
-// list, and says where the messages are in it. Messages are parted as they are
-// in the frame. A text in place of the list becomes a list.
+// Join returns the body with pieces as its messages and with cuts outside the
+// list, and the positions of the messages in the result. The whitespace between messages is
+// that of the frame. A string in place of the list becomes a list.
 func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcript.Span) {
 	list := transcript.Cut{From: f.List.Start, To: f.List.End}
 	if len(pieces) == 0 {
@@ -193,7 +193,7 @@ func (f *Frame) Join(pieces []Piece, cuts ...transcript.Cut) ([]byte, []transcri
 	return transcript.Splice(f.Data, append(cuts, list)...), spans
 }
 
-// Spans says where the messages of an intact window are in the present body of its session.
+// Spans returns the positions of an intact window's messages in the latest body of its session.
 func Spans(w *transcript.Window) []transcript.Span {
 	before := 0
 	if len(w.Session.Earlier) > 0 {
@@ -216,7 +216,7 @@ func Spans(w *transcript.Window) []transcript.Span {
 	return spans
 }
 
-// gaps returns what stands before, between and after messages.
+// gaps returns the bytes before, between and after messages.
 func (f *Frame) gaps() (before, between, after []byte) {
 	n := len(f.Messages)
 	if n == 0 {

@@ -7,21 +7,21 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Head is what a body says beside its messages.
+// A Head holds the fields of a body other than its messages.
 type Head struct {
 	Model string
 	Tools rawjson.Span
-	Lossy int // offset behind the first text that is not Unicode, or 0
+	Lossy int // offset after the first text that is not valid Unicode, or 0
 }
 
-// Note remembers where a text was not Unicode.
+// Note records in h the offset of r if r has read a text that is not valid Unicode.
 func (h *Head) Note(r *rawjson.Reader) {
 	if h.Lossy == 0 && r.Lossy() {
 		h.Lossy = r.Position()
 	}
 }
 
-// Session returns a session of a format with what the head of a body says.
+// Session returns a new session of a format, with the tools, model and warnings of the head.
 func (h *Head) Session(format string, data []byte) *transcript.Session {
 	s := &transcript.Session{Format: format, Model: h.Model}
 	if h.Tools.End > 0 {
@@ -36,8 +36,8 @@ func (h *Head) Session(format string, data []byte) *transcript.Session {
 	return s
 }
 
-// Roles are those of the messages of a format. The hint of an error lists those
-// to use.
+// Roles lists the roles of a format's messages. The hint of an error names
+// those to use.
 type Roles struct {
 	Names []string
 	Hint  string

@@ -52,7 +52,7 @@ func title(messages []transcript.Message) string {
 	return ""
 }
 
-// Indexes returns the place of each message in s, by address.
+// Indexes returns the index of each message in s, by the message's address.
 func Indexes(s *transcript.Session) map[*transcript.Message]int {
 	at := make(map[*transcript.Message]int, len(s.Messages))
 	for i := range s.Messages {
@@ -61,11 +61,11 @@ func Indexes(s *transcript.Session) map[*transcript.Message]int {
 	return at
 }
 
-// Losses counts what of a window could not be carried: one loss for each kind
-// of thing in each message.
+// Losses counts the parts of a window that a format cannot carry: one loss for each kind
+// of part in each message.
 type Losses struct{ List []transcript.Loss }
 
-// Add notes the loss of one thing of some bytes.
+// Add records the loss of one part of size bytes.
 func (l *Losses) Add(message int, what string, size int) {
 	for i := len(l.List) - 1; i >= 0 && l.List[i].Message == message; i-- {
 		if l.List[i].What == what {

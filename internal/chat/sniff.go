@@ -6,10 +6,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A Dialect is a provider's way of writing a request body.
+// A Dialect is the request format of a provider.
 type Dialect string
 
-// The dialects. Neither is for what is no request body at all.
+// The dialects. Neither means that data is not a request body.
 const (
 	Neither   Dialect = ""
 	Anthropic Dialect = "anthropic"
@@ -17,12 +17,11 @@ const (
 	Responses Dialect = "responses"
 )
 
-// Sniff returns the dialect of a body, of which data may be only the
-// beginning. Where nothing else tells them apart, a model whose name begins with
-// "claude-" is Anthropic's, unless a system message comes first, which Anthropic
-// refuses. All other messages that could be either are taken for those of OpenAI's Chat
+// Sniff returns the dialect of data, a body or its beginning. If the fields fit two dialects, a
+// body whose model begins with "claude-" is Anthropic's, unless a system message comes first,
+// which Anthropic refuses. Any other ambiguous list of messages is taken for OpenAI's Chat
 // Completions. A body of the Responses API has an input in place of messages: items, or
-// a text beside a model. A list of items alone is known by their types.
+// a text and a model. A bare list of items is recognized by the types of its items.
 func Sniff(data []byte) Dialect {
 	s := sniffer{r: rawjson.NewReader(data)}
 	var err error
@@ -60,19 +59,19 @@ func (s *sniffer) responses() bool {
 	return s.items
 }
 
-// A sniffer collects signs. An error only means that there is no more to see.
+// A sniffer collects signs of a dialect. A read error only means that data is cut off.
 type sniffer struct {
 	r         *rawjson.Reader
-	empty     bool   // there is a list of messages with nothing in it
+	empty     bool   // the list of messages is empty
 	elements  int    // elements of the list of messages
 	roles     int    // messages with a role
 	first     string // role of the first message
-	listed    bool   // there are messages
-	input     string // form of the input, if there is one
-	items     bool   // an element is what only the Responses API has
-	model     bool   // a model is named
-	vectors   bool   // something else is asked of the model than an answer
-	claude    bool   // the model is named as Anthropic names models
+	listed    bool   // the body has a list of messages
+	input     string // form of the input, or empty
+	items     bool   // an element has a type that only the Responses API has
+	model     bool   // the body names a model
+	vectors   bool   // the request asks for embeddings or another result than an answer
+	claude    bool   // the name of the model begins with "claude-"
 	anthropic bool
 	openai    bool
 }
@@ -134,14 +133,14 @@ func (s *sniffer) tool() error {
 	})
 }
 
-// dated reports whether the type of a tool ends in a date, as those of tools do that
-// Anthropic defines: web_search_20250305.
+// dated reports whether the type of a tool ends in a date, as the types of tools defined by
+// Anthropic do: web_search_20250305.
 func dated(kind string) bool {
 	at := strings.LastIndexByte(kind, '_') + 1
 	return len(kind)-at == len("20250305") && strings.Trim(kind[at:], "0123456789") == ""
 }
 
-// list looks at the list of a body.
+// list reads the signs in a list of messages or items.
 func (s *sniffer) list() error {
 	is := s.r.Kind() == rawjson.Array
 	before := s.elements
@@ -161,7 +160,7 @@ func (s *sniffer) messages() error {
 	})
 }
 
-// object looks into an object and passes over anything else.
+// object reads an object, and skips any other value.
 func (s *sniffer) object(member func(key string) error) error {
 	if s.r.Kind() != rawjson.Object {
 		_, err := s.r.Skip()
@@ -216,8 +215,8 @@ func (s *sniffer) block(key string) error {
 	return err
 }
 
-// isAnthropic reports whether a block is of a kind that only Anthropic has. Tools that
-// run at the provider's come with new kinds of calls and results, which end alike.
+// isAnthropic reports whether only Anthropic has blocks of this kind. It matches new server
+// tools by the endings of their types.
 func isAnthropic(kind string) bool {
 	switch kind {
 	case "thinking", "redacted_thinking", "tool_result", "image", "document", "compaction", "container_upload", "search_result",
@@ -227,8 +226,8 @@ func isAnthropic(kind string) bool {
 	return strings.HasSuffix(kind, "tool_use") || strings.HasSuffix(kind, "_tool_result")
 }
 
-// isItem reports whether an element of a list is of a type that an item of the Responses
-// API has. Tools come with new types of calls and outputs, which end alike.
+// isItem reports whether items of the Responses API have this type. It matches new tools by the
+// endings of their types.
 func isItem(kind string) bool {
 	switch kind {
 	case "message", "reasoning", "compaction", "compaction_summary", "context_compaction", "item_reference", "additional_tools", "configuration_update":

@@ -7,13 +7,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Violations collects for which reasons a provider would refuse a body.
+// Violations collects the reasons for which a provider would refuse a body.
 type Violations struct {
 	List  string // key of the list of messages; "messages" if it is empty
 	Found []transcript.Violation
 }
 
-// Report notes one, of a message by its index, or of the body as a whole if that is -1.
+// Report adds a violation by the message with that index, or by the whole body if message is -1.
 func (v *Violations) Report(rule string, message int, format string, args ...any) {
 	one := transcript.Violation{Rule: rule, Message: message, Text: fmt.Sprintf(format, args...)}
 	if message >= 0 {

@@ -8,17 +8,18 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A body has one window. What a client compacted is in bodies before it:
+// A body has one window. To keep the windows before a compaction by the client, Carrel writes
+// a document of several bodies:
 //
 //	{"carrel":"windows","earlier":[BODY,…],"now":BODY}
 //
-// Only Carrel writes such a document, see [Windows]; to a provider goes what [Now] returns.
+// Only Carrel writes such a document, see [Windows]; a provider gets the result of [Now].
 var windowsHead = []byte(`{"carrel":"windows","earlier":`)
 
 const windowsNow = `,"now":`
 
-// Windows returns a document with bodies of earlier windows, the oldest first, and the body of
-// the present one.
+// Windows returns a document with the bodies of the earlier windows, oldest first, and of the
+// present one.
 func Windows(earlier [][]byte, now []byte) []byte {
 	if len(earlier) == 0 {
 		return now
@@ -26,7 +27,7 @@ func Windows(earlier [][]byte, now []byte) []byte {
 	return slices.Concat(windowsHead, []byte("["), bytes.Join(earlier, []byte(",")), []byte("]"+windowsNow), now, []byte("}"))
 }
 
-// parts returns where the bodies of a document are; nothing if it is a body itself.
+// parts returns the positions of the bodies in a document; zero spans if data is a single body.
 func parts(data []byte) (earlier []rawjson.Span, now rawjson.Span) {
 	if !bytes.HasPrefix(data, windowsHead) {
 		return nil, rawjson.Span{End: len(data)}
@@ -46,14 +47,13 @@ func parts(data []byte) (earlier []rawjson.Span, now rawjson.Span) {
 	return earlier, members[2].Value
 }
 
-// Now returns the body of the present window of a document, which is a body itself if it has
-// no earlier ones.
+// Now returns the body of the present window of a document; a single body is returned as it is.
 func Now(data []byte) []byte {
 	_, now := parts(data)
 	return now.Of(data)
 }
 
-// Decode reads a document of bodies, each with what reads one.
+// Decode decodes a document of bodies. body decodes one of the bodies.
 func Decode(name string, data []byte, body func(name string, data []byte) (*transcript.Session, error)) (*transcript.Session, error) {
 	earlier, at := parts(data)
 	now, err := body(name, at.Of(data))

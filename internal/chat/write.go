@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Only returns the text of a message that has nothing else.
+// Only returns the text of a message with no other parts; ok is false for other messages.
 func Only(parts []transcript.Part) (text string, ok bool) {
 	if len(parts) != 1 {
 		return "", false
@@ -21,7 +21,7 @@ func Only(parts []transcript.Part) (text string, ok bool) {
 	return string(t), ok
 }
 
-// Placeholder is the text in place of a medium that cannot be carried.
+// Placeholder returns the text that replaces media which the format cannot carry.
 func Placeholder(p transcript.Media) string {
 	return "[" + strings.TrimSpace(p.Kind+" "+p.MIME) + "]"
 }
@@ -41,7 +41,7 @@ func Flat(parts []transcript.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// DataURL returns the address of a medium, or one with its data in it, or an empty text.
+// DataURL returns the URL of a medium, a data URL with its data, or "".
 func DataURL(p transcript.Media) string {
 	if p.Data != "" && p.MIME != "" {
 		return "data:" + p.MIME + ";base64," + p.Data
@@ -49,7 +49,7 @@ func DataURL(p transcript.Media) string {
 	return p.URL
 }
 
-// Sound writes a sound as OpenAI's interfaces take it, or returns nil if they do not.
+// Sound encodes a sound for OpenAI's APIs, or returns nil if they do not accept its type.
 func Sound(p transcript.Media) []byte {
 	if p.Data == "" || p.MIME != "audio/wav" && p.MIME != "audio/mp3" {
 		return nil
@@ -59,8 +59,8 @@ func Sound(p transcript.Media) []byte {
 	return append(raw, "}}"...)
 }
 
-// CallID returns an id for a call that OpenAI's interfaces take: the id itself, or its
-// beginning and a hash if it is empty, or if it is too long and not their own.
+// CallID returns a call id that OpenAI's APIs accept: id itself if own is true or it has at most 64 bytes, and
+// otherwise its beginning with a hash. An empty id is always replaced.
 func CallID(own bool, id string) string {
 	const longest = 64
 	if id != "" && (own || len(id) <= longest) {
@@ -70,8 +70,8 @@ func CallID(own bool, id string) string {
 	return "call_" + strings.ToValidUTF8(id[:min(16, len(id))], "") + hex.EncodeToString(h[:8])
 }
 
-// Arguments returns the input of a call as an object, and whether it was one. What was none
-// is a text under the key _raw.
+// Arguments returns the input of a call as a JSON object, and whether input was one. Any other
+// input becomes a string under the key _raw.
 func Arguments(input []byte) (raw []byte, ok bool) {
 	trimmed := bytes.TrimSpace(input)
 	switch {
@@ -83,7 +83,7 @@ func Arguments(input []byte) (raw []byte, ok bool) {
 	return append(rawjson.AppendString([]byte(`{"_raw": `), string(input)), '}'), false
 }
 
-// Listing returns a body that has nothing but a list of values, made at once.
+// Listing returns a body with only a list of values under key.
 func Listing(key string, values [][]byte) []byte {
 	n := len(key) + len(`{"":[]}`)
 	for _, v := range values {
@@ -99,8 +99,8 @@ func Listing(key string, values [][]byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Place says of things that were mended in entries where those were written: at has the
-// index of the first piece of each entry.
+// Place changes the message of each fix from the index of an entry to the index of the first
+// piece written for the entry, at[entry].
 func Place(fixes []transcript.Fix, at []int) {
 	for i := range fixes {
 		if m := fixes[i].Message; m < len(at) {
@@ -109,13 +109,13 @@ func Place(fixes []transcript.Fix, at []int) {
 	}
 }
 
-// Drop returns an object that has been read before without some of its members.
+// Drop returns an object without the members whose key drop accepts. raw must be valid.
 func Drop(raw []byte, drop func(key string) bool) []byte {
 	return transcript.Splice(raw, Dropping(raw, 0, drop)...)
 }
 
-// Dropping returns the cuts that take some members out of an object that has been read
-// before, and that stands at an offset of what is cut.
+// Dropping returns the cuts that remove members from an object. raw must be valid; offset is its
+// position in the text that is cut.
 func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.Cut {
 	members := membersOf(raw)
 	spans := make([]rawjson.Span, len(members))
@@ -129,8 +129,7 @@ func Dropping(raw []byte, offset int, drop func(key string) bool) []transcript.C
 	return cuts
 }
 
-// Set returns an object that has been read before, and is not empty, with another value
-// of a member.
+// Set returns an object with another value of a member. raw must be valid and not empty.
 func Set(raw []byte, key string, value []byte) []byte {
 	members := membersOf(raw)
 	for _, member := range members {
@@ -143,7 +142,7 @@ func Set(raw []byte, key string, value []byte) []byte {
 	return transcript.Splice(raw, transcript.Cut{From: end, To: end, With: with})
 }
 
-// membersOf returns the members of an object that has been read before.
+// membersOf returns the members of a valid object.
 func membersOf(raw []byte) []rawjson.Member {
 	members, err := rawjson.NewReader(raw).Members()
 	if err != nil {
@@ -152,9 +151,9 @@ func membersOf(raw []byte) []rawjson.Member {
 	return members
 }
 
-// Loose goes through entries that consist of results, or of results and other things. It
-// returns the results of those that keep does not write, in the order of their calls, and
-// what else is in them.
+// Loose goes through entries with tool results. It calls keep for each, which may write the
+// entry. It returns the results of entries that keep did not write, in the order of their
+// calls, and the other parts of these entries.
 func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *transcript.Entry) bool) (results []transcript.ToolResult, others []transcript.Part) {
 	for i := range run {
 		if keep(&run[i]) {
@@ -175,9 +174,9 @@ func Loose(run []transcript.Entry, calls []transcript.ToolCall, keep func(en *tr
 	return results, others
 }
 
-// Account notes what of a session of another format an interface of OpenAI's cannot
-// carry: tools, thinking, what only another provider understands, and the media for which
-// carries says so, by the role of the message that they would be in.
+// Account records a loss for each part of another format's session that OpenAI's APIs cannot
+// carry: tools, thinking, opaque parts, and media for which carries returns false. carries
+// gets the role of the message that would hold the media.
 func (l *Losses) Account(w *transcript.Window, carries func(role string, m transcript.Media) bool) {
 	if n := len(w.Session.Tools); n > 0 {
 		l.Add(-1, "tools", n)
@@ -191,7 +190,7 @@ func (l *Losses) Account(w *transcript.Window, carries func(role string, m trans
 				}
 				continue
 			}
-			if role == "tool" { // what stands behind results becomes the user's
+			if role == "tool" { // parts after results become a user's message
 				l.lose(i, "user", p, carries)
 				continue
 			}
@@ -200,7 +199,7 @@ func (l *Losses) Account(w *transcript.Window, carries func(role string, m trans
 	}
 }
 
-// lose notes the loss of a part, if it is one.
+// lose records the loss of a part, unless the API can carry it.
 func (l *Losses) lose(i int, role string, p transcript.Part, carries func(role string, m transcript.Media) bool) {
 	switch p := p.(type) {
 	case transcript.Thinking:
@@ -215,8 +214,8 @@ func (l *Losses) lose(i int, role string, p transcript.Part, carries func(role s
 	}
 }
 
-// CleanID returns an id for a call in the alphabet of Anthropic's interface: the id itself, or what of
-// it is in the alphabet and a hash, so that different ids stay different.
+// CleanID returns a call id in the characters that Anthropic's API allows: id itself, or its
+// allowed characters followed by a hash, so that different ids stay different.
 func CleanID(id string) string {
 	clean := make([]byte, 0, len(id))
 	for i := range len(id) {

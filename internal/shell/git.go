@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// gitLooks are the commands of git that only look, and gitKeeps those that change
-// something and no file that one works on.
+// gitLooks lists the git commands that only read. gitKeeps lists those that change the
+// repository but no file of the working tree.
 const (
 	gitLooks = `status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe shortlog cat-file merge-base
 		name-rev whatchanged check-ignore check-attr count-objects for-each-ref var version help diff-tree diff-index diff-files cherry
@@ -16,7 +16,7 @@ const (
 	gitKeeps = "add commit push fetch gc prune init update-ref update-index write-tree commit-tree hash-object pack-refs maintenance"
 )
 
-// git notes what git does to files.
+// git records the effects of a git command on files.
 func (w *walker) git(c *Command) {
 	here := w.here
 	defer func() { w.here = here }()
@@ -64,8 +64,8 @@ func (w *walker) git(c *Command) {
 	}
 }
 
-// gitVerb returns what git is to do, and leaves the words behind that. It changes the
-// directory as git does. What is to be done is not known if only the shell knows it.
+// gitVerb returns the subcommand of git and leaves the words after it in c. It applies -C to
+// the directory. A subcommand that only the shell can expand makes c Unknown.
 func (w *walker) gitVerb(c *Command) string {
 	for i := 0; i < len(c.Args); i++ {
 		a, known := c.Args[i], c.known[i]
@@ -81,19 +81,19 @@ func (w *walker) gitVerb(c *Command) string {
 			if known {
 				return a
 			}
-			c.Unknown = true // whatever it is told to do
+			c.Unknown = true // its subcommand is not known
 			return ""
 		}
 	}
 	return ""
 }
 
-// checkout notes the files that a checkout changes: those behind --, or all of another
-// state.
+// checkout records the files that a checkout changes: those after --, or unknown files if it
+// checks out another state.
 func (w *walker) checkout(c, args *Command, s *sorted) {
 	at := slices.Index(args.Args, "--")
 	if at < 0 {
-		c.Unknown = !s.given("-b -B --orphan") || len(s.operands) > 0 // another state of all files, or the same
+		c.Unknown = !s.given("-b -B --orphan") || len(s.operands) > 0 // it checks out another state of all files, or perhaps the same
 		return
 	}
 	for i := at + 1; i < len(args.Args); i++ {
@@ -101,7 +101,7 @@ func (w *walker) checkout(c, args *Command, s *sorted) {
 	}
 }
 
-// valuesOf notes the same act on the files that are the values of some options.
+// valuesOf records act on the files that are values of the options.
 func (w *walker) valuesOf(c *Command, act Act, options string, s *sorted) {
 	for _, v := range s.values {
 		if text.HasWord(options, v.option) {
@@ -110,11 +110,11 @@ func (w *walker) valuesOf(c *Command, act Act, options string, s *sorted) {
 	}
 }
 
-// gitValued are the options before the command of git that take the next word.
+// gitValued lists the options before git's subcommand that take the next word as value.
 const gitValued = "-C -c --git-dir --work-tree --namespace --exec-path"
 
-// gitVerbValued returns the options of a command of git that take a word, as far as
-// they matter.
+// gitVerbValued returns the options of a git subcommand that take a value, as far as this
+// package needs them.
 func gitVerbValued(verb string) string {
 	switch verb {
 	case "commit", "tag":
@@ -131,8 +131,8 @@ func gitVerbValued(verb string) string {
 	return ""
 }
 
-// Verb returns what git is to do, and the words behind it: "show" of git -C web show.
-// Of other programs it is the first argument.
+// Verb returns the subcommand of git and the words after it: "show" for git -C web show.
+// For other programs the verb is the first argument.
 func (c *Command) Verb() (verb string, args []string) {
 	args = c.Args
 	for c.Name == "git" && len(args) > 0 && strings.HasPrefix(args[0], "-") {

@@ -8,17 +8,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// looks are the programs that only look or say something, unless their words name files
-// to be changed.
+// looks lists the programs that only read or print, unless their words name files
+// to change.
 var looks = lazy.Words(`find fd fdfind rg ripgrep grep egrep fgrep zgrep ggrep ag ack ls ll la tree exa eza cat bat batcat tac head tail ghead gtail less
 	more wc file stat du df which whereis type command pwd date whoami id uname hostname printenv env ps pgrep free uptime lsof netstat
 	ss sort gsort uniq cut tr awk gawk mawk nawk sed gsed diff colordiff sdiff cmp comm jq gojq yq column nl od xxd hexdump hd strings md5
 	md5sum sha1sum sha224sum sha256sum sha512sum b2sum shasum cksum basename dirname realpath readlink echo printf test [ [[ sleep seq man nproc
 	lscpu ldd nm rev paste fold fmt join expand base64 zcat gzcat bzcat xzcat cloc tokei gofmt true false :`)
 
-// Looks reports whether a command only looks at something or says something: when it
-// has run, its output is all that is left of it. Changes of the directory and of
-// variables are no such commands; they are [Command.Silent].
+// Looks reports whether a command only reads or prints, so that its output is its only
+// effect. Commands that change the directory or variables do not look; they are
+// [Command.Silent].
 func (c *Command) Looks() bool {
 	if c.Remote || c.Unknown && c.Name != "git" && c.Name != "gh" {
 		return false
@@ -38,7 +38,7 @@ func (c *Command) Looks() bool {
 	return text.HasWord(gitLooks, verb) && !changesGit(verb, args)
 }
 
-// Silent reports whether a command changes no more than the shell that runs it: cd,
+// Silent reports whether a command changes only the shell that runs it: cd,
 // export, the words of a group.
 func (c *Command) Silent() bool {
 	if slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Act != Read }) {
@@ -47,9 +47,9 @@ func (c *Command) Silent() bool {
 	return c.Name == "" && !c.Unknown || text.HasWord("cd pushd popd export set unset source . : true false alias wait local readonly declare typeset read shift break continue return exit trap shopt", c.Name)
 }
 
-// Reads returns the files that a line reads, in its order, if to show them, or something
-// of them, is all that it does: cat a.go | head. What it says besides (echo ---) does not
-// count. It is empty if the line does anything else, or reads what only the shell knows.
+// Reads returns the files that a line reads, in its order, if the line only shows these files
+// or parts of them: cat a.go | head. Other printed texts (echo ---) do not count. Reads returns
+// none if the line has any other effect, or reads a file whose name only the shell knows.
 func (l *Line) Reads() []string {
 	var files []string
 	for i := range l.Commands {
@@ -72,16 +72,16 @@ func (l *Line) Reads() []string {
 	return files
 }
 
-// Searches reports whether a line picks something out of what it reads, so that the
-// files themselves are not in its output: grep, jq, wc.
+// Searches reports whether a line selects from the files that it reads, so that its output is
+// not the files themselves: grep, jq, wc.
 func (l *Line) Searches() bool {
 	return slices.ContainsFunc(l.Commands, func(c Command) bool {
 		return !c.Silent() && !text.HasWord("cat tac bat batcat nl head tail less more sed gsed echo git od xxd hexdump", c.Name)
 	})
 }
 
-// changesGit reports whether a command of git that mostly looks changes something by
-// its arguments: "git branch -D x", "git tag v1".
+// changesGit reports whether a git subcommand that usually only reads changes something with
+// these arguments: "git branch -D x", "git tag v1".
 func changesGit(verb string, args []string) bool {
 	named := slices.ContainsFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	switch verb {

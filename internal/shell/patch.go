@@ -2,17 +2,17 @@ package shell
 
 import "strings"
 
-// A Patch is what a diff does to one file.
+// A Patch is the change of one file by a diff.
 type Patch struct {
 	Path string
-	From string // where it was, if it is renamed
+	From string // old path, if the file is renamed
 	Act  Act    // Write, Edit, Delete or Rename
-	Old  string // lines that go, and those around
-	New  string // lines that come, and those around
+	Old  string // removed lines and their context
+	New  string // added lines and their context
 }
 
-// Patches reads a unified diff or the envelope of apply_patch. What is neither
-// has none. The paths are as they stand there, without the a/ and b/ of git.
+// Patches parses a unified diff or the envelope of apply_patch, and returns none for another
+// text. Paths are as in the text, without git's a/ and b/.
 func Patches(text string) []Patch {
 	if i := strings.Index(text, "*** Begin Patch"); i >= 0 {
 		return envelope(text[i:])
@@ -20,7 +20,7 @@ func Patches(text string) []Patch {
 	return unified(text)
 }
 
-// envelope reads the form of apply_patch.
+// envelope parses the format of apply_patch.
 func envelope(text string) []Patch {
 	var out []Patch
 	var old, now strings.Builder
@@ -51,7 +51,7 @@ func envelope(text string) []Patch {
 	return out
 }
 
-// patchAct returns what a head of the envelope does to its file.
+// patchAct returns the act in a header line of the envelope.
 func patchAct(head string) Act {
 	switch head {
 	case "Add File":
@@ -64,7 +64,7 @@ func patchAct(head string) Act {
 	return ""
 }
 
-// unified reads a unified diff, as diff and git write it.
+// unified parses a unified diff by diff or git.
 func unified(text string) []Patch {
 	var out []Patch
 	var old, now strings.Builder
@@ -105,7 +105,7 @@ func unified(text string) []Patch {
 	return out
 }
 
-// diffPath takes the time and the a/ or b/ off a path.
+// diffPath removes the time stamp and the prefix a/ or b/ from a path.
 func diffPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
 	s = strings.TrimSpace(s)
@@ -115,7 +115,7 @@ func diffPath(s string) string {
 	return s
 }
 
-// hunk adds a line of a hunk to what was there and what is there now.
+// hunk adds a line of a hunk to the old text, the new text or both.
 func hunk(line string, old, now *strings.Builder) {
 	if line == "" {
 		return

@@ -9,23 +9,24 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A program is what a program does to the files that its words name.
+// A program describes the effects of a program on the files that its words name.
 type program struct {
-	// valued are its options that take the next word, or the rest of theirs, parted by
-	// spaces. One with a ? takes the rest of its word only, one with =2 two words.
+	// valued lists options with a value in the next word or in the rest of their own word,
+	// separated by spaces. With a ?, the value is in the rest of the word only; with =2, the
+	// option takes two words.
 	valued  string
-	before  int    // operands before the files: a pattern, a script
-	instead string // options that give those: -e PATTERN
-	act     Act    // what it does to the files; empty for nothing
-	changes string // options with which it edits them
+	before  int    // number of operands before the files: a pattern, a script
+	instead string // options that replace these operands: -e PATTERN
+	act     Act    // effect on the files; empty for none
+	changes string // options that make it edit the files
 	out     string // options whose value is a file that it writes
 	in      string // options whose value is a file that it reads
-	deep    string // options with which a directory is among the files
-	unknown bool   // it may do more than that
+	deep    string // options that make it work on directories recursively
+	unknown bool   // it may have other effects
 }
 
-// programs is the table of the programs whose effects are known. What git, sed and the
-// like do depends on more than that: see touch.
+// programs is the table of programs whose effects depend on their words only. touch handles git,
+// sed and other programs for which more is needed.
 var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 	m := make(map[string]program)
 	put := func(p program, names string) {
@@ -68,7 +69,7 @@ var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 	put(program{act: Delete}, "rm unlink shred trash")
 	put(program{act: Touch, valued: "-d -r -t -A --date --reference"}, "touch")
 	put(program{act: Edit, valued: "-s -r --size --reference"}, "truncate")
-	put(program{act: Append, valued: ""}, "tee") // see touch
+	put(program{act: Append, valued: ""}, "tee") // touch handles -a
 	formats := func(valued, changes string) program { return program{act: Read, valued: valued, changes: changes} }
 	put(formats("-r -cpuprofile", "-w"), "gofmt")
 	put(formats("-local -srcdir -cpuprofile", "-w"), "goimports gofumpt")
@@ -94,23 +95,23 @@ var programs = lazy.Value[map[string]program]{Make: func() map[string]program {
 	return m
 }}
 
-// Sorted are the arguments of a command, sorted out.
+// A sorted holds the arguments of a command by kind.
 type sorted struct {
-	options  []string // as they stand, without values
+	options  []string // without their values
 	values   []word   // of options
 	operands []word
 }
 
 // A word is an argument, or the value of an option.
 type word struct {
-	option string // whose value it is
+	option string // the option whose value it is, or empty
 	text   string
 	known  bool
 }
 
-// sort sorts out the arguments of a command. Short options may stand together, and have
-// their value behind them or in the next word. A long one may have it behind =. Those
-// of go begin with one hyphen and are long.
+// sort separates the options, their values and the operands of a command. Short options may
+// be joined, with the value in the same or in the next word. A long option may have its value
+// after =. If long is true, options with one hyphen are long, as those of go.
 func (c *Command) sort(valued string, long bool) sorted {
 	var s sorted
 	args, known := c.Args, c.known
@@ -136,7 +137,7 @@ func (c *Command) sort(valued string, long bool) sorted {
 				i += 2
 			}
 		default:
-			if text.AreDigits(a[1:]) { // head -20
+			if text.AreDigits(a[1:]) { // for example head -20
 				s.options = append(s.options, a)
 				continue
 			}
@@ -162,13 +163,13 @@ func (c *Command) sort(valued string, long bool) sorted {
 	return s
 }
 
-// given reports whether one of some options is there.
+// given reports whether the command has one of the options.
 func (s *sorted) given(options string) bool {
 	return slices.ContainsFunc(s.options, func(o string) bool { return text.HasWord(options, o) })
 }
 
-// Operands returns the arguments that are no options and no values of options, as far
-// as the options of the program are known.
+// Operands returns the arguments that are neither options nor values of options, as far
+// as the table of programs knows the options.
 func (c *Command) Operands() []string {
 	var out []string
 	s := c.sorted()
@@ -181,8 +182,8 @@ func (c *Command) Operands() []string {
 // sorted sorts out the arguments by the table.
 func (c *Command) sorted() sorted { return c.sort(programs.Get()[c.Name].valued, c.Name == "go") }
 
-// Script returns the script or the pattern that a command is given in its words: that
-// of sed, perl, awk, grep and jq.
+// Script returns the script or pattern in a command's arguments, for sed, perl, awk, grep and
+// jq.
 func (c *Command) Script() string {
 	p := programs.Get()[c.Name]
 	s := c.sorted()
@@ -199,7 +200,8 @@ func (c *Command) Script() string {
 	return ""
 }
 
-// touch notes what a command does to files. It may get more words than it has.
+// touch records the effects of a command on files. fed means that it may get more arguments
+// than the line shows, for example from xargs.
 func (w *walker) touch(c *Command, fed bool) {
 	switch c.Name {
 	case "git":
@@ -249,7 +251,7 @@ func (w *walker) touch(c *Command, fed bool) {
 	}
 }
 
-// more notes that a command gets words that the line does not have.
+// more records that a command gets arguments that the line does not show.
 func (w *walker) more(c *Command) {
 	switch p, ok := programs.Get()[c.Name]; {
 	case c.Name == "perl":
@@ -269,7 +271,7 @@ func (w *walker) more(c *Command) {
 	}
 }
 
-// table notes what the table says.
+// table records the effects that the table of programs gives for p.
 func (w *walker) table(c *Command, p *program) {
 	c.Unknown = p.unknown
 	s := c.sorted()
@@ -295,27 +297,27 @@ func (w *walker) table(c *Command, p *program) {
 	if p.deep == "*" || s.given(p.deep) {
 		n := len(files)
 		files = slices.DeleteFunc(slices.Clone(files), func(o word) bool { return o.known && (path.Ext(path.Base(o.text)) == "" || isFolder(o)) })
-		if len(files) < n { // whatever is in those directories
+		if len(files) < n { // files in these directories
 			defer func() { c.Effects = append(c.Effects, Effect{Act: act}) }()
 		}
 	}
 	w.each(c, act, files)
 }
 
-// isFolder reports whether a word names a directory for sure.
+// isFolder reports whether a word certainly names a directory.
 func isFolder(o word) bool {
 	base := path.Base(o.text)
 	return strings.HasSuffix(o.text, "/") || base == "." || base == ".."
 }
 
-// each notes the same act on several files.
+// each records act for each of the files.
 func (w *walker) each(c *Command, act Act, files []word) {
 	for _, f := range files {
 		w.file(c, act, f.text, f.known)
 	}
 }
 
-// file notes an act on a file.
+// file records act for one file. known reports whether name is the whole name.
 func (w *walker) file(c *Command, act Act, name string, known bool) {
 	if known && (name == "" || name == "-" || strings.HasPrefix(name, "/dev/")) {
 		return
@@ -323,8 +325,8 @@ func (w *walker) file(c *Command, act Act, name string, known bool) {
 	c.Effects = append(c.Effects, Effect{Act: act, Path: w.here.path(name, known)})
 }
 
-// transfer notes what mv, cp and ln do: the last operand is where to, or the value of
-// -t. It is a directory if there are several sources or it ends in a slash.
+// transfer records the effects of mv, cp and ln. The destination is the last operand or the
+// value of -t. It is a directory if there are several sources or it ends in a slash.
 func (w *walker) transfer(c *Command, act Act) {
 	s := c.sort("-t -S -m -o -g --target-directory --suffix --mode", false)
 	files, folder := s.operands, false
@@ -356,10 +358,10 @@ func (w *walker) transfer(c *Command, act Act) {
 	}
 }
 
-// inPlaceOptions are how sed and perl are told to change their files.
+// inPlaceOptions lists the options by which sed and perl change their files.
 const inPlaceOptions = "-i --in-place"
 
-// sed notes what sed does: its first operand is a script unless an option gives one.
+// sed records the effects of sed: its first operand is a script unless an option has one.
 func (w *walker) sed(c *Command) {
 	s := c.sorted()
 	act, files := Read, s.operands
@@ -367,7 +369,7 @@ func (w *walker) sed(c *Command) {
 	if s.given(inPlaceOptions) {
 		act = Edit
 		if n := len(files); n > 0 && files[0].text == "" || n > 1 && (scripted || n > 2) && c.suffixed(files[0].text) {
-			files = files[1:] // sed -i '' of BSD
+			files = files[1:] // BSD sed -i ''
 		}
 	}
 	if !scripted {
@@ -376,14 +378,14 @@ func (w *walker) sed(c *Command) {
 	w.each(c, act, files)
 }
 
-// suffixed reports whether a word stands behind -i as the suffix of copies, as the sed
-// of BSD has it.
+// suffixed reports whether word is the backup suffix after -i, which BSD sed takes as a
+// separate word.
 func (c *Command) suffixed(word string) bool {
 	i := slices.Index(c.Args, word)
 	return i > 0 && strings.HasPrefix(word, ".") && !strings.Contains(word, "/") && strings.HasSuffix(c.Args[i-1], "i") && strings.HasPrefix(c.Args[i-1], "-")
 }
 
-// perl notes what perl does to its operands, if it goes over them with a program of the
+// perl records the effects of perl on its operands, if its program is given on the command
 // line.
 func (w *walker) perl(c *Command) {
 	s := c.sorted()
@@ -393,15 +395,15 @@ func (w *walker) perl(c *Command) {
 	case s.given("-i"):
 		w.each(c, Edit, s.operands)
 	case s.given("-n -p"):
-		c.Unknown = true // it may do more than print
+		c.Unknown = true // the program may do more than print
 		w.each(c, Read, s.operands)
 	default:
 		c.Unknown = true
 	}
 }
 
-// patch notes what a patch does: the one that stands in the line, or else one that only
-// the shell knows.
+// patch records the effects of a patch: the patch in the line, or unknown effects if only
+// the shell knows the patch.
 func (w *walker) patch(c *Command) {
 	text, known := c.Input, c.Fed
 	if c.Name != "patch" && !known && len(c.Args) > 0 {
@@ -424,7 +426,7 @@ func (w *walker) patch(c *Command) {
 	}
 }
 
-// patches notes what a patch does that stands in the line.
+// patches records the effects of a patch in the line. It reports false if text is no patch.
 func (w *walker) patches(c *Command, text string) bool {
 	list := Patches(text)
 	for _, p := range list {
@@ -437,7 +439,7 @@ func (w *walker) patches(c *Command, text string) bool {
 	return len(list) > 0
 }
 
-// found notes what find does beyond looking.
+// found records the effects of find: deletions, written files and the programs that it runs.
 func (w *walker) found(c *Command, to sink) {
 	i := slices.IndexFunc(c.Args, func(a string) bool {
 		return a == "-exec" || a == "-execdir" || a == "-ok" || a == "-okdir"

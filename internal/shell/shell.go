@@ -6,18 +6,18 @@
 //	// line.Commands[1].Name is "rm", of line.Commands[1].Effects there is one:
 //	// {Act: Delete, Path: "web/old.js"}
 //
-// The language is that of Bash, and the parser that of mvdan.cc/sh. On top of it this
-// package knows four things, each in one table: the programs that run other programs
-// (sudo, timeout, xargs), what programs do to the files that their words name, which
-// programs only look, and what git does. It follows cd, variables that are set to plain
+// The language is that of Bash, and the parser that of mvdan.cc/sh. This package adds four
+// tables: the programs that run other programs (sudo, timeout, xargs), the effects of programs
+// on the files that their words name, the programs that only read or print, and the git
+// commands. It follows cd, variables that are set to plain
 // text, loops over plain words, functions, substitutions and lines within lines
-// (bash -c "…", eval, here-documents for a shell). Commands are taken to succeed: behind
+// (bash -c "…", eval, here-documents for a shell). It assumes that commands succeed: after
 // cd x && … and cd x || exit the directory is x.
 //
-// It does not guess. A word that only the shell can know (a variable that the line does
-// not set, a pattern, a substitution) names no file: its effect has no path. A program
-// that no table has, and a program that is given in the line (python -c), is
-// [Command.Unknown]. A line that is no Bash is an error and has no commands.
+// It does not guess. A word that only the shell can expand (a variable that the line does
+// not set, a pattern, a substitution) names no file: its effect has no path. A program in
+// none of the tables, and a program given in the line (python -c), is
+// [Command.Unknown]. A line that is not valid Bash is an error and has no commands.
 //
 // Nothing here reads a file or runs anything. Parsing depends on the line alone, takes
 // time in proportion to it, and may be done by several goroutines at once.
@@ -34,121 +34,121 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Line is a command line that was read.
+// A Line is a parsed command line.
 type Line struct {
-	// Text is what tells most of the line: without the comments and the changes of
-	// the directory that it begins with. Of a line that does nothing but hand another
-	// one to a shell (bash -lc "…") it is that of the other one.
+	// Text is the line without its leading comments and changes of directory. If the
+	// line only hands another line to a shell (bash -lc "…"), Text is that of the other
+	// line.
 	Text string
 
-	// Dir is the directory that the changes before Text lead to, as in [Effect.Path].
-	// It is empty where there are none, and where it is not known.
+	// Dir is the directory after the changes before Text, as in [Effect.Path].
+	// It is empty if there are none, or if the directory is not known.
 	Dir string
 
-	// Commands are those that the line runs, as far as it says so, in the order in
-	// which they begin: those in a substitution before the command that has it. The
-	// body of a function is where the function is called, that of a loop over plain
-	// words as often as it runs, and all branches of a condition are there.
+	// Commands are the commands that the line runs, in the order in which they begin;
+	// a command in a substitution precedes the command around it. The body of a function
+	// occurs at each call, the body of a loop over plain words once per round, and all
+	// branches of a condition occur.
 	Commands []Command
 }
 
-// A Command is a program that runs with some words. What stands before the program
-// (variables, sudo -u bob, timeout 60) is no part of it.
+// A Command is a program with its words. Words before the program (variables,
+// sudo -u bob, timeout 60) are not part of it.
 type Command struct {
-	// Name is the program without its folder. It is empty where only the shell knows
-	// it, and of a command that only sets variables or only redirects what a group of
-	// commands prints.
+	// Name is the program without its folder. It is empty if only the shell can expand
+	// it, and for a command that only sets variables or only redirects the output of a
+	// group of commands.
 	Name string
 
-	// Args are the words behind the program, without quotes. One that only the shell
-	// knows is as it stands in the line.
+	// Args are the words after the program, without quotes. A word that only the shell can
+	// expand is as written in the line.
 	Args []string
 
-	// Input is the text that stands in the line for the command to read, in a
-	// here-document or a here-string, and Fed whether there is one.
+	// Input is the text of a here-document or here-string that the command reads. Fed
+	// reports whether the line has one.
 	Input string
 	Fed   bool
 
-	// Shown is whether what the command prints is in the output of the line: no pipe,
+	// Shown is whether the output of the command is in the output of the line: no pipe,
 	// substitution or file takes it.
 	Shown bool
 
-	// Piped is whether it reads what another command prints, unless its words name
-	// files.
+	// Piped is whether the command reads the output of another command, unless its words
+	// name files.
 	Piped bool
 
-	// Inner is whether it runs in a word of another command, $(…) or <(…).
+	// Inner is whether the command runs inside a word of another command, $(…) or <(…).
 	Inner bool
 
-	// Counts is whether the line ends with status 0 only if the command ran and ended so,
-	// too. It is false of a, in a | b, in a; b, in a || b, in a & and in if a; then b; fi.
+	// Counts is whether a status 0 of the line implies that the command ran and had status 0.
+	// It is false for a in a | b, in a; b, in a || b, in a & and in if a; then b; fi.
 	Counts bool
 
-	// Remote is whether it runs on another machine, whose files are no concern here.
+	// Remote is whether the command runs on another machine, whose files do not matter here.
 	Remote bool
 
-	// Dir is the directory that it runs in, as in [Effect.Path]. It is empty where the line
-	// begins, and where only the shell knows it.
+	// Dir is the directory in which the command runs, as in [Effect.Path]. It is empty for the
+	// initial directory, and if only the shell knows the directory.
 	Dir string
 
-	// Effects are what it does to files, in the order of its words.
+	// Effects are the effects of the command on files, in the order of its words.
 	Effects []Effect
 
-	// Unknown is whether it may do to files what Effects does not have.
+	// Unknown is whether the command may have effects on files that are not in Effects.
 	Unknown bool
 
-	known []bool // of each of Args, whether the shell passes it on as it is here
+	known []bool // for each of Args: the shell passes it on exactly as written here
 }
 
-// An Act is what a command does to a file.
+// An Act is the kind of an effect on a file.
 type Act string
 
 // The acts.
 const (
 	Read   Act = "read"
-	Write  Act = "write"  // the file is made, or all that was in it is replaced
-	Touch  Act = "touch"  // it is made if it is not there
-	Append Act = "append" // something is added at its end; it is made if it is not there
-	Edit   Act = "edit"   // parts of it change, or all of it to something else than the line has
-	Delete Act = "delete" // the file, or the directory with all that is in it
+	Write  Act = "write"  // the file is created, or its whole content is replaced
+	Touch  Act = "touch"  // the file is created if it does not exist
+	Append Act = "append" // text is added at the end; the file is created if it does not exist
+	Edit   Act = "edit"   // parts of the file change, or its content is replaced by text that is not in the line
+	Delete Act = "delete" // the file, or the directory with its content, is removed
 	Rename Act = "rename"
 )
 
-// An Effect is what a command does to one file or directory.
+// An Effect is the effect of a command on one file or directory.
 type Effect struct {
 	Act Act
 
 	// Path is relative to the directory in which the line begins, or absolute, or
-	// begins with ~, and has no detours. It is empty where only the shell knows it.
+	// begins with ~, and is clean. It is empty if only the shell knows it.
 	Path string
 
-	// From is where the file was that is renamed, or what was copied to it.
+	// From is the old path of a renamed file, or the source of a copy.
 	From string
 }
 
-// ErrLong is returned for lines of more than [MaxLine] bytes, and for those whose loops,
-// functions and brackets make very much of them.
+// ErrLong is returned for lines of more than [MaxLine] bytes, and for lines that expand to
+// too many commands by loops, functions or brackets.
 var ErrLong = errors.New("the command line is too long")
 
-// MaxLine is how long a line may be, in bytes. Linux gives no program an argument that
-// is longer.
+// MaxLine is the maximum length of a line in bytes. Linux limits an argument of a program to
+// this length.
 const MaxLine = 128 << 10
 
-// maxSteps bounds what loops and functions make of a line: a step is a statement that
+// maxSteps limits the expansion of a line by loops and functions. A step is a statement that
 // runs, or textStep bytes of a word or of a line within the line.
 const (
 	maxSteps = 1 << 16
 	textStep = 64
 )
 
-// maxDeep is how many lines within lines, and functions within functions, are read.
+// maxDeep is the maximum depth of lines within lines and of function calls.
 const maxDeep = 8
 
-// maxBrackets is how deep brackets may be in one another: to read them takes time that
-// grows with the square of that.
+// maxBrackets is the maximum nesting of brackets. The parser's time grows with the square of
+// the nesting.
 const maxBrackets = 1000
 
-// nested reports whether brackets are deeper in one another than that.
+// nested reports whether brackets are nested more deeply than maxBrackets.
 func nested(line string) bool {
 	depth := 0
 	for i := 0; i < len(line) && depth <= maxBrackets; i++ {
@@ -162,8 +162,8 @@ func nested(line string) bool {
 	return depth > maxBrackets
 }
 
-// Parse reads a command line. The error is [ErrLong], or says where the line is no
-// Bash. A carriage return before a line feed is not read, not in quotes either.
+// Parse parses a command line. The error is [ErrLong], or names the position where the line is
+// not valid Bash. A carriage return before a line feed is removed, also inside quotes.
 func Parse(line string) (*Line, error) {
 	if len(line) > MaxLine {
 		return nil, fmt.Errorf("%w: it has %d bytes, and %d are read", ErrLong, len(line), MaxLine)
@@ -183,7 +183,7 @@ func Parse(line string) (*Line, error) {
 		}
 		next, err := parse(inner)
 		if err != nil {
-			break // it stays a shell that is given something
+			break // it stays a shell with input
 		}
 		line, file = inner, next
 	}
@@ -199,11 +199,11 @@ func Parse(line string) (*Line, error) {
 	return l, nil
 }
 
-// parsers has those that are free: to make one is much of the work of reading a line.
+// parsers holds idle parsers, because creating one takes much of the time to parse a line.
 var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
-// parse reads a line as Bash. A here-document without an end ends with the line, as it
-// does in Bash.
+// parse parses a line as Bash. As in Bash, a here-document without an end line ends with the
+// line.
 func parse(line string) (*syntax.File, error) {
 	parser := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(parser)
@@ -221,7 +221,7 @@ func parse(line string) (*syntax.File, error) {
 	return nil, err
 }
 
-// Quote joins words to a line that a shell parts into the same words again.
+// Quote joins words to a line that a shell splits into the same words.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -233,7 +233,7 @@ func Quote(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// passedLine returns the line that a line hands to a shell, if it does nothing else.
+// passedLine returns the line that a line hands to a shell. ok is false if it does more.
 func passedLine(file *syntax.File) (string, bool) {
 	if len(file.Stmts) != 1 {
 		return "", false
@@ -259,8 +259,7 @@ func passedLine(file *syntax.File) (string, bool) {
 	return line, ok
 }
 
-// lead returns the directory that a line changes to before it does anything else, and
-// the line from there on.
+// lead returns the directory to which a line first changes, and the rest of the line.
 func lead(line string, file *syntax.File) (dir, rest string) {
 	parts := sequence(nil, file.Stmts)
 	place := location{known: true}
@@ -275,13 +274,13 @@ func lead(line string, file *syntax.File) (dir, rest string) {
 	return "", ""
 }
 
-// A part is a statement of a line that is parted at && and ||.
+// A part is a statement of a list joined by && and ||.
 type part struct {
 	stmt   *syntax.Stmt
-	either bool // an || is behind it
+	either bool // an || follows
 }
 
-// sequence adds the parts of statements to a list.
+// sequence appends the parts of statements to list.
 func sequence(list []part, stmts []*syntax.Stmt) []part {
 	for _, s := range stmts {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
@@ -296,7 +295,7 @@ func sequence(list []part, stmts []*syntax.Stmt) []part {
 	return list
 }
 
-// changesTo returns the directory that a statement changes to, if it does nothing else.
+// changesTo returns the directory to which a statement changes. ok is false if it does more.
 func changesTo(s *syntax.Stmt) (to string, known, ok bool) {
 	call, isCall := s.Cmd.(*syntax.CallExpr)
 	if !isCall || s.Background || s.Negated || len(s.Redirs) > 0 || len(call.Assigns) > 0 || len(call.Args) != 2 || call.Args[0].Lit() != "cd" {
@@ -307,14 +306,13 @@ func changesTo(s *syntax.Stmt) (to string, known, ok bool) {
 	return to, known, true
 }
 
-// A location is the directory that commands run in.
+// A location is the directory in which commands run.
 type location struct {
-	dir   string // as in [Effect.Path], or empty where the line begins
+	dir   string // as in [Effect.Path]; empty for the initial directory
 	known bool
 }
 
-// maxDir is how long the path of a directory may be that is followed. It is that of
-// Linux.
+// maxDir is the maximum length of a directory path in bytes, as in Linux.
 const maxDir = 4096
 
 // enter changes the directory.
@@ -331,7 +329,7 @@ func (l *location) enter(to string, known bool) {
 	}
 }
 
-// path returns the path of a file that a command names, or an empty string.
+// path returns the path of a file that a command names, or "" if it is not known.
 func (l *location) path(name string, known bool) string {
 	switch {
 	case !known || name == "" || name == "-" || strings.HasPrefix(name, "/dev/"):

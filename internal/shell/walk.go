@@ -10,42 +10,42 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A walker goes over a line in the order in which it runs.
+// A walker visits the commands of a line in the order in which they run.
 type walker struct {
-	text  string // the line that is read
+	text  string // the line that is being read
 	here  location
-	vars  map[string]string   // variables whose value the line tells
-	funcs map[string]function // by their names
-	deep  int                 // lines and functions around this one
-	left  int                 // commands that may still come
-	far   bool                // on another machine
-	inner int                 // words around the commands that are read
-	fatal bool                // what fails ends the line: set -e
-	pipes bool                // what fails in a pipe fails the pipe: set -o pipefail
-	ended bool                // the line may have ended with status 0 before
+	vars  map[string]string   // variables with values known from the line
+	funcs map[string]function // by name
+	deep  int                 // number of enclosing lines and function calls
+	left  int                 // steps left
+	far   bool                // commands run on another machine
+	inner int                 // number of enclosing words
+	fatal bool                // a failing command ends the line: set -e
+	pipes bool                // a failing command in a pipe fails the pipe: set -o pipefail
+	ended bool                // the line may have ended earlier with status 0
 	out   []Command
 }
 
-// A function is one that the line defines.
+// A function is a function that the line defines.
 type function struct {
-	text string // in which it stands
+	text string // the line that contains it
 	body *syntax.Stmt
 }
 
-// A sink is where commands read from and print to.
+// A sink says where commands read from and print to.
 type sink struct {
-	shown  bool // what they print is in the output of the line
-	piped  bool // what they read is what another command prints
-	counts bool // as Counts of a command
+	shown  bool // their output is in the output of the line
+	piped  bool // their input is the output of another command
+	counts bool // see Command.Counts
 }
 
-// spend takes steps, and reports whether there were so many left.
+// spend takes steps, and reports whether enough were left.
 func (w *walker) spend(steps int) bool {
 	w.left -= steps
 	return w.left >= 0
 }
 
-// add notes a command.
+// add appends a command.
 func (w *walker) add(c Command) {
 	if w.far {
 		c.Remote, c.Effects, c.Unknown = true, nil, true
@@ -55,7 +55,7 @@ func (w *walker) add(c Command) {
 	w.out = append(w.out, c)
 }
 
-// group notes what is redirected around commands that are notes of their own.
+// group appends a command for redirections around a group of commands.
 func (w *walker) group(r *redirection) {
 	if len(r.effects) > 0 || r.fed {
 		w.add(Command{Effects: r.effects, Input: r.input, Fed: r.fed})
@@ -70,7 +70,7 @@ func (w *walker) statements(list []*syntax.Stmt, to sink) {
 	}
 }
 
-// statement reads a statement: a command with what is redirected.
+// statement reads a statement: a command with its redirections.
 func (w *walker) statement(s *syntax.Stmt, to sink) {
 	if !w.spend(1) {
 		return
@@ -100,7 +100,7 @@ func (w *walker) statement(s *syntax.Stmt, to sink) {
 	}
 }
 
-// aside reads what runs in a shell of its own: what it sets is gone afterwards.
+// aside reads commands of a subshell; their changes of variables and directory are undone.
 func (w *walker) aside(f func()) {
 	here, vars := w.here, w.vars
 	w.vars = maps.Clone(vars)
@@ -108,7 +108,8 @@ func (w *walker) aside(f func()) {
 	w.here, w.vars = here, vars
 }
 
-// maybe reads what may run or not: of what it sets nothing is known afterwards.
+// maybe reads commands that may not run; variables and the directory that they change become
+// unknown.
 func (w *walker) maybe(f func()) {
 	here, vars := w.here, w.vars
 	w.vars = maps.Clone(vars)
@@ -119,7 +120,7 @@ func (w *walker) maybe(f func()) {
 	}
 }
 
-// agree forgets the variables that do not have the value they had before.
+// agree forgets the variables whose values differ from before.
 func (w *walker) agree(before map[string]string) {
 	maps.DeleteFunc(w.vars, func(name, now string) bool {
 		value, ok := before[name]
@@ -127,8 +128,8 @@ func (w *walker) agree(before map[string]string) {
 	})
 }
 
-// again reads what may run more than once: of what it sets nothing is known from its
-// beginning on.
+// again reads commands that may run several times; variables that they change are unknown
+// from the beginning.
 func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 	w.maybe(func() {
 		for _, n := range nodes {
@@ -162,7 +163,7 @@ func (w *walker) again(nodes []*syntax.Stmt, f func()) {
 	})
 }
 
-// compound reads a command that has others in it.
+// compound reads a command that contains others.
 func (w *walker) compound(cmd syntax.Command, to sink) {
 	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:
@@ -170,7 +171,7 @@ func (w *walker) compound(cmd syntax.Command, to sink) {
 		case syntax.Pipe, syntax.PipeAll:
 			w.aside(func() { w.statement(c.X, sink{piped: to.piped, counts: to.counts && w.pipes}) })
 			w.aside(func() { w.statement(c.Y, sink{shown: to.shown, piped: true, counts: to.counts}) })
-		case syntax.OrStmt: // what is behind it runs where the first failed
+		case syntax.OrStmt: // the second command runs if the first failed
 			first := to
 			first.counts = to.counts && fails(c.Y)
 			w.statement(c.X, first)
@@ -243,7 +244,7 @@ func (w *walker) declaration(c *syntax.DeclClause, to sink) {
 	w.add(cmd)
 }
 
-// loop reads a loop over words, as often as it runs if the words are plain.
+// loop reads a loop; if its words are plain, once per word.
 func (w *walker) loop(c *syntax.ForClause, to sink) {
 	to.counts = false // the status is that of the last round
 	over, ok := c.Loop.(*syntax.WordIter)
@@ -269,7 +270,7 @@ func (w *walker) loop(c *syntax.ForClause, to sink) {
 	}
 }
 
-// assign reads what sets a variable.
+// assign reads an assignment.
 func (w *walker) assign(a *syntax.Assign) {
 	if a.Value == nil || a.Name == nil {
 		w.within(a)
@@ -282,14 +283,14 @@ func (w *walker) assign(a *syntax.Assign) {
 	w.set(a.Name.Value, value, known && !a.Append && a.Index == nil)
 }
 
-// maxValue is how long the value of a variable may be that is followed, and maxVars how
-// many of them there are.
+// maxValue is the maximum length of a variable's value in bytes, and maxVars the maximum
+// number of variables.
 const (
 	maxValue = 1 << 10
 	maxVars  = 64
 )
 
-// set notes the value of a variable, or that it is not known.
+// set records the value of a variable, or, if known is false, forgets it.
 func (w *walker) set(name, value string, known bool) {
 	if _, there := w.vars[name]; !known || len(value) > maxValue || !there && len(w.vars) == maxVars {
 		delete(w.vars, name)
@@ -301,7 +302,7 @@ func (w *walker) set(name, value string, known bool) {
 	w.vars[name] = value
 }
 
-// A redirection is what the redirections of a statement do together.
+// A redirection is the combined effect of a statement's redirections.
 type redirection struct {
 	effects []Effect
 	input   string
@@ -350,7 +351,7 @@ func (w *walker) redirections(list []*syntax.Redirect) redirection {
 	return r
 }
 
-// body returns the text of a here-document without the line that ends it.
+// body returns the text of a here-document without its end line.
 func body(text, end string) string {
 	i := strings.LastIndexByte(text, '\n') + 1
 	if strings.TrimLeft(text[i:], "\t") == end {
@@ -359,7 +360,7 @@ func body(text, end string) string {
 	return text
 }
 
-// isProcess reports whether a word is the output or the input of a command, as in
+// isProcess reports whether a word is a process substitution, as
 // <(ls).
 func (w *walker) isProcess(word *syntax.Word) bool {
 	if len(word.Parts) != 1 {
@@ -378,14 +379,14 @@ func (w *walker) call(c *syntax.CallExpr, r redirection, to sink) {
 		w.group(&r)
 		return
 	}
-	for _, a := range c.Assigns { // they hold for this command only
+	for _, a := range c.Assigns { // the variables are set for this command only
 		w.within(a)
 	}
 	words, known := w.words(c.Args)
 	w.run(words, known, r, to)
 }
 
-// run notes the program that words run, behind the programs that only run it.
+// run appends the program that words run, after removing the programs that only run it.
 func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	words, known, how := unwrap(words, known)
 	to.counts = to.counts && !how.hides
@@ -426,7 +427,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	case (c.Name == "exit" || c.Name == "return") && !failing(c.Args):
 		w.ended = true
 	case text.HasWord("read unset printf mapfile readarray getopts source .", c.Name):
-		clear(w.vars) // which it sets is not worth the trouble
+		clear(w.vars) // the command may set any variable
 		w.touch(&c, how.feeds)
 	default:
 		w.touch(&c, how.feeds)
@@ -434,7 +435,7 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	w.add(c)
 }
 
-// options reads what set says of commands that fail.
+// options reads the options -e and pipefail of set.
 func (w *walker) options(args []string) {
 	for i, a := range args {
 		switch {
@@ -446,12 +447,12 @@ func (w *walker) options(args []string) {
 	}
 }
 
-// failing reports whether the words behind exit are a status that is not 0.
+// failing reports whether the arguments of exit are a status other than 0.
 func failing(args []string) bool {
 	return len(args) == 1 && strings.Trim(args[0], "0123456789") == "" && strings.Trim(args[0], "0") != ""
 }
 
-// fails reports whether a statement does nothing but fail: exit 1, false.
+// fails reports whether a statement only fails: exit 1, false.
 func fails(s *syntax.Stmt) bool {
 	for {
 		b, ok := s.Cmd.(*syntax.BinaryCmd)
@@ -489,7 +490,7 @@ func (w *walker) change(c *Command) {
 	w.here.enter(at, known)
 }
 
-// function reads the body of a function where it is called.
+// function reads the body of a function at a call.
 func (w *walker) function(c Command, f function, r redirection, to sink) {
 	if w.deep >= maxDeep {
 		c.Unknown = true
@@ -509,7 +510,7 @@ func (w *walker) function(c Command, f function, r redirection, to sink) {
 	w.text = text
 }
 
-// handed reads a line that a command is given. What is no line stays that command.
+// handed reads a line that is an argument of a command. If it does not parse, c is appended.
 func (w *walker) handed(line string, c Command, plain bool, to sink) {
 	c.Shown, c.Counts = to.shown, to.counts
 	file, err := (*syntax.File)(nil), ErrLong

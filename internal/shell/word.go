@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// words reads words: each as the shell passes it on, if that is known, and otherwise as
-// it stands in the line. The words that braces make of one are words of their own.
+// words returns words as the shell passes them on or, if known is false for a word, as written
+// in the line. Braces may expand a word to several.
 func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
 	words, known = make([]string, 0, len(list)), make([]bool, 0, len(list))
 	for _, word := range list {
@@ -26,11 +26,11 @@ func (w *walker) words(list []*syntax.Word) (words []string, known []bool) {
 	return words, known
 }
 
-// maxBraces bounds the words that the braces of one make.
+// maxBraces limits the words to which the braces of a word expand.
 const maxBraces = 64
 
-// braces returns the words that a word with braces stands for: a.{js,ts} is two. It
-// reports whether that is known: of very many, and of a sequence, it is not.
+// braces returns the words to which a word with braces expands: a.{js,ts} becomes two. ok is
+// false for too many words and for a sequence.
 func braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	has := slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool {
 		l, ok := p.(*syntax.Lit)
@@ -43,8 +43,7 @@ func braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	return product(split)
 }
 
-// product returns the words that a word stands for whose braces are parts of it, if
-// they are not too many.
+// product returns all combinations of a word's brace parts. ok is false if there are too many.
 func product(word *syntax.Word) ([]*syntax.Word, bool) {
 	made := []*syntax.Word{{}}
 	for _, p := range word.Parts {
@@ -76,7 +75,7 @@ func product(word *syntax.Word) ([]*syntax.Word, bool) {
 	return made, true
 }
 
-// expand reads a word, and the substitutions in it.
+// expand returns the text of a word, and reads the substitutions in it.
 func (w *walker) expand(word *syntax.Word) (text string, known bool) {
 	if text, known = w.word(word); !known {
 		w.within(word)
@@ -85,8 +84,8 @@ func (w *walker) expand(word *syntax.Word) (text string, known bool) {
 	return text, known
 }
 
-// word returns what a word is for the program that gets it, or, where only the shell
-// knows that, how it stands in the line.
+// word returns the word as the program gets it or, if only the shell knows this, as written
+// in the line.
 func (w *walker) word(word *syntax.Word) (text string, known bool) {
 	var b strings.Builder
 	for _, p := range word.Parts {
@@ -97,7 +96,7 @@ func (w *walker) word(word *syntax.Word) (text string, known bool) {
 	return b.String(), true
 }
 
-// source returns how a part of a line stands in it.
+// source returns the text of a node in the line.
 func (w *walker) source(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from > to || to > len(w.text) {
@@ -106,7 +105,7 @@ func (w *walker) source(n syntax.Node) string {
 	return w.text[from:to]
 }
 
-// part writes a part of a word, and reports whether it is known.
+// part writes a part of a word, and reports whether its text is known.
 func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 	switch p := p.(type) {
 	case *syntax.Lit:
@@ -129,7 +128,7 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 			return false
 		}
 		value, ok := w.vars[p.Param.Value]
-		if !ok || !quoted && strings.ContainsAny(value, " \t\n*?[") { // it would be more than a word
+		if !ok || !quoted && strings.ContainsAny(value, " \t\n*?[") { // the shell would split the value or expand it as a pattern
 			return false
 		}
 		b.WriteString(value)
@@ -138,13 +137,13 @@ func (w *walker) part(b *strings.Builder, p syntax.WordPart, quoted bool) bool {
 	return false
 }
 
-// isPlain reports whether a parameter stands for no more than its value: $x, ${x}.
+// isPlain reports whether a parameter expands to its value without changes: $x, ${x}.
 func isPlain(p *syntax.ParamExp) bool {
 	return p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
 		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
-// literal writes text that stands in a line, and reports whether it is no pattern.
+// literal writes literal text, and reports whether it is no pattern.
 func literal(b *strings.Builder, s string, quoted bool) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -163,7 +162,7 @@ func literal(b *strings.Builder, s string, quoted bool) bool {
 	return true
 }
 
-// escaped writes text of $'…', and reports whether its escapes are simple ones.
+// escaped writes the text of $'…', and reports whether it can decode all escapes.
 func escaped(b *strings.Builder, s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' || i+1 == len(s) {
@@ -187,8 +186,8 @@ func escaped(b *strings.Builder, s string) bool {
 	return true
 }
 
-// programName returns the name of the program that a word runs: its last segment, if
-// that is known.
+// programName returns the name of the program that a word runs: its last path segment, or ""
+// if the word is not known.
 func programName(word string, known bool) string {
 	name := word[strings.LastIndexByte(word, '/')+1:]
 	if known {

@@ -7,18 +7,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A wrapper is a program that runs another one, which stands behind its options.
+// A wrapper is a program that runs another program, given after its own options.
 type wrapper struct {
-	valued   string // its options that take the next word, parted by spaces
-	operands int    // words of its own before the program
-	verbs    string // words of which one must come first: uv run
-	may      string // words of which one may come first: rtk test
-	sets     bool   // variables may stand before the program
-	feeds    bool   // the program gets more words than stand in the line
+	valued   string // options with a value in the next word, separated by spaces
+	operands int    // number of its own operands before the program
+	verbs    string // words, one of which must come first: uv run
+	may      string // words, one of which may come first: rtk test
+	sets     bool   // assignments may precede the program
+	feeds    bool   // the program gets more arguments than the line shows
 	remote   bool   // the program runs on another machine
-	line     bool   // the words are joined to a line, which a shell reads
+	line     bool   // the words are joined to a line for a shell
 	hides    bool   // its status is not that of the program
-	asks     string // options with which it runs nothing
+	asks     string // options with which it runs no program
 }
 
 // wrappers is the table of the programs that run others.
@@ -64,17 +64,17 @@ var wrappers = lazy.Value[map[string]wrapper]{Make: func() map[string]wrapper {
 	return m
 }}
 
-// How a program is run.
+// A how describes how a program is run.
 type how struct {
-	name   string // the wrapper whose words are a line
+	name   string // the wrapper whose words form a line
 	feeds  bool
 	remote bool
 	line   bool
 	hides  bool
 }
 
-// unwrap takes off what stands before the program that words run. A wrapper that runs
-// nothing stays.
+// unwrap removes the wrappers before the program that words run. A wrapper that runs no program
+// stays.
 func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	var h how
 	for len(words) > 0 && known[0] {
@@ -97,7 +97,7 @@ func unwrap(words []string, known []bool) ([]string, []bool, how) {
 	return words, known, h
 }
 
-// behind returns where the program begins that a wrapper runs.
+// behind returns the index of the program that a wrapper runs.
 func (w *wrapper) behind(words []string) (at int, ok bool) {
 	at = 1
 	options := func() bool {
@@ -152,14 +152,14 @@ func isShell(name string) bool {
 	return false
 }
 
-// shellLine returns the line that the arguments of a shell give it, and whether all of
-// it is known.
+// shellLine returns the line in the arguments of a shell, such as that of -c; plain reports
+// whether all of the line is known.
 func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case len(a) < 2 || a[0] != '-' && a[0] != '+':
-			return "", false, false // a script
+			return "", false, false // the arguments name a script file
 		case a == "-o" || a == "+o" || a == "-O" || a == "--rcfile" || a == "--init-file":
 			i++
 		case a[1] != '-' && a[0] == '-' && strings.Contains(a, "c"):
@@ -171,7 +171,7 @@ func shellLine(args []string, known []bool) (line string, plain, ok bool) {
 	return "", false, false
 }
 
-// lineOf returns the line that a shell or eval is given.
+// lineOf returns the line that is given to a shell or to eval.
 func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if c.Name == "eval" {
 		return strings.Join(c.Args, " "), all(c.known), len(c.Args) > 0
@@ -179,7 +179,7 @@ func (w *walker) lineOf(c *Command) (line string, plain, ok bool) {
 	if line, plain, ok = shellLine(c.Args, c.known); ok {
 		return line, plain, true
 	}
-	for _, a := range c.Args { // a script
+	for _, a := range c.Args { // a script file
 		if len(a) < 2 || a[0] != '-' {
 			return "", false, false
 		}
