@@ -10,48 +10,48 @@ import (
 	"unicode/utf8"
 )
 
-// A Document is a JSON object to be edited, such as the body of a request to a model. It
-// knows where the parts are that an edit is about, and writes a changed text whose other
-// bytes are those of the original.
+// A Document is a JSON object that is edited, such as the body of a request to a model. It
+// holds the positions of the values that can be edited, and writes a changed text in which all
+// other bytes stay.
 //
 // Read finds the levels of a request of any provider: the members of the object, the
 // elements of its lists (messages, input, contents, system, tools), their members, the
 // elements of the lists among those (content, parts), and the members of these. What is
-// deeper is checked and passed over. Each value of these levels is a [Node].
+// deeper is checked and skipped. Each value of these levels is a [Node].
 //
-// Whoever reads the text after an edit has to see in it what was seen here. So Read refuses
-// what is JSON but not read alike by everyone, see [Rule].
+// Other programs must read the edited text in the same way as the Document. So Read refuses
+// JSON that programs read in different ways, see [Rule].
 //
-// Drop, Replace, Insert and Append note changes; Segments writes them. Reading costs one
-// pass over the text, in which strings are looked at by words of eight bytes; writing costs
-// a step for each change and for each sibling of what is changed, and copies nothing.
+// Drop, Replace, Insert and Append record changes; Segments writes them. Read costs one pass
+// over the text, in which strings are scanned by words of eight bytes; Segments costs one step
+// for each change and for each sibling of a changed node, and copies nothing.
 //
-// The zero value is ready. Read takes the memory of what was read before, so that nothing
-// is allocated once a Document has seen a text of the same size. A Document is for one
+// The zero value is ready. Read reuses the memory of the previous text, so that a Document
+// allocates nothing once it has read a text of the same size. A Document is for one
 // goroutine.
 type Document struct {
 	r     Reader
-	nodes []node // NoNode, Root and what is in it, each before its children
-	open  Node   // the one that is being read
-	edits []edit // the first is none
+	nodes []node // NoNode, Root and its descendants, each before its children
+	open  Node   // the node that is being read
+	edits []edit // the first is unused
 	out   [][]byte
-	done  int // the text is written up to here
+	done  int // offset up to which the text is written
 }
 
 // A Node is a value in the text of a [Document], with its key if it is a member of an
-// object. It is of no use after the next Read.
+// object. It is invalid after the next Read.
 type Node int32
 
-// The nodes that are known without a search.
+// The nodes with fixed numbers.
 const (
-	NoNode Node = 0 // what is not there: of kind None, with no text and no children
+	NoNode Node = 0 // no value: of kind None, with no text and no children
 	Root   Node = 1 // the whole object
 )
 
-// A Rule is why a [Document] refuses a text that is JSON.
+// A Rule is the reason for which a [Document] refuses valid JSON.
 type Rule string
 
-// The rules of a [Document]. The first is that of every [Reader].
+// The rules of a [Document]. Every [Reader] applies RuleDepth.
 const (
 	RuleDepth   Rule = "depth"   // values are nested more than MaxDepth levels deep
 	RuleSize    Rule = "size"    // the text is larger than 1 GiB
@@ -63,22 +63,22 @@ const (
 )
 
 const (
-	maxSize    = 1 << 30 // offsets are of 32 bits
+	maxSize    = 1 << 30 // offsets have 32 bits
 	maxMembers = 64
 	maxLevel   = 5 // of objects and lists that are looked into
 )
 
-// A node is what is known of a Node.
+// A node holds the position and the state of a Node.
 type node struct {
 	from, key, start, end int32 // of its key or itself, length of the key with its quotes, of the value
 	parent, next, last    Node  // next sibling, last child
 	edits, latest, with   int32 // the first and the last beside it, the one in its place, or 0
 	kind                  Kind
 	entered               bool // its children are nodes
-	gone, touched         bool // it was dropped; something was changed at or in it
+	gone, touched         bool // it was dropped; it or a descendant was changed
 }
 
-// Read reads a text, and forgets the one before with its changes. It keeps data, which
+// Read reads a text, and drops the previous text with its changes. It keeps data, which
 // must not change until the segments are written. An error is an [*Error].
 func (d *Document) Read(data []byte) error {
 	d.r = Reader{data: data, strict: true}
@@ -110,7 +110,7 @@ func (d *Document) read() error {
 	return err
 }
 
-// value reads the value of a node. Objects and lists take turns down to maxLevel.
+// value reads the value of a node, with its descendants down to maxLevel.
 func (d *Document) value(n Node, level int) (err error) {
 	d.open = n
 	kind := d.r.Kind()
@@ -143,7 +143,7 @@ func (d *Document) object(n Node, level int) error {
 		switch {
 		case err != nil:
 			return err
-		case has&escapes != 0, has&wide != 0 && !ascii(key.Of(d.r.data)): // wide may be of what stands behind the key
+		case has&escapes != 0, has&wide != 0 && !ascii(key.Of(d.r.data)): // wide may refer to bytes after the key
 			return d.r.refuse(key.Start, RuleKey, "key %q has an escape or is not ASCII", key.Of(d.r.data))
 		case count == maxMembers:
 			return d.r.refuse(key.Start, RuleMembers, "an object has more than %d members", maxMembers)
@@ -184,7 +184,7 @@ func ascii(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// add adds a child to a node.
+// add appends a child to a node.
 func (d *Document) add(parent Node, key Span) Node {
 	n := Node(len(d.nodes))
 	d.nodes = append(d.nodes, node{from: int32(key.Start), key: int32(key.End - key.Start), parent: parent})
@@ -196,7 +196,7 @@ func (d *Document) add(parent Node, key Span) Node {
 	return n
 }
 
-// twice reports whether a key with its quotes is there already.
+// twice reports whether the object n already has the key, in any case; key includes its quotes.
 func (d *Document) twice(n Node, key []byte) bool {
 	for c := range d.Children(n) {
 		if v := &d.nodes[c]; int(v.key) == len(key) && bytes.EqualFold(d.r.data[v.from:v.from+v.key], key) {
@@ -206,7 +206,7 @@ func (d *Document) twice(n Node, key []byte) bool {
 	return false
 }
 
-// path returns where in the text a node is.
+// path returns the path of a node, such as "messages.3.role".
 func (d *Document) path(n Node) string {
 	if n <= Root {
 		return ""
@@ -244,13 +244,13 @@ func (d *Document) Raw(n Node) []byte {
 	return d.r.data[v.start:v.end:v.end]
 }
 
-// Span returns where the text of a node's value is.
+// Span returns the position of a node's value.
 func (d *Document) Span(n Node) Span {
 	return Span{Start: int(d.nodes[n].start), End: int(d.nodes[n].end)}
 }
 
-// Children yields the members of an object or the elements of a list, in their order. Of
-// what is deeper than Read looks there are none.
+// Children yields the members of an object or the elements of a list, in their order. It
+// yields none for values below the levels that Read looks into.
 func (d *Document) Children(n Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if d.nodes[n].last == NoNode {
@@ -271,7 +271,7 @@ func (d *Document) Member(n Node, key string) Node {
 	return NoNode
 }
 
-// unicode refuses a string that has what programs read in several ways.
+// unicode refuses a string that programs read in different ways.
 func (r *Reader) unicode(s Span, has marks) error {
 	if has&halves != 0 {
 		return r.refuse(s.Start, RuleUnicode, "a string has half of a surrogate pair")

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at finds a node by keys and indexes.
+// at returns the node at a path of keys and indexes.
 func at(t testing.TB, d *Document, path ...any) Node {
 	n := Root
 	for _, step := range path {
@@ -148,7 +148,7 @@ func TestDocumentRefuses(t *testing.T) {
 	}
 }
 
-// drawValue draws a value as text and spacing of all kinds.
+// drawValue draws a value as text with any kind of whitespace.
 func drawValue(t *rapid.T, depth int) string {
 	gap := func() string { return rapid.SampledFrom([]string{"", "", " ", "\n\t"}).Draw(t, "gap") }
 	kind := rapid.IntRange(0, 9).Draw(t, "kind")
@@ -171,7 +171,7 @@ func drawValue(t *rapid.T, depth int) string {
 	return b.String()
 }
 
-// A tree is a decoded value that knows the order of its members.
+// A tree is a decoded value that keeps the order of its members.
 type tree struct {
 	plain  any
 	list   bool
@@ -179,7 +179,7 @@ type tree struct {
 	values []*tree
 }
 
-// decode decodes a text with encoding/json.
+// decode decodes a text by encoding/json.
 func decode(text []byte) (*tree, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -218,8 +218,8 @@ func decode(text []byte) (*tree, error) {
 	return v, nil
 }
 
-// change makes the same edits in a document and in its decoded tree, and returns what the
-// value of n is after them. Draw returns a number below n.
+// change makes the same edits in a document and in its decoded tree, and returns the edited tree
+// of n. draw returns a number below n.
 func change(d *Document, n Node, v *tree, draw func(n int) int, fresh func() (string, *tree)) *tree {
 	if draw(8) == 0 && n != Root {
 		text, with := fresh()
@@ -252,7 +252,7 @@ func change(d *Document, n Node, v *tree, draw func(n int) int, fresh func() (st
 		}
 		i++
 	}
-	if i < len(v.values) { // it is deeper than the document looks
+	if i < len(v.values) { // its children are not nodes of the document
 		return v
 	}
 	for d.nodes[n].entered && draw(4) == 0 {
@@ -261,9 +261,8 @@ func change(d *Document, n Node, v *tree, draw func(n int) int, fresh func() (st
 	return out
 }
 
-// checkEdits makes edits that are drawn, and reports what is wrong with the text after them:
-// its tree is another one than was meant, or bytes outside of what was changed are not those
-// of the text.
+// checkEdits makes random edits, and returns an error unless the edited text has the edited
+// tree, and all bytes outside the changes are those of the original text.
 func checkEdits(text []byte, draw func(n int) int) error {
 	var d Document
 	if err := d.Read(text); err != nil {
@@ -290,7 +289,7 @@ func checkEdits(text []byte, draw func(n int) int) error {
 	for _, s := range d.Segments() {
 		from := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) - uintptr(unsafe.Pointer(unsafe.SliceData(text))))
 		if from < 0 || from >= len(text) {
-			continue // it is none of the text
+			continue // not part of the original text
 		}
 		if from < end {
 			return fmt.Errorf("%q became %q: its parts are not in order", text, out)
@@ -336,8 +335,8 @@ func TestEdits(t *testing.T) {
 	})
 }
 
-// FuzzDocument checks that a document takes what encoding/json takes, except by its rules,
-// and that its edits are those that were meant.
+// FuzzDocument checks that a document accepts the texts that encoding/json accepts, except by
+// its rules, and that its edits change only what they should.
 func FuzzDocument(f *testing.F) {
 	for _, s := range []string{
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"\ud83d\ude00"}]}],"n":-2.5e+3}`,
@@ -361,7 +360,7 @@ func FuzzDocument(f *testing.F) {
 	})
 }
 
-// A document that has seen a text reads, edits and writes it without allocating.
+// A document that has read a text of the same size reads, edits and writes without allocating.
 func TestDocumentAllocatesNothing(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"messages":[`)

@@ -3,19 +3,19 @@ package rawjson
 // An edit is a change to a node, in the list of all edits of that node.
 type edit struct {
 	kind editKind
-	next int32 // of the same node, or 0
+	next int32 // next edit of the same node, or 0
 	text []byte
 }
 
 type editKind uint8
 
 const (
-	inserted editKind = iota // in front of the node
-	appended                 // to what is in it
+	inserted editKind = iota // before the node
+	appended                 // at the end of the node's children
 )
 
-// Drop takes an element out of its list, or a member with its key out of its object. Of
-// NoNode and Root nothing is taken.
+// Drop removes an element from its list, or a member with its key from its object. For
+// NoNode and Root it does nothing.
 func (d *Document) Drop(n Node) {
 	if n > Root {
 		d.nodes[n].gone = true
@@ -23,9 +23,9 @@ func (d *Document) Drop(n Node) {
 	}
 }
 
-// Replace puts another value in place of a node's. The text is one JSON value, which the
-// Document keeps and does not check. The key of a member stays. What was changed in the
-// node before or is afterwards is not written.
+// Replace replaces the value of a node. text is one JSON value, which the
+// Document keeps and does not check. The key of a member stays. All other changes inside the
+// node, earlier or later, have no effect.
 func (d *Document) Replace(n Node, text []byte) {
 	if n != NoNode {
 		d.edits = append(d.edits, edit{text: text})
@@ -34,18 +34,18 @@ func (d *Document) Replace(n Node, text []byte) {
 	}
 }
 
-// Insert puts a text in front of a node: a JSON value in front of an element, a key, a
-// colon and a value in front of a member. The Document keeps it and does not check it.
-// What is inserted in front of the same node stands in the order of the calls, also if that
-// node is dropped. In front of Root nothing is inserted.
+// Insert inserts a text before a node: a JSON value before an element; a key, a
+// colon and a value before a member. The Document keeps text and does not check it.
+// Several insertions before the same node are written in the order of the calls, also if the
+// node is dropped. For Root, Insert does nothing.
 func (d *Document) Insert(n Node, text []byte) {
 	if n != Root {
 		d.edit(n, inserted, text)
 	}
 }
 
-// Append puts a text at the end of a list or an object, as Insert does in front of a node.
-// To what is neither, or deeper than Read looks, nothing is appended.
+// Append adds a text at the end of a list or an object, in the form that Insert takes. For
+// other values, and below the levels that Read looks into, it does nothing.
 func (d *Document) Append(n Node, text []byte) {
 	if d.nodes[n].entered {
 		d.edit(n, appended, text)
@@ -68,14 +68,14 @@ func (d *Document) edit(n Node, kind editKind, text []byte) {
 	d.touch(n)
 }
 
-// touch notes that something was changed at a node.
+// touch marks a node and its ancestors as changed.
 func (d *Document) touch(n Node) {
 	for ; n != NoNode && !d.nodes[n].touched; n = d.nodes[n].parent {
 		d.nodes[n].touched = true
 	}
 }
 
-// each yields the texts of the edits of one kind, in the order in which they were made.
+// each yields the texts of the edits of one kind, in the order of the calls.
 func (d *Document) each(n Node, kind editKind, do func(text []byte)) {
 	for e := d.nodes[n].edits; e != 0; e = d.edits[e].next {
 		if d.edits[e].kind == kind {
@@ -84,10 +84,10 @@ func (d *Document) each(n Node, kind editKind, do func(text []byte)) {
 	}
 }
 
-// Segments returns the text with the changes, in pieces: parts of the text that was read,
-// and texts of the changes. All bytes outside of what was changed, and of the commas beside
-// what was dropped, are as they were. The segments are of use until the next Segments or
-// Read, and may be made net.Buffers of, which write and read them without a copy.
+// Segments returns the changed text in pieces: parts of the original text,
+// and texts of the changes. All bytes outside the changes stay, except commas beside
+// dropped values. The segments are valid until the next Segments or
+// Read. A net.Buffers of them writes and reads them without a copy.
 func (d *Document) Segments() [][]byte {
 	d.out, d.done = d.out[:0], 0
 	d.write(Root)
@@ -95,7 +95,7 @@ func (d *Document) Segments() [][]byte {
 	return d.out
 }
 
-// Size returns how many bytes segments have.
+// Size returns the number of bytes in segments.
 func Size(segments [][]byte) (n int64) {
 	for _, s := range segments {
 		n += int64(len(s))
@@ -103,7 +103,7 @@ func Size(segments [][]byte) (n int64) {
 	return n
 }
 
-// keep writes the text up to a place as it is.
+// keep writes the original text up to an offset.
 func (d *Document) keep(to int) {
 	if d.done < to {
 		d.out = append(d.out, d.r.data[d.done:to:to])
@@ -113,7 +113,7 @@ func (d *Document) keep(to int) {
 
 var comma = []byte(",")
 
-// write writes the changes at a node's value and in it.
+// write writes the changes of a node and its descendants.
 func (d *Document) write(n Node) {
 	v := &d.nodes[n]
 	if !v.touched {
@@ -124,8 +124,8 @@ func (d *Document) write(n Node) {
 		d.out, d.done = append(d.out, d.edits[v.with].text), int(v.end)
 		return
 	}
-	some := false           // something stands in the list already
-	end := int(v.start) + 1 // of what stands before, or would, had it not been dropped
+	some := false           // the list has an element already
+	end := int(v.start) + 1 // end of the preceding element, even if it was dropped
 	put := func(text []byte) {
 		d.keep(end)
 		if some {

@@ -73,9 +73,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// spoiled yields texts that are almost JSON, and some that are: short ones of all signs
-// of numbers, escapes of every byte, and longer ones cut off anywhere, or with one byte
-// that is gone or another.
+// spoiled yields texts that are almost JSON, and some that are JSON: short ones of all characters
+// of numbers, escapes of every byte, and longer ones that are cut off, or with one byte
+// removed or changed.
 func spoiled(yield func(string) bool) {
 	const signs = "-+.eE019a "
 	var numbers func(string) bool
@@ -118,7 +118,7 @@ func spoiled(yield func(string) bool) {
 	}
 }
 
-// This reader and that of Go agree on what is JSON, where it ends, and what its strings mean.
+// This reader and encoding/json agree on valid JSON, its end, and the values of its strings.
 func TestReadsWhatIsJSON(t *testing.T) {
 	for s := range spoiled {
 		data := []byte(s)
@@ -130,7 +130,7 @@ func TestReadsWhatIsJSON(t *testing.T) {
 			continue
 		}
 		r := NewReader(data)
-		r.Kind() // looks, and moves nothing but space
+		r.Kind() // moves only over whitespace
 		span, err := r.Skip()
 		if got := string(span.Of(data)); err != nil || got != strings.Trim(s, " \r\n\t") {
 			t.Fatalf("%q is the value %q, %v", s, got, err)
@@ -147,8 +147,8 @@ func TestReadsWhatIsJSON(t *testing.T) {
 	}
 }
 
-// This reader and that of Go agree on strings that are longer than what is looked at in
-// one step, wherever in them an escape, an end, or what is wrong stands.
+// This reader and encoding/json agree on strings longer than one block, for an escape, an end or
+// an error at any position in them.
 func TestLongStrings(t *testing.T) {
 	bits := []string{`\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, "é", "𝄞", "~", `#`, `]`, "!"}
 	odd := []string{`"`, `\`, `\x`, "\x1f", "\x7f", `\u12`, "\n"}
@@ -179,7 +179,7 @@ func TestLongStrings(t *testing.T) {
 	})
 }
 
-// A text that was cut off is told from one that is wrong.
+// Errors distinguish a text that was cut off from an invalid one.
 func TestCutOff(t *testing.T) {
 	const whole = ` { "a" : [ 1 , { "x":-25, "y":[ ] } , "s\u00e9\n" ] , "b\n":null,"c":{ "d":true}}`
 	for i := range len(whole) {
@@ -198,7 +198,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// An error says where in the text it is, and what was asked for.
+// An error names the position in the text and the expected value.
 func TestErrorsSayWhere(t *testing.T) {
 	key := strings.Repeat("k", 50)
 	deep := func(r *Reader, read func() error) error {
@@ -237,8 +237,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// A value that was passed over is read later, as what it is called; then the reader goes
-// on where it was.
+// At reads a skipped value under its key; afterwards the reader continues at its former
+// position.
 func TestAt(t *testing.T) {
 	r := NewReader([]byte(`{"late": "x", "first": [1]} `))
 	list, err := r.Members()
@@ -261,7 +261,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// The members of an object are where they are.
+// Members returns the positions of the members of an object.
 func TestMembers(t *testing.T) {
 	text := []byte(` { "a" : [1] ,"b":2 }`)
 	list, err := NewReader(text).Members()
@@ -277,8 +277,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Values beside one another are not nested, a mark of the byte order is none of the text,
-// and where the next value is does not depend on the space before it.
+// Neighboring values do not count as nested, a byte order mark is not part of the text,
+// and Offset does not depend on the whitespace before the next value.
 func TestDepthMarkAndSpace(t *testing.T) {
 	if wide := "[" + strings.Repeat("[],{},", MaxDepth) + "0]"; !Valid([]byte(wide)) {
 		t.Error("values beside one another are taken for nested ones")
@@ -363,7 +363,7 @@ func TestLossy(t *testing.T) {
 	}
 }
 
-// Any string comes back from its JSON, by this reader and by another.
+// Encoding any string with AppendString and decoding it, here or by encoding/json, returns it.
 func TestAppendString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
@@ -382,7 +382,7 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// What is removed is gone, and what is left is the array of the others.
+// Remove removes exactly the chosen elements, and leaves an array of the others.
 func TestRemove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "n")
@@ -422,7 +422,7 @@ func FuzzSkip(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if strings.HasPrefix(string(data), string(bom)) {
-			return // this one passes over it
+			return // this reader skips it
 		}
 		got, want := Valid(data), json.Valid(data)
 		if got != want {

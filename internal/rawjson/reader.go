@@ -11,10 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// MaxDepth is how deeply arrays and objects may be nested.
+// MaxDepth is the maximum nesting of arrays and objects.
 const MaxDepth = 512
 
-// A Span is a part of a text: the bytes from Start to before End.
+// A Span is a range of bytes in a text: from Start to End, without End.
 type Span struct{ Start, End int }
 
 // Of returns the bytes of data in s.
@@ -26,7 +26,7 @@ type Error struct {
 	Path   string // such as "messages.3.role", or empty
 	Text   string // what is wrong
 	Hint   string // what to do, or empty
-	Rule   Rule   // that a Document has and JSON has not, or empty
+	Rule   Rule   // rule of a Document that the text breaks, or empty
 }
 
 func (e *Error) Error() string {
@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 // A Kind is the kind of a JSON value: the first byte of its usual spelling.
 type Kind byte
 
-// The kinds of values. None stands for the end of the text and for anything
+// The kinds of values. None is the kind at the end of the text and before any byte
 // that begins no value.
 const (
 	None   Kind = 0
@@ -52,16 +52,16 @@ const (
 	Null   Kind = 'n'
 )
 
-// A Reader walks over a JSON text. Reset begins; the fields are set before.
+// A Reader walks over a JSON text. Set the fields before Reset.
 type Reader struct {
 	Shared bool // strings without escapes share the memory of the text, which must not change
-	Twins  bool // objects may have the same key twice
+	Twins  bool // objects may have a key twice
 
 	data  []byte
 	pos   int
 	depth int
 	path  []step
-	keyAt int // where the latest key of Object begins
+	keyAt int // offset of the latest key that Object has read
 	lossy bool
 
 	strict bool // strings that are not valid Unicode are errors
@@ -76,15 +76,14 @@ type step struct {
 // bom is the byte order mark that some editors put before a text.
 var bom = []byte("\xef\xbb\xbf")
 
-// NewReader returns a reader at the beginning of data. A byte order mark is
-// passed over.
+// NewReader returns a reader at the beginning of data, after a byte order mark.
 func NewReader(data []byte) *Reader {
 	r := &Reader{}
 	r.Reset(data)
 	return r
 }
 
-// Reset begins anew, with another text.
+// Reset restarts the reader at the beginning of another text.
 func (r *Reader) Reset(data []byte) {
 	*r = Reader{Shared: r.Shared, Twins: r.Twins, data: data, path: r.path[:0]}
 	if bytes.HasPrefix(data, bom) {
@@ -101,14 +100,14 @@ func (r *Reader) Offset() int {
 	return r.pos
 }
 
-// Position returns where the reader stands: behind what was read last.
+// Position returns the offset after the last value read.
 func (r *Reader) Position() int { return r.pos }
 
 // Of returns the bytes of a span of the text.
 func (r *Reader) Of(s Span) []byte { return s.Of(r.data) }
 
-// KeyOffset returns where the latest key begins. A member function of
-// [Reader.Object] asks for it before it reads anything.
+// KeyOffset returns the offset of the latest key. A member function of
+// [Reader.Object] must call it before it reads the value.
 func (r *Reader) KeyOffset() int { return r.keyAt }
 
 // Kind returns the kind of the next value, without reading it.
@@ -150,7 +149,7 @@ func (r *Reader) Path() string {
 	return b.String()
 }
 
-// End returns an error unless nothing but space is left.
+// End returns an error unless only whitespace is left.
 func (r *Reader) End() error {
 	if r.space(); r.pos < len(r.data) {
 		return r.Fail(r.pos, "more text behind the end of the value")
@@ -158,8 +157,8 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// Object reads an object and calls member for each key, which must read the
-// value. A key that comes twice is an error.
+// Object reads an object and calls member for each key; member must read the
+// value. A repeated key is an error, unless r.Twins is true.
 func (r *Reader) Object(member func(key string) error) error {
 	if err := r.open('{'); err != nil {
 		return err
@@ -187,8 +186,8 @@ func (r *Reader) Object(member func(key string) error) error {
 	return nil
 }
 
-// Array reads an array and calls element for each of its values, which it must
-// read.
+// Array reads an array and calls element for each of its values; element must read
+// the value.
 func (r *Reader) Array(element func(i int) error) error {
 	if err := r.open('['); err != nil {
 		return err
@@ -208,7 +207,7 @@ func (r *Reader) Array(element func(i int) error) error {
 	return nil
 }
 
-// A Member is one key of an object and its value.
+// A Member is a member of an object.
 type Member struct {
 	Key   string
 	Whole Span // from the key to the end of the value
@@ -238,7 +237,7 @@ func (r *Reader) Elements() ([]Span, error) {
 	return list, err
 }
 
-// At reads a value that was passed over, and comes back.
+// At reads a value at an earlier offset by read, then restores the position.
 func (r *Reader) At(offset int, key string, read func() error) error {
 	pos := r.pos
 	r.pos = offset

@@ -1,8 +1,8 @@
 package rawjson
 
-// Remove returns the spans to cut in order to take some of the elements of an
-// array, or some of the members of an object, out of it together with their
-// commas. List has the spans of all of them in order.
+// Remove returns the spans to cut from an array or an object so that the elements or members
+// for which drop is true disappear together with their commas. list has the spans of all
+// elements or members in order.
 func Remove(list []Span, drop func(i int) bool) []Span {
 	var cuts []Span
 	for i := 0; i < len(list); i++ {

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// String reads a string and returns what it means.
+// String reads a string and returns its value.
 func (r *Reader) String() (string, error) {
 	span, has, err := r.scan()
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Reader) String() (string, error) {
 	return r.sound(s), nil
 }
 
-// sound replaces what is not valid UTF-8.
+// sound replaces invalid UTF-8 by U+FFFD.
 func (r *Reader) sound(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -41,7 +41,7 @@ func (r *Reader) sound(s string) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// marks are what a string may have besides plain ASCII.
+// marks are the kinds of bytes in a string other than plain ASCII.
 type marks uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	halves        // halves of surrogate pairs, escaped
 )
 
-// scan passes over a string, checks it and returns what it has.
+// scan skips a string, checks it and returns its span and marks.
 func (r *Reader) scan() (span Span, has marks, err error) {
 	r.space()
 	start := r.pos
@@ -72,7 +72,7 @@ func (r *Reader) scan() (span Span, has marks, err error) {
 	return span, has, err
 }
 
-// unclosed returns the error for a string that [closing] stopped in.
+// unclosed returns the error for a string in which [closing] stopped at an offset.
 func (r *Reader) unclosed(at int) error {
 	switch {
 	case at == len(r.data) || r.data[at] == '\\' && !bytes.ContainsRune(r.data[at:], '"'):
@@ -83,9 +83,9 @@ func (r *Reader) unclosed(at int) error {
 	return r.Fail(at, "control character %#02x in a string", r.data[at])
 }
 
-// closing returns the place of the quotation mark that ends the string whose inside
-// begins at i, and what the string has. If there is none, the place is that of what
-// cannot stand in a string, or the end of data.
+// closing returns the offset of the quotation mark that ends the string whose content
+// begins at i, and the marks of the string. If ok is false, the offset is that of the first
+// invalid byte, or the end of data.
 func closing(data []byte, i int) (at int, has marks, ok bool) {
 	var all uint64
 	for near := i + 24; ; {
@@ -126,9 +126,9 @@ func closing(data []byte, i int) (at int, has marks, ok bool) {
 	}
 }
 
-// leap goes on from i in a string by blocks of 64 bytes, and stops in front of what is
-// neither plain nor an escape of two characters. In long strings it saves a wrong guess of
-// the processor at most escapes. All gathers the bits of all bytes.
+// leap skips blocks of 64 bytes in a string from i, and stops before a byte that is
+// neither plain nor part of an escape of two characters. In long strings it avoids a branch
+// misprediction at most escapes. all collects the bits of all bytes.
 func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	for len(data)-i >= 64 {
 		block := (*[64]byte)(data[i:])
@@ -150,7 +150,7 @@ func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 			case c == '\\' && n < 63 && short[block[n+1]] != 0:
 				has |= escapes
 				found &^= 3 << n
-			case plain[c]: // see stops
+			case plain[c]: // stops has set the bit of a plain byte
 				found &^= 1 << n
 			default:
 				return i + n, all, has
@@ -161,13 +161,13 @@ func leap(data []byte, i int, all uint64, has marks) (int, uint64, marks) {
 	return i, all, has
 }
 
-// first gathers what [stops] found in the lowest eight bits, in the order of the bytes.
+// first moves the highest bits found by [stops] into the lowest eight bits, in byte order.
 func first(w uint64) uint64 { return w * 0x0002040810204081 >> 56 }
 
 const low, high = 0x0101010101010101, 0x8080808080808080
 
-// stops has the highest bit of each byte of w set that is a control character, a quotation
-// mark or a backslash, and perhaps of bytes above one that is.
+// stops sets the highest bit of each byte of w that is a control character, a quotation
+// mark or a backslash. It may also set the bit of bytes above such a byte.
 //
 // Taking n from a byte borrows from its highest bit if the byte is below n and that bit was
 // not set. With the second bit turned, a quotation mark is next to the control characters.
@@ -176,9 +176,8 @@ func stops(w uint64) uint64 {
 	return ((w ^ low*2 - low*('"'-1)) | (w ^ low*'\\' - low)) &^ w & high
 }
 
-// escapeLen returns the length of the escape that b begins with, both halves of a
-// surrogate pair together, or 0 if it is none. Half reports that it is one half of a pair,
-// alone.
+// escapeLen returns the length of the escape at the beginning of b, or 0 if it is invalid. A
+// surrogate pair counts as one escape. half reports a single half of a pair.
 func escapeLen(b []byte) (n int, half bool) {
 	if len(b) > 1 && short[b[1]] != 0 {
 		return 2, false
@@ -216,7 +215,7 @@ func hex4(b []byte) (rune, bool) {
 	return v, true
 }
 
-// unescape returns what the inside of a string means. It has been checked.
+// unescape returns the value of a string's content, which scan has checked.
 func (r *Reader) unescape(b []byte) string {
 	var out strings.Builder
 	out.Grow(len(b))
@@ -247,7 +246,7 @@ func (r *Reader) unescape(b []byte) string {
 	}
 }
 
-// plain has the bytes that stand for themselves in a string.
+// plain marks the bytes that stand for themselves in a string.
 var plain = func() (set [256]bool) {
 	for c := range set {
 		set[c] = c >= ' ' && c != '"' && c != '\\'
@@ -255,11 +254,11 @@ var plain = func() (set [256]bool) {
 	return set
 }()
 
-// short has the meaning of the escapes of two characters.
+// short holds the values of the escapes of two characters.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// AppendString appends s as a JSON string. Nothing is escaped that need not
-// be, and what is not valid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. It escapes only where JSON requires it,
+// and replaces invalid UTF-8 by U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	if !utf8.ValidString(s) {
@@ -291,7 +290,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Valid reports whether data is one JSON value of a kind that a Reader takes.
+// Valid reports whether data is one JSON value that a Reader accepts.
 func Valid(data []byte) bool {
 	r := NewReader(data)
 	_, err := r.Skip()
