@@ -15,15 +15,14 @@ import (
 
 // folders is a source of regular files below some folders.
 //
-// The path in "file:docs/policy.md" is relative: it is looked up in each folder
-// in turn, and the first that has it decides. In "file:/srv/docs/policy.md" it
-// is absolute, and must begin with one of the folders as it is configured.
-// "file:///srv/a%20b" is the same in the notation of URLs.
+// The relative path in "file:docs/policy.md" is looked up in each folder in turn, and the first
+// folder that has the file decides. The absolute path in "file:/srv/docs/policy.md" must begin
+// with one of the folders as configured. "file:///srv/a%20b" is an absolute path in URL
+// notation.
 //
-// Links are followed as long as they stay in the folder; one with an absolute
-// target does not. A link that changes while it is followed leads nowhere else:
-// folders are opened once, and every step is taken from there. Devices, pipes,
-// folders and the files of /proc and /sys are refused.
+// Symbolic links are followed if they stay in the folder and are relative. Changing a link
+// during the fetch cannot lead outside, because each folder is opened once and paths are
+// resolved from there. Devices, pipes, folders and the files of /proc and /sys are refused.
 type folders struct{ *Options }
 
 // Fetch implements [artifact.Source]. A file that does not exist is
@@ -54,7 +53,7 @@ func (f *folders) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Ha
 	return nil, err
 }
 
-// filePath returns the path in a ref, in the notation of the system.
+// filePath returns the path in a ref, in the syntax of the operating system.
 func filePath(ref artifact.Ref) (string, error) {
 	p := ref.Rest()
 	if rest, ok := strings.CutPrefix(p, "//"); ok {
@@ -73,8 +72,8 @@ func filePath(ref artifact.Ref) (string, error) {
 	return filepath.FromSlash(p), nil
 }
 
-// within returns a path relative to root, and whether it stays below it as far
-// as one can tell from the words.
+// within returns name as a path relative to root, and whether the path stays below root by its
+// text, without a look at links.
 func within(root, name string) (string, bool) {
 	var err error
 	if filepath.IsAbs(name) {
@@ -92,8 +91,8 @@ func (f *folders) read(what, root, name string) ([]byte, error) {
 		return nil, fail(artifact.ErrUnavailable, what, "folder of %s: %w", SettingFiles, err)
 	}
 	defer dir.Close()
-	// Look before opening, because opening a device may act on it, and again at
-	// what was opened, because it may be another file by then.
+	// Check before opening, because opening a device may act on it, and check the
+	// opened file again, because the path may name another file by then.
 	info, err := dir.Stat(name)
 	if err == nil {
 		err = regular(what, info)
@@ -136,16 +135,15 @@ func regular(what string, info fs.FileInfo) error {
 	return fail(artifact.ErrForbidden, what, "it is not a regular file")
 }
 
-// fileError returns an error of the system, or of [os.Root], as one of ours.
-// What the system does not say comes from [os.Root], which refuses to leave its
-// folder.
+// fileError converts an error of the system or of [os.Root]. An error without a system error
+// comes from [os.Root], which refuses to leave its folder.
 func fileError(what string, err error) error {
 	if errors.Is(err, artifact.ErrForbidden) {
 		return err
 	}
 	reason := err
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = p.Err // the path is in what already
+		reason = p.Err // what contains the path already
 	}
 	_, system := errors.AsType[syscall.Errno](err)
 	switch {

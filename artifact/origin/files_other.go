@@ -2,5 +2,5 @@
 
 package origin
 
-// nonblock is for systems whose folders hold pipes.
+// nonblock is 0 on systems without pipes in folders.
 const nonblock = 0

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// write makes files below a folder, by path.
+// write creates files below a folder, by path.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -26,7 +26,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// symlink makes a symbolic link, or skips the test where there are none.
+// symlink creates a symbolic link, or skips the test if the system has none.
 func symlink(t *testing.T, target, path string) {
 	t.Helper()
 	if err := os.Symlink(target, path); err != nil {
@@ -130,15 +130,15 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// urlPath returns an absolute path as it stands in a URL.
+// urlPath returns an absolute path in URL notation.
 func urlPath(path string) string {
 	if strings.HasPrefix(path, "/") {
 		return path
 	}
-	return "/" + path // of Windows
+	return "/" + path // on Windows
 }
 
-// A file of the kernel is regular to look at, and holds the environment.
+// A file of /proc looks regular, and holds the environment.
 func TestFilesRefusesProc(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has such files")
@@ -151,7 +151,7 @@ func TestFilesRefusesProc(t *testing.T) {
 	check(t, f, err, "", artifact.ErrForbidden, "not a regular file")
 }
 
-// FuzzFiles checks that no path leads out of the folder.
+// FuzzFiles checks that no path leads outside the folder.
 func FuzzFiles(f *testing.F) {
 	top := f.TempDir()
 	root := filepath.Join(top, "root")

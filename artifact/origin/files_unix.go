@@ -4,5 +4,5 @@ package origin
 
 import "syscall"
 
-// nonblock opens a pipe without waiting for somebody to write to it.
+// nonblock makes opening a pipe return without waiting for a writer.
 const nonblock = syscall.O_NONBLOCK

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// While a link is swapped between a file inside and one outside, and a folder
-// on the way likewise, what is outside is never served.
+// While a link or a folder of the path is swapped between a target inside and one outside,
+// Fetch never returns the content outside.
 func TestFilesSymlinkRace(t *testing.T) {
 	const rounds = 5000
 	top := t.TempDir()
@@ -67,8 +67,8 @@ func TestFilesSymlinkRace(t *testing.T) {
 	}
 }
 
-// A pipe is refused, and nobody waits for it: neither when it is seen, nor when
-// it takes the place of a file between the look and the opening.
+// A pipe is refused without waiting for a writer, also if it replaces the file
+// between the check and the opening.
 func TestFilesRefusesPipes(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{"real": "inside"})

@@ -12,15 +12,15 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// A guard decides which addresses may be dialed. It sees addresses and never
-// names, so what a name resolves to, and when, makes no difference.
+// A guard decides which addresses may be dialed. It checks addresses, never names, so
+// that changing DNS answers cannot bypass it.
 type guard struct {
 	private bool
 	allow   []netip.Prefix
 }
 
-// special are the ranges inside the public ones that are not the internet at
-// large: local, reserved, for documentation, or ways to write another address.
+// special lists ranges that look public but are not: local and reserved ranges,
+// ranges for documentation, and ranges that embed another address.
 var special = prefixes(
 	// RFC 6890 and what came after it, for IPv4.
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
@@ -31,9 +31,9 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// home are the ranges that [Options.AllowPrivate] allows. Link-local addresses are
-// not among them, nor the one of IPv6 that does the same: there clouds hand out
-// credentials to whoever asks.
+// home lists the ranges that [Options.AllowPrivate] allows. It excludes link-local addresses,
+// and the IPv6 address with the same purpose, because there clouds serve credentials
+// to any caller.
 var (
 	home     = prefixes("127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 	metadata = netip.MustParsePrefix("fd00:ec2::/32")
@@ -52,8 +52,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return ps
 }
 
-// permits reports whether ip may be dialed. An IPv4 address that is mapped into
-// IPv6, or translated by NAT64, is judged as what it stands for.
+// permits reports whether ip may be dialed. An IPv4 address embedded in
+// IPv6, by mapping or NAT64, is checked as the IPv4 address.
 func (g guard) permits(ip netip.Addr) bool {
 	ip = ip.WithZone("").Unmap()
 	if nat64.Contains(ip) {
@@ -72,7 +72,7 @@ func (g guard) permits(ip netip.Addr) bool {
 	return (ip.Is4() || global6.Contains(ip)) && !slices.ContainsFunc(special, in)
 }
 
-// control refuses a connection before it is made. It is a Control of
+// control refuses a connection before it is made. It is a value for the field Control of
 // [net.Dialer].
 func (g guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
@@ -86,7 +86,7 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// A dialer connects, and calls control with each address before it does.
+// A dialer connects, and calls control with each address before it dials the address.
 type dialer func(ctx context.Context, network, address string, control func(string, string, syscall.RawConn) error) (net.Conn, error)
 
 func netDial(ctx context.Context, network, address string, control func(string, string, syscall.RawConn) error) (net.Conn, error) {
@@ -94,8 +94,8 @@ func netDial(ctx context.Context, network, address string, control func(string, 
 	return d.DialContext(ctx, network, address)
 }
 
-// transport returns a transport for which g decides. It takes no proxy from
-// the environment, which would dial in our place, and does not decompress.
+// transport returns a transport whose connections g checks. It ignores proxies of
+// the environment, which would dial unchecked, and does not decompress.
 func (g guard) transport(dial dialer) *http.Transport {
 	if dial == nil {
 		dial = netDial

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// A hostRule allows one host, or all below one, at one port or at the usual
-// ones.
+// A hostRule allows one host, or all hosts below a name, at one port or at the default
+// ports.
 type hostRule struct {
 	name  string // in lower case; an address in its canonical form
-	below bool   // the hosts below name, and not name
+	below bool   // allows the hosts below name, but not name itself
 	port  string // empty: 80 for http and 443 for https
 }
 
@@ -43,11 +43,10 @@ func parseHost(s string) (hostRule, error) {
 	return r, err
 }
 
-// canonicalHost returns a host as rules and URLs are compared: an IPv6 address
-// in its shortest form, anything else in lower case. It takes names of letters,
-// digits, "-", "_" and single dots between them, in ASCII: a name that is
-// something else after Unicode has been folded, or that has a dot at its end,
-// is no host.
+// canonicalHost returns a host in the form for comparing rules and URLs: an IPv6 address
+// in its shortest form, anything else in lower case. It accepts ASCII names of letters,
+// digits, "-", "_" and single dots inside, and refuses names that Unicode folding would change
+// and names that end in a dot.
 func canonicalHost(host string) (string, error) {
 	if strings.Contains(host, ":") {
 		ip, err := netip.ParseAddr(host)
@@ -65,7 +64,7 @@ func canonicalHost(host string) (string, error) {
 	return host, nil
 }
 
-// validPort reports whether s is the number of a port as one would write it.
+// validPort reports whether s is a port number in its usual notation.
 func validPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == s
@@ -81,10 +80,10 @@ func (r hostRule) allows(host, port string, usual bool) bool {
 	return host == r.name
 }
 
-// usualPorts are the ports of the schemes that may be fetched.
+// usualPorts are the default ports of the allowed schemes.
 var usualPorts = map[string]string{"http": "80", "https": "443"}
 
-// checkURL returns why u may not be fetched under the rules, or nil.
+// checkURL returns the reason for which the rules forbid u, or nil.
 func checkURL(rules []hostRule, u *url.URL) error {
 	usual, ok := usualPorts[u.Scheme]
 	switch {
@@ -112,7 +111,7 @@ func checkURL(rules []hostRule, u *url.URL) error {
 	return nil
 }
 
-// hostPort returns the rule that allows a host at a port.
+// hostPort returns the rule that would allow a host at a port.
 func hostPort(host, port, usual string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"

@@ -10,27 +10,26 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// maxRedirects is how often a fetch is sent elsewhere before it gives up.
+// maxRedirects is the maximum number of redirects of a fetch.
 const maxRedirects = 5
 
-// web is a source of what is at a URL, by http or https.
+// web is a source of URLs with the scheme http or https.
 //
-// A URL is fetched if its host and port are listed, it has no user or password
-// in it, and the address that is dialed in the end is public. A redirect is
-// followed, five times at most, if the same holds for where it leads and it
-// does not go from https to http. No proxy, cookie or credential is used.
+// A URL is fetched if its host and port are configured, it has no user or password,
+// and the dialed address is public. Up to five redirects are followed, if the same holds for
+// their targets and none leads from https to http. No proxy, cookie or credential is used.
 //
-// If the caller has an ETag or a date, the server is asked for what changed
-// since; these go to nobody but the origin that they came from.
+// If the caller has an ETag or a date, the request is conditional. ETag and date are sent only
+// to the origin that returned them.
 type web struct {
 	*Options
 
 	rules  []hostRule
 	client *http.Client
-	err    error // in Hosts
+	err    error // error in Options.Hosts, returned by each fetch
 }
 
-// newWeb returns a source that connects by dial; nil is for the network.
+// newWeb returns a source that connects by dial, or by the network if dial is nil.
 func newWeb(o *Options, dial dialer) *web {
 	w := &web{Options: o}
 	for _, s := range o.Hosts {
@@ -49,7 +48,7 @@ func newWeb(o *Options, dial dialer) *web {
 }
 
 // Fetch implements [artifact.Source]. The statuses 404 and 410 are
-// [artifact.ErrGone]; every other that is not a success is
+// [artifact.ErrGone]; any other error status is
 // [artifact.ErrUnavailable].
 func (h *web) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
 	if h.err != nil {
@@ -95,7 +94,7 @@ func (h *web) get(ctx context.Context, u *url.URL, have *artifact.Have) (*http.R
 	return h.client.Do(req)
 }
 
-// redirect decides about a request to which another led.
+// redirect checks a redirect to req.
 func (h *web) redirect(req *http.Request, via []*http.Request) error {
 	to := display(req.URL)
 	switch {
@@ -116,7 +115,7 @@ func (h *web) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// read makes an answer of a response to a request for u.
+// read converts a response to a request for u.
 func (h *web) read(what string, u *url.URL, resp *http.Response, have *artifact.Have) (*artifact.Fetched, error) {
 	f := &artifact.Fetched{}
 	if sameOrigin(u, resp.Request.URL) {
@@ -149,13 +148,13 @@ func (h *web) read(what string, u *url.URL, resp *http.Response, have *artifact.
 	return answer(what, h.Limit, f, have)
 }
 
-// Close closes connections that are not in use. The next fetch opens new ones.
+// Close closes idle connections. The next fetch opens new ones.
 func (h *web) Close() error {
 	h.client.CloseIdleConnections()
 	return nil
 }
 
-// status returns a status in our words, not in the server's.
+// status returns a status with Go's text, not the server's.
 func status(code int) string {
 	if text := http.StatusText(code); text != "" {
 		return fmt.Sprintf("%d %s", code, text)
@@ -163,7 +162,7 @@ func status(code int) string {
 	return fmt.Sprint(code)
 }
 
-// display returns what of a URL may be shown: no query, no user, no fragment.
+// display returns the part of a URL that may be shown: no query, user or fragment.
 func display(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }

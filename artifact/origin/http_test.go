@@ -118,7 +118,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A bad rule makes every fetch fail, so that nobody believes it to be in force.
+// An invalid rule makes every fetch fail, so that the mistake is noticed.
 func TestHTTPSaysWhichRuleIsBad(t *testing.T) {
 	h := newWeb(Options{Hosts: []string{"example.org", "https://docs.example.org"}}.complete(), new(network).dial)
 	for range 2 {
@@ -259,8 +259,7 @@ func TestHTTP(t *testing.T) {
 	})
 }
 
-// What a site said about its pages, and what page led to another, is not told
-// to other sites.
+// An ETag, a date or a referring page of one site is not sent to another site.
 func TestRedirectsToOtherOrigins(t *testing.T) {
 	n := serve(t, names(), func(w http.ResponseWriter, r *http.Request) {
 		if to := r.URL.Query().Get("to"); to != "" {
@@ -296,7 +295,7 @@ func TestRedirectsToOtherOrigins(t *testing.T) {
 	check(t, f, err, "", artifact.ErrForbidden, "redirect to http://other.example/secret")
 }
 
-// The environment names a proxy. It is not dialed, and is not asked to dial.
+// A proxy in the environment is not used.
 func TestHTTPUsesNoProxy(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://proxy.example:3128")
@@ -318,7 +317,7 @@ func TestHTTPUsesNoProxy(t *testing.T) {
 	}
 }
 
-// These tests go through the dialer of the system, over loopback.
+// These tests use the system's dialer over the loopback interface.
 
 // counted starts a server that counts its connections.
 func counted(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *atomic.Int64) {
@@ -385,7 +384,7 @@ func TestHTTPDoesNotLeaveTLS(t *testing.T) {
 	check(t, f, err, "public", nil, "")
 }
 
-// A certificate that nobody vouches for is an error, not a warning.
+// A certificate without a trusted issuer is an error.
 func TestHTTPChecksCertificates(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(bounce))
 	srv.Config.ErrorLog = quiet
@@ -397,8 +396,8 @@ func TestHTTPChecksCertificates(t *testing.T) {
 	check(t, f, err, "", artifact.ErrUnavailable, "certificate")
 }
 
-// A fetch ends when its caller has no more use for it, and when its time is
-// over, while the server still thinks.
+// A fetch ends when its context is canceled or its timeout passes, even if the server has
+// not answered.
 func TestHTTPGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	srv, _ := counted(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -425,7 +424,7 @@ func TestHTTPGivesUp(t *testing.T) {
 	check(t, f, err, "", artifact.ErrUnavailable, "")
 }
 
-// FuzzURL checks that whatever passes is dialed by a name on the list.
+// FuzzURL checks that each accepted URL is dialed by a configured name.
 func FuzzURL(f *testing.F) {
 	for _, s := range wrappings("127.0.0.1") {
 		f.Add(s)
@@ -445,7 +444,7 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// Who may not fetch a URL is told the very rule that would allow it.
+// The error about a forbidden URL names the rule that would allow it.
 func TestHostsNameTheRule(t *testing.T) {
 	for s, want := range map[string]string{
 		"http://example.org/x":        `add "example.org" to `,
@@ -474,7 +473,7 @@ func TestHostsNameTheRule(t *testing.T) {
 	}
 }
 
-// Two URLs are of one origin if scheme, host and port are one.
+// Two URLs have the same origin if scheme, host and port are equal.
 func TestSameOrigin(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -500,7 +499,7 @@ func TestSameOrigin(t *testing.T) {
 	}
 }
 
-// A response is taken for what it is: unchanged only if that was asked, and not encoded.
+// A response is "unchanged" only for a conditional request, and an encoded response is an error.
 func TestHTTPReads(t *testing.T) {
 	u, err := url.Parse("https://example.org/x")
 	if err != nil {
@@ -541,7 +540,7 @@ func TestHTTPReads(t *testing.T) {
 	}
 }
 
-// Each wait of a connection has an end, and so has what a server may say before its text.
+// Each step of a connection has a timeout, and the size of response headers is limited.
 func TestTransportIsBounded(t *testing.T) {
 	tr := (guard{}).transport(nil)
 	if tr.TLSHandshakeTimeout < time.Second || tr.IdleConnTimeout < time.Second || tr.MaxResponseHeaderBytes <= 0 || !tr.DisableCompression || tr.Proxy != nil {
@@ -549,7 +548,7 @@ func TestTransportIsBounded(t *testing.T) {
 	}
 }
 
-// A text may be as long as the limit, and no byte longer; one of no limit has that of all.
+// A text of exactly the limit is accepted, and one byte more is not, for the default limit too.
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct {
 		limit   int64

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ofKernel reports whether a file is on a file system that the kernel makes up,
-// where regular files hold environments, keys and switches.
+// ofKernel reports whether a file is in a virtual file system of the kernel, such as /proc,
+// whose regular files hold environments, keys and switches.
 func ofKernel(f *os.File) bool {
 	c, err := f.SyscallConn()
 	if err != nil {
@@ -20,7 +20,7 @@ func ofKernel(f *os.File) bool {
 	return madeUp(uint32(st.Type))
 }
 
-// madeUp reports whether file systems of a type are made up by the kernel. The numbers
+// madeUp reports whether a file system type is virtual. The numbers
 // are those of magic.h.
 func madeUp(magic uint32) bool {
 	switch magic {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the kernel makes up is told by its numbers in magic.h; a file of which nothing can be
-// told is none to read.
+// Virtual file systems are recognized by their numbers in magic.h. A file whose type cannot be
+// read is refused.
 func TestKernelFiles(t *testing.T) {
 	for magic, want := range map[uint32]bool{
 		0x9fa0: true, 0x62656572: true, 0x64626720: true, 0x74726163: true, 0x73636673: true,

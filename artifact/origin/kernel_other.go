@@ -4,6 +4,6 @@ package origin
 
 import "os"
 
-// ofKernel reports whether a file is on a file system that the kernel makes up.
+// ofKernel reports whether a file is in a virtual file system of the kernel.
 // Only Linux shows such files as regular ones.
 func ofKernel(*os.File) bool { return false }

@@ -18,17 +18,17 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// servers is a source of the resources of some MCP servers: "mcp:server/uri", where
-// server is one of their names and uri is the resource's own.
+// servers is a source of resources of MCP servers: in "mcp:server/uri", server is the name of a
+// configured server and uri the resource's URI.
 //
-// A server is started or connected to by the first fetch that needs it, and the
-// session is kept until Close. One that breaks is opened again, once, by
-// the fetch that finds it broken. Resources are read from the server each time,
-// however long it says that they may be cached: a fetch is there to find out.
+// The first fetch that needs a server starts it or connects to it; the session stays open until
+// Close. A fetch that finds the session broken opens it once more. Resources are read from the
+// server each time, even if the server allows caching, because a fetch asks for the present
+// content.
 type servers struct {
 	*Options
 
-	// connect returns the way to a server, and what to do once the session is
+	// connect returns a transport to a server, and a function to call after the session is
 	// closed.
 	connect func(name string) (t mcp.Transport, closed func(), err error)
 
@@ -36,7 +36,7 @@ type servers struct {
 	links map[string]*link
 }
 
-// newServers returns a source that connects as it is told; nil is for Options.Servers.
+// newServers returns a source that uses connect, or Options.Servers if connect is nil.
 func newServers(o *Options, connect func(name string) (t mcp.Transport, closed func(), err error)) *servers {
 	m := &servers{Options: o, connect: connect, links: make(map[string]*link)}
 	if connect == nil {
@@ -45,23 +45,23 @@ func newServers(o *Options, connect func(name string) (t mcp.Transport, closed f
 	return m
 }
 
-// A Server says how an MCP server is reached: by Command or by URL.
+// A Server is the configuration of an MCP server: either Command or URL.
 type Server struct {
 	// Command is a program and its arguments. It is started without a shell
 	// and speaks MCP on its standard input and output. Of our environment it
-	// gets what programs need to find their files, and no more.
+	// gets only the variables that programs need to find their files.
 	Command []string
 
 	Env []string // "NAME=value", for Command
 
-	// URL is an endpoint for streamable HTTP. Its host need not be one of
-	// [Options.Hosts]; its address is checked as theirs are. Redirects are not followed.
+	// URL is an endpoint for streamable HTTP. Its host need not be in
+	// [Options.Hosts]; its address is checked in the same way. Redirects are not followed.
 	URL string
 }
 
-// A link is a session with one server, when there is one.
+// A link holds the session with one server, if there is one.
 type link struct {
-	busy    chan struct{} // holds a token of whoever opens or closes a session
+	busy    chan struct{} // a semaphore: full while a goroutine opens or closes the session
 	session atomic.Pointer[session]
 }
 
@@ -76,7 +76,7 @@ func (s *session) Close() error {
 	return s.ClientSession.Close()
 }
 
-// Fetch implements [artifact.Source]. A resource that the server does not know
+// Fetch implements [artifact.Source]. A resource unknown to the server
 // is [artifact.ErrGone].
 func (m *servers) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
 	what := shown(ref)
@@ -113,7 +113,7 @@ func (m *servers) read(ctx context.Context, name, uri string) (*mcp.ReadResource
 			return nil, refusal(e)
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, err // nobody waits any more: that is not the server's fault
+			return nil, err // the caller's context ended; the session is not broken
 		}
 		l.drop(session)
 		if fresh || ctx.Err() != nil {
@@ -122,11 +122,11 @@ func (m *servers) read(ctx context.Context, name, uri string) (*mcp.ReadResource
 	}
 }
 
-// codeNotFound is what servers say of a resource that is not there, up to the
-// protocol of 2025-11-25. Later ones say that the parameters are invalid.
+// codeNotFound is the error code for a missing resource, up to the
+// protocol of 2025-11-25. Later protocols use the code for invalid parameters.
 const codeNotFound = -32002
 
-// refusal returns the error for what a server answered instead of a resource.
+// refusal converts the error that a server returned for a resource.
 func refusal(e *jsonrpc.Error) error {
 	kind := artifact.ErrUnavailable
 	if e.Code == codeNotFound || e.Code == jsonrpc.CodeInvalidParams {
@@ -135,8 +135,7 @@ func refusal(e *jsonrpc.Error) error {
 	return fmt.Errorf("%w: the server says: %w", kind, e)
 }
 
-// join returns the texts of a resource, one after the other, with a line feed
-// between them.
+// join returns the texts of a resource, separated by line feeds.
 func join(what string, contents []*mcp.ResourceContents, limit int64) ([]byte, error) {
 	if len(contents) == 0 {
 		return nil, fail(artifact.ErrGone, what, "the server returned no content")
@@ -169,7 +168,7 @@ func (m *servers) link(name string) *link {
 	return l
 }
 
-// open returns the session of a link, and whether it was opened just now.
+// open returns the session of a link, and whether this call opened it.
 func (m *servers) open(ctx context.Context, l *link, name string) (_ *session, fresh bool, err error) {
 	select {
 	case l.busy <- struct{}{}:
@@ -197,7 +196,7 @@ func (m *servers) open(ctx context.Context, l *link, name string) (_ *session, f
 	return s, true, nil
 }
 
-// uncached makes a client forget the resources that it has read.
+// uncached disables a client's cache of resources.
 func uncached(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -208,11 +207,11 @@ func uncached(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// drop closes a session that is broken, if nobody else has. The next fetch
-// opens another.
+// drop closes a broken session, unless another goroutine has. The next fetch
+// opens a new one.
 func (l *link) drop(s *session) {
 	if l.session.CompareAndSwap(s, nil) {
-		_ = s.Close() // what it says is known
+		_ = s.Close() // the error is known already
 	}
 }
 
@@ -235,16 +234,16 @@ func (m *servers) Close() error {
 	return errors.Join(errs...)
 }
 
-// transport returns the way to a server, over which no message is much larger
-// than the limit and no request takes longer than a fetch, and what to do once the
-// session is closed.
+// transport returns a transport to a server, and a function to call after the session is
+// closed. The transport limits the size of messages to about the limit of a content, and the
+// time of a request to the timeout of a fetch.
 func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err error) {
 	s := m.Servers[name]
 	switch {
 	case len(s.Command) > 0 && s.URL != "":
 		return nil, nil, fmt.Errorf("%w: the server has both a command and a URL", artifact.ErrForbidden)
 	case len(s.Command) > 0:
-		// It lives until Close, which is longer than a fetch.
+		// The process lives until Close, longer than a fetch.
 		cmd := exec.CommandContext(context.Background(), s.Command[0], s.Command[1:]...)
 		cmd.Env = append(environment(), s.Env...)
 		return &mcp.CommandTransport{Command: cmd}, func() {}, nil
@@ -275,7 +274,7 @@ func (m *servers) transport(name string) (_ mcp.Transport, closed func(), err er
 	}, guarded.CloseIdleConnections, nil
 }
 
-// environment returns the variables that a program needs to find its files.
+// environment returns the environment variables that a program needs to find its files.
 func environment() []string {
 	var env []string
 	for _, name := range []string{
@@ -289,7 +288,7 @@ func environment() []string {
 	return env
 }
 
-// capped is a transport whose responses end in an error after limit bytes.
+// capped is a transport whose response bodies fail after limit bytes.
 type capped struct {
 	*http.Transport
 	limit int64

@@ -57,14 +57,14 @@ func library(reads *atomic.Int64) *mcp.Server {
 	return s
 }
 
-// serveStdio is the server that this program is when the tests start it again.
+// serveStdio runs the MCP server when the tests start their own program again.
 func serveStdio() {
 	if err := library(new(atomic.Int64)).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		quiet.Print(err)
 	}
 }
 
-// inMemory connects to a library in this process. It counts connections.
+// inMemory connects to a library in this process, and counts connections.
 func inMemory(t *testing.T, reads, connects *atomic.Int64) func(string) (mcp.Transport, func(), error) {
 	return func(string) (mcp.Transport, func(), error) {
 		connects.Add(1)
@@ -159,8 +159,8 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// The server is this program, started again. It gets of the environment what
-// programs need, and what it was given.
+// The server is the test program, started again. Of the environment it gets only the variables
+// that programs need, and the configured ones.
 func TestMCPOverStdio(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

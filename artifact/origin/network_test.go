@@ -18,10 +18,9 @@ import (
 // [net.Dialer] does it: control is asked about each address in turn, and the
 // first that it lets pass is connected to.
 type network struct {
-	// names has the answers for a name, in the order in which they are given;
-	// the last stays. An answer is some addresses, parted by spaces. A name
-	// that is not there is read as the most lenient of resolvers would, or is
-	// this machine.
+	// names maps a name to its DNS answers, in the order in which they are given;
+	// the last one repeats. An answer is a list of addresses, separated by spaces. A name
+	// that is missing is read by lenient as an address, or is this machine.
 	names map[string][]string
 
 	conns chan net.Conn // to a server; nil refuses connections
@@ -29,16 +28,16 @@ type network struct {
 	mu      sync.Mutex // guards what follows
 	asked   map[string]int
 	dials   []dial
-	refused int // addresses that control did not let pass
+	refused int // number of addresses that control refused
 }
 
-// A dial is a connection that was made, or would have been.
+// A dial is an accepted or refused attempt to connect.
 type dial struct {
-	name string // what was asked for, without the port
+	name string // host that was dialed, without the port
 	to   netip.AddrPort
 }
 
-// serve returns a network in which all public addresses are one server.
+// serve returns a network in which one server has all public addresses.
 func serve(t *testing.T, names map[string][]string, handler http.HandlerFunc) *network {
 	n := &network{names: names, conns: make(chan net.Conn)}
 	l := &listener{conns: n.conns, closed: make(chan struct{})}
@@ -138,7 +137,7 @@ func (n *network) lookup(name string) (ips []netip.Addr) {
 	return []netip.Addr{lenient(name)}
 }
 
-// made returns what was dialed since the last call.
+// made returns the dials since the last call.
 func (n *network) made() []dial {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,8 +147,8 @@ func (n *network) made() []dial {
 }
 
 // lenient reads an IPv4 address as the C library does: one to four numbers,
-// decimal, octal or hexadecimal, of which the last fills what is left. What is
-// no address is this machine.
+// decimal, octal or hexadecimal, the last of which fills the remaining bytes. Any other text
+// is this machine.
 func lenient(name string) netip.Addr {
 	here := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	parts := strings.Split(strings.TrimSuffix(name, "."), ".")
@@ -174,8 +173,8 @@ func lenient(name string) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// forbidden reports whether nobody may dial ip by default. It is written
-// without the tables of the guard.
+// forbidden reports whether dialing ip is forbidden by default. It does not use the tables
+// of the guard.
 func forbidden(ip netip.Addr) bool {
 	ip = ip.WithZone("").Unmap()
 	b := ip.As16()

@@ -1,18 +1,17 @@
-// Package origin has the sources that artifacts are fetched from again: files,
+// Package origin has the sources from which artifacts are fetched again: files,
 // HTTP, and resources of MCP servers.
 //
-// A ref comes from a transcript, a tool or a page on the web, so whoever wrote
-// it may want a fetch to read what it must not: a key in the home directory,
-// the metadata service of a cloud, a router's console. Therefore nothing is
-// allowed that a setting does not name, and each source looks at what it has
-// really opened, not at what the ref says:
+// A ref comes from a transcript, a tool or a page on the web, so its author
+// may try to read secrets: a key in the home directory, the metadata service of a
+// cloud, a router's console. Therefore everything is forbidden that a setting does not allow,
+// and each source checks the file or connection that it has opened, not only the ref:
 //
-//   - that of files opens regular files below configured folders, and nothing that a
-//     link, a ".." or a race leads out of them;
-//   - that of HTTP connects to configured hosts and ports, and to addresses that are
-//     public, checked when the connection is made, after names are resolved and
+//   - the source of files opens regular files below configured folders; a link, a ".."
+//     or a race cannot lead outside;
+//   - the source of HTTP connects to configured hosts and ports at public addresses,
+//     checked when the connection is made, after names are resolved, and
 //     again for every redirect;
-//   - that of MCP reads resources of configured servers.
+//   - the source of MCP reads resources of configured servers.
 //
 // [New] returns a [Router], which picks the source by the scheme of the ref, and cuts
 // lines out of what it returns.
@@ -20,8 +19,8 @@
 // # Content
 //
 // Content is text: valid UTF-8 without a zero byte, whatever type a server
-// declares. It is not larger than a limit in bytes, [DefaultLimit] unless the
-// options say otherwise, counted on what is read and not on what is announced.
+// declares. Its size is limited, by [DefaultLimit] unless [Options.Limit] is set. The limit
+// counts the bytes read, not the announced size.
 //
 // # Errors and concurrency
 //
@@ -46,8 +45,8 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// DefaultLimit is the size of the largest content that a source returns if it
-// is not told otherwise, in bytes.
+// DefaultLimit is the maximum size in bytes of a content, unless [Options.Limit] is
+// set.
 const DefaultLimit = 16 << 20
 
 // The names of the settings that errors tell people to change.
@@ -60,12 +59,12 @@ const (
 	SettingLimit   = "sources.limit"   // bytes, for [Options.Limit]
 )
 
-// settings says which setting allows the refs of a scheme.
+// settings maps a scheme to the setting that allows its refs.
 var settings = map[string]string{
 	"file": SettingFiles, "http": SettingHosts, "https": SettingHosts, "mcp": SettingMCP,
 }
 
-// Options say what may be fetched. With none of its fields set, nothing may.
+// Options configure what may be fetched. The zero value allows nothing.
 type Options struct {
 	// Files are folders. Regular files below them may be read.
 	Files []string
@@ -77,7 +76,7 @@ type Options struct {
 	// address stands in brackets.
 	Hosts []string
 
-	// Servers are those of MCP, by name.
+	// Servers are the MCP servers, by name.
 	Servers map[string]Server
 
 	// Sources are sources of other schemes, by scheme in lower case.
@@ -88,13 +87,13 @@ type Options struct {
 	// where clouds keep credentials, need to be in Allow.
 	AllowPrivate bool
 
-	// Allow are ranges of addresses that may be dialed, whatever they are.
+	// Allow lists address ranges that may be dialed, even if they are not public.
 	Allow []netip.Prefix
 
 	Limit   int64         // of a content, in bytes; the default is DefaultLimit
 	Timeout time.Duration // of one fetch over the network, redirects included; the default is 30 s
 
-	// Offline forbids every scheme but file and func: whatever connects.
+	// Offline forbids all schemes except file and func.
 	Offline bool
 }
 
@@ -120,7 +119,7 @@ type Router struct {
 	offline bool
 }
 
-// New returns a source of what the options allow. It opens nothing before it is asked.
+// New returns a source for what opts allow. It opens nothing before the first fetch.
 func New(opts *Options) *Router {
 	o := opts.complete()
 	r := &Router{sources: maps.Clone(o.Sources), offline: o.Offline}
@@ -166,7 +165,7 @@ func (r *Router) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Hav
 	return &cut, nil
 }
 
-// cutHave returns what a caller has of the whole who has some lines of it.
+// cutHave returns the description of a whole copy, given that of a copy of some lines.
 func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 	if have == nil || lines == (artifact.Lines{}) {
 		return have
@@ -179,7 +178,7 @@ func cutHave(have *artifact.Have, lines artifact.Lines) *artifact.Have {
 	return &whole
 }
 
-// source returns the source for a scheme, if it may be asked.
+// source returns the source for a scheme, or an error if the options forbid the scheme.
 func (r *Router) source(scheme string) (artifact.Source, error) {
 	s, ok := r.sources[scheme]
 	switch setting := settings[scheme]; {
@@ -204,20 +203,20 @@ func (r *Router) Close() error {
 	return errors.Join(errs...)
 }
 
-// cutName parts what follows the scheme at the first slash.
+// cutName splits the rest of a ref at the first slash.
 func cutName(ref artifact.Ref) (name, rest string) {
 	name, rest, _ = strings.Cut(ref.Rest(), "/")
 	return name, rest
 }
 
-// shown returns what of a ref may stand in an error: no query.
+// shown returns a ref for an error text: without its query.
 func shown(ref artifact.Ref) string {
 	s, _, _ := strings.Cut(string(ref), "?")
 	return s
 }
 
-// answer returns what was fetched, or that the caller has it, if it is text and
-// not too large.
+// answer checks that fetched content is text within the limit, and returns it, or "unchanged"
+// if the caller has the same content.
 func answer(what string, limit int64, f *artifact.Fetched, have *artifact.Have) (*artifact.Fetched, error) {
 	switch {
 	case int64(len(f.Content)) > limit:
@@ -230,7 +229,7 @@ func answer(what string, limit int64, f *artifact.Fetched, have *artifact.Have) 
 	return f, nil
 }
 
-// readAll returns what is in r, or one byte more than the limit of what is.
+// readAll reads r up to one byte more than the limit.
 func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, limit+1))
 }
@@ -239,12 +238,12 @@ func tooLarge(what string, limit int64) error {
 	return fail(artifact.ErrForbidden, what, "it is larger than %d bytes, the limit of %s", limit, SettingLimit)
 }
 
-// fail returns an error of a kind: about what, and why.
+// fail returns an error of a kind, about what, with the reason.
 func fail(kind error, what, format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %w", what, kind, fmt.Errorf(format, args...))
 }
 
-// classify returns an error that is one of the three kinds.
+// classify returns err if it has one of the three kinds, and otherwise as ErrUnavailable.
 func classify(err error) error {
 	for _, kind := range []error{artifact.ErrGone, artifact.ErrForbidden, artifact.ErrUnavailable} {
 		if errors.Is(err, kind) {

@@ -22,13 +22,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// has returns what a caller has who holds a text.
+// has returns the Have of a caller with a copy of a text.
 func has(text string) *artifact.Have {
 	return &artifact.Have{Same: func(content []byte) bool { return string(content) == text }}
 }
 
-// check compares an answer with what is wanted: content, or "=" for unchanged,
-// or an error that is of a kind and says something.
+// check compares the result of a fetch with want: content, or "=" for unchanged,
+// or an error of a kind with a text.
 func check(t *testing.T, f *artifact.Fetched, err error, want string, kind error, says string) {
 	t.Helper()
 	switch {
@@ -55,7 +55,7 @@ func check(t *testing.T, f *artifact.Fetched, err error, want string, kind error
 	}
 }
 
-// funcs is a source of functions, by the name that follows the scheme.
+// funcs is a source of functions, by the name after the scheme.
 type funcs map[string]func(ctx context.Context, ref artifact.Ref) ([]byte, error)
 
 func (f funcs) Fetch(ctx context.Context, ref artifact.Ref, have *artifact.Have) (*artifact.Fetched, error) {
@@ -136,7 +136,7 @@ func TestRouter(t *testing.T) {
 	}
 }
 
-// A query may hold a token, so no error has one.
+// Errors never contain the query of a URL, which may hold a token.
 func TestErrorsQuoteNoQuery(t *testing.T) {
 	r := &Router{sources: map[string]artifact.Source{
 		"https": newWeb(Options{Hosts: []string{"example.org"}}.complete(), new(network).dial),

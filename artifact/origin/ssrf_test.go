@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/artifact"
 )
 
-// spellings returns ways to write an IPv4 address as a host.
+// spellings returns notations of an IPv4 address as a host.
 func spellings(s string) []string {
 	ip := netip.MustParseAddr(s)
 	b := ip.As4()
@@ -47,7 +47,7 @@ func spellings(s string) []string {
 	}
 }
 
-// wrappings returns URLs in which a host stands where it may be taken for
+// wrappings returns URLs that contain a host where a parser may mistake it for
 // another.
 func wrappings(h string) []string {
 	const good = "docs.example.org"
@@ -63,7 +63,7 @@ func wrappings(h string) []string {
 	}
 }
 
-// corpus returns URLs that lead, or seem to lead, where nobody may go.
+// corpus returns URLs that lead, or seem to lead, to forbidden addresses.
 func corpus() []string {
 	hosts := []string{
 		"localhost", "localhost.", "LOCALHOST", "localhost.localdomain", "ip6-localhost", "metadata.google.internal", "metadata", "kubernetes.default.svc",
@@ -90,7 +90,7 @@ func corpus() []string {
 	return slices.Compact(urls)
 }
 
-// names are those of the corpus that have an address.
+// names are the names of the corpus that resolve to an address.
 func names() map[string][]string {
 	return map[string][]string{
 		"docs.example.org": {"93.184.216.34"}, "DOCS.EXAMPLE.ORG": {"93.184.216.34"}, "a.example.com": {"2606:2800:220:1::1"},
@@ -99,7 +99,7 @@ func names() map[string][]string {
 	}
 }
 
-// bounce redirects to where its query says.
+// bounce redirects to the URL in its query.
 func bounce(w http.ResponseWriter, r *http.Request) {
 	if to := r.URL.Query().Get("to"); to != "" {
 		w.Header().Set("Location", to)
@@ -109,15 +109,15 @@ func bounce(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("public"))
 }
 
-// Whatever a URL looks like, as a ref or as the target of a redirect, no address
-// is dialed that is not public, and no host that is not listed.
+// For no URL, given as a ref or as the target of a redirect, is an address
+// dialed that is not public, or a host that is not configured.
 func TestCorpus(t *testing.T) {
 	urls := corpus()
 	if len(urls) < 2000 {
 		t.Fatalf("the corpus has %d URLs, want 2000 at least", len(urls))
 	}
-	// The first list is what a careful user writes. The second has every host
-	// of the corpus that can be listed, so that only the address can be wrong.
+	// The first list is what a careful user writes. The second has every possible host
+	// of the corpus, so that only the address check can refuse.
 	careful := []string{"docs.example.org", "*.example.com"}
 	var careless []string
 	for _, s := range append(urls, "http://docs.example.org/") {
@@ -176,15 +176,15 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// A name that was public when it was looked up first is not trusted later: not
-// by the next fetch, and not by a redirect within one.
+// A name that resolved to a public address is checked again: in the next fetch, and in a
+// redirect within one fetch.
 func TestRebinding(t *testing.T) {
 	ref := artifact.Ref("http://rebind.example.com/")
 	for _, tt := range []struct {
 		name    string
 		answers []string
 		refs    []artifact.Ref
-		want    string // of the last; empty if it is forbidden
+		want    string // content of the last fetch; empty if forbidden
 	}{
 		{"public twice", []string{"93.184.216.34", "93.184.216.35"}, []artifact.Ref{ref, ref}, "public"},
 		{"private at the second fetch", []string{"93.184.216.34", "127.0.0.1"}, []artifact.Ref{ref, ref}, ""},
