@@ -3,26 +3,26 @@
 //
 // # How
 //
-// A text is cut into pieces, words for the most part, by a pattern, and each piece is
-// encoded alone: of its bytes, the two neighbors that make the token with the lowest
-// number are merged, the leftmost of equal ones first, until no neighbors make a token.
+// A text is cut by a pattern into pieces, mostly words, and each piece is
+// encoded alone. Starting from its bytes, the two neighbors that form the token with the lowest
+// number are merged, the leftmost of equal ones first, until no neighbors form a token.
 //
-// The cutter is written by hand from the two patterns, with no engine of regular
-// expressions. It looks at eight bytes of a word together, and leaves pieces that touch
-// anything but ASCII to a slower one.
+// The splitter is written by hand from the two patterns, without a regular expression
+// engine. It reads words by eight bytes, and leaves pieces that touch
+// anything but ASCII to a slower function.
 //
-// A piece of at most 14 bytes is remembered with its number of tokens, in a table without
-// chains where the newest piece wins; the whole piece is the key, so what is found is
-// right. Most pieces of a long text are found there. Others that are a token are found in
-// the hash table of all tokens.
+// A piece of at most 14 bytes is cached with its number of tokens, in a hash table without
+// chains in which the newest piece wins. The whole piece is the key, so a hit is always
+// right. Most pieces of a long text are found there. Other pieces that are one token are found
+// in the hash table of all tokens.
 //
-// What is left is encoded from left to right by the longest token that may follow the one
-// before, and where none may, by going back. Two tokens may stand side by side if the
-// encoding of their bytes is these two, which follows from the merges that made them; and
-// tokens of which each two neighbors may are the encoding of the whole. This takes few
-// steps for almost every piece. For those where it does not, such as long rows of dashes,
-// the bytes are merged as the definition says, with a heap. Either way long pieces are
-// encoded by windows of 4 KiB, so memory does not grow with the piece.
+// All other pieces are encoded from left to right: the longest token that may follow the
+// previous token is taken and, if none may, the encoder goes back one token. Two tokens may be
+// neighbors if the encoding of their bytes is these two tokens, which follows from the merges
+// that made them. Tokens are the encoding of a whole piece if each two neighbors may be
+// neighbors. This takes few steps for almost every piece. For the others, such as long rows of
+// dashes, the bytes are merged by the definition, with a heap. Both ways encode long pieces by
+// windows of 4 KiB, so memory does not grow with the piece.
 //
 // # Cost
 //
@@ -38,7 +38,7 @@
 //
 // The patterns and the tokens are those of tiktoken (MIT license). cl100k_base ends with
 // the rule of its first release, as the npm package tiktoken has it; the newest release in
-// Python has one that sees one token less where a text ends in a line break and blanks.
+// Python has a rule that gives one token less where a text ends in a line break and blanks.
 // Classes of runes are those of Unicode 16, whatever Go has: that is what the package uses. That the neighbors decide, and how to tell from the
 // merges, is due to the crate bpe of Hendrik van Antwerpen and Alexander Neubeck, "So many
 // tokens, so little time" (GitHub, 2024).

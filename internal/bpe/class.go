@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// A class is a set of the properties of a rune that the patterns ask for. Punctuation and
+// A class is a set of the properties of a rune that the patterns use. Punctuation and
 // symbols have none.
 type class uint8
 
@@ -56,8 +56,8 @@ var ascii = func() (table [256]class) {
 	return table
 }()
 
-// classTable has runs of runes of the same class, as the letter of the class and the
-// number of runes, an unsigned varint.
+// classTable lists runs of runes of the same class: the letter of the class and the
+// number of runes, as an unsigned varint.
 //
 //go:embed classes.bin
 var classTable string
@@ -117,8 +117,8 @@ func newClasses(table string) (*classes, error) {
 	return c, nil
 }
 
-// keep returns the number of a page, which it adds if there is no equal one. Most pages are
-// equal to the last one that was added.
+// keep returns the number of a page, and adds the page if there is no equal one. Most pages
+// equal the last one added.
 func (c *classes) keep(page [256]class) uint8 {
 	for i, known := range slices.Backward(c.pages) {
 		if known == page {
@@ -146,7 +146,7 @@ func (c *classes) at(s string, i int) (class, int) {
 
 func (c *classes) of(r rune) class { return c.pages[c.page[r>>8]][r&0xff] }
 
-// run returns the end of the runes from an offset on that have any property of want.
+// run returns the end of the runes from offset i that have any property of want.
 func (c *classes) run(s string, i int, want class) int {
 	for i < len(s) {
 		class, size := c.at(s, i)

@@ -1,10 +1,10 @@
 package bpe
 
-// A span is a part of a piece while its bytes are merged, kept where it begins.
+// A span is a range of a piece's bytes during a merge. It is stored at the index of its first byte.
 type span struct {
 	id         token
-	pair       token // what it merges to with the next one, or none
-	prev, next int32 // where its neighbors begin
+	pair       token // token that it forms with the next span, or none
+	prev, next int32 // indexes of its neighbors
 }
 
 // merge appends the tokens of a piece to dst. It merges the lowest pair first, and of
@@ -23,7 +23,7 @@ func (m *merger) merge(dst []token, s string) []token {
 		first := m.pop()
 		i := int32(first & (1<<32 - 1))
 		if spans[i].pair != token(first>>32) {
-			continue // one of the two is merged with another
+			continue // one of the two spans was merged with another
 		}
 		next := spans[i].next
 		spans[i].id, spans[i].next = spans[i].pair, spans[next].next
@@ -42,7 +42,7 @@ func (m *merger) merge(dst []token, s string) []token {
 	return dst
 }
 
-// pairUp sees what a span merges to with the next one.
+// pairUp looks up the token that a span forms with the next one.
 func (m *merger) pairUp(spans []span, i int) {
 	spans[i].pair = none
 	if next := int(spans[i].next); next < len(spans) {

@@ -3,8 +3,8 @@ package bpe
 import "fmt"
 
 // A listing is the table of an encoding as it is embedded. A pair of tokens is found in it by
-// halving, in some ten times the time that a table by hash takes, and nothing needs to be
-// made first. It has
+// binary search, which takes about ten times as long as a hash table but needs no
+// preparation. It has
 //
 //   - the 256 bytes in the order of their tokens;
 //   - for each token, and for one behind the last, how many pairs have a lesser left token;
@@ -24,7 +24,7 @@ func (l listing) tokens() int {
 	return (len(l) - 256 - numberSize + 256*pairSize) / (numberSize + pairSize)
 }
 
-// check returns an error unless the size of a listing is that of one.
+// check returns an error unless the size of l is possible for a listing.
 func (l listing) check() error {
 	n := l.tokens()
 	if n < 256 || n >= int(none) || len(l) != 256+numberSize*(n+1)+pairSize*(n-256) {
@@ -46,10 +46,10 @@ func (l listing) number(at int) token {
 	return token(b[0]) | token(b[1])<<8 | token(b[2])<<16
 }
 
-// start returns the number of the first pair whose left token is not below one.
+// start returns the number of the first pair whose left token is at least left.
 func (l listing) start(left token) int { return int(l.number(256 + numberSize*int(left))) }
 
-// pair returns the right token of a pair, and what it merges to.
+// pair returns the right token of pair i, and the token that the pair merges to.
 func (l listing) pair(i int) (right, id token) {
 	at := 256 + numberSize*(l.tokens()+1) + pairSize*i
 	return l.number(at), l.number(at + numberSize)

@@ -2,11 +2,10 @@ package bpe
 
 import "math/bits"
 
-// A splitter returns the end of the piece of a text that begins at an offset below the
-// length of the text, which is UTF-8.
+// A splitter returns the end of the piece of a text that begins at offset i, which is less than
+// the length of the text. The text is valid UTF-8.
 //
-// The patterns of the two encodings, of which the first alternative that fits is taken,
-// are these:
+// The patterns of the two encodings are these; the first alternative that matches is taken:
 //
 //	o200k_base:
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -24,8 +23,8 @@ import "math/bits"
 //	 ?[^\s\p{L}\p{N}]+[\r\n]*
 //	and the last three of o200k_base
 //
-// Each splitter knows pieces of ASCII, and leaves those that touch anything else to a
-// slower one, which follows the pattern rune by rune.
+// Each splitter handles pieces of ASCII, and leaves those that touch anything else to a
+// slower function, which follows the pattern rune by rune.
 type splitter func(c *classes, s string, i int) int
 
 // splitO200k is the splitter of o200k_base.
@@ -73,8 +72,8 @@ func splitCl100k(c *classes, s string, i int) int {
 	return end
 }
 
-// asciiWord reports whether an ASCII letter stands at i, or behind one rune of ASCII that
-// leads a word, and where.
+// asciiWord reports whether an ASCII letter is at i, or after one ASCII rune that
+// may lead a word, and returns the letter's offset.
 func asciiWord(s string, i int) (word int, ok bool) {
 	switch c := ascii[s[i]]; {
 	case c&cased != 0:
@@ -220,9 +219,9 @@ func lineBreaks(s string, i int, slashes bool) int {
 	return i
 }
 
-// blanks returns the end of the piece that the white space at i makes. It reaches to the
-// last line break in it. If there is none, it leaves the last rune to the word that
-// follows, unless nothing would be left.
+// blanks returns the end of the piece of white space at i. The piece ends after the
+// last line break in the white space. Without a line break, it leaves the last rune to the
+// following word, unless the piece would be empty.
 func blanks(c *classes, s string, i int) int {
 	end, last, lines := i, i, i
 	for end < len(s) {
@@ -284,8 +283,8 @@ func contraction(s string, i int) int {
 	return i
 }
 
-// Eight bytes are looked at together. With the upper bit of each taken off, adding to a
-// byte sets its upper bit if it is above a bound, and carries into no other.
+// Eight bytes are compared together. With the upper bit of each byte cleared, adding to a
+// byte sets its upper bit if the byte is above a bound, without a carry into other bytes.
 const (
 	ones = 0x0101010101010101
 	tops = 0x8080808080808080
@@ -321,8 +320,8 @@ func letterRun(s string, i int) int {
 	return i
 }
 
-// notBetween returns the upper bits of those bytes that are not ASCII, by x, or not
-// between low and high, by y.
+// notBetween returns the upper bits of the bytes that are not ASCII (upper bits of x) or not
+// between low and high (computed from y).
 func notBetween(x, y uint64, low, high uint64) uint64 {
 	y &^= tops
 	return (x | y + (0x7f-high)*ones | ^(y + (0x80-low)*ones)) & tops

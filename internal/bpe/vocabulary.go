@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// A token is the number of a token. It takes no more than tokenBits.
+// A token is the number of a token. It has at most tokenBits bits.
 type token = uint32
 
 const (
 	tokenBits = 18
 
-	none token = 1<<tokenBits - 1 // no token: no vocabulary has so many
+	none token = 1<<tokenBits - 1 // no token; larger than any token's number
 )
 
-// A vocabulary is what the merging needs to know of the tokens of an encoding. It does
-// not change once it is made. One of a listing alone has bytes, and merges.
+// A vocabulary holds the tables of an encoding that merging needs. It does not change after
+// load. A vocabulary of a listing alone has only the fields listing and bytes, and can merge.
 type vocabulary struct {
-	listing listing // of one that has nothing but this and bytes; else empty
+	listing listing // set if the vocabulary has only this and bytes; else empty
 	bytes   [256]token
 	parts   []parts // of each token
-	pairs   table   // by the parts of a token: both parts, then the token
+	pairs   table   // key: both parts of a token; value: the token
 	names
 }
 
-// parts are the two tokens that one was merged from. Tokens below 256 are single bytes:
-// there left is the byte.
+// parts are the two tokens from which a token was merged. Tokens below 256 are single bytes;
+// for them, left is the byte.
 type parts struct{ left, right token }
 
 // load makes the tables of a listing.
@@ -102,17 +102,17 @@ func (v *vocabulary) merged(left, right token) token {
 // names finds tokens by their bytes.
 type names struct {
 	text   string   // the bytes of all tokens, in the order of their numbers
-	starts []uint32 // where those of each begin, and where the last end
-	table  table    // by the bytes of a token: see tagOf
-	four   []uint32 // by hash of the first four bytes: a bit for each size that tokens have
-	six    []uint32 // by hash of the first six bytes: the same, for sizes of six and more
-	large  []int    // sizes of at least manySizes that tokens have, the greatest first
+	starts []uint32 // offsets of the tokens in text, and the end of the last
+	table  table    // key: the bytes of a token, see tagOf
+	four   []uint32 // by hash of the first four bytes: a bit for each length of such tokens
+	six    []uint32 // by hash of the first six bytes: the same, for lengths from six
+	large  []int    // lengths of tokens that are at least manySizes, in descending order
 }
 
 const (
 	fourBits  = 15
 	sixBits   = 16
-	manySizes = 31 // this bit stands for all sizes from here on
+	manySizes = 31 // this bit stands for all lengths from here on
 )
 
 func newNames(all []parts) names {
@@ -174,8 +174,8 @@ func sixAt(s string, i int) uint64 {
 	return hash(uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|uint64(b[4])<<32|uint64(b[5])<<40) >> (64 - sixBits)
 }
 
-// sizes returns a bit for each size of at least four that a token may have with which
-// s[i:end] begins. It must have four bytes.
+// sizes returns a bit for each length, from four, that a token at the beginning of
+// s[i:end] may have. s[i:end] must have at least four bytes.
 func (n *names) sizes(s string, i, end int) uint32 {
 	sizes := n.four[fourAt(s, i)]
 	if end-i >= 6 {
@@ -203,12 +203,12 @@ func (n *names) find(s string, i, end int) token {
 	}
 }
 
-// tagged is the size, in bytes, up to which the tag of a name is the name.
+// tagged is the maximum length in bytes of a name that is its own tag.
 const tagged = 5
 
-// tagOf returns what stands above the token in the entry of the name s[i:end], and its hash. A
-// short name is its own tag, with its size. Of others, the tag is the hash of their size
-// and of their first and last eight bytes.
+// tagOf returns the tag of the name s[i:end], the bits above the token in an entry, and the
+// name's hash. The tag of a short name is its bytes and length; that of a longer name is the
+// hash of its length and of its first and last eight bytes.
 func tagOf(s string, i, end int) (tag, h uint64) {
 	size := uint64(end - i)
 	var first, last uint64
@@ -232,13 +232,13 @@ func tagOf(s string, i, end int) (tag, h uint64) {
 }
 
 // A table is a hash table with open addressing, at most four fifths full. A slot holds a whole
-// entry, and is 0 where there is none. Most of what is looked for is not there, and the
-// table does not fit the caches near the processor: one of sixteen bits for each slot, by hash,
-// says so without a look at the slots.
+// entry, or 0. Most lookups find nothing, and the table does not fit the processor's caches;
+// so a smaller filter, of sixteen bits for each slot, by hash, answers most lookups without a
+// read of the slots.
 type table struct {
 	slots []uint64
 	mask  uint64
-	shift uint // of a hash
+	shift uint // right shift of a hash to a slot
 	bits  []uint64
 }
 
@@ -257,7 +257,7 @@ func (t *table) add(hash, entry uint64) {
 	t.bits[bit>>6] |= 1 << (bit & 63)
 }
 
-// may reports whether the table may have an entry with a hash.
+// may reports whether the table may have an entry with this hash.
 func (t *table) may(hash uint64) bool {
 	bit := hash >> ((t.shift - 4) & 63)
 	return t.bits[bit>>6]>>(bit&63)&1 != 0

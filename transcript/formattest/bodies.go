@@ -19,8 +19,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Samples returns the files in the testdata of a format whose names match a pattern, by their
-// names without extension, and the one named by crlf with CRLF for its line ends.
+// Samples returns the files in testdata whose names match pattern, by their
+// names without extension, and the sample named crlf again with CRLF line ends.
 func Samples(tb testing.TB, pattern, crlf string) map[string][]byte {
 	tb.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", pattern))
@@ -41,8 +41,8 @@ func Samples(tb testing.TB, pattern, crlf string) map[string][]byte {
 	return all
 }
 
-// Fuzz checks that any input is read without loss, and can be added to, or is
-// refused with an explanation.
+// Fuzz checks that any input is decoded without loss and can be extended, or is
+// refused with an error that names the reason.
 func Fuzz(f *testing.F, format transcript.Format, samples map[string][]byte) {
 	for _, data := range samples {
 		f.Add(data)
@@ -60,7 +60,7 @@ func Decode(tb testing.TB, f transcript.Format, data string) *transcript.Session
 	return s
 }
 
-// Encode returns what a format writes of a window.
+// Encode returns the encoding of a window in a format.
 func Encode(tb testing.TB, f transcript.Format, w *transcript.Window) *transcript.Encoded {
 	tb.Helper()
 	enc, err := f.Encode(w)
@@ -70,7 +70,7 @@ func Encode(tb testing.TB, f transcript.Format, w *transcript.Window) *transcrip
 	return enc
 }
 
-// A Refusal is a body that a format refuses, and what its error says.
+// A Refusal is a body that a format refuses, and a part of the error's text.
 type Refusal struct{ Name, In, Says string }
 
 // Refuses checks that each body is refused with a [transcript.SyntaxError].
@@ -86,15 +86,15 @@ func Refuses(t *testing.T, f transcript.Format, refusals []Refusal) {
 	}
 }
 
-// An Edit is a change of a window in its own format, and what is written of it.
+// An Edit is a change of a window in its own format, and the expected encoding.
 type Edit struct {
 	Name   string
 	Change func(w *transcript.Window)
-	Want   func(string) string // of the body
-	Fixes  int                 // repairs that are needed
+	Want   func(string) string // expected body, given the original
+	Fixes  int                 // expected number of repairs
 }
 
-// Edits checks what is written of a body after each edit, without a loss.
+// Edits checks the encoding of a body after each edit. There must be no loss.
 func Edits(t *testing.T, f transcript.Format, body string, edits []Edit) {
 	for _, tt := range edits {
 		t.Run(tt.Name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func Edits(t *testing.T, f transcript.Format, body string, edits []Edit) {
 	}
 }
 
-// Fixes returns what was mended in an encoding, each with the index of its message.
+// Fixes returns the repairs of an encoding, each with the index of its message.
 func Fixes(enc *transcript.Encoded) (fixes []string) {
 	for _, f := range enc.Repairs {
 		fixes = append(fixes, fmt.Sprint(f.Message, " ", f.What))
@@ -122,7 +122,7 @@ func Fixes(enc *transcript.Encoded) (fixes []string) {
 // LongID is the id of a call of [Stranger].
 var LongID = strings.Repeat("x", 65)
 
-// Stranger returns a session in a format that is none, which has every kind of part.
+// Stranger returns a session of an unknown format with every kind of part.
 func Stranger() *transcript.Session {
 	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
 		return transcript.Message{Role: role, Parts: parts}
@@ -141,13 +141,13 @@ func Stranger() *transcript.Session {
 	}}
 }
 
-// Sorted returns a set in alphabetical order, and not nil.
+// Sorted returns the members of a set in alphabetical order; the result is not nil.
 func Sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// Agrees checks that the rules that Validate finds broken are those of a
-// reference, as of [Sorted], and that the violations are in order of the messages.
+// Agrees checks that Validate finds the same broken rules as a reference
+// implementation, in the form of [Sorted], and that the violations are in order of the messages.
 func Agrees(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
 	found, err := f.Validate(data)
 	if err != nil {
@@ -167,8 +167,8 @@ func Agrees(t *rapid.T, f transcript.Format, refused func([]byte) []string, data
 	}
 }
 
-// Mends checks that a reference refuses no changed window of a conversation,
-// whatever is wrong with that.
+// Mends checks that a reference implementation finds no broken rule in the encoding of a
+// changed window, for any faulty conversation.
 func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data []byte) {
 	s, err := f.Decode("", data)
 	if err != nil {
@@ -185,11 +185,11 @@ func Mends(t *rapid.T, f transcript.Format, refused func([]byte) []string, data 
 	}
 }
 
-// A Large is a format, the key of its list, and how it writes a
-// turn, after a comma: a reply with a call and its result, which is a JSON string.
+// A Large describes the bodies of a format for benchmarks: Turn returns, after a comma, a reply
+// with a call and its result, which is a JSON string.
 type Large struct {
 	Format transcript.Format
-	Head   string // what stands before the list, with a comma behind it, or empty
+	Head   string // the fields before the list, with a comma at the end, or empty
 	List   string
 	First  string // the first message; the default is that of a request
 	Turn   func(id string, result []byte) string
@@ -258,8 +258,8 @@ func (l Large) validate(b *testing.B) {
 	})
 }
 
-// Memory checks that a session takes no more than three times the memory of its
-// input, the input itself included.
+// Memory checks that a decoded session takes at most three times the memory of its
+// input, the input included.
 func (l Large) Memory(t *testing.T) {
 	data := l.body()
 	heap := func() uint64 {

@@ -1,16 +1,16 @@
 // Package formattest is the suite that every [transcript.Format] passes.
 //
-// [Run] checks a format with samples of its own: nothing is lost, an intact
-// window is the input, and a changed one is valid, says what it should and
-// keeps the bytes of what did not change. [RunCross] checks that sessions of
-// one format can be written in another. Windows are drawn at random and shrink
-// to the smallest that fails.
+// [Run] checks a format with its own samples: no byte is lost, an intact
+// window gives the input, and a changed window gives a valid file with the expected visible
+// content in which unchanged messages keep their bytes. [RunCross] checks that sessions of
+// one format can be encoded in another. Windows are random, and rapid shrinks a failing window
+// to a minimal one.
 //
-// Sessions are compared by what a reader sees of them, so that formats may
-// spread a conversation over messages in their own ways: texts without blank
+// Sessions are compared by their visible content, because formats divide a conversation
+// into messages in different ways: texts without blank
 // lines, calls with their arguments, results in the order of their calls.
-// Thinking, media and what only a provider understands are left out; that
-// thinking is accounted for is checked by number.
+// Thinking, media and opaque parts are not compared; for thinking, the number of kept and lost
+// parts is checked.
 package formattest
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Run checks f with samples, which must be readable but may be conversations
-// that need repair.
+// Run checks f with samples, which must be readable but may break the
+// provider's rules.
 func Run(t *testing.T, f transcript.Format, samples map[string][]byte) {
 	t.Helper()
 	for name, sample := range samples {
@@ -56,8 +56,8 @@ func RunCross(t *testing.T, from, to transcript.Format, sample []byte) {
 	rapid.Check(t, func(t *rapid.T) { checkWindow(t, from, to, sample) })
 }
 
-// RunOthers checks that conversations go from a format into others and back, by samples of
-// each.
+// RunOthers checks that conversations can be converted from a format into others and back, by
+// samples of each.
 func RunOthers(t *testing.T, own transcript.Format, samples map[string][]byte, others map[transcript.Format][]byte) {
 	t.Helper()
 	for other, sample := range others {
@@ -68,7 +68,7 @@ func RunOthers(t *testing.T, own transcript.Format, samples map[string][]byte, o
 	}
 }
 
-// A reporter is what checks need of a test.
+// A reporter has the methods of a test that the checks use.
 type reporter interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -125,7 +125,7 @@ func checkWindow(t *rapid.T, from, to transcript.Format, sample []byte) {
 	}
 	checkSpans(t, enc)
 	if from.Name() == to.Name() && w.Intact() {
-		return // it is the input, with whatever is wrong with it
+		return // an intact window is the input, with its faults
 	}
 	violations, err := to.Validate(enc.Data)
 	if err != nil || len(violations) > 0 {
@@ -166,9 +166,8 @@ func seenIn(entries []transcript.Entry) []event {
 	return visible(messages)
 }
 
-// checkVisible compares what a reader sees. A format without a place for
-// system texts says that it lost them, and one for people that it wrote characters that are
-// not seen as others.
+// checkVisible compares the visible content. A format that cannot hold system texts must report
+// their loss; a format for people may report that it escaped characters.
 func checkVisible(t reporter, want, got []event, enc *transcript.Encoded) {
 	if slices.ContainsFunc(enc.Losses, func(l transcript.Loss) bool { return l.What == "characters that are not seen" }) {
 		return
@@ -248,8 +247,8 @@ func checkTruncated(t *testing.T, f transcript.Format, sample []byte) {
 	}
 }
 
-// checkAny checks that any input is either read without loss or refused with
-// an explanation.
+// checkAny checks that any input is decoded without loss, or refused with
+// an error that names the reason.
 func checkAny(t reporter, f transcript.Format, data []byte) {
 	t.Helper()
 	f.Sniff(data)

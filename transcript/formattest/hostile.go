@@ -31,14 +31,14 @@ func mutate(t *rapid.T, sample []byte) []byte {
 	return data
 }
 
-// splinters are what mutations put into a sample.
+// splinters are texts that mutate inserts into a sample.
 var splinters = []string{
 	"", "\x00", "\xff", "\"", "\\", "\\u0000", `\ud800`, "{", "}", "[", "]", ",", ":", "null", "true", "[]", "{}", `""`,
 	"1e999", "-", "\n", "\r\n", "\ufeff", `"role"`, `"messages"`, `"type":"tool_result"`, `{"type":"text"}`,
 	`{"role":"user","content":null}`, `{"role":"assistant","content":[]}`, `"input"`, `{"type":"reasoning","id":"rs_1"}`,
 }
 
-// hostile returns inputs that were made to break readers.
+// hostile returns inputs designed to break decoders.
 func hostile(samples map[string][]byte) [][]byte {
 	deep := strings.Repeat("[", 100_000)
 	many := strings.Repeat(`{"role":"user","content":"x"},`, 20_000)

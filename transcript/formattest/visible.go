@@ -11,14 +11,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An event is something that a reader of a conversation sees.
+// An event is a visible element of a conversation.
 type event struct {
 	Kind string // system, user, assistant, call or result
 	Text string
 }
 
-// visible returns what a reader sees of messages, in a form that does not
-// depend on how a format spreads it.
+// visible returns the visible content of messages, in a form that does not
+// depend on how a format divides it into messages.
 func visible(messages []transcript.Message) []event {
 	var v viewer
 	for i := range messages {
@@ -46,9 +46,9 @@ func visible(messages []transcript.Message) []event {
 // A viewer turns messages into events.
 type viewer struct {
 	events  []event
-	calls   []transcript.ToolCall // of the latest reply
+	calls   []transcript.ToolCall // calls of the latest reply
 	results []transcript.ToolResult
-	behind  []string // what the user says behind results
+	behind  []string // texts of the user after results
 }
 
 func (v *viewer) user(m *transcript.Message) {
@@ -66,8 +66,8 @@ func (v *viewer) user(m *transcript.Message) {
 	}
 }
 
-// flush shows results that were collected, in the order of their calls, and
-// then what the user said.
+// flush adds the collected results as events, in the order of their calls, and
+// then the user's texts.
 func (v *viewer) flush() {
 	call := func(r transcript.ToolResult) int {
 		return slices.IndexFunc(v.calls, func(c transcript.ToolCall) bool { return c.ID == r.CallID })
@@ -86,7 +86,7 @@ func (v *viewer) flush() {
 	v.results, v.behind = nil, nil
 }
 
-// say adds a text, to the event before it if that is of the same kind.
+// say adds a text to the last event if its kind is the same, else as a new event.
 func (v *viewer) say(kind, text string) {
 	text = lines(text)
 	last := len(v.events) - 1
@@ -99,10 +99,10 @@ func (v *viewer) say(kind, text string) {
 	}
 }
 
-// placeholder is the text that stands for a medium.
+// placeholder matches the text that replaces a medium.
 var placeholder = lazy.Regexp(`^\[(image|document|audio)[^\]]*\]$`)
 
-// lines returns the lines of a text that have something in them.
+// lines returns the lines of a text that are not blank.
 func lines(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
@@ -136,7 +136,7 @@ func callText(c transcript.ToolCall) string {
 	return name + " " + input
 }
 
-// without returns the events of other kinds.
+// without returns the events whose kind is not kind.
 func without(kind string, events []event) []event {
 	events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.Kind == kind })
 	var merged viewer

@@ -8,9 +8,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// drawWindow draws what a pager could have done to a session: each block is
-// kept, left out, put behind a stub, or kept with less in it. The last block
-// stays.
+// drawWindow returns a random window of a session: each block is
+// kept, left out, replaced by a stub, or kept without some content. The last block
+// is always kept.
 func drawWindow(t *rapid.T, s *transcript.Session) *transcript.Window {
 	blocks := transcript.Group(s.ID, 0, s.Messages)
 	fate := rapid.SampledFrom([]string{"keep", "keep", "leave out", "stub", "bare", "shorten"})
@@ -53,5 +53,5 @@ func drawWindow(t *rapid.T, s *transcript.Session) *transcript.Window {
 	return w
 }
 
-// shorter are texts that results are cut down to.
+// shorter lists replacement texts for results.
 var shorter = []string{"", "short", "two\nlines", "quotes \" and \\ and </tags> & \x00\x7f\u2028 ü 🗝"}

@@ -1,5 +1,5 @@
-// Package trajectory reads and writes the files in which agents of research record what they
-// did: trajectories of SWE-agent and events of OpenHands.
+// Package trajectory reads and writes the records of research agents:
+// trajectories of SWE-agent and events of OpenHands.
 //
 // # SWE-agent
 //
@@ -23,11 +23,11 @@
 //
 // # What is written
 //
-// An intact window is the input, byte for byte. In a changed one everything around the list
-// and each element that did not change keep their bytes; the trajectory of SWE-agent stays as
-// it is, though what it repeats of the history may have left. Sessions of other formats are
-// written as a list alone, with what Chat Completions can carry: see package openai, whose
-// repairs and losses are those of this package, too.
+// An intact window is the input, byte for byte. In a changed window, all bytes around the list
+// and each unchanged element stay; the list trajectory of SWE-agent does not change, even if it
+// repeats messages that were removed from the history. Sessions of other formats are
+// written as a list alone, with the parts that Chat Completions can carry; repairs and losses
+// are those of package openai.
 //
 // No service takes these files. Validate checks the conversation by the rules of package
 // openai, so that it can be sent on.

@@ -11,12 +11,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// isEvent reports whether an element with some keys is an event.
+// isEvent reports whether an element with these keys is an event.
 func isEvent(keys map[string]bool) bool {
 	return keys["source"] && keys["action"] || keys["observation"] && (keys["cause"] || keys["source"])
 }
 
-// noted are the actions that are no part of a conversation.
+// noted lists the actions that are not part of the conversation.
 var noted = []string{"", "null", "change_agent_state", "recall", "condensation", "condensation_request", "pause", "resume", "stop", "start"}
 
 // newEvents returns a reader of events.
@@ -24,8 +24,8 @@ func newEvents(string) reader { return &events{calls: make(map[string]string)} }
 
 // events reads events.
 type events struct {
-	calls  map[string]string // ids of calls, as JSON, by the ids of their events
-	agents bool              // the message before is a reply with calls
+	calls  map[string]string // ids of calls, as JSON, by event id
+	agents bool              // the previous message is a reply with calls
 }
 
 func (e *events) read(raw []byte) (messages [][]byte, goesOn bool) {
@@ -65,7 +65,7 @@ func (e *events) read(raw []byte) (messages [][]byte, goesOn bool) {
 	return messages, goesOn
 }
 
-// said returns a message of a text, perhaps with pictures, or none if there is nothing in it.
+// said returns a message with a text and pictures, or none if both are empty.
 func said(role string, text, pictures gjson.Result) [][]byte {
 	content := orNull(text)
 	if list := pictures.Array(); len(list) > 0 {
@@ -110,7 +110,7 @@ func (e *events) call(raw []byte, action string) []byte {
 	return append(rawjson.AppendString(m, string(input)), `}}]}`...)
 }
 
-// observation returns what was observed as the result of a call, or nil if it is of none.
+// observation returns an observation as the result of a call, or nil if it answers no call.
 func (e *events) observation(raw []byte) []byte {
 	id := gjson.GetBytes(raw, "tool_call_metadata.tool_call_id").Raw
 	if by, ok := e.calls[gjson.GetBytes(raw, "cause").Raw]; ok {
@@ -180,7 +180,7 @@ func writeEvents(message []byte) (list [][]byte) {
 	return list
 }
 
-// spoken returns the texts of a content as a JSON string, and the addresses of its pictures
+// spoken returns the texts of a content as a JSON string, and the URLs of its pictures
 // as a list.
 func spoken(content gjson.Result) (text, pictures string) {
 	if content.Type == gjson.String {

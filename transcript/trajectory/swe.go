@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// isSWE reports whether an element with some keys is a message of a history, or a step.
+// isSWE reports whether an element with these keys is a message of a history, or a step.
 func isSWE(keys map[string]bool) bool {
 	return keys["role"] && (keys["message_type"] || keys["agent"]) || keys["action"] && keys["observation"] && !keys["source"]
 }
@@ -62,7 +62,7 @@ func (s *steps) read(raw []byte) ([][]byte, bool) {
 	return [][]byte{reply, []byte(`{"role":"tool","tool_call_id":` + string(id) + `,"content":` + seen.Raw + `}`)}, false
 }
 
-// orNull returns a text that is not empty as JSON, or null.
+// orNull returns a non-empty text as JSON, or null.
 func orNull(v gjson.Result) string {
 	if v.Type != gjson.String || v.String() == "" {
 		return "null"

@@ -16,29 +16,29 @@ var (
 	OpenHands transcript.Format = &format{name: "openhands", prefix: "oh-", lists: []string{"history"}, knows: isEvent, newReader: newEvents, write: writeEvents}
 )
 
-// A format is one of those that are lists of elements beside other things.
+// A format is a file format with a list of elements beside other fields.
 type format struct {
 	name, prefix string
-	lists        []string                        // keys that the list may have, the best first
-	knows        func(keys map[string]bool) bool // an element of it, by the keys that it has
+	lists        []string                        // keys that the list may have, in order of preference
+	knows        func(keys map[string]bool) bool // reports whether an element with these keys belongs to the format
 	newReader    func(list string) reader
-	write        func(message []byte) [][]byte // a message of Chat Completions as elements
+	write        func(message []byte) [][]byte // encodes a message of Chat Completions as elements
 }
 
-// A reader makes messages of Chat Completions of elements.
+// A reader converts elements to messages of Chat Completions.
 type reader interface {
-	// read returns the messages that an element is; none if it is not a part of the
-	// conversation. It says whether the first goes on with the message before.
+	// read returns the messages of an element, or none if it is not part of the
+	// conversation. goesOn reports whether the first continues the previous message.
 	read(raw []byte) (messages [][]byte, goesOn bool)
 }
 
 // Name implements [transcript.Format].
 func (f *format) Name() string { return f.name }
 
-// errSeen ends a look at the beginning of a file.
+// errSeen stops Sniff once it has read enough.
 var errSeen = errors.New("seen enough")
 
-// Sniff implements [transcript.Format]: the first element of a list says what it is.
+// Sniff implements [transcript.Format]: the first element of a list decides.
 func (f *format) Sniff(data []byte) bool {
 	r := rawjson.NewReader(data)
 	known := false
@@ -63,7 +63,7 @@ func (f *format) Sniff(data []byte) bool {
 	if r.Kind() != rawjson.Object {
 		return false
 	}
-	// An error only means that there is no more to see.
+	// An error only means that data is cut off.
 	_ = r.Object(func(key string) error {
 		if slices.Contains(f.lists, key) {
 			return first()
@@ -74,19 +74,19 @@ func (f *format) Sniff(data []byte) bool {
 	return known
 }
 
-// A file is what was read: the frame of its list, and the conversation as a body of Chat
+// A file is a parsed file: the frame of its list, and the conversation as a body of Chat
 // Completions.
 type file struct {
 	*chat.Frame
 	list  string   // its key
 	inner [][]byte // messages of the body
-	of    []run    // elements that each of them is made of
+	of    []run    // range of elements of each message
 }
 
-// A run is some elements, from the first to before the last.
+// A run is a range of elements: from is the first, to is one past the last.
 type run struct{ from, to int }
 
-// parse reads a file. The list is the first of those that have elements.
+// parse parses a file. It takes the first list that has elements.
 func (f *format) parse(name string, data []byte) (*file, error) {
 	var in *file
 	var failed error
@@ -139,7 +139,7 @@ func (f *format) Decode(name string, data []byte) (*transcript.Session, error) {
 	}
 	var spans []rawjson.Span
 	for i, r := range in.of {
-		if i == 0 || r != in.of[i-1] { // a step is a call and its result
+		if i == 0 || r != in.of[i-1] { // a step gives two messages, a call and its result
 			spans = append(spans, rawjson.Span{Start: in.Messages[r.from].Start, End: in.Messages[r.to-1].End})
 		}
 	}
@@ -180,12 +180,12 @@ func (f *format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.list != f.lists[0] { // its elements are no messages: what changed is written anew
+	if in.list != f.lists[0] { // its elements are steps, so a changed session is written as messages
 		if in.Frame, err = (chat.Layout{Key: f.lists[0]}).Read("", []byte(`{"`+f.lists[0]+`": []}`), nil, nil); err != nil {
 			return nil, err
 		}
 	}
-	inner := &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // so that it is written anew
+	inner := &transcript.Window{Session: w.Session, Entries: slices.Clone(w.Entries), As: "another"} // a new id, so that openai encodes it again
 	if own {
 		if inner.Session, err = openai.Format.Decode("", in.body()); err != nil {
 			return nil, err
@@ -207,18 +207,18 @@ func (f *format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: written, Losses: out.Losses, Repairs: out.Repairs}, nil
 }
 
-// other returns a request as a session of another format, so that nothing of its frame is
-// written.
+// other returns s as a session of another format, so that none of its other fields
+// are written.
 func other(s *transcript.Session) *transcript.Session {
 	made := *s
 	made.Format = ""
 	return &made
 }
 
-// pieces returns the elements of an encoded request: those of messages that did not change,
-// with what stands between them, and new ones.
+// pieces returns the elements of an encoded request: elements of unchanged messages,
+// with the elements between them, and new ones.
 func (f *format) pieces(in *file, out *transcript.Encoded) []chat.Piece {
-	places := make(map[string][]int, len(in.inner)) // of messages, by their bytes
+	places := make(map[string][]int, len(in.inner)) // indexes of messages, by their bytes
 	speaks := make(map[int]bool)                    // elements of the conversation
 	for i, raw := range in.inner {
 		places[string(raw)] = append(places[string(raw)], i)

@@ -28,7 +28,7 @@ func FuzzOpenHands(f *testing.F) {
 	formattest.Fuzz(f, OpenHands, formattest.Samples(f, "*.json", "events"))
 }
 
-// Conversations go from these formats into others, and back.
+// Conversations can be converted from these formats into others, and back.
 func TestOtherFormats(t *testing.T) {
 	for own, pattern := range map[transcript.Format]string{SWEAgent: "mill.traj", OpenHands: "*.json"} {
 		formattest.RunOthers(t, own, formattest.Samples(t, pattern, "mill"), map[transcript.Format][]byte{
@@ -93,7 +93,7 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
-// The two are not taken for one another, nor for a request.
+// Sniff distinguishes the two formats from one another and from requests.
 func TestSniffTellsApart(t *testing.T) {
 	traj, events := formattest.Samples(t, "mill.traj", "")["mill"], formattest.Samples(t, "*.json", "events")["events"]
 	for _, tt := range []struct {
