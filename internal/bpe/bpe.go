@@ -39,7 +39,8 @@
 // The patterns and the tokens are those of tiktoken (MIT license). cl100k_base ends with
 // the rule of its first release, as the npm package tiktoken has it; the newest release in
 // Python has a rule that gives one token less where a text ends in a line break and blanks.
-// Classes of runes are those of Unicode 16, whatever Go has: that is what the package uses. That the neighbors decide, and how to tell from the
+// Classes of runes are those of Unicode 16, as in that npm package, whatever version Go has. The
+// method of deciding by neighbors, and of deriving the decision from the
 // merges, is due to the crate bpe of Hendrik van Antwerpen and Alexander Neubeck, "So many
 // tokens, so little time" (GitHub, 2024).
 package bpe

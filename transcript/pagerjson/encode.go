@@ -10,10 +10,10 @@ import (
 )
 
 // Encode implements [transcript.Format]. In a changed window of a history,
-// each block that was not changed keeps its bytes, as does everything around
-// the blocks; what stands in place of a block takes over its turn. A session
-// of another format becomes a history without keywords, in which a block has
-// the text of all its messages and is as old as its place.
+// each unchanged block keeps its bytes, and so do the bytes around
+// the blocks; the replacement of a block gets the block's turn. A session
+// of another format becomes a history without keywords; each of its blocks has
+// the texts of all its messages, and its position, from 1, as turn.
 func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	switch {
 	case w.Session.Format != f.Name():
@@ -37,7 +37,7 @@ func rewrite(w *transcript.Window) (*transcript.Encoded, error) {
 			enc.ids[src.ID] = true
 		}
 	}
-	next := 0 // the message that comes next in the session
+	next := 0 // index of the session's next message
 	for i := range w.Entries {
 		e := &w.Entries[i]
 		if e.Source == nil {
@@ -67,9 +67,9 @@ func rewrite(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: append(data, tail...), Session: s.ID, Losses: enc.losses}, nil
 }
 
-// frame returns what stands before, after and between the blocks of a history.
-// A history without blocks has its whole text in one item, which is cut behind
-// the bracket that opens the list.
+// frame returns the bytes before, after and between the blocks of a history.
+// A history without blocks is one item, which is cut after the bracket that opens
+// the list.
 func frame(s *transcript.Session) (head, tail, between []byte) {
 	head, tail, between = s.Items[0].Raw, s.Items[len(s.Items)-1].Raw, []byte(", ")
 	switch n := len(s.Items); {
@@ -83,7 +83,7 @@ func frame(s *transcript.Session) (head, tail, between []byte) {
 	return head, tail, between
 }
 
-// emptyList returns the offset behind the bracket that opens the blocks.
+// emptyList returns the offset after the bracket that opens the list of blocks.
 func (r *reader) emptyList() int {
 	r.peek()
 	r.at++
@@ -94,10 +94,10 @@ func (r *reader) emptyList() int {
 		}
 		r.skip(1)
 	}
-	return len(r.data) // not reached: Decode saw the key
+	return len(r.data) // unreachable: Decode has found the key
 }
 
-// turnOf returns the turn of a message of a history, or that of the last one
+// turnOf returns the turn of message i of a history, or that of the last message
 // if there are fewer.
 func turnOf(s *transcript.Session, i int) (Number, error) {
 	if len(s.Messages) == 0 {
@@ -142,7 +142,7 @@ type encoder struct {
 	losses  []transcript.Loss
 }
 
-// made adds a message that was made for the window.
+// made adds a message without a source.
 func (enc *encoder) made(i int, e *transcript.Entry, turn Number) {
 	enc.lose(i, e.Parts)
 	id := e.Block
@@ -152,8 +152,8 @@ func (enc *encoder) made(i int, e *transcript.Entry, turn Number) {
 	enc.object(id, turn, e.Role, plain(e.Parts, e.Role))
 }
 
-// object adds a block. Its id begins with the short form of the given one and
-// grows where that is taken.
+// object adds a block. Its id is "block-" and the short form of id, or, if another block has
+// that id, the whole id and perhaps a number.
 func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.Role, text string) {
 	name := "block-" + id.Short()
 	if enc.ids[name] {
@@ -170,7 +170,7 @@ func (enc *encoder) object(id transcript.BlockID, turn Number, role transcript.R
 	enc.objects = append(enc.objects, append(out, '}'))
 }
 
-// lose notes what of a message does not survive as text.
+// lose records the parts of a message that a text cannot carry.
 func (enc *encoder) lose(i int, parts []transcript.Part) {
 	note := func(what string, size int) {
 		for j := range enc.losses {
@@ -201,8 +201,8 @@ func (enc *encoder) lose(i int, parts []transcript.Part) {
 }
 
 // plain returns the text of a message, with calls and results as text. In a block of
-// another role than the tool's, results are quoted, and so are arguments, which may be
-// copied from one.
+// another role than the tool's, results are quoted; so are arguments, which may be
+// copied from a result.
 func plain(parts []transcript.Part, role transcript.Role) string {
 	var texts []string
 	for _, p := range parts {

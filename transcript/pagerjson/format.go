@@ -52,8 +52,8 @@ func (r *reader) sniff() (blocks, intent bool, err error) {
 }
 
 // Decode implements [transcript.Format]. Each block is a message with the
-// block's id, and its object is the message's item. A role that is not known
-// is a user's. A tool's text is a result whose call is not there.
+// block's id, and its object is the message's item. An unknown role
+// becomes user. A tool's text becomes a result without a call.
 //
 // The session is named for the file, or for a hash of the data if the file has
 // no name.
@@ -83,7 +83,7 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// sessionID names a session.
+// sessionID returns an id made from the file name, or from a hash of data.
 func sessionID(name string, data []byte) transcript.SessionID {
 	if name != "" {
 		base := filepath.Base(filepath.ToSlash(name))
@@ -124,7 +124,7 @@ func (format) Validate(data []byte) ([]transcript.Violation, error) {
 		return nil, err
 	}
 	if len(r.violations) > 0 {
-		return r.violations, nil // the others would be guesses
+		return r.violations, nil // further checks need a readable file
 	}
 	report := func(rule string, block int, key, format string, args ...any) {
 		r.problem(rule, block, key, 0, "", format, args...)

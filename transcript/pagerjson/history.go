@@ -11,23 +11,23 @@
 //	  ]
 //	}
 //
-// It is one JSON object in UTF-8. An intent_ir and blocks it must have, and
+// It is one JSON object in UTF-8. It must have intent_ir and blocks, and
 // each block an id, a turn and a text. Turns are numbers, whole or not; blocks
-// need not be in the order of their turns. A kind is any value, and nothing
-// depends on it. An intent_ir that is null has no keywords, and a role that is no
-// text is none. Unknown keys are skipped, and kept in the bytes of a session.
-//
+// may be in any order. A kind is any value and has no effect. A null intent_ir
+// means no keywords, and a role that is not a string means no role. Unknown keys are skipped,
+// and a session keeps their bytes.
 // Reading is stricter than the original's: an intent_ir that is one text, a
-// turn that is no finite number, or a key that occurs twice is an error with
-// line and field, not a guess. Whether a history makes sense, such as whether
-// ids differ, is for [format.Validate] and for the pager to say.
+// Reading is stricter than the original's: an intent_ir that is a string, a
+// turn that is not a finite number, and a repeated key are errors with
+// line and field. Whether a history is consistent, for example whether
+// ids differ, is checked by [format.Validate] and by the pager.
 //
 // # Two views
 //
-// [Parse] returns a [History], which is what the pager decides on. format
-// reads the same file as a session of one message for each block. In other
-// formats a block may be several messages; they are written as one text here,
-// and what a text cannot carry is listed as lost.
+// [Parse] returns a [History], the input of the pager. format
+// decodes the same file as a session with one message per block. In other
+// formats a block may have several messages; they are encoded as one text here,
+// and parts that a text cannot carry are listed as losses.
 package pagerjson
 
 import (
@@ -37,10 +37,10 @@ import (
 	"strconv"
 )
 
-// A History is what a file says.
+// A History is a parsed history file.
 type History struct {
 	Intent  []string // keywords of what the agent is doing
-	Current *Number  // turn that ages count from; nil for the greatest of the blocks
+	Current *Number  // turn from which ages count; nil for the greatest turn of the blocks
 	Blocks  []Block
 }
 
@@ -53,15 +53,15 @@ type Block struct {
 	Kind json.RawMessage // any value, as it stands in the file; nil if absent or null
 }
 
-// A Number is a JSON number that remembers whether it was written as a whole
-// number. Whole numbers lie within ±2⁵², so that a float64 has them and their
+// A Number is a JSON number that records whether it was written as a whole
+// number. Whole numbers lie within ±2⁵², so that a float64 represents them and their
 // differences exactly.
 type Number struct {
 	Value float64
 	Whole bool
 }
 
-// maxWhole is the greatest whole number that is read as such.
+// maxWhole is the greatest number that is read as whole.
 const maxWhole = 1 << 52
 
 // Int returns a whole number.

@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What nothing depends on may be anything.
+// Values without an effect may have any type.
 func TestParseOddValues(t *testing.T) {
 	in := `{"intent_ir": null, "blocks": [
 		{"id": "block-1", "turn": 1, "text": "", "role": 7, "kind": {"a": [1.50, "\ud800"]}},
@@ -360,8 +360,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A window with some messages left out, some replaced by stubs, is a history
-// again, with the bytes of every message that is still there.
+// The encoding of a window with removed and replaced messages is a history
+// in which every remaining message keeps its bytes.
 func TestRewriteKeepsBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var in strings.Builder
@@ -420,8 +420,8 @@ func TestRewriteKeepsBytes(t *testing.T) {
 	})
 }
 
-// What is read agrees with encoding/json, and what is refused is either no JSON
-// or no history.
+// The reader agrees with encoding/json on accepted files, and refuses only invalid JSON
+// and files that are no history.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"intent_ir": ["\u00e9\/\b\f"], "blocks": [], "x": [{}, -1.5E+7, true, false, null]}`))
@@ -469,7 +469,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Texts of all lengths, with something special at every place, are read as
+// Texts of all lengths, with an escape or another special byte at each position, are read as
 // encoding/json reads them.
 func TestTexts(t *testing.T) {
 	for _, part := range []string{"", "é", "\\n", "\\u00e9", "\\\"", "\\\\", "\x7f", "😀", "\\ud83d\\ude00", "\\ud83d\\u0041", "\\udc00"} {

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// The reasons for which a history would be refused.
+// The rules that a history may break.
 const (
 	ruleMissing   = "P1" // a key that must be there is not
 	ruleType      = "P2" // a value is not what it should be
@@ -16,8 +16,8 @@ const (
 	ruleTwice     = "P6" // a key occurs twice in an object
 )
 
-// Parse reads a history. The name of the file, which may be empty, goes into
-// errors. They are of type [*transcript.SyntaxError]. The texts of the history
+// Parse parses a history. name is the file name for errors, and may be empty. Errors are of
+// type [*transcript.SyntaxError]. The texts of the history
 // share memory with data.
 func Parse(name string, data []byte) (*History, error) {
 	h, err := newReader(name, data).read()
@@ -27,7 +27,7 @@ func Parse(name string, data []byte) (*History, error) {
 	return h, nil
 }
 
-// A span is a part of the data.
+// A span is a range of bytes of the data.
 type span struct{ from, to int }
 
 // A reader reads a history with a [scanner].
@@ -35,18 +35,18 @@ type reader struct {
 	scanner
 	lenient    bool // collect violations rather than stop at the first
 	violations []transcript.Violation
-	mark       bool   // note the spans of blocks
+	mark       bool   // record the spans of blocks
 	blocks     []span // of the blocks, if marked
 	text       span   // of the text of the last block, quotation marks included
 	warnings   []transcript.Warning
-	roles      map[string]string // few, and met often
+	roles      map[string]string // shared strings for repeated roles
 }
 
 func newReader(name string, data []byte) *reader {
 	return &reader{scanner: scanner{name: name, data: data}, roles: make(map[string]string)}
 }
 
-// read reads the whole file. What it returns beside an error is incomplete.
+// read reads the whole file. With an error, the returned history is incomplete.
 func (r *reader) read() (h *History, err error) {
 	defer catch(&err)
 	h = new(History)
@@ -110,7 +110,7 @@ func (r *reader) list() []Block {
 	for first := true; r.more(first, ']'); first = false {
 		start := r.at
 		b := r.block(len(blocks))
-		if blocks == nil { // the others will be about as long
+		if blocks == nil { // assume that the other blocks have a similar length
 			blocks = make([]Block, 0, 1+(len(r.data)-start)/(r.at-start))
 		}
 		blocks = append(blocks, b)
@@ -169,7 +169,7 @@ func (r *reader) block(i int) (b Block) {
 	return b
 }
 
-// role reads a text. Equal ones share memory.
+// role reads a string. Equal roles share memory.
 func (r *reader) role(i int) string {
 	text, _ := r.string(i, "role", -1, true)
 	name, ok := r.roles[string(text)]
@@ -189,8 +189,8 @@ func (r *reader) null() bool {
 	return true
 }
 
-// string reads a text. Half of a surrogate pair is refused unless it is lax,
-// as it can neither be written nor compared.
+// string reads a string. Half of a surrogate pair is an error unless lax is true,
+// because it can neither be encoded nor compared.
 func (r *reader) string(block int, key string, element int, lax bool) ([]byte, bool) {
 	if r.peek() != '"' {
 		r.wrong(block, field(key, element), "a text", "")
@@ -227,7 +227,7 @@ func (r *reader) turn(block int, key string) (Number, bool) {
 // A keySet has a bit for each key that was seen.
 type keySet uint8
 
-// once complains if a key was seen before.
+// once reports a violation if the key was seen before.
 func (r *reader) once(seen *keySet, bit keySet, block int, key string) {
 	if *seen&bit != 0 {
 		r.problem(ruleTwice, block, key, r.at, "leave one", "the key occurs twice")
@@ -235,20 +235,20 @@ func (r *reader) once(seen *keySet, bit keySet, block int, key string) {
 	*seen |= bit
 }
 
-// need complains if a key was not seen.
+// need reports a violation if the key was not seen.
 func (r *reader) need(seen, bit keySet, block int, key string, at int) {
 	if seen&bit == 0 {
 		r.problem(ruleMissing, block, key, at, "", "the key is missing")
 	}
 }
 
-// wrong skips a value of the wrong type and complains.
+// wrong skips a value of the wrong type and reports a violation.
 func (r *reader) wrong(block int, key, want, hint string) {
 	at := r.at
 	r.problem(ruleType, block, key, at, hint, "is %s, want %s", r.skip(1), want)
 }
 
-// problem notes a violation, or stops at it.
+// problem records a violation if the reader is lenient, and fails otherwise.
 func (r *reader) problem(rule string, block int, key string, at int, hint, format string, args ...any) {
 	if !r.lenient {
 		panic(r.fault(at, path(block, key), hint, format, args...))

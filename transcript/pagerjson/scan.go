@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// maxDepth is how deeply values that are skipped may be nested.
+// maxDepth is the maximum nesting of skipped values.
 const maxDepth = 1000
 
 // A scanner reads JSON. Texts without escapes are parts of the data, not
@@ -36,12 +36,12 @@ func catch(err *error) {
 	}
 }
 
-// fail reports what is wrong at an offset.
+// fail panics with a syntax error at an offset.
 func (s *scanner) fail(offset int, format string, args ...any) {
 	panic(s.fault(offset, "", "", format, args...))
 }
 
-// fault returns an error about an offset.
+// fault returns a syntax error at an offset.
 func (s *scanner) fault(offset int, field, hint, format string, args ...any) *transcript.SyntaxError {
 	return &transcript.SyntaxError{
 		Name:  s.name,
@@ -64,7 +64,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// here describes what stands at the cursor.
+// here describes the character at the cursor.
 func (s *scanner) here() string {
 	if s.at >= len(s.data) {
 		return "the end of the file"
@@ -73,8 +73,8 @@ func (s *scanner) here() string {
 	return strconv.QuoteRune(r)
 }
 
-// more reports whether a list or object has another value, and moves to it.
-// The first call is made behind the opening bracket.
+// more reports whether a list or object has another value, and moves to it. For
+// the first call, with first set, the cursor is after the opening bracket.
 func (s *scanner) more(first bool, end byte) bool {
 	c := s.peek()
 	switch {
@@ -106,7 +106,7 @@ func (s *scanner) key() []byte {
 	return k
 }
 
-// text reads a string. It reports whether it had the half of a surrogate pair,
+// text reads a string. lone reports half of a surrogate pair,
 // which becomes U+FFFD.
 func (s *scanner) text() (text []byte, lone bool) {
 	start := s.at + 1
@@ -118,8 +118,8 @@ func (s *scanner) text() (text []byte, lone bool) {
 	return s.escaped(start, end)
 }
 
-// plain looks for the end of a string and reports whether all before it is to
-// be taken as it is. If not, it returns the place of the first escape.
+// plain looks for the end of a string that begins at i. It reports false at an escape,
+// and returns the position of the end or of the escape.
 func (s *scanner) plain(i int) (int, bool) {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	data, start, wide := s.data, i, uint64(0)
@@ -182,7 +182,7 @@ func (s *scanner) escaped(start, i int) (text []byte, lone bool) {
 	}
 }
 
-// escape returns the character, or the half of one, that is escaped at i.
+// escape returns the character, or the half of a surrogate pair, of the escape at i.
 func (s *scanner) escape(i int) rune {
 	if i+1 < len(s.data) {
 		switch c := s.data[i+1]; c {
@@ -273,7 +273,7 @@ func (s *scanner) number() []byte {
 	return s.data[start:s.at]
 }
 
-// toNumber returns the number that a text is, or what is wrong with it.
+// toNumber parses a number. problem says what is wrong with it, or is empty.
 func toNumber(text []byte) (n Number, problem string) {
 	if !bytes.ContainsAny(text, ".eE") {
 		i, err := strconv.ParseInt(string(text), 10, 64)
@@ -289,7 +289,7 @@ func toNumber(text []byte) (n Number, problem string) {
 	return Number{Value: f}, ""
 }
 
-// skip passes over a value and returns what it is, such as "a list".
+// skip skips a value and returns its type in words, such as "a list".
 func (s *scanner) skip(depth int) string {
 	switch c := s.peek(); {
 	case c == '"':

@@ -41,7 +41,7 @@ func value(depth int) *rapid.Generator[string] {
 	})
 }
 
-// text draws a JSON text with what can be in one.
+// text returns a generator of JSON strings with all kinds of escapes.
 func text() *rapid.Generator[string] {
 	part := rapid.SampledFrom([]string{
 		"a", "bcdefgh", "é", "語", "\U0001F600", "\x7f", `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0041`, `\u00E9`, `\u00e9`, `\uaAfF`, `\u09aF`,
@@ -52,8 +52,8 @@ func text() *rapid.Generator[string] {
 	})
 }
 
-// What is skipped is a value exactly if encoding/json says so and all of it is UTF-8, also
-// with a byte more, less or another.
+// Skipped text is a valid value if and only if encoding/json accepts it and it is UTF-8, also
+// with one byte added, removed or changed.
 func TestSkippedValuesAgainstJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := value(3).Draw(t, "value")
@@ -75,7 +75,7 @@ func TestSkippedValuesAgainstJSON(t *testing.T) {
 	})
 }
 
-// Texts are what encoding/json makes of them; half of a pair is told.
+// Texts have the value that encoding/json reads; half of a surrogate pair is reported.
 func TestTextsAgainstJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		quoted := text().Draw(t, "text")
@@ -97,7 +97,7 @@ func TestTextsAgainstJSON(t *testing.T) {
 	})
 }
 
-// Turns are what strconv makes of them, whole within ±2⁵².
+// Turns have the value that strconv reads, and are whole within ±2⁵².
 func TestTurns(t *testing.T) {
 	for _, tt := range []struct {
 		text, want string // as it is written again, or what is wrong
@@ -164,7 +164,7 @@ func TestSniffNeedsAList(t *testing.T) {
 	}
 }
 
-// Each thing that is wrong is told, those of the whole file, too, and each with its key.
+// Validate reports each violation with its field, also violations by the whole file.
 func TestValidateTellsAll(t *testing.T) {
 	found, err := format{}.Validate([]byte(`{"current_turn": "x", "current_turn": 1, "blocks": 5, "intent_ir": ["a", 1, "\ud800"], "blocks": [{}, []], "intent_ir": []}`))
 	if err != nil {
@@ -270,7 +270,7 @@ func TestOtherFormatsAreQuoted(t *testing.T) {
 	}
 }
 
-// Blocks are parted as the first two are; where there are fewer, by a comma and a space.
+// New blocks are separated like the first two blocks; if there are fewer, by a comma and a space.
 func TestBlocksAreParted(t *testing.T) {
 	block := `{"id":"a","turn":1,"text":"a"}`
 	for in, between := range map[string]string{
