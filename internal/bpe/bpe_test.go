@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/bpe"
 )
 
-// encodings are what is tested, each with its definition.
+// encodings are the tested encodings, each with its naive definition.
 var encodings = sync.OnceValue(func() []encoding {
 	return []encoding{
 		{"o200k_base", &bpe.O200k, newNaive(&bpe.O200k, splitO200k), "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"},
@@ -72,8 +72,8 @@ func TestTokensArePortable(t *testing.T) {
 	}
 }
 
-// alphabet has a few of every class of rune that a pattern tells apart, and
-// those on which implementations have been seen to differ.
+// alphabet has a few runes of every class that a pattern distinguishes, and
+// runes for which other implementations have differed.
 var alphabet = []rune("aabsStTdmrevlLEKẞſéÉ" + // letters, contractions
 	"ǅʰ" + "あ中ก" + // title case, modifier, no case
 	"\u0301\u093e\u20dd" + // marks: nonspacing, spacing, enclosing
@@ -98,7 +98,7 @@ func text() *rapid.Generator[string] {
 	)
 }
 
-// A fatal is what testing and rapid have in common.
+// A fatal has the method that testing and rapid share.
 type fatal interface{ Fatalf(string, ...any) }
 
 // known reports whether Go, whose Unicode is older than that of the encodings, knows a rune.
@@ -133,7 +133,7 @@ func TestEncodeFollowsDefinition(t *testing.T) {
 	}
 }
 
-// Every rune falls into the same class as in the definition, wherever it stands in a word.
+// Every rune has the same class as in the definition, at any position in a word.
 func TestEncodeEveryRune(t *testing.T) {
 	if testing.Short() {
 		t.Skip("131 072 runes")
@@ -174,8 +174,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// A piece may be encoded by backtracking, by merging, and by windows of it; all come to
-// the same.
+// Backtracking, merging, and encoding by windows give the same tokens for a piece.
 func TestWaysAgree(t *testing.T) {
 	unit := rapid.StringOfN(rapid.SampledFrom([]rune("ab-= \n\tzqé中あ0X")), 1, 12, -1)
 	for _, e := range encodings() {
@@ -234,7 +233,7 @@ func TestStepsAreLinear(t *testing.T) {
 	}
 }
 
-// The windows of a long piece, and what windows there are, do not show.
+// The tokens of a long piece do not depend on the windows.
 func TestLongPieces(t *testing.T) {
 	for _, e := range encodings() {
 		for what, text := range hostile(20 << 10) {
@@ -251,8 +250,8 @@ func TestLongPieces(t *testing.T) {
 	}
 }
 
-// The tables are loaded by the count with which more is counted than that takes, and not
-// before; what is counted is the same, by however many.
+// A count loads the tables only once more than FewBytes bytes were counted. The counts before
+// and after loading are equal, also with several goroutines.
 func TestFirstCountsLoadNothing(t *testing.T) {
 	const part = bpe.FewBytes / 8
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", part)[:part]

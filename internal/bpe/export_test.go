@@ -16,7 +16,7 @@ func (e *Encoding) Pieces(text string) (pieces []string) {
 	return pieces
 }
 
-// Steps returns how many steps it takes to count a text, with nothing remembered.
+// Steps returns the number of steps to count a text with empty caches.
 func (e *Encoding) Steps(text string) int {
 	e.once.Do(e.load)
 	c := newCounter(e.split, e.tokens)
@@ -24,8 +24,8 @@ func (e *Encoding) Steps(text string) int {
 	return c.steps
 }
 
-// Merged returns the tokens of one piece by merging alone, and whether backtracking comes
-// to the same.
+// Merged returns the tokens of one piece by merging alone, and whether backtracking gives
+// the same tokens.
 func (e *Encoding) Merged(piece string) (tokens []uint32, same bool) {
 	e.once.Do(e.load)
 	m := newMerger(e.tokens)
