@@ -16,12 +16,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// environ returns an environment with some variables.
+// environ returns an environment with the given variables.
 func environ(vars map[string]string) Getenv {
 	return func(name string) string { return vars[name] }
 }
 
-// The folders of an agent follow from the environment.
+// The folders of an agent depend only on the environment.
 func TestFolders(t *testing.T) {
 	for _, tt := range []struct {
 		agent *Agent
@@ -51,7 +51,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// fill makes files in a folder and returns it.
+// fill creates files in a new folder and returns the folder.
 func fill(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,8 +67,8 @@ func fill(t *testing.T, names ...string) string {
 	return dir
 }
 
-// The sessions of an agent are files with its names; of one that is there twice the plain one
-// counts.
+// The sessions of an agent are the files with its names. Of a file and its compressed copy, the
+// plain file counts.
 func TestSessions(t *testing.T) {
 	const id = "019a7c1e-0000-7000-8000-00000000000"
 	const rollout = "2026/11/01/rollout-2026-11-01T10-00-00-" + id
@@ -117,7 +117,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// A compressed file is unpacked, and no further than a bound.
+// A compressed file is unpacked, up to a limit.
 func TestUnpacked(t *testing.T) {
 	w, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -155,7 +155,7 @@ func FuzzUnpacked(f *testing.F) {
 	})
 }
 
-// A new session goes where it is told to, under a name that its agent gives.
+// A new session is written where the user says, under a name in the form of its agent.
 func TestNewFile(t *testing.T) {
 	const id = "019a7c1e-0000-7000-8000-000000000001"
 	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
@@ -200,7 +200,7 @@ func TestNewFile(t *testing.T) {
 	}
 }
 
-// rollout returns the path of a file of Codex that says what stands before it, if anything.
+// rollout writes a file of Codex, with a base if one is given, and returns its path.
 func rollout(t *testing.T, home, id, base string, bytes int, rows ...string) string {
 	t.Helper()
 	path := filepath.Join(home, "sessions", "2026", "11", "01", "rollout-2026-11-01T10-00-00-"+id+".jsonl")
@@ -217,7 +217,7 @@ func rollout(t *testing.T, home, id, base string, bytes int, rows ...string) str
 	return path
 }
 
-// A fork of Codex has what stands before it, through all forks, up to the place that it names.
+// A fork of Codex is read with all its bases, each up to the row that the fork names.
 func TestReadFork(t *testing.T) {
 	const one, two, three = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002", "019a7c1e-0000-7000-8000-000000000003"
 	home := t.TempDir()
@@ -299,7 +299,7 @@ func TestReadFork(t *testing.T) {
 	}
 }
 
-// What stands before a session ends, even where files say that it does not.
+// Reading a fork ends, even if bases refer to one another in a circle.
 func TestReadForkInACircle(t *testing.T) {
 	const one, two = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002"
 	home := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/opencode"
 )
 
-// openCodeSchema are the columns of OpenCode 1.18.33 that are read, without its constraints.
+// openCodeSchema has the columns of OpenCode 1.18.33 that Carrel reads, without constraints.
 const openCodeSchema = `
 CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, workspace_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, path TEXT, title TEXT, version TEXT,
 	share_url TEXT, summary_additions INTEGER, summary_deletions INTEGER, summary_files INTEGER, summary_diffs TEXT, metadata TEXT,
@@ -27,7 +27,7 @@ CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, workspace_id TEXT, p
 CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);
 CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);`
 
-// keep puts an export into a database, as OpenCode keeps it, and returns what it is called.
+// keep stores an export in a database as OpenCode does, and returns the id of the session.
 func keep(t *testing.T, db *sql.DB, export []byte) string {
 	t.Helper()
 	var e struct {
@@ -111,7 +111,7 @@ func compacted(t *testing.T, raw []byte) string {
 	return b.String()
 }
 
-// without returns an object without its last members, which have these keys.
+// without returns an object without its last members, which have the given keys.
 func without(t *testing.T, raw []byte, keys ...string) string {
 	t.Helper()
 	s := compacted(t, raw)
@@ -122,8 +122,8 @@ func without(t *testing.T, raw []byte, keys ...string) string {
 	return s[:at] + "}"
 }
 
-// What is read of a database is what OpenCode exports, byte for byte: while a program has the
-// database open, and when none has.
+// A session read from a database equals the export of OpenCode byte for byte, also while another
+// program has the database open.
 func TestOpenCodeDatabase(t *testing.T) {
 	export, err := os.ReadFile("../../transcript/opencode/testdata/tools.json")
 	if err != nil {
@@ -206,7 +206,7 @@ func TestOpenCodeDatabase(t *testing.T) {
 	}
 }
 
-// What is no database is told of, and what belongs to others is left alone.
+// An invalid database is reported; databases of other programs are ignored.
 func TestOpenCodeFiles(t *testing.T) {
 	dir := fill(t, "opencode.db", "log/x.log", "auth.json")
 	if err := os.WriteFile(filepath.Join(dir, "opencode.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A fake is a table of processes: id, parent, start and name.
+// A fake is a table of processes: parent, start and name by id.
 type fake map[int]binding.Entry
 
 func (f fake) table(pid int) (binding.Entry, bool) {
@@ -22,9 +22,9 @@ func (f fake) table(pid int) (binding.Entry, bool) {
 	return e, ok
 }
 
-// A desk is what runs on a machine with two agents in one terminal multiplexer: 20 and
-// 30 are Claude Code, 25 is another Claude Code that the first one's shell started, and
-// 26 a client without hooks that it started.
+// desk returns the processes of a machine with two agents in one terminal multiplexer: 20 and 30
+// are Claude Code, 25 is another Claude Code that a shell of 20 started, and 26 is a client
+// without hooks that 25 started.
 func desk() fake {
 	return fake{
 		1: {Parent: 0, Started: "1", Name: "systemd"}, 10: {Parent: 1, Started: "5", Name: "tmux: server"},
@@ -64,7 +64,7 @@ func TestClientIsTheNearestThatIsNoShell(t *testing.T) {
 	}
 }
 
-// A folder is that of the bindings of a desk.
+// A folder is the folder of bindings of a desk.
 type folder struct {
 	*testing.T
 	binding.Folder
@@ -79,7 +79,7 @@ func newFolder(t *testing.T) *folder {
 	return f
 }
 
-// hook does what a hook does whose process has an id.
+// hook records a session as a hook with the given process id does.
 func (f *folder) hook(pid int, session transcript.SessionID) {
 	f.Helper()
 	client, _ := binding.Client(f.Table, pid)
@@ -91,7 +91,7 @@ func (f *folder) hook(pid int, session transcript.SessionID) {
 	}
 }
 
-// server returns what a server finds whose process has an id.
+// server returns the session that a server with the given process id finds.
 func (f *folder) server(pid int) transcript.SessionID {
 	f.Helper()
 	client, _ := binding.Client(f.Table, pid)
@@ -108,8 +108,7 @@ func (f *folder) server(pid int) transcript.SessionID {
 	return b.Session
 }
 
-// Each server finds the session of its own client and no other, and the one that the
-// client is in now.
+// Each server finds the present session of its own client.
 func TestServersFindTheSessionOfTheirClient(t *testing.T) {
 	f := newFolder(t)
 	check := func(when string, want map[int]transcript.SessionID) {
@@ -141,7 +140,7 @@ func TestServersFindTheSessionOfTheirClient(t *testing.T) {
 	check("once that has a session", map[int]transcript.SessionID{23: "new", 31: "two"})
 }
 
-// What is recorded is its owner's alone, and goes when its client has gone.
+// Bindings are readable by their owner only, and are removed when their client has ended.
 func TestFolderIsKeptSmallAndPrivate(t *testing.T) {
 	f := newFolder(t)
 	names := func() []string {
@@ -177,7 +176,7 @@ func TestFolderIsKeptSmallAndPrivate(t *testing.T) {
 	}
 }
 
-// A file that cannot be understood binds nothing and is in nobody's way.
+// An invalid file counts as no binding and is overwritten.
 func TestBrokenFileBindsNothing(t *testing.T) {
 	f := newFolder(t)
 	f.hook(22, "one")
@@ -195,8 +194,8 @@ func TestBrokenFileBindsNothing(t *testing.T) {
 	}
 }
 
-// What is recorded anew where anything of it is another, is found; a client that changed
-// keeps its folder and the files of others.
+// A binding that differs in any field is recorded again. A client that changes its session keeps
+// its folder and the files of other clients.
 func TestEachChangeIsRecorded(t *testing.T) {
 	f := newFolder(t)
 	first := binding.Binding{Client: binding.Process{PID: 20, Started: "8"}, Session: "one", Transcript: "/x/one.jsonl", Scope: "local", Time: time.Unix(1, 0).UTC()}
@@ -235,7 +234,7 @@ func TestEachChangeIsRecorded(t *testing.T) {
 	}
 }
 
-// Files of others are left alone when those of clients that have ended are removed.
+// The sweep removes only files of bindings.
 func TestOnlyBindingsAreSwept(t *testing.T) {
 	f := newFolder(t)
 	if err := os.MkdirAll(f.Path, 0o700); err != nil {
@@ -257,7 +256,7 @@ func TestOnlyBindingsAreSwept(t *testing.T) {
 	}
 }
 
-// The system's own table knows this process.
+// The table of the system has this process.
 func TestSystem(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("there is no table of processes here")

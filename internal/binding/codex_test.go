@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/binding"
 )
 
-// Codex says with each call in which thread it is, which counts more than what the environment
-// has from an agent that started it.
+// The thread that Codex sends with a call overrides the session in the environment, which may
+// come from another agent that started Codex.
 func TestHearCodex(t *testing.T) {
 	const id, other = "019a7c1e-0000-7000-8000-000000000001", "019a7c1e-0000-7000-8000-000000000002"
 	home := t.TempDir()

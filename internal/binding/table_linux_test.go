@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The name of a program may hold anything.
+// The name of a program may contain any character.
 func TestParseStat(t *testing.T) {
 	const rest = "S 20 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 59880 0 0"
 	for name, want := range map[string]Entry{

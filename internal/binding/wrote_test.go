@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/binding"
 )
 
-// A call stands in the transcript of its session, if not at once, and in no other.
+// A call is found in the transcript of its session only, possibly after a while.
 func TestWrote(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.jsonl")
@@ -50,7 +50,7 @@ func TestWrote(t *testing.T) {
 	later(t, "the file", func() string { return path.Load().(string) }, func() { path.Store(file) })
 }
 
-// later looks for a call before something is done without which it cannot be found.
+// later calls Wrote before do makes the call findable, and expects that Wrote waits.
 func later(t *testing.T, what string, find func() string, do func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

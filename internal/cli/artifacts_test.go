@@ -15,8 +15,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// runner returns what runs a command line that must end with a status, and
-// returns what it prints.
+// runner returns a function that runs a command line, checks its exit code and returns its
+// output.
 func runner(t *testing.T, env *job.Env, stdout, stderr *bytes.Buffer) func(want int, args ...string) string {
 	return func(want int, args ...string) string {
 		t.Helper()
@@ -29,7 +29,7 @@ func runner(t *testing.T, env *job.Env, stdout, stderr *bytes.Buffer) func(want 
 	}
 }
 
-// artifactDocuments returns a document of each command for artifacts.
+// artifactDocuments returns the JSON document of each command for artifacts.
 func artifactDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	settings := clitest.WriteFile(t, env, "sources.toml", "[sources]\nfiles = ['docs']\n")
@@ -53,8 +53,7 @@ func artifactDocuments(t *testing.T, env *job.Env, document func(want int, args 
 	return append(docs, document(exitInput, "put", "--type", "doc", "--lines", clitest.WriteFile(t, env, "bad.ndjson", "{\"title\":\"x\"}\n")))
 }
 
-// A person sees aligned columns, is asked before anything is erased, and is
-// told nothing by a pipe's means.
+// A terminal gets aligned columns, a question before anything is erased, and no tabs.
 func TestArtifactsOnATerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
@@ -102,8 +101,7 @@ func TestArtifactsOnATerminal(t *testing.T) {
 	}
 }
 
-// What is at a URL is kept with it as its source, and asked again whenever it
-// is used.
+// An artifact from a URL has the URL as its source, and the source is asked again at each use.
 func TestPutURL(t *testing.T) {
 	text := "The limit is 400.\n"
 	asked := 0
@@ -147,7 +145,7 @@ func TestPutURL(t *testing.T) {
 	run(exitNetwork, "get", string(a.ID), "-c", settings)
 }
 
-// Whatever a rehearsal is told to do, the store stays as it is.
+// A dry run writes nothing to the store.
 func TestRehearsalWritesNothing(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
@@ -172,7 +170,7 @@ func TestRehearsalWritesNothing(t *testing.T) {
 	}
 }
 
-// The settings that the help shows are settings, and are all.
+// The help shows exactly the settings that exist.
 func TestHelpShowsSettings(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)

@@ -17,10 +17,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/upstream"
 )
 
-// madeExam is an exam that was made up, with its conversations beside it.
+// madeExam is a made-up exam, with its conversations beside it.
 const madeExam = "../exam/testdata/made.json"
 
-// examDocuments returns the documents of an exam that is held by hand.
+// examDocuments returns the JSON documents of an exam that is held by hand.
 func examDocuments(t *testing.T, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	file, err := filepath.Abs(madeExam)
@@ -46,9 +46,9 @@ func examDocuments(t *testing.T, document func(want int, args ...string) []byte)
 	return append(docs, document(0, "bench", "exam", "ask", run), document(0, "bench", "exam", "grade", run, "--sheets"), document(0, "bench", "exam", "grade", run))
 }
 
-// A reader is a model that answers papers and grades sheets without being one: it knows the
-// strings of the exam that was made up. It says what it finds in the window, and "unknown",
-// or of the first question of a session what is wrong.
+// A reader is a fake model that answers papers and grades sheets. It knows the strings of the
+// made-up exam. It answers with those that are in the window, or "unknown", and gives a wrong
+// answer to the first question of a session.
 type reader struct {
 	t       *testing.T
 	musts   map[string][]string // by the id of the question
@@ -131,7 +131,7 @@ func (r *reader) reply(prompt string) string {
 	return "```json\n" + toJSON(map[string]any{"answers": answers, "next": []string{"go on"}, "rating": 4, "helped": "a", "confused": "b"}) + "\n```"
 }
 
-// anthropic returns the address of a server of Messages that the reader is behind.
+// anthropic starts a server with the Messages API for the reader, and returns its URL.
 func (r *reader) anthropic() string {
 	server := upstream.New(&upstream.Options{Script: []upstream.Step{{
 		When: func(*upstream.Request) bool { return true }, Times: upstream.Always,
@@ -152,7 +152,7 @@ func (r *reader) anthropic() string {
 	return base
 }
 
-// openAI returns the address of a server of Chat Completions that the reader is behind.
+// openAI starts a server with the Chat Completions API for the reader, and returns its URL.
 func (r *reader) openAI() string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var body struct {
@@ -170,7 +170,7 @@ func (r *reader) openAI() string {
 	return server.URL
 }
 
-// settings writes the settings of a user whose model is a reader.
+// settings writes settings whose model is the reader.
 func (r *reader) settings(env *job.Env, api, url string) {
 	r.t.Helper()
 	path := filepath.Join(env.Dir, ".config", "carrel", "config.toml")
@@ -187,7 +187,7 @@ func (r *reader) settings(env *job.Env, api, url string) {
 	}
 }
 
-// The steps of doc/guide/exam.md do what it says, with models of both interfaces.
+// The steps of doc/guide/exam.md work as described, with models of both APIs.
 func TestExamIsHeldByReaders(t *testing.T) {
 	for _, api := range []string{"anthropic", "openai"} {
 		t.Run(api, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestExamIsHeldByReaders(t *testing.T) {
 				t.Errorf("%d papers were answered, want 6: %q", r.papers, commands)
 			}
 
-			// All of it is 1, and nobody is asked again for what is there.
+			// The answers are complete, so nothing is asked again.
 			run("bench exam prepare my-exam/made.json --methods whole,simple-names --share 30 --out other")
 			if got := run("bench exam ask other --json=asked,kept"); !strings.Contains(got, `"asked":6,"kept":0`) {
 				t.Error(got)
@@ -244,7 +244,7 @@ func TestExamIsHeldByReaders(t *testing.T) {
 	}
 }
 
-// guideCommands returns the command lines of the guide, without the name of the program.
+// guideCommands returns the arguments of the commands in the guide.
 func guideCommands(t *testing.T) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../doc/guide/exam.md")
@@ -266,7 +266,7 @@ func guideCommands(t *testing.T) []string {
 	return lines
 }
 
-// A reply that cannot be read is kept, and fails the command.
+// A reply that cannot be parsed is stored, and the command fails.
 func TestAskSaysWhatItCannotRead(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	r := newReader(t)

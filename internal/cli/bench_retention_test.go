@@ -19,9 +19,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// workSession returns a made-up session, number n, in which an agent reads files, one
-// a step, and from the fourth step on writes three lines and the path of the file that
-// it read three steps before.
+// workSession returns made-up session n, in which an agent reads one file per step and, from the
+// fourth step on, writes three lines and the path of the file that it read three steps before.
 func workSession(n, steps int) []byte {
 	type function struct {
 		Name      string `json:"name"`
@@ -69,7 +68,7 @@ func workSession(n, steps int) []byte {
 	return out
 }
 
-// workSessions runs "work DIR STEPS...": a made-up session of so many steps each.
+// workSessions runs "work DIR STEPS...": it writes a made-up session for each number of steps.
 func workSessions(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: work dir steps...")
@@ -83,7 +82,7 @@ func workSessions(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// retentionDocument returns the document of a measurement.
+// retentionDocument returns the JSON document of a measurement.
 func retentionDocument(t *testing.T, document func(want int, args ...string) []byte) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "work.json")
@@ -93,7 +92,7 @@ func retentionDocument(t *testing.T, document func(want int, args ...string) []b
 	return document(0, "bench", "retention", file, "--min", "1000", "--budgets", "10%", "--baselines")
 }
 
-// A person sees a table for each budget, intervals, and what the figures mean.
+// A terminal gets a table for each budget, with intervals and an explanation of the figures.
 func TestRetentionOnTerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal = true
@@ -111,7 +110,7 @@ func TestRetentionOnTerminal(t *testing.T) {
 	}
 }
 
-// The topic has all strategies in their order, and so has the help of compress.
+// The help topic lists all strategies in their order, and so does the help of compress.
 func TestStrategiesAreExplained(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(topic.Text("summaries")) {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Completion offers all there is, not the newest alone.
+// Completion offers all entries, not only the newest.
 func TestCompletionOffersAll(t *testing.T) {
 	s := newDesk(t)
 	s.run(0, "import", sample(t, "openai.json"))

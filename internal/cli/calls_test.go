@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// recordCalls records calls as whoever passes them on does: one that was managed, one that
-// was refused, and one of a conversation that is held out and of which nothing is known.
+// recordCalls records calls as a proxy does: one managed, one refused, and one of a held-out
+// conversation that is not stored.
 func recordCalls(t *testing.T, env *job.Env, session transcript.SessionID, word string) {
 	t.Helper()
 	j := job.New(env)

@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/admin"
 )
 
-// Everybody who decides on a version of Claude Code reads the same: the documents, the
-// help, and the list of releases that the end-to-end tests run on.
+// The lowest version of Claude Code is the same in the documents, the help, and the list of
+// releases for the end-to-end tests.
 func TestTheLowestClaudeIsStated(t *testing.T) {
 	texts := map[string]string{"the help about hooks": topic.Text("hooks")}
 	for _, name := range []string{"../../doc/guide/claude-code.md", "../../plugin/README.md", "../../.ci/run"} {

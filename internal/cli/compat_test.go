@@ -13,10 +13,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// The published programs read documents without asking for types: they join lists
-// of texts and index objects. The functions below fail where those programs would.
+// The published programs do not check types: they join lists of strings and index objects. The
+// functions below fail where these programs would.
 
-// textsOf returns a list of texts, as join needs it.
+// textsOf returns a list of strings.
 func textsOf(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -31,7 +31,7 @@ func textsOf(v any) ([]string, error) {
 	return all, nil
 }
 
-// field returns a field of an object, which must have the type.
+// field returns a field of an object, which must have type T.
 func field[T any](object map[string]any, key string) (T, error) {
 	v, ok := object[key].(T)
 	if !ok {
@@ -43,8 +43,8 @@ func field[T any](object map[string]any, key string) (T, error) {
 // skillFields are the arguments that both published versions of the summary take.
 var skillFields = []string{"session_intent", "files_modified", "decisions_made", "current_state", "blockers", "next_steps", "compression_count"}
 
-// skillRows renders a state document as the skill does, a row for each entry. A key
-// that is no argument of the summary is an error, as it is there.
+// skillRows renders a state document as the skill does, one row per entry. Like the skill, it
+// fails for a key that is no argument of the summary.
 func skillRows(document string) (rows []string, err error) {
 	var state struct {
 		Compression map[string]any `json:"compression_state"`
@@ -105,8 +105,8 @@ func skillRows(document string) (rows []string, err error) {
 	return rows, nil
 }
 
-// A program written for the skill reads the state of a session, and finds there what
-// the summary says.
+// A program written for the skill can read the state of a session, and gets the entries of the
+// summary.
 func TestStateCompatIsReadByTheSkill(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
@@ -162,7 +162,7 @@ func TestStateCompatIsReadByTheSkill(t *testing.T) {
 // packetKeys are the keys of Intent IR v0.
 var packetKeys = []string{"amber_flags", "assumptions", "confidence", "gaps", "human_context", "schema", "secondary_intents", "slots", "verb"}
 
-// A program written for the published packets reads the intent of a prompt.
+// A program written for the published packets can read the intent of a prompt.
 func TestIntentCompatIsReadAsAPacket(t *testing.T) {
 	for _, tt := range []struct {
 		prompt string

@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// alter runs "alter FILE OLD NEW": the first OLD in a file becomes NEW.
+// alter runs "alter FILE OLD NEW": it replaces the first OLD in a file by NEW.
 func alter(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: alter file old new")
@@ -26,7 +26,7 @@ func alter(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
 }
 
-// contextDocuments returns a document of each command about contexts.
+// contextDocuments returns the JSON document of each command about contexts.
 func contextDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	const scope = "--scope=team/contexts"
@@ -74,7 +74,7 @@ func contextDocuments(t *testing.T, env *job.Env, document func(want int, args .
 	return append(docs, document(exitNo, "manifest", "diff", manifests.Items[1].ID, manifests.Items[0].ID, scope))
 }
 
-// Nobody gets something through the gate that is no number from 0.7 to 1.
+// The gate commits nothing whose confidence is not a number from 0.7 to 1.
 func TestCommitTakesNoOddConfidence(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	for i, c := range []string{"NaN", "nan", "Inf", "-Inf", "-0", "-0.0", "-0.8", "1.0000001", "1.5", "0.6999999", "0", "0x", "abc", "", "1e999", "0,9", " 0.9"} {
@@ -91,7 +91,7 @@ func TestCommitTakesNoOddConfidence(t *testing.T) {
 	}
 }
 
-// A person sees the report of a context aligned, whatever its text does.
+// A terminal gets an aligned report of a context, whatever its text contains.
 func TestContextOnTerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true

@@ -10,8 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// contractDocuments returns a document of each command about contracts and
-// packets.
+// contractDocuments returns the JSON document of each command about contracts and packets.
 func contractDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	const scope = "--scope=team/contracts"
@@ -47,8 +46,7 @@ func contractDocuments(t *testing.T, env *job.Env, document func(want int, args 
 	return docs
 }
 
-// What a person sees of contracts and packets is aligned, and what a contract
-// holds cannot command the terminal.
+// A terminal gets aligned contracts and packets, without control sequences from their content.
 func TestTerminalOfContracts(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true
@@ -80,8 +78,8 @@ func TestTerminalOfContracts(t *testing.T) {
 	wants(run(exitNo, "handoff", "check", packet, "--session", "empty", "--color", "never"), "rule  ", "error  corrections-stay  ")
 }
 
-// A payload for the beginning may come from the sources of the command line, and a
-// long text in one line of the contract.
+// The sources of a contract may come from the command line; a long text becomes one line of the
+// contract.
 func TestSourcesBecomeOneLine(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)

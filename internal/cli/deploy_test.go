@@ -23,7 +23,7 @@ func deployed(t *testing.T, name string) string {
 	return string(data)
 }
 
-// prints returns what a command prints, which must succeed.
+// prints runs a command, which must succeed, and returns its output.
 func prints(t *testing.T, args ...string) string {
 	t.Helper()
 	env, stdout, stderr := clitest.Env(t)
@@ -74,7 +74,7 @@ func TestDeployedCommands(t *testing.T) {
 	}
 }
 
-// systemd takes the unit, where it is there to ask.
+// systemd accepts the unit, where systemd-analyze is installed.
 func TestDeployedUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil && os.Getenv("CARREL_CI") != "" {

@@ -10,9 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// What documents show as a console is what happens: each command works, and prints what
-// stands below it. A line of dots stands for lines that are left out, and a command without
-// output below it may print anything.
+// The consoles in documents are true: each command works and prints the lines below it. A line of
+// dots stands for any lines, and a command with no lines below it may print anything.
 func TestConsolesInDocuments(t *testing.T) {
 	names, err := filepath.Glob("../../doc/*.md")
 	if err != nil {
@@ -55,7 +54,7 @@ var (
 	words   = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
 )
 
-// A consoleOf is a terminal at which the commands of one document are typed.
+// A consoleOf runs the commands of one document.
 type consoleOf struct {
 	t   *testing.T
 	dir string
@@ -67,7 +66,7 @@ func newConsole(t *testing.T) *consoleOf {
 	return &consoleOf{t, dir, map[string]string{"HOME": dir, "NO_COLOR": "1"}}
 }
 
-// play types the commands of a block and compares what they print.
+// play runs the commands of a block and compares their output.
 func (c *consoleOf) play(block string) {
 	c.t.Helper()
 	for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
@@ -84,8 +83,8 @@ func (c *consoleOf) play(block string) {
 	}
 }
 
-// do runs a command, or sets a variable, and returns what is printed. A command that is to
-// fail prints why.
+// do runs a command or sets a variable, and returns the output; for a command that must fail, the
+// error.
 func (c *consoleOf) do(command string, fails bool) string {
 	c.t.Helper()
 	if name, value, ok := strings.Cut(strings.TrimPrefix(command, "export "), "="); ok && strings.HasPrefix(command, "export ") {
@@ -109,8 +108,8 @@ func (c *consoleOf) do(command string, fails bool) string {
 	return stdout.String() + stderr.String()
 }
 
-// matches reports whether lines are those of a document, in which a line of dots stands for
-// any number of them.
+// matches reports whether lines equal those of a document, in which a line of dots stands for any
+// number of lines.
 func matches(got, want []string) bool {
 	switch {
 	case len(want) == 0:
@@ -126,7 +125,7 @@ func matches(got, want []string) bool {
 	return len(got) > 0 && strings.TrimRight(got[0], " ") == want[0] && matches(got[1:], want[1:])
 }
 
-// A document that shows something else than what is printed is noticed.
+// A document that differs from the output is noticed.
 func TestMatches(t *testing.T) {
 	for _, tt := range []struct {
 		got, want string

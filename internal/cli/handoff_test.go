@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// A strict packet of every conversation, as it came and compressed, is one that the
-// published schema takes. The whole packet is not: that schema has no file name.
+// The strict packet of every conversation, whole or compressed, is valid by the published schema.
+// The full packet is not: the schema has no file name.
 func TestStrictPacketsConform(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{})

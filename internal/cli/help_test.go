@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// The help of every command and topic fits 80 columns and has every word of its text whole.
+// The help of every command and topic fits 80 columns, and breaks no word.
 func TestHelpFits(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	var check func(cmd *cobra.Command)

@@ -18,15 +18,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// hostile commands a terminal in every way: it sets the title, clears the screen,
-// forges a color of ours, begins a sequence in one byte, turns the direction of
-// writing, and hides text.
+// hostile tries to control a terminal in every way: it sets the title, clears the screen, forges
+// a color of Carrel, starts a sequence with one byte, changes the direction of writing, and hides
+// text.
 const hostile = "evil\x1b]0;owned\x07\x1b[2J\x1b[32mforged\x1b[0m\u009b31m\x7f\x00\u202elive\u2066\u200bzero\u200d\ufeff\u00ad\U000e0041end"
 
-// ours are the commands to a terminal that Carrel writes itself.
+// ours are the control sequences that Carrel itself writes.
 var ours = regexp.MustCompile(`\x1b\[(0|2|3[123])m|\r\x1b\[K`)
 
-// A stage is a store full of content that commands a terminal.
+// A stage is a store full of hostile content.
 type stage struct {
 	t              *testing.T
 	env            *job.Env
@@ -35,7 +35,7 @@ type stage struct {
 	names          []string        // pairs of a placeholder and what it stands for
 }
 
-// run runs a command line that makes sense, and looks at what the terminal gets.
+// run runs a valid command line and checks its output for control sequences.
 func (s *stage) run(args ...string) (stdout string) {
 	s.t.Helper()
 	if code := s.look(args...); code == exitUsage || code == exitBug {
@@ -44,7 +44,7 @@ func (s *stage) run(args ...string) (stdout string) {
 	return s.stdout.String()
 }
 
-// look runs a command line and looks at what the terminal gets.
+// look runs a command line and checks its output for control sequences.
 func (s *stage) look(args ...string) (code int) {
 	s.t.Helper()
 	s.stdout.Reset()
@@ -61,7 +61,7 @@ func (s *stage) look(args ...string) (code int) {
 	return code
 }
 
-// file writes a file whose name and content command a terminal.
+// file writes a file with a hostile name and content.
 func (s *stage) file(name, content string) {
 	s.t.Helper()
 	path := filepath.Join(s.env.Dir, "bell\x07 "+name)
@@ -71,7 +71,7 @@ func (s *stage) file(name, content string) {
 	s.names = append(s.names, "{"+name+"}", path)
 }
 
-// name gives a name to what a query finds.
+// name stores the first result of a query under a placeholder.
 func (s *stage) name(name, query string, args ...string) {
 	s.t.Helper()
 	found := strings.Fields(s.run(append(args, "--jq", query)...))
@@ -96,7 +96,8 @@ func (s *stage) perform(root *cobra.Command, args ...string) {
 	}
 }
 
-// silent are the commands that print no content of anybody, or not to a terminal.
+// silent are the commands that print no content of the store, or not to a terminal, with the
+// reason.
 var silent = map[string]string{
 	"carrel demo":           "it prints built-in data",
 	"carrel demo assemble":  "it prints built-in data",
@@ -117,8 +118,8 @@ var silent = map[string]string{
 	"carrel run":            "it prints what an agent prints, and figures",
 }
 
-// No content commands the terminal, whatever command prints it. The commands come
-// from the tree: one that this test does not run fails it.
+// No command prints control sequences from content. The commands come from the command tree; the
+// test fails for a command that it does not run.
 func TestNoContentCommandsATerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.StdinTerminal, env.StdoutTerminal, env.StderrTerminal = true, true, true
@@ -150,7 +151,7 @@ func TestNoContentCommandsATerminal(t *testing.T) {
 	}
 }
 
-// leaves yields the commands that do something.
+// leaves yields the commands without subcommands.
 func leaves(cmd *cobra.Command) func(yield func(*cobra.Command) bool) {
 	return func(yield func(*cobra.Command) bool) {
 		for _, c := range cmd.Commands() {
@@ -226,8 +227,8 @@ func toJSON(v any) string {
 	return string(text)
 }
 
-// performance returns command lines that print what the stage holds. One that begins
-// with "=" gives a name to what a query finds, and one with "?" is completed.
+// performance returns command lines that print content of the stage. One that begins with "="
+// stores the result of a query under a placeholder, and one with "?" is completed.
 func performance() [][]string {
 	return slices.Concat(
 		[][]string{
@@ -418,7 +419,7 @@ func performance() [][]string {
 	)
 }
 
-// What a shell offers goes to a terminal, by way of a pipe.
+// The completions of a shell contain no control sequences either.
 func TestCompletionsCommandNothing(t *testing.T) {
 	env, stdout, _ := clitest.Env(t)
 	clitest.WriteFile(t, env, ".config/carrel/config.toml", "[profile.\"bell\\u001b\"]\nkeep.last = 2\n")
@@ -428,7 +429,7 @@ func TestCompletionsCommandNothing(t *testing.T) {
 	}
 }
 
-// JSON on a terminal is JSON, and says the same.
+// JSON on a terminal is valid JSON with the same values.
 func TestJSONOnATerminal(t *testing.T) {
 	text := "\x7f\u009b\u202e\u200b\U000e0041\x1b"
 	var got string

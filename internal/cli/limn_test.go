@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// limnDocuments returns the documents of the contract language and of intents.
+// limnDocuments returns the JSON documents of the contract language and of intents.
 func limnDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	rules := clitest.WriteFile(t, env, "rules.limn", "remember a number called n with 3\nrequire n is above 5\nhello there\n")
@@ -46,7 +46,7 @@ func limnDocuments(t *testing.T, env *job.Env, document func(want int, args ...s
 	return docs
 }
 
-// The example of the topic, which is cut into pieces there, runs.
+// The example in the help topic, which is split into pieces there, runs.
 func TestTopicLimnRuns(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	var program strings.Builder
@@ -121,8 +121,7 @@ func TestAmberIsAsked(t *testing.T) {
 	}
 }
 
-// A person who types is prompted on standard error, and errors say no line, as there
-// is but one.
+// A person gets prompts on standard error, and errors without line numbers.
 func TestREPLOnATerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.Stdin, env.StdinTerminal = strings.NewReader("show ghost\nwhen x is 1\n  show x\n\n:listen\n"), true
@@ -146,7 +145,7 @@ Nothing listens: there is no "when", or a statement before was refused
 	}
 }
 
-// A terminal gets no control characters of a program.
+// A terminal gets no control characters from a program.
 func TestLimnOutputIsVisible(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -170,8 +169,8 @@ func TestLimnOutputIsVisible(t *testing.T) {
 	}
 }
 
-// To interrupt a program that listens is how to end it; to interrupt one that waits
-// for an answer is not.
+// An interrupt ends a program that listens without an error; an interrupt of a program that waits
+// for an answer is an error.
 func TestLimnIsInterrupted(t *testing.T) {
 	env, _, stderr := clitest.Env(t)
 	r, w := io.Pipe()
@@ -209,7 +208,7 @@ func TestLimnIsInterrupted(t *testing.T) {
 	}
 }
 
-// A terminal sees which words of a prompt fill which slot.
+// A terminal shows which words of a prompt fill which slot.
 func TestIntentOnATerminal(t *testing.T) {
 	for _, tt := range []struct{ name, prompt, want string }{
 		{"labels below what they are for", "explain DNS for beginners", `explain DNS for beginners

@@ -18,8 +18,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A flag whose help says that it writes a file is checked before its command begins,
-// and the command has --force.
+// A flag whose help says that it writes a file is checked before its command runs, and the
+// command has --force.
 func TestEveryOutputIsGuarded(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	seen := 0
@@ -44,8 +44,7 @@ func writesWords(usage string) bool {
 	return slices.ContainsFunc([]string{"write", "export to", "draw "}, func(w string) bool { return strings.Contains(usage, w) })
 }
 
-// No command replaces a file, unless --force says so, and what it is told to make is
-// not begun either.
+// No command replaces a file without --force, nor starts its work.
 func TestOutputReplacesNoFile(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -126,7 +125,7 @@ func newDesk(t *testing.T) *desk {
 	return s
 }
 
-// fill puts names into the place of words.
+// fill replaces placeholders in arguments.
 func (s *desk) fill(args []string, file string) []string {
 	args = slices.Clone(args)
 	for i := range args {
@@ -135,7 +134,7 @@ func (s *desk) fill(args []string, file string) []string {
 	return args
 }
 
-// Folders of files are left as they are, too.
+// Commands that write several files into a folder replace none without --force.
 func TestOutputReplacesNoFolder(t *testing.T) {
 	s := newDesk(t)
 	pages := filepath.Join(s.env.Dir, "man")
@@ -160,7 +159,7 @@ func TestOutputReplacesNoFolder(t *testing.T) {
 	s.run(exitPolicy, "store", "backup", "copy.db")
 }
 
-// What is no file can be written to as ever.
+// Devices can always be written.
 func TestOutputToADevice(t *testing.T) {
 	if _, err := os.Stat("/dev/null"); err != nil {
 		t.Skip("there is no such device here")
@@ -173,8 +172,8 @@ func TestOutputToADevice(t *testing.T) {
 	s.run(exitPolicy, "export", "-o", "link")
 }
 
-// In the folder in which Claude Code keeps its sessions an export is a new file with a
-// new session, and nothing else is written, by no name that leads there.
+// In the folder of Claude Code's sessions only an export of a new session writes a file, by
+// whatever path the folder is named.
 func TestNewSessionOfClaudeCode(t *testing.T) {
 	s := newDesk(t)
 	project := filepath.Join(s.env.Dir, ".claude", "projects", "-srv-app")
@@ -242,8 +241,7 @@ func TestNewSessionOfClaudeCode(t *testing.T) {
 	s.run(0, "-s", "other.db", "validate", filepath.Join(project, made[0]+".jsonl"))
 }
 
-// What is for programs stays as it is: in a pipe, in a file, and on a terminal with
-// --raw.
+// Content for programs is printed unchanged to a pipe, to a file, and with --raw to a terminal.
 func TestRawBytes(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

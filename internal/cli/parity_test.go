@@ -16,9 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/server/mcp"
 )
 
-// A spelling is how a job of the engine is called elsewhere, where that does not
-// follow from its name: by the command line, over HTTP, and as a tool of an agent. A
-// reason in place of a name begins with "–".
+// A spelling is the name of an engine method on the command line and as a tool, if it does not
+// follow from the method's name. A reason why there is none begins with "–".
 type spelling struct{ command, tool string }
 
 const (
@@ -27,7 +26,7 @@ const (
 	inPath   = "– who passes a call on does it, on the way"
 )
 
-// spellings has every job of the engine. A job with no row fails the test.
+// spellings has a row for every method of the engine. The test fails for a method without a row.
 var spellings = map[string]spelling{
 	"Accept":          {"accept", noTool},
 	"AmendContract":   {"contract add", noTool},
@@ -109,7 +108,7 @@ var spellings = map[string]spelling{
 	"Policy": {internal, internal},
 }
 
-// kebab returns the name of an operation: "check-summary" for CheckSummary.
+// kebab returns the name of an operation for a method: "check-summary" for CheckSummary.
 func kebab(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -130,8 +129,8 @@ func commandAt(root *cobra.Command, path string) *cobra.Command {
 	return cmd
 }
 
-// One job has four spellings: a method, a command, a route and a tool. Where one is
-// missing there is a reason, and a reason for what is there is stale.
+// A job has four names: a method, a command, a route and a tool. If one is missing, the table has
+// a reason; a reason for one that exists fails the test.
 func TestParity(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	root := newRoot(job.New(env))

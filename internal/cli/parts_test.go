@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// A page of the manual has each flag that is no secret, with its short form and its
-// argument, and no text in it is taken for a command of roff.
+// A page of the manual lists each visible flag with its short form and argument, and escapes text
+// for roff.
 func TestManualHasFlags(t *testing.T) {
 	flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
 	flags.StringP("output", "o", "", "write to `file`")
@@ -34,7 +34,7 @@ func TestManualHasFlags(t *testing.T) {
 	}
 }
 
-// What the environment and the flags say of JSON.
+// JSON output is requested by the environment or by flags.
 func TestJSONIsAskedFor(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

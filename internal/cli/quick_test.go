@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// A command that is quick is the same without the others around it.
+// A quick command behaves the same without the other commands.
 func TestQuickCommandsAreThoseOfTheWholeTree(t *testing.T) {
 	for _, args := range [][]string{
 		{"version"},

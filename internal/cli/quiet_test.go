@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// A command that reads makes no store where there is none: only what brings something in, keeps
-// an account of a context, or serves, does.
+// A command that reads creates no store; only commands that add data, store the manifest of a
+// context, or serve do.
 func TestReadingMakesNoStore(t *testing.T) {
 	makes := map[string]bool{
 		"import": true, "put": true, "commit": true, "store": true, "stash": true, "handoff": true, "demo": true,

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// doc/reference/commands.md is what the help of every command says. Run with -update to write it.
+// doc/reference/commands.md has the help of every command. Run with -update to write it.
 func TestReferenceOfCommands(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	root := newRoot(job.New(env))

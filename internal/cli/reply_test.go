@@ -23,7 +23,7 @@ import (
 	"github.com/carrel-dev/carrel/server/rest"
 )
 
-// A twin is a job as the command line is asked for it and as HTTP is.
+// A twin is a job as a command line and as an HTTP request.
 type twin struct {
 	job  string // operation
 	want int    // exit code
@@ -36,7 +36,7 @@ type twin struct {
 	at   string            // where in the document the result is, as a query of jq
 }
 
-// notTwins are the operations that no document is compared of, and why.
+// notTwins are the operations that are not compared, with the reason.
 var notTwins = map[string]string{
 	"append":         "no command does it",
 	"find-session":   "every command that takes a session does it, and none prints it",
@@ -48,8 +48,8 @@ var notTwins = map[string]string{
 	"restore": "it is compared as remove", "refute": "it is compared as remove", "purge": "it is compared as remove",
 }
 
-// What a command prints as JSON is what HTTP answers for the same job over the same
-// store, but for what the command adds: the form, a file, a dry run.
+// The JSON of a command equals the HTTP response for the same job on the same store, except for
+// fields that the command adds.
 func TestDocumentsAreReplies(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)
@@ -204,7 +204,7 @@ func TestDocumentsAreReplies(t *testing.T) {
 	}
 }
 
-// reply returns what HTTP answers for a job over the store of the command line.
+// reply returns the HTTP response for a job on the store of the command line.
 func reply(t *testing.T, env *job.Env, tt *twin, words *strings.Replacer) (body []byte) {
 	t.Helper()
 	method := http.MethodGet

@@ -33,7 +33,7 @@ func sample(t *testing.T, name string) string {
 	return path
 }
 
-// A person sees aligned columns, headings, short ids, separators and a bar.
+// A terminal gets aligned columns, headings, short ids, separators and a bar.
 func TestTerminal(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	env.StdoutTerminal, env.StderrTerminal = true, true
@@ -113,8 +113,8 @@ func TestTerminal(t *testing.T) {
 	wants(run("sessions", "show", "--json"), "{\n  \"schema\": \"carrel.session.v1\",\n  \"session\": ")
 }
 
-// A table has a golden file of all keys of all documents: keys may be added,
-// never removed. Run with -update to add.
+// A golden file has all keys of all documents: keys may be added, but never removed. Run with
+// -update to add keys.
 func TestDocumentsKeepTheirKeys(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	contractFile := filepath.Join(t.TempDir(), "c.limn")
@@ -226,8 +226,7 @@ func TestDocumentsKeepTheirKeys(t *testing.T) {
 	compare(t, "testdata/keys.txt", strings.Join(slices.Compact(got), "\n")+"\n")
 }
 
-// keys adds the paths of all keys of a value. Those that depend on how the
-// program was built are left out.
+// keys adds the paths of all keys of a value, except those that depend on the build.
 func keys(at string, v any, to *[]string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -244,7 +243,7 @@ func keys(at string, v any, to *[]string) {
 	}
 }
 
-// compare compares with a golden file.
+// compare compares got with a golden file.
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -261,8 +260,7 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
-// What changes while it is watched is imported: a file that grows, and one in a
-// folder that is made later.
+// watch imports changes: a file that grows, and a file in a folder that is created later.
 func TestWatch(t *testing.T) {
 	env, _, stderr := clitest.Env(t)
 	dir := t.TempDir()
@@ -340,8 +338,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A window that is watched is printed at once and whenever its conversation changes, a line of
-// JSON each time.
+// A watched window is printed at once and after each change, as a line of JSON.
 func TestContextWatch(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := func(args ...string) {
@@ -388,8 +385,7 @@ func TestContextWatch(t *testing.T) {
 	}
 }
 
-// Passes that run at the same time do not write into one another: what they
-// leave is one contract with a marker for each.
+// Concurrent passes take turns: they leave one contract with a marker for each pass.
 func TestPagerPassesTakeTurns(t *testing.T) {
 	const passes = 8
 	file := filepath.Join(t.TempDir(), "c.limn")
@@ -421,8 +417,8 @@ func TestPagerPassesTakeTurns(t *testing.T) {
 // oneLine returns a text without the places where its lines are broken.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// What a person looks at fits a terminal of 80 columns. Documents, such as briefs, summaries
-// and packets, are printed as they are.
+// Screens fit a terminal of 80 columns. Documents, such as briefs, summaries and packets, are
+// printed unchanged.
 func TestScreensFit(t *testing.T) {
 	s := newDesk(t)
 	s.env.StdoutTerminal, s.env.StderrTerminal = true, true

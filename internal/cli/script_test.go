@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// Each command of a script is a process of its own on one store. The files of
-// testdata/conversations are in the folder "in", an exam is in "exam"; grown.jsonl is torn.jsonl as
-// it is a moment later.
+// Each command of a script is its own process on one store. The folder "in" has the files of
+// testdata/conversations, "exam" has an exam, and grown.jsonl is the complete version of
+// torn.jsonl.
 func TestScripts(t *testing.T) {
 	if raced() {
 		t.Skip("hundreds of processes with the race detector take long, and each has one command that the other tests run, too")
@@ -76,8 +76,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// provide is a provider of models: it answers a call with a stream, and says of what it is
-// asked else what that was.
+// provide is a fake provider of models. It answers a message with a stream, and any other request
+// with the request's URL and key.
 func provide(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/v1/messages" {
 		fmt.Fprintf(w, "asked for %s with %s\n", r.RequestURI, r.Header.Get("Authorization"))
@@ -93,8 +93,8 @@ func provide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// agent is a program that speaks to a model as "agent CODE": it asks twice, prints what it
-// was told and what came, and exits with the code.
+// agent is a program that calls a model as "agent CODE": it calls twice, prints its arguments and
+// the answers, and exits with the code.
 func agent() {
 	const one = `{"role":"user","content":"Fix the pump."}`
 	for _, more := range []string{"", `,{"role":"assistant","content":"Done."},{"role":"user","content":"Test it."}`} {
@@ -142,7 +142,7 @@ func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// let runs "let NAME carrel ARGS..." and keeps what it prints in a variable.
+// let runs "let NAME carrel ARGS..." and stores the output in a variable.
 func let(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: let NAME program args...")
@@ -151,7 +151,7 @@ func let(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// awaitServers runs "await N": it asks which servers run until there are N.
+// awaitServers runs "await N": it waits until N servers run.
 func awaitServers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await number")
@@ -165,8 +165,7 @@ func awaitServers(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("there are not %s servers", args[0])
 }
 
-// fetch runs "fetch STATUS URL [TOKEN [HOST]]" and keeps what is answered in the file
-// body.
+// fetch runs "fetch STATUS URL [TOKEN [HOST]]" and stores the response in the file body.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: fetch status url [token [host]]")
@@ -190,8 +189,8 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// certificate runs "certificate CERT KEY" and writes a certificate for this machine, and its
-// key, to files.
+// certificate runs "certificate CERT KEY" and writes a certificate for this machine and its key
+// to files.
 func certificate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: certificate cert key")

@@ -25,8 +25,7 @@ func TestMainReportsABug(t *testing.T) {
 	}
 }
 
-// A signal is what an error is about, whatever it led to, and the store is as
-// it was.
+// A signal is the reported cause of an error, and the store is unchanged.
 func TestMainIsInterrupted(t *testing.T) {
 	env, _, stderr := clitest.Env(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -7,8 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// summaryDocuments returns a document of each command about summaries, probes
-// and what they tell of a session.
+// summaryDocuments returns the JSON document of each command about summaries and probes.
 func summaryDocuments(t *testing.T, env *job.Env, document func(want int, args ...string) []byte) [][]byte {
 	t.Helper()
 	todos := clitest.WriteFile(t, env, "todos.json", `[{"content": "write the changelog", "status": "in_progress"}]`)
@@ -43,7 +42,7 @@ func summaryDocuments(t *testing.T, env *job.Env, document func(want int, args .
 	return docs
 }
 
-// What the program writes fits the schemas that it prints.
+// The output of the program is valid by the schemas that it prints.
 func TestOutputFitsSchemas(t *testing.T) {
 	env, stdout, stderr := clitest.Env(t)
 	run := runner(t, env, stdout, stderr)

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// Every file of doc/topic is a topic of the help, under its title, or the help of a command.
+// Every file of doc/topic is a help topic with the same title, or the help of a command.
 func TestTopicsAreFiles(t *testing.T) {
 	names, err := filepath.Glob("../../doc/topic/*.md")
 	if err != nil || len(names) == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// argumentsOf returns how many arguments a usage line allows: capital words are
-// arguments, in brackets they may be left out, and dots say that there may be more.
+// argumentsOf returns the fewest and most arguments of a usage line: words in capitals are
+// arguments, brackets make them optional, and dots mean any number.
 func argumentsOf(use string) (least, most int) {
 	_, rest, _ := strings.Cut(use, " ")
 	for _, part := range regexp.MustCompile(`\[[^]]*\](\.\.\.)?|\S+`).FindAllString(rest, -1) {
@@ -44,7 +44,7 @@ func argumentsOf(use string) (least, most int) {
 	return least, most
 }
 
-// Each command takes as many arguments as its usage line says.
+// Each command accepts the number of arguments that its usage line shows.
 func TestUsageLinesCountArguments(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	root := newRoot(job.New(env))
@@ -74,7 +74,7 @@ func TestUsageLinesCountArguments(t *testing.T) {
 	}
 }
 
-// What completes one argument completes no second one.
+// The completion of a command stops after its last argument.
 func TestCompletionEndsWithTheLastArgument(t *testing.T) {
 	s := newDesk(t)
 	root := newRoot(job.New(s.env))
@@ -93,7 +93,7 @@ func TestCompletionEndsWithTheLastArgument(t *testing.T) {
 	}
 }
 
-// A flag that names sessions, formats or words to choose from completes to them.
+// A flag for sessions, formats or fixed words completes to them.
 func TestFlagsCompleteWhatTheyName(t *testing.T) {
 	s := newDesk(t)
 	root := newRoot(job.New(s.env))
@@ -149,9 +149,9 @@ func TestFlagsCompleteWhatTheyName(t *testing.T) {
 	}
 }
 
-// A command line that makes no sense is refused and says why, and its neighbor that does
-// make sense is not. SESSION, BLOCK and MANIFEST are there; FILE is a conversation, NEW a
-// file that is not there, OUT one to write.
+// An invalid command line is refused with a reason, and a similar valid one is not. SESSION,
+// BLOCK and MANIFEST exist; FILE is a conversation, NEW a file that does not exist, OUT a file to
+// write.
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	s := newDesk(t)
 	names := strings.NewReplacer(
@@ -373,8 +373,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// The help of the root is short enough to be read: 42 commands in groups, the others in a
-// list of their own, which has all of them.
+// The help of the root is short: at most 42 commands in groups. All commands are in a list of
+// their own.
 func TestTheHelpOfTheRootIsShort(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	root := newRoot(job.New(env))
@@ -403,7 +403,8 @@ func TestTheHelpOfTheRootIsShort(t *testing.T) {
 	}
 }
 
-// Former spellings are found wherever the command stands, and nothing else is.
+// Former spellings of commands work at any position of the command, and other words stay
+// unchanged.
 func TestFormerSpellings(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	root := newRoot(job.New(env))

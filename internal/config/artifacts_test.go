@@ -27,14 +27,13 @@ import (
 // british is the other spelling of summarized.
 const british = "summari" + "sed"
 
-// loadUser returns the settings of a user's file, and the folder of the world
-// that it is in.
+// loadUser returns the settings for a user's file with the given text.
 func loadUser(t *testing.T, text string) (*Settings, error) {
 	t.Helper()
 	return Load(newWorld(t, "", "", text+"\n").sources(nil))
 }
 
-// engine returns the options that settings make.
+// engine returns the engine options for settings.
 func engine(t *testing.T, s *Settings) *carrel.Options {
 	t.Helper()
 	o := &carrel.Options{}
@@ -50,8 +49,8 @@ func engine(t *testing.T, s *Settings) *carrel.Options {
 	return o
 }
 
-// Without settings artifacts are judged as the engine judges by itself, and
-// nothing is fetched or embedded.
+// Without settings artifacts are judged by the engine's defaults, and nothing is fetched or
+// embedded.
 func TestArtifactDefaults(t *testing.T) {
 	s, err := loadUser(t, "")
 	if err != nil {
@@ -179,8 +178,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 	}
 }
 
-// A project's file comes with the project, so it decides about nothing outside
-// of it.
+// A project's file comes with the project, so it decides nothing outside of the project.
 func TestProjectIsNotTheUser(t *testing.T) {
 	for _, text := range []string{
 		"embed = {url = 'http://localhost:1', model = 'm'}", "embed.key_file = 'key'", "embed.static = '/etc'", "generate = {url = 'http://localhost:1', model = 'm'}", "generate.key_file = 'key'", "credential.key_file = 'key'", "generate.ceiling = 1_000", "generate.model = 'm'", "sources.hosts = ['example.org']", "sources.mcp.kb.url = 'https://example.org/mcp'", "sources.private = true",
@@ -208,7 +206,7 @@ func TestProjectIsNotTheUser(t *testing.T) {
 	}
 }
 
-// Folders are found from where the file is: those of a project in the project.
+// Relative folders start in the folder of the settings file; in a project's file, in the project.
 func TestFolders(t *testing.T) {
 	w := newWorld(t, "", "sources.files = ['docs', '.']\nembed.static = 'model'", "sources.files = ['u', '~/h']\n")
 	root := filepath.Dir(w.vars["HOME"])
@@ -233,7 +231,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// The router asks what is configured and nothing else, and offline only files.
+// The router fetches only from configured sources, and offline only from files.
 func TestRouter(t *testing.T) {
 	w := newWorld(t, "", "", `
 sources.files = ["docs"]
@@ -275,7 +273,7 @@ url = "https://wiki.example.org/mcp"
 	}
 }
 
-// The key reaches the embedder and nothing else.
+// The key is sent to the embedder only.
 func TestEmbedder(t *testing.T) {
 	const key = "ourkey"
 	var sent string
@@ -337,8 +335,8 @@ func TestEmbedder(t *testing.T) {
 	}
 }
 
-// Static embeddings need no network. That the files are there is checked at
-// once, what is in them when they are needed.
+// Static embeddings need no network. Load checks that the files exist; their content is read at
+// the first use.
 func TestStaticEmbedder(t *testing.T) {
 	w := newWorld(t, "", "embed.static = 'model'\n", "")
 	w.vars["CARREL_OFFLINE"] = "1"
@@ -390,7 +388,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// A profile lies over lists and servers as over everything else.
+// A profile overrides lists and servers like all other settings.
 func TestProfileOfArtifacts(t *testing.T) {
 	w := newWorld(t, "", "", "sources.mcp.a.url = 'https://a.example.org'\n[profile.p]\nsources.hosts = ['b']\nsources.mcp.b.url = 'https://b.example.org'\n")
 	for profile, want := range map[string]string{"default": "none; sources.mcp.a.url", "p": "b; sources.mcp.a.url sources.mcp.b.url"} {
@@ -423,7 +421,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// What prints is read again as the same.
+// The printed form of a value parses to the same value.
 func TestUnitsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Int64Range(0, 1<<62).Draw(t, "duration") / 60e9 * 60e9

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// environ returns the variables of a map.
+// environ returns a Getenv for the variables of a map.
 func environ(vars map[string]string) Getenv { return func(name string) string { return vars[name] } }
 
 func TestStore(t *testing.T) {

@@ -138,8 +138,8 @@ func TestContractName(t *testing.T) {
 	}
 }
 
-// Two sessions never have one file, whatever their ids are, and no name is one
-// that some file system cannot have.
+// Two sessions never share a file, whatever their ids, and every name is valid on all file
+// systems.
 func TestContractNamesAreTheirOwn(t *testing.T) {
 	scopes := rapid.SampledFrom([]governance.Scope{governance.DefaultScope, "acme", "acme/web"})
 	ids := rapid.OneOf(rapid.StringMatching(`[-aA.%@/con0-9]{1,6}`), rapid.StringN(1, 4, -1), rapid.StringMatching(`[aA]{118,123}`))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The key of credentials is where the environment says, or the user's file, or else beside
-// the store.
+// The key file of credentials is named by the environment or the user's file, or is beside the
+// store.
 func TestCredentialKey(t *testing.T) {
 	for _, tt := range []struct {
 		name, user, variable string

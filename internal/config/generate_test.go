@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// A modelServer answers by both interfaces and remembers the last request.
+// A modelServer answers in both interfaces and records the last request.
 type modelServer struct {
 	*httptest.Server
 	calls  atomic.Int32
@@ -46,7 +46,7 @@ func newModelServer(t *testing.T) *modelServer {
 	return s
 }
 
-// A model that may spend nothing is not asked, and the log says why.
+// A model with the ceiling 0 is not asked, and the log says why.
 func TestCeilingOfNothing(t *testing.T) {
 	server := newModelServer(t)
 	for _, text := range []string{"", "ceiling = 0\n", "ceiling = 0\nkey_file = 'absent'\n"} {
@@ -75,7 +75,7 @@ func TestCeilingOfNothing(t *testing.T) {
 	}
 }
 
-// The settings reach the server, the key with them, and the ceiling holds.
+// The settings and the key reach the server, and the ceiling holds.
 func TestGenerator(t *testing.T) {
 	const key = "ourkey"
 	server := newModelServer(t)
@@ -132,7 +132,7 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// Where no model can be asked, the error names the setting that would allow it.
+// If no model can be asked, the error names the setting that would allow it.
 func TestGeneratorSaysWhatLacks(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "generate.url: is not set"},

@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Each reader takes what lies at its bounds, and nothing beyond them. What it refuses is
-// nil here.
+// Each reader accepts the values at its bounds, and refuses those beyond them. A nil stands for a
+// refused value.
 func TestReadersAtTheirBounds(t *testing.T) {
 	const (
 		i = unstable.Integer

@@ -60,7 +60,7 @@ files. **Own** settings have no place in the file of a project, which comes with
 	}
 }
 
-// formOf returns how a setting is written, in the words of the error for what it is not.
+// formOf returns the form of a setting's value, taken from the error for an invalid value.
 func formOf(k *key) string {
 	if k.secret {
 		return "a text, in the environment alone"

@@ -119,7 +119,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is read or the error says where.
+// For any content of a file, parse succeeds or its error names the position.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "store = 'a'", "[budget]\ntarget = '50%'", "[profile.a]\nkeep = {last = 1}", "[[x]]", "a.'b.c'.\"\" = [1]", "=", "\xff",
@@ -145,7 +145,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A world is folders with files in which settings are looked for.
+// A world is a set of folders with settings files.
 type world struct {
 	dir  string // working directory, in a project
 	vars map[string]string
@@ -179,7 +179,8 @@ func (w *world) sources(flags map[string]string) *Sources {
 	return &Sources{Getenv: environ(w.vars), Dir: w.dir, Flags: flags}
 }
 
-// Each layer is taken away, the strongest first; then the next one is in force.
+// The test removes the sources one by one, the strongest first; each time the next source
+// applies.
 func TestPrecedence(t *testing.T) {
 	w := newWorld(t,
 		"output.color = 'always'\n[profile.p]\noutput.color = 'never'",
@@ -243,8 +244,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// The path of a store is relative to the file that names it, and a project's
-// folder wins over the user's file.
+// The path of a store is relative to the file that names it, and a project's store overrides the
+// user's file.
 func TestStoreOfFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -270,8 +271,7 @@ func TestStoreOfFiles(t *testing.T) {
 	}
 }
 
-// Without settings the engine decides as it would by itself; with them, by
-// them.
+// Without settings the engine uses its defaults; with settings, it uses these.
 func TestEngineAndRequest(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -373,8 +373,8 @@ func TestEngineAndRequest(t *testing.T) {
 	}
 }
 
-// What is asked for with a summary gets one, by the strategy of the settings if that
-// makes one, and a strategy that was named stays.
+// A request for a summary uses the strategy of the settings if that makes a summary, else
+// anchored. A strategy in the request stays.
 func TestSummarize(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -400,7 +400,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// Without files, neither those nor what they hold matter.
+// With NoFiles, settings files and their errors do not matter.
 func TestNoFiles(t *testing.T) {
 	src := newWorld(t, "", "broken", "").sources(map[string]string{"--profile": "absent", "--progress": "none"})
 	src.NoFiles = true

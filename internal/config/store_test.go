@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 )
 
-// settingsOf returns the settings of a user who has no files and gave some flags.
+// settingsOf returns the settings of a user without files, with the given flags.
 func settingsOf(t *testing.T, flags map[string]string) *Settings {
 	t.Helper()
 	s, err := Load(newWorld(t, "", "", "").sources(flags))
@@ -21,7 +21,7 @@ func settingsOf(t *testing.T, flags map[string]string) *Settings {
 	return s
 }
 
-// What only reads makes no file, and what writes makes one.
+// A command that only reads creates no file; one that writes creates it.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "carrel.db")
 	settings := settingsOf(t, nil)
@@ -70,7 +70,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// The address of a database is taken as it is, wherever it is set, and opens what is there.
+// The URL of a database is used unchanged, from any source, and opens that database.
 func TestOpenDatabase(t *testing.T) {
 	address := postgres.New(t)
 	for name, s := range map[string]*Settings{
@@ -111,7 +111,7 @@ func TestOpenDatabase(t *testing.T) {
 	}
 }
 
-// An address is shown, so it has no password in it, and it is not for a project to say.
+// A URL is printed, so it must contain no password, and a project's file must not set it.
 func TestAddressesThatAreRefused(t *testing.T) {
 	const secret = "hunter2"
 	for _, tt := range []struct{ name, address, want string }{

@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// fakeProgram makes a program of the shell.
+// fakeProgram writes a shell script and returns its path.
 func fakeProgram(t *testing.T, script string) string {
 	t.Helper()
 	if _, err := os.Stat("/bin/sh"); err != nil {
@@ -46,7 +46,7 @@ func TestShakeHands(t *testing.T) {
 	}
 }
 
-// A project's settings may name any program, so another one is never run.
+// A project's settings may name any program, so the doctor never runs a foreign one.
 func TestDoctorRunsNoOtherProgram(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := fakeProgram(t, "touch "+ran+"\n")
@@ -71,7 +71,7 @@ func examine(t *testing.T) (d *doctor, write func(name, text string) string) {
 	return &doctor{j: job.New(env), root: root}, func(name, text string) string { return clitest.WriteFile(t, env, name, text) }
 }
 
-// The doctor looks for the program on the PATH, and whether it is this one.
+// The doctor checks that the program on the PATH is this one.
 func TestDoctorFindsTheProgram(t *testing.T) {
 	d, _ := examine(t)
 	t.Setenv("PATH", t.TempDir())
@@ -127,8 +127,8 @@ func TestDoctorOpensTheStore(t *testing.T) {
 	}
 }
 
-// The doctor tells how Claude Code came to know Carrel: by its settings, by the plug-in,
-// by both or by neither.
+// The doctor reports how Carrel is installed in Claude Code: by settings, by the plug-in, by both
+// or not at all.
 func TestDoctorReadsTheSettings(t *testing.T) {
 	all := ""
 	for i, e := range claudeHooks().events {

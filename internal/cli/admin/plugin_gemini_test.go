@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The extension for Gemini CLI has the name and the version of the plug-in, the server, and the
-// hooks that setup writes, which do nothing where there is no carrel.
+// The extension for Gemini CLI has the name and version of the plug-in, the server, and the hooks
+// that setup writes. Its hooks do nothing if carrel is not installed.
 func TestGeminiExtension(t *testing.T) {
 	var m struct {
 		Name        string                 `json:"name"`

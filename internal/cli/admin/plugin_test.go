@@ -15,8 +15,7 @@ import (
 
 const pluginDir = "../../../plugin"
 
-// readJSON reads a file of the plug-in. There must be nothing in it that v has no
-// place for.
+// readJSON decodes a file of the plug-in into v, and fails if the file has a key that v lacks.
 func readJSON(t *testing.T, name string, v any) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(pluginDir, name))
@@ -33,7 +32,7 @@ func readJSON(t *testing.T, name string, v any) {
 	}
 }
 
-// A pluginManifest has the keys that every client takes.
+// A pluginManifest has the keys that every client accepts.
 type pluginManifest struct {
 	Schema      string            `json:"$schema"`
 	Name        string            `json:"name"`
@@ -93,7 +92,7 @@ func TestPluginManifests(t *testing.T) {
 	}
 }
 
-// The rules of agentskills.io, and that the tools are called by their names.
+// The skill follows the rules of agentskills.io and uses the names of the tools.
 func TestSkill(t *testing.T) {
 	path := filepath.Join(pluginDir, "skills/context-engine/SKILL.md")
 	data, err := os.ReadFile(path)

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// A field that is missing or wrong is named.
+// The problems of a document name the missing or wrong field.
 func TestSchemasNameTheField(t *testing.T) {
 	for _, tt := range []struct {
 		schema, text string
@@ -35,7 +35,7 @@ func TestSchemasNameTheField(t *testing.T) {
 	}
 }
 
-// The schema of a state has that of a summary in it, so that one file is enough.
+// The schema of a state includes that of a summary, so that one file is enough.
 func TestStateSchemaHasTheSummary(t *testing.T) {
 	read := func(name string) map[string]any {
 		text, err := schemaText(name)
@@ -55,7 +55,7 @@ func TestStateSchemaHasTheSummary(t *testing.T) {
 	}
 }
 
-// The schemas know all sections and types, and no others.
+// The schemas list all sections and types, and no others.
 func TestSchemasKnowAllWords(t *testing.T) {
 	text, err := schemaText("probes")
 	if err != nil {

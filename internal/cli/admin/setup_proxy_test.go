@@ -90,8 +90,8 @@ func TestProxySetupRefuses(t *testing.T) {
 	}
 }
 
-// Whatever stands in the settings of Codex: with Carrel they are TOML that says the same
-// and names the provider, a second time changes nothing, and without it they are as before.
+// For any settings of Codex: after setup they are TOML with the same values plus the provider, a
+// second setup changes nothing, and an undo restores them.
 func TestCodexSetupProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{
@@ -149,8 +149,8 @@ func TestCodexSetupProperties(t *testing.T) {
 	})
 }
 
-// Hooks and the address of the proxy stand in one file. In whatever order they came, to undo
-// all brings the file back, byte for byte.
+// Hooks and the address of the proxy are in one file. An undo of all restores the file byte for
+// byte, in whatever order the parts were added.
 func TestUndoTakesAllPartsOut(t *testing.T) {
 	for _, before := range []string{"", "{\"env\": {}, \"a\": 1}\n"} {
 		for _, order := range [][2]int{{0, 1}, {1, 0}} {

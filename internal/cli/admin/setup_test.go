@@ -98,8 +98,8 @@ func TestSetupRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// Whatever is in a file: what setup adds is all that is added, twice is once, and
-// what it takes out leaves what was there.
+// For any content of a file: setup adds only its own parts, a second setup changes nothing, and
+// an undo leaves the rest.
 func TestSetupProperties(t *testing.T) {
 	var value *rapid.Generator[any]
 	value = rapid.Deferred(func() *rapid.Generator[any] {
@@ -173,7 +173,7 @@ func TestSetupProperties(t *testing.T) {
 	})
 }
 
-// What somebody changed in a file since stays when Carrel is taken out.
+// An undo keeps changes that other programs made after setup.
 func TestUndoKeepsLaterChanges(t *testing.T) {
 	f := hooksFile(filepath.Join(t.TempDir(), "settings.json"))
 	j := job.New(&job.Env{})
@@ -204,7 +204,7 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 	}
 }
 
-// What is said beside an entry of Carrel stays when the entry goes.
+// Comments beside an entry of Carrel stay when the entry is removed.
 func TestCommentsStay(t *testing.T) {
 	for _, tt := range []struct{ before, after string }{
 		{"{\n  \"env\": {\"ANTHROPIC_BASE_URL\": \"http://127.0.0.1:8787/anthropic\"},\n  // mine\n  \"a\": 1\n}\n", "{\n  // mine\n  \"a\": 1\n}\n"},
@@ -218,7 +218,7 @@ func TestCommentsStay(t *testing.T) {
 	}
 }
 
-// Nobody's change is lost that comes between the plan and the write.
+// Setup does not overwrite a change that was made between plan and write.
 func TestSetupSeesARace(t *testing.T) {
 	f := hooksFile(filepath.Join(t.TempDir(), "settings.json"))
 	c, err := plan(f, false)
@@ -241,7 +241,7 @@ func TestDiffShowsNoCredential(t *testing.T) {
 	}
 }
 
-// The plug-in and setup ask for the same events in the same way.
+// The plug-in and setup register the same hooks.
 func TestPluginHooks(t *testing.T) {
 	data, err := os.ReadFile("../../../plugin/hooks/hooks.json")
 	if err != nil {
@@ -272,7 +272,7 @@ func TestPluginHooks(t *testing.T) {
 	}
 }
 
-// Nothing that is in a file makes setup panic, or write what no client can read.
+// For any content of a file setup does not panic, and writes only what a client can read.
 func FuzzSettingsText(f *testing.F) {
 	for _, seed := range []string{"", "{}", "{ // c\n}", "{\"hooks\":{\"Stop\":[{},],},/* */}", "[", "{\"a\":\"\\\"//\"}", "{\"mcpServers\":{\"carrel\":{}}}"} {
 		f.Add(seed)

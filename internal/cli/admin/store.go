@@ -203,7 +203,7 @@ process may have the store open.`,
 	return cmd
 }
 
-// printCompared says what a backup brings back and what is lost with it.
+// printCompared prints what a restore would bring back and what it would lose.
 func printCompared(j *job.Job, c *sqlite.Comparison) {
 	j.Note("the backup has %s", held(&c.Backup))
 	if c.Present == nil {
@@ -228,7 +228,7 @@ func printCompared(j *job.Job, c *sqlite.Comparison) {
 	}
 }
 
-// held says what a store holds.
+// held describes the content of a store.
 func held(h *sqlite.Inventory) string {
 	text := out.Count(h.Sessions, "session") + " and " + out.Count(h.Artifacts, "artifact")
 	if !h.Newest.IsZero() {

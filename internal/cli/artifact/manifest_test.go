@@ -20,7 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// whole has something of each kind that a manifest can say.
+// whole returns a page with an item of each kind.
 func whole() *page {
 	rows, err := manifest.NewRows(4, 5)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestManifestsArePrintedWhole(t *testing.T) {
 	}
 }
 
-// What is shown of a manifest has every item of it.
+// A printed manifest shows every item.
 func TestAManifestIsShownWhole(t *testing.T) {
 	commit := digest.Of([]byte("x"))
 	rows, err := manifest.NewRows(4, 5)

@@ -20,8 +20,8 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// A share in decimals and the same share in tokens have the same tier, on
-// either side of every edge.
+// A demand as a decimal share and the same demand in tokens have the same tier, on both sides of
+// every edge.
 func TestDemandsAreExact(t *testing.T) {
 	l := tier.DefaultLadder
 	edge := rapid.Custom(func(t *rapid.T) int64 {
@@ -47,8 +47,7 @@ func TestDemandsAreExact(t *testing.T) {
 	}
 }
 
-// The budget that a hint names lifts the context out of its tier, and a token
-// less does not.
+// The budget in a hint raises the tier of the context; one token less does not.
 func TestEnoughIsTheLeast(t *testing.T) {
 	l := tier.DefaultLadder
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +67,7 @@ func TestEnoughIsTheLeast(t *testing.T) {
 	})
 }
 
-// A line of a file of artifacts lays what it says over what the flags say.
+// The fields on a line of a file override the flags.
 func TestLinesAreLaidOverFlags(t *testing.T) {
 	week, day := 7*24*time.Hour, 24*time.Hour
 	flags := carrel.NewArtifact{

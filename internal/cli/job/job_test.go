@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A rehearsal refuses what a store would.
+// A rehearsal refuses the changes that a store refuses.
 func TestRehearsalValidates(t *testing.T) {
 	dir := t.TempDir()
 	env := &Env{Terminal: out.Terminal{

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/clitest"
 )
 
-// A file-watcher of a pack looks where the command runs, which -C says.
+// A file watcher of a pack looks in the folder that -C names.
 func TestLimnWatchesBelowDirectory(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	clitest.WriteFile(t, env, "w.json", `{"name": "w", "type": "file-watcher", "path": "notes"}`)

@@ -2,7 +2,7 @@ package out
 
 import "testing"
 
-// A template that prints something ends its line, and only once.
+// The output of a template ends with exactly one line end.
 func TestTemplatesEndTheirLine(t *testing.T) {
 	for text, want := range map[string]string{"{{.a}}": "1\n", "{{.a}}\n": "1\n", "": "", "{{if .b}}x{{end}}": ""} {
 		got, err := fill(text, []byte(`{"a":1}`))

@@ -34,7 +34,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// A page escapes what is printed on it, whatever kind of value says it.
+// A page escapes its arguments, whatever their types.
 func TestPageLine(t *testing.T) {
 	type named string
 	p := &Page{color: true}

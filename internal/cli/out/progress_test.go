@@ -42,8 +42,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Nothing is said about a step that is over soon, or about the steps of one
-// file of several.
+// A short step is not reported, and neither are the steps within one of several files.
 func TestProgressIsSilent(t *testing.T) {
 	clock := time.Unix(0, 0)
 	var out bytes.Buffer

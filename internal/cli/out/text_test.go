@@ -74,7 +74,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// How wide a text is on a terminal, and where it is cut.
+// Columns counts the columns of a text, and Cut cuts at them.
 func TestColumns(t *testing.T) {
 	for s, want := range map[string]int{
 		"": 0, "abc": 3, "é": 1, "e\u0301": 1, "\u02ff": 1, "\u200d": 0, "\u10ff": 1, "\u1100": 2, "\u115f": 2, "\u1160": 1, "日本": 4, "\ud7a3": 2, "\ud7a4": 1, "\U0001f600": 2, "\U0003fffd": 2, "\U0003fffe": 1,
@@ -107,7 +107,7 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// A screen says that it has written all that it was given, however long what it shows is.
+// A screen reports all given bytes as written, though escapes make the output longer.
 func TestScreenWritesAll(t *testing.T) {
 	var b strings.Builder
 	for _, said := range []string{"lit", "\x1b[31m", ""} {
@@ -141,8 +141,7 @@ func TestCutCell(t *testing.T) {
 	}
 }
 
-// A terminal gets every word of a line whole, and no line wider than it is, but for a word
-// that is wider itself.
+// A wrapped line keeps words whole and fits the terminal, except for a word that is wider itself.
 func TestWrapped(t *testing.T) {
 	for _, tt := range []struct {
 		line string

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
-// environ looks variables up in a list of names and values.
+// environ returns a getenv for a list of names and values.
 func environ(pairs ...string) func(string) string {
 	return func(name string) string {
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -23,7 +23,7 @@ func environ(pairs ...string) func(string) string {
 	}
 }
 
-// Each agent is told in its own way where the proxy is.
+// Each agent gets the address of the proxy in its own form.
 func TestAgentsAreTold(t *testing.T) {
 	const url = "http://127.0.0.1:9"
 	for _, tt := range []struct {
@@ -62,7 +62,7 @@ func TestAgentsAreTold(t *testing.T) {
 	}
 }
 
-// What an agent says goes where it would go without the proxy.
+// The proxy sends an agent's calls to the provider that the agent would use without it.
 func TestAgentsKeepTheirProvider(t *testing.T) {
 	own := proxy.Upstreams{Anthropic: proxy.DefaultAnthropic, OpenAI: proxy.DefaultOpenAI}
 	for _, tt := range []struct {
@@ -99,7 +99,7 @@ func TestAgentsKeepTheirProvider(t *testing.T) {
 	}
 }
 
-// What went through is told in figures that are known.
+// The report of traffic shows only figures that are known.
 func TestTrafficIsTold(t *testing.T) {
 	for want, in := range map[string]proxy.Traffic{
 		"0 calls": {},

@@ -14,8 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A server that runs is listed, and no longer when it ends; one that has died leaves
-// nothing behind.
+// A running server is listed until it ends; one that died leaves no record.
 func TestServersAreListed(t *testing.T) {
 	env, _, _ := clitest.Env(t)
 	j := job.New(env)
@@ -79,7 +78,7 @@ func TestCredentialsHaveWords(t *testing.T) {
 	}
 }
 
-// A server that is to end goes on for as long as it drains, and ends for the same reason.
+// A server that is to end goes on for the drain time, and ends with the same cause.
 func TestDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason := errors.New("a signal")
@@ -104,7 +103,7 @@ func TestDrained(t *testing.T) {
 	})
 }
 
-// A server that has ended by itself waits for nothing.
+// A server that has ended by itself does not wait for the drain time.
 func TestDrainedNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, ask := context.WithCancel(t.Context())

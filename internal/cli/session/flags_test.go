@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// A share of probes is from 0 to 1, and one that is not given is told from 0.
+// A share of probes is from 0 to 1; a missing one is nil, not 0.
 func TestParseLeast(t *testing.T) {
 	if got, err := parseLeast("--probe-min", ""); got != nil || err != nil {
 		t.Errorf("got %v, %v for what is not given", got, err)
@@ -75,7 +75,7 @@ func TestParseSince(t *testing.T) {
 	}
 }
 
-// Each section can be counted by a word that is its alone.
+// Each section has a unique word for --count.
 func TestSectionWords(t *testing.T) {
 	words := sectionWords()
 	if slices.Sort(words); len(slices.Compact(words)) != len(summary.Sections()) {

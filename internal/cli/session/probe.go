@@ -352,8 +352,8 @@ problem, the exit code is 1.`,
 // refused.
 const shownRefusals = 10
 
-// PrintProbes lists what was tried at a compression that is refused, and what
-// the last attempt does not answer.
+// PrintProbes prints the attempts of a refused compression, and the probes that the last attempt
+// missed.
 func PrintProbes(w io.Writer, attempts []carrel.Attempt, failed []probe.Result) {
 	for i := range attempts {
 		fmt.Fprintf(w, "  try %d: %s\n", i+1, out.Visible(attemptWords(&attempts[i])))

@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/pager"
 )
 
-// Each bin of each feature has words, and no two bins of one the same.
+// Each bin of each feature has words, and different bins have different words.
 func TestReasonsHaveWords(t *testing.T) {
 	for _, f := range append(slices.Concat(facts.FeaturesOfNames(), facts.FeaturesOfLines()), unitFeatures()...) {
 		said := make(map[string]string)
