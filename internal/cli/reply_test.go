@@ -28,8 +28,8 @@ type twin struct {
 	job  string // operation
 	want int    // exit code
 	args []string
-	path string            // after /v1; what is in capitals is filled in
-	body any               // of what is no GET
+	path string            // after /v1; words in capitals are replaced
+	body any               // body of a request other than GET
 	adds []string          // fields that only the command has
 	less map[string]string // fields of the reply that the command leaves out, and why
 	keys bool              // a write: only the keys are compared
@@ -218,7 +218,7 @@ func reply(t *testing.T, env *job.Env, tt *twin, words *strings.Replacer) (body 
 		t.Fatal(err)
 	}
 	var in io.Reader
-	if text, ok := tt.body.([]byte); ok { // as it is
+	if text, ok := tt.body.([]byte); ok { // sent unchanged
 		in = bytes.NewReader(text)
 	} else if tt.body != nil {
 		data, err := json.Marshal(tt.body)

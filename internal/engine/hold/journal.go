@@ -123,6 +123,6 @@ type PassEntry struct {
 	Moves   []Move        `json:"moves"`
 
 	Strategy api.Strategy   `json:"strategy,omitempty"`
-	Summary  *SummaryChange `json:"summary,omitempty"` // nil if it did not change
+	Summary  *SummaryChange `json:"summary,omitempty"` // left out if it did not change
 	Round    *api.Round     `json:"round,omitempty"`   // results of the probes
 }

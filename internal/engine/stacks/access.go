@@ -180,7 +180,7 @@ func (e *Stacks) ReadResident(ctx context.Context, scope governance.Scope, row *
 			}
 		}
 	}
-	// The rendered form and the words of a text take about as much again, twice.
+	// The rendered form and the words each take about as much memory as the text itself.
 	e.Pages.Put(artifact.Key{Scope: scope, ID: string(row.ID)}, artifact.Page[*Resident]{
 		Version: int64(row.Version), Size: 3*row.Bytes + 4096, Value: p,
 	})

@@ -29,7 +29,8 @@ func (p *pass) stub(i int, f pager.Form) pager.Stub {
 	return s
 }
 
-// head returns the first line of the stub of a block of which lines are kept.
+// head returns the first line of the stub of block i, above the lines that the stub keeps. If
+// short is true, it returns the short form of that line.
 func (p *pass) head(i int, short bool) string {
 	v := pager.View{Block: &p.held.Blocks[i], Messages: p.held.Session.Messages}
 	if short {

@@ -51,7 +51,7 @@ func (e *Windows) attempts(ctx context.Context, scope governance.Scope, p *pass,
 			return nil, nil, err
 		}
 		if a.Critical {
-			return nil, nil, api.About(api.SubjectCritical, fmt.Errorf("%w: the session is critical, and nobody could check what an opaque summary keeps", api.ErrPolicy))
+			return nil, nil, api.About(api.SubjectCritical, fmt.Errorf("%w: the session is critical, and an opaque summary cannot be checked: use another strategy, or remove the mark", api.ErrPolicy))
 		}
 	}
 	switch {
