@@ -32,7 +32,8 @@ const (
 		INSERT INTO item (scope, session_id, ord, cell_id)
 		SELECT $1, $2, $3 + n - 1, id FROM unnest($4::bytea[]) WITH ORDINALITY AS c (id, n)`
 
-	// A block that is replaced gives its turn up first.
+	// Blocks that will be replaced are first marked as off, which frees their turns, so that
+	// blocks can trade turns.
 	yieldTurns  = `UPDATE block SET off = true WHERE scope = $1 AND session_id = $2 AND block_id = ANY ($3)`
 	upsertBlock = `
 		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form, window_tokens, stub, pinned, off, earlier)
@@ -60,15 +61,15 @@ const (
 	deleteRewrites = `DELETE FROM rewrite WHERE scope = $1 AND session_id = $2`
 )
 
-// A change is a [store.Change] on its way.
+// A change is a [store.Change] in an attempt to write it, with the arguments of its Apply.
 type change struct {
 	scope   governance.Scope
 	id      transcript.SessionID
 	at      store.Revision
 	c       *store.Change
-	segment *postings.Segment // of what it makes findable
+	segment *postings.Segment // index segment of c.Index; its ids are positions in c.Index
 
-	items, statements int64 // how many there are
+	items, statements int64 // numbers of items and statements of the session
 }
 
 // Apply implements [store.Sessions].
@@ -76,7 +77,7 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	if err := errors.Join(ctx.Err(), c.Validate()); err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}
-	segment := segmentOf(c.Index) // which is not changed by an attempt
+	segment := segmentOf(c.Index) // shared by all attempts, none of which changes it
 	err := s.write(ctx, scope, func(t *tx) error {
 		return t.apply(&change{scope: scope, id: id, at: at, c: c, segment: segment})
 	})
@@ -86,7 +87,8 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 	return at + 1, nil
 }
 
-// write does a transaction that writes in a scope, whose name is known from then on.
+// write runs a transaction that writes in a scope. The first write also adds the name of the
+// scope to the table scope.
 func (s *database) write(ctx context.Context, scope governance.Scope, f func(t *tx) error) error {
 	_, known := s.known.Load(scope)
 	err := s.transact(ctx, in(scope), writing, func(t *tx) error {
@@ -101,13 +103,13 @@ func (s *database) write(ctx context.Context, scope governance.Scope, f func(t *
 	return err
 }
 
-// apply adds what a change writes.
+// apply adds the statements of a change.
 func (t *tx) apply(j *change) error {
 	if err := t.lock(j); err != nil {
 		return err
 	}
 	if c := j.c; c.Items != nil && int64(c.ItemsFrom) > j.items {
-		return fmt.Errorf("items from %d on: there are %d", c.ItemsFrom, j.items)
+		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", c.ItemsFrom, j.items)
 	}
 	t.addCells(j.scope, j.c.Cells)
 	t.addEdges(j.scope, j.c.Edges)
@@ -124,9 +126,10 @@ func (t *tx) apply(j *change) error {
 	return t.applyIndex(j)
 }
 
-// lock makes the session the transaction's, if it is at the revision of the change.
+// lock locks the session and fails with ErrConflict unless it is at the revision of the change. It
+// returns errMade if an earlier attempt has already written the change.
 func (t *tx) lock(j *change) error {
-	present := int64(-1) // nothing
+	present := int64(-1) // no session
 	query := lockSession
 	if j.at == 0 {
 		query = beginSession
@@ -214,7 +217,7 @@ func (t *tx) applyJournal(j *change) {
 	}
 }
 
-// applyHead adds the head, and which cells the change brings.
+// applyHead adds the statements for the head and for the list of cells that the change adds.
 func (t *tx) applyHead(j *change) {
 	h := &j.c.Head
 	t.do(about("head with cells %s and %s", h.About, h.Summary), updateSession, raw(j.scope), raw(j.id), j.at+1, raw(h.Format), raw(h.Model), raw(h.Encoding),

@@ -42,8 +42,8 @@ func (s *database) Record(ctx context.Context, scope governance.Scope, calls []s
 	return nil
 }
 
-// record adds what is to be written of calls. Who begins any has the list of the scope
-// locked, and who ends any has these.
+// record adds the statements for calls. A transaction that begins calls locks the row that numbers
+// the calls of the scope, and one that ends calls locks these calls.
 func (t *tx) record(scope governance.Scope, calls []store.Call) error {
 	begun, last := int64(0), int64(0)
 	ids := make([][]byte, len(calls))
@@ -75,14 +75,14 @@ func (t *tx) record(scope governance.Scope, calls []store.Call) error {
 		}
 		switch {
 		case c.State == store.CallIntent && old != nil:
-			return fmt.Errorf("call %s: it was begun already: %w", c.ID, store.ErrConflict)
+			return fmt.Errorf("call %s: the id already exists: %w", c.ID, store.ErrConflict)
 		case c.State == store.CallIntent:
 			begun--
 			t.do("call "+c.ID, insertCall, raw(scope), last-begun, raw(c.ID), raw(c.Session), c.State, millis(c.Begun), []byte(c.Intent))
 		case old == nil:
 			return fmt.Errorf("call %s: %w", c.ID, store.ErrNotFound)
 		case !c.Ends(old.State):
-			return fmt.Errorf("call %s: it is %s already: %w", c.ID, old.State, store.ErrConflict)
+			return fmt.Errorf("call %s: it has already ended as %s: %w", c.ID, old.State, store.ErrConflict)
 		default:
 			t.do("call "+c.ID, updateCall, raw(scope), old.Seq, c.State, millis(c.Ended), []byte(c.Outcome))
 		}
@@ -93,7 +93,7 @@ func (t *tx) record(scope governance.Scope, calls []store.Call) error {
 	return nil
 }
 
-// sameCall reports whether a call is there as it was to be written.
+// sameCall reports whether there, a stored call, has the values that recording c would write.
 func sameCall(c, there *store.Call) bool {
 	if c.State == store.CallIntent {
 		return c.Session == there.Session && millis(c.Begun) == millis(there.Begun) && bytes.Equal(c.Intent, there.Intent)
@@ -119,7 +119,7 @@ func (s *database) Calls(ctx context.Context, scope governance.Scope, filter sto
 	if !filter.Since.IsZero() {
 		since = millis(filter.Since)
 		if timeOf(since).Before(filter.Since) {
-			since++ // it is between two milliseconds
+			since++ // round up to whole milliseconds
 		}
 	}
 	var most *int

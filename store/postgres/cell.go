@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// The lists are of one length.
+	// The arrays have equal lengths.
 	insertCells = `
 		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body)
 		SELECT $1, id, kind, commitment, length(body), salt, body
@@ -35,19 +35,19 @@ const (
 	selectBrought = `SELECT cell_id FROM session_cell WHERE scope = $1 AND session_id = $2 ORDER BY cell_id`
 )
 
-// The most that one statement writes.
+// The limits of one statement that writes, in rows and bytes.
 const (
 	rowsAtOnce  = 1000
 	bytesAtOnce = 4 << 20
 )
 
-// cellsAtOnce is how many cells are read at once.
+// cellsAtOnce is the number of cells that one query reads.
 const cellsAtOnce = 64
 
-// The states of a cell that this driver knows.
+// cellPurged is the state of a purged cell.
 const cellPurged = "purged"
 
-// addCells adds statements that write cells, some at a time.
+// addCells adds statements that write cells, each within the limits of a statement.
 func (t *tx) addCells(scope governance.Scope, cells []store.Cell) {
 	for len(cells) > 0 {
 		var ids, commitments, salts, bodies [][]byte
@@ -66,7 +66,7 @@ func (t *tx) addCells(scope governance.Scope, cells []store.Cell) {
 	}
 }
 
-// addEdges adds a statement that writes edges.
+// addEdges adds statements that write edges.
 func (t *tx) addEdges(scope governance.Scope, edges []store.Edge) {
 	for some := range slices.Chunk(edges, rowsAtOnce) {
 		var derived, sources, rels [][]byte
@@ -106,7 +106,7 @@ type cellRow struct {
 	kind                   store.CellKind
 	state                  string
 	commitment, salt, body []byte
-	given                  bool // handed out once
+	given                  bool // whether cell has returned its body
 }
 
 func (s *database) cells(ctx context.Context, scope governance.Scope, ids []store.CellID) (map[store.CellID]*cellRow, error) {
@@ -128,7 +128,8 @@ func scanCell(rows pgx.Rows) (*cellRow, error) {
 	return r, err
 }
 
-// cell returns the cell with an id, whose body is the caller's.
+// cell returns the cell with an id, with a body that the caller may change. It fails if the cell is
+// missing, purged or damaged.
 func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store.Cell, error) {
 	r := rows[id]
 	if r == nil {
@@ -148,7 +149,7 @@ func (s *database) cell(rows map[store.CellID]*cellRow, id store.CellID) (*store
 	return c, nil
 }
 
-// cell returns the cell of a row and whether its commitment holds.
+// cell returns the cell in a row, and whether its commitment matches the body.
 func (r *cellRow) cell() (*store.Cell, bool) {
 	if len(r.commitment) != digest.Size || len(r.salt) != digest.Size {
 		return nil, false

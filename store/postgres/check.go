@@ -12,7 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// Each check yields what it is about, what that has and what it should have.
+// Each check selects the rows that are wrong: session, the value found and the value expected. The
+// counts select one row with both values.
 const (
 	checkTokens = `
 		SELECT session_id, tokens, want FROM (
@@ -60,9 +61,9 @@ const (
 	selectMigrations = `SELECT version, name FROM migration WHERE version > 0 ORDER BY version`
 )
 
-// Check implements [store.Admin]. What it finds comes by scope: cells, sessions, artifacts,
-// calls, the indexes of words. References from one row to another are kept by the server. It
-// reads one scope after the other, each as it was at one time.
+// Check implements [store.Admin]. It returns problems of the schema first, then for each scope those
+// of cells, sessions, artifacts, calls and the indexes of words. It does not check references
+// between rows, which the server enforces. It reads each scope in a transaction of its own.
 func (s *database) Check(ctx context.Context) ([]string, error) {
 	scopes, err := s.Scopes(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *database) Check(ctx context.Context) ([]string, error) {
 	return problems, nil
 }
 
-// checkSchema reports what of the schema is not as it was made, as far as it is on record.
+// checkSchema reports wrong records of migrations, and missing row-level security.
 func (s *database) checkSchema(ctx context.Context) (problems []string, err error) {
 	next := 0
 	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
@@ -94,7 +95,7 @@ func (s *database) checkSchema(ctx context.Context) (problems []string, err erro
 			var name string
 			err := rows.Scan(&version, &name)
 			if err == nil && (version != next+1 || next >= len(s.steps) || name != s.steps[next].name) {
-				problems = append(problems, fmt.Sprintf("schema: migration %d is on record as %q", version, name))
+				problems = append(problems, fmt.Sprintf("schema: migration %d is recorded as %q", version, name))
 			}
 			next++
 			return err
@@ -102,7 +103,7 @@ func (s *database) checkSchema(ctx context.Context) (problems []string, err erro
 		return nil
 	})
 	if err == nil && next != len(s.steps) {
-		problems = append(problems, fmt.Sprintf("schema: %d migrations are on record, there were %d", next, len(s.steps)))
+		problems = append(problems, fmt.Sprintf("schema: %d migrations are recorded, want %d", next, len(s.steps)))
 	}
 	if unsafe := (*UnsafeError)(nil); errors.As(s.checkWalls(ctx), &unsafe) {
 		problems = append(problems, "schema: "+unsafe.Why)
@@ -110,7 +111,7 @@ func (s *database) checkSchema(ctx context.Context) (problems []string, err erro
 	return problems, err
 }
 
-// A checker collects what is wrong with a scope.
+// A checker collects the problems of a scope.
 type checker struct {
 	*tx
 
@@ -174,9 +175,9 @@ func (c *checker) checkSums() error {
 	}
 	for _, sum := range []struct{ sql, problem string }{
 		{countLog, "is at version %d, its log has %d entries"},
-		{countArtifacts, "the last place is %d, there are %d artifacts"},
+		{countArtifacts, "the last position is %d, there are %d artifacts"},
 		{countCalls, "the last call is %d, there are %d"},
-		{countWords, "index words: %d words lead to artifacts, which have %d"},
+		{countWords, "index words: the index of artifacts has %d words, their lists of words have %d"},
 	} {
 		c.rows(func(rows pgx.Rows) error {
 			var have, want int64
@@ -190,8 +191,8 @@ func (c *checker) checkSums() error {
 	return c.flush()
 }
 
-// checkIndex compares the documents of the segments, and how many words they have, with
-// those that are findable.
+// checkIndex reports index segments that are damaged, and differences between the docs of the
+// segments and the rows of the table doc.
 func (c *checker) checkIndex() error {
 	var segments []*segment
 	var gone, docs []int64
@@ -226,13 +227,13 @@ func (c *checker) checkIndex() error {
 		delete(have, doc)
 	}
 	if wrong += len(have); wrong > 0 {
-		c.report("index words: the words of %d texts are not those that were put into it", wrong)
+		c.report("index words: the words of %d texts differ from those that were written", wrong)
 	}
 	return nil
 }
 
-// checkSegment compares how often the pages of a segment have words with how long its
-// documents are.
+// checkSegment fails if the frequencies of words in the pages of a segment do not add up to the
+// lengths of its docs, or if pages are missing.
 func (c *checker) checkSegment(g *segment) error {
 	pages := 0
 	lengths := make([]uint32, len(g.ids))
@@ -257,7 +258,7 @@ func (c *checker) checkSegment(g *segment) error {
 		return damagedIndex()
 	}
 	if pages != int(g.pages) {
-		return fmt.Errorf("it has %d pages, and should have %d: %w", pages, g.pages, store.ErrCorrupt)
+		return fmt.Errorf("it has %d pages, want %d: %w", pages, g.pages, store.ErrCorrupt)
 	}
 	for i, length := range g.lengths {
 		if lengths[i] != length {

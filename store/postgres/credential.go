@@ -52,7 +52,7 @@ func (s *database) AddCredential(ctx context.Context, credential *store.Credenti
 		return nil
 	})
 	if isTaken(err) {
-		err = fmt.Errorf("it is there already: %w", store.ErrConflict)
+		err = fmt.Errorf("the id already exists: %w", store.ErrConflict)
 	}
 	return ofCredential(credential.ID, err)
 }
@@ -60,7 +60,7 @@ func (s *database) AddCredential(ctx context.Context, credential *store.Credenti
 // RevokeCredential implements [store.Credentials].
 func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time) error {
 	if at.IsZero() {
-		return fmt.Errorf("credential %s: it cannot be revoked from never on", id)
+		return fmt.Errorf("credential %s: the time of its revocation is zero", id)
 	}
 	return ofCredential(id, s.transact(ctx, anyScope, writing, func(t *tx) error {
 		if _, err := t.credential(id, lockCredential); err != nil {
@@ -71,7 +71,7 @@ func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time
 	}))
 }
 
-// credential returns the credential that a query finds, or ErrNotFound.
+// credential returns the credential with an id by a query, or ErrNotFound.
 func (t *tx) credential(id, query string) (*store.Credential, error) {
 	var found []store.Credential
 	t.rows(each(&found, scanCredential), query, raw(id))
@@ -120,12 +120,12 @@ func scanCredential(rows pgx.Rows) (store.Credential, error) {
 	}
 	t.Created, t.Expires, t.Revoked = timeOf(created), maybeTime(expires), maybeTime(revoked)
 	if err := errors.Join(json.Unmarshal(scopes, &t.Scopes), json.Unmarshal(permissions, &t.Permissions)); err != nil {
-		return t, fmt.Errorf("%w: what it allows cannot be read: %w", store.ErrCorrupt, err)
+		return t, fmt.Errorf("%w: its scopes or permissions cannot be parsed: %w", store.ErrCorrupt, err)
 	}
 	return t, nil
 }
 
-// ofCredential says which credential an error is about.
+// ofCredential adds the id of a credential to err, unless err is nil.
 func ofCredential(id string, err error) error {
 	if err == nil {
 		return nil

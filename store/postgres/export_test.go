@@ -2,14 +2,14 @@ package postgres
 
 import "regexp"
 
-// filter is what every statement that reads or changes rows says of its scope.
+// filter matches the condition on the scope, which every statement that reads or changes rows has.
 var filter = regexp.MustCompile(`(\w+\.)?scope = \$1`)
 
-// withoutFilter takes the scope out of what a statement asks for: then row-level security is
-// the one wall.
+// withoutFilter replaces the condition on the scope in a statement by one that is always true. Then
+// only row-level security separates scopes.
 func withoutFilter(statement string) string {
 	return filter.ReplaceAllLiteralString(statement, "$1::bytea IS NOT NULL")
 }
 
-// unfiltered takes the filter of a store away.
+// unfiltered makes the store send its statements without the condition on the scope.
 func (s *database) unfiltered() { s.rewrite = withoutFilter }

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// goneAtMost is how many blocks may be in the segments of a scope that have others' words by
-// now.
+// goneAtMost is how many dead docs (docs of replaced blocks) the segments of a scope may have
+// before they are rewritten without them.
 const goneAtMost = 500
 
 const (
@@ -48,14 +48,15 @@ const (
 		WHERE scope = $1`
 )
 
-// A segment is a row of its table, with what its documents are.
+// A segment is a row of the table segment, with the parsed list of its docs. A doc is the number of
+// a block in the index.
 type segment struct {
 	key, pages, size int64
 	ids              []int64
 	lengths          []uint32
 }
 
-// damagedIndex says that something of the index of blocks is not as it was written.
+// damagedIndex is the error for damage in the index of blocks.
 func damagedIndex() error { return damaged("the index of blocks") }
 
 func scanSegment(rows pgx.Rows) (*segment, error) {
@@ -71,7 +72,7 @@ func scanSegment(rows pgx.Rows) (*segment, error) {
 	return g, nil
 }
 
-// segmentOf returns a segment of the entries of an index, whose ids are their places.
+// segmentOf returns a segment with the words of entries. Its ids are positions in entries.
 func segmentOf(entries []store.IndexEntry) *postings.Segment {
 	var x postings.Index
 	for i := range entries {
@@ -80,16 +81,16 @@ func segmentOf(entries []store.IndexEntry) *postings.Segment {
 	return x.Segment()
 }
 
-// An index is what a transaction knows of the index of its scope, which it has locked.
+// An index is the state of the index of blocks of a scope, which the transaction has locked.
 type index struct {
-	docs, keys int64 // the last numbers
+	docs, keys int64 // the last doc and the last key of a segment
 	segments   []*segment
-	gone       []int64 // numbers that stand for nothing
-	dropped    []int64 // keys of segments that go
+	gone       []int64 // dead docs
+	dropped    []int64 // keys of segments to delete
 }
 
-// applyIndex makes the blocks of a change findable, or takes out those of a session that is
-// erased. A block that was findable before has another number from then on.
+// applyIndex writes the index entries of a change, or removes those of a session that the change
+// erases. A block that already has a doc gets a new one, and the old doc is marked as gone.
 func (t *tx) applyIndex(j *change) error {
 	if len(j.c.Index) == 0 && !j.c.Erase {
 		return nil
@@ -126,7 +127,7 @@ func (t *tx) applyIndex(j *change) error {
 	return nil
 }
 
-// extend adds the segment of a change, or makes one of it and some of those before it.
+// extend adds the segment of a change, and merges it with the segments before it if that is due.
 func (t *tx) extend(j *change, x *index, replaced []int64) error {
 	if len(replaced) > 0 {
 		t.do("index", insertGone, raw(j.scope), replaced)
@@ -155,7 +156,7 @@ func (t *tx) extend(j *change, x *index, replaced []int64) error {
 			t.addSegment(j.scope, x, merged)
 			return nil
 		}
-		if !errors.Is(err, store.ErrCorrupt) { // else who searches is told, and who writes need not wait
+		if !errors.Is(err, store.ErrCorrupt) { // damage does not stop the write; a search reports it
 			return err
 		}
 	}
@@ -166,7 +167,7 @@ func (t *tx) extend(j *change, x *index, replaced []int64) error {
 	return nil
 }
 
-// sizeOf returns how many bytes the pages of a segment have.
+// sizeOf returns the size of the pages of a segment in bytes.
 func sizeOf(s *postings.Segment) (size int64) {
 	for _, body := range s.Pages {
 		size += int64(len(body))
@@ -174,7 +175,7 @@ func sizeOf(s *postings.Segment) (size int64) {
 	return size
 }
 
-// addSegment adds statements that write a segment, unless nothing is in it.
+// addSegment adds statements that write a segment, unless it is empty.
 func (t *tx) addSegment(scope governance.Scope, x *index, s *postings.Segment) {
 	if len(s.IDs) == 0 {
 		return
@@ -184,7 +185,7 @@ func (t *tx) addSegment(scope governance.Scope, x *index, s *postings.Segment) {
 	at := 0
 	for some := range slices.Chunk(s.Pages, rowsAtOnce) {
 		bodies := make([][]byte, len(some))
-		for i, body := range some { // also one without words: one that is not there is lost
+		for i, body := range some { // empty pages too, because a missing page means damage
 			bodies[i] = whole(body)
 		}
 		t.do("index", insertPages, raw(scope), x.keys, at, bodies)
@@ -192,8 +193,7 @@ func (t *tx) addSegment(scope governance.Scope, x *index, s *postings.Segment) {
 	}
 }
 
-// sweep writes anew each segment that has one of some numbers, or numbers that stand for
-// nothing, without them.
+// sweep rewrites each segment that has one of docs or a dead doc, without them.
 func (t *tx) sweep(scope governance.Scope, x *index, docs []int64) error {
 	without := make(map[int64]bool, len(docs)+len(x.gone))
 	for _, doc := range slices.Concat(docs, x.gone) {
@@ -212,8 +212,9 @@ func (t *tx) sweep(scope governance.Scope, x *index, docs []int64) error {
 	return nil
 }
 
-// join returns one segment of some that follow each other, and of one that is added behind
-// them, without some numbers and without those that stand for nothing. The old ones go.
+// join merges old, which are consecutive segments, and added, which may be nil, into one segment
+// without docs and without dead docs. It marks the old segments for deletion. It fails if one of
+// them is damaged.
 func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64, added *postings.Segment) (*postings.Segment, error) {
 	var keys []int64
 	for _, g := range old {
@@ -258,7 +259,7 @@ func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64
 	return joined.Segment(), nil
 }
 
-// A wanted is a page in which a word is, if any block of a segment has it.
+// A wanted identifies the page of a segment that has a word, if the segment has it.
 type wanted struct{ segment, page int64 }
 
 // Postings implements [store.Finder].
@@ -296,7 +297,7 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 	})
 }
 
-// pagesOf returns the pages of segments in which words are.
+// pagesOf returns the pages of segments that can have one of words.
 func (t *tx) pagesOf(scope governance.Scope, segments []*segment, words []string) (map[wanted][]byte, error) {
 	bodies := make(map[wanted][]byte)
 	var keys, pages []int64

@@ -21,25 +21,25 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A cutter stands between a store and its server and cuts connections: before what ends a
-// transaction goes to the server, or after it has gone and before the answer comes back.
+// A cutter is a proxy between a store and its server that cuts connections: before it forwards the
+// message that ends a transaction, or after it has forwarded it and before the answer.
 type cutter struct {
 	listener net.Listener
 	target   string // path of the server's socket
 
-	before, after atomic.Int64 // how many are to be cut
-	cut           atomic.Int64 // how many were
+	before, after atomic.Int64 // how many connections to cut before and after the message
+	cut           atomic.Int64 // how many were cut
 
-	// ends reports whether a message to the server is one to cut at; the default is isEnd.
+	// ends reports whether to cut at a message to the server; the default is isEnd.
 	ends func(data []byte) bool
 
-	// meanwhile is done when a connection was cut before the end of its transaction and the
-	// store has not noticed, if it is not nil.
+	// meanwhile, if not nil, is called after a connection was cut before the end of its
+	// transaction, and before the store notices.
 	meanwhile func()
 }
 
-// newCutter returns a cutter before the server of a database, and the address that leads
-// through it.
+// newCutter returns a cutter for the server of a database, and the address of the database through
+// the cutter.
 func newCutter(t *testing.T, address string) (*cutter, string) {
 	t.Helper()
 	dir := strings.TrimSuffix(strings.SplitAfter(address, "host=")[1], "&")
@@ -66,7 +66,7 @@ func newCutter(t *testing.T, address string) (*cutter, string) {
 	return c, strings.Split(address, "host=")[0] + "host=" + strings.ReplaceAll(between, "/", "%2F")
 }
 
-// take reports whether one of a number is left, and takes it.
+// take decrements n and returns true, or returns false if n is 0.
 func take(n *atomic.Int64) bool {
 	for {
 		left := n.Load()
@@ -85,8 +85,8 @@ func (c *cutter) serve(client net.Conn) {
 		_ = client.Close()
 		return
 	}
-	var mute atomic.Bool   // nothing of the server's answers gets through any more
-	var cutting sync.Mutex // while it is locked, the client does not notice that the server is gone
+	var mute atomic.Bool   // whether to drop the answers of the server
+	var cutting sync.Mutex // locked while the client must not notice that the server is gone
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer server.Close()
@@ -127,7 +127,7 @@ func (c *cutter) serve(client net.Conn) {
 		for {
 			n, err := server.Read(buf)
 			if mute.Load() {
-				return // the server has answered, so it is done
+				return // the server has answered, so the transaction is committed
 			}
 			if n > 0 {
 				if _, err := client.Write(buf[:n]); err != nil {
@@ -142,13 +142,13 @@ func (c *cutter) serve(client net.Conn) {
 	wg.Wait()
 }
 
-// isEnd reports whether a message to the server ends a transaction that writes something: what
-// these tests write has the marker in it, and goes to the server together with the COMMIT.
+// isEnd reports whether a message to the server ends a transaction that writes. The records that
+// these tests write contain the marker, and are sent together with the COMMIT.
 func isEnd(data []byte) bool {
 	return strings.Contains(string(data), marker)
 }
 
-// marker is in what the writes of these tests write last, and in nothing that they read by.
+// marker is in the last records that these tests write, and in no query.
 const marker = "cut-here"
 
 func openThrough(t *testing.T, address string) *database {
@@ -165,8 +165,7 @@ func openThrough(t *testing.T, address string) *database {
 	return s
 }
 
-// writes are the ways to write, each of which writes something with the marker in it, of a
-// number.
+// writes are the methods that write. Each writes the n-th record, which contains the marker.
 var writes = map[string]func(ctx context.Context, s store.Database, n int) error{
 	"Apply": func(ctx context.Context, s store.Database, n int) error {
 		_, err := s.Apply(ctx, "test", "s", store.Revision(n), changeOf(fmt.Sprintf("op%d", n)))
@@ -198,8 +197,8 @@ func changeOf(id string) *store.Change {
 	return c
 }
 
-// A write whose connection is cut before it is made is made, and one whose connection is cut
-// after it was made is not made again: the caller gets the revision that it made.
+// A write whose connection is cut before the commit is repeated. A write whose connection is cut
+// after the commit is not made twice, and returns its revision.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	for name, write := range writes {
@@ -224,7 +223,7 @@ func TestLostConnections(t *testing.T) {
 	}
 }
 
-// checkMade checks that so many writes were made, each once.
+// checkMade checks that the store has want writes of the kind name.
 func checkMade(t *testing.T, s *database, name string, want int) {
 	t.Helper()
 	got := 0
@@ -260,7 +259,7 @@ func checkMade(t *testing.T, s *database, name string, want int) {
 	}
 }
 
-// A store is opened though its connection is cut at any message to the server.
+// Open succeeds although its connection is cut, at whichever message to the server.
 func TestOpenThroughLostConnections(t *testing.T) {
 	t.Parallel()
 	address := postgres.New(t)
@@ -271,7 +270,7 @@ func TestOpenThroughLostConnections(t *testing.T) {
 		c.ends = func([]byte) bool { return messages.Add(1) == at }
 		c.before.Store(1)
 		openThrough(t, through)
-		if c.cut.Load() == 0 { // it was open before
+		if c.cut.Load() == 0 { // Open needs fewer messages
 			if at < 4 {
 				t.Errorf("a store is opened with %d messages", at-1)
 			}
@@ -280,8 +279,8 @@ func TestOpenThroughLostConnections(t *testing.T) {
 	}
 }
 
-// Without the look at what an earlier attempt has made, a write that was made is refused, or
-// made twice: the test above would notice.
+// A control for TestLostConnections: a store that does not look for the writes of an earlier attempt
+// reports a conflict for a write that was made.
 func TestLostConnectionsBites(t *testing.T) {
 	t.Parallel()
 	address := postgres.New(t)
@@ -295,17 +294,17 @@ func TestLostConnectionsBites(t *testing.T) {
 	}
 }
 
-// Two nodes make changes for the same revision of a session, or updates, with entries of one
-// id, as those follow from the revision. The first loses its connection before its change is
-// made, and the second makes its own. When the first tries again it finds an entry with the
-// id of its own, and is told that it was too late, not that its change was made.
+// Two nodes make changes at the same revision of a session, or updates, whose entries have the same
+// id, because ids are derived from the revision. The first node loses its connection before its
+// change is committed, and the second commits its own. When the first node tries again, it finds an
+// entry with the same id but another mark, and fails with a conflict.
 func TestLostToAnother(t *testing.T) {
 	t.Parallel()
 	address := postgres.New(t)
 	second := openStore(t, address)
 	c, through := newCutter(t, address)
 	first := openThrough(t, through)
-	for at := range store.Revision(2) { // the first has no row to be locked
+	for at := range store.Revision(2) { // at revision 0 there is no row to lock
 		change := func(cell store.CellID) *store.Change {
 			made := changeOf(string(cell))
 			made.Entry.ID = fmt.Sprintf("op%d", at)
@@ -343,8 +342,8 @@ func TestLostToAnother(t *testing.T) {
 	}
 }
 
-// Several who write while connections are cut and sessions of the server end lose nothing
-// and double nothing, and each sees a history without gaps.
+// When connections of several writers are cut, no write is lost or made twice, and the journals have
+// no gaps.
 func TestRetriedWrites(t *testing.T) {
 	t.Parallel()
 	address := postgres.New(t)
@@ -358,7 +357,7 @@ func TestRetriedWrites(t *testing.T) {
 			for n := range each {
 				c.before.Store(int64((n + w) % 5 / 4))
 				c.after.Store(int64((n + w) % 4 / 3))
-				id := transcript.SessionID(fmt.Sprintf("s%d", n%2)) // two sessions for all
+				id := transcript.SessionID(fmt.Sprintf("s%d", n%2)) // all writers share two sessions
 				change := changeOf(fmt.Sprintf("op%d-%d", w, n))
 				for {
 					at := store.Revision(0)
@@ -402,7 +401,7 @@ func TestRetriedWrites(t *testing.T) {
 	}
 }
 
-// What the server cannot be reached for in time is ErrUnreachable, and nothing hangs.
+// If the server cannot be reached in time, methods fail with ErrUnreachable and do not hang.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	address := postgres.New(t)

@@ -16,10 +16,10 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// A migration takes the schema from the version before to its own.
+// A migration changes the schema from one version to the next.
 type migration struct{ name, sql string }
 
-// migrations returns the steps to the newest schema; the first makes version 1.
+// migrations returns all migrations, in order. The first makes version 1.
 func migrations() ([]migration, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // in the order of their numbers
 	if err != nil {
@@ -37,7 +37,7 @@ func migrations() ([]migration, error) {
 }
 
 const (
-	// The row 0 says whose the table is. Who migrates has it locked.
+	// Row 0 names the program that owns the table. A migration locks it.
 	createMigrations = `
 		CREATE TABLE IF NOT EXISTS migration (version BIGINT PRIMARY KEY, name TEXT NOT NULL);
 		INSERT INTO migration (version, name) VALUES (0, 'carrel') ON CONFLICT DO NOTHING`
@@ -46,7 +46,7 @@ const (
 	insertMigration = `INSERT INTO migration (version, name) VALUES ($1, $2)`
 )
 
-// schema returns the version of the schema, 0 if there is none.
+// schema returns the version of the schema, or 0 if there is no table of migrations.
 func (s *database) schema(ctx context.Context) (version int, err error) {
 	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
 		version = 0
@@ -59,8 +59,8 @@ func (s *database) schema(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-// migrate brings the store to the newest schema, each step in a transaction. A role that may
-// not make tables opens a store that has it.
+// migrate brings the store to the newest schema, with a transaction for each migration. If the
+// schema is already the newest, it needs no permission to create tables.
 func (s *database) migrate(ctx context.Context) error {
 	version, err := s.schema(ctx)
 	if err != nil || version == len(s.steps) {
@@ -95,15 +95,15 @@ func (s *database) migrate(ctx context.Context) error {
 	return nil
 }
 
-// migrateOnce takes one step and reports whether none was left. The version is read under
-// the lock: another node may have been here first.
+// migrateOnce runs the next migration and reports whether none was left. It reads the version
+// under the lock, because another node may migrate at the same time.
 func (s *database) migrateOnce(ctx context.Context, tx pgx.Tx) (done bool, err error) {
 	var owner string
 	if err := tx.QueryRow(ctx, lockMigrations).Scan(&owner); err != nil {
 		return false, err
 	}
 	if owner != "carrel" {
-		return false, fmt.Errorf("store %s: the table of migrations is another program's: use a database of its own", s.address)
+		return false, fmt.Errorf("store %s: the table migration belongs to another program: use an empty database", s.address)
 	}
 	var version int
 	if err := tx.QueryRow(ctx, selectSchema).Scan(&version); err != nil {
@@ -115,11 +115,11 @@ func (s *database) migrateOnce(ctx context.Context, tx pgx.Tx) (done bool, err e
 	step := s.steps[version]
 	if _, err := tx.Exec(ctx, step.sql); err != nil {
 		if codeOf(err) == codeTableExists {
-			err = fmt.Errorf("%w: use a database of its own", err)
+			err = fmt.Errorf("%w: use an empty database", err)
 		}
 		return false, fmt.Errorf("migration %s: %w", step.name, err)
 	}
-	if version+1 == len(s.steps) { // not before: a step may have to see rows of all scopes
+	if version+1 == len(s.steps) { // only now, because a migration may need the rows of all scopes
 		if err := wall(ctx, tx); err != nil {
 			return false, fmt.Errorf("migration %s: %w", step.name, err)
 		}
@@ -129,9 +129,8 @@ func (s *database) migrateOnce(ctx context.Context, tx pgx.Tx) (done bool, err e
 }
 
 const (
-	// All tables that have a scope, with what row-level security there is for them: whether
-	// it is on, whether it binds the owner, whether who asks is the owner, and how many
-	// policies there are.
+	// All tables with a column scope, with their row-level security: whether it is on, whether
+	// it binds the owner, whether the current role is the owner, and the number of policies.
 	selectWalls = `
 		SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_has_role(c.relowner, 'MEMBER'),
 			(SELECT count(*) FROM pg_policies p WHERE p.schemaname = n.nspname AND p.tablename = c.relname)
@@ -139,8 +138,8 @@ const (
 		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND a.attname = 'scope' AND NOT a.attisdropped
 		ORDER BY c.relname`
 
-	// A setting that is not set is an error, and so is one that is empty. The subquery is
-	// evaluated once for a statement, and not for each row.
+	// A missing or empty setting is an error. The subquery is evaluated once for each statement,
+	// not for each row.
 	createWall = `
 		ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 		ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
@@ -149,14 +148,14 @@ const (
 		SELECT substr(decode(s, 'hex'), 2 + get_byte(decode(s, 'hex'), 0)) FROM (SELECT current_setting('carrel.scope') AS s) AS setting`
 )
 
-// A walled is a table that has a scope, with what row-level security there is for it.
+// A walled is a table with a column scope, and its row-level security.
 type walled struct {
 	Name           string
 	On, Force, Own bool
 	Policies       int
 }
 
-// wall puts row-level security on the tables that have none yet.
+// wall adds row-level security to the tables with a column scope that have none yet.
 func wall(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, selectWalls)
 	if err != nil {
@@ -176,7 +175,8 @@ func wall(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// checkWalls reports a table whose rows the role sees whatever their scope.
+// checkWalls returns an [UnsafeError] if row-level security does not restrict the role to one scope
+// in some table.
 func (s *database) checkWalls(ctx context.Context) error {
 	var tables []walled
 	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
@@ -188,12 +188,12 @@ func (s *database) checkWalls(ctx context.Context) error {
 		return err
 	}
 	if len(tables) == 0 {
-		return errors.New("no table of the schema has a scope")
+		return errors.New("the current schema has no table with a column scope: check the search_path of the role")
 	}
 	for _, t := range tables {
 		switch {
 		case !t.On || t.Policies != 1:
-			return s.refuse("row-level security of table %[1]s is off, or not as it was made: ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY", t.Name)
+			return s.refuse("row-level security of table %[1]s is off, or has other policies than own_scope: ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY, and drop the others", t.Name)
 		case t.Own && !t.Force:
 			return s.refuse("row-level security does not bind the owner of table %[1]s: ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY", t.Name)
 		}

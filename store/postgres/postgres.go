@@ -1,59 +1,56 @@
-// Package postgres is a [store.Database] in a database of PostgreSQL, for several nodes at
-// once. The nodes are equal: what one has written the others see, and nothing that decides
-// anything is kept in a node.
+// Package postgres is a [store.Database] in a PostgreSQL database that several nodes (servers of
+// Carrel) can use at once. The nodes are equal: each sees the writes of the others, and no node
+// keeps state on which a result depends.
 //
-// [Open] brings the schema up to date and refuses a server or a role that would not keep
-// what this package promises: see "The preflight".
+// [Open] brings the schema up to date. It refuses a server or a role that cannot give the
+// guarantees of this package: see "The preflight".
 //
 // # Writing
 //
-// A write is one transaction, READ COMMITTED, in two to four round trips. It first locks the
-// row that orders what it changes: that of the session, that of the version of the scope,
-// that of its index of words, or that of its list of calls. Versions, places and numbers
-// are counted in these rows, so that they have no gaps and are seen in their order. Nothing
-// else is needed for correctness but unique keys and references: no sequence, no trigger,
-// no advisory lock, no notification. Other databases that speak the protocol have these
-// means, too; the package was not tried with any of them.
+// A write is one READ COMMITTED transaction of two to four round trips. It first locks the row that
+// orders its changes: the row of the session, of the version of the scope, of the index of words, or
+// of the list of calls. These rows count versions, positions and numbers, so that they have no gaps
+// and become visible in order. Otherwise the package needs only unique and foreign keys: no
+// sequence, no trigger, no advisory lock, no notification. Other databases that speak the protocol
+// of PostgreSQL have these too, but the package was not tested with any of them.
 //
-// A transaction that another one is in the way of, or whose connection is lost, is done
-// again for as long as [Options] say. Where the connection was lost at the end, nobody has
-// told whether it was made: done again, it looks first, under the lock, for the entry with
-// its own mark or the call that it would write. So what was made once is not made twice, what
-// another node has made is not taken for it, and the caller is told what became of it. If all of it fails, the error is [store.ErrBusy] or
-// [store.ErrUnreachable].
+// A transaction that fails because of another transaction or a lost connection is repeated, for as
+// long as [Options] says. If the connection was lost at the commit, it is unknown whether the
+// transaction was committed. The repetition therefore first looks, under the lock, for a journal
+// entry with the random mark of this transaction, or for the calls that it would write, and does
+// not write them again. An entry of another node has another mark, so the write then fails with a
+// conflict. If all repetitions fail, the error is [store.ErrBusy] or [store.ErrUnreachable].
 //
-// Once the last of a write was sent it is waited for even if its context ends.
+// After a write has sent its commit, it waits for the answer even if its context ends.
 //
 // # Reading
 //
-// A method reads in one transaction, REPEATABLE READ, and in one round trip if it can. What
-// it yields was read before the first of it is yielded, so that an iteration holds no
-// connection. Only bodies of cells are read a few at a time: a cell that is purged during an
-// iteration may be gone in the rest of it.
+// A method reads in one REPEATABLE READ transaction, and in one round trip if it can. An iterator
+// reads all values before it yields the first, so an iteration holds no connection. Only cells are
+// read a few at a time: a cell that is purged during an iteration may be missing in the rest of it.
 //
 // # Two walls
 //
-// Every statement names the scope. Besides, each table has row-level security, by which the
-// role sees the rows of one scope only: the one that the transaction has set. Each wall holds
-// without the other.
+// Two independent mechanisms separate scopes: every statement has a condition on the scope, and each
+// table has row-level security, which shows a transaction only the rows of the scope that it has
+// set.
 //
 // # The preflight
 //
-// Open refuses a role that row-level security does not bind, a server that may lose what it
-// has acknowledged (fsync, full_page_writes or synchronous_commit are off), a server that
-// cannot be written, and one that is too old or is known to leak rows. The error says what
-// to do.
+// Open refuses a role that row-level security does not bind, a server that may lose acknowledged
+// writes (fsync, full_page_writes or synchronous_commit is off), a server that cannot be written,
+// and one that is too old or is known to leak rows. The error says what to do.
 //
 // # Limits
 //
-// A name is at most about 2,000 bytes long, together with its scope and what it belongs to:
-// more than that no index of PostgreSQL takes.
+// A name, together with its scope and the names that contain it, has at most about 2,000 bytes,
+// because an index of PostgreSQL takes no longer keys.
 //
-// # What is purged
+// # Purges
 //
-// What is purged is in no answer from then on. The server has it in its files until it has
-// vacuumed the table, and in its write-ahead log, replicas and backups for as long as these
-// are kept. This package cannot reach them.
+// No method returns purged text. The server keeps the text in its files until it has vacuumed the
+// table, and in its write-ahead log, replicas and backups for as long as these exist. This package
+// cannot erase it there.
 package postgres
 
 import (
@@ -75,16 +72,16 @@ import (
 // Options adjusts a store. The zero value of every field is a sensible default, so a nil
 // *Options is too.
 type Options struct {
-	// Conns is how many connections there are at most. The default is what the address says
-	// in pool_max_conns, or else [DefaultConns].
+	// Conns is the maximal number of connections. The default is the value of pool_max_conns
+	// in the address, or else [DefaultConns].
 	Conns int
 
-	// Patience is how long a write or a read is tried again while others are in its way, or
-	// while the server cannot be reached. The default is 5 seconds.
+	// Patience is how long a write or a read is repeated while other transactions conflict with
+	// it or the server cannot be reached. The default is 5 seconds.
 	Patience time.Duration
 }
 
-// DefaultConns is how many connections a store has at most by default.
+// DefaultConns is the default of [Options].Conns.
 const DefaultConns = 16
 
 func (o *Options) complete() Options {
@@ -98,31 +95,31 @@ func (o *Options) complete() Options {
 	return c
 }
 
-// A database is a pool of connections to one.
+// A database is a pool of connections to a PostgreSQL database; it implements [store.Database].
 type database struct {
 	pool     *pgxpool.Pool
 	address  string // without a password
 	patience time.Duration
 	version  string // of the server
-	byKey    bool   // the server can be told to read by keys
+	byKey    bool   // whether the server has the settings of setByKey
 	steps    []migration
 
-	known  sync.Map // scopes whose names are written, of type [governance.Scope]
+	known  sync.Map // keys: the scopes whose names are in the table scope
 	closed sync.Once
 
-	// rewrite changes each statement before it is sent, or is nil. Nothing in this package
-	// sets it: the tests do, to take a wall away.
+	// rewrite changes each statement before it is sent, or is nil. Only tests set it, to remove
+	// the condition on the scope.
 	rewrite func(statement string) string
 
-	// forgetful does a transaction again as if nothing could have been made before. Nothing
-	// in this package sets it: the tests do, to prove that they would notice.
+	// forgetful repeats a transaction without looking for writes of an earlier attempt. Only
+	// tests set it, to prove that they detect such a fault.
 	forgetful bool
 }
 
 // Open opens the store in the database at an address, a URL such as
-// "postgres://carrel@db.example.org/carrel". What the URL leaves out is taken from the
-// variables that PostgreSQL's own programs read, such as PGPASSWORD and PGPASSFILE. No error
-// has a password in it.
+// "postgres://carrel@db.example.org/carrel". Parameters that the URL lacks are taken from the
+// environment variables of PostgreSQL, such as PGPASSWORD and PGPASSFILE. Errors do not contain
+// passwords.
 func Open(ctx context.Context, address string, opts *Options) (store.Database, error) {
 	steps, err := migrations()
 	if err != nil {
@@ -130,7 +127,7 @@ func Open(ctx context.Context, address string, opts *Options) (store.Database, e
 	}
 	s, err := open(ctx, address, opts, steps)
 	if err != nil {
-		return nil, err // and no store that is nil
+		return nil, err // not s: a nil *database in an interface is not nil
 	}
 	return s, nil
 }
@@ -144,7 +141,7 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	s := &database{address: shown(address), patience: o.Patience, steps: steps}
 	switch {
 	case o.Conns > 0:
-		config.MaxConns = int32(min(o.Conns, 1<<20)) //nolint:gosec // it is
+		config.MaxConns = int32(min(o.Conns, 1<<20)) //nolint:gosec // min bounds it
 	case !strings.Contains(address, "pool_max_conns="):
 		config.MaxConns = DefaultConns
 	}
@@ -161,7 +158,7 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	return s, nil
 }
 
-// prepare looks at the server, brings the schema up to date, and looks at the walls.
+// prepare checks the server and the role, migrates the schema, and checks row-level security.
 func (s *database) prepare(ctx context.Context) error {
 	if err := s.preflight(ctx); err != nil {
 		return err
@@ -172,8 +169,8 @@ func (s *database) prepare(ctx context.Context) error {
 	return s.checkWalls(ctx)
 }
 
-// Close implements [store.Admin]. What is under way is finished; what comes later fails
-// with [fs.ErrClosed].
+// Close implements [store.Admin]. It waits for running transactions; later calls fail with
+// [fs.ErrClosed].
 func (s *database) Close() error {
 	s.closed.Do(s.pool.Close)
 	return nil
@@ -248,13 +245,13 @@ func (s *database) Scopes(ctx context.Context) (scopes []governance.Scope, err e
 	return scopes, err
 }
 
-// Backup implements [store.Admin]. It fails with [errors.ErrUnsupported]: the server has
-// programs for it.
+// Backup implements [store.Admin]. It fails with [errors.ErrUnsupported], because PostgreSQL has its
+// own programs for backups.
 func (s *database) Backup(context.Context, string) error {
-	return &troubleError{Address: s.address, Kind: errors.ErrUnsupported, Next: "make a backup with pg_dump, or with what the server has for it"}
+	return &troubleError{Address: s.address, Kind: errors.ErrUnsupported, Next: "make a backup with pg_dump, or with the tools of the server"}
 }
 
-// isClosed reports whether an error is about a store that was closed.
+// isClosed reports whether an error means that the store was closed.
 func isClosed(err error) bool {
 	return errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, fs.ErrClosed)
 }

@@ -45,7 +45,7 @@ func TestOpeners(t *testing.T) {
 	})
 }
 
-// Who may do everything everywhere has a store like any other.
+// A guarded store with all permissions in all scopes behaves like the store itself.
 func TestConformanceBehindGuard(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		return guard.New(newStore(t), governance.Whole(governance.ActorUser), func() time.Time { return time.Unix(0, 0) })
@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// The steps to the schema have the names of those of the other driver.
+// The migrations have the same names as those of store/sqlite.
 func TestMigrationsAreTwins(t *testing.T) {
 	files, err := filepath.Glob("../sqlite/migrations/*.sql")
 	if err != nil {

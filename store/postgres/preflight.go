@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// An UnsafeError says why a server or a role is none to keep a store with, and what to do.
-// Nothing was written.
+// An UnsafeError means that the settings of a server or a role do not keep a store safe. Nothing was
+// written.
 type UnsafeError struct {
 	Address string // without a password
-	Why     string
+	Why     string // the reason, and what to do
 }
 
 func (e *UnsafeError) Error() string { return fmt.Sprintf("store %s: %s", e.Address, e.Why) }
@@ -18,7 +18,7 @@ func (s *database) refuse(format string, args ...any) error {
 	return &UnsafeError{s.address, fmt.Sprintf(format, args...)}
 }
 
-// facts are what the preflight looks at. A setting that the server does not have is nil.
+// facts are the values that the preflight checks. A setting that the server does not have is nil.
 type facts struct {
 	version                                     int // such as 150018
 	fsync, fullPageWrites, synchronous, standby *string
@@ -33,15 +33,15 @@ const selectFacts = `
 		rolname::text, rolsuper, rolbypassrls, current_setting('enable_seqscan', true) IS NOT NULL
 	FROM pg_roles WHERE rolname = current_user`
 
-// oldest has the first release of each version that row-level security can be trusted in:
-// before it, the statistics that a planner has told of rows in other scopes
-// (CVE-2025-8713).
+// oldest has the oldest safe minor release of each major version. In older ones, the statistics of
+// the planner reveal rows that row-level security hides (CVE-2025-8713).
 var oldest = map[int]int{14: 19, 15: 14, 16: 10, 17: 6}
 
-// oldestVersion is the oldest version that there are releases of.
+// oldestVersion is the oldest major version that PostgreSQL still supports.
 const oldestVersion = 14
 
-// preflight refuses a server or a role that would not keep what this package promises.
+// preflight returns an [UnsafeError] if the server or the role cannot give the guarantees of this
+// package.
 func (s *database) preflight(ctx context.Context) error {
 	var f facts
 	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
@@ -57,25 +57,25 @@ func (s *database) preflight(ctx context.Context) error {
 	return nil
 }
 
-// unsafe returns what is wrong, and what to do, or "".
+// unsafe returns the first problem and what to do, or "".
 func (f *facts) unsafe() string {
 	off := func(setting *string) bool { return setting != nil && *setting == "off" }
 	major, minor := f.version/10_000, f.version%10_000
 	switch {
 	case major < oldestVersion:
-		return fmt.Sprintf("PostgreSQL %d.%d is too old: %d.%d or newer is needed", major, minor, oldestVersion, oldest[oldestVersion])
+		return fmt.Sprintf("PostgreSQL %d.%d is too old: use %d.%d or newer", major, minor, oldestVersion, oldest[oldestVersion])
 	case minor < oldest[major]:
-		return fmt.Sprintf("PostgreSQL %d.%d lets roles learn of rows that row-level security hides: upgrade it to %d.%d",
+		return fmt.Sprintf("PostgreSQL %d.%d reveals rows that row-level security hides: upgrade it to %d.%d",
 			major, minor, major, oldest[major])
 	case off(f.fsync):
-		return "fsync is off, so that a loss of power may damage the database: set fsync = on in postgresql.conf and start the server again"
+		return "fsync is off, so that a loss of power may damage the database: set fsync = on in postgresql.conf and restart the server"
 	case off(f.fullPageWrites):
-		return "full_page_writes is off, so that a loss of power may damage the database: set full_page_writes = on in postgresql.conf and reload"
+		return "full_page_writes is off, so that a loss of power may damage the database: set full_page_writes = on in postgresql.conf and reload it"
 	case off(f.synchronous):
-		return "synchronous_commit is off, so that what was acknowledged may be lost: set it to on, for the server, the database and the role: " +
+		return "synchronous_commit is off, so that acknowledged writes may be lost: set it to on, for the server, the database and the role: " +
 			fmt.Sprintf("ALTER ROLE %s SET synchronous_commit = on", f.role)
 	case f.super:
-		return fmt.Sprintf("the role %s is a superuser, whom row-level security does not bind: CREATE ROLE carrel LOGIN, and make the database its own", f.role)
+		return fmt.Sprintf("the role %s is a superuser, whom row-level security does not bind: CREATE ROLE carrel LOGIN, and make it the owner of the database", f.role)
 	case f.bypass:
 		return fmt.Sprintf("row-level security does not bind the role %[1]s: ALTER ROLE %[1]s NOBYPASSRLS", f.role)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// One that is too old gives its place to the new one.
+	// A request that is older than store.RequestTime is replaced by the new one.
 	insertRequest = `
 		INSERT INTO request (scope, actor, key, attempt, asking, time) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (scope, actor, key) DO UPDATE
@@ -23,17 +23,17 @@ const (
 	deleteRequests = `DELETE FROM request WHERE scope = $1 AND time <= $2`
 )
 
-// The driver has the role.
 var _ store.Requests = (*database)(nil)
 
-// addRequest adds a statement that records a request, unless another attempt has.
+// addRequest adds a statement that records a request, unless another attempt has recorded it within
+// store.RequestTime.
 func (t *tx) addRequest(r *store.Request) {
 	t.do("request", insertRequest, raw(r.Scope), raw(r.Actor), raw(r.Key), raw(r.Attempt), r.Asking[:], millis(r.Time),
 		millis(r.Time.Add(-store.RequestTime)))
 }
 
-// claim adds what records the request that the transaction is made for, if it is for any. What
-// it returns reports, after a flush, whether another attempt has recorded it.
+// claim adds statements that record the request in the context of the transaction, if there is one
+// of the scope. After a flush, repeated returns ErrRepeated if another attempt has recorded it.
 func (t *tx) claim(scope governance.Scope) (repeated func() error) {
 	r := store.RequestFrom(t.ctx, scope)
 	if r == nil {
@@ -90,7 +90,8 @@ func (s *database) DropRequest(ctx context.Context, r *store.Request) error {
 	})
 }
 
-// ofRequest does a transaction that writes about a request. To do it again changes nothing.
+// ofRequest runs a transaction that writes about a request. The statements of f must be idempotent,
+// because the transaction may run twice.
 func (s *database) ofRequest(ctx context.Context, r *store.Request, f func(t *tx)) error {
 	err := s.transact(ctx, in(r.Scope), writing, func(t *tx) error {
 		f(t)

@@ -40,8 +40,8 @@ const (
 		ORDER BY session_id, block_id LIMIT $4`
 )
 
-// read returns what f reads of a scope in one transaction. What f returns must be filled by
-// the steps that it adds, which are sent when it has returned.
+// read returns the value to which f returns a pointer, read in one transaction of a scope. The steps
+// that f adds fill the value; they are sent after f has returned.
 func read[T any](ctx context.Context, s *database, scope governance.Scope, f func(t *tx) (*T, error)) (T, error) {
 	var got *T
 	err := s.transact(ctx, in(scope), reading, func(t *tx) (err error) {
@@ -54,12 +54,12 @@ func read[T any](ctx context.Context, s *database, scope governance.Scope, f fun
 	return *got, nil
 }
 
-// list yields what f reads of a scope when the iteration begins.
+// list yields the values that f reads from a scope. It reads them when the iteration begins.
 func list[T any](ctx context.Context, s *database, scope governance.Scope, f func(t *tx) (*[]T, error)) iter.Seq2[T, error] {
 	return yielding(func() ([]T, error) { return read(ctx, s, scope, f) })
 }
 
-// yielding yields what is read when the iteration begins.
+// yielding yields the values that read returns. It calls read when the iteration begins.
 func yielding[T any](read func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		all, err := read()
@@ -75,7 +75,7 @@ func yielding[T any](read func() ([]T, error)) iter.Seq2[T, error] {
 	}
 }
 
-// each returns a function that appends what scan returns for each row.
+// each returns a function that appends the value of a row, as scan returns it, to all.
 func each[T any](all *[]T, scan func(rows pgx.Rows) (T, error)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		value, err := scan(rows)
@@ -121,7 +121,8 @@ func (s *database) Heads(ctx context.Context, scope governance.Scope) iter.Seq2[
 	})
 }
 
-// ofSession reads a list of a session that has to be there: add adds the queries for it.
+// ofSession reads a list of a session, or returns ErrNotFound if the session does not exist. add
+// adds the queries for the list.
 func ofSession[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, add func(t *tx, all *[]T)) ([]T, error) {
 	var heads *[]*store.Head
 	all, err := read(ctx, s, scope, func(t *tx) (*[]T, error) {
@@ -139,7 +140,7 @@ func ofSession[T any](ctx context.Context, s *database, scope governance.Scope, 
 	return all, nil
 }
 
-// listOf yields what ofSession reads when the iteration begins.
+// listOf yields the values of ofSession. It reads them when the iteration begins.
 func listOf[T any](ctx context.Context, s *database, scope governance.Scope, id transcript.SessionID, add func(t *tx, all *[]T)) iter.Seq2[T, error] {
 	return yielding(func() ([]T, error) { return ofSession(ctx, s, scope, id, add) })
 }
@@ -153,7 +154,7 @@ func (s *database) Blocks(ctx context.Context, scope governance.Scope, id transc
 	})
 }
 
-// collectCells collects the cells of blocks, in order.
+// collectCells returns a function that appends the cell in a row to those of its block.
 func collectCells(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var block transcript.BlockID
@@ -164,7 +165,7 @@ func collectCells(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) er
 	}
 }
 
-// scanBlock returns a function that returns the block in a row, given the cells of all.
+// scanBlock returns a function that returns the block in a row. cells has the cells of each block.
 func scanBlock(cells map[transcript.BlockID][]store.CellID) func(pgx.Rows) (*store.Block, error) {
 	return func(rows pgx.Rows) (*store.Block, error) {
 		var b store.Block
@@ -254,8 +255,8 @@ func scanRef(rows pgx.Rows) (r store.BlockRef, err error) {
 	return r, err
 }
 
-// after returns the first name that is greater than all with the prefix, or nil if there is
-// none.
+// after returns the least name that is greater than all names with the prefix, or nil if there is
+// none. It is the upper bound of a range in an index.
 func after(prefix string) []byte {
 	b := []byte(prefix)
 	for len(b) > 0 && b[len(b)-1] == 0xff {

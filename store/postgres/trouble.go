@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The codes of PostgreSQL's errors that mean something here, by their names there.
+// The error codes of PostgreSQL (SQLSTATE) that this package distinguishes.
 const (
 	codeForeignKey     = "23503"
 	codeUnique         = "23505"
@@ -40,8 +40,8 @@ const (
 	classOfConnections = "08"
 )
 
-// A troubleError says why a store cannot be read or written for a reason that is outside
-// of it, and what to do. It is one of the errors of package store.
+// A troubleError means that a store cannot be read or written for a reason outside of Carrel, such
+// as a full disk. It says what to do, and matches an error of package store.
 type troubleError struct {
 	Address string // without a password
 	Kind    error  // such as [store.ErrUnreachable]
@@ -54,7 +54,7 @@ func (e *troubleError) Error() string {
 	return fmt.Sprintf("store %s: %v: %s", e.Address, e.Kind, e.Next)
 }
 
-// Unwrap returns the kind, and what the server or the system said.
+// Unwrap returns the kind, and the error of the server or of the system.
 func (e *troubleError) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Kind}
@@ -64,34 +64,34 @@ func (e *troubleError) Unwrap() []error {
 
 // What to try next.
 const (
-	nextReach     = "start the server, or look at host and port"
-	nextStandby   = "it is a standby, or does not take writes: name the primary, for instance with target_session_attrs=read-write"
-	nextLogin     = "look at the role and its password: PGPASSWORD, or a password file that PGPASSFILE names"
-	nextDatabase  = "make the database: createdb -O ROLE NAME"
+	nextReach     = "start the server, or correct host and port"
+	nextStandby   = "the server is a standby or read-only: name the primary, for instance with target_session_attrs=read-write"
+	nextLogin     = "check the role and its password: set PGPASSWORD, or a password file with PGPASSFILE"
+	nextDatabase  = "create the database: createdb -O ROLE NAME"
 	nextPrivilege = "let the role own the database, or grant it SELECT, INSERT, UPDATE and DELETE on all tables"
 	nextFull      = "free some space on the disk of the server, then try again; nothing was changed"
 	nextFailing   = "look into the log of the server"
 )
 
-// An addressError says that an address is none. It shows no password.
+// An addressError means that an address cannot be parsed. Its text has no password.
 type addressError struct{ err error }
 
 func (e *addressError) Error() string {
-	return "the address of the database makes no sense; it is a URL such as postgres://carrel@db.example.org/carrel: " + reason(e.err)
+	return "invalid address of the database; want a URL such as postgres://carrel@db.example.org/carrel: " + reason(e.err)
 }
 
-// reason returns what is wrong with an address, without any of the address: where it cannot be
-// taken apart, nobody knows which part is the password.
+// reason returns why an address is invalid, without any part of the address: if it cannot be
+// parsed, any part may be the password.
 func reason(err error) string {
 	var u *url.Error
 	parse := (*pgconn.ParseConfigError)(nil)
 	if !errors.As(err, &parse) || errors.As(err, &u) || errors.Unwrap(err) == nil {
-		return "it cannot be taken apart"
+		return "it cannot be parsed as a URL"
 	}
 	return errors.Unwrap(err).Error()
 }
 
-// shown returns an address without what is secret in it.
+// shown returns an address without passwords.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
@@ -110,7 +110,7 @@ func shown(address string) string {
 	return u.String()
 }
 
-// codeOf returns the code of PostgreSQL's error, or "".
+// codeOf returns the SQLSTATE code of an error of PostgreSQL, or "".
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -118,20 +118,20 @@ func codeOf(err error) string {
 	return ""
 }
 
-// A lostError says that a connection was lost, or was never made.
+// A lostError means that the connection to the server was lost.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return "the connection is lost: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// isLost reports whether an error is about a connection that there is no more, or never was.
+// isLost reports whether an error means that a connection was lost or could not be made.
 func isLost(err error) bool {
 	_, lost := errors.AsType[*lostError](err)
 	return lost || isRefused(err)
 }
 
-// isRefused reports whether an error is about a connection that the server did not let be
-// made now, and may later.
+// isRefused reports whether an error means that the server refused or ended a connection, and may
+// accept one later.
 func isRefused(err error) bool {
 	switch code := codeOf(err); code {
 	case codeShutdown, codeCrash, codeStarting, codeIdleTooLong, codeManyConns:
@@ -144,8 +144,8 @@ func isRefused(err error) bool {
 	}
 }
 
-// isInTheWay reports whether an error is about other transactions: to do the same again may
-// succeed.
+// isInTheWay reports whether an error is a conflict with another transaction, so that a repetition
+// may succeed.
 func isInTheWay(err error) bool {
 	switch codeOf(err) {
 	case codeSerialization, codeDeadlock:
@@ -155,11 +155,12 @@ func isInTheWay(err error) bool {
 	}
 }
 
-// isTaken reports whether an error is about a key that is taken.
+// isTaken reports whether an error is a violation of a unique key.
 func isTaken(err error) bool { return codeOf(err) == codeUnique }
 
-// during says what was being written, and what a constraint that does not hold means.
-func during(err error, what string) error {
+// explainWrite adds to err what was being written. It turns a violated foreign key into an
+// ErrNotFound, and a violated unique key into a takenError.
+func explainWrite(err error, what string) error {
 	if what == "" {
 		return err
 	}
@@ -169,21 +170,22 @@ func during(err error, what string) error {
 	case codeUnique:
 		return &takenError{what, err}
 	case codeTooLong:
-		return fmt.Errorf("%s: a name or a word is too long for an index of PostgreSQL: %w", what, err)
+		return fmt.Errorf("%s: a name or a word is too long for an index of PostgreSQL, use a shorter one: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// A takenError says that something is there already. It shows nothing of it.
+// A takenError means that a record already exists. Its text has nothing of the stored record.
 type takenError struct {
 	what string
 	err  error
 }
 
-func (e *takenError) Error() string { return e.what + ": it is there already" }
+func (e *takenError) Error() string { return e.what + " already exists" }
 func (e *takenError) Unwrap() error { return e.err }
 
-// explain returns an error in the words of package store.
+// explain turns an error of PostgreSQL or of the connection into an error of package store, if one
+// fits.
 func (s *database) explain(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -221,7 +223,7 @@ func (s *database) explain(err error) error {
 	return t
 }
 
-// damaged says that something is not as it was written.
+// damaged is the error for a record whose content is inconsistent.
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("%s is not as it was written: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
+	return fmt.Errorf("%s is inconsistent: %w", fmt.Sprintf(format, args...), store.ErrCorrupt)
 }

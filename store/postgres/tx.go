@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// A mode says how a transaction begins.
+// A mode is the statement that begins a transaction.
 type mode string
 
 // The modes of transactions.
@@ -25,28 +25,29 @@ const (
 	writing mode = `BEGIN ISOLATION LEVEL READ COMMITTED`
 )
 
-// A place is the scope that a transaction is in, or nil if it is in none.
+// A place is the scope of a transaction, or nil if it has none.
 type place *governance.Scope
 
-// anyScope is for what is of no scope: a transaction in it sees nothing of any.
+// anyScope is the place of a transaction without a scope. It can use only the tables that have no
+// column scope.
 var anyScope place
 
 func in(scope governance.Scope) place { return &scope }
 
-// What a transaction sets for itself and for nothing behind it, so that connections may be
-// anybody's in between. The policies of the tables read the scope; who stands still in the
-// middle gives its locks up after a minute.
+// The settings of a transaction. They end with it, so that a pool of the server can share
+// connections. The policies of row-level security read the scope. A transaction that is idle for a
+// minute is ended, which releases its locks.
 const (
 	setWaits = `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '60000', true)`
 
-	// All tables are read by their keys, and what is read first in the order of a key. A
-	// planner that knows them as empty, from before they were filled, would rather read the
-	// whole of them, or all of a word and sort it.
+	// All queries read by a key, and those with a limit in the order of a key. Without these
+	// settings, a planner with statistics from when the tables were empty would scan whole
+	// tables, or read all rows of a word and sort them.
 	setByKey = `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
 	setScope = `, set_config('carrel.scope', $2, true)`
 )
 
-// begin adds the beginning of a transaction.
+// begin adds the statements that begin a transaction.
 func (t *tx) begin(at place, how mode) {
 	sql, values := setWaits, []any{strconv.FormatInt(t.s.patience.Milliseconds(), 10)}
 	if t.s.byKey {
@@ -59,51 +60,50 @@ func (t *tx) begin(at place, how mode) {
 	t.do("", sql, values...)
 }
 
-// setting returns a scope as the policies read it. The byte before it tells an empty name from
-// a setting that is not set.
+// setting returns a scope in the encoding of the setting carrel.scope: hexadecimal, after a zero
+// byte that distinguishes an empty name from a missing setting.
 func setting(scope governance.Scope) string { return hex.EncodeToString(append([]byte{0}, scope...)) }
 
-// A step is a statement that was not sent yet.
+// A step is a statement that is not sent yet.
 type step struct {
 	sql  string
 	args []any
-	what string               // that it writes, for an error
-	rows func(pgx.Rows) error // for each row, or nil
-	one  []any                // where the only row goes, or nil
+	what string               // what it writes, for an error
+	rows func(pgx.Rows) error // called for each row, or nil
+	one  []any                // destinations of the only row, or nil
 }
 
-// A tx is a transaction. Its steps are gathered and sent together, in one round trip, with
-// [tx.flush] and at its end. What fails in a step of the last round trip because of a row that
-// was read would fail too late: a transaction that writes flushes what it decides by.
+// A tx is a transaction. It collects steps and sends them together, in one round trip, with
+// [tx.flush] and at its end. The commit is in the last round trip, so a transaction that decides by
+// rows that it reads must flush before.
 type tx struct {
 	ctx   context.Context
 	s     *database
 	conn  *pgx.Conn
 	steps []step
 
-	// again says that the transaction was done before and nobody has told whether it was
-	// made. If it was, what it wrote has its mark, which all its attempts share and no other
-	// transaction has.
+	// again says that it is unknown whether an earlier attempt at the transaction was committed.
+	// If it was, its journal entry has the mark, a random value that all attempts share.
 	again bool
 	mark  []byte
 }
 
-// do adds a statement that returns no rows.
+// do adds a statement that returns no rows. what names the written record in errors.
 func (t *tx) do(what, sql string, args ...any) {
 	t.steps = append(t.steps, step{sql: sql, args: args, what: what})
 }
 
-// rows adds a query, with what is called for each row.
+// rows adds a query and calls f for each row.
 func (t *tx) rows(f func(pgx.Rows) error, sql string, args ...any) {
 	t.steps = append(t.steps, step{sql: sql, args: args, rows: f})
 }
 
-// row adds a query for one row. If there is none, it leaves dest alone.
+// row adds a query for one row. If there is no row, dest keeps its values.
 func (t *tx) row(sql string, args []any, dest ...any) {
 	t.steps = append(t.steps, step{sql: sql, args: args, one: dest})
 }
 
-// flush sends the steps. The error is that of the first which fails.
+// flush sends the collected steps and reads their results. It returns the first error.
 func (t *tx) flush() error { return t.flushIn(t.ctx) }
 
 func (t *tx) flushIn(ctx context.Context) error {
@@ -127,7 +127,7 @@ func (t *tx) flushIn(ctx context.Context) error {
 	for i := range steps {
 		if err := steps[i].read(results); err != nil {
 			_ = results.Close() // the error above tells more
-			return during(err, steps[i].what)
+			return explainWrite(err, steps[i].what)
 		}
 	}
 	return results.Close()
@@ -156,21 +156,21 @@ func (s *step) read(results pgx.BatchResults) error {
 	return rows.Err()
 }
 
-// lastWait is how long the end of a transaction is waited for when its context has ended.
+// lastWait is how long a transaction waits for its end when its context has ended.
 const lastWait = 30 * time.Second
 
-// The pauses before a transaction is done again.
+// The first and the longest pause before a transaction is repeated.
 const (
 	firstPause = 5 * time.Millisecond
 	longPause  = 400 * time.Millisecond
 )
 
-// transact does a transaction: f adds steps, and may flush. It is done again, from its
-// beginning, while others are in its way and while the connection is lost, so that f begins
-// with a clean slate each time.
+// transact runs a transaction, for which f adds steps and may flush. It repeats the transaction from
+// its beginning after a conflict with another one or a lost connection, until the patience of the
+// store is over. f must therefore reset its results each time.
 func (s *database) transact(ctx context.Context, at place, how mode, f func(t *tx) error) error {
 	again, mark := false, make([]byte, 16)
-	_, _ = rand.Read(mark) // which never fails
+	_, _ = rand.Read(mark) // never fails
 	for waited, pause := time.Duration(0), firstPause; ; waited, pause = waited+pause, min(2*pause, longPause) {
 		unknown, err := s.attempt(ctx, at, how, again, mark, f)
 		if err == nil || ctx.Err() != nil && !unknown {
@@ -179,7 +179,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 		again = again || unknown && how == writing && !s.forgetful
 		lost := isLost(err)
 		if lost {
-			s.pool.Reset() // the others may be lost, too
+			s.pool.Reset() // the other connections may be lost too
 		}
 		if !lost && !isInTheWay(err) || waited+pause > s.patience {
 			return s.explain(err)
@@ -192,7 +192,8 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 	}
 }
 
-// attempt does a transaction once. If it fails with unknown set, it may have been made.
+// attempt runs a transaction once. If it fails with unknown set, the transaction may have been
+// committed.
 func (s *database) attempt(ctx context.Context, at place, how mode, again bool, mark []byte, f func(t *tx) error) (unknown bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -219,7 +220,7 @@ func (s *database) attempt(ctx context.Context, at place, how mode, again bool, 
 	return isLost(err), err
 }
 
-// lost returns an error that says whether the connection was lost with it.
+// lost wraps err in a lostError if the connection is closed.
 func (t *tx) lost(err error) error {
 	if err != nil && t.conn.IsClosed() {
 		return &lostError{err}
@@ -227,20 +228,20 @@ func (t *tx) lost(err error) error {
 	return err
 }
 
-// errMade ends a transaction of which an earlier attempt turned out to have been made.
-var errMade = errors.New("made already")
+// errMade ends a repeated transaction when it finds that an earlier attempt was committed.
+var errMade = errors.New("already committed by an earlier attempt")
 
-// release gives a connection back, out of any transaction.
+// release rolls back any transaction of a connection and returns it to the pool.
 func release(c *pgxpool.Conn) {
 	if conn := c.Conn(); !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWait)
 		defer cancel()
-		_, _ = conn.Exec(ctx, `ROLLBACK`) // one that fails costs the connection
+		_, _ = conn.Exec(ctx, `ROLLBACK`) // if it fails, the pool drops the connection
 	}
 	c.Release()
 }
 
-// args returns the parameters of a statement: names and texts as bytes, whatever they are.
+// args returns the arguments of a statement, with scopes converted to bytes.
 func args(all ...any) []any {
 	for i, a := range all {
 		if scope, ok := a.(governance.Scope); ok {
@@ -250,10 +251,10 @@ func args(all ...any) []any {
 	return all
 }
 
-// raw returns a name or a text as a value.
+// raw returns a name or a text as a value to bind, as bytes, because it may not be valid UTF-8.
 func raw[T ~string](s T) []byte { return []byte(s) }
 
-// maybe returns a name as a value, NULL if it is empty.
+// maybe returns a name as a value to bind: NULL if it is empty.
 func maybe[T ~string](s T) []byte {
 	if s == "" {
 		return nil
@@ -261,7 +262,7 @@ func maybe[T ~string](s T) []byte {
 	return []byte(s)
 }
 
-// raws returns names as one value.
+// raws returns names as an array to bind.
 func raws[T ~string](all []T) [][]byte {
 	values := make([][]byte, len(all))
 	for i, s := range all {
@@ -270,7 +271,7 @@ func raws[T ~string](all []T) [][]byte {
 	return values
 }
 
-// whole returns bytes as a value that is not NULL.
+// whole returns b as a value to bind that is never NULL.
 func whole(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -278,10 +279,10 @@ func whole(b []byte) []byte {
 	return b
 }
 
-// A target is where a name or a text of a column goes.
+// A target is the destination of a column with a name or a text.
 type target[T ~string] struct{ to *T }
 
-// ScanBytes implements [pgtype.BytesScanner]. NULL is empty.
+// ScanBytes implements [pgtype.BytesScanner]. It reads NULL as an empty string.
 func (t target[T]) ScanBytes(v []byte) error {
 	*t.to = T(v)
 	return nil
@@ -289,10 +290,10 @@ func (t target[T]) ScanBytes(v []byte) error {
 
 var _ pgtype.BytesScanner = target[string]{}
 
-// to returns where a name or a text goes.
+// to returns a destination for a column with a name or a text.
 func to[T ~string](p *T) pgtype.BytesScanner { return target[T]{p} }
 
-// column returns a function that appends the only column of a row, names.
+// column returns a function that appends the name in the only column of a row to all.
 func column[T ~string](all *[]T) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value T
@@ -302,7 +303,7 @@ func column[T ~string](all *[]T) func(pgx.Rows) error {
 	}
 }
 
-// numbers returns a function that appends the only column of a row, numbers.
+// numbers returns a function that appends the number in the only column of a row to all.
 func numbers(all *[]int64) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value int64
@@ -312,10 +313,10 @@ func numbers(all *[]int64) func(pgx.Rows) error {
 	}
 }
 
-// millis returns a time as a value.
+// millis returns a time as a value to bind, in milliseconds.
 func millis(t time.Time) int64 { return t.UnixMilli() }
 
-// maybeMillis returns a time as a value, NULL if it is zero.
+// maybeMillis returns a time as a value to bind: milliseconds, or NULL if it is zero.
 func maybeMillis(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -323,10 +324,10 @@ func maybeMillis(t time.Time) *int64 {
 	return new(t.UnixMilli())
 }
 
-// timeOf returns the time that a column holds.
+// timeOf returns the time of a column in milliseconds.
 func timeOf(millis int64) time.Time { return time.UnixMilli(millis).UTC() }
 
-// maybeTime returns the time that a column holds, zero if it is NULL.
+// maybeTime returns the time of a column in milliseconds, or the zero time for NULL.
 func maybeTime(millis *int64) time.Time {
 	if millis == nil {
 		return time.Time{}
@@ -334,5 +335,5 @@ func maybeTime(millis *int64) time.Time {
 	return timeOf(*millis)
 }
 
-// about returns what a step writes.
+// about formats the what of a step.
 func about(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -37,7 +37,7 @@ const (
 
 	purgeCells = `UPDATE cell SET state = 'purged', salt = NULL, body = NULL WHERE scope = $1 AND cell_id = ANY ($2)`
 
-	// The words of some artifacts are taken out first, then those of each are put in.
+	// An update first deletes the old words of artifacts, then inserts the new ones.
 	deleteWords = `
 		DELETE FROM artifact_word w USING (
 			SELECT seq, unnest(words) AS word FROM artifact_words WHERE scope = $1 AND seq = ANY ($2)
@@ -56,18 +56,18 @@ const (
 	insertOutcome = `INSERT INTO outcome (scope, version, manifest, actor, time, data) VALUES ($1, $2, $3, $4, $5, $6)`
 )
 
-// An update is a [store.Update] on its way.
+// An update is a [store.Update] in an attempt to write it.
 type update struct {
 	scope governance.Scope
 	u     *store.Update
-	words [][][]byte // of u.Index
+	words [][][]byte // wordsOf each entry of u.Index
 
-	version  int64                      // that it makes
-	places   map[store.ArtifactID]int64 // of all artifacts that it names
-	versions map[store.ArtifactID]int64 // of those that are there
-	contents []int64                    // places of artifacts whose content it purges
-	manifest int64                      // version of the manifest that has the outcome
-	there    map[store.CellID]bool      // cells to be purged that are there
+	version  int64                      // new version
+	places   map[store.ArtifactID]int64 // positions of all artifacts that the update names
+	versions map[store.ArtifactID]int64 // versions of those that exist
+	contents []int64                    // positions of artifacts whose content is purged
+	manifest int64                      // version of the manifest of the outcome
+	there    map[store.CellID]bool      // cells to purge that exist
 }
 
 // Update implements [store.Artifacts].
@@ -92,20 +92,20 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	return store.Version(version), nil
 }
 
-// longWord is how many bytes a word has for which its digest stands: no index takes words of
-// any length.
+// longWord is the length in bytes above which the index has the digest of a word instead of the
+// word, because PostgreSQL limits the length of keys.
 const longWord = 64
 
-// wordOf returns a word as the index has it.
+// wordOf returns a word in the form of the index: the word, or its digest if it is long.
 func wordOf(word string) []byte {
 	if len(word) <= longWord {
 		return []byte(word)
 	}
 	sum := sha256.Sum256([]byte(word))
-	return append([]byte(" "), sum[:]...) // which no word begins with
+	return append([]byte(" "), sum[:]...) // no word begins with a space
 }
 
-// wordsOf returns the words of a text as the index has them, each once, in order.
+// wordsOf returns the words of a text in the form of the index, each once, in order.
 func wordsOf(text string) [][]byte {
 	seen := make(map[string]bool)
 	for word := range store.Words(text) {
@@ -114,7 +114,7 @@ func wordsOf(text string) [][]byte {
 	return raws(slices.Sorted(maps.Keys(seen)))
 }
 
-// update adds what an update writes.
+// update adds the statements of an update.
 func (t *tx) update(j *update) error {
 	if err := t.look(j); err != nil {
 		return err
@@ -135,7 +135,9 @@ func (t *tx) update(j *update) error {
 	return nil
 }
 
-// look makes the version of the scope the transaction's, and reads all that the update names.
+// look locks the version of the scope and reads the records that the update names. It fails if the
+// update conflicts with them, and returns errMade if an earlier attempt has already written the
+// update.
 func (t *tx) look(j *update) error {
 	added, seq, made := int64(0), int64(0), int64(0)
 	names := make(map[store.ArtifactID]bool)
@@ -191,13 +193,13 @@ func (t *tx) look(j *update) error {
 		return err
 	}
 	if taken > 0 {
-		return fmt.Errorf("manifest %s: it is there already", j.u.Manifest.ID)
+		return fmt.Errorf("manifest %s already exists", j.u.Manifest.ID)
 	}
 	return j.admit(seq - added)
 }
 
-// admit reports an artifact that is not at the version that the update names, and gives new
-// ones their places behind the last.
+// admit fails with ErrConflict if an artifact is not at the version that the update states. It gives
+// new artifacts the positions after last.
 func (j *update) admit(last int64) error {
 	for i := range j.u.Artifacts {
 		a := &j.u.Artifacts[i]
@@ -223,7 +225,7 @@ func (t *tx) updateArtifact(j *update, a *store.Write) {
 		raw(a.Encoding), raw(a.Source), millis(a.Created), millis(a.Updated), maybeMillis(a.Expires), raw(a.Address), []byte(a.Gate))
 }
 
-// purge adds statements that erase cells, and what they made findable.
+// purge adds statements that erase cells, and the index entries of artifacts with their content.
 func (t *tx) purge(j *update) error {
 	if len(j.u.Purge) == 0 {
 		return nil
@@ -257,7 +259,7 @@ func (t *tx) purge(j *update) error {
 	return nil
 }
 
-// forget adds statements by which nothing finds some artifacts.
+// forget adds statements that delete the index entries of the artifacts at places.
 func (t *tx) forget(j *update, places []int64) {
 	if len(places) > 0 {
 		t.do("words", deleteWords, raw(j.scope), places)
@@ -265,7 +267,7 @@ func (t *tx) forget(j *update, places []int64) {
 	}
 }
 
-// indexArtifacts adds statements that make artifacts findable.
+// indexArtifacts adds statements that write the index entries of the update.
 func (t *tx) indexArtifacts(j *update) error {
 	var old []int64
 	for _, e := range j.u.Index {
@@ -278,7 +280,7 @@ func (t *tx) indexArtifacts(j *update) error {
 		}
 	}
 	t.forget(j, old)
-	last := make(map[store.ArtifactID]int, len(j.u.Index)) // an artifact may be there twice
+	last := make(map[store.ArtifactID]int, len(j.u.Index)) // the last entry of an artifact counts
 	for i, e := range j.u.Index {
 		last[e.Artifact] = i
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/store/storetest"
 )
 
-// noWall takes row-level security away from a database in which a store is open.
+// noWall turns off row-level security for all tables of a database.
 func noWall(t *testing.T, address string) {
 	t.Helper()
 	postgres.One(t).SQL(t, address, `
@@ -33,9 +33,8 @@ func nameOf(address string) string {
 	return name
 }
 
-// Each wall holds without the other: whatever is asked in one scope for what is in another
-// is answered as if there were nothing. The same questions find it where both are gone, so
-// that they would notice.
+// The condition on the scope and row-level security each separate scopes without the other: queries
+// in one scope find nothing of another. As a control, the same queries find it without both.
 func TestEachWallHoldsAlone(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
@@ -60,17 +59,17 @@ func TestEachWallHoldsAlone(t *testing.T) {
 			}
 			leaks := storetest.Leaks(t, s, "theirs", "mine")
 			if tt.leaks != (len(leaks) > 0) {
-				t.Errorf("what is in another scope was told by %q; is it to be? %v", leaks, tt.leaks)
+				t.Errorf("queries that found records of another scope: %q; want some: %v", leaks, tt.leaks)
 			}
 			if tt.leaks && len(leaks) < 15 {
-				t.Errorf("without any wall only %q told: the questions would not notice", leaks)
+				t.Errorf("without any wall only %q found records of another scope: the queries prove nothing", leaks)
 			}
 		})
 	}
 }
 
-// Every statement that is about rows of scopes says which scope, so that the hook of the test
-// above takes the filter out of all of them.
+// Every statement on a table with a column scope has the condition on the scope in the form that
+// filter matches, so that unfiltered removes it from all of them.
 func TestEveryStatementSaysItsScope(t *testing.T) {
 	scopeless := regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (token|migration|scope|pg_\w+|unnest|made|information_schema)\b`)
 	aboutRows := regexp.MustCompile(`\b(FROM|UPDATE|JOIN) [a-z_]+`)
@@ -104,7 +103,7 @@ func TestEveryStatementSaysItsScope(t *testing.T) {
 	}
 }
 
-// A transaction that has set no scope reads nothing and writes nothing: it fails.
+// A transaction without a scope fails when it reads or writes a table with a column scope.
 func TestNoScopeIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -124,7 +123,7 @@ func TestNoScopeIsAnError(t *testing.T) {
 	}
 }
 
-// A scope cannot write into another, even if the statement says so.
+// A transaction of one scope cannot write rows of another scope.
 func TestWritesStayInTheirScope(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -145,8 +144,8 @@ func TestPreflight(t *testing.T) {
 	for _, tt := range []struct{ name, spoil, mend, want string }{
 		{"acknowledging early", "ALTER DATABASE %s SET synchronous_commit = off", "ALTER DATABASE %s RESET synchronous_commit", "synchronous_commit is off"},
 		{"a table without the wall", "ALTER TABLE cell DISABLE ROW LEVEL SECURITY", "ALTER TABLE cell ENABLE ROW LEVEL SECURITY", "row-level security of table cell is off"},
-		{"an owner whom it does not bind", "ALTER TABLE block NO FORCE ROW LEVEL SECURITY", "ALTER TABLE block FORCE ROW LEVEL SECURITY", "does not bind the owner of table block"},
-		{"another policy beside it", "CREATE POLICY all_of_them ON call USING (true)", "DROP POLICY all_of_them ON call", "row-level security of table call is off, or not as it was made"},
+		{"an owner whom row-level security does not bind", "ALTER TABLE block NO FORCE ROW LEVEL SECURITY", "ALTER TABLE block FORCE ROW LEVEL SECURITY", "does not bind the owner of table block"},
+		{"another policy beside it", "CREATE POLICY all_of_them ON call USING (true)", "DROP POLICY all_of_them ON call", "row-level security of table call is off, or has other policies"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			do := func(sql string) {
@@ -176,7 +175,7 @@ func refused(t *testing.T, address, want string) {
 	t.Helper()
 	s, err := Open(t.Context(), address, nil)
 	if err == nil {
-		_ = s.Close() // it should not be there
+		_ = s.Close() // the test fails below
 	}
 	if unsafe := (*UnsafeError)(nil); !errors.As(err, &unsafe) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want an UnsafeError with %q", err, want)
@@ -189,11 +188,11 @@ func TestUnsafe(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*facts)
-		want   string // in what is wrong, or empty
+		want   string // part of the problem; empty for none
 	}{
 		{"a sound server", func(*facts) {}, ""},
-		{"one that a later version is known of", func(f *facts) { f.version = 190_000 }, ""},
-		{"one that has no such settings", func(f *facts) { f.fsync, f.fullPageWrites, f.synchronous = nil, nil, nil }, ""},
+		{"a future version", func(f *facts) { f.version = 190_000 }, ""},
+		{"a server without these settings", func(f *facts) { f.fsync, f.fullPageWrites, f.synchronous = nil, nil, nil }, ""},
 		{"one that waits for its standby", func(f *facts) { f.synchronous = new("remote_apply") }, ""},
 		{"one that is too old", func(f *facts) { f.version = 130_022 }, "PostgreSQL 13.22 is too old"},
 		{"one that leaks", func(f *facts) { f.version = 150_013 }, "upgrade it to 15.14"},
@@ -211,7 +210,7 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
-// A role that owns nothing and may read and write rows opens a store whose schema is there.
+// A role that owns no table, but can read and write rows, can open a store with the newest schema.
 func TestRoleWithGrants(t *testing.T) {
 	c := postgres.One(t)
 	address := c.Database(t)
@@ -226,7 +225,7 @@ func TestRoleWithGrants(t *testing.T) {
 	}
 }
 
-// No error of an address, and nothing that describes the store, has its password.
+// Neither errors about an address nor Info contain the password.
 func TestPasswordsAreNotShown(t *testing.T) {
 	const password = "Hx7-open-sesame"
 	c := postgres.One(t)
@@ -251,7 +250,8 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
-// A server that is not there is told from a store that is damaged, and from one that is none.
+// Errors distinguish an unreachable server, a missing database, a missing role, a newer schema and a
+// read-only database, and say what to do.
 func TestTroubles(t *testing.T) {
 	c := postgres.One(t)
 	quick := &Options{Patience: 1}
@@ -283,6 +283,6 @@ func TestTroubles(t *testing.T) {
 	c.SQL(t, address, "ALTER DATABASE "+name+" SET default_transaction_read_only = on")
 	s.pool.Reset()
 	if err := s.Ready(t.Context()); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("Ready of one that takes no writes: %v, want ErrReadOnly", err)
+		t.Errorf("Ready of a read-only database: %v, want ErrReadOnly", err)
 	}
 }
