@@ -89,8 +89,8 @@ func (g *guard) may(scope governance.Scope, all ...governance.Permission) error 
 // whole returns an error unless the grant has all permissions in all scopes.
 func (g *guard) whole() error { return g.may(everywhere, governance.Permissions()...) }
 
-// mine returns an error unless the actor of an entry is that of the grant.
-func (g *guard) mine(scope governance.Scope, e *store.Entry) error {
+// checkActor returns an error unless the actor of an entry is that of the grant.
+func (g *guard) checkActor(scope governance.Scope, e *store.Entry) error {
 	if e.Actor == g.grant.Actor {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (g *guard) Apply(ctx context.Context, scope governance.Scope, id transcript
 	if err := g.may(scope, ofChange(c)...); err != nil {
 		return 0, err
 	}
-	if err := g.mine(scope, &c.Entry); err != nil {
+	if err := g.checkActor(scope, &c.Entry); err != nil {
 		return 0, err
 	}
 	head, err := g.store.Head(ctx, scope, id)

@@ -28,7 +28,7 @@ func (g *guard) Update(ctx context.Context, scope governance.Scope, u *store.Upd
 	if err := g.may(scope, governance.Write); err != nil {
 		return 0, err
 	}
-	if err := g.mine(scope, &u.Entry); err != nil {
+	if err := g.checkActor(scope, &u.Entry); err != nil {
 		return 0, err
 	}
 	if len(u.Purge) > 0 {

@@ -343,7 +343,7 @@ func TestTwoWorlds(t *testing.T) {
 		data: [][]byte{[]byte(strings.ReplaceAll(string(ours.packet), ours.canary, "plan 7")), []byte(`{"messages":[{"role":"user","content":"hello"}]}`), []byte("one more note"), []byte("{}")},
 	}
 	ctx, names := t.Context(), jobs()
-	denied, sung := make(map[string]int), make(map[string]int)
+	denied, returned := make(map[string]int), make(map[string]int)
 	for i := range probeCount(t) {
 		job := pick(p, names)
 		args := p.arguments(job)
@@ -356,13 +356,13 @@ func TestTwoWorlds(t *testing.T) {
 			if out, err := theirs.do(ctx, job, theirs.scope, args); has(ours.canary, out, err) {
 				t.Fatalf("%s: the other world got a text of ours", job)
 			} else if has(theirs.canary, out, err) {
-				sung[job]++
+				returned[job]++
 			}
 		case 1:
 			if out, err := ours.do(ctx, job, ours.scope, args); has(theirs.canary, out, err) {
 				t.Fatalf("%s: our world got a text of the other one: %v", job, err)
 			} else if has(ours.canary, out, err) {
-				sung[job]++
+				returned[job]++
 			}
 		default:
 			out, err := ours.do(ctx, job, theirs.scope, args)
@@ -370,7 +370,7 @@ func TestTwoWorlds(t *testing.T) {
 			if has(theirs.canary, out, err) {
 				t.Fatalf("%s: a request in their scope returns their text: %v", job, err)
 			}
-			if got, want := told(err, theirs.scope), told(none, ghost); got != want {
+			if got, want := errorText(err, theirs.scope), errorText(none, ghost); got != want {
 				t.Fatalf("%s answers otherwise in a scope of theirs than in a missing one:\n%s\n%s", job, got, want)
 			}
 			if errors.Is(err, governance.ErrDenied) {
@@ -383,16 +383,16 @@ func TestTwoWorlds(t *testing.T) {
 			t.Errorf("no request of %s has reached the guard", job)
 		}
 	}
-	if len(sung) < 12 {
-		t.Errorf("only %d jobs, %v, have returned a text of their own world: the requests prove little", len(sung), slices.Sorted(maps.Keys(sung)))
+	if len(returned) < 12 {
+		t.Errorf("only %d jobs, %v, have returned a text of their own world: the requests prove little", len(returned), slices.Sorted(maps.Keys(returned)))
 	}
 	for _, problem := range intact(t, theirs, s) {
 		t.Error(problem)
 	}
 }
 
-// told returns the text of an error with the name of the scope replaced.
-func told(err error, scope governance.Scope) string {
+// errorText returns the text of an error with the name of the scope replaced.
+func errorText(err error, scope governance.Scope) string {
 	if err == nil {
 		return "nothing"
 	}
@@ -433,12 +433,12 @@ func TestTwoWorldsBites(t *testing.T) {
 	open := &world{Engine: shared}
 	p := &prober{rng: rand.New(rand.NewPCG(7, 31)), words: []string{"revenue"}, ids: theirs.ids, data: [][]byte{[]byte("note")}}
 	for _, job := range []string{"Recall", "Get", "Artifacts", "Messages", "Export", "Contract", "Search", "Sessions", "Reviews", "Assemble", "Calls", "Report", "Rewrites"} {
-		told := false
+		found := false
 		for range 300 {
 			out, err := open.do(t.Context(), job, theirs.scope, p.arguments(job))
-			told = told || has(theirs.canary, out, err)
+			found = found || has(theirs.canary, out, err)
 		}
-		if !told {
+		if !found {
 			t.Errorf("without a guard, %s does not return the canary", job)
 		}
 	}

@@ -88,7 +88,7 @@ func (s *database) Check(ctx context.Context) ([]string, error) {
 // checkSchema reports wrong records of migrations, and missing row-level security.
 func (s *database) checkSchema(ctx context.Context) (problems []string, err error) {
 	next := 0
-	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		problems, next = nil, 0
 		t.rows(func(rows pgx.Rows) error {
 			var version int

@@ -37,7 +37,7 @@ func (s *database) AddCredential(ctx context.Context, credential *store.Credenti
 	if err != nil {
 		return err
 	}
-	err = s.transact(ctx, anyScope, writing, func(t *tx) error {
+	err = s.transact(ctx, noScope, writing, func(t *tx) error {
 		if t.again {
 			there, err := t.credential(credential.ID, selectCredential)
 			if err == nil && bytes.Equal(there.Hash, credential.Hash) {
@@ -62,7 +62,7 @@ func (s *database) RevokeCredential(ctx context.Context, id string, at time.Time
 	if at.IsZero() {
 		return fmt.Errorf("credential %s: the time of its revocation is zero", id)
 	}
-	return ofCredential(id, s.transact(ctx, anyScope, writing, func(t *tx) error {
+	return ofCredential(id, s.transact(ctx, noScope, writing, func(t *tx) error {
 		if _, err := t.credential(id, lockCredential); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (t *tx) credential(id, query string) (*store.Credential, error) {
 
 // Credential implements [store.Credentials].
 func (s *database) Credential(ctx context.Context, id string) (credential *store.Credential, err error) {
-	err = s.transact(ctx, anyScope, reading, func(t *tx) (err error) {
+	err = s.transact(ctx, noScope, reading, func(t *tx) (err error) {
 		credential, err = t.credential(id, selectCredential)
 		return err
 	})
@@ -98,7 +98,7 @@ func (s *database) Credential(ctx context.Context, id string) (credential *store
 
 // Credentials implements [store.Credentials].
 func (s *database) Credentials(ctx context.Context) (all []store.Credential, err error) {
-	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		all = nil
 		t.rows(each(&all, scanCredential), selectCredentials)
 		return nil

@@ -259,8 +259,8 @@ func (t *tx) join(scope governance.Scope, x *index, old []*segment, docs []int64
 	return joined.Segment(), nil
 }
 
-// A wanted identifies the page of a segment that has a word, if the segment has it.
-type wanted struct{ segment, page int64 }
+// A pageKey identifies the page of a segment that has a word, if the segment has it.
+type pageKey struct{ segment, page int64 }
 
 // Postings implements [store.Finder].
 func (s *database) Postings(ctx context.Context, scope governance.Scope, words []string) ([]postings.View, error) {
@@ -284,7 +284,7 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 		for i, g := range segments {
 			views[i] = postings.NewView(g.ids, g.lengths, func(doc int64) bool { return isGone[doc] }, len(words))
 			for k, word := range words {
-				body, ok := bodies[wanted{g.key, int64(postings.PageOf(word, int(g.pages)))}]
+				body, ok := bodies[pageKey{g.key, int64(postings.PageOf(word, int(g.pages)))}]
 				if !ok {
 					return nil, damagedIndex()
 				}
@@ -298,12 +298,12 @@ func (s *database) Postings(ctx context.Context, scope governance.Scope, words [
 }
 
 // pagesOf returns the pages of segments that can have one of words.
-func (t *tx) pagesOf(scope governance.Scope, segments []*segment, words []string) (map[wanted][]byte, error) {
-	bodies := make(map[wanted][]byte)
+func (t *tx) pagesOf(scope governance.Scope, segments []*segment, words []string) (map[pageKey][]byte, error) {
+	bodies := make(map[pageKey][]byte)
 	var keys, pages []int64
 	for _, g := range segments {
 		for _, word := range words {
-			at := wanted{g.key, int64(postings.PageOf(word, int(g.pages)))}
+			at := pageKey{g.key, int64(postings.PageOf(word, int(g.pages)))}
 			if _, ok := bodies[at]; !ok {
 				bodies[at] = nil
 				keys, pages = append(keys, at.segment), append(pages, at.page)
@@ -315,7 +315,7 @@ func (t *tx) pagesOf(scope governance.Scope, segments []*segment, words []string
 		return bodies, nil
 	}
 	t.rows(func(rows pgx.Rows) error {
-		var at wanted
+		var at pageKey
 		var body []byte
 		err := rows.Scan(&at.segment, &at.page, &body)
 		bodies[at] = body

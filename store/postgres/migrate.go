@@ -48,7 +48,7 @@ const (
 
 // schema returns the version of the schema, or 0 if there is no table of migrations.
 func (s *database) schema(ctx context.Context) (version int, err error) {
-	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		version = 0
 		t.row(selectSchema, nil, &version)
 		return t.flush()
@@ -179,7 +179,7 @@ func wall(ctx context.Context, tx pgx.Tx) error {
 // in some table.
 func (s *database) checkWalls(ctx context.Context) error {
 	var tables []walled
-	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err := s.transact(ctx, noScope, reading, func(t *tx) error {
 		tables = nil
 		t.rows(each(&tables, func(rows pgx.Rows) (walled, error) { return pgx.RowToStructByPos[walled](rows) }), selectWalls)
 		return nil

@@ -138,7 +138,7 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	if err != nil {
 		return nil, &addressError{err}
 	}
-	s := &database{address: shown(address), patience: o.Patience, steps: steps}
+	s := &database{address: withoutPassword(address), patience: o.Patience, steps: steps}
 	switch {
 	case o.Conns > 0:
 		config.MaxConns = int32(min(o.Conns, 1<<20)) //nolint:gosec // min bounds it
@@ -178,7 +178,7 @@ func (s *database) Close() error {
 
 // Ready implements [store.Database]. It asks the server whether it can be written.
 func (s *database) Ready(ctx context.Context) error {
-	return s.transact(ctx, anyScope, reading, func(t *tx) error {
+	return s.transact(ctx, noScope, reading, func(t *tx) error {
 		var standby string
 		t.row(`SELECT CASE WHEN pg_is_in_recovery() THEN 'on' ELSE current_setting('default_transaction_read_only') END`, nil, &standby)
 		if err := t.flush(); err != nil {
@@ -220,7 +220,7 @@ func (s *database) Info(ctx context.Context) (*store.Info, error) {
 			return nil, err
 		}
 	}
-	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		t.row(`SELECT pg_database_size(current_database())`, nil, &info.Bytes)
 		return nil
 	})
@@ -232,7 +232,7 @@ func (s *database) Info(ctx context.Context) (*store.Info, error) {
 
 // Scopes implements [store.Admin].
 func (s *database) Scopes(ctx context.Context) (scopes []governance.Scope, err error) {
-	err = s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err = s.transact(ctx, noScope, reading, func(t *tx) error {
 		scopes = nil
 		t.rows(func(rows pgx.Rows) error {
 			var scope governance.Scope

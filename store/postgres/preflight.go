@@ -44,7 +44,7 @@ const oldestVersion = 14
 // package.
 func (s *database) preflight(ctx context.Context) error {
 	var f facts
-	err := s.transact(ctx, anyScope, reading, func(t *tx) error {
+	err := s.transact(ctx, noScope, reading, func(t *tx) error {
 		t.row(selectFacts, nil, &s.version, &f.version, &f.fsync, &f.fullPageWrites, &f.synchronous, &f.standby, &f.role, &f.super, &f.bypass, &s.byKey)
 		return t.flush()
 	})

@@ -91,8 +91,8 @@ func reason(err error) string {
 	return errors.Unwrap(err).Error()
 }
 
-// shown returns an address without passwords.
-func shown(address string) string {
+// withoutPassword returns an address without passwords.
+func withoutPassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
 		return "postgres"
@@ -144,9 +144,9 @@ func isRefused(err error) bool {
 	}
 }
 
-// isInTheWay reports whether an error is a conflict with another transaction, so that a repetition
+// isConflict reports whether an error is a conflict with another transaction, so that a repetition
 // may succeed.
-func isInTheWay(err error) bool {
+func isConflict(err error) bool {
 	switch codeOf(err) {
 	case codeSerialization, codeDeadlock:
 		return true

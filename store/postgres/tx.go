@@ -28,9 +28,9 @@ const (
 // A place is the scope of a transaction, or nil if it has none.
 type place *governance.Scope
 
-// anyScope is the place of a transaction without a scope. It can use only the tables that have no
+// noScope is the place of a transaction without a scope. It can use only the tables that have no
 // column scope.
-var anyScope place
+var noScope place
 
 func in(scope governance.Scope) place { return &scope }
 
@@ -181,7 +181,7 @@ func (s *database) transact(ctx context.Context, at place, how mode, f func(t *t
 		if lost {
 			s.pool.Reset() // the other connections may be lost too
 		}
-		if !lost && !isInTheWay(err) || waited+pause > s.patience {
+		if !lost && !isConflict(err) || waited+pause > s.patience {
 			return s.explain(err)
 		}
 		select {

@@ -242,20 +242,20 @@ func (t *tx) purge(j *update) error {
 	}
 	t.do("purge", purgeCells, raw(j.scope), raws(j.u.Purge))
 	written := make(map[int64]bool, len(j.u.Artifacts))
-	var mute []int64
+	var unindexed []int64
 	for i := range j.u.Artifacts {
 		a := &j.u.Artifacts[i]
 		written[j.places[a.ID]] = true
 		if gone[a.Content] {
-			mute = append(mute, j.places[a.ID])
+			unindexed = append(unindexed, j.places[a.ID])
 		}
 	}
 	for _, place := range j.contents {
 		if !written[place] {
-			mute = append(mute, place)
+			unindexed = append(unindexed, place)
 		}
 	}
-	t.forget(j, mute)
+	t.forget(j, unindexed)
 	return nil
 }
 

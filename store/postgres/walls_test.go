@@ -109,7 +109,7 @@ func TestNoScopeIsAnError(t *testing.T) {
 	s := newStore(t)
 	storetest.Fill(t, s, "theirs")
 	for _, sql := range []string{`SELECT count(*) FROM cell`, `DELETE FROM statement`, `INSERT INTO version VALUES ('x', 1, 1)`} {
-		err := s.transact(t.Context(), anyScope, writing, func(t *tx) error {
+		err := s.transact(t.Context(), noScope, writing, func(t *tx) error {
 			t.do("", sql)
 			return t.flush()
 		})

@@ -31,7 +31,7 @@ var errStop = errors.New("stop")
 
 // view calls f with a view in a transaction. When ctx ends, reading stops before the next row.
 func (s *database) view(ctx context.Context, f func(v view) error) error {
-	return s.single(ctx, func(v view) error { return v.hold(f) })
+	return s.single(ctx, func(v view) error { return v.inTransaction(f) })
 }
 
 // longView is view for queries that may take long to find a row: ctx also interrupts them within
@@ -39,7 +39,7 @@ func (s *database) view(ctx context.Context, f func(v view) error) error {
 func (s *database) longView(ctx context.Context, f func(v view) error) error {
 	return s.single(ctx, func(v view) error {
 		v.long = ctx
-		return v.hold(f)
+		return v.inTransaction(f)
 	})
 }
 
@@ -56,8 +56,8 @@ func (s *database) single(ctx context.Context, f func(v view) error) error {
 	return s.explain(f(view{c, ctx, s, context.Background()}))
 }
 
-// hold calls f within a read transaction, and rolls it back.
-func (v view) hold(f func(v view) error) error {
+// inTransaction calls f within a read transaction, and rolls it back.
+func (v view) inTransaction(f func(v view) error) error {
 	if err := v.exec(beginReading); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func column[T any](each eachFunc, query string, args ...any) ([]T, error) {
 // is zero.
 func inView[T any](ctx context.Context, s *database, f func(v view) (T, error)) (T, error) {
 	return inSingle(ctx, s, func(v view) (read T, err error) {
-		err = v.hold(func(v view) error {
+		err = v.inTransaction(func(v view) error {
 			read, err = f(v)
 			return err
 		})

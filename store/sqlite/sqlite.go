@@ -477,7 +477,7 @@ func (s *database) explain(err error) error {
 		return &troubleError{Path: s.path, Kind: store.ErrReadOnly, Next: nextReadOnly, cause: err}
 	}
 	e, ok := errors.AsType[*engine.Error](err)
-	if _, told := errors.AsType[*troubleError](err); !ok || told {
+	if _, explained := errors.AsType[*troubleError](err); !ok || explained {
 		return err
 	}
 	if err := s.storeError(e); err != nil {

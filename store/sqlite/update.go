@@ -19,10 +19,10 @@ type update struct {
 	words []string                 // indexWords of each entry of u.Index
 	found map[store.ArtifactID]int // positions in u.Index
 
-	base    int64                      // key of the scope
-	version int64                      // new version
-	docs    map[store.ArtifactID]int64 // keys of the written artifacts
-	bare    map[int64]bool             // keys of new artifacts that are not yet in the index
+	base      int64                      // key of the scope
+	version   int64                      // new version
+	docs      map[store.ArtifactID]int64 // keys of the written artifacts
+	unindexed map[int64]bool             // keys of new artifacts that are not yet in the index
 }
 
 // Update implements [store.Artifacts]. Once the writer has begun to write an update, it completes
@@ -35,7 +35,7 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	if err := errors.Join(ctx.Err(), u.Validate()); err != nil {
 		return 0, fmt.Errorf("update %s: %w", u.Entry.ID, err)
 	}
-	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), bare: make(map[int64]bool), found: make(map[store.ArtifactID]int, len(u.Index))}
+	j := &update{ctx: ctx, scope: scope, u: u, docs: make(map[store.ArtifactID]int64, len(u.Artifacts)), unindexed: make(map[int64]bool), found: make(map[store.ArtifactID]int, len(u.Index))}
 	for i := range u.Index {
 		j.words = append(j.words, indexWords(scope, u.Index[i].Text)) // computed here, so that the writer does not wait for it
 		j.found[u.Index[i].Artifact] = i
@@ -122,7 +122,7 @@ func (w *writer) updateArtifact(j *update, a *store.Write, doc int64) (err error
 	}
 	if a.At == 0 {
 		err = w.exec(insertArtifact, append(args, j.scope, j.sumOf(a.ID))...)
-		j.bare[doc] = true
+		j.unindexed[doc] = true
 	} else {
 		err = w.exec(updateArtifact, args...)
 	}
@@ -204,7 +204,7 @@ func (w *writer) indexArtifacts(j *update) error {
 		if err != nil {
 			return fmt.Errorf("index: artifact %s: %w", e.Artifact, err)
 		}
-		if !j.bare[doc] || len(j.u.Purge) > 0 { // otherwise updateArtifact has written the sum
+		if !j.unindexed[doc] || len(j.u.Purge) > 0 { // otherwise updateArtifact has written the sum
 			if err := w.exec(setArtifactWords, doc, fieldSum(j.words[i])); err != nil {
 				return err
 			}
@@ -212,12 +212,12 @@ func (w *writer) indexArtifacts(j *update) error {
 		switch {
 		case j.words[i] == "":
 			w.later(deleteArtifactWords, doc)
-		case j.bare[doc]:
+		case j.unindexed[doc]:
 			w.later(insertArtifactWords, doc, j.words[i])
 		default:
 			w.later(replaceArtifactWords, doc, j.words[i])
 		}
-		delete(j.bare, doc)
+		delete(j.unindexed, doc)
 	}
 	if len(j.u.Purge) > 0 {
 		w.later(optimizeArtifactWords)

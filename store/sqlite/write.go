@@ -63,8 +63,8 @@ func sizeOf(cells []store.Cell, words []string) int {
 	return n
 }
 
-// A finding is a statement that changes the index of artifacts.
-type finding struct {
+// An indexWrite is a statement that changes the index of artifacts.
+type indexWrite struct {
 	query string
 	args  []any
 }
@@ -118,7 +118,7 @@ type writer struct {
 	*conn
 
 	busy  time.Duration // how long to wait for a lock
-	found []finding     // pending writes to the index of artifacts, for the end of the transaction
+	found []indexWrite  // pending writes to the index of artifacts, for the end of the transaction
 	fresh []fresh       // pending additions to the index of blocks, for the end of the transaction
 	trace bool          // whether the log may still have erased text
 
@@ -235,7 +235,7 @@ func (w *writer) do(j *job, first bool) (refused, lost error) {
 // later adds a statement for the index of artifacts, to run at the end of the transaction: FTS5
 // flushes its buffer at every savepoint, which would make many small writes.
 func (w *writer) later(query string, args ...any) {
-	w.found = append(w.found, finding{query, args})
+	w.found = append(w.found, indexWrite{query, args})
 }
 
 // index runs the pending writes to the indexes.
