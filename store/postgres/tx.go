@@ -335,5 +335,5 @@ func maybeTime(millis *int64) time.Time {
 	return timeOf(*millis)
 }
 
-// about formats the what of a step.
+// about formats the name of a record for the field what of a step.
 func about(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -252,8 +252,8 @@ func (w *writer) applyTotal(j *change) error {
 	return w.exec(upsertSessionTotal, j.scope, j.id, t.items.blob(), t.blocks.blob(), t.statements.blob(), t.rewrites.blob())
 }
 
-// explainWrite adds to err what was being written. It turns a violated foreign key into an
-// ErrNotFound, and a violated unique key into "already exists".
+// explainWrite adds the name of the record being written to err. It turns a violated foreign key
+// into an ErrNotFound, and a violated unique key into "already exists".
 func explainWrite(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

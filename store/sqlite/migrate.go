@@ -57,7 +57,7 @@ func identify(ctx context.Context, conn *sql.Conn, path string, know int) (int, 
 	case id == 0 && tables == 0:
 		return 0, nil
 	case id != applicationID:
-		return 0, fmt.Errorf("%s: %w", path, ErrForeign)
+		return 0, fmt.Errorf("%s: %w: name another file", path, ErrForeign)
 	}
 	if err := conn.QueryRowContext(ctx, selectSchema).Scan(&version); err != nil {
 		return 0, err

@@ -30,7 +30,7 @@ func addSession(t *testing.T, s store.Database, n int) {
 	}
 }
 
-// nested runs an iteration within an iteration within an iteration, and calls inside in the innermost.
+// nested runs three iterations, each within the one before, and calls inside in the innermost.
 func nested(ctx context.Context, s store.Database, inside func()) error {
 	for h, err := range s.Heads(ctx, scope) {
 		if err != nil {

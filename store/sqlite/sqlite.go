@@ -41,7 +41,7 @@
 // # The index of blocks
 //
 // Each transaction adds a segment of postings (see package internal/postings) with the words of
-// the blocks that it makes findable. So the index is always up to date, and two processes write
+// the blocks that it indexes. So the index is always up to date, and two processes write
 // to the same index. Each scope has its own segments. When eight segments have about the same
 // size they are merged into one, so a search reads one page in each of a few segments per word,
 // however many blocks there are. A damaged segment is not merged: writes still succeed, and a

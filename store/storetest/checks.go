@@ -189,8 +189,8 @@ func otherSessionsDoNotConflict(t *testing.T, s store.Store) {
 	}
 }
 
-// bad lists changes to a session of fullChange("x"), each with one invalid part. notFound says whether
-// Apply must fail with ErrNotFound.
+// bad lists changes to a session of fullChange("x"), each with one invalid part. notFound says
+// whether Apply must fail with ErrNotFound.
 var bad = []struct {
 	name     string
 	notFound bool
