@@ -1,8 +1,7 @@
-// Package artifact has the commands about artifacts, and about the contexts that are made of
-// them.
+// Package artifact has the commands about artifacts, and about the contexts assembled from them.
 //
-// A command reads its arguments, calls one method of the engine with one request, and
-// prints the result; it decides nothing.
+// A command reads its arguments, calls one method of the engine with one request, and prints the
+// result; it decides nothing.
 package artifact
 
 import (
@@ -16,7 +15,8 @@ func Commands(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newPut(j), newGet(j), newList(j), newRemove(j), newPurge(j), newRefute(j), newStash(j), newAssemble(j), newTriage(j), newManifest(j), newCommit(j), newReview(j), newLog(j)}
 }
 
-// Calculators returns the commands that say what rules would do, of nothing that is stored.
+// Calculators returns the commands that compute with the rules of tiers and of the resident set,
+// and read no store.
 func Calculators(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newTier(j), newLRUSim(j)}
 }

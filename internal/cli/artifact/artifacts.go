@@ -61,7 +61,7 @@ bytes.`,
 	return cmd
 }
 
-// state returns in a word how an artifact is.
+// state returns the state of an artifact in one word.
 func state(a *carrel.Artifact) string {
 	if a.Status == store.StatusLive && a.Expired {
 		return "expired"
@@ -102,7 +102,7 @@ func printArtifact(p *out.Page, res *carrel.GetResult) {
 	p.Table(t)
 }
 
-// statuses returns what --status may be.
+// statuses returns the values of --status.
 func statuses() []string {
 	var names []string
 	for _, s := range [...]store.Status{
@@ -159,7 +159,7 @@ are among them and say so; no context takes them.`,
 	return cmd
 }
 
-// listArtifacts prints the artifacts that a request asks for.
+// listArtifacts prints the artifacts that match a request.
 func listArtifacts(ctx context.Context, j *job.Job, req *carrel.ArtifactsRequest) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		list, err := carrel.Items(a.Artifacts(ctx, a.Scope, req))
@@ -175,8 +175,8 @@ func listArtifacts(ctx context.Context, j *job.Job, req *carrel.ArtifactsRequest
 	})
 }
 
-// artifactTable lists artifacts. A terminal sees how old they are, and what is
-// not live only if there is any.
+// artifactTable lists artifacts. A terminal gets their age, and the status column only if an
+// artifact is not live.
 func artifactTable(j *job.Job, p *out.Page, list []carrel.Artifact) *out.Table {
 	t := &out.Table{Head: []string{"id", "type", "status", "tokens", "age", "expires", "title"}}
 	now := j.Clock()()
@@ -195,15 +195,15 @@ func artifactTable(j *job.Job, p *out.Page, list []carrel.Artifact) *out.Table {
 	return t
 }
 
-// A removal says what was done to artifacts.
+// A removal is the result of an operation that removes, restores, refutes or purges artifacts.
 type removal struct {
 	Op string `json:"op"` // remove, restore, refute or purge
 	*carrel.RemovalResult
 	DryRun bool `json:"dry_run"`
 }
 
-// removing opens the store, does something to artifacts, or to none in a dry
-// run, and prints what.
+// removing opens the store, calls do, which changes artifacts, and prints the result. In a dry
+// run the engine of do writes nothing.
 func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error)) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		e := a.Engine
@@ -221,7 +221,7 @@ func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *j
 	})
 }
 
-// pastOf are the operations on artifacts, once done.
+// pastOf has the past participles of the operations.
 var pastOf = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{"remove": "removed", "restore": "restored", "refute": "refuted", "purge": "purged"}
 }}

@@ -22,8 +22,7 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// assembleFlags are the flags of the command that are not yet what the engine
-// takes.
+// assembleFlags are the flags of assemble that need parsing before they fill the request.
 type assembleFlags struct {
 	query, queryFile, system, systemFile string
 	budget, reserve, session, tier       string
@@ -76,7 +75,7 @@ Without --budget it is that of the settings ("carrel help config"), or half of t
 	return cmd
 }
 
-// run makes a context and prints it, with a report of what is in it.
+// run makes a context and prints it, with a report of its parts.
 func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.AssembleRequest) error {
 	if err := fl.fill(j, req); err != nil {
 		return err
@@ -119,7 +118,7 @@ func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.Assemb
 	})
 }
 
-// fill puts what the flags say into a request.
+// fill parses the flags into a request.
 func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err error) {
 	switch {
 	case fl.out.File == "-" && j.JSON != "":
@@ -154,7 +153,7 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 	return err
 }
 
-// parseTier reads a tier, by its name or its number from 1.
+// parseTier parses a tier: its name, or its number from 1.
 func parseTier(s string) (tier.Tier, error) {
 	for i, t := range tier.Tiers() {
 		if s == string(t) || s == fmt.Sprint(i+1) {
@@ -175,8 +174,8 @@ func tierWords() []string {
 	return words
 }
 
-// budgetOf returns what a context may take if nothing says: what the settings
-// say of a conversation.
+// budgetOf returns the default budget of a context, in tokens: that of a conversation by the
+// settings.
 func budgetOf(a *job.Access, model string) token.Count {
 	var r carrel.CompressRequest
 	a.Settings.Request(&r)
@@ -187,7 +186,7 @@ func budgetOf(a *job.Access, model string) token.Count {
 	return token.Count(cmp.Or(r.Target.Share, ratio.One/2).Scale(int64(window)))
 }
 
-// budgetHint says what to do about a context that cannot fit.
+// budgetHint returns the hint for a context that cannot fit its budget.
 func budgetHint(err error, req *carrel.AssembleRequest) string {
 	var need, pins token.Count
 	if e, ok := errors.AsType[*assembly.FloorError](err); ok {
@@ -205,12 +204,12 @@ func budgetHint(err error, req *carrel.AssembleRequest) string {
 	return hint
 }
 
-// assembled is what is printed of a context.
+// An assembled is the result of assemble as it is printed.
 type assembled struct {
 	*carrel.AssembleResult
-	Summaries []brief      `json:"summaries"`        // the artifacts that are in by their brief forms
+	Summaries []brief      `json:"summaries"`        // artifacts that are in the context in brief form
 	Scored    []scoredLine `json:"scored,omitempty"` // with --trace
-	File      string       `json:"file,omitempty"`   // that has the context, in place of Data
+	File      string       `json:"file,omitempty"`   // file with the context, in place of Data
 }
 
 // A brief is the brief form of an artifact in a context.
@@ -218,10 +217,10 @@ type brief struct {
 	ID     string           `json:"id"`
 	Class  provenance.Class `json:"class"`
 	Tokens token.Count      `json:"tokens"`
-	Whole  token.Count      `json:"whole"` // tokens of all of it
+	Whole  token.Count      `json:"whole"` // tokens of the whole artifact
 }
 
-// A scoredLine is an artifact that was scored, and what became of it.
+// A scoredLine is an artifact with its score and whether it is in the context.
 type scoredLine struct {
 	ID         string           `json:"id"`
 	Class      provenance.Class `json:"class"`
@@ -231,7 +230,7 @@ type scoredLine struct {
 	Provenance ratio.Ratio      `json:"provenance"`
 	Semantic   ratio.Ratio      `json:"semantics"`
 	First      ratio.Ratio      `json:"first"`
-	Reason     manifest.Reason  `json:"reason"` // why it is in the context, or is not
+	Reason     manifest.Reason  `json:"reason"` // why it is in the context, or why not
 }
 
 func newAssembled(res *carrel.AssembleResult, file string) *assembled {
@@ -244,8 +243,8 @@ func newAssembled(res *carrel.AssembleResult, file string) *assembled {
 	return out
 }
 
-// traced returns what a manifest says of scores, best first, and then of the dead, which
-// have none, as far as it lists them one by one.
+// traced returns the scores in a manifest, best first, followed by the artifacts without a score,
+// as far as the manifest lists them one by one.
 func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error) {
 	sealed, err := carrel.SealedOf(a.Manifest(ctx, a.Scope, &carrel.IDRequest{ID: id}))
 	if err != nil {
@@ -278,7 +277,7 @@ func traced(ctx context.Context, a *job.Access, id string) ([]scoredLine, error)
 	return list, nil
 }
 
-// printAssembled writes the report of a context.
+// printAssembled prints the report of a context.
 func printAssembled(p *out.Page, a *job.Access, r *assembled, fl *assembleFlags, req *carrel.AssembleRequest) {
 	p.Line("scope %s   %s%s", out.Visible(string(a.Scope)), out.Count(r.Candidates, "candidate"), leftWords(r.Left, a.Opts.Triage))
 	p.Line("tags  %s", tagWords(r.Tags))
@@ -319,13 +318,13 @@ func printAssembled(p *out.Page, a *job.Access, r *assembled, fl *assembleFlags,
 	}
 }
 
-// tagWords says how many artifacts have each tag.
+// tagWords returns the number of artifacts with each tag.
 func tagWords(t triage.Tags) string {
 	return fmt.Sprintf("%s red · %s yellow · %s green · %s black",
 		out.Thousands(t.Red), out.Thousands(t.Yellow), out.Thousands(t.Green), out.Thousands(t.Black))
 }
 
-// leftWords says how many artifacts are left out for what reason.
+// leftWords returns the number of artifacts left out for each reason.
 func leftWords(left map[manifest.Reason]int, policy *triage.Policy) string {
 	var b strings.Builder
 	for _, reason := range manifest.Excluded() {
@@ -340,7 +339,7 @@ func leftWords(left map[manifest.Reason]int, policy *triage.Policy) string {
 	return b.String()
 }
 
-// distrusted names the classes that a policy does not let in.
+// distrusted returns the classes that a policy excludes.
 func distrusted(policy *triage.Policy) string {
 	var names []string
 	for _, c := range provenance.Classes() {
@@ -351,7 +350,7 @@ func distrusted(policy *triage.Policy) string {
 	return cmp.Or(strings.Join(names, " or "), leftWord(manifest.ReasonDistrusted))
 }
 
-// leftWord returns a reason for leaving something out as people write it.
+// leftWord returns the words for a reason to leave out an artifact.
 func leftWord(r manifest.Reason) string {
 	switch r { //nolint:exhaustive // the others are their own words
 	case manifest.ReasonSourceGone:
@@ -366,7 +365,7 @@ func leftWord(r manifest.Reason) string {
 	return strings.ReplaceAll(string(r), "_", " ")
 }
 
-// usedWords says what is special about an artifact in a context.
+// usedWords returns remarks about an artifact in a context.
 func usedWords(u *carrel.UsedEntry) string {
 	var words []string
 	if u.Pinned {
@@ -404,8 +403,7 @@ func printTraced(p *out.Page, list []scoredLine) {
 	}
 }
 
-// printScarce says that too little of what was found is in a context, and what
-// would help.
+// printScarce warns that a context has few of the artifacts found, and says what would help.
 func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder tier.Ladder) {
 	if r.Tier == tier.Minimal {
 		p.Line("warning: tier minimal: no artifact that was found is in this context. A person should review the answer.")
@@ -428,8 +426,7 @@ func printScarce(p *out.Page, r *assembled, req *carrel.AssembleRequest, ladder 
 	p.Line("%s", hint)
 }
 
-// enough returns the least budget of which a demand is below a share in
-// percent.
+// enough returns the smallest budget of which demand is less than share percent.
 func enough(demand token.Count, share int) token.Count {
 	return 100*demand/token.Count(max(share, 1)) + 1
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// commitFlags are the flags of the command that are not yet what the engine
-// takes.
+// commitFlags are the flags of commit that need parsing before they fill the request.
 type commitFlags struct {
 	text, file, ttl                string
 	from                           []string
@@ -100,7 +99,7 @@ optional. If these values do not match, the gate holds the memory.`,
 	return cmd
 }
 
-// fill puts what the flags say into a request.
+// fill parses the flags into a request.
 func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	switch {
 	case fl.verdict != "" && (fl.confidence != "" || fl.evaluator != ""):
@@ -123,7 +122,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	case fl.verdict != "":
 		req.Verdict, err = readVerdict(j, fl.verdict)
 	case fl.confidence != "":
-		// What is no confidence, such as NaN or 1.5, the gate holds.
+		// The gate holds a memory whose confidence is invalid, such as NaN or 1.5.
 		c, err := strconv.ParseFloat(fl.confidence, 64)
 		if err != nil {
 			return out.Usagef("--confidence: %q is no number", fl.confidence)
@@ -133,7 +132,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	return err
 }
 
-// readVerdict reads what an evaluator wrote.
+// readVerdict reads the verdict of an evaluator from a file.
 func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 	data, err := j.Read(file)
 	if err != nil {
@@ -158,8 +157,7 @@ func readVerdict(j *job.Job, file string) (*assembly.Verdict, error) {
 	}, nil
 }
 
-// printCommit prints what the gate decided. Unless it committed, that is an
-// error.
+// printCommit prints the decision of the gate. It returns an error unless the gate committed.
 func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carrel.CommitResult) error {
 	err := j.Result("commit", res, func(p *out.Page) {
 		var what, size string
@@ -202,17 +200,17 @@ func printCommit(j *job.Job, a *job.Access, req *carrel.CommitRequest, res *carr
 	return errGate
 }
 
-// fine returns a confidence without zeros at the end.
+// fine formats a confidence without trailing zeros.
 func fine(r ratio.Ratio) string {
 	return strings.TrimSuffix(strings.TrimRight(r.String(), "0"), ".")
 }
 
-// reasonWords says why the gate did not commit something.
+// reasonWords returns the words for why the gate did not commit.
 func reasonWords(res *carrel.CommitResult, threshold ratio.Ratio) string {
 	return gateWords(res.Reasons, res.Confidence, threshold)
 }
 
-// gateWords says why the gate holds or refuses something.
+// gateWords returns the words for why the gate holds or refuses a memory.
 func gateWords(reasons []assembly.Reason, confidence, threshold ratio.Ratio) string {
 	var words []string
 	for _, r := range reasons {

@@ -11,11 +11,10 @@ import (
 	"github.com/carrel-dev/carrel/manifest"
 )
 
-// errGate means that the gate did not let something through, and that this was
-// printed.
+// errGate means that the gate did not commit a memory, and that the command has printed why.
 var errGate = &out.Error{Text: "not let through by the gate", Kind: out.KindRefused, Said: true}
 
-// completeManifest offers manifests.
+// completeManifest completes to manifests.
 func completeManifest(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {
@@ -31,8 +30,8 @@ func completeManifest(j *job.Job) cobra.CompletionFunc {
 	}
 }
 
-// completeReference offers manifests for the first argument, and for the second
-// what they mention.
+// completeReference completes the first argument to manifests, and the second to artifacts and
+// blocks that the manifest mentions.
 func completeReference(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != 1 {

@@ -17,11 +17,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A record is an artifact in a line of a file.
+// A record is an artifact on a line of a file.
 type record struct {
 	ID           store.ArtifactID   `json:"id"`
 	Class        string             `json:"class"`
-	Type         string             `json:"type"` // the same
+	Type         string             `json:"type"` // another name of class
 	Title        string             `json:"title"`
 	Text         string             `json:"text"`
 	Source       string             `json:"source"`
@@ -34,8 +34,8 @@ type record struct {
 	AllowSecrets *bool              `json:"allow_secrets"`
 }
 
-// readLines reads the artifacts of a file, one a line. Each must be one that
-// the engine would take.
+// readLines reads the artifacts of a file with one artifact per line. It fails if the engine
+// would refuse one of them.
 func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, template *carrel.NewArtifact) ([]*carrel.NewArtifact, error) {
 	data, err := j.Read(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 	return reqs, nil
 }
 
-// parseRecord lays what a line says over a request.
+// parseRecord sets the fields of a request that a line has.
 func parseRecord(line []byte, req *carrel.NewArtifact) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()

@@ -62,7 +62,7 @@ in memory, the most recently used first.`,
 	return cmd
 }
 
-// A traceResult is what became of a trace.
+// A traceResult is the result of replaying a trace.
 type traceResult struct {
 	Limit     int64       `json:"limit"`
 	Hits      int64       `json:"hits"`
@@ -72,7 +72,7 @@ type traceResult struct {
 	Resident  []string    `json:"resident"` // most recently used first
 }
 
-// A traceStep is what became of a line.
+// A traceStep is the result of one line of a trace.
 type traceStep struct {
 	Op      string   `json:"op"`
 	ID      string   `json:"id"`
@@ -110,7 +110,7 @@ func replayTrace(name, text string, limit int64) (*traceResult, error) {
 	return res, nil
 }
 
-// replayLine carries out one line.
+// replayLine replays one line.
 func replayLine(pages *artifact.Pages[struct{}], words []string) (*traceStep, error) {
 	if len(words) < 2 || len(words) > 3 || len(words) == 3 && words[0] != "get" {
 		return nil, fmt.Errorf("%q is no line such as get ID, get ID SIZE, pin ID or unpin ID", strings.Join(words, " "))

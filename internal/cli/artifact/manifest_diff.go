@@ -43,7 +43,7 @@ difference, the exit code is 1.`,
 	}
 }
 
-// changeNote says why something is different.
+// changeNote says why an item differs.
 func changeNote(c *manifest.ItemChange) string {
 	before, after := c.Before, c.After
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An explanation says what happened to an artifact or a block in a context.
+// An explanation says why an artifact or block is in a context, or why not.
 type explanation struct {
 	Manifest string                `json:"manifest"`
 	Ref      string                `json:"ref"`
@@ -30,7 +30,7 @@ type explanation struct {
 	Tokens   token.Count           `json:"tokens,omitempty"`
 	Version  int64                 `json:"version,omitempty"`
 	Score    *manifest.Score       `json:"score,omitempty"`
-	Fetch    manifest.FetchOutcome `json:"fetch,omitempty"` // what its source said
+	Fetch    manifest.FetchOutcome `json:"fetch,omitempty"` // result of asking its source
 }
 
 func newManifestExplain(j *job.Job) *cobra.Command {
@@ -72,9 +72,8 @@ the exit code is 1.`,
 	}
 }
 
-// findReference completes the id of an artifact or of a block: one that a
-// manifest mentions, or else an artifact of the store, which may be in a set
-// with no names.
+// findReference completes the id of an artifact or block: one that the manifest mentions, or else
+// an artifact of the store, which the manifest may list only in a set of rows.
 func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word string) (string, int64, error) {
 	var found []string
 	for _, it := range m.Items {

@@ -18,17 +18,17 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A page is what is printed of a manifest for people: what the store knows of it, and
-// the items of its document, by kind.
+// A page is a manifest as it is printed for people: the record in the store, and the items of its
+// document by kind.
 type page struct {
 	*store.Manifest
 	header   *manifest.Header
-	bytes    int // of the context
+	bytes    int // size of the context
 	redacted int
 	segments []*manifest.Segment
 	left     map[manifest.Reason]int
 	omitted  []*manifest.Omission
-	sets     []*manifest.Set // of artifacts that are too many to be listed
+	sets     []*manifest.Set // sets of artifacts too many to list one by one
 	fetches  []*manifest.Fetch
 }
 
@@ -95,7 +95,7 @@ func printManifest(p *out.Page, s *page, all bool) {
 		{"by", h.Actor},
 		{"format", fmt.Sprintf("%s, %s bytes", s.Format, p.Number(int64(s.bytes)))},
 	}
-	if s.Budget > 0 { // and else it is of a call
+	if s.Budget > 0 { // otherwise it is the manifest of a call
 		rows = append(
 			rows, []any{"tokens", took}, []any{"tier", string(s.Tier)},
 			[]any{"candidates", fmt.Sprintf("%s, %d scored by %s", p.Number(int64(h.Candidates)), h.SemanticCalls, cmp.Or(h.Semantic, "nothing"))},
@@ -139,7 +139,7 @@ func printManifest(p *out.Page, s *page, all bool) {
 	p.Table(t)
 }
 
-// outcomeWords says what came of a context.
+// outcomeWords describes the outcome of a context.
 func outcomeWords(p *out.Page, data json.RawMessage) string {
 	var g struct {
 		Outcome    assembly.GateOutcome `json:"outcome"`
@@ -163,7 +163,7 @@ func outcomeWords(p *out.Page, data json.RawMessage) string {
 	return strings.Join(words, ", ")
 }
 
-// printLeft lists what was left out, by reason.
+// printLeft prints the artifacts left out, by reason.
 func printLeft(p *out.Page, s *page, all bool) {
 	t := &out.Table{Whole: true}
 	for _, reason := range manifest.Excluded() {
@@ -195,7 +195,7 @@ func printLeft(p *out.Page, s *page, all bool) {
 	p.Table(t)
 }
 
-// segmentWords says what is special about a segment.
+// segmentWords returns remarks about a segment.
 func segmentWords(s *manifest.Segment) string {
 	var words []string
 	if s.Form == manifest.FormBrief {

@@ -22,12 +22,12 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// putFlags are what the command line says of the artifacts that are put.
+// putFlags are the flags of put.
 type putFlags struct {
 	class, title, source, subject string
 	ttl, created, verifiedBy, id  string
 	from                          []string
-	lines                         string // a file with an artifact a line
+	lines                         string // file with one artifact per line
 	live, pin, allow, redact, dry bool
 }
 
@@ -96,12 +96,12 @@ the defaults of missing fields. If a line is invalid, nothing is stored.`,
 	flags.BoolVar(&f.allow, "allow-secret", false, "accept content that looks as if it held a credential")
 	flags.BoolVar(&f.redact, "redact", false, "take out addresses of e-mail and numbers of telephones")
 	job.Offer(cmd, "type", classNames()...)
-	_ = cmd.RegisterFlagCompletionFunc("from", j.CompleteArtifacts(carrel.ArtifactsRequest{})) // it fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("from", j.CompleteArtifacts(carrel.ArtifactsRequest{})) // fails only for an unknown flag
 	job.Writes(cmd, &f.dry)
 	return cmd
 }
 
-// classNames returns what --type may be.
+// classNames returns the values of --type.
 func classNames() []string {
 	var names []string
 	for _, c := range provenance.Classes() {
@@ -110,7 +110,7 @@ func classNames() []string {
 	return append(names, "rag", "doc")
 }
 
-// parseClass reads the value of a flag for a class.
+// parseClass parses the value of --type.
 func parseClass(name string) (provenance.Class, error) {
 	c, err := provenance.ParseClass(name)
 	if err != nil {
@@ -119,7 +119,7 @@ func parseClass(name string) (provenance.Class, error) {
 	return c, nil
 }
 
-// check tells which flags do not go with what is put.
+// check returns an error if flags and arguments do not fit together.
 func (f *putFlags) check(args []string) error {
 	several := len(args) > 1 || f.lines != ""
 	switch {
@@ -139,7 +139,7 @@ func (f *putFlags) check(args []string) error {
 	return nil
 }
 
-// request returns what the flags say of every artifact.
+// request returns a request with the values of the flags, as the template of every artifact.
 func (f *putFlags) request() (*carrel.NewArtifact, error) {
 	req := &carrel.NewArtifact{
 		ID: store.ArtifactID(f.id), Title: f.title, Source: f.source, Subject: f.subject, VerifiedBy: f.verifiedBy,
@@ -168,14 +168,14 @@ func (f *putFlags) request() (*carrel.NewArtifact, error) {
 	return req, nil
 }
 
-// verify makes a memory that somebody vouches for a verified one.
+// verify changes the class of a memory to verified if a verifier is named.
 func verify(req *carrel.NewArtifact) {
 	if req.VerifiedBy != "" && req.Class == provenance.Memory {
 		req.Class = provenance.Verified
 	}
 }
 
-// putRequests reads what is put.
+// putRequests returns the requests for all artifacts to put.
 func putRequests(ctx context.Context, j *job.Job, a *job.Access, f *putFlags, template *carrel.NewArtifact, args []string) ([]*carrel.NewArtifact, error) {
 	if f.lines != "" {
 		return readLines(ctx, j, a, f.lines, template)
@@ -195,7 +195,7 @@ func putRequests(ctx context.Context, j *job.Job, a *job.Access, f *putFlags, te
 	return reqs, nil
 }
 
-// readInto puts the content of a file or of a source into a request.
+// readInto reads the content of a file or source into a request.
 func readInto(ctx context.Context, j *job.Job, a *job.Access, req *carrel.NewArtifact, name string, live bool) (err error) {
 	ref, isRef := refOf(name)
 	switch {
@@ -226,13 +226,13 @@ func readInto(ctx context.Context, j *job.Job, a *job.Access, req *carrel.NewArt
 	return nil
 }
 
-// refOf returns the source that an argument names, if it is not a file.
+// refOf returns the source that an argument names, or false if it names a file.
 func refOf(name string) (artifact.Ref, bool) {
 	ref, err := artifact.ParseRef(name)
 	return ref, err == nil && slices.Contains([]string{"file", "http", "https", "mcp"}, ref.Scheme())
 }
 
-// titleOf returns the last part of a path or of a URL.
+// titleOf returns the last element of a path or URL.
 func titleOf(name string) string {
 	if _, ok := refOf(name); ok {
 		name, _, _ = strings.Cut(name, "?")
@@ -242,10 +242,10 @@ func titleOf(name string) string {
 	return filepath.Base(name)
 }
 
-// batch is how many artifacts are stored at a time.
+// batch is how many artifacts are stored in one update.
 const batch = 1000
 
-// putAll stores artifacts, or tells only what would be stored.
+// putAll stores artifacts, or in a dry run only checks them.
 func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewArtifact, dry bool) ([]carrel.Artifact, error) {
 	e := a.Engine
 	if dry {
@@ -265,13 +265,13 @@ func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewAr
 	}
 	for i := range list {
 		if dry && reqs[i].ID == "" {
-			list[i].ID = "" // another one was drawn than will be
+			list[i].ID = "" // the real id will be another one
 		}
 	}
 	return list, nil
 }
 
-// A putResult says what was put.
+// A putResult is the result of put.
 type putResult struct {
 	carrel.List[carrel.Artifact]
 	DryRun bool `json:"dry_run"`
@@ -297,7 +297,7 @@ func (r *putResult) print(p *out.Page) {
 	}
 }
 
-// stamp returns a time for a pipe, nothing if there is none.
+// stamp formats a time for a pipe; a zero time is "".
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -305,8 +305,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// without returns an error of the engine without what says which job it was
-// and which of its requests, as there was one.
+// without removes from an error of the engine the operation and the number of the request,
+// because there was only one.
 func without(err error) error {
 	if inner := errors.Unwrap(errors.Unwrap(err)); inner != nil {
 		return inner

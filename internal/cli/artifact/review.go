@@ -88,13 +88,13 @@ func listReviews(j *job.Job, cmd *cobra.Command) error {
 	})
 }
 
-// tidyReview gives a review its lists, empty if need be.
+// tidyReview replaces nil lists by empty ones, for JSON.
 func tidyReview(r *carrel.ReviewEntry) {
 	r.Reasons = append([]assembly.Reason{}, r.Reasons...)
 	r.From = append([]carrel.Artifact{}, r.From...)
 }
 
-// cameFrom returns the context that a memory came from.
+// cameFrom returns the id of the context from which a memory was proposed.
 func cameFrom(r *carrel.ReviewEntry) string { return cmp.Or(r.Manifest, "no context") }
 
 func newReviewShow(j *job.Job) *cobra.Command {
@@ -155,7 +155,7 @@ func printReview(p *out.Page, r *carrel.ReviewEntry, a *job.Access) {
 	}
 }
 
-// reviewHint says where the ids of reviews are, if the error is about one.
+// reviewHint adds a hint at the list of reviews to an error about an id.
 func reviewHint(err error) error {
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, carrel.ErrRequest) {
 		return out.Hinted(err, "carrel review lists the memories that wait for a decision")
@@ -166,7 +166,7 @@ func reviewHint(err error) error {
 	return err
 }
 
-// newDecision returns the command for a decision: approve, reject or edit.
+// newDecision returns the command for one decision: approve, reject or edit.
 func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 	d := &carrel.DecideRequest{Approve: verb != "reject"}
 	var file string
@@ -218,7 +218,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 	return cmd
 }
 
-// completeReview offers memories that wait for a decision.
+// completeReview completes to memories that wait for a decision.
 func completeReview(j *job.Job) cobra.CompletionFunc {
 	return job.AtMost(1, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {

@@ -81,7 +81,7 @@ likely needed. Content that looks as if it held a credential is refused.`,
 				}
 				if dry {
 					if !res.Known {
-						res.ID = "" // another one was drawn than will be
+						res.ID = "" // the real id will be another one
 						res.Pointer = ""
 					}
 					j.Note("dry run: %s bytes would leave %s tok; nothing was written", out.Thousands(res.Bytes), out.Thousands(res.Tokens))

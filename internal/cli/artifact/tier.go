@@ -68,14 +68,14 @@ of tokens. See "carrel help tiers".`,
 	return cmd
 }
 
-// tiers is what is printed of tiers.
+// tiers is the result of the command tier.
 type tiers struct {
 	Ladder ladder      `json:"ladder"`
 	Budget token.Count `json:"budget,omitempty"`
 	Tiers  []tierLine  `json:"tiers"`
 }
 
-// A ladder is a [tier.Ladder], in percent of the budget.
+// A ladder is a [tier.Ladder] in percent of the budget.
 type ladder struct {
 	Summarized int `json:"summarized"`
 	Core       int `json:"core"`
@@ -84,12 +84,12 @@ type ladder struct {
 
 // A tierLine is the tier of a demand.
 type tierLine struct {
-	Demand string    `json:"demand"` // as it was given
+	Demand string    `json:"demand"` // as it was typed
 	Tier   tier.Tier `json:"tier"`
 }
 
-// parseDemand reads a demand, and returns what it is a share of: a budget in
-// tokens, or the number of millionths in 1.
+// parseDemand parses a demand, and returns it with the number of which it is a share: the budget
+// in tokens, or one million if the demand is a ratio.
 func parseDemand(s string, budget token.Count) (demand, of int64, err error) {
 	if budget > 0 && strings.Trim(s, "0123456789_") == "" {
 		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)

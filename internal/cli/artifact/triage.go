@@ -113,7 +113,7 @@ func printTriage(j *job.Job, r *carrel.TriageResult) error {
 	return nil
 }
 
-// candidates are what a file has for triage to score.
+// candidates is a file with artifacts to score.
 type candidates struct {
 	Now        time.Time   `json:"now"`
 	Query      string      `json:"query"`
@@ -122,7 +122,7 @@ type candidates struct {
 	rows []triage.Row
 }
 
-// A candidate is an artifact of a file.
+// A candidate is an artifact in the file.
 type candidate struct {
 	ID      string    `json:"id"`
 	Class   string    `json:"class"`
@@ -133,7 +133,7 @@ type candidate struct {
 	Text    string    `json:"text"`
 }
 
-// readCandidates reads candidates from a file.
+// readCandidates reads a file of candidates.
 func readCandidates(j *job.Job, file, query string) (*candidates, error) {
 	data, err := j.Read(file)
 	if err != nil {
@@ -169,7 +169,8 @@ func readCandidates(j *job.Job, file, query string) (*candidates, error) {
 	return in, nil
 }
 
-// row returns what pass one has to know, or the field that makes no sense.
+// row returns the row of a candidate for the first pass, or the name of an invalid field and an
+// error.
 func (c *candidate) row(now time.Time) (triage.Row, string, error) {
 	class, err := provenance.ParseClass(c.Class)
 	if err != nil {
@@ -199,8 +200,8 @@ func (c *candidate) row(now time.Time) (triage.Row, string, error) {
 	return r, "", nil
 }
 
-// score makes both passes over the candidates. What has words of the query
-// counts as a hit of a store, best first.
+// score runs both passes of triage over the candidates. Candidates with words of the query count
+// as lexical hits, best first.
 func (in *candidates) score(policy *triage.Policy) *carrel.TriageResult {
 	var t triage.Table
 	texts := make([]*retrieval.Analysis, len(in.Candidates))
@@ -243,12 +244,12 @@ func (in *candidates) score(policy *triage.Policy) *carrel.TriageResult {
 	return out
 }
 
-// headOf returns the beginning of the first line of a text.
+// headOf returns the start of the first line of a text.
 func headOf(s string) string {
 	return out.Cut(text.FirstLine(s), 60)
 }
 
-// readStrictly reads JSON of which every key must be known.
+// readStrictly decodes JSON and refuses unknown keys.
 func readStrictly(file string, data []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()

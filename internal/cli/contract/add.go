@@ -75,8 +75,8 @@ The contract is in the store, and a copy of it in a file: "carrel contract path"
 	return cmd
 }
 
-// namedSession returns the session that the arguments name, which need not be stored, or
-// nothing if they name none.
+// namedSession returns the session that the arguments name, or "" if they name none. The session
+// need not be stored.
 func namedSession(ctx context.Context, s *job.SessionArg, a *job.Access, args []string) (transcript.SessionID, error) {
 	if len(args) == 0 && s.Word == "" {
 		return "", nil
@@ -139,7 +139,7 @@ at its place in the contract.`,
 	return cmd
 }
 
-// given reports whether a flag names something to add.
+// given reports whether a flag adds something to the contract.
 func (f *additions) given(flags *pflag.FlagSet) bool {
 	given := false
 	flags.Visit(func(flag *pflag.Flag) {
@@ -189,7 +189,7 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 	for _, name := range [...]string{
 		"decision", "question", "answered", "correction", "source", "claim", "verified", "checked", "source-state", "claim-basis", "resume", "rule", "statement",
 	} {
-		_ = flags.SetAnnotation(name, "adds", nil) // it fails only for a flag that is not there
+		_ = flags.SetAnnotation(name, "adds", nil) // fails only for an unknown flag
 	}
 	f.registerConflict(cmd)
 	names := make([]string, 0, len(contract.Corrections()))
@@ -215,7 +215,8 @@ var (
 	claimBases   = []string{string(contract.BasisNone), string(contract.BasisInference), string(contract.BasisDocument), string(contract.BasisVerified)}
 )
 
-// sourceInto returns what reads the value of a flag for a source into a list.
+// sourceInto returns a function that parses the value of a flag for a source and appends it to
+// list.
 func sourceInto(j *job.Job, list *[]contract.PayloadSource) func(string) error {
 	return func(value string) error {
 		name, text, ok := strings.Cut(value, "=")
@@ -234,8 +235,7 @@ func sourceInto(j *job.Job, list *[]contract.PayloadSource) func(string) error {
 	}
 }
 
-// run adds what the flags say to the contract of the session that the arguments
-// name.
+// run adds the values of the flags to the contract of the session that the arguments name.
 func (f *additions) run(ctx context.Context, j *job.Job, s *job.SessionArg, args []string) error {
 	if err := out.OneOf("--on-conflict", f.conflict, resolutions...); err != nil {
 		return err
@@ -305,13 +305,13 @@ exported and handed over, and other contracts can inherit from this one.`,
 	return cmd
 }
 
-// An amendment says what was added to a contract.
+// An amendment is the result of adding to a contract.
 type amendment struct {
 	*carrel.AmendContractResult
-	File string `json:"file,omitempty"` // that has the contract, too
+	File string `json:"file,omitempty"` // file that also has the contract
 }
 
-// amend lets the engine add to a contract, and then writes its file.
+// amend adds to a contract, and then writes the file of the contract.
 func amend(ctx context.Context, j *job.Job, a *job.Access, req *carrel.AmendContractRequest) error {
 	res, err := a.AmendContract(ctx, a.Scope, req)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package contract has the commands about the contracts of conversations, and those of the
-// original context pager, which continue a contract that is a file.
+// original context pager, which continue a contract in a file.
 //
-// A command reads its arguments, calls one method of the engine with one request, and
-// prints the result; it decides nothing.
+// A command reads its arguments, calls one method of the engine with one request, and prints the
+// result; it decides nothing.
 package contract
 
 import (
@@ -16,7 +16,7 @@ func Commands(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newContract(j), newPager(j)}
 }
 
-// Calculators returns the command that says how recent blocks of some ages are.
+// Calculators returns the command that prints the recency of ages.
 func Calculators(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newRecency(j)}
 }

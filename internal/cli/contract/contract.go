@@ -57,8 +57,8 @@ line each: the contents of a .limn file.`,
 	return cmd
 }
 
-// showContract returns what prints a contract, and where the argument of the
-// command is to be put.
+// showContract returns a function that prints a contract, and a pointer through which the caller
+// sets the session argument.
 func showContract(j *job.Job) (func(cmd *cobra.Command, args []string) error, **job.SessionArg) {
 	s := new(*job.SessionArg)
 	return func(cmd *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func showContract(j *job.Job) (func(cmd *cobra.Command, args []string) error, **
 				return err
 			}
 			value := struct {
-				Session transcript.SessionID `json:"session"` // that is meant
+				Session transcript.SessionID `json:"session"` // the session of the contract
 				*carrel.ContractResult
 			}{id, lines}
 			return j.Result("contract", value, func(p *out.Page) {
@@ -144,23 +144,23 @@ line. If anything fails, the exit code is 1.`,
 	return cmd
 }
 
-// A checkedContract says what of a contract holds.
+// A checkedContract is the result of checking a contract.
 type checkedContract struct {
-	Contract string `json:"contract"` // session or file
+	Contract string `json:"contract"` // id of the session, or name of the file
 	OK       bool   `json:"ok"`
 	Closed   bool   `json:"closed"`
 	*contract.Report
 	Rules []contractRule `json:"rules"`
 }
 
-// A contractRule is a rule of contracts, or what is wrong with one.
+// A contractRule is a rule of a contract and whether it holds.
 type contractRule struct {
 	Rule  string `json:"rule"`
 	Holds bool   `json:"holds"`
 	Text  string `json:"text"`
 }
 
-// checkContracts runs contracts: those of sessions, and those in files.
+// checkContracts checks the contracts of sessions and files.
 func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []string) ([]checkedContract, error) {
 	today := j.Clock()().Format(time.DateOnly)
 	file := func(name string) (*contract.Report, error) {
@@ -198,8 +198,8 @@ func checkContracts(ctx context.Context, j *job.Job, s *job.SessionArg, args []s
 	return checks, nil
 }
 
-// appendCheck adds what came of running a contract. That it cannot be replayed is
-// an answer, too.
+// appendCheck appends the result of running a contract. A contract that cannot be run counts as
+// one that does not hold.
 func appendCheck(to []checkedContract, name string, r *contract.Report, err error) ([]checkedContract, error) {
 	c := checkedContract{Contract: name, Report: r}
 	if bad, ok := errors.AsType[*contract.SyntaxError](err); ok {
@@ -218,7 +218,7 @@ func appendCheck(to []checkedContract, name string, r *contract.Report, err erro
 	return append(to, c), nil
 }
 
-// contractRules says of each rule whether a contract holds it.
+// contractRules returns whether a contract holds each rule.
 func contractRules(r *contract.Report) []contractRule {
 	s := r.State
 	failed := make(map[contract.FailureKind]int)

@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// contractsFolder returns the folder for contracts.
+// contractsFolder returns the folder with the files of contracts.
 func contractsFolder(j *job.Job) (*config.Contracts, error) {
 	src, err := j.Sources()
 	if err != nil {
@@ -26,7 +26,7 @@ func contractsFolder(j *job.Job) (*config.Contracts, error) {
 	return config.ContractsDir(j.Getenv, src.Dir)
 }
 
-// contractText returns the contract of a session as its file has it.
+// contractText returns the contract of a session as the content of its file.
 func contractText(ctx context.Context, a *job.Access, id transcript.SessionID) ([]byte, error) {
 	lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})
 	if err != nil || len(lines.Statements) == 0 {
@@ -35,8 +35,8 @@ func contractText(ctx context.Context, a *job.Access, id transcript.SessionID) (
 	return []byte(strings.Join(lines.Statements, "\n") + "\n"), nil
 }
 
-// writeContractFile writes the contract of a session, which the store has, into its file and
-// returns the path of that.
+// writeContractFile writes the contract of a session from the store to its file, and returns the
+// path of the file.
 func writeContractFile(ctx context.Context, j *job.Job, a *job.Access, id transcript.SessionID) (string, error) {
 	text, err := contractText(ctx, a, id)
 	if err != nil {
@@ -92,16 +92,16 @@ file is missing or older than the contract, a line on standard error says so.`,
 	return cmd
 }
 
-// A savedContract says where a contract was saved and what is to be known of it.
+// A savedContract is the result of saving a contract to its file.
 type savedContract struct {
 	Session    transcript.SessionID `json:"session"`
 	File       string               `json:"file"`
 	Statements int                  `json:"statements"`
-	Uploaded   bool                 `json:"uploaded"` // never
+	Uploaded   bool                 `json:"uploaded"` // always false: nothing is uploaded
 	Sensitive  []sensitiveLine      `json:"sensitive"`
 }
 
-// A sensitiveLine is a line that may say something that is not for others.
+// A sensitiveLine is a line that may contain private data.
 type sensitiveLine struct {
 	Line   int    `json:"line"`
 	Marker string `json:"marker"`
@@ -151,7 +151,7 @@ the file in any case, and asks nothing.`,
 	return cmd
 }
 
-// saveContract writes the file of a contract and looks for what is sensitive.
+// saveContract writes the file of a contract and looks for sensitive lines.
 func saveContract(ctx context.Context, j *job.Job, a *job.Access, id transcript.SessionID) (*savedContract, error) {
 	value := &savedContract{Session: id, Sensitive: []sensitiveLine{}}
 	lines, err := a.Contract(ctx, a.Scope, &carrel.SessionRequest{Session: id})

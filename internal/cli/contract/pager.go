@@ -47,8 +47,8 @@ store's: this command uses no store, and no settings but its flags.`,
 			}
 			opts.Legacy = limn == "legacy"
 			if j.Getenv("GOGC") == "" {
-				// All of a history is needed up to the end: to collect garbage
-				// often finds little and costs a fourth of the time.
+				// The history is needed until the end, so garbage collection would find little
+				// and cost a fourth of the time.
 				defer debug.SetGCPercent(debug.SetGCPercent(pagerGC))
 			}
 			data, err := j.Read(history)
@@ -90,7 +90,7 @@ store's: this command uses no store, and no settings but its flags.`,
 // pager collects garbage.
 const pagerGC = 400
 
-// explainPass says in which of the two files an error is.
+// explainPass adds to an error the name of the file that it is about.
 func explainPass(err error, history, contractFile string) error {
 	if e, ok := errors.AsType[*contract.SyntaxError](err); ok {
 		return &out.Error{Err: e, Kind: out.KindInput, File: contractFile}
@@ -101,7 +101,7 @@ func explainPass(err error, history, contractFile string) error {
 	return err
 }
 
-// A pagerResult is a pass for programs to read.
+// A pagerResult is a pass as JSON.
 type pagerResult struct {
 	Alpha     float64       `json:"alpha"`
 	Beta      float64       `json:"beta"`
@@ -135,10 +135,9 @@ func newPagerResult(p *seed.Pass) *pagerResult {
 	return res
 }
 
-// appendContract runs a job on the text of a contract and appends what it
-// returns: under a lock, in one write, and on the disk before it returns. A
-// contract that is not there is made only after the job has succeeded on an
-// empty one.
+// appendContract calls decide with the text of a contract and appends the result: under a lock,
+// in one write, synced to disk before it returns. If the file does not exist, it is created only
+// after decide has succeeded for an empty contract.
 func appendContract(ctx context.Context, now func() time.Time, path string, dry bool, decide func(existing []byte) (*seed.Pass, error)) (*seed.Pass, error) {
 	if dry {
 		text, err := os.ReadFile(path)
@@ -149,7 +148,7 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	}
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
-	var first *seed.Pass // on an empty contract
+	var first *seed.Pass // the pass for an empty contract
 	if fresh {
 		if first, err = decide(nil); err != nil {
 			return first, err
@@ -166,8 +165,8 @@ func appendContract(ctx context.Context, now func() time.Time, path string, dry 
 	return pass, errors.Join(err, f.Close())
 }
 
-// appendLocked appends to an open contract. The pass is the job's on an empty
-// one, or nil.
+// appendLocked appends to an open contract file. If pass is not nil, it is the result of job for
+// an empty contract.
 func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *seed.Pass, job func([]byte) (*seed.Pass, error)) (_ *seed.Pass, err error) {
 	unlock, err := await(ctx, now, f)
 	if err != nil {
@@ -196,13 +195,13 @@ func appendLocked(ctx context.Context, now func() time.Time, f *os.File, pass *s
 	return pass, nil
 }
 
-// The time to wait for somebody else's lock, and the pause between two tries.
+// How long to wait for a lock that another process has, and the pause between two attempts.
 const (
 	lockWait  = 5 * time.Second
 	lockPause = 5 * time.Millisecond
 )
 
-// await locks a file for this process alone, which may take a while.
+// await locks a file for this process. It waits at most lockWait, and fails with [store.ErrBusy].
 func await(ctx context.Context, now func() time.Time, f *os.File) (unlock func() error, err error) {
 	end := now().Add(lockWait)
 	for {

@@ -47,7 +47,7 @@ is the present turn.`,
 	return cmd
 }
 
-// A recencyLine is the recency of an age.
+// A recencyLine is the recency of one age.
 type recencyLine struct {
 	Age     float64 `json:"age"` // in turns
 	Recency float64 `json:"recency"`

@@ -62,10 +62,10 @@ then, too. Only a run tells whether values are of the right kind.`,
 	return cmd
 }
 
-// releaseOf returns the release of a flag, or nil if it is not given.
+// releaseOf returns the release that a flag names, or nil if profile is "".
 func releaseOf(profile string) (*limn.Release, error) {
 	if profile == "" {
-		return nil, nil //nolint:nilnil // to check against none is the default
+		return nil, nil //nolint:nilnil // nil means: check against no release
 	}
 	release, err := limn.ReleaseNamed(profile)
 	if err != nil {
@@ -74,7 +74,7 @@ func releaseOf(profile string) (*limn.Release, error) {
 	return release, nil
 }
 
-// A limnCheck is what was found in programs.
+// A limnCheck is the result of checking programs.
 type limnCheck struct {
 	OK         bool          `json:"ok"`
 	Files      []string      `json:"files"`
@@ -86,7 +86,7 @@ type limnCheck struct {
 	strict bool
 }
 
-// A limnFinding is a [limn.Finding] in a file.
+// A limnFinding is a [limn.Finding] with its file.
 type limnFinding struct {
 	File     string           `json:"file"`
 	Line     int              `json:"line"`
@@ -112,7 +112,7 @@ func (c *limnCheck) add(p *limn.Program, found []limn.Finding) {
 	}
 }
 
-// report prints what was found.
+// report prints the findings.
 func (c *limnCheck) report(j *job.Job) error {
 	c.OK = c.Errors == 0 && (c.Warnings == 0 || !c.strict)
 	err := j.List("limn-check", c, "findings", func(p *out.Page) {
@@ -133,7 +133,7 @@ func (c *limnCheck) report(j *job.Job) error {
 	return err
 }
 
-// inParens returns a hint in parentheses.
+// inParens returns a hint in parentheses, or "".
 func inParens(hint string) string {
 	if hint == "" {
 		return ""
@@ -194,7 +194,7 @@ the sequences of packs of type "test". What messages say is not compared.`,
 	}
 }
 
-// A conformResult says which cases come out otherwise.
+// A conformResult lists the cases with a different result.
 type conformResult struct {
 	OK          bool                `json:"ok"`
 	File        string              `json:"file"`
@@ -202,7 +202,7 @@ type conformResult struct {
 	Differences []conformDifference `json:"differences"`
 }
 
-// A conformDifference is a case that comes out otherwise.
+// A conformDifference is a case with a different result.
 type conformDifference struct {
 	Case string   `json:"case"`
 	Diff []string `json:"diff"`

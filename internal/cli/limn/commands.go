@@ -1,8 +1,7 @@
-// Package limn has the commands about the language of contracts and about what prompts ask
-// for.
+// Package limn has the commands about the contract language and about the intents of prompts.
 //
-// A command reads its arguments, calls one method of the engine with one request, and
-// prints the result; it decides nothing.
+// A command reads its arguments, calls one method of the engine with one request, and prints the
+// result; it decides nothing.
 package limn
 
 import (

@@ -74,15 +74,14 @@ instead, as a diff, and the exit code is 1 if that is anything.`,
 	return cmd
 }
 
-// A formatted program is one in its canonical form.
+// A formatted is a program in its canonical form.
 type formatted struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Text    string `json:"text"`
 }
 
-// lineDiff returns the differences between two texts that have the same number of
-// lines, in the unified form.
+// lineDiff returns the unified diff of two texts with the same number of lines.
 func lineDiff(name, before, after string) string {
 	if before == after {
 		return ""

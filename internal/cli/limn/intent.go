@@ -93,7 +93,7 @@ difference. It also reads the published test files. If a share is below --min, t
 	return cmd
 }
 
-// promptOf returns the prompt that a command line names.
+// promptOf returns the prompt that arguments or a file give.
 func promptOf(j *job.Job, args []string, file string) (string, error) {
 	switch {
 	case file != "" && len(args) > 0:
@@ -109,13 +109,13 @@ func promptOf(j *job.Job, args []string, file string) (string, error) {
 	return string(data), err
 }
 
-// isRegular reports whether an argument names a file.
+// isRegular reports whether name is a regular file.
 func isRegular(j *job.Job, name string) bool {
 	fi, err := os.Stat(j.Path(name))
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// An intentDocument is Intent IR v0, so that fields of it can be chosen.
+// An intentDocument has the fields of Intent IR v0, so that --json can select them.
 type intentDocument struct {
 	Schema     string          `json:"schema"`
 	Verb       json.RawMessage `json:"verb"`
@@ -146,8 +146,8 @@ func printIntent(j *job.Job, text string, in *intent.Intent) error {
 	return j.Result("", value, nil)
 }
 
-// printSlots writes an intent for people: on a terminal, with the prompt and what of it
-// fills which slot.
+// printSlots prints an intent for people. A terminal also gets the prompt, with marks below the
+// words that fill slots.
 func printSlots(p *out.Page, text string, in *intent.Intent) {
 	if p.TTY {
 		printSpans(p, text, in)
@@ -193,7 +193,7 @@ func wordsOf(f intent.Flag) string {
 	return strings.Join(words, " | ")
 }
 
-// partOf returns the slots and the gaps of a further request.
+// partOf returns the slots and gaps of a further request.
 func partOf(part intent.FurtherRequest) string {
 	var all []string
 	for _, s := range part.Verb.Slots() {
@@ -207,14 +207,14 @@ func partOf(part intent.FurtherRequest) string {
 	return strings.Join(all, "; ")
 }
 
-// A label is the name of a slot below what fills it.
+// A label is the name of a slot, printed below the words that fill the slot.
 type label struct {
 	column int
 	name   string
 }
 
-// printSpans writes a prompt of one line, carets below what fills slots, and below those
-// the names of the slots.
+// printSpans prints a prompt of one line, with carets below the words that fill slots and the
+// names of the slots below the carets.
 func printSpans(p *out.Page, text string, in *intent.Intent) {
 	text = strings.TrimRight(text, "\r\n")
 	if out.Columns(text) > p.Width || out.Visible(text) != text || len(in.Slots) == 0 {
@@ -243,7 +243,7 @@ func printSpans(p *out.Page, text string, in *intent.Intent) {
 	p.Line("")
 }
 
-// printLabels writes a line of labels and returns those for which there is no room.
+// printLabels prints a line of labels and returns those that do not fit it.
 func printLabels(p *out.Page, labels []label) (left []label) {
 	line := ""
 	for _, l := range labels {
@@ -257,7 +257,7 @@ func printLabels(p *out.Page, labels []label) (left []label) {
 	return left
 }
 
-// A changedIntent says what changed between two prompts.
+// A changedIntent lists the differences between two intents.
 type changedIntent struct {
 	Same    bool           `json:"same"`
 	Changes []intentChange `json:"changes"`
@@ -270,7 +270,7 @@ type intentChange struct {
 	After  string `json:"after"`
 }
 
-// diffIntents prints what changed since the intent in a file.
+// diffIntents prints the differences to the intent in a file.
 func diffIntents(j *job.Job, file string, now *intent.Intent) error {
 	data, err := j.Read(file)
 	if err != nil {
@@ -299,7 +299,7 @@ func diffIntents(j *job.Job, file string, now *intent.Intent) error {
 	return err
 }
 
-// noIntent returns an error about a file that holds no intent, or no cases.
+// noIntent returns the error that a file contains no valid intent or cases.
 func noIntent(file string, data []byte, err error) error {
 	bad := &transcript.SyntaxError{Name: file, Text: err.Error(), Hint: "carrel help intent; carrel debug schema intent"}
 	if e, ok := errors.AsType[*intent.ParseError](err); ok {
@@ -309,7 +309,7 @@ func noIntent(file string, data []byte, err error) error {
 	return bad
 }
 
-// An intentScore is an [intent.Report] in percent.
+// An intentScore is an [intent.Report] with percentages.
 type intentScore struct {
 	OK        bool         `json:"ok"`
 	File      string       `json:"file"`
@@ -325,7 +325,7 @@ type intentScore struct {
 	Misses    []intentMiss `json:"misses"`
 }
 
-// An intentShare is an [intent.Hits] in percent.
+// An intentShare is an [intent.Hits] with percentages.
 type intentShare struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -344,7 +344,8 @@ type intentMiss struct {
 	Got    string `json:"got"`
 }
 
-// scoreIntents prints how much of some cases is compiled as expected.
+// scoreIntents prints the share of cases that compile as expected. It returns an error if the
+// share is below least percent.
 func scoreIntents(j *job.Job, file string, least float64) error {
 	if least < 0 || least > 100 {
 		return out.Usagef("--min: %g is no percentage", least)

@@ -37,15 +37,15 @@ func newLimn(j *job.Job) *cobra.Command {
 	return cmd
 }
 
-// takesPacks gives a command the flag that names packs.
+// takesPacks adds the flag --pack to a command.
 func takesPacks(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "pack", nil, "load a `pack`: "+strings.Join(limn.BuiltinPacks(), ", ")+", or a JSON file; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("pack", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return limn.BuiltinPacks(), cobra.ShellCompDirectiveDefault
-	}) // it fails only for a flag that is not there
+	}) // fails only for an unknown flag
 }
 
-// readPacks returns the packs of these names, which are built in or files.
+// readPacks returns the packs with the given names, which are built-in packs or files.
 func readPacks(j *job.Job, names []string) ([]*limn.Pack, error) {
 	var packs []*limn.Pack
 	for _, name := range names {
@@ -86,7 +86,7 @@ func readPack(j *job.Job, name string) (*limn.Pack, error) {
 	return p, nil
 }
 
-// faulty returns an error about a program that cannot be read.
+// faulty returns the error that a program cannot be parsed.
 func faulty(file string, err error) error {
 	if e, ok := errors.AsType[*limn.Error](err); ok {
 		return &transcript.SyntaxError{Name: file, Line: e.Pos.Line, Text: fmt.Sprintf("column %d: %s", e.Pos.Column, e.Text), Hint: e.Hint}
@@ -132,7 +132,7 @@ of JSON to standard error for each result, with the time it took.`,
 	return cmd
 }
 
-// A limnRun executes statements and prints what becomes of them.
+// A limnRun executes statements and prints their results.
 type limnRun struct {
 	j            *job.Job
 	strict, test bool
@@ -142,12 +142,12 @@ type limnRun struct {
 	machine *limn.Machine
 	results []limnResult
 	failed  bool
-	prefix  string // of the next line that a handler shows
+	prefix  string // printed before the next line that a handler shows
 	began   time.Time
-	typed   bool // statements come from a terminal: errors need not say where
+	typed   bool // statements come from a terminal, so errors omit the position
 }
 
-// start makes the machine. A person is asked about ambers if there is one.
+// start creates the machine. If ask is true, a person confirms ambiguous statements.
 func (r *limnRun) start(ctx context.Context, packs []*limn.Pack, ask bool) *limn.Options {
 	r.in = newInput(r.j.Stdin)
 	r.packs = packs
@@ -162,7 +162,7 @@ func (r *limnRun) start(ctx context.Context, packs []*limn.Pack, ask bool) *limn
 	return opts
 }
 
-// ask asks a person whether a statement is meant as it is read.
+// ask asks a person whether the reading of an ambiguous statement is right.
 func (r *limnRun) ask(ctx context.Context, amber string) bool {
 	fmt.Fprintf(r.j.Stderr, "This reads as: %s\nIs it meant so? [y/N] ", out.Visible(amber))
 	answer, err := r.in.line(ctx)
@@ -180,7 +180,7 @@ func reads(packs []*limn.Pack) bool {
 	return false
 }
 
-// file runs a program that is in a file.
+// file runs the program in a file.
 func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) error {
 	if name == "-" && reads(packs) {
 		return out.Usagef("- and a pack of type stdin: only one can be standard input")
@@ -214,7 +214,7 @@ func (r *limnRun) file(ctx context.Context, name string, packs []*limn.Pack) err
 	return nil
 }
 
-// listen runs handlers on what the packs give. To interrupt it is a way to end it.
+// listen runs handlers on the values of the packs. An interrupt ends it without an error.
 func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	opts := &adapter.Options{Input: r.in.r}
 	if spent {
@@ -231,7 +231,7 @@ func (r *limnRun) listen(ctx context.Context, spent bool) error {
 	return nil
 }
 
-// timed returns updates that set the clock of what they lead to.
+// timed returns updates, and sets the clock of the run at each of them.
 func (r *limnRun) timed(updates iter.Seq[limn.LiveValue]) iter.Seq[limn.LiveValue] {
 	if updates == nil {
 		return nil
@@ -245,7 +245,7 @@ func (r *limnRun) timed(updates iter.Seq[limn.LiveValue]) iter.Seq[limn.LiveValu
 	}
 }
 
-// take keeps and prints a result.
+// take records and prints a result.
 func (r *limnRun) take(ctx context.Context, res *limn.Result) error {
 	r.failed = r.failed || res.Status.Failed(r.strict)
 	if r.j.Verbose > 0 {
@@ -269,7 +269,7 @@ func (r *limnRun) take(ctx context.Context, res *limn.Result) error {
 	return err
 }
 
-// lines returns what is printed of a result.
+// lines returns the lines to print for a result.
 func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	var lines []string
 	fires := res.Metadata["trigger"] != nil
@@ -296,7 +296,7 @@ func (r *limnRun) lines(ctx context.Context, res *limn.Result) []string {
 	return append(lines, r.remarks(ctx, res)...)
 }
 
-// readings says how the conditions of a line are read that mix "and" with "or".
+// readings explains how conditions that mix "and" with "or" are read.
 func readings(l *limn.Line) []string {
 	var lines []string
 	if l.Amber != "" {
@@ -308,7 +308,7 @@ func readings(l *limn.Line) []string {
 	return lines
 }
 
-// remarks returns what there is to say about a result besides what it shows.
+// remarks returns messages about a result, apart from its output.
 func (r *limnRun) remarks(ctx context.Context, res *limn.Result) []string {
 	switch res.Status {
 	case limn.StatusParseError, limn.StatusSemanticError, limn.StatusRuntimeError, limn.StatusPackFailure:
@@ -326,7 +326,7 @@ func (r *limnRun) remarks(ctx context.Context, res *limn.Result) []string {
 	return nil
 }
 
-// fault returns the lines about an error.
+// fault returns the lines that report an error.
 func (r *limnRun) fault(res *limn.Result) []string {
 	text := res.Message
 	if res.Line != nil && !r.typed {
@@ -344,7 +344,7 @@ func (r *limnRun) fault(res *limn.Result) []string {
 	return lines
 }
 
-// ending says why a program listens no more.
+// ending says why a program stopped listening.
 func ending(ctx context.Context, metadata map[string]any) string {
 	switch {
 	case ctx.Err() != nil:
@@ -357,8 +357,7 @@ func ending(ctx context.Context, metadata map[string]any) string {
 	return "no source gives values any more"
 }
 
-// firing prepares what stands before the first line that a handler shows: why it
-// fires.
+// firing sets the prefix of the first line that a handler shows: why the handler fires.
 func (r *limnRun) firing(metadata map[string]any) {
 	if n, ok := metadata["statement"].(int); !ok || n > 0 {
 		return
@@ -380,16 +379,16 @@ func (r *limnRun) firing(metadata map[string]any) {
 	}
 }
 
-// A limnRunResult is a run for programs to read.
+// A limnRunResult is a run as JSON.
 type limnRunResult struct {
 	File    string       `json:"file"`
-	OK      bool         `json:"ok"` // whether the exit code is 0
+	OK      bool         `json:"ok"` // the exit code is 0
 	Results []limnResult `json:"results"`
 }
 
-// A limnResult is what became of a statement.
+// A limnResult is the result of a statement.
 type limnResult struct {
-	Line      int            `json:"line"` // 0 if it belongs to none
+	Line      int            `json:"line"` // 0 if the result belongs to no line
 	Source    string         `json:"source"`
 	Status    limn.Status    `json:"status"`
 	Canonical string         `json:"canonical"`
@@ -413,11 +412,11 @@ func newLimnResult(r *limn.Result) limnResult {
 	return out
 }
 
-// log writes a line about a result to standard error.
+// log writes a log line about a result to standard error.
 func (r *limnRun) log(res *limn.Result) error {
 	now := r.j.Now()
 	entry := struct {
-		Line      *int      `json:"line"` // null if it belongs to none
+		Line      *int      `json:"line"` // null if the result belongs to no line
 		Timestamp time.Time `json:"timestamp"`
 		Millis    float64   `json:"duration_ms"`
 		Pack      string    `json:"pack,omitempty"`

@@ -55,7 +55,7 @@ If the input is no terminal, the exit code is 1 if there was an error.`,
 	return cmd
 }
 
-// repl executes what is typed.
+// repl executes statements as a person types them.
 func (r *limnRun) repl(ctx context.Context, packs []*limn.Pack) error {
 	opts := r.start(ctx, packs, true)
 	r.typed = true
@@ -79,15 +79,15 @@ func (r *limnRun) repl(ctx context.Context, packs []*limn.Pack) error {
 	return nil
 }
 
-// prompt writes to a person who types.
+// prompt prints a prompt if standard input is a terminal.
 func (r *limnRun) prompt(text string) {
 	if r.j.StdinTerminal && !r.j.Quiet {
 		fmt.Fprint(r.j.Stderr, text)
 	}
 }
 
-// statement reads a statement: a line, or those of a handler. At the end of the
-// input it returns what there is, and io.EOF.
+// statement reads a statement: one line, or all lines of a handler. At the end of the input it
+// returns the text so far and [io.EOF].
 func (r *limnRun) statement(ctx context.Context) (string, error) {
 	r.prompt("> ")
 	text, err := r.in.line(ctx)
@@ -106,7 +106,7 @@ func (r *limnRun) statement(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// enter executes what was typed, and reports whether that was the end.
+// enter executes a statement or command, and reports whether the user quits.
 func (r *limnRun) enter(ctx context.Context, text string, opts *limn.Options) (done bool, err error) {
 	r.began = r.j.Now()
 	if word := strings.TrimSpace(text); strings.HasPrefix(word, ":") {
@@ -149,12 +149,13 @@ func (r *limnRun) command(ctx context.Context, word string) (done bool, err erro
 	return false, err
 }
 
-// An input is read line by line. A read can be given up, but not be interrupted.
+// An input is read line by line. A caller can stop waiting for a line, but the read itself goes
+// on.
 type input struct{ r *bufio.Reader }
 
 func newInput(r io.Reader) *input { return &input{bufio.NewReader(r)} }
 
-// line returns the next line without its end. The last one comes with io.EOF.
+// line returns the next line without its end. It returns the last line together with [io.EOF].
 func (in *input) line(ctx context.Context) (string, error) {
 	type read struct {
 		text string

@@ -1,6 +1,6 @@
 package limn
 
-// topicLimn is the language on a page. Its example is run by a test.
+// topicLimn is the help about the language. A test runs its example.
 const topicLimn = `Limn runs, checks and formats programs of Liminate, the language in which Carrel
 writes contracts: sentences of a bounded vocabulary that execute. A program is
 lines, and each is a statement, a comment after --, or blank. Case, commas and

@@ -35,7 +35,7 @@ back: revoke it again after a restore.`,
 	return cmd
 }
 
-// credentialInfo is what is told of a credential.
+// credentialInfo describes a credential without its secret.
 type credentialInfo struct {
 	store.Credential
 	State string `json:"state"` // valid, expired or revoked
@@ -52,8 +52,8 @@ func describeCredential(t *store.Credential, now time.Time) credentialInfo {
 	return info
 }
 
-// registrar returns an authority that makes credentials of a store, if the file of a key is
-// named, or lists and revokes them.
+// registrar returns an authority that lists and revokes the credentials of a store. If keyFile is
+// not "", the authority can also create credentials.
 func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, error) {
 	credentials, ok := a.Store.(store.Credentials)
 	if !ok {
@@ -69,7 +69,7 @@ func registrar(j *job.Job, a *job.Access, keyFile string) (*auth.Authority, erro
 	return auth.NewAuthority(credentials, key, &auth.AuthorityOptions{Now: j.Clock()}), nil
 }
 
-// defaultLifetime is how long a credential lives if nobody says otherwise.
+// defaultLifetime is how long a credential is valid by default.
 const defaultLifetime = "90d"
 
 func newCredentialCreate(j *job.Job) *cobra.Command {
@@ -142,7 +142,7 @@ every scope.`,
 	return cmd
 }
 
-// createCredential makes a credential and prints it.
+// createCredential creates a credential and prints it.
 func createCredential(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.MintRequest, dry bool) error {
 	if dry {
 		if err := req.Validate(); err != nil {
@@ -171,12 +171,12 @@ func createCredential(j *job.Job, cmd *cobra.Command, a *job.Access, req *auth.M
 	return j.Result("credential-created", value, func(p *out.Page) { p.Line("%s", text) })
 }
 
-// credentialWords says what a credential allows.
+// credentialWords returns the permissions and scopes of a credential in words.
 func credentialWords(actor string, permissions []governance.Permission, scopes []governance.ScopePattern) string {
 	return fmt.Sprintf("%s may %s in %s", actor, joined(permissions, ", "), joined(scopes, ", "))
 }
 
-// joined returns words with something between them.
+// joined joins words with a separator.
 func joined[T ~string](words []T, between string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -188,7 +188,7 @@ func joined[T ~string](words []T, between string) string {
 	return b.String()
 }
 
-// until says how long a credential is valid, if it is not revoked.
+// until says how long a credential is valid unless it is revoked.
 func until(t *store.Credential) string {
 	if t.Expires.IsZero() {
 		return "without end"
@@ -220,7 +220,7 @@ credentials themselves are not stored and cannot be shown.`,
 	}
 }
 
-// listCredentials prints what is known of credentials.
+// listCredentials prints the records of credentials.
 func listCredentials(j *job.Job, name string, all []store.Credential) error {
 	list := make([]credentialInfo, 0, len(all))
 	now := j.Clock()()
@@ -261,7 +261,7 @@ credential itself.`,
 					return err
 				}
 				all := make([]store.Credential, 0, len(args))
-				for _, id := range args { // all are there, or none is revoked
+				for _, id := range args { // revoke all or none
 					t, err := authority.Credential(ctx, id)
 					if err != nil {
 						return out.Hinted(err, "carrel credential list")
@@ -286,7 +286,7 @@ credential itself.`,
 	return cmd
 }
 
-// completeCredential offers the credentials that are not revoked.
+// completeCredential completes to the credentials that are not revoked.
 func completeCredential(j *job.Job) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return j.Complete(cmd, func(a *job.Access) (found []cobra.Completion, err error) {

@@ -35,7 +35,7 @@ It never stands in an agent's way: if anything is wrong, or takes longer than th
 setting hook.limit, it prints nothing, says why on standard error and exits with 0.
 With --strict, errors have their exit codes.`,
 		Example:     `  carrel hook claude PostToolUse < event.json`,
-		Annotations: job.WithoutFiles(), // a broken file must not be in an agent's way
+		Annotations: job.WithoutFiles(), // a broken settings file must not block an agent
 		FParseErrWhitelist: cobra.FParseErrWhitelist{
 			UnknownFlags: true,
 		},
@@ -62,7 +62,7 @@ With --strict, errors have their exit codes.`,
 	return cmd
 }
 
-// answerHook answers an event.
+// answerHook reads an event and writes the answer.
 func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	if len(args) != 2 {
 		return out.Usagef("hook: name a client and an event")
@@ -86,13 +86,13 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 	return hook.Run(ctx, d, args[1], j.Stdin, j.Stdout, o)
 }
 
-// hooked says whose hooks are answered.
+// hooked lists the clients whose hooks are supported.
 func hooked() string {
 	return "choose one of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
 }
 
-// openEngine opens the store, which is made if there is none, and returns an engine over it
-// and what closes both.
+// openEngine opens the store, and creates it if needed. It returns an engine over it, and a
+// function that closes both.
 func openEngine(ctx context.Context, j *job.Job, settings *config.Settings) (hook.Engine, func() error, error) {
 	path, err := settings.Store()
 	if err != nil {

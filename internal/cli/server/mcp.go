@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/store/guard"
 )
 
-// agent is who acts through the tools, for the journal.
+// agent is the actor of the tools in the journal.
 const agent governance.Actor = "agent"
 
 func newMCP(j *job.Job) *cobra.Command {
@@ -57,8 +57,7 @@ content.`,
 	return cmd
 }
 
-// serveMCP serves one agent, which may read and write in the scope for which it was
-// started.
+// serveMCP serves one agent, which can read and write in the scope of the command line.
 func serveMCP(ctx context.Context, a *job.Access, j *job.Job, readOnly bool) error {
 	grant := &governance.Grant{
 		Actor: agent, Scopes: []governance.ScopePattern{governance.ScopePattern(a.Scope)},

@@ -27,14 +27,14 @@ func clientOf(j *job.Job) (binding.Process, bool) {
 	return binding.Client(j.Processes, j.PID)
 }
 
-// bindingsOf returns the folder in which hooks say in which session their client is.
+// bindingsOf returns the folder in which hooks record the session of each client.
 func bindingsOf(j *job.Job) (binding.Folder, error) {
 	dir, err := config.RunDir(j.Getenv)
 	return binding.Folder{Path: filepath.Join(dir, "clients"), Table: j.Processes}, err
 }
 
-// bindClient records that the client is in the session that an event names, if the client can
-// be known.
+// bindClient records that the client is in the session of an event, if the client's process is
+// known.
 func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
 	client, ok := clientOf(j)
 	if !ok || e.Format == agents.Claude.Format && binding.Forking(j.Getenv, e.Session) {
@@ -49,14 +49,14 @@ func bindClient(j *job.Job, e *hook.Event, settings *config.Settings) error {
 	})
 }
 
-// An owner finds the session that the client of a server is in.
+// An owner finds the session of the client that started a server.
 type owner struct {
 	*job.Access
 
 	getenv   func(string) string
 	folder   binding.Folder
 	client   binding.Process
-	known    bool // the client is
+	known    bool // the client's process is known
 	readOnly bool
 }
 
@@ -70,9 +70,9 @@ func newOwner(j *job.Job, a *job.Access, readOnly bool) (*owner, error) {
 	return o, nil
 }
 
-// own returns the session that the client is in as it makes a call, stored up to where
-// it is; meta is what the client says of the call. A client changes its session while it
-// runs, so this is asked anew for each call.
+// own returns the present session of the client at a call, and imports the session's transcript
+// up to now. The argument meta is the metadata of the call. A client can change its session while
+// it runs, so own is called for each call.
 func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.SessionID, error) {
 	b, err := o.bound(ctx, meta)
 	if err != nil {
@@ -86,11 +86,11 @@ func (o *owner) own(ctx context.Context, meta map[string]any) (transcript.Sessio
 	return o.sending(ctx, b.Session)
 }
 
-// recentCalls is how many calls of a client are looked at for one of its conversation.
+// recentCalls is how many of the client's last calls are searched for one of its conversation.
 const recentCalls = 50
 
-// sending returns the session whose window is sent for the client, if a proxy manages that;
-// otherwise the client's own.
+// sending returns the session whose window the proxy sends for the client, if a proxy manages it,
+// else the client's own session.
 func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcript.SessionID, error) {
 	calls, err := o.Calls(ctx, o.Scope, &carrel.CallsRequest{Client: string(id), Cursor: carrel.Cursor{Limit: recentCalls}})
 	if err != nil {
@@ -104,9 +104,9 @@ func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcrip
 	return id, nil
 }
 
-// bound returns what binds the client to its session: what the client says with a call, or
-// what a hook said last, or else what the client said when it started the server, if the
-// transcript of that session has the call.
+// bound returns the binding of the client to its session: from the metadata of the call, or as a
+// hook recorded it last. Failing these, it takes the session that the client named when it
+// started the server, if the transcript of that session has the call.
 func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Binding, error) {
 	said := binding.Hear(o.getenv, meta)
 	if said != nil && said.OfCall {
@@ -131,16 +131,15 @@ func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Bindin
 	return o.take(said, path), nil
 }
 
-// take returns what a client said, with the path of the transcript, as what binds it.
+// take returns the binding for what a client said, with the path of its transcript.
 func (o *owner) take(said *binding.Said, path string) *binding.Binding {
 	return &binding.Binding{Client: o.client, Session: said.Session, Transcript: path, Format: said.Format, Scope: o.Scope}
 }
 
-// follow stores what there is of a transcript, if it has grown since it was stored. If
-// nothing of it is stored, it waits until the client has written the call down, which
-// is not the first thing in a conversation.
+// follow imports a transcript if it has grown since the last import. If nothing of it is stored,
+// follow waits until the client has written the call to the transcript.
 func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) error {
-	place := agents.IsPlace(b.Transcript) // in a database a call stands as soon as it is made
+	place := agents.IsPlace(b.Transcript) // a database contains a call as soon as it is made
 	head, err := o.Store.Head(ctx, o.Scope, b.Session)
 	if errors.Is(err, store.ErrNotFound) && place {
 		head, err = nil, nil
@@ -154,7 +153,7 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	}
 	file, size, err := agents.Open(b.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was said yet
+		return nil // the conversation is still empty
 	}
 	if err != nil {
 		return err
@@ -165,10 +164,10 @@ func (o *owner) follow(ctx context.Context, b *binding.Binding, call string) err
 	}
 	in, err := o.Follow(ctx, o.Scope, &carrel.FollowRequest{Name: filepath.Base(b.Transcript), Format: cmp.Or(b.Format, agents.Claude.Format), File: file, Size: size})
 	if _, torn := errors.AsType[*transcript.SyntaxError](err); torn && head == nil {
-		return nil // it has begun just now
+		return nil // the client is writing the first line
 	}
 	if errors.Is(err, carrel.ErrShorter) {
-		return nil // a hook has read more of it by now
+		return nil // a hook has imported more by now
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// The surfaces of records of what runs.
+// The surfaces in the records of running servers.
 const (
 	surfaceProxy = "proxy"
 	surfaceRun   = "run" // a proxy that ends with an agent
@@ -69,7 +69,7 @@ It runs until it is interrupted or ended by "carrel stop".`,
 	return cmd
 }
 
-// proxyFlags are the flags of what has a proxy.
+// proxyFlags are the flags of commands with a proxy.
 type proxyFlags struct {
 	listen, mode, anthropic, openAI, holdout string
 	budget                                   int64
@@ -86,7 +86,7 @@ func (fl *proxyFlags) register(cmd *cobra.Command) {
 	f.StringVar(&fl.holdout, "holdout", "", "`share` of sessions that are not managed, for comparison, such as 10%")
 }
 
-// settle puts what the flags say into what the settings say.
+// settle returns the settings with the flags applied.
 func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	if fl.listen != "" {
 		s.Listen = fl.listen
@@ -120,7 +120,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	return s, err
 }
 
-// An ownProxy is a proxy that listens.
+// An ownProxy is a proxy with its listener.
 type ownProxy struct {
 	*proxy.Proxy
 
@@ -128,7 +128,7 @@ type ownProxy struct {
 	set      config.Proxy
 }
 
-// openProxy makes a proxy that writes to a store, and listens.
+// openProxy makes a proxy that records calls in a store, and listens.
 func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy, metrics *telemetry.Registry) (*ownProxy, error) {
 	if a.Settings.Offline() {
 		return nil, out.Hinted(fmt.Errorf("%w: offline: a proxy connects to providers", carrel.ErrPolicy), "leave --offline away, or unset CARREL_OFFLINE")
@@ -159,7 +159,7 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	if err != nil {
 		return nil, errors.Join(out.Hinted(out.Usagef("%w", err), "carrel help config"), l.Close())
 	}
-	// What another proxy left behind a while ago ends as unknown.
+	// End calls that another proxy left open long ago, with the outcome unknown.
 	stale := &carrel.CloseCallsRequest{Before: j.Clock()().Add(-staleCall)}
 	if _, err := a.CloseCalls(ctx, a.Scope, stale); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -167,10 +167,10 @@ func openProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy,
 	return &ownProxy{p, l, set}, nil
 }
 
-// staleCall is the age at which a call that has not ended has nobody left to end it.
+// staleCall is the age at which an open call is taken as abandoned.
 const staleCall = time.Hour
 
-// lawOf returns by what calls are managed, or would be.
+// lawOf returns the rules by which calls are managed, or would be managed.
 func lawOf(j *job.Job, a *job.Access, set *config.Proxy) (*proxy.EpochOptions, error) {
 	o := &proxy.EpochOptions{Engine: a.Engine, Now: j.Clock(), Logger: j.Logger()}
 	if err := a.Settings.Epochs(set.Budget, o); err != nil {
@@ -190,10 +190,10 @@ func (p *ownProxy) mode() string {
 	return "observe only: bytes untouched"
 }
 
-// says tells where the proxy is.
+// says returns a line with the address and mode of the proxy.
 func (p *ownProxy) says() string { return "carrel proxy at " + p.url() + " (" + p.mode() + ")" }
 
-// serve answers until ctx is done, and tells carrel ps what goes through.
+// serve serves until ctx is done, and writes figures for "carrel ps".
 func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace time.Duration) error {
 	telling, stop := context.WithCancel(ctx)
 	defer stop()
@@ -201,7 +201,7 @@ func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace
 	return p.Serve(ctx, p.listener, grace)
 }
 
-// enlist records a proxy that runs by itself, until release is called.
+// enlist records a proxy as a running server, until release is called.
 func (p *ownProxy) enlist(ctx context.Context, j *job.Job, a *job.Access, surfaces ...string) (record *running, release func() error, err error) {
 	if record, err = recordOf(ctx, j, a, "http://"+p.listener.Addr().String(), surfaces...); err != nil {
 		return nil, nil, err
@@ -211,13 +211,13 @@ func (p *ownProxy) enlist(ctx context.Context, j *job.Job, a *job.Access, surfac
 	return record, release, err
 }
 
-// serveProxy serves until ctx is done, which is how it is meant to end.
+// serveProxy serves until ctx is done, which is no error.
 func serveProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy) (err error) {
 	p, err := openProxy(ctx, j, a, set, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.listener.Close() }() // closed by the proxy already, or never used
+	defer func() { _ = p.listener.Close() }() // the proxy has closed it, or it was never used
 	record, release, err := p.enlist(ctx, j, a, surfaceProxy)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func serveProxy(ctx context.Context, j *job.Job, a *job.Access, set config.Proxy
 	return p.serve(ctx, j, record, a.Settings.Server().Grace)
 }
 
-// passed says what went through a proxy: figures that are known, and no others.
+// passed returns the figures of a proxy's traffic that are known.
 func passed(t *proxy.Traffic) string {
 	parts := []string{out.Count(int(t.Calls), "call")}
 	if t.Failed > 0 {
@@ -255,20 +255,20 @@ func passed(t *proxy.Traffic) string {
 	return strings.Join(parts, " · ")
 }
 
-// shortly returns a duration in milliseconds.
+// shortly formats a duration in milliseconds.
 func shortly(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// trafficFile is where a proxy tells what went through it.
+// trafficFile returns the path of the file to which a proxy writes its figures.
 func (s *running) trafficFile(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("%d.traffic", s.PID))
 }
 
-// tellEvery is how often a proxy tells what went through it, if something did.
+// tellEvery is the interval at which a proxy writes its figures, if they changed.
 const tellEvery = 2 * time.Second
 
-// tell writes what went through a proxy beside its record, until ctx is done.
+// tell writes the figures of a proxy to a file beside its record, until ctx is done.
 func (s *running) tell(ctx context.Context, j *job.Job, p *proxy.Proxy) {
 	dir, err := config.RunDir(j.Getenv)
 	if err != nil {
@@ -290,12 +290,12 @@ func (s *running) tell(ctx context.Context, j *job.Job, p *proxy.Proxy) {
 		}
 		last = now
 		if data, err := json.Marshal(&now); err == nil {
-			_ = replaceFile(file, data) // the next one comes soon
+			_ = replaceFile(file, data) // ignore errors: the next write comes soon
 		}
 	}
 }
 
-// replaceFile writes a file that others read meanwhile.
+// replaceFile writes a file that others may read at the same time.
 func replaceFile(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
 	if err != nil {
@@ -311,7 +311,7 @@ func replaceFile(name string, data []byte) error {
 	return err
 }
 
-// readTraffic reads what went through the proxy of a server, if it has one and has told.
+// readTraffic reads the figures of a server's proxy, if it has one.
 func (s *running) readTraffic() error {
 	if s.Proxy == "" {
 		return nil

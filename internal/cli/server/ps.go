@@ -64,7 +64,7 @@ ends with its agent, or if its process id is given.`,
   carrel stop --all`,
 		Annotations: job.WithoutFiles(),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			list, _ := runningServers(j) // completion has nobody to tell
+			list, _ := runningServers(j) // completion cannot show errors
 			var ids []string
 			for i := range list {
 				ids = append(ids, strconv.Itoa(list[i].PID)+"\t"+list[i].URL)
@@ -99,7 +99,7 @@ ends with its agent, or if its process id is given.`,
 	return cmd
 }
 
-// hintServe is what to try where no server runs.
+// hintServe is the hint if no server runs.
 const hintServe = "carrel serve starts one"
 
 // chooseServers returns the servers that arguments name.
@@ -108,7 +108,8 @@ func chooseServers(list []running, args []string, all bool) ([]running, error) {
 	case all && len(args) > 0:
 		return nil, out.Usagef("stop: give process ids, or --all")
 	case len(args) == 0:
-		// An agent ends by itself; whoever means to end one says so.
+		// --all does not stop "carrel run", which ends with its agent; its process id must be
+		// given.
 		list = slices.DeleteFunc(slices.Clone(list), func(s running) bool { return slices.Contains(s.Surfaces, surfaceRun) })
 	}
 	switch {

@@ -60,7 +60,7 @@ If a variable already names a gateway, the proxy forwards the agent's calls to i
 				fl.mode = "manage"
 			}
 			ctx := cmd.Context()
-			// A signal is for the agent; the store stays open until that has ended.
+			// A signal goes to the agent; the store stays open until the agent has ended.
 			return j.With(context.WithoutCancel(ctx), true, func(a *job.Access) error { return runAgent(ctx, j, a, &fl, args) })
 		},
 	}
@@ -90,7 +90,7 @@ func runAgent(ctx context.Context, j *job.Job, a *job.Access, fl *proxyFlags, ar
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.listener.Close() }() // closed by the proxy already, or never used
+	defer func() { _ = p.listener.Close() }() // the proxy has closed it, or it was never used
 	record, release, err := p.enlist(lasting, j, a, surfaceProxy, surfaceRun)
 	if err != nil {
 		return err
@@ -114,9 +114,10 @@ func runAgent(ctx context.Context, j *job.Job, a *job.Access, fl *proxyFlags, ar
 	return err
 }
 
-// A child is an agent that this process starts: a program that speaks to models, and how it is told to whom.
+// A child is an agent that this process starts, with the arguments and variables that lead it to
+// the proxy.
 type child struct {
-	kind   string // its name, if it is one that is known
+	kind   string // name of a known agent, or ""
 	name   string
 	args   []string // without the program
 	getenv func(string) string
@@ -127,17 +128,18 @@ func childOf(args []string, getenv func(string) string) *child {
 	return &child{kind: name, name: args[0], args: args[1:], getenv: getenv}
 }
 
-// The variables that say where a provider is.
+// The variables with the base URLs of providers.
 const (
 	varAnthropic = "ANTHROPIC_BASE_URL"
 	varOpenAI    = "OPENAI_BASE_URL"
 	varOpenCode  = "OPENCODE_CONFIG_CONTENT"
 )
 
-// chatGPT is where a login with ChatGPT, in place of a key, is good for.
+// chatGPT is the base URL for a login of Codex with ChatGPT in place of a key.
 const chatGPT = "https://chatgpt.com/backend-api/codex"
 
-// upstreams puts in where the agent would go without the proxy: its key is for that.
+// upstreams sets the upstreams to the base URLs that the agent would use without the proxy,
+// because the agent's key is for these.
 func (c *child) upstreams(u *proxy.Upstreams) {
 	if v := c.getenv(varAnthropic); v != "" {
 		u.Anthropic = v
@@ -157,7 +159,8 @@ const (
 	loginChatGPT = "chatgpt"
 )
 
-// login says how Codex is logged in, by what its file has and not by what that says.
+// login returns how Codex is logged in. It looks only at which fields the login file has, not at
+// their values.
 func (c *child) login() string {
 	home := c.getenv("CODEX_HOME")
 	if home == "" {
@@ -182,7 +185,7 @@ func (c *child) login() string {
 	return loginNone
 }
 
-// told returns the arguments and the variables with which the agent uses a proxy.
+// told returns the arguments and variables that make the agent use a proxy.
 func (c *child) told(url string) (args, env []string) {
 	anthropic, openAI := url+proxy.PathAnthropic, url+proxy.PathOpenAI+"/v1"
 	switch c.kind {
@@ -196,8 +199,8 @@ func (c *child) told(url string) (args, env []string) {
 	return c.args, []string{varAnthropic + "=" + anthropic, varOpenAI + "=" + openAI}
 }
 
-// codex returns arguments that give Codex a provider without websockets. It has OpenAI's
-// name, by which Codex knows that the provider can compact.
+// codex returns arguments that give Codex a provider without websockets. The provider has
+// OpenAI's name, so that Codex lets it compact.
 func (c *child) codex(base string) []string {
 	const provider = "model_providers.carrel."
 	key := provider + "requires_openai_auth=true"
@@ -214,11 +217,11 @@ func (c *child) codex(base string) []string {
 	return args
 }
 
-// openCode returns the settings of OpenCode with the base URLs in them.
+// openCode returns the settings of OpenCode with the base URLs added.
 func (c *child) openCode(anthropic, openAI string) string {
 	settings := make(map[string]any)
 	if json.Unmarshal([]byte(c.getenv(varOpenCode)), &settings) != nil {
-		settings = make(map[string]any) // there were none, or none that OpenCode could read
+		settings = make(map[string]any) // there are none, or OpenCode cannot read them
 	}
 	below := func(m map[string]any, key string) map[string]any {
 		inner, ok := m[key].(map[string]any)
@@ -234,16 +237,16 @@ func (c *child) openCode(anthropic, openAI string) string {
 	}
 	data, err := json.Marshal(settings)
 	if err != nil {
-		return "{}" // it was read from JSON
+		return "{}" // cannot fail: the value comes from JSON
 	}
 	return string(data)
 }
 
-// run runs the agent until it ends. Signals go on to it, but for interrupts of a terminal,
-// which it gets itself.
+// run runs the agent until it ends. It passes signals on to the agent, except interrupts of a
+// terminal, which the agent gets itself.
 func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
 	args, env := c.told(url)
-	cmd := exec.Command(path, args...) //nolint:noctx // it ends when it wants to
+	cmd := exec.Command(path, args...) //nolint:noctx // the agent ends by itself
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = j.Stdin, j.Stdout, j.Stderr, j.Path("")
 	signals := make(chan os.Signal, 8)
@@ -261,18 +264,18 @@ func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
 			return c.ended(err)
 		case s := <-signals:
 			if s != os.Interrupt || !j.StdinTerminal {
-				_ = cmd.Process.Signal(s) // it may have ended just now
+				_ = cmd.Process.Signal(s) // fails if the agent has just ended
 			}
 		case <-over:
 			over = nil
-			if !job.Is[*job.SignalError](context.Cause(ctx)) { // the time is up
+			if !job.Is[*job.SignalError](context.Cause(ctx)) { // the timeout has expired
 				_ = job.Terminate(cmd.Process)
 			}
 		}
 	}
 }
 
-// ended returns the error for how the agent ended: its code is passed on.
+// ended returns the error for the exit of the agent, with its exit code.
 func (c *child) ended(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	switch {

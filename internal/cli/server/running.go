@@ -19,19 +19,19 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A running is the record of one that runs. It is a file that the server holds locked
-// for as long as it lives, so that a record that is not locked is of a server that
-// died, and no other process is ever taken for it.
+// A running is the record of a running server, a file. The server locks the file while it lives,
+// so a record without a lock belongs to a server that died, and no other process is mistaken for
+// it.
 type running struct {
 	PID      int       `json:"pid"`
 	URL      string    `json:"url"`
 	Surfaces []string  `json:"surfaces"`
-	Proxy    string    `json:"proxy,omitempty"` // URL of the proxy, if it has one
+	Proxy    string    `json:"proxy,omitempty"` // URL of the proxy, or ""
 	Store    string    `json:"store"`
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
 
-	Traffic *proxy.Traffic `json:"traffic,omitempty"` // that went through the proxy, as of a moment ago
+	Traffic *proxy.Traffic `json:"traffic,omitempty"` // traffic through the proxy, up to a few seconds ago
 
 	file string
 }
@@ -49,8 +49,8 @@ func enlist(j *job.Job, s *running) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// It gets its name when it is locked and whole: whoever finds a record that nobody has
-	// locked removes it.
+	// Rename the record only when it is locked and complete, because a reader removes a record
+	// that is not locked.
 	name := filepath.Join(dir, strconv.Itoa(s.PID)+".json")
 	f, err := os.CreateTemp(dir, "new-*")
 	if err != nil {
@@ -65,7 +65,7 @@ func enlist(j *job.Job, s *running) (release func() error, err error) {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		_, err = readServer(name) // which removes that of a process that died
+		_, err = readServer(name) // removes the record if its process died
 	}
 	if err == nil {
 		err = os.Link(f.Name(), name)
@@ -76,8 +76,8 @@ func enlist(j *job.Job, s *running) (release func() error, err error) {
 	return func() error { return errors.Join(os.Remove(name), unlock(), f.Close()) }, nil
 }
 
-// runningServers returns the user's servers that run, oldest first, and removes the records of
-// those that died.
+// runningServers returns the user's running servers, oldest first. It removes the records of
+// servers that died.
 func runningServers(j *job.Job) ([]running, error) {
 	dir, err := config.RunDir(j.Getenv)
 	if err != nil {
@@ -109,11 +109,11 @@ func runningServers(j *job.Job) ([]running, error) {
 	return list, nil
 }
 
-// readServer returns the server of a record, or nil if it runs no longer.
+// readServer returns the server of a record, or nil if it no longer runs.
 func readServer(file string) (_ *running, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it ended just now
+		return nil, nil // the server has just ended
 	}
 	if err != nil {
 		return nil, err
@@ -131,22 +131,22 @@ func readServer(file string) (_ *running, err error) {
 	}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it ended just now, too
+		return nil, nil // the server has just ended, too
 	}
 	if err != nil {
 		return nil, err
 	}
 	s := &running{file: file}
 	if len(data) == 0 || json.Unmarshal(data, s) != nil {
-		return nil, nil // it has begun just now
+		return nil, nil // the server has just started
 	}
 	return s, s.readTraffic()
 }
 
-// The pause between two looks at a server that was told to end.
+// endPause is the pause between two checks whether a server has ended.
 const endPause = 50 * time.Millisecond
 
-// stop tells a server to end, and waits until it has.
+// stop asks a server to end, and waits until it has.
 func (s *running) stop(ctx context.Context) error {
 	p, err := os.FindProcess(s.PID)
 	if err == nil {

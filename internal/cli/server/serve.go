@@ -79,8 +79,8 @@ type serveFlags struct {
 	drain              time.Duration
 }
 
-// drained returns a context that ends a duration after ctx, with the same cause. When ctx ends,
-// begin is called.
+// drained returns a context that ends d after ctx, with the same cause. It calls begin when ctx
+// ends.
 func drained(ctx context.Context, d time.Duration, begin func()) (_ context.Context, cancel func()) {
 	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -97,7 +97,7 @@ func drained(ctx context.Context, d time.Duration, begin func()) (_ context.Cont
 	}
 }
 
-// settle puts what the flags say into what the settings say.
+// settle returns the settings with the flags applied.
 func (fl *serveFlags) settle(cmd *cobra.Command, s config.Server) config.Server {
 	if fl.listen != "" {
 		s.Listen = fl.listen
@@ -112,7 +112,7 @@ func (fl *serveFlags) settle(cmd *cobra.Command, s config.Server) config.Server 
 	return s
 }
 
-// serveHTTP serves until ctx is done, which is how it is meant to end.
+// serveHTTP serves until ctx is done, which is no error.
 func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Command, fl *serveFlags) (err error) {
 	set := fl.settle(cmd, a.Settings.Server())
 	authority, err := authorityOf(ctx, a)
@@ -123,7 +123,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }() // closed by the service already, or never used
+	defer func() { _ = l.Close() }() // the service has closed it, or it was never used
 	var tracer trace.TracerProvider
 	if set.OTLP != "" && !a.Settings.Offline() {
 		provider, err := telemetry.NewTracerProvider(set.OTLP, nil)
@@ -158,7 +158,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 		if own, err = openProxy(ctx, j, a, a.Settings.Proxy(), metrics); err != nil {
 			return err
 		}
-		defer func() { _ = own.listener.Close() }() // closed by the proxy already, or never used
+		defer func() { _ = own.listener.Close() }() // the proxy has closed it, or it was never used
 		record.Surfaces, record.Proxy = append(record.Surfaces, surfaceProxy), own.url()
 	}
 	release, err := announce(ctx, j, a, record)
@@ -183,7 +183,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 	})
 }
 
-// listen listens where the settings say, and speaks TLS there if they name a certificate.
+// listen listens at the address in the settings, with TLS if they name a certificate.
 func listen(j *job.Job, set *config.Server) (auth.Listener, error) {
 	var pair *auth.KeyPair
 	if set.Cert != "" || set.Key != "" {
@@ -207,8 +207,8 @@ func listen(j *job.Job, set *config.Server) (auth.Listener, error) {
 	return pair.Listen(l), nil
 }
 
-// together does several things at once until ctx is done or one of them ends, and returns
-// when all have ended.
+// together runs functions concurrently until ctx is done or one of them returns, and waits for
+// all of them.
 func together(ctx context.Context, all ...func(context.Context) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -234,7 +234,7 @@ func recordOf(ctx context.Context, j *job.Job, a *job.Access, url string, surfac
 	}, nil
 }
 
-// announce tells where a server is, to who started it and to carrel ps.
+// announce records a server for "carrel ps" and prints its address.
 func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (release func() error, err error) {
 	release, err = enlist(j, record)
 	if err != nil {
@@ -251,7 +251,7 @@ func announce(ctx context.Context, j *job.Job, a *job.Access, record *running) (
 	return release, j.Result("serve", record, nil)
 }
 
-// authorityOf returns who checks the credentials of the store.
+// authorityOf returns the authority that checks the credentials of the store.
 func authorityOf(ctx context.Context, a *job.Access) (*auth.Authority, error) {
 	credentials, ok := a.Store.(store.Credentials)
 	info, err := a.Store.Info(ctx)

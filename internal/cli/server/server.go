@@ -1,7 +1,7 @@
-// Package server has the commands that answer others: services, agents and their hooks.
+// Package server has the commands that serve requests of services, agents and hooks.
 //
-// A command reads its arguments, calls one method of the engine with one request, and
-// prints the result; it decides nothing.
+// A command reads its arguments, calls one method of the engine with one request, and prints the
+// result; it decides nothing.
 package server
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// Commands returns the commands that serve.
+// Commands returns the commands of this package.
 func Commands(j *job.Job) []*cobra.Command {
 	return []*cobra.Command{newServe(j), newUI(j), newProxy(j), newRun(j), newMCP(j), NewHook(j), newCredential(j), newPS(j), newStop(j)}
 }

@@ -53,7 +53,7 @@ type uiFlags struct {
 	write, stay bool
 }
 
-// A key is the only credential of a console that one person has started.
+// A key is the only credential of a console, for the person who started it.
 type key struct {
 	text  string
 	grant *governance.Grant
@@ -73,7 +73,7 @@ func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []
 	if err != nil {
 		return out.Hinted(out.Usagef("%w", err), "other machines reach the console of carrel serve --console")
 	}
-	defer func() { _ = l.Close() }() // closed by the server already, or never used
+	defer func() { _ = l.Close() }() // the server has closed it, or it was never used
 	own := &key{rand.Text() + rand.Text(), governance.Whole(governance.ActorUser)}
 	query := url.Values{"key": {own.text}}
 	if len(args) > 0 {
@@ -95,7 +95,7 @@ func (fl *uiFlags) serve(ctx context.Context, j *job.Job, a *job.Access, args []
 	})
 }
 
-// browse opens a browser, if there is one. Whoever has none takes the URL that is printed.
+// browse opens a browser, if there is one. Otherwise the user opens the printed URL.
 func browse(ctx context.Context, address string) {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
@@ -107,5 +107,5 @@ func browse(ctx context.Context, address string) {
 	if _, err := exec.LookPath(name); err != nil || os.Getenv("CI") != "" {
 		return
 	}
-	_ = exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() // the URL stands there, too
+	_ = exec.CommandContext(context.WithoutCancel(ctx), name, args...).Start() // the printed URL works, too
 }
