@@ -14,50 +14,49 @@ import (
 	"github.com/carrel-dev/carrel/internal/wire"
 )
 
-// A Getenv returns the value of a variable of the environment, or "" if there is none.
+// A Getenv returns the value of an environment variable, or "" if it is not set.
 type Getenv = func(name string) string
 
-// An Agent is a program that keeps sessions on this machine.
+// An Agent is a program that stores sessions on this machine.
 type Agent struct {
 	Name  string // such as "claude"
-	Title string // as its users call it, such as "Claude Code"
+	Title string // display name, such as "Claude Code"
 
-	// Format is the name of the format in which it keeps them.
+	// Format is the name of the format of its sessions.
 	Format string
 
-	// Folders returns the folders in which it keeps them.
+	// Folders returns the folders in which it stores sessions.
 	Folders func(env Getenv) ([]string, error)
 
-	// Flat says that all sessions are in the folders themselves, and nothing of them is below.
+	// Flat means that all sessions are in these folders themselves, none in subfolders.
 	Flat bool
 
-	// Sessions returns the sessions at a path in one of these folders, in the order of their
-	// names: of a folder those in it and below, of anything else those that it holds. There
-	// are none where nothing of an agent is.
+	// Sessions returns the sessions at a path in one of these folders, sorted by name: those in a
+	// folder and its subfolders, or those in a file. It returns none for a file that is not the
+	// agent's.
 	Sessions func(path string) ([]Source, error)
 
-	// NewFile returns the path and the id of a file for a new session that the agent finds
-	// there, with its folder, and how to resume it, in words for a person. It is nil if Carrel
-	// cannot begin a session of the agent.
+	// NewFile returns the file for a new session that the agent can find: its path, id and
+	// folder, and a text that tells a person how to resume it. NewFile is nil if Carrel cannot
+	// start a session of the agent.
 	NewFile func(n *New) (*NewFile, error)
 }
 
-// A Source is a place from which a session is read.
+// A Source is a file, or a place in a file, from which a session is read.
 type Source struct {
-	Name string // path of the file; what comes behind # is a place in it
+	Name string // path of the file; a session in a database follows behind #
 
-	// Read returns the content in the agent's format. It is nil for a file that is read as it
-	// is.
+	// Read returns the content in the agent's format. It is nil if the file is read unchanged.
 	Read func() ([]byte, error)
 
-	// Changed is when the session changed last, if Read is set.
+	// Changed is the time of the last change of the session, if Read is set.
 	Changed time.Time
 }
 
-// All returns the agents in the order of their names.
+// All returns the agents, sorted by name.
 func All() []*Agent { return []*Agent{Claude, Codex, Gemini, OpenCode} }
 
-// OfFormat returns the agent that keeps its sessions in a format, or nil.
+// OfFormat returns the agent whose sessions have a format, or nil.
 func OfFormat(format string) *Agent {
 	for _, a := range All() {
 		if a.Format == format {
@@ -67,7 +66,7 @@ func OfFormat(format string) *Agent {
 	return nil
 }
 
-// Home returns the home of the user, or an [ErrHome].
+// Home returns the user's home folder, or fails with [ErrHome].
 func Home(env Getenv) (string, error) {
 	for _, name := range [...]string{"HOME", "USERPROFILE"} {
 		if h := env(name); h != "" {
@@ -77,10 +76,10 @@ func Home(env Getenv) (string, error) {
 	return "", ErrHome
 }
 
-// ErrHome means that the environment does not say where the user is at home.
+// ErrHome means that no environment variable names the user's home folder.
 var ErrHome = errors.New("HOME is not set")
 
-// dirOf returns a folder that a variable names, or the one at a path below the home of the user.
+// dirOf returns the folder that a variable names, or else the folder below the user's home.
 func dirOf(env Getenv, variable string, below ...string) (string, error) {
 	if d := env(variable); d != "" {
 		return d, nil
@@ -89,8 +88,8 @@ func dirOf(env Getenv, variable string, below ...string) (string, error) {
 	return filepath.Join(append([]string{h}, below...)...), err
 }
 
-// Files returns the sources for the files at a path that are sessions by their names. A link
-// to a folder is followed only if it is the path itself.
+// Files returns the files at path for which session returns true, as sources. It reads subfolders
+// for which folder returns true, and follows a link to a folder only if path itself is the link.
 func Files(path string, session func(name string) bool, folder func(name string) bool) ([]Source, error) {
 	var list []Source
 	root, err := filepath.EvalSymlinks(path)
@@ -118,7 +117,7 @@ func Files(path string, session func(name string) bool, folder func(name string)
 	return slices.DeleteFunc(list, doubled), err
 }
 
-// doubled reports whether a file is the compressed copy of one that lies beside it.
+// doubled reports whether a file is the compressed copy of a file beside it.
 func doubled(s Source) bool {
 	plain, is := strings.CutSuffix(s.Name, packed)
 	if !is {
@@ -128,17 +127,17 @@ func doubled(s Source) bool {
 	return err == nil
 }
 
-// everyFolder looks into all folders.
+// everyFolder returns true for every folder.
 func everyFolder(string) bool { return true }
 
-// packed is what the name of a file that zstd has compressed ends with.
+// packed is the suffix of files that zstd has compressed.
 const packed = ".zst"
 
-// mostUnpacked is how many bytes a compressed file may have when it is unpacked.
+// mostUnpacked is the largest size of an unpacked file, in bytes.
 const mostUnpacked = 512 << 20
 
-// Unpacked returns what a file holds: data itself, unless its name says that zstd has
-// compressed it. One that unpacks to more than 512 MiB is refused.
+// Unpacked returns data, unpacked if the name has the suffix of zstd. It fails if the result is
+// larger than 512 MiB.
 func Unpacked(name string, data []byte) ([]byte, error) {
 	if !strings.HasSuffix(name, packed) {
 		return data, nil

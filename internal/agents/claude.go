@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Claude is Claude Code. The transcript of a sub-agent is a session of its own, which lies in
-// a folder beside the session that started it.
+// Claude is Claude Code. The transcript of a sub-agent is a session of its own, in a folder
+// beside the session that started the sub-agent.
 var Claude = &Agent{
 	Name: "claude", Title: "Claude Code", Format: "claudecode",
 	Folders: func(env Getenv) ([]string, error) {
@@ -23,25 +23,25 @@ var Claude = &Agent{
 	NewFile: newClaude,
 }
 
-// ClaudeProjects returns the folder in which Claude Code keeps its sessions: one for each
+// ClaudeProjects returns the folder in which Claude Code has a folder of sessions for each
 // project.
 func ClaudeProjects(env Getenv) (string, error) {
 	dir, err := dirOf(env, "CLAUDE_CONFIG_DIR", ".claude")
 	return filepath.Join(dir, "projects"), err
 }
 
-// isLines reports whether a file has JSON lines, by its name.
+// isLines reports whether the name of a file is that of JSON lines.
 func isLines(name string) bool { return filepath.Ext(name) == ".jsonl" }
 
-// besideClaude reports whether a file lies beside the sessions and is none: outputs of tools,
-// and what is known of sub-agents besides their transcripts.
+// besideClaude reports whether a file in a session folder is not a session: tool outputs, and
+// files about sub-agents other than their transcripts.
 func besideClaude(path string) bool {
 	path = filepath.ToSlash(path)
 	return strings.Contains(path, "/tool-results/") || strings.Contains(path, "/subagents/") && !strings.HasPrefix(filepath.Base(path), "agent-")
 }
 
-// newClaude begins a session in the folder of a project, which the user names. The file is
-// named after the session, by a UUID.
+// newClaude returns the file of a new session in a project folder that the user names. Its name
+// is the id of the session, a UUID.
 func newClaude(n *New) (*NewFile, error) {
 	path := n.Output
 	if n.Folder {

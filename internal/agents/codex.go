@@ -8,8 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript/codex"
 )
 
-// Codex is the agent of OpenAI. It keeps each session in a file below the day on which that
-// began, and may pack such files. Sub-agents and forks have files of their own.
+// Codex is the agent of OpenAI. It stores each session in a file, in a folder for the day on
+// which the session began, and may compress files. Sub-agents and forks have files of their own.
 var Codex = &Agent{
 	Name: "codex", Title: "Codex", Format: "codex",
 	Folders: func(env Getenv) ([]string, error) {
@@ -26,11 +26,11 @@ var Codex = &Agent{
 // CodexHome returns the folder of Codex.
 func CodexHome(env Getenv) (string, error) { return dirOf(env, "CODEX_HOME", ".codex") }
 
-// isRollout reports whether a file is a session of Codex, by its name.
+// isRollout reports whether the name of a file is that of a session of Codex.
 func isRollout(name string) bool { return codex.SessionOf(strings.TrimSuffix(name, packed)) != "" }
 
-// newest returns, of the files of one thread, the last by its name: a thread that was rewound goes
-// on in a file of its own.
+// newest returns, for each thread, the file with the last name, because a rewound thread
+// continues in a new file.
 func newest(list []Source) []Source {
 	last := make(map[string]string) // names of files by thread
 	thread := func(s Source) string { return codex.SessionOf(strings.TrimSuffix(s.Name, packed)) }
@@ -48,7 +48,7 @@ func RolloutOf(home, thread string) string {
 	return ""
 }
 
-// rollouts returns the files of a thread in folders with a pattern, in the order of their names.
+// rollouts returns the files of a thread in the folders that match a pattern, sorted by name.
 func rollouts(folders, thread string) []string {
 	if thread == "" || strings.ContainsAny(thread, `/\*?[`) {
 		return nil
@@ -62,8 +62,8 @@ func rollouts(folders, thread string) []string {
 	return found
 }
 
-// newRollout begins a session where Codex looks for one: unless the user names a place, below
-// the day in its own folder.
+// newRollout returns the file of a new session: where the user says, or in the folder of the day
+// where Codex looks.
 func newRollout(n *New) (*NewFile, error) {
 	id := newUUID(7, n.Now)
 	name := "rollout-" + n.Now.Local().Format("2006-01-02T15-04-05") + "-" + id + ".jsonl"

@@ -1,7 +1,6 @@
-// Package agents is the table of the agents whose sessions Carrel reads: how each is called,
-// where it keeps its sessions, and which files of those folders are sessions. Each agent has
-// a file of its own.
+// Package agents is the table of the agents whose sessions Carrel reads: their names, the folders
+// of their sessions, and which files there are sessions. Each agent has a file in this package.
 //
-// A name is that of the command line, as in "carrel setup claude". Folders follow from the
-// environment alone; they need not be there. Nothing in here changes a file.
+// The name of an agent is its name on the command line, as in "carrel setup claude". Folders
+// depend only on the environment and may not exist. This package changes no file.
 package agents

@@ -7,9 +7,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// Gemini is Gemini CLI. It keeps the sessions of a project below a folder that is named after
-// the project, or after a hash of its path. Sub-agents have files of their own, in a folder
-// after the session that started them.
+// Gemini is Gemini CLI. It stores the sessions of a project in a folder named after the project
+// or after a hash of its path. Sub-agents have their own files, in a folder named after the
+// session that started them.
 var Gemini = &Agent{
 	Name: "gemini", Title: "Gemini CLI", Format: "geminicli",
 	Folders: func(env Getenv) ([]string, error) {
@@ -35,8 +35,8 @@ func GeminiHome(env Getenv) (string, error) {
 	return filepath.Join(h, ".gemini"), nil
 }
 
-// isChat reports whether a file is a session of Gemini CLI, by its name, or one of a sub-agent,
-// by the folder that it is in. Older versions wrote one JSON object.
+// isChat reports whether a file is a session of Gemini CLI, by its name, or of a sub-agent, by
+// its folder. Older versions of Gemini CLI wrote a session as one JSON object.
 func isChat(path string) bool {
 	folder := filepath.Base(filepath.Dir(filepath.Dir(path)))
 	return chatName.Get().MatchString(filepath.Base(path)) || folder == "chats" && isLines(path)
@@ -44,8 +44,8 @@ func isChat(path string) bool {
 
 var chatName = lazy.Regexp(`^session-\d{4}-\d\d-\d\dT\d\d-\d\d(?:-\d\d)?-[0-9a-zA-Z]+\.jsonl?$`)
 
-// newChat begins a session in the folder chats of a project, which the user names. The file
-// ends in what the id of the session begins with.
+// newChat returns the file of a new session in the folder chats of a project that the user names.
+// The file name ends with the start of the session id.
 func newChat(n *New) (*NewFile, error) {
 	id := newUUID(4, n.Now)
 	name := "session-" + n.Now.UTC().Format("2006-01-02T15-04") + "-" + id[:8] + ".jsonl"

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// New is what a new session is begun with.
+// New has the parameters of a new session.
 type New struct {
 	Env    Getenv
 	Now    time.Time
-	Output string // what the user names, or ""
-	Folder bool   // it is a folder that is there
+	Output string // path that the user gives, or ""
+	Folder bool   // Output is an existing folder
 }
 
-// A NewFile is where a new session goes.
+// A NewFile is the file of a new session.
 type NewFile struct {
 	Path   string
-	Folder string // that is made if it is not there, or ""
+	Folder string // folder to create if missing, or ""
 	ID     string
-	Resume string // says how the agent goes on from it
+	Resume string // tells how to resume the session with the agent
 }
 
-// A NameError means that no new session can be in the file that a user names.
+// A NameError says that the path which a user gives cannot be the file of a new session.
 type NameError struct {
-	Output string // what was named, or ""
-	Want   string // what may be named besides a folder
+	Output string // the given path, or ""
+	Want   string // the form of a valid path, besides a folder
 }
 
 func (e *NameError) Error() string {
@@ -40,7 +40,7 @@ func (e *NameError) Error() string {
 // (RFC 9562, sections 5.4 and 5.7).
 func newUUID(version byte, now time.Time) string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	if version == 7 {
 		var ms [8]byte
 		binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// OpenCode keeps all sessions in one database, which is read while OpenCode writes it. What it
-// exports and imports is a file for each session; a new session is such a file, which
-// opencode import takes. Sub-agents and forks are sessions of their own.
+// OpenCode stores all sessions in one database, which Carrel can read while OpenCode writes it.
+// OpenCode exports and imports a session as a file, so a new session is a file for "opencode
+// import". Sub-agents and forks are sessions of their own.
 var OpenCode = &Agent{
 	Name: "opencode", Title: "OpenCode", Format: "opencode", Flat: true,
 	Folders: func(env Getenv) ([]string, error) {
@@ -39,13 +39,14 @@ func openCodeDatabase(env Getenv) (string, error) {
 	}
 }
 
-// OpenCodePlace returns where a session of OpenCode is read from, as [Open] takes it.
+// OpenCodePlace returns the name of a session of OpenCode for [Open].
 func OpenCodePlace(env Getenv, session string) (string, error) {
 	path, err := openCodeDatabase(env)
 	return path + placeMark + session, err
 }
 
-// isOpenCode returns the path of the database of OpenCode that a file is, or belongs to.
+// isOpenCode reports whether a file is a database of OpenCode or one of its log files, and
+// returns the path of the database.
 func isOpenCode(path string) (string, bool) {
 	path, _ = strings.CutSuffix(path, "-wal")
 	path, _ = strings.CutSuffix(path, "-shm")
@@ -53,7 +54,7 @@ func isOpenCode(path string) (string, bool) {
 	return path, strings.HasPrefix(name, "opencode") && filepath.Ext(name) == ".db"
 }
 
-// newOpenCode begins a session in a file, from which opencode import takes it.
+// newOpenCode returns the file of a new session for "opencode import".
 func newOpenCode(n *New) (*NewFile, error) {
 	id := "ses_" + strings.ReplaceAll(newUUID(7, n.Now), "-", "")[:26]
 	path := n.Output

@@ -22,8 +22,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// openCodeSessions returns the sessions of the databases of OpenCode at a path: of those in a
-// folder, or of one, whose log counts as the database.
+// openCodeSessions returns the sessions of the OpenCode databases at a path: a folder, a
+// database, or the log file of one.
 func openCodeSessions(path string) ([]Source, error) {
 	fi, err := os.Stat(path)
 	switch {
@@ -52,15 +52,14 @@ func openCodeSessions(path string) ([]Source, error) {
 	return list, nil
 }
 
-// openCodeTables opens a database of OpenCode for reading alone, so that a program that
-// writes it is never in anybody's way.
+// openCodeTables opens a database of OpenCode read-only, so that it never blocks OpenCode.
 func openCodeTables(path string) (*sql.DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
 	options := "?mode=ro&_pragma=busy_timeout(2000)&_pragma=query_only(1)"
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		options += "&immutable=1" // nobody has it open, and nothing may be made beside it
+		options += "&immutable=1" // no process has it open, and no log file may be created beside it
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String()+options)
 	if err != nil {
@@ -70,7 +69,7 @@ func openCodeTables(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// tabled calls f in one read of a database of OpenCode.
+// tabled calls f in a read transaction on a database of OpenCode.
 func tabled(path string, f func(ctx context.Context, tx *sql.Tx) error) (err error) {
 	defer func() {
 		if e, ok := errors.AsType[*engine.Error](err); ok && (e.Code()&0xff == codes.SQLITE_NOTADB || e.Code()&0xff == codes.SQLITE_CORRUPT) {
@@ -84,7 +83,7 @@ func tabled(path string, f func(ctx context.Context, tx *sql.Tx) error) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	ctx := context.Background() // what is read is bounded
+	ctx := context.Background() // the amount of data is bounded
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -92,15 +91,15 @@ func tabled(path string, f func(ctx context.Context, tx *sql.Tx) error) (err err
 	return errors.Join(f(ctx, tx), tx.Rollback())
 }
 
-// hasTables reports whether a database has the tables of sessions. One of another program, or
-// one that OpenCode has not filled yet, has none.
+// hasTables reports whether a database has the tables of sessions. The database of another
+// program, or a new one of OpenCode, lacks them.
 func hasTables(ctx context.Context, tx *sql.Tx) (bool, error) {
 	n := 0
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('session', 'message', 'part')`).Scan(&n)
 	return n == 3, err
 }
 
-// listOpenCode returns the sessions of a database, in the order of their ids.
+// listOpenCode returns the sessions of a database, sorted by id.
 func listOpenCode(path string) (list []Source, err error) {
 	err = tabled(path, func(ctx context.Context, tx *sql.Tx) error {
 		ok, err := hasTables(ctx, tx)
@@ -129,9 +128,9 @@ func listOpenCode(path string) (list []Source, err error) {
 	return list, err
 }
 
-// readOpenCode returns a session as opencode export writes it. With a bound above 0 it
-// returns no more than about so many bytes of messages: the first, and as many of the newest
-// as there is room for.
+// readOpenCode returns a session in the format of "opencode export". If bound is above 0, it
+// returns about bound bytes of messages at most: the first message, and as many of the newest as
+// fit.
 func readOpenCode(path, id string, bound int64) ([]byte, error) {
 	var b bytes.Buffer
 	err := tabled(path, func(ctx context.Context, tx *sql.Tx) error {
@@ -166,11 +165,11 @@ func readOpenCode(path, id string, bound int64) ([]byte, error) {
 	return export.Bytes(), nil
 }
 
-// A row is one of a table, by the names of its columns.
+// A row is a row of a table, by column name.
 type row map[string]any
 
-// openCodeInfo returns what a database says of a session, in the order and form of an export.
-// A column that the version of OpenCode does not have is as one that is empty.
+// openCodeInfo returns the session object of an export. A column that this version of OpenCode
+// lacks counts as empty.
 func openCodeInfo(ctx context.Context, tx *sql.Tx, id string) ([]byte, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT * FROM session WHERE id = ?`, id)
 	if err != nil {
@@ -198,7 +197,7 @@ func openCodeInfo(ctx context.Context, tx *sql.Tx, id string) ([]byte, error) {
 	return r.info(), rows.Err()
 }
 
-// info writes a row of the table of sessions.
+// info encodes a row of the table of sessions.
 func (r row) info() []byte {
 	var summary []byte
 	if r["summary_additions"] != nil || r["summary_deletions"] != nil || r["summary_files"] != nil {
@@ -229,7 +228,7 @@ func (r row) info() []byte {
 	)
 }
 
-// member returns a member of an object, or nothing if it has no value.
+// member returns a key with its value, or nil if value is nil.
 func member(key string, value []byte) []byte {
 	if value == nil {
 		return nil
@@ -237,13 +236,13 @@ func member(key string, value []byte) []byte {
 	return slices.Concat([]byte(strconv.Quote(key)+":"), value)
 }
 
-// joined returns an object of members.
+// joined returns an object with the given members, skipping nil.
 func joined(members ...[]byte) []byte {
 	members = slices.DeleteFunc(members, func(m []byte) bool { return m == nil })
 	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
 }
 
-// text returns a column that is a text, as JSON, or nil if it is empty.
+// text returns a text column as JSON, or nil if it is empty.
 func (r row) text(name string) []byte {
 	s, ok := r[name].(string)
 	if !ok {
@@ -261,7 +260,7 @@ func (r row) json(name string) []byte {
 	return []byte(s)
 }
 
-// number returns a column that is a number, as JSON; 0 if it is none.
+// number returns a number column as JSON, or 0 if it is not a number.
 func (r row) number(name string) []byte {
 	if b := r.there(name); b != nil {
 		return b
@@ -269,7 +268,7 @@ func (r row) number(name string) []byte {
 	return []byte("0")
 }
 
-// there returns a column that is a number, as JSON, or nil if it is none.
+// there returns a number column as JSON, or nil if it is not a number.
 func (r row) there(name string) []byte {
 	switch n := r[name].(type) {
 	case int64:
@@ -282,17 +281,17 @@ func (r row) there(name string) []byte {
 	return nil
 }
 
-// quoted returns a text as JSON, as a program in JavaScript writes it.
+// quoted encodes a text as JSON in the form of JavaScript's JSON.stringify.
 func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a text can be encoded
+	_ = enc.Encode(s) // a string always encodes
 	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	return bytes.ReplaceAll(bytes.ReplaceAll(out, []byte(`\u2028`), []byte("\u2028")), []byte(`\u2029`), []byte("\u2029"))
 }
 
-// openCodeMessages writes messages of a session with their parts, in the order in which
+// openCodeMessages writes the messages of a session with their parts, in the order in which
 // OpenCode reads them.
 func openCodeMessages(ctx context.Context, tx *sql.Tx, session string, bound int64, b *bytes.Buffer) error {
 	ids, err := openCodeWanted(ctx, tx, session, bound)
@@ -349,7 +348,7 @@ func openCodeParts(ctx context.Context, parts *sql.Stmt, session, message string
 	return rows.Err()
 }
 
-// extended writes an object with further members.
+// extended writes an object with more members added.
 func extended(b *bytes.Buffer, object string, members ...[]byte) error {
 	object = string(bytes.TrimSpace([]byte(object)))
 	if !json.Valid([]byte(object)) || object[0] != '{' {
@@ -364,8 +363,8 @@ func extended(b *bytes.Buffer, object string, members ...[]byte) error {
 	return nil
 }
 
-// openCodeWanted returns the ids of the messages of a session in order, or of the first and
-// the newest of them if all are too long.
+// openCodeWanted returns the ids of the messages of a session in order. If they exceed bound
+// bytes, it returns the first and the newest.
 func openCodeWanted(ctx context.Context, tx *sql.Tx, session string, bound int64) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id`, session)
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"strings"
 )
 
-// placeMark stands between the path of a file and a place in it.
+// placeMark separates the path of a file from a session in it.
 const placeMark = "#"
 
-// A Reading is a session that is open for reading.
+// A Reading is an open session.
 type Reading interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// Open opens a session by the name of its [Source], as [ReadFile] reads it, and says how many
-// bytes it has. What an agent keeps in a database, and a fork of Codex, is read at once.
+// Open opens the session that the name of a [Source] names, with the content of [ReadFile], and
+// returns its size in bytes. It reads a session in a database or a fork of Codex into memory at
+// once.
 func Open(name string) (Reading, int64, error) {
 	if path, id, ok := place(name); ok {
 		data, err := readOpenCode(path, id, 0)
@@ -42,18 +43,18 @@ func Open(name string) (Reading, int64, error) {
 			return opened{all, f}, size, nil
 		}
 	}
-	_ = f.Close() // it was only read
+	_ = f.Close() // errors of Close do not matter for a file that was only read
 	return nil, 0, err
 }
 
-// opened is what is read of a file, and the file.
+// An opened is a reader together with the file to close.
 type opened struct {
 	io.ReaderAt
 	io.Closer
 }
 
-// Ends returns the beginning and the end of what a database of an agent has of a session, no
-// more than about so many bytes, as a session of its own. It reports false for a file.
+// Ends returns the start and the end of a session in an agent's database, about most bytes at
+// most, in the form of a session. It returns false for a file.
 func Ends(name string, most int64) ([]byte, bool, error) {
 	path, id, ok := place(name)
 	if !ok {
@@ -63,8 +64,8 @@ func Ends(name string, most int64) ([]byte, bool, error) {
 	return data, true, err
 }
 
-// Held returns the sessions in a file in which an agent keeps several, or the one of them that a
-// name stands for. It reports false for any other file.
+// Held returns the sessions in a file that contains several, or the one that a name with a place
+// names. It returns false for any other file.
 func Held(name string) (list []Source, ok bool, err error) {
 	path, _, one := place(name)
 	if !one {
@@ -82,13 +83,13 @@ func Held(name string) (list []Source, ok bool, err error) {
 	return list, true, err
 }
 
-// IsPlace reports whether a name is that of a session in a database.
+// IsPlace reports whether name names a session in a database.
 func IsPlace(name string) bool {
 	_, _, ok := place(name)
 	return ok
 }
 
-// place returns the database and the session that a name stands for.
+// place splits a name into the path of a database and the id of a session.
 func place(name string) (path, id string, ok bool) {
 	at := strings.LastIndex(name, placeMark)
 	if at < 0 {

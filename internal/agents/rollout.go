@@ -12,13 +12,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// mostForks is how many sessions may stand one before the other.
+// mostForks is the longest chain of forks that is read.
 const mostForks = 32
 
-// ReadFile returns the content of a file of conversations. What zstd has compressed is
-// unpacked, see [Unpacked]. The file of a fork of Codex, or of a thread that was rewound, has
-// only what is new in it, and says which part of which file stands before: that is put in,
-// behind the first row, if the file is there.
+// ReadFile returns the content of a file of conversations, unpacked if zstd has compressed it,
+// see [Unpacked]. The file of a fork of Codex, or of a rewound thread, contains only new rows and
+// names the part of another file that precedes them. ReadFile inserts that part behind the first
+// row, if the other file exists.
 func ReadFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -30,13 +30,13 @@ func ReadFile(path string) ([]byte, error) {
 	return withBase(path, data, mostForks)
 }
 
-// entire returns a file that is open, and its size, as [ReadFile] reads it: itself unless it is
-// that of a fork.
+// entire returns an open file and its size with the content of [ReadFile]: the file itself unless
+// it is a fork.
 func entire(f *os.File, size int64) (io.ReaderAt, int64, error) {
 	if !isRollout(filepath.Base(f.Name())) {
 		return f, size, nil
 	}
-	head := make([]byte, min(size, 1<<20)) // the first row has the instructions
+	head := make([]byte, min(size, 1<<20)) // the first row contains the instructions
 	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, 0, err
 	}
@@ -50,15 +50,15 @@ func entire(f *os.File, size int64) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data), int64(len(data)), err
 }
 
-// A base is what stands before the rows of a fork, or of a thread that was rewound: so many
-// bytes of a file of a thread, up to the row with a number.
+// A base is the part of another file that precedes the rows of a fork or a rewound thread: the
+// first bytes of a file of a thread, up to a row.
 type base struct {
 	thread  string
 	bytes   int64
 	ordinal int64
 }
 
-// of returns the bytes of a file that the base is, or nil if the file is not the one.
+// of returns the bytes of the base in the content of a file, or nil if the file does not fit.
 func (b *base) of(data []byte) []byte {
 	if b.bytes <= 0 || b.bytes > int64(len(data)) || data[b.bytes-1] != '\n' {
 		return nil
@@ -71,7 +71,7 @@ func (b *base) of(data []byte) []byte {
 	return data
 }
 
-// baseOf returns the base of a file, or nil, and the size of the first row.
+// baseOf returns the base that a file names, or nil, and the size of its first row.
 func baseOf(data []byte) (*base, int) {
 	end := bytes.IndexByte(data, '\n') + 1
 	if end == 0 {
@@ -84,8 +84,8 @@ func baseOf(data []byte) (*base, int) {
 	return &base{b.Get("thread_id").Str, b.Get("end_byte_offset").Int(), b.Get("end_ordinal_exclusive").Int()}, end
 }
 
-// withBase returns the content of a file with what stands before it. Where that is not there, or
-// is not as the file says, the content is returned as it is, and its decoder tells.
+// withBase returns the content of a file with its base inserted. If the base is missing or does
+// not fit, it returns the content unchanged, and the decoder reports the gap.
 func withBase(path string, data []byte, most int) ([]byte, error) {
 	b, first := baseOf(data)
 	if b == nil {
@@ -107,9 +107,9 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 	return bytes.Join([][]byte{data[:first], whole, data[first:]}, nil), nil
 }
 
-// find returns the file in which the base of another one is, and the base, or nothing. It is in
-// the same folder, or where the same Codex keeps it; a thread may have more than one, of which
-// the newest counts that it fits.
+// find returns the path of the file with the base, and the base, or "" and nil. It looks in the
+// same folder and in Codex's folder of sessions. If a thread has several files, the newest that
+// fits counts.
 func (b *base) find(path string) (string, []byte, error) {
 	folders := []string{filepath.Dir(path)}
 	for dir := folders[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

@@ -14,25 +14,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Binding says in which session a client is.
+// A Binding records the session that a client is in.
 type Binding struct {
 	Client     Process              `json:"client"`
 	Session    transcript.SessionID `json:"session"`
-	Transcript string               `json:"transcript,omitempty"` // path of the file with the conversation
-	Format     string               `json:"format,omitempty"`     // of that file; none means claudecode, as an earlier build wrote it
-	Scope      governance.Scope     `json:"scope"`                // in which hooks keep it
-	Time       time.Time            `json:"time"`                 // since when
+	Transcript string               `json:"transcript,omitempty"` // path of the transcript
+	Format     string               `json:"format,omitempty"`     // format of the transcript; "" means claudecode, for files of earlier builds
+	Scope      governance.Scope     `json:"scope"`                // scope in which hooks store the session
+	Time       time.Time            `json:"time"`                 // time of the record
 }
 
-// A Folder has a file for each client that runs. The last binding of a client is the
-// one that holds.
+// A Folder has a file with the last binding of each running client.
 type Folder struct {
 	Path  string
 	Table Table
 }
 
-// Record keeps a binding in place of that which the client had. If the client is new,
-// the files of those that have ended are removed.
+// Record writes the binding of a client over its former one. If the client is new, Record removes
+// the files of clients that have ended.
 func (f Folder) Record(b *Binding) error {
 	old, err := f.read(b.Client.PID)
 	if err != nil {
@@ -66,8 +65,8 @@ func (f Folder) Of(client Process) (*Binding, error) {
 
 func (f Folder) file(pid int) string { return filepath.Join(f.Path, strconv.Itoa(pid)+".json") }
 
-// read returns the binding in the file of a process id, or nil if there is none. What
-// cannot be understood is none, and is written over.
+// read returns the binding in the file of a process id, or nil if there is none or the file is
+// invalid.
 func (f Folder) read(pid int) (*Binding, error) {
 	data, err := os.ReadFile(f.file(pid))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +82,8 @@ func (f Folder) read(pid int) (*Binding, error) {
 	return b, nil
 }
 
-// sweep removes the files of clients that have ended. What it cannot remove stays, as
-// another process may be doing the same.
+// sweep removes the files of clients that have ended. It ignores errors, because another process
+// may remove the same files.
 func (f Folder) sweep() {
 	entries, err := os.ReadDir(f.Path)
 	if err != nil {
@@ -102,7 +101,7 @@ func (f Folder) sweep() {
 	}
 }
 
-// replace writes a file whole or not at all, readable by its owner alone.
+// replace writes a file completely or not at all, readable by its owner only.
 func replace(path string, data []byte) error {
 	t, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// claudeCall is the member of _meta by which Claude Code says which call a call is.
+// claudeCall is the key in _meta under which Claude Code sends the id of a call.
 const claudeCall = "claudecode/toolUseId"
 
-// claude returns what Claude Code says in the environment of a server that it starts. It
-// returns nil if there is nothing, or if the environment is not the server's own: what an
-// agent runs, be it another client that starts servers, inherits the name and a mark beside it.
+// claude returns the session that Claude Code names in the environment of a server that it
+// started, or nil. It returns nil if CLAUDE_CODE_CHILD_SESSION is set, because programs that an
+// agent runs inherit the variables of their agent.
 func claude(getenv func(string) string, _ Meta) *Said {
 	name := getenv("CLAUDE_CODE_SESSION_ID")
 	if name == "" || getenv("CLAUDE_CODE_CHILD_SESSION") != "" || strings.ContainsAny(name, `/\*?[`) {
@@ -33,9 +33,9 @@ func claude(getenv func(string) string, _ Meta) *Said {
 	}}
 }
 
-// Forking reports whether a hook that begins a session is told the wrong one: version
-// 2.1.197 of Claude Code names the session that a fork comes from, and puts what the
-// hook may set into the folder of the fork.
+// Forking reports whether a hook at the start of a session got the wrong session id: for a fork,
+// version 2.1.197 of Claude Code sends the id of the original session, but names a file in the
+// folder of the fork in CLAUDE_ENV_FILE.
 func Forking(getenv func(string) string, id transcript.SessionID) bool {
 	file := getenv("CLAUDE_ENV_FILE")
 	return file != "" && filepath.Base(filepath.Dir(file)) != string(id) &&

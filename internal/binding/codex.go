@@ -8,17 +8,16 @@ import (
 	threads "github.com/carrel-dev/carrel/transcript/codex"
 )
 
-// The members of _meta by which Codex says which call a call is, and in which thread it is. It
-// has a transcript for each thread. A program of Codex may have many of them at once: those of
-// sub-agents, too.
+// Keys in _meta under which Codex sends the ids of a call and of its thread. Each thread has a
+// transcript. One process of Codex may have many threads at once, including those of sub-agents.
 const (
 	codexCall   = "callId"
 	codexThread = "threadId"
-	codexTree   = "sessionId" // with the threads of sub-agents
+	codexTree   = "sessionId" // shared by the threads of sub-agents
 	codexTurn   = "x-codex-turn-metadata"
 )
 
-// codex returns what Codex says with a call, as version 0.169.0 says it.
+// codex returns the session that Codex sends with a call, in the form of version 0.169.0.
 func codex(getenv func(string) string, meta Meta) *Said {
 	id, _ := meta[codexThread].(string)
 	if _, ok := meta[codexTurn]; !ok || id == "" || strings.ContainsAny(id, `/\*?[`) {

@@ -1,22 +1,21 @@
-// Package binding finds out in which session a client is: the program of an agent,
+// Package binding finds the session that a client is in. A client is the program of an agent,
 // such as Claude Code, that runs hooks and starts servers.
 //
-// A server on standard input and output is not told who calls. Two agents may work in
-// one folder, and one agent changes its session while it runs: it clears, resumes and
-// forks. So neither the folder nor what was true when the server began will do. Two
-// things hold:
+// A server on standard input and output is not told which session calls it. Two agents may work
+// in one folder, and one agent changes its session while it runs, by clearing, resuming and
+// forking. So neither the folder nor the session at the start of the server is reliable. Two
+// sources are:
 //
-//   - A hook is told the session, and the client starts hooks and servers alike. A
-//     hook records a [Binding] of the client's process to the session; a server looks
-//     for the binding of the process that started it. A process is known by its id and
-//     its start, as ids are used again.
-//   - A client may say itself in which session it is ([Hear]): Codex with each call, and
-//     Claude Code to the servers that it starts. The latter is true until the session
-//     changes, so the id that the client gives a call decides: the transcript in which it
-//     stands is that of the session ([Wrote]).
+//   - A hook gets the session id, and the client starts both hooks and servers. So a hook
+//     records a [Binding] of the client's process to the session, and a server looks up the
+//     binding of the process that started it. A process is identified by its id and its start
+//     time, because ids are reused.
+//   - A client may name its session itself ([Hear]): Codex with each call, Claude Code to the
+//     servers that it starts. The latter is valid until the session changes, so the id of the
+//     call decides: it must be in the transcript of that session ([Wrote]).
 //
-// What a client says with a call counts first, then what a hook said, then what the client
-// said to the server. How each client says it is in a file of its own.
+// A session named with the call counts first, then one recorded by a hook, then one named when
+// the server started. Each client has its own file in this package.
 //
 // # Which process is the client
 //

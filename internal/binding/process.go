@@ -5,32 +5,32 @@ import (
 	"strings"
 )
 
-// A Process is a process from its start to its end. Its id may later be that of
-// another one.
+// A Process identifies a process. Its id may be reused after its end, so the start time is part
+// of it.
 type Process struct {
 	PID     int    `json:"pid"`
-	Started string `json:"started"` // in the unit of the system, to be compared only
+	Started string `json:"started"` // start time in a unit of the system, only for comparison
 }
 
-// An Entry is what a table of processes has of one.
+// An Entry describes a process in a table of processes.
 type Entry struct {
 	Parent  int
 	Started string
-	Name    string // of the program, without its folder
+	Name    string // name of the program, without its folder
 }
 
-// A Table returns the entry of a process that runs. [System] is that of the system.
+// A Table returns the entry of a running process. [System] is the table of the system.
 type Table func(pid int) (Entry, bool)
 
-// mostShells is how many shells may stand between a client and what it starts.
+// mostShells is the most shells between a client and a program that it starts.
 const mostShells = 8
 
-// Client returns the process that started another one: its nearest ancestor that is
-// no shell. It reports false if there is none, or if that cannot be known.
+// Client returns the client that started a process: its nearest ancestor that is no shell. It
+// returns false if there is none or it cannot be found out.
 func Client(t Table, pid int) (Process, bool) {
 	e, ok := t(pid)
 	for range mostShells {
-		// What has lost its parent belongs to process 1, which is nobody's client.
+		// A process that lost its parent has the parent 1, which is no client.
 		if !ok || e.Parent <= 1 {
 			return Process{}, false
 		}
@@ -42,13 +42,13 @@ func Client(t Table, pid int) (Process, bool) {
 	return Process{}, false
 }
 
-// shell reports whether a program is a shell, which a client starts its hooks by. The
-// name of one that was logged in by begins with a dash.
+// shell reports whether a program is a shell, through which clients start hooks. The name of a
+// login shell begins with a dash.
 func shell(name string) bool {
 	return slices.Contains([]string{"sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "zsh"}, strings.TrimPrefix(name, "-"))
 }
 
-// runs reports whether a process has not ended.
+// runs reports whether a process is still running.
 func (t Table) runs(p Process) bool {
 	e, ok := t(p.PID)
 	return ok && e.Started == p.Started

@@ -4,25 +4,25 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Meta is what a client says of a call of a tool beside its arguments: the member _meta of
-// the request.
+// Meta is the member _meta of a tool call, in which a client sends data beside the arguments.
 type Meta = map[string]any
 
-// Said is what a client itself says of the session in which it calls a tool.
+// Said is the session of a tool call as the client itself names it.
 type Said struct {
 	Session transcript.SessionID
 	Format  string // of the transcript
 
-	// Find returns the path of the transcript, or "" as long as there is none.
+	// Find returns the path of the transcript, or "" if it does not exist yet.
 	Find func() string
 
-	// OfCall reports that it was said with the call, and so holds whatever a hook said. If not,
-	// it was said when the server started: it holds if the transcript has the call, see [Wrote].
+	// OfCall reports that the session was sent with the call, and so overrides the record of a
+	// hook. If false, it was named at the start of the server, and is valid only if the
+	// transcript has the call, see [Wrote].
 	OfCall bool
 }
 
-// Hear returns what the client says that makes a call of a server with an environment, or nil
-// if it says nothing.
+// Hear returns the session that the client of a call names, by the environment of the server and
+// the metadata of the call, or nil.
 func Hear(getenv func(string) string, meta Meta) *Said {
 	for _, hear := range [...]func(func(string) string, Meta) *Said{codex, claude} {
 		if s := hear(getenv, meta); s != nil {
@@ -32,8 +32,7 @@ func Hear(getenv func(string) string, meta Meta) *Said {
 	return nil
 }
 
-// CallOf returns what the client calls a call, or "". It is the id under which the call stands
-// in the transcript.
+// CallOf returns the client's id of a call, or "". The transcript has the call under this id.
 func CallOf(meta Meta) string {
 	for _, key := range [...]string{claudeCall, codexCall} {
 		if id, ok := meta[key].(string); ok {

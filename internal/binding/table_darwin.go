@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// System implements [Table] by the kernel's list of processes.
+// System implements [Table] with the process list of the kernel.
 func System(pid int) (Entry, bool) {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(p.Proc.P_pid) != pid {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// System implements [Table] by the file system /proc.
+// System implements [Table] with the file system /proc.
 func System(pid int) (Entry, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -16,9 +16,9 @@ func System(pid int) (Entry, bool) {
 	return parseStat(stat)
 }
 
-// parseStat reads the line that /proc has of a process: its id, its name in
-// parentheses, which may have spaces and parentheses itself, and then fields, of which
-// the second is the parent and the twentieth the start, in ticks since the system's.
+// parseStat parses the line in /proc/PID/stat: the process id, the name in parentheses, which may
+// itself contain blanks and parentheses, and then fields. The second of these is the parent, the
+// twentieth the start in clock ticks since boot.
 func parseStat(stat []byte) (Entry, bool) {
 	_, rest, _ := bytes.Cut(stat, []byte("("))
 	to := bytes.LastIndexByte(rest, ')')

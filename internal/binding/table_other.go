@@ -2,5 +2,5 @@
 
 package binding
 
-// System implements [Table] where processes cannot be looked at: it knows none.
+// System implements [Table] on systems without a supported process list: it returns no entry.
 func System(int) (Entry, bool) { return Entry{}, false }

@@ -13,18 +13,17 @@ const (
 	// tail is how many bytes at the end of a transcript are searched for a call.
 	tail = 1 << 20
 
-	// patience is how long a client may take to write down a call that it has made:
-	// Claude Code takes a tenth of a second.
+	// patience is how long to wait until a client has written a call to its transcript; Claude
+	// Code takes a tenth of a second.
 	patience = time.Second
 
-	// pause is the time between two looks.
+	// pause is the time between two searches.
 	pause = 20 * time.Millisecond
 )
 
-// Wrote returns the path of a transcript if it has a call of a tool, by the id that the
-// client gave it, and "" if it has not. It waits for a client that has not written the
-// call down yet, or not even begun the file: find returns the path, or "" as long as there
-// is none.
+// Wrote returns the path of a transcript if it has a call with the client's id call, else "". It
+// waits at most [patience] for a client that has not yet written the call, or not yet created the
+// file. The function find returns the path, or "" while the file does not exist.
 func Wrote(ctx context.Context, find func() string, call string) (string, error) {
 	if call == "" {
 		return "", nil

@@ -19,8 +19,8 @@ func StrategyWords() []string {
 	return words
 }
 
-// ProbeMin returns the share of probes that must be answered, or nil if nothing
-// but the built-in one is set.
+// ProbeMin returns the share of probes that must be answered, or nil if only the built-in value
+// is set.
 func (s *Settings) ProbeMin() *ratio.Ratio {
 	v := s.value("probes.accept")
 	least, ok := v.Value.(ratio.Ratio)
@@ -30,8 +30,8 @@ func (s *Settings) ProbeMin() *ratio.Ratio {
 	return &least
 }
 
-// Request fills in what a request leaves open. A strategy that makes no summary
-// is not probed unless the request asks for it.
+// Request fills in the fields that a request leaves empty. For a strategy without a summary it
+// sets no share of probes.
 func (s *Settings) Request(r *carrel.CompressRequest) {
 	if r.Target == (carrel.Target{}) && !r.Smallest {
 		r.Target = carrel.Target{Tokens: get[token.Count](s, "budget.target"), Share: get[ratio.Ratio](s, "budget.target")}
@@ -41,8 +41,8 @@ func (s *Settings) Request(r *carrel.CompressRequest) {
 	}
 }
 
-// Summarize fills in the strategy of a request that is about a summary, where it is
-// left open: that of the settings, or anchored if that makes none.
+// Summarize sets the strategy of a request for a summary, if it is empty: to that of the
+// settings, or to anchored if that makes no summary.
 func (s *Settings) Summarize(r *carrel.CompressRequest) {
 	if r.Strategy == "" && !summarizes(s.strategy()) {
 		r.Strategy = carrel.StrategyAnchored
@@ -64,6 +64,5 @@ func (s *Settings) strategy() carrel.Strategy {
 	return carrel.Strategy(get[string](s, "compress.strategy"))
 }
 
-// Scratch returns a store that is gone with the process, for what is done to a
-// file alone.
+// Scratch returns a store in memory, for commands that work on a file only.
 func Scratch() store.Store { return memory.New() }

@@ -1,15 +1,14 @@
-// Package config turns flags, the environment and files into settings, and
-// opens the store. It is the one place where a driver meets the engine.
+// Package config reads settings from flags, the environment and files, and opens the store. It is
+// the only package where store drivers and the engine meet.
 //
-// [Load] finds what is set where. A flag wins over the environment, the
-// environment over files, and a file over what is built in; of the files, one
-// that is named wins over the project's, and that over the user's. Functions
-// read the environment through their first argument only, so that tests need no
-// process. An error is about the user's words and says which: [Error] names the
-// flag or variable, [FileError] the place in a file.
+// [Load] reads the settings. A flag overrides the environment, the environment overrides files,
+// and a file overrides built-in values. Among files, the one named by a flag overrides the
+// project's, which overrides the user's. Functions read the environment only through their first
+// argument, so that tests need no process. An error names the source of the value: [Error] names
+// the flag or variable, [FileError] the position in a file.
 //
-// Weights, cuts and shares are [ratio.Ratio], made from the digits in the file;
-// windows and budgets are in tokens. Equal sources give equal settings.
+// Weights, cuts and shares are [ratio.Ratio], parsed from the digits in the file; windows and
+// budgets are in tokens. Equal sources give equal settings.
 package config
 
 import (
@@ -23,7 +22,7 @@ import (
 // A Getenv returns the value of a variable, or "" if it is not set.
 type Getenv func(name string) string
 
-// An Error says which setting makes no sense.
+// An Error says which flag, variable or setting is invalid.
 type Error struct {
 	Name string // such as "--scope" or "CARREL_NOW"
 	Err  error
@@ -32,14 +31,13 @@ type Error struct {
 func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// ProjectDir is the folder of a project's own store and settings.
+// ProjectDir is the folder with the store and settings of a project.
 const ProjectDir = ".carrel"
 
-// fileName is the name of a store in its folder.
+// fileName is the file name of a store.
 const fileName = "carrel.db"
 
-// projectDir returns the nearest folder named [ProjectDir] in dir or above it,
-// or "".
+// projectDir returns the nearest folder named [ProjectDir] in dir or in a folder above it, or "".
 func projectDir(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		project := filepath.Join(at, ProjectDir)
@@ -64,7 +62,7 @@ func dataDir(env Getenv) (string, error) {
 	return filepath.Join(h, ".local", "share"), err
 }
 
-// RunDir returns the folder in which each running server of the user has a record.
+// RunDir returns the folder with the records of the user's running servers.
 func RunDir(env Getenv) (string, error) {
 	data, err := dataDir(env)
 	return filepath.Join(data, "carrel", "run"), err
@@ -91,8 +89,8 @@ func home(env Getenv) (string, error) {
 	return "", &Error{"HOME", errors.New("is not set")}
 }
 
-// Clock returns a clock that stands at the time of the flag, of CARREL_NOW or
-// of SOURCE_DATE_EPOCH, and otherwise the given one.
+// Clock returns a clock that always shows the time of the flag, CARREL_NOW or SOURCE_DATE_EPOCH,
+// or else the given clock.
 func Clock(env Getenv, flag string, now func() time.Time) (func() time.Time, error) {
 	for _, s := range [...]struct{ name, value string }{
 		{"--now", flag}, {"CARREL_NOW", env("CARREL_NOW")}, {"SOURCE_DATE_EPOCH", env("SOURCE_DATE_EPOCH")},

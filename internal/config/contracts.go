@@ -15,24 +15,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A ContractsError says why a folder is not one for contracts.
+// A ContractsError says why a folder cannot be used for contracts.
 type ContractsError struct {
 	Dir  string
 	Text string // such as "is open to others"
-	Hint string // what to do
+	Hint string // the next step
 }
 
 func (e *ContractsError) Error() string { return "folder for contracts " + e.Dir + ": " + e.Text }
 
-// Contracts is the folder in which contracts are files for other programs to
-// read. It belongs to the user alone.
+// Contracts is the folder of contracts as files that other programs read. Only the user has
+// access to it.
 type Contracts struct{ dir string }
 
-// ContractsDir returns the folder for contracts and makes it if it is not there:
-// that of LIMINATE_CONTRACTS_DIR, or liminate/contracts in XDG_DATA_HOME, or else
-// .liminate/contracts at home. A relative one is below dir. The error is a
-// [*ContractsError] if it is within a work tree of git, where a contract would be
-// committed some day, or if others can read it.
+// ContractsDir returns the folder for contracts, and creates it if it does not exist:
+// LIMINATE_CONTRACTS_DIR, or liminate/contracts in XDG_DATA_HOME, or else .liminate/contracts in
+// the user's home. A relative path is relative to dir. It fails with a [*ContractsError] if the
+// folder is in a git work tree, where a contract could be committed by accident, or if others can
+// read it.
 func ContractsDir(env Getenv, dir string) (*Contracts, error) {
 	at, err := contractsDir(env, dir)
 	if err != nil {
@@ -68,8 +68,7 @@ func contractsDir(env Getenv, dir string) (string, error) {
 	return filepath.Join(h, ".liminate", "contracts"), err
 }
 
-// workTree returns the work tree of git that a folder is in, which need not be
-// there yet, or "".
+// workTree returns the git work tree that contains a folder, which may not exist yet, or "".
 func workTree(dir string) string {
 	at := dir
 	for {
@@ -98,10 +97,9 @@ func (c *Contracts) Path(scope governance.Scope, id transcript.SessionID) string
 	return filepath.Join(c.dir, contractName(scope, id)+".limn")
 }
 
-// Write makes the file for a contract hold a text, as a whole or not at all, and
-// lets its owner alone read it.
+// Write writes the file of a contract completely or not at all, readable by its owner only.
 func (c *Contracts) Write(scope governance.Scope, id transcript.SessionID, text []byte) (err error) {
-	f, err := os.CreateTemp(c.dir, ".contract.*") // with mode 0600
+	f, err := os.CreateTemp(c.dir, ".contract.*") // CreateTemp uses mode 0600
 	if err != nil {
 		return err
 	}
@@ -115,18 +113,17 @@ func (c *Contracts) Write(scope governance.Scope, id transcript.SessionID, text 
 	return nil
 }
 
-// longest is how many bytes of an id a file's name has.
+// longest is the most bytes of an id in a file name.
 const longest = 120
 
-// reserved are names that Windows keeps for devices.
+// reserved matches names that Windows reserves for devices.
 var reserved = lazy.Regexp(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
-// contractName returns the name of the file for a contract, without its
-// extension: the session's id, if that is made of lower-case letters, digits,
-// dots, hyphens and underscores, and begins with no dot or hyphen. All else is
-// written with percent signs, so that two ids never have one name, also where
-// names are compared without regard to case. The scope comes first, unless it is
-// the default.
+// contractName returns the file name for a contract, without extension: the session id, if it has
+// only lower-case letters, digits, dots, hyphens and underscores and begins with no dot or
+// hyphen. Other characters are escaped with percent signs, so that two ids never have the same
+// name, not even on a file system that ignores case. Unless it is the default, the scope precedes
+// the id.
 func contractName(scope governance.Scope, id transcript.SessionID) string {
 	name := portable(string(id))
 	if scope != governance.DefaultScope {
@@ -139,7 +136,7 @@ func contractName(scope governance.Scope, id transcript.SessionID) string {
 	return name
 }
 
-// portable returns a text in the characters that every file system has.
+// portable escapes the characters of a text that some file system does not support.
 func portable(text string) string {
 	var b strings.Builder
 	device := reserved.Get().MatchString(text)

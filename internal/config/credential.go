@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/server/auth"
 )
 
-// CredentialKey returns the file of the key of credentials: the one that is set, or the one beside
+// CredentialKey returns the path of the key file of credentials: the setting, or the file beside
 // the store.
 func (s *Settings) CredentialKey() (string, error) {
 	if file := get[string](s, credentialKeyFile); file != "" {

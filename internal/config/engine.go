@@ -26,8 +26,7 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// checkArtifacts says what of the settings of artifacts makes no sense
-// together.
+// checkArtifacts returns an error if settings of artifacts contradict each other.
 func (s *Settings) checkArtifacts() error {
 	for _, pair := range [...]struct{ low, high string }{
 		{"tiers.full", "tiers.summarized"}, {"tiers.summarized", "tiers.core"}, {"triage.yellow", "triage.red"},
@@ -55,10 +54,10 @@ func (s *Settings) checkArtifacts() error {
 	if err := s.checkGenerator(); err != nil {
 		return err
 	}
-	return s.policy().Validate() // what could be wrong has been refused, with its place
+	return s.policy().Validate() // cannot fail: each value has been checked with its position
 }
 
-// ordered fails if a value is above another that it may only reach.
+// ordered returns an error if the value of low is above the value of high.
 func ordered[T int | ratio.Ratio](s *Settings, low, high string) error {
 	l, h := s.value(low), s.value(high)
 	switch {
@@ -75,7 +74,7 @@ func (s *Settings) mcp() []Value {
 	return slices.DeleteFunc(slices.Clone(s.Values), func(v Value) bool { return v.key.name != mcpCommand && v.key.name != mcpURL })
 }
 
-// serverOf returns the part that the keys of an MCP server share, or those of a model.
+// serverOf returns the common prefix of the settings of an MCP server or a model.
 func serverOf(key string) string { return key[:strings.LastIndexByte(key, '.')] }
 
 // policy returns the policy of triage.
@@ -94,12 +93,11 @@ func (s *Settings) policy() *triage.Policy {
 	return p
 }
 
-// Offline reports whether nothing may connect.
+// Offline reports whether connections are forbidden.
 func (s *Settings) Offline() bool { return get[bool](s, "offline") }
 
-// Engine puts what the settings say about the engine into its options, and
-// returns what ends the connections that the engine makes. Call it after the
-// last job.
+// Engine sets the options of the engine by the settings. It returns a function that closes the
+// connections which the engine opens; call it after the last job.
 func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Weights = pager.Weights{Relevance: get[ratio.Ratio](s, "retention.alpha"), Recency: get[ratio.Ratio](s, "retention.beta")}
 	o.Cuts = pager.Cuts{Retain: get[ratio.Ratio](s, "retention.retain"), Evict: get[ratio.Ratio](s, "retention.evict")}
@@ -110,7 +108,7 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 		return nil, err
 	}
 	if o.KeepLast = get[int](s, "keep.last"); o.KeepLast == 0 {
-		o.KeepLast = -1 // 0 is the default there
+		o.KeepLast = -1 // 0 would mean the default
 	}
 	o.Window = s.Window()
 	o.Strategy, o.Trigger = s.strategy(), *s.Trigger()
@@ -121,7 +119,7 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	o.Triage = s.policy()
 	o.Redact = get[bool](s, "redact.personal")
 	if o.Resident = int64(get[Size](s, "resident.bytes")); o.Resident == 0 {
-		o.Resident = -1 // 0 is the default there
+		o.Resident = -1 // 0 would mean the default
 	}
 	if o.Embedder, err = s.embedder(); err != nil {
 		return nil, err
@@ -134,8 +132,8 @@ func (s *Settings) Engine(o *carrel.Options) (release func() error, err error) {
 	return router.Close, nil
 }
 
-// origins says what may be fetched. Everything else is forbidden, by an error that says
-// which setting would allow it.
+// origins returns which sources may be fetched. All others fail with an error that names the
+// setting that would allow them.
 func (s *Settings) origins() *origin.Options {
 	o := &origin.Options{
 		Files: get[[]string](s, origin.SettingFiles), Hosts: get[[]string](s, origin.SettingHosts),
@@ -147,7 +145,7 @@ func (s *Settings) origins() *origin.Options {
 	for _, v := range s.mcp() {
 		name := strings.TrimPrefix(serverOf(v.Key), origin.SettingMCP+".")
 		if plain, err := strconv.Unquote(name); err == nil {
-			name = plain // as dotted has quoted it
+			name = plain // the name without the quotes that dotted added
 		}
 		switch x := v.Value.(type) {
 		case []string:
@@ -161,8 +159,8 @@ func (s *Settings) origins() *origin.Options {
 	return o
 }
 
-// embedder returns the embedder that is configured, or nil. That of a URL is
-// none where nothing may connect.
+// embedder returns the embedder of the settings, or nil if there is none. Offline, an embedder at
+// a URL counts as none.
 func (s *Settings) embedder() (llm.Embedder, error) {
 	url, dir := s.value("embed.url"), s.value("embed.static")
 	switch {
@@ -193,8 +191,8 @@ func (s *Settings) embedder() (llm.Embedder, error) {
 	return c, nil
 }
 
-// key returns the key for the model of a table of settings: that of the
-// environment, or else what is in the file that is named.
+// key returns the key for the model of a table of settings: from the environment, or else from
+// the key file.
 func (s *Settings) key(table string) (llm.Secret, error) {
 	if key := get[llm.Secret](s, table+".key"); !key.IsZero() {
 		return key, nil
@@ -214,8 +212,7 @@ func (s *Settings) key(table string) (llm.Secret, error) {
 	return llm.NewSecret(text), nil
 }
 
-// A staticEmbedder reads its files when they are first needed: most commands
-// embed nothing.
+// A staticEmbedder loads its files at the first use, because most commands embed nothing.
 type staticEmbedder struct {
 	load func() (llm.Embedder, error)
 }
@@ -233,7 +230,7 @@ func (e *staticEmbedder) Embed(ctx context.Context, texts []string) ([][]float32
 func (e *staticEmbedder) Name() string {
 	m, err := e.load()
 	if err != nil {
-		return "static" // it embeds nothing under this name
+		return "static" // nothing is embedded under this name
 	}
 	return m.Name()
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// A FileError says what in a settings file makes no sense.
+// A FileError says where a settings file is invalid.
 type FileError struct {
 	File   string
-	Line   int    // from 1; 0 if it is about the whole file
+	Line   int    // from 1; 0 means the whole file
 	Column int    // from 1
 	Key    string // such as "budget.window", or ""
 	Err    error
-	Hint   string // what to try next, or ""
+	Hint   string // the next step, or ""
 }
 
 func (e *FileError) Error() string {
@@ -39,28 +39,28 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// errUnknown means that there is no key of that name.
+// errUnknown means that no setting has this name.
 var errUnknown = errors.New("unknown key")
 
-// The table that holds a table for each profile, and the profile that is
-// always there and changes nothing.
+// The table that contains the tables of profiles, and the profile that always exists and changes
+// nothing.
 const (
 	profileTable   = "profile"
 	defaultProfile = "default"
 )
 
-// A document is what a file sets.
+// A document is the content of a settings file.
 type document struct {
 	path     string
 	base     entries
 	profiles map[string]entries
 }
 
-// entries are values by their keys.
+// entries are values by key.
 type entries map[string]entry
 
 type entry struct {
-	value any // as the key's reader returns it
+	value any // as returned by the key's reader
 	line  int
 	key   *key
 }
@@ -74,8 +74,8 @@ func readDocument(path string) (*document, error) {
 	return parse(path, data)
 }
 
-// parse reads the text of a file. The decoder decides whether it is TOML; the
-// tree gives the digits of each number and where each key is.
+// parse parses a settings file. The decoder checks the TOML syntax; the syntax tree gives the
+// digits of numbers and the positions of keys.
 func parse(path string, data []byte) (*document, error) {
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
@@ -111,13 +111,13 @@ func syntaxError(path string, err error) error {
 	return e
 }
 
-// A reader puts what the parser finds into a document.
+// A reader converts the syntax tree to a document.
 type reader struct {
 	unstable.Parser
 	*document
 }
 
-// keysOf returns the parts of the key of a table or a value.
+// keysOf returns the parts of the key of a table or value.
 func keysOf(n *unstable.Node) []string {
 	var keys []string
 	for it := n.Key(); it.Next(); {
@@ -126,7 +126,7 @@ func keysOf(n *unstable.Node) []string {
 	return keys
 }
 
-// dotted returns the parts of a key in one text.
+// dotted joins the parts of a key with dots, and quotes them where needed.
 func dotted(parts []string) string {
 	quoted := make([]string, len(parts))
 	for i, p := range parts {
@@ -137,7 +137,7 @@ func dotted(parts []string) string {
 	return strings.Join(quoted, ".")
 }
 
-// fail returns an error about the key of a table or a value.
+// fail returns an error at the position of the key of a table or value.
 func (r *reader) fail(path []string, n *unstable.Node, err error) error {
 	it := n.Key()
 	it.Next()
@@ -149,8 +149,8 @@ func (r *reader) fail(path []string, n *unstable.Node, err error) error {
 	return e
 }
 
-// section splits the path of a key into the entries that it belongs to and the
-// key within them. Naming a profile makes it.
+// section splits a path into the entries that it belongs to and the key within them. It creates a
+// profile that is named for the first time.
 func (r *reader) section(path []string) (entries, []string) {
 	if path[0] != profileTable || len(path) < 2 {
 		return r.base, path
@@ -162,7 +162,7 @@ func (r *reader) section(path []string) (entries, []string) {
 	return r.profiles[name], path[2:]
 }
 
-// isTable reports whether keys are below path.
+// isTable reports whether settings exist below path.
 func isTable(path []string) bool {
 	if path[0] == profileTable {
 		if len(path) <= 2 {
@@ -179,7 +179,7 @@ func isTable(path []string) bool {
 	})
 }
 
-// fits reports whether the parts of a key are those of a known one.
+// fits reports whether a path of keys matches a known key.
 func fits(parts, path []string) bool {
 	return slices.EqualFunc(parts, path, func(p, s string) bool {
 		return p == s || p == "*" && s != "" && !strings.ContainsAny(s, "/*")
@@ -197,7 +197,7 @@ func keyAt(path []string) *key {
 	return &known[at]
 }
 
-// enter checks the head of a table.
+// enter checks the header of a table.
 func (r *reader) enter(path []string, n *unstable.Node) error {
 	switch {
 	case !isTable(path):
@@ -211,7 +211,7 @@ func (r *reader) enter(path []string, n *unstable.Node) error {
 	return nil
 }
 
-// set reads a value, or those of a table that is written as one.
+// set reads a value, or the values of an inline table.
 func (r *reader) set(table []string, n *unstable.Node) error {
 	path := slices.Concat(table, keysOf(n))
 	value := n.Value()
@@ -259,8 +259,7 @@ func (r *reader) set(table []string, n *unstable.Node) error {
 	return nil
 }
 
-// lookup returns what a file says of a key: in a profile of it, or else at its
-// base.
+// lookup returns the value of a key in a file: in the profile, or else outside of profiles.
 func (d *document) lookup(name, profile string) (any, Origin, bool) {
 	if e, ok := d.profiles[profile][name]; ok {
 		return e.value, Origin{Kind: "file", Name: d.path, Line: e.line, Profile: profile}, true
@@ -269,8 +268,7 @@ func (d *document) lookup(name, profile string) (any, Origin, bool) {
 	return e.value, Origin{Kind: "file", Name: d.path, Line: e.line}, ok
 }
 
-// profileNames returns the names of the profiles of files, the one that is
-// built in first.
+// profileNames returns the names of the profiles in files, after that of the default profile.
 func profileNames(documents []*document) []string {
 	names := make(map[string]bool)
 	for _, d := range documents {

@@ -11,8 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// checkGenerator says what of the settings of the model that writes makes no
-// sense together.
+// checkGenerator returns an error if settings of the generator contradict each other.
 func (s *Settings) checkGenerator() error {
 	url, window, reply := s.value("generate.url"), get[token.Count](s, "generate.window"), s.value("generate.max_tokens")
 	switch {
@@ -27,8 +26,8 @@ func (s *Settings) checkGenerator() error {
 	return nil
 }
 
-// generator returns the model that writes, within its limits, or nil if there is
-// none, nothing may connect, or it may not spend anything, which is logged.
+// generator returns the generator with its limits, or nil if none is set, connections are
+// forbidden, or its ceiling is 0, which is logged.
 func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
 	url, ceiling := s.value("generate.url"), get[token.Count](s, "generate.ceiling")
 	switch {
@@ -55,8 +54,8 @@ func (s *Settings) generator(log *slog.Logger) (llm.Generator, error) {
 	}), nil
 }
 
-// Generator returns the model that writes, within its limits, or an [*Error] that names the
-// setting for which there is none.
+// Generator returns the generator with its limits, or an [*Error] with the setting because of
+// which there is none.
 func (s *Settings) Generator() (llm.Generator, error) {
 	g, err := s.generator(nil)
 	switch {
@@ -70,7 +69,7 @@ func (s *Settings) Generator() (llm.Generator, error) {
 	return nil, &Error{"generate.ceiling", errors.New("is 0, so a model may not be asked: set how many tokens a run may spend")}
 }
 
-// writer returns the driver of the model that writes.
+// writer returns the driver of the generator.
 func (s *Settings) writer(key llm.Secret) (llm.Generator, error) {
 	url, model := get[string](s, "generate.url"), get[string](s, "generate.model")
 	o := remote.GeneratorOptions{
@@ -80,7 +79,7 @@ func (s *Settings) writer(key llm.Secret) (llm.Generator, error) {
 		Window: int(get[token.Count](s, "generate.window")), MaxTokens: get[int](s, "generate.max_tokens"),
 	}
 	if o.Retries == 0 {
-		o.Retries = remote.NoRetries // 0 is the default there
+		o.Retries = remote.NoRetries // 0 would mean the default
 	}
 	if get[string](s, "generate.api") == apiAnthropic {
 		return remote.NewAnthropic(url, model, &o)

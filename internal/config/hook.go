@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Hook puts what the settings say about hooks into their options.
+// Hook sets the options of hooks by the settings.
 func (s *Settings) Hook(o *hook.Options) {
 	o.Scope = s.Scope()
 	o.Large = int(get[Size](s, "hook.large"))
@@ -17,7 +17,7 @@ func (s *Settings) Hook(o *hook.Options) {
 	o.Secrets = get[bool](s, "hook.secrets")
 }
 
-// readTokensFrom reads a number of tokens of at least low.
+// readTokensFrom returns a reader for a number of tokens of at least low.
 func readTokensFrom(low token.Count) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if n, ok := l.whole(int64(low)); ok {

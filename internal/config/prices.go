@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// The settings of what a model costs, in dollars for a million tokens. They connect to
-// nothing and decide nothing that is stored, so a project may have them.
+// The settings of the prices of a model, in dollars per million tokens. They open no connection
+// and affect nothing that is stored, so a project's file may set them.
 const (
 	pricesOf     = "prices."
 	priceInput   = pricesOf + "*.input"
@@ -22,7 +22,7 @@ const (
 	priceWrite1h = pricesOf + "*.write_1h"
 )
 
-// readRate reads the price of a million tokens.
+// readRate parses the price of a million tokens.
 func readRate(l literal) (any, error) {
 	r, err := economy.ParseRate(strings.ReplaceAll(l.text, "_", ""))
 	if err != nil {
@@ -31,7 +31,7 @@ func readRate(l literal) (any, error) {
 	return r, nil
 }
 
-// prices returns the table of prices, with those of the settings in front.
+// prices returns the table of prices, with those of the settings first.
 func (s *Settings) prices() (*economy.Table, error) {
 	table := economy.Published()
 	var rows []economy.Tariff
@@ -51,15 +51,15 @@ func (s *Settings) prices() (*economy.Table, error) {
 	return table.With(rows...)
 }
 
-// tariff returns the row of the model that a setting is about. What no setting says of its
-// cache is as for the vendor's other models; for a model of no vendor that is known, what
-// is read and written costs what input costs.
+// tariff returns the prices of the model of a setting. Cache rules that no setting gives are
+// those of the vendor's other models; for an unknown vendor, reading and writing the cache cost
+// the same as input.
 func (s *Settings) tariff(table *economy.Table, of *Value) (economy.Tariff, error) {
 	unknown := economy.Rules{Read: ratio.One, Write5m: ratio.One, Short: 5 * time.Minute, Minimum: 1024}
 	model := serverOf(of.Key)
 	row := economy.Tariff{Name: strings.TrimPrefix(model, pricesOf), Rules: unknown, Source: "settings"}
 	if plain, err := strconv.Unquote(row.Name); err == nil {
-		row.Name = plain // as dotted has quoted it
+		row.Name = plain // the name without the quotes that dotted added
 	}
 	if known, ok := table.Find(row.Name); ok {
 		row.Rules = known.Rules

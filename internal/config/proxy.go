@@ -12,18 +12,18 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Proxy is what the settings say about the proxy.
+// A Proxy has the settings of the proxy.
 type Proxy struct {
 	Listen    string // host:port
-	Manage    bool   // what is sent, in place of observing it alone
+	Manage    bool   // manage calls, not only observe them
 	Upstreams proxy.Upstreams
-	Required  bool        // calls that cannot be recorded are refused
-	Budget    token.Count // above which a managed request is made smaller; 0 is 90 % of the window
-	Recall    bool        // conversations that begin managed get a tool by which the model recalls
+	Required  bool        // refuse calls that cannot be recorded
+	Budget    token.Count // compress a managed request above it; 0 means 90 % of the window
+	Recall    bool        // give new managed conversations a tool to recall blocks
 	Holdout   ratio.Ratio // share of sessions that are not managed, for comparison
 }
 
-// The words of proxy.mode, proxy.audit and proxy.compaction.
+// Values of proxy.mode, proxy.audit and proxy.compaction.
 const (
 	modeObserve   = "observe"
 	modeManage    = "manage"
@@ -34,11 +34,11 @@ const (
 	compactionAnswer = "answer"
 )
 
-// ProxyModes returns what proxy.mode may be, the default first.
+// ProxyModes returns the values of proxy.mode, the default first.
 func ProxyModes() []string { return []string{modeObserve, modeManage} }
 
-// proxyKeys returns the settings of the proxy. A project's file has none of them: they
-// decide where keys go.
+// proxyKeys returns the settings of the proxy. A project's file must not set them, because they
+// decide where API keys are sent.
 func proxyKeys() []key {
 	keys := []key{
 		{name: "proxy.listen", variable: "CARREL_PROXY_LISTEN", read: readAddress, builtIn: "127.0.0.1:8787"},
@@ -57,7 +57,7 @@ func proxyKeys() []key {
 	return keys
 }
 
-// Proxy returns what the settings say about the proxy.
+// Proxy returns the settings of the proxy.
 func (s *Settings) Proxy() Proxy {
 	return Proxy{
 		Listen: get[string](s, "proxy.listen"), Manage: get[string](s, "proxy.mode") == modeManage,
@@ -67,9 +67,8 @@ func (s *Settings) Proxy() Proxy {
 	}
 }
 
-// Epochs puts what the settings say about managing into its options. Above the budget a
-// request is made smaller, to a half of it; 0 is 90 % of the window. Results are shortened as
-// hooks do it.
+// Epochs sets the options for managing calls by the settings. A request above budget is
+// compressed to half of it; 0 means 90 % of the window. Results are shortened as in hooks.
 func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error) {
 	var h hook.Options
 	s.Hook(&h)
@@ -80,7 +79,7 @@ func (s *Settings) Epochs(budget token.Count, o *proxy.EpochOptions) (err error)
 	return err
 }
 
-// readBase reads the base URL of a provider.
+// readBase parses the base URL of a provider.
 func readBase(l literal) (any, error) {
 	v, err := readURL(l)
 	switch {
@@ -94,7 +93,7 @@ func readBase(l literal) (any, error) {
 	return v, nil
 }
 
-// readHoldout reads a share of sessions.
+// readHoldout parses a share of sessions.
 func readHoldout(l literal) (any, error) {
 	if l.isNumber() || l.kind == unstable.String && strings.HasSuffix(l.text, "%") {
 		if r, ok := l.ratio(); ok {

@@ -19,15 +19,14 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A literal is a value as it is written. That of a flag or of a variable is a
-// string.
+// A literal is a value as written in a file. The value of a flag or variable is a string.
 type literal struct {
 	kind  unstable.Kind
 	text  string
-	items []literal // of a list
+	items []literal // elements of a list
 }
 
-// newLiteral returns what a node of the tree says.
+// newLiteral converts a node of the syntax tree.
 func newLiteral(n *unstable.Node) literal {
 	l := literal{kind: n.Kind, text: string(n.Data)}
 	if n.Kind == unstable.Array {
@@ -45,7 +44,7 @@ func readText(l literal) (any, error) {
 	return l.text, nil
 }
 
-// readMaybe reads a text that may be empty, which stands for nothing.
+// readMaybe parses a text that may be empty, which means none.
 func readMaybe(l literal) (any, error) {
 	if l.kind != unstable.String {
 		return nil, errors.New("wants a text in quotes")
@@ -69,19 +68,19 @@ func oneOf(words ...string) func(literal) (any, error) {
 	}
 }
 
-// whole returns a whole number of at least low.
+// whole parses a whole number of at least low.
 func (l literal) whole(low int64) (int64, bool) {
-	n, err := strconv.ParseInt(l.text, 0, 64) // with separators, as TOML has them
+	n, err := strconv.ParseInt(l.text, 0, 64) // accepts separators, as TOML does
 	return n, err == nil && l.kind == unstable.Integer && n >= low && n <= 1e12
 }
 
-// number returns a number of at least 0, of its digits.
+// number parses a number of at least 0 from its digits.
 func (l literal) number() (ratio.Ratio, bool) {
 	r, err := ratio.Parse(strings.ReplaceAll(l.text, "_", ""))
 	return r, err == nil && r >= 0
 }
 
-// ratio returns a number from 0 to 1, of its digits.
+// ratio parses a number from 0 to 1 from its digits.
 func (l literal) ratio() (ratio.Ratio, bool) {
 	r, ok := l.number()
 	return r, ok && r <= ratio.One
@@ -97,7 +96,7 @@ func readTokens(l literal) (any, error) {
 	return token.Count(n), nil
 }
 
-// readEffective reads a number of tokens, which a variable holds as a text.
+// readEffective parses a number of tokens, which may be a string if it comes from a variable.
 func readEffective(l literal) (any, error) {
 	if l.kind == unstable.String && strings.Trim(l.text, "0123456789_") == "" {
 		l.kind, l.text = unstable.Integer, strings.TrimLeft(l.text, "0")
@@ -105,7 +104,7 @@ func readEffective(l literal) (any, error) {
 	return readTokens(l)
 }
 
-// readTarget reads a number of tokens or a share. A whole number is tokens.
+// readTarget parses a number of tokens or a share. A whole number means tokens.
 func readTarget(l literal) (any, error) {
 	if n, ok := l.whole(1); ok {
 		return token.Count(n), nil
@@ -135,7 +134,7 @@ func readRatio(l literal) (any, error) {
 	return nil, errors.New("wants a number from 0 to 1, such as 0.55")
 }
 
-// readConfidence reads a share that is not 0.
+// readConfidence parses a share above 0.
 func readConfidence(l literal) (any, error) {
 	if v, err := readRatio(l); err == nil && v != ratio.Ratio(0) {
 		return v, nil
@@ -143,10 +142,10 @@ func readConfidence(l literal) (any, error) {
 	return nil, errors.New("wants a number above 0 and up to 1, such as 0.7")
 }
 
-// percent is the step in which tiers are set.
+// percent is the step of the edges of tiers.
 const percent = ratio.One / 100
 
-// readEdge reads an edge of the ladder of tiers, in whole percent.
+// readEdge parses an edge of the ladder of tiers, in whole percent.
 func readEdge(l literal) (any, error) {
 	if l.isNumber() {
 		if r, ok := l.number(); ok && r > 0 && r%percent == 0 && r <= 1000*ratio.One {
@@ -156,7 +155,7 @@ func readEdge(l literal) (any, error) {
 	return nil, errors.New("wants a share of the budget in whole percent, such as 0.80 or 1.10")
 }
 
-// readCount reads a whole number of at least 1.
+// readCount parses a whole number of at least 1.
 func readCount(l literal) (any, error) {
 	if n, ok := l.whole(1); ok && n <= 1e9 {
 		return int(n), nil
@@ -164,7 +163,7 @@ func readCount(l literal) (any, error) {
 	return nil, errors.New("wants a whole number of at least 1")
 }
 
-// readRetries reads how often a request is sent again.
+// readRetries parses how often a failed request is repeated.
 func readRetries(l literal) (any, error) {
 	if n, ok := l.whole(0); ok && n <= 10 {
 		return int(n), nil
@@ -172,7 +171,7 @@ func readRetries(l literal) (any, error) {
 	return nil, errors.New("wants a whole number from 0, for never, to 10")
 }
 
-// readCeiling reads a number of tokens that may be spent.
+// readCeiling parses the number of tokens that may be spent.
 func readCeiling(l literal) (any, error) {
 	n, ok := l.whole(0)
 	if !ok {
@@ -181,7 +180,7 @@ func readCeiling(l literal) (any, error) {
 	return token.Count(n), nil
 }
 
-// readDuration reads a time span that is not 0.
+// readDuration parses a time span of at least a millisecond.
 func readDuration(l literal) (any, error) {
 	if l.kind == unstable.String {
 		if d, err := ParseDuration(l.text); err == nil && d >= time.Millisecond {
@@ -191,7 +190,7 @@ func readDuration(l literal) (any, error) {
 	return nil, errors.New(`wants a time span in quotes, such as "30s", "12h", "7d" or "2w"`)
 }
 
-// readSize reads a number of bytes of at least low.
+// readSize returns a reader for a number of bytes of at least low.
 func readSize(low Size) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if n, ok := l.whole(int64(low)); ok {
@@ -206,8 +205,7 @@ func readSize(low Size) func(literal) (any, error) {
 	}
 }
 
-// readSwitch reads true or false. Of a flag and a variable it takes 1 and 0,
-// too.
+// readSwitch parses true or false. From a flag or variable it also accepts 1 and 0.
 func readSwitch(l literal) (any, error) {
 	if l.kind == unstable.Bool || l.kind == unstable.String {
 		if v, err := strconv.ParseBool(l.text); err == nil {
@@ -217,7 +215,7 @@ func readSwitch(l literal) (any, error) {
 	return nil, errors.New("wants true or false")
 }
 
-// readList reads a list of texts, each of which makes sense.
+// readList returns a reader for a list of texts, each checked by sense.
 func readList(example string, sense func(string) error) func(literal) (any, error) {
 	return func(l literal) (any, error) {
 		if l.kind != unstable.Array {
@@ -242,8 +240,7 @@ func readList(example string, sense func(string) error) func(literal) (any, erro
 
 func anything(string) error { return nil }
 
-// open tells that a text, which will be shown, looks as if it held a
-// credential.
+// open returns an error if a text looks like a credential, because settings are printed.
 func open(s string) error {
 	if len(secret.Scan(s)) > 0 {
 		return errors.New("looks as if it held a credential: settings are shown, so it may not")
@@ -251,7 +248,7 @@ func open(s string) error {
 	return nil
 }
 
-// readCommand reads a program and its arguments.
+// readCommand parses a program with its arguments.
 func readCommand(l literal) (any, error) {
 	v, err := readList(`["docs-server", "--stdio"]`, open)(l)
 	if err != nil {
@@ -263,7 +260,7 @@ func readCommand(l literal) (any, error) {
 	return v, nil
 }
 
-// readPrefixes reads ranges of addresses.
+// readPrefixes parses ranges of IP addresses.
 func readPrefixes(l literal) (any, error) {
 	v, err := readList(`["10.1.0.0/16"]`, func(s string) error {
 		if _, err := netip.ParsePrefix(s); err != nil {
@@ -277,13 +274,12 @@ func readPrefixes(l literal) (any, error) {
 	texts, _ := v.([]string)
 	prefixes := make([]netip.Prefix, len(texts))
 	for i, s := range texts {
-		prefixes[i] = netip.MustParsePrefix(s) // the list has been checked
+		prefixes[i] = netip.MustParsePrefix(s) // checked above
 	}
 	return prefixes, nil
 }
 
-// readURL reads the address of a server, or nothing. It is shown, so it may
-// hold no password.
+// readURL parses the URL of a server, or "". It refuses a password, because settings are printed.
 func readURL(l literal) (any, error) {
 	if l.kind != unstable.String {
 		return nil, errors.New("wants a text in quotes")
@@ -301,7 +297,7 @@ func readURL(l literal) (any, error) {
 	return l.text, open(l.text)
 }
 
-// readSecret reads what is never shown.
+// readSecret parses a value that is never printed.
 func readSecret(l literal) (any, error) { return llm.NewSecret(strings.TrimSpace(l.text)), nil }
 
 // shares are the weights of recency, provenance and semantics.
@@ -311,12 +307,12 @@ func (s shares) String() string {
 	return fmt.Sprintf("%s, %s, %s", plain(s[0]), plain(s[1]), plain(s[2]))
 }
 
-// plain returns a ratio without needless zeros.
+// plain formats a ratio without trailing zeros.
 func plain(r ratio.Ratio) string {
 	return strings.TrimSuffix(strings.TrimRight(r.String(), "0"), ".")
 }
 
-// readShares reads weights that sum to 1.
+// readShares parses three weights that sum to 1.
 func readShares(l literal) (any, error) {
 	bad := errors.New("wants the weights of recency, provenance and semantics, which sum to 1, such as [0.4, 0.2, 0.4]")
 	if l.kind != unstable.Array || len(l.items) != len(shares{}) {

@@ -9,21 +9,21 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// A Server is what the settings say about a server.
+// A Server has the settings of a server.
 type Server struct {
 	Listen  string // host:port
-	Remote  bool   // other machines may reach it
+	Remote  bool   // other machines can reach it
 	Hosts   []string
 	Origins []string
 	Grace   time.Duration
-	OTLP    string // where spans go, or empty
+	OTLP    string // endpoint for traces, or ""
 
-	// Cert and Key are the files of a certificate and of its key. Without them the server
-	// speaks plain HTTP.
+	// Cert and Key are the files of a certificate and its key. Without them the server uses plain
+	// HTTP.
 	Cert, Key string
 }
 
-// Server returns what the settings say about a server.
+// Server returns the settings of a server.
 func (s *Settings) Server() Server {
 	return Server{
 		Listen: get[string](s, "server.listen"), Remote: get[bool](s, "server.remote"),
@@ -33,7 +33,7 @@ func (s *Settings) Server() Server {
 	}
 }
 
-// Scheme returns what the URL of the server begins with: "https" if there is a certificate.
+// Scheme returns "https" if there is a certificate, else "http".
 func (s Server) Scheme() string {
 	if s.Cert != "" || s.Key != "" {
 		return "https"
@@ -41,7 +41,7 @@ func (s Server) Scheme() string {
 	return "http"
 }
 
-// readAddress reads where to listen: a host and a port.
+// readAddress parses a host and a port to listen on.
 func readAddress(l literal) (any, error) {
 	at := strings.LastIndexByte(l.text, ':')
 	if l.kind != unstable.String || at < 0 {

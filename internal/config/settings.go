@@ -33,27 +33,27 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// A key is a setting that there is.
+// A key describes a setting.
 type key struct {
-	name           string // in files; "*" stands for a name that the user gives
+	name           string // name in files; "*" stands for a name that the user chooses
 	alias          string // another spelling of the name, or ""
-	flag, variable string // or "", if only files set it
+	flag, variable string // "" if only files can set it
 	read           func(literal) (any, error)
-	builtIn        any    // nil if it depends on something
-	otherwise      string // what it depends on
+	builtIn        any    // default value; nil if it depends on something
+	otherwise      string // describes what the default depends on
 
-	secret bool // no file holds it
-	own    bool // no project's file sets it: whoever wrote that is not the user
-	place  bool // a path or several; relative ones begin in the project's folder
+	secret bool // no file may contain it
+	own    bool // a project's file must not set it, because the user may not have written that file
+	place  bool // one or more paths; relative ones start in the project's folder
 }
 
-// defaultLast is what the engine takes for [carrel.Options.KeepLast].
+// defaultLast is the engine's default of [carrel.Options.KeepLast].
 const defaultLast = 5
 
-// defaultTimeout is how long sources and embedders take by themselves.
+// defaultTimeout is the default timeout of sources and embedders.
 const defaultTimeout = Duration(30 * time.Second)
 
-// known are all settings, in the order in which they are shown.
+// known are all settings, in the order in which they are printed.
 var known = slices.Concat([]key{
 	{name: "store", flag: "--store", variable: "CARREL_STORE", read: readStore, otherwise: "the user's"},
 	{name: "scope", flag: "--scope", variable: "CARREL_SCOPE", read: readScope, builtIn: governance.DefaultScope},
@@ -133,14 +133,14 @@ var known = slices.Concat([]key{
 	{name: "output.progress", flag: "--progress", variable: "CARREL_PROGRESS", read: oneOf(ProgressWords()...), builtIn: "auto"},
 })
 
-// triggers are the built-in edges at which a pass is due.
+// triggers has the default thresholds of passes.
 var triggers = (*pager.Trigger)(nil).Complete()
 
-// credentialKeyFile is the setting for the key of credentials.
+// credentialKeyFile is the setting for the key file of credentials.
 const credentialKeyFile = "credential.key_file"
 
-// toolClass is the setting that says what a tool does. A project may have it:
-// it changes only which blocks rules keep.
+// toolClass is the setting for the class of a tool. A project's file may set it, because it only
+// changes which blocks rules keep.
 const toolClass = "tools.*"
 
 // classWords returns the classes of tools.
@@ -152,7 +152,7 @@ func classWords() []string {
 	return words
 }
 
-// The interfaces of servers that write.
+// The interfaces of servers of generators.
 const (
 	apiOpenAI    = "openai"
 	apiAnthropic = "anthropic"
@@ -164,7 +164,7 @@ const (
 	mcpURL     = origin.SettingMCP + ".*.url"
 )
 
-// triageKeys returns the settings of triage, of which each class has some.
+// triageKeys returns the settings of triage, including those of each class.
 func triageKeys() []key {
 	p := triage.DefaultPolicy()
 	keys := []key{
@@ -186,10 +186,10 @@ func triageKeys() []key {
 	return keys
 }
 
-// percents returns a share of so many percent.
+// percents returns n percent as a ratio.
 func percents(n int) ratio.Ratio { return ratio.Ratio(n) * percent }
 
-// fileKeys returns the names of the settings that files may have.
+// fileKeys returns the names of the settings that files may contain.
 func fileKeys() []string {
 	var names []string
 	for i := range known {
@@ -200,18 +200,18 @@ func fileKeys() []string {
 	return names
 }
 
-// ColorWords returns what --color may be, the default first.
+// ColorWords returns the values of --color, the default first.
 func ColorWords() []string { return []string{"auto", "always", "never"} }
 
-// ProgressWords returns what --progress may be, the default first.
+// ProgressWords returns the values of --progress, the default first.
 func ProgressWords() []string { return []string{"auto", "plain", "json", "none"} }
 
-// An Origin says where a value was set.
+// An Origin is the source of a value.
 type Origin struct {
 	Kind    string `json:"kind"`              // "flag", "environment", "file", "folder" or "built-in"
-	Name    string `json:"name,omitempty"`    // of the flag or variable; path of the file or folder
+	Name    string `json:"name,omitempty"`    // name of the flag or variable; path of the file or folder
 	Line    int    `json:"line,omitempty"`    // in the file, from 1
-	Profile string `json:"profile,omitempty"` // of the file, if it is in one
+	Profile string `json:"profile,omitempty"` // profile in the file, or ""
 }
 
 func (o Origin) String() string {
@@ -226,17 +226,17 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s:%d", o.Name, o.Line)
 }
 
-// A Value is a setting and where it comes from.
+// A Value is a setting with its value and origin.
 type Value struct {
 	Key    string `json:"key"`
-	Value  any    `json:"value"` // nil if it depends on something
+	Value  any    `json:"value"` // nil if the default depends on something
 	Origin Origin `json:"origin"`
 
 	key       *key
 	otherwise string
 }
 
-// String returns the value, or in words what it depends on.
+// String returns the value, or a description of the default.
 func (v *Value) String() string {
 	switch x := v.Value.(type) {
 	case nil:
@@ -254,7 +254,7 @@ func (v *Value) String() string {
 	}
 }
 
-// fail returns an error about the place where a value was set.
+// fail returns an error about the origin of a value.
 func (v *Value) fail(err error) error {
 	if v.Origin.Kind == "file" {
 		return &FileError{File: v.Origin.Name, Line: v.Origin.Line, Key: v.Key, Err: err}
@@ -262,7 +262,7 @@ func (v *Value) fail(err error) error {
 	return &Error{cmp.Or(v.Origin.Name, v.Key), err}
 }
 
-// A File is a file in which settings are looked for.
+// A File is a path at which a settings file may be.
 type File struct {
 	Kind  string `json:"kind"` // "named", "project" or "user"
 	Path  string `json:"path"`
@@ -271,15 +271,15 @@ type File struct {
 	origin string // flag or variable that named it
 }
 
-// Sources are where settings come from.
+// Sources are the sources of settings.
 type Sources struct {
 	Getenv  Getenv
 	Dir     string            // working directory, absolute
-	Flags   map[string]string // by name, such as "--store"; "" is not given
-	NoFiles bool              // flags and the environment only
+	Flags   map[string]string // by name, such as "--store"; "" means not given
+	NoFiles bool              // use only flags and the environment
 }
 
-// given returns the value of a flag or else of a variable, and which.
+// given returns the value of a flag, or else of a variable, and its origin.
 func (s *Sources) given(flag, variable string) (value string, from Origin) {
 	if v := s.Flags[flag]; v != "" {
 		return v, Origin{Kind: "flag", Name: flag}
@@ -287,7 +287,7 @@ func (s *Sources) given(flag, variable string) (value string, from Origin) {
 	return s.Getenv(variable), Origin{Kind: "environment", Name: variable}
 }
 
-// path returns the path of what a flag or variable names.
+// path returns the absolute path of a name in a flag or variable.
 func (s *Sources) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -295,8 +295,8 @@ func (s *Sources) path(name string) string {
 	return filepath.Join(s.Dir, name)
 }
 
-// Files returns the files in which settings are looked for, the one that wins
-// first. That of a project is among them only if there is a folder for it.
+// Files returns the paths of settings files, the one with precedence first. The project's file is
+// included only if the project has a settings folder.
 func Files(src *Sources) []File {
 	var files []File
 	add := func(kind, path, origin string) {
@@ -309,22 +309,22 @@ func Files(src *Sources) []File {
 	if dir := projectDir(src.Dir); dir != "" {
 		add("project", filepath.Join(dir, "config.toml"), "")
 	}
-	if dir, err := configDir(src.Getenv); err == nil { // without a home there is none
+	if dir, err := configDir(src.Getenv); err == nil { // without a home folder there is no user's file
 		add("user", filepath.Join(dir, "carrel", "config.toml"), "")
 	}
 	return files
 }
 
-// Settings are what flags, the environment and files set, taken together.
+// Settings are the settings of flags, environment and files together.
 type Settings struct {
-	Profile  string   // that is in force
-	Profiles []string // that there are
-	Values   []Value  // of all keys, in the order of [Keys]
+	Profile  string   // the profile in use
+	Profiles []string // all profiles
+	Values   []Value  // values of all keys, in the order of known
 
-	storeErr error // why there is no place for the store
+	storeErr error // why the place of the store is unknown, or nil
 }
 
-// Load finds out the settings. Its errors are [*Error] and [*FileError].
+// Load reads the settings. It fails with [*Error] or [*FileError].
 func Load(src *Sources) (*Settings, error) {
 	s := &Settings{Profiles: []string{defaultProfile}}
 	var files []source
@@ -358,8 +358,8 @@ func Load(src *Sources) (*Settings, error) {
 	return s, s.check()
 }
 
-// names returns the names under which files set a key, if they choose it, and
-// otherwise its own.
+// names returns the names of a key: those that files choose if the key has a "*", else its own
+// name.
 func (s *Settings) names(files []source, k *key) []string {
 	if !strings.Contains(k.name, "*") {
 		return []string{k.name}
@@ -380,16 +380,15 @@ func (s *Settings) names(files []source, k *key) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// A source is a file that was read, or the folder of a project with none in
-// it.
+// A source is a settings file, or a project's settings folder without a file.
 type source struct {
 	*document // nil if there is no file
 
-	dir string // of the project's settings, or ""
+	dir string // the project's settings folder, or ""
 }
 
-// folder returns where paths in the file begin: in the project, or else beside
-// the file.
+// folder returns the folder to which paths in the file are relative: the project, or the folder
+// of the file.
 func (f *source) folder() string {
 	if f.dir != "" {
 		return filepath.Dir(f.dir)
@@ -461,9 +460,8 @@ func (s *Settings) find(src *Sources, files []source, name string, k *key) (Valu
 	return v, nil
 }
 
-// settle makes of what a file says what it means there: paths begin in the
-// file's folder, and a project's file, which comes with the project, does not
-// decide what is the user's to decide.
+// settle converts a value from a file: relative paths become absolute. It refuses a value in a
+// project's file that only the user may set, because the project's file comes with the project.
 func (v *Value) settle(env Getenv, f *source) (err error) {
 	switch x := v.Value.(type) {
 	case string:
@@ -490,8 +488,8 @@ func (v *Value) settle(env Getenv, f *source) (err error) {
 	return err
 }
 
-// ofStore returns the place of the store that a file names. A project's file does not decide
-// which server gets what the user says.
+// ofStore returns the place of the store that a file names. It refuses a server in a project's
+// file, because a project must not choose which server receives the conversations.
 func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
 	switch {
 	case !IsAddress(name):
@@ -502,8 +500,8 @@ func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
 	return name, nil
 }
 
-// place returns the path that a file names. A project's file names none outside
-// of the project.
+// place returns the absolute path that a file names. It refuses a path outside of the project in
+// a project's file.
 func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 	path, err := beside(env, f.folder(), name)
 	if err == nil && f.dir != "" && !v.key.own && !inside(path, f.folder()) {
@@ -512,7 +510,7 @@ func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 	return path, err
 }
 
-// inside reports whether a path leads to somewhere in a folder, links followed.
+// inside reports whether path is in dir, with symbolic links resolved.
 func inside(path, dir string) bool {
 	final := func(p string) string {
 		if r, err := filepath.EvalSymlinks(p); err == nil {
@@ -524,8 +522,8 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// given returns what a flag or a variable says of a key. There are two more
-// variables for colors, which all programs know.
+// given returns the value of a key from a flag or variable. Colors have two more variables, which
+// are common to all programs.
 func (k *key) given(src *Sources) (string, Origin) {
 	if k.flag == "" && k.variable == "" {
 		return "", Origin{}
@@ -543,8 +541,8 @@ func (k *key) given(src *Sources) (string, Origin) {
 	return "", from
 }
 
-// beside returns the path that a file names: "~" is the user's folder, and
-// others are relative to a folder.
+// beside returns the absolute path of a name in a file: "~" is the user's home, and relative
+// names are relative to dir.
 func beside(env Getenv, dir, name string) (string, error) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(name), "~/"); ok {
 		h, err := home(env)
@@ -556,7 +554,7 @@ func beside(env Getenv, dir, name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// check says what makes no sense together.
+// check returns an error if settings contradict each other.
 func (s *Settings) check() error {
 	alpha, beta := s.value("retention.alpha"), s.value("retention.beta")
 	if alpha.Value == ratio.Ratio(0) && beta.Value == ratio.Ratio(0) {
@@ -596,7 +594,7 @@ func (s *Settings) tools() (*tool.Table, error) {
 		}
 		name := strings.TrimPrefix(v.Key, "tools.")
 		if plain, err := strconv.Unquote(name); err == nil {
-			name = plain // as dotted has quoted it
+			name = plain // the name without the quotes that dotted added
 		}
 		var err error
 		if table, err = table.With(map[string]tool.Class{name: tool.Class(get[string](s, v.Key))}); err != nil {
@@ -606,7 +604,7 @@ func (s *Settings) tools() (*tool.Table, error) {
 	return table, nil
 }
 
-// Trigger returns when a pass is due, and the floor of a window.
+// Trigger returns the thresholds of passes, and the floor of a window.
 func (s *Settings) Trigger() *pager.Trigger {
 	return &pager.Trigger{
 		Warn: get[ratio.Ratio](s, "budget.warn"), Compress: get[ratio.Ratio](s, "budget.compress"),
@@ -619,20 +617,19 @@ func (s *Settings) value(name string) *Value {
 	return &s.Values[slices.IndexFunc(s.Values, func(v Value) bool { return v.Key == name })]
 }
 
-// get returns the value of a key, or the zero value if it has another type or
-// none.
+// get returns the value of a key, or the zero value if there is none of type T.
 func get[T any](s *Settings, name string) T {
 	v, _ := s.value(name).Value.(T)
 	return v
 }
 
-// Store returns the place of the store: a path, or the address of a database.
+// Store returns the place of the store: a path, or the URL of a database.
 func (s *Settings) Store() (string, error) { return get[string](s, "store"), s.storeErr }
 
 // Scope returns the scope of conversations.
 func (s *Settings) Scope() governance.Scope { return get[governance.Scope](s, "scope") }
 
-// Color returns when there are colors, one of [ColorWords].
+// Color returns when output has colors, one of [ColorWords].
 func (s *Settings) Color() string { return get[string](s, "output.color") }
 
 // Progress returns the form of progress, one of [ProgressWords].

@@ -14,14 +14,13 @@ import (
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
-// IsAddress reports whether the place of a store is the address of a database on a server,
-// and no path.
+// IsAddress reports whether the place of a store is the URL of a database, not a path.
 func IsAddress(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// readStore reads the place of a store: a path, or the address of a database. It is shown, so
-// it may hold no password.
+// readStore parses the place of a store: a path, or the URL of a database. It refuses a password,
+// because settings are printed.
 func readStore(l literal) (any, error) {
 	text, err := readText(l)
 	if err != nil || !IsAddress(l.text) {
@@ -41,8 +40,8 @@ func readStore(l literal) (any, error) {
 	return text, nil
 }
 
-// Exists reports whether there is a store at a place. In a database there always is one: it
-// is made when it is opened.
+// Exists reports whether there is a store at a place. A database counts as existing, because
+// opening it creates the tables.
 func Exists(place string) bool {
 	if IsAddress(place) {
 		return true
@@ -51,9 +50,9 @@ func Exists(place string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Open opens the store at a place, a path or an address. If a file is not there, it is made
-// if create is set; if not, an empty store takes its place that leaves nothing behind, so that
-// what only reads writes nothing. The caller closes it.
+// Open opens the store at a place. If the file does not exist, Open creates it if create is true;
+// otherwise it returns an empty store in memory, so that commands that only read leave no file.
+// The caller closes the store.
 func (s *Settings) Open(ctx context.Context, place string, create bool) (store.Database, error) {
 	switch {
 	case !Exists(place) && !create:
@@ -67,7 +66,7 @@ func (s *Settings) Open(ctx context.Context, place string, create bool) (store.D
 	}
 }
 
-// InFile returns an error if a store is not in a file, of which a backup is a copy.
+// InFile returns an error if a store is not a file, because a backup is a copy of a file.
 func InFile(place string) error {
 	if IsAddress(place) {
 		return &Error{"store", errors.New("is in a database on a server: use what the server has for backups, such as pg_dump and pg_restore")}
@@ -75,7 +74,7 @@ func InFile(place string) error {
 	return nil
 }
 
-// Compare says what a backup would bring back in the place of the store at path, as
+// Compare returns what a restore of a backup would change in the store at path, as
 // [sqlite.Compare] does.
 func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, error) {
 	if err := InFile(path); err != nil {
@@ -84,8 +83,7 @@ func Compare(ctx context.Context, backup, path string) (*sqlite.Comparison, erro
 	return sqlite.Compare(ctx, backup, path)
 }
 
-// Restore puts a backup in the place of the store at path, as
-// [sqlite.Restore] does.
+// Restore replaces the store at path by a backup, as [sqlite.Restore] does.
 func Restore(ctx context.Context, backup, path string, force bool) error {
 	return sqlite.Restore(ctx, backup, path, force)
 }

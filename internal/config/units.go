@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Duration is a time span that prints as people write it: "2w", "36h".
+// A Duration is a time span that prints in a readable form, such as "2w" or "36h".
 type Duration time.Duration
 
 const (
@@ -17,8 +17,7 @@ const (
 	week = 7 * day
 )
 
-// ParseDuration reads a time span, such as "30s", "12h", "7d" or "2w". It is
-// not below 0.
+// ParseDuration parses a time span, such as "30s", "12h", "7d" or "2w". It refuses negative ones.
 func ParseDuration(s string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is not such as 30s, 12h, 7d or 2w", s)
 	if s == "" {
@@ -58,10 +57,11 @@ func (d Duration) String() string {
 // MarshalText returns the time span as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// A Size is a number of bytes that prints as people write it: "256MiB".
+// A Size is a number of bytes that prints in a readable form, such as "256MiB".
 type Size int64
 
-// units of sizes: those of 1024 first, and each after those that end in it.
+// units are the units of sizes: multiples of 1024 first. A unit comes after those whose names end
+// with its name.
 var units = []struct {
 	name  string
 	bytes int64
@@ -76,7 +76,7 @@ var units = []struct {
 	{"B", 1},
 }
 
-// ParseSize reads a number of bytes, such as "256MiB", "10MB" or "4096".
+// ParseSize parses a number of bytes, such as "256MiB", "10MB" or "4096".
 func ParseSize(s string) (Size, error) {
 	digits, factor := s, int64(1)
 	for _, u := range units {
@@ -105,8 +105,7 @@ func (s Size) String() string {
 // MarshalText returns the size as String does.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// ParseTime reads a time in seconds since 1970, or as in RFC 3339, whole or
-// the date alone.
+// ParseTime parses a time: seconds since 1970, or RFC 3339, with or without the time of day.
 func ParseTime(s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.Unix(n, 0).UTC(), nil
@@ -119,5 +118,5 @@ func ParseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time, such as 2026-01-31T12:00:00Z or 2026-01-31", s)
 }
 
-// errEmpty means that a list has an entry that says nothing.
+// errEmpty means that a list contains an empty text.
 var errEmpty = errors.New("has an empty text in it")

@@ -24,14 +24,14 @@ func newBench(j *job.Job) *cobra.Command {
 	return cmd
 }
 
-// A benchResult is what a measurement found.
+// A benchResult is the result of a measurement.
 type benchResult struct {
-	Matrix []string `json:"matrix"` // a summary for each pair of weights
+	Matrix []string `json:"matrix"` // one line for each pair of weights
 	Faults []string `json:"faults"`
 	Blocks int      `json:"blocks"`
 	Bytes  int      `json:"bytes"`
 	Millis float64  `json:"ms"`
-	Rate   float64  `json:"rate"` // blocks a second
+	Rate   float64  `json:"rate"` // blocks per second
 	OK     bool     `json:"ok"`
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// An examBench measures what windows still tell of conversations that were cut.
+// An examBench measures how many questions windows of cut conversations still answer.
 type examBench struct {
 	j *job.Job
 
@@ -27,10 +27,10 @@ type examBench struct {
 	flags                       *pflag.FlagSet
 }
 
-// ownExams is where a checkout of Carrel has exams.
+// ownExams is the folder of the exams in a checkout of Carrel.
 const ownExams = "bench/exam/testdata"
 
-// examMethods are those that are measured if none are named.
+// examMethods are the methods that are measured by default.
 const examMethods = "account,importance,anchored,pager,window,simple-mask-fit,simple-recency,simple-names"
 
 func newBenchExam(j *job.Job) *cobra.Command {
@@ -90,22 +90,22 @@ exams.`,
 	return cmd
 }
 
-// takes gives a command the flags that say which windows there are.
+// takes adds the flags that choose the windows to a command.
 func (b *examBench) takes(cmd *cobra.Command) {
 	f := cmd.Flags()
 	b.flags = f
 	f.StringVar(&b.data, "data", "", "base `folder` of the conversations' paths; by default the exam's folder")
 	f.StringVar(&b.methods, "methods", examMethods, "`list` of methods, or carrel, baselines, all; with --windows only those that are named")
-	f.Lookup("methods").DefValue = "" // it would take more than a line of the help, which says them above
+	f.Lookup("methods").DefValue = "" // too long for the flag's line; the text above lists them
 	f.StringVar(&b.windows, "windows", "", "judge the windows in a `folder`")
 	f.IntVar(&b.share, "share", 10, "most bytes of a window, in `percent` of the conversation")
 	job.Offer(cmd, "methods", append(exam.MethodNames(nil), "carrel", "baselines", "all")...)
 	for _, flag := range []string{"data", "windows"} {
-		_ = cmd.MarkFlagDirname(flag) // it fails only for a flag that is not there
+		_ = cmd.MarkFlagDirname(flag) // fails only for an unknown flag
 	}
 }
 
-// sit opens the sessions of exams and finds the methods.
+// sit opens the sessions of exams and returns them with the methods to measure.
 func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
 	if b.share < 1 || b.share > 100 {
 		return nil, nil, out.Usagef("--share: %d is not from 1 to 100", b.share)
@@ -156,7 +156,7 @@ func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.OpenSessio
 	return sittings, methods, nil
 }
 
-// exams returns the paths of exams: those that are named, or those of a checkout.
+// exams returns the paths of the exams named, or of those in a checkout.
 func (b *examBench) exams(files []string) ([]string, error) {
 	var paths []string
 	for _, f := range files {
@@ -175,7 +175,7 @@ func (b *examBench) exams(files []string) ([]string, error) {
 			return nil, err
 		}
 		var e struct{ Sessions []json.RawMessage }
-		if json.Unmarshal(data, &e) == nil && e.Sessions != nil { // others are conversations
+		if json.Unmarshal(data, &e) == nil && e.Sessions != nil { // other JSON files are conversations
 			paths = append(paths, path)
 		}
 	}
@@ -214,7 +214,7 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 	return b.j.List("bench-exam", report, "rows", func(p *out.Page) { b.print(p, report) })
 }
 
-// print prints a report: a table, or rows for a pipe.
+// print prints a report: a table on a terminal, rows in a pipe.
 func (b *examBench) print(p *out.Page, r *exam.Report) {
 	t := &out.Table{Head: []string{fmt.Sprintf("at %d%%", r.Share), "strings", "", "questions", "", "used", "over"}, Whole: true}
 	for i := range r.Rows {
@@ -246,8 +246,8 @@ func (b *examBench) print(p *out.Page, r *exam.Report) {
 	p.Line("questions: those with all of their strings; used: of the bytes")
 }
 
-// estimateCells returns an estimate with its interval as a person reads it, or as three
-// figures.
+// estimateCells returns the cells of an estimate: the mean and the interval for a person, else
+// three figures.
 func estimateCells(e exam.Estimate, person bool) []any {
 	if person {
 		return []any{ratioCell(e.Mean, true), "[" + ratioCell(e.Low, true) + "–" + ratioCell(e.High, true) + "]"}
@@ -255,12 +255,12 @@ func estimateCells(e exam.Estimate, person bool) []any {
 	return []any{ratioCell(e.Mean, false), ratioCell(e.Low, false), ratioCell(e.High, false)}
 }
 
-// ratioCell returns a figure with two digits for a person, else three.
+// ratioCell formats a figure with two decimals for a person, else three.
 func ratioCell(r ratio.Ratio, person bool) string {
 	return figure(float64(r)/float64(ratio.One), person)
 }
 
-// mustBeEmpty fails if there is something in a folder that a flag names.
+// mustBeEmpty fails if the folder that a flag names has files.
 func mustBeEmpty(j *job.Job, flag, folder string, force bool) error {
 	if folder == "" || force {
 		return nil
@@ -275,7 +275,7 @@ func mustBeEmpty(j *job.Job, flag, folder string, force bool) error {
 	return nil
 }
 
-// writerBelow returns what writes files below a folder.
+// writerBelow returns a function that writes files below a folder.
 func writerBelow(j *job.Job, folder string) func(path string, data []byte) error {
 	return func(path string, data []byte) error {
 		name := filepath.Join(folder, path)
@@ -286,7 +286,7 @@ func writerBelow(j *job.Job, folder string) func(path string, data []byte) error
 	}
 }
 
-// completeFiles offers files beside the commands below one.
+// completeFiles completes to files in addition to subcommands.
 func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }

@@ -61,7 +61,7 @@ A window that is larger than --share permits is refused.`,
 	return cmd
 }
 
-// A preparedExam is what was written for readers.
+// A preparedExam is the result of bench exam prepare.
 type preparedExam struct {
 	Folder   string `json:"folder"`
 	Methods  int    `json:"methods"`
@@ -69,7 +69,7 @@ type preparedExam struct {
 	Papers   int    `json:"papers"`
 }
 
-// An askedExam is what a model was asked.
+// An askedExam is the result of bench exam ask.
 type askedExam struct {
 	Folder string `json:"folder"`
 	exam.Tally
@@ -78,7 +78,7 @@ type askedExam struct {
 	Output int64 `json:"output_tokens"`
 }
 
-// modelOf returns the model of the settings, which is made once.
+// modelOf returns a function that returns the model of the settings. It creates the model once.
 func modelOf(j *job.Job) exam.Model {
 	var made llm.Generator
 	return func() (llm.Generator, error) {
@@ -97,7 +97,7 @@ func modelOf(j *job.Job) exam.Model {
 	}
 }
 
-// completeFolder offers folders.
+// completeFolder completes to folders.
 func completeFolder(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -139,7 +139,7 @@ The windows leave this machine if the model is elsewhere.`,
 	return cmd
 }
 
-// unreadError says which replies cannot be read, and fails if there is one.
+// unreadError prints which replies cannot be read, and returns an error if there is one.
 func unreadError(j *job.Job, t *exam.Tally) error {
 	for _, path := range t.Unread {
 		j.Note("%s: the reply cannot be read; the file says why", path)
@@ -178,7 +178,7 @@ of the next steps, and the mean rating by the readers, from 1 to 5.`,
 			j.Reporter = j.NewProgress()
 			defer j.Reporter.End()
 			r := runOf(j, args[0], "grade sheet")
-			// What is not there are answers, which the step before makes.
+			// If answers are missing, the hint is the step that makes them.
 			hinted := func(err error) error {
 				if errors.Is(err, fs.ErrNotExist) {
 					return out.Hinted(err, "carrel bench exam ask "+args[0])
@@ -217,7 +217,7 @@ of the next steps, and the mean rating by the readers, from 1 to 5.`,
 	return cmd
 }
 
-// A sheetsOfExam is what is there for graders.
+// A sheetsOfExam counts the sheets for graders.
 type sheetsOfExam struct {
 	Folder string `json:"folder"`
 	Sheets int    `json:"sheets"`
@@ -244,7 +244,7 @@ func printScores(p *out.Page, s *exam.Scores) {
 	p.Line("rating: by the readers, 1 to 5")
 }
 
-// maybeCell returns a figure that there may not be.
+// maybeCell formats a figure that may be missing.
 func maybeCell(r *ratio.Ratio, person bool) string {
 	switch {
 	case r != nil:
@@ -255,7 +255,7 @@ func maybeCell(r *ratio.Ratio, person bool) string {
 	return ""
 }
 
-// runOf returns the run in a folder.
+// runOf returns the run of an exam in a folder.
 func runOf(j *job.Job, folder, what string) *exam.Run {
 	return &exam.Run{Folder: j.Path(folder), Put: writerBelow(j, folder), Step: func(done, total int) { j.Reporter.Step(what, done, total) }}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// A retentionBench measures what strategies keep of what was needed later.
+// A retentionBench measures how much of the text needed later strategies keep.
 type retentionBench struct {
 	j *job.Job
 
@@ -116,7 +116,7 @@ func (b *retentionBench) run(ctx context.Context, paths []string) error {
 	return b.print(report, res)
 }
 
-// print prints a result, and draws it if that is wanted.
+// print prints a result, and draws it if --svg is given.
 func (b *retentionBench) print(report *retention.Report, res *retentionResult) error {
 	if b.svg != "" {
 		var drawing bytes.Buffer
@@ -135,7 +135,7 @@ func (b *retentionBench) print(report *retention.Report, res *retentionResult) e
 	return b.j.List("bench-retention", res, "rows", res.print)
 }
 
-// options returns what the flags say.
+// options returns the options that the flags set.
 func (b *retentionBench) options() (*retention.Options, error) {
 	opts := &retention.Options{NoStable: true}
 	for s := range strings.SplitSeq(b.budgets, ",") {
@@ -159,7 +159,7 @@ func (b *retentionBench) options() (*retention.Options, error) {
 	return opts, err
 }
 
-// chosen returns the strategies that are asked for, each once.
+// chosen returns the strategies that the flags name, each once.
 func (b *retentionBench) chosen() ([]carrel.Strategy, error) {
 	var list []carrel.Strategy
 	for s := range strings.SplitSeq(b.strategies, ",") {
@@ -174,7 +174,7 @@ func (b *retentionBench) chosen() ([]carrel.Strategy, error) {
 	return list, nil
 }
 
-// ownSessions returns the folder in which Claude Code keeps its sessions.
+// ownSessions returns the folder in which Claude Code stores its sessions.
 func (b *retentionBench) ownSessions() ([]string, error) {
 	dir, err := agents.ClaudeProjects(b.j.Getenv)
 	if err == nil {
@@ -186,15 +186,15 @@ func (b *retentionBench) ownSessions() ([]string, error) {
 	return []string{dir}, nil
 }
 
-// The kinds of methods. Those that are no strategies have it in their names.
+// The kinds of methods. The names of methods that are no strategies contain the kind.
 const (
 	kindStrategy = "strategy"
 	kindSimple   = "simple"
 	kindOracle   = "oracle"
 )
 
-// methods returns what is measured. They tell how far they are, of so many cases with
-// so many budgets each, and do nothing once the context is over.
+// methods returns the methods to measure. They report progress over the given number of cases and
+// budgets, and do nothing after ctx is done.
 func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]retention.Method, error) {
 	chosen, err := b.chosen()
 	if err != nil {
@@ -213,7 +213,7 @@ func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]ret
 		}
 	}
 	var packed atomic.Int64
-	each := budgets * len(list) // of a case
+	each := budgets * len(list) // budgets and methods of one case
 	for i := range list {
 		pack := list[i].Pack
 		list[i].Pack = func(prefix []retention.Message, budget int) []retention.Message {
@@ -228,23 +228,23 @@ func (b *retentionBench) methods(ctx context.Context, cases, budgets int) ([]ret
 	return append(list, oracles...), nil
 }
 
-// A retentionResult is what was measured.
+// A retentionResult is the result of a measurement.
 type retentionResult struct {
 	Paths     []string       `json:"paths"`
 	Sessions  int            `json:"sessions"`
 	Cases     int            `json:"cases"`
 	LineCases int            `json:"line_cases"` // with copied lines
-	Tokens    int            `json:"tokens"`     // before the cut, per case
-	Needs     float64        `json:"needs"`      // names that were needed, per case
-	Min       int            `json:"min"`        // tokens before a cut
-	Short     int            `json:"short"`      // sessions with fewer
-	Idle      int            `json:"idle"`       // sessions that use too little of what they had
-	Skipped   int            `json:"skipped"`    // files that are no conversation
-	Left      int            `json:"left"`       // files that were not looked at
+	Tokens    int            `json:"tokens"`     // mean tokens before the cut
+	Needs     float64        `json:"needs"`      // mean number of names needed later
+	Min       int            `json:"min"`        // least tokens before a cut
+	Short     int            `json:"short"`      // sessions with fewer tokens
+	Idle      int            `json:"idle"`       // sessions that reuse too little of their text
+	Skipped   int            `json:"skipped"`    // files that contain no conversation
+	Left      int            `json:"left"`       // files not read, as there were enough
 	Rows      []retentionRow `json:"rows"`
 }
 
-// A retentionRow is what a method kept with a budget.
+// A retentionRow is the result of one method with one budget.
 type retentionRow struct {
 	Budget string                                 `json:"budget"`
 	Method string                                 `json:"method"`
@@ -253,7 +253,7 @@ type retentionRow struct {
 }
 
 func (b *retentionBench) result(found *recording, report *retention.Report) *retentionResult {
-	f := &report.Families[0] // all are one
+	f := &report.Families[0] // all sessions form one family
 	res := &retentionResult{
 		Paths: found.paths, Sessions: f.Groups, Cases: f.Cases, LineCases: f.LineCases, Tokens: int(f.Tokens), Needs: math.Round(f.Needs*10) / 10,
 		Min: b.least, Short: found.short, Idle: found.idle, Skipped: found.skipped, Left: found.left,
@@ -275,10 +275,10 @@ func (b *retentionBench) result(found *recording, report *retention.Report) *ret
 	return res
 }
 
-// millionths rounds a share as all shares are that are printed.
+// millionths rounds a share to millionths, like all printed shares.
 func millionths(f float64) float64 { return math.Round(f*1e6) / 1e6 }
 
-// print prints a result: a table for each budget, or rows for a pipe.
+// print prints a result: a table for each budget on a terminal, rows in a pipe.
 func (r *retentionResult) print(p *out.Page) {
 	if !p.TTY {
 		p.Fields([]any{"sessions", r.Sessions}, []any{"cases", r.Cases}, []any{"short", r.Short}, []any{"idle", r.Idle}, []any{"skipped", r.Skipped}, []any{"left", r.Left})
@@ -308,7 +308,7 @@ func (r *retentionResult) print(p *out.Page) {
 	}
 }
 
-// counts says what was measured and what was not.
+// counts says what was measured and what was left out.
 func (r *retentionResult) counts() string {
 	words := []string{fmt.Sprintf("%s, %s, on average of %s tokens and %.1f names that were needed", out.Count(r.Sessions, "session"), out.Count(r.Cases, "case"), out.Thousands(r.Tokens), r.Needs)}
 	if r.Short > 0 {
@@ -326,8 +326,8 @@ func (r *retentionResult) counts() string {
 	return strings.Join(words, " · ")
 }
 
-// cells returns the figures of a row: with intervals as a person reads them, or each
-// end of one for itself.
+// cells returns the figures of a row: with intervals in brackets for a person, else with each end
+// as a cell.
 func (r *retentionRow) cells(person bool) []any {
 	var cells []any
 	for _, name := range [...]retention.Score{
@@ -352,8 +352,8 @@ func (r *retentionRow) cells(person bool) []any {
 	return cells
 }
 
-// figure returns a score with two digits for a person, else three; what no case has
-// is a dash, or nothing.
+// figure formats a score with two decimals for a person, else three. NaN, a score without cases,
+// is a dash or "".
 func figure(f float64, person bool) string {
 	switch {
 	case math.IsNaN(f) && person:

@@ -15,20 +15,19 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A recording is the sessions that are measured.
+// A recording holds the sessions to measure.
 type recording struct {
 	all     []*retention.Trajectory
 	paths   []string
-	files   int // that were looked at
+	files   int // files read
 	cases   int
 	short   int // sessions with too few tokens before every cut
-	idle    int // sessions that use too little of what they had
-	skipped int // files that are no conversation
-	left    int // files that were not looked at, as there are enough
+	idle    int // sessions that reuse too little of their text
+	skipped int // files that contain no conversation
+	left    int // files not read, as there were enough
 }
 
-// read reads the conversations of files and folders until there are enough that can
-// be measured.
+// read reads conversations from files and folders until there are enough to measure.
 func (b *retentionBench) read(ctx context.Context, paths []string) (*recording, error) {
 	files, err := b.j.Files(paths)
 	if err != nil {
@@ -95,7 +94,7 @@ func inHashOrder(files []job.File) []job.File {
 	return slices.CompactFunc(files, func(a, b job.File) bool { return filepath.Clean(a.Name) == filepath.Clean(b.Name) })
 }
 
-// nothing says why there is nothing to measure.
+// nothing returns the error that there is nothing to measure, with the reason.
 func (r *recording) nothing(least int) error {
 	where := strings.Join(r.paths, ", ")
 	nothing := func(hint, format string, args ...any) error {

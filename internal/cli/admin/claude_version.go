@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// LowestClaude is the oldest release of Claude Code that Carrel works with. It is the
-// newest that npm installs on Node 20, and the end-to-end tests run on it.
+// LowestClaude is the oldest supported release of Claude Code: the newest that npm installs on
+// Node 20. The end-to-end tests run on it.
 const LowestClaude = "2.1.197"
 
 // claudeVersion returns the version of the Claude Code on the PATH, such as 2.1.330.
@@ -35,7 +35,7 @@ func claudeVersion(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// olderClaude reports whether a version is below the lowest that is supported.
+// olderClaude reports whether a version is below LowestClaude.
 func olderClaude(version string) bool {
 	return slices.Compare(versionNumbers(version), versionNumbers(LowestClaude)) < 0
 }
@@ -46,15 +46,15 @@ func versionNumbers(version string) []int {
 	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(version, 3) {
 		n, err := strconv.Atoi(digits)
 		if err != nil {
-			n = int(^uint(0) >> 1) // more digits than an int has
+			n = int(^uint(0) >> 1) // more digits than fit an int
 		}
 		numbers = append(numbers, n)
 	}
 	return numbers
 }
 
-// newEnough returns an error if the Claude Code on the PATH is older than the lowest
-// supported version. One that cannot be asked passes: it may be installed elsewhere.
+// newEnough returns an error if the Claude Code on the PATH is older than LowestClaude. If its
+// version is unknown, newEnough returns nil, because another one may be installed elsewhere.
 func newEnough(ctx context.Context, j *job.Job) error {
 	version, err := claudeVersion(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func newEnough(ctx context.Context, j *job.Job) error {
 	return nil
 }
 
-// client says whether the Claude Code on the PATH is new enough.
+// client checks the version of the Claude Code on the PATH.
 func (d *doctor) client(ctx context.Context) doctorCheck {
 	version, err := claudeVersion(ctx)
 	switch {

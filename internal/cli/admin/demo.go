@@ -57,8 +57,7 @@ context has the right one, that it fits, and that the manifest explains every ar
 	return cmd
 }
 
-// demoDir returns the folder that was asked for, which must have nothing in it, or a
-// new one for temporary files.
+// demoDir returns the folder dir, which must be empty or new, or a temporary folder if dir is "".
 func demoDir(j *job.Job, dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "carrel-demo-")
@@ -69,7 +68,8 @@ func demoDir(j *job.Job, dir string) (string, error) {
 	return j.Path(dir), nil
 }
 
-// calledAs returns how this program is called: by its name, or as go runs it from its source.
+// calledAs returns how to call this program: its name, or "go run" with its package if go runs it
+// from source.
 func calledAs() string {
 	self, err := os.Executable()
 	if err == nil && strings.Contains(filepath.ToSlash(self), "/go-build") && filepath.Base(filepath.Dir(self)) == "exe" {

@@ -34,7 +34,7 @@ It changes nothing, except that it makes and removes one file beside the store. 
 the exit code is 1; warnings leave it at 0.`,
 		Example:     `  carrel doctor`,
 		Args:        cobra.NoArgs,
-		Annotations: job.WithoutFiles(), // broken ones are to be told of
+		Annotations: job.WithoutFiles(), // doctor reports broken settings files itself
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{j: j, root: cmd.Root()}
 			res := &doctorResult{Healthy: true, Checks: []doctorCheck{}}
@@ -61,8 +61,7 @@ the exit code is 1; warnings leave it at 0.`,
 	}
 }
 
-// checks returns what is looked at, in order. A check without a name is of nothing that is
-// there.
+// checks returns the checks in order. A check that returns no name does not apply and is skipped.
 func (d *doctor) checks() []func(context.Context) doctorCheck {
 	all := []func(context.Context) doctorCheck{d.program, d.settings, d.store, d.client, d.hooks, d.server, d.proxy, d.transcripts}
 	for _, c := range clients() {
@@ -79,7 +78,7 @@ func (d *doctor) checks() []func(context.Context) doctorCheck {
 	return append(all, d.validator)
 }
 
-// A doctorResult says what was found.
+// A doctorResult is the result of all checks.
 type doctorResult struct {
 	Healthy bool          `json:"healthy"`
 	Checks  []doctorCheck `json:"checks"`
@@ -89,19 +88,19 @@ type doctorCheck struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // ok, warn or fail
 	Detail string `json:"detail"`
-	Advice string `json:"advice,omitempty"` // what to do
+	Advice string `json:"advice,omitempty"` // the next step
 }
 
 const (
 	stateOK   = "ok"
-	stateWarn = "warn" // it works without
+	stateWarn = "warn" // Carrel works without it
 	stateFail = "fail"
 )
 
-// doctorPatience is how long a program may take to answer.
+// doctorPatience is the most time that a program may take to answer.
 const doctorPatience = 10 * time.Second
 
-// A doctor looks at one thing after the other.
+// A doctor runs the checks.
 type doctor struct {
 	j    *job.Job
 	root *cobra.Command
@@ -172,8 +171,7 @@ func (d *doctor) store(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "store", State: stateOK, Detail: path}
 }
 
-// writable returns why a file cannot be written, or made with the folders that it
-// lacks.
+// writable returns an error if a file cannot be written, or created with its missing folders.
 func writable(path string) error {
 	if fi, err := os.Stat(path); err == nil {
 		if fi.IsDir() {
@@ -226,7 +224,7 @@ func (d *doctor) transcripts(context.Context) doctorCheck {
 	return doctorCheck{Name: "transcripts", State: stateOK, Detail: fmt.Sprintf("%s in %s", out.Count(len(files), "session"), dir)}
 }
 
-// refused is a request that every provider refuses: a result without a call.
+// refused is a request that every provider refuses: it has a result without a call.
 const refused = `{"model":"claude-opus-4-6","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"?"}]}]}`
 
 func (d *doctor) validator(ctx context.Context) doctorCheck {
@@ -247,8 +245,7 @@ func (d *doctor) validator(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "validator", State: stateOK, Detail: "a conversation was compressed, and would be accepted"}
 }
 
-// roundTrip takes the conversation of the demonstration in, cuts it, and validates
-// what comes out.
+// roundTrip imports the conversation of the demo, compresses it, and validates the export.
 func (d *doctor) roundTrip(ctx context.Context) error {
 	e, err := carrel.New(config.Scratch(), &carrel.Options{Now: d.j.Clock()})
 	if err != nil {

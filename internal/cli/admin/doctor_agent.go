@@ -13,28 +13,27 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// An agentDoctor is how the doctor examines a client whose sessions are an agent's.
+// An agentDoctor describes how the doctor checks a client whose sessions an agent stores.
 type agentDoctor struct {
 	agent *agents.Agent
-	calls string // what the client calls Carrel by, such as "hooks"
+	calls string // the client's word for what calls Carrel, such as "hooks"
 
-	// homes returns the paths of which one is there if the client is used.
+	// homes returns paths; if one of them exists, the client is in use.
 	homes func(j *job.Job) ([]string, error)
 
-	// programs returns the programs that the settings of a scope have the client call, by
-	// event, and the path of these settings. It is empty if they name none.
+	// programs returns, by event, the programs that the settings of a scope make the client call,
+	// and the path of these settings. byEvent is empty if there are none.
 	programs func(j *job.Job, scope string) (byEvent map[string]string, path string, err error)
-	events   []string // for which there is to be a program
+	events   []string // events that need a program
 
-	event, input string // the call by which a program is tried
+	event, input string // the call with which a program is tried
 
-	// waits says why the client does not call the programs yet, or nil.
+	// waits returns a check that explains why the client does not call the programs yet, or nil.
 	waits func(j *job.Job, path string) *doctorCheck
 }
 
-// check says how Carrel stands with a client: what setup has written, whether the programs
-// answer that the client calls, and how many sessions there are. It is nil if the client is
-// not on this machine.
+// check checks a client: the settings that setup writes, the answers of the programs that the
+// client calls, and the number of sessions. It returns nil if the client is not on this machine.
 func (a *agentDoctor) check(ctx context.Context, d *doctor, c *client) *doctorCheck {
 	homes, err := a.homes(d.j)
 	if err != nil {
@@ -69,7 +68,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// sessions returns the sessions that the agent keeps.
+// sessions returns the sessions that the agent stores.
 func (a *agentDoctor) sessions(j *job.Job) (all []agents.Source, err error) {
 	folders, err := a.agent.Folders(j.Getenv)
 	if err != nil {
@@ -85,8 +84,8 @@ func (a *agentDoctor) sessions(j *job.Job) (all []agents.Source, err error) {
 	return all, nil
 }
 
-// tried calls a program that the settings of a scope name, and returns what is wrong with it,
-// or nil.
+// tried calls the programs that the settings of a scope name, and returns the first problem, or
+// nil.
 func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope string) *doctorCheck {
 	programs, path, err := a.programs(j, scope)
 	if err != nil {
@@ -113,7 +112,7 @@ func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope strin
 	return a.waits(j, path)
 }
 
-// mute returns what is wrong with a program that does not answer the call of a hook, or nil.
+// mute returns a check that a program does not answer a hook, or nil if it does.
 func mute(ctx context.Context, program, client, event, input string) *doctorCheck {
 	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
 	if err == nil && json.Valid([]byte(said)) {
@@ -126,8 +125,8 @@ func mute(ctx context.Context, program, client, event, input string) *doctorChec
 	return &doctorCheck{State: stateFail, Detail: program + " does not answer: " + reason, Advice: "carrel setup " + client + " writes where it is now"}
 }
 
-// hooksIn returns the programs that a file with hooks names, by event. Where it cannot be
-// read, the doctor has said so already.
+// hooksIn returns the programs that a file with hooks names, by event. It ignores errors, because
+// another check reports them.
 func hooksIn(h *hookTable, path string) (map[string]string, string, error) {
 	data, err := readIfThere(path)
 	if err != nil || data == nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// installed says how Claude Code came to know Carrel.
+// An installed describes how Carrel is installed in Claude Code.
 type installed struct {
-	programs []string // of the hooks, one for each event
+	programs []string // programs of the hooks, one per event
 	missing  []string // events without a hook
 	plugin   bool
 	server   string // program of the MCP server, or empty
 }
 
-// claude reads the settings of Claude Code, the user's and the project's.
+// claude reads Claude Code's settings of the user and of the project.
 func (d *doctor) claude() (*installed, error) {
 	in := &installed{}
 	hooks := make(map[string]string)
@@ -50,7 +50,7 @@ func (d *doctor) claude() (*installed, error) {
 	return in, nil
 }
 
-// read reads a file of settings.
+// read reads a settings file.
 func (in *installed) read(path string, hooks map[string]string) error {
 	data, err := readIfThere(path)
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
@@ -107,8 +107,8 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "hooks", State: stateOK, Detail: from + ", and " + program + " answers"}
 }
 
-// other returns what is wrong with a program that the settings of a client name if it is
-// not this one. It is not run: a project's settings may name anything.
+// other returns a problem if a program that a client's settings name is not this one. It does not
+// run the program, because a project's settings may name anything.
 func other(program, client string) *doctorCheck {
 	found, err := exec.LookPath(program)
 	if err != nil {
@@ -120,14 +120,14 @@ func other(program, client string) *doctorCheck {
 	return nil
 }
 
-// A question is what is said to a program.
+// A question is the input for a program.
 type question struct {
 	line string
-	last bool   // the input ends with it: a hook reads to the end, a server does not
-	env  string // a variable of the environment, or empty
+	last bool   // close the input after it: a hook reads to the end, a server does not
+	env  string // environment variable, or ""
 }
 
-// answer starts a program, asks it, and returns the first line that it answers.
+// answer starts a program, writes a question to it, and returns the first line of its answer.
 func answer(ctx context.Context, q *question, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
@@ -152,9 +152,9 @@ func answer(ctx context.Context, q *question, program string, args ...string) (s
 	}
 	said, failed := bufio.NewReader(out).ReadString('\n')
 	if errors.Is(failed, io.EOF) && said != "" {
-		failed = nil // hooks end without a line end
+		failed = nil // hooks may end without a line end
 	}
-	_ = in.Close() // a server ends then; what it says about that does not matter
+	_ = in.Close() // a server ends then; ignore its messages about that
 	cancel()
 	_ = cmd.Wait()
 	return said, errors.Join(err, failed)
@@ -189,8 +189,8 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "server", State: stateOK, Detail: name + " answers"}
 }
 
-// shakeHands begins a conversation with an MCP server and returns its name and
-// version. The server has a store of its own meanwhile.
+// shakeHands starts an MCP session with a server and returns the server's name and version. The
+// server uses a temporary store.
 func shakeHands(ctx context.Context, program string, args ...string) (_ string, err error) {
 	dir, err := os.MkdirTemp("", "carrel-doctor-")
 	if err != nil {

@@ -34,8 +34,8 @@ func codexDoctor() *agentDoctor {
 	}
 }
 
-// codexTrusts reports whether the person has reviewed hooks of a file: then the settings have
-// a hash of each, under the path of the file, the event and two numbers.
+// codexTrusts reports whether the user has reviewed the hooks in a file. If so, Codex's settings
+// have a hash for each hook, under the path of the file, the event and two numbers.
 func codexTrusts(j *job.Job, path string) bool {
 	home, err := agents.CodexHome(j.Getenv)
 	if err != nil {

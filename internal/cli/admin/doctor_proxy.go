@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
-// proxy looks whether a proxy listens where agents send their calls. An agent whose proxy
-// does not listen cannot work at all.
+// proxy checks whether a proxy listens at the address to which agents send calls. Without it
+// these agents cannot work at all.
 func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	c := doctorCheck{Name: "proxy", State: stateOK}
 	url, err := proxyURL(d.j)
@@ -39,7 +39,7 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	return c
 }
 
-// proxied returns the clients whose settings name the proxy, of the user and of this folder.
+// proxied returns the clients whose settings name the proxy, for the user or in this folder.
 func (d *doctor) proxied() (names []string, err error) {
 	for _, c := range clients() {
 		in, err := d.installed(c)
@@ -53,8 +53,8 @@ func (d *doctor) proxied() (names []string, err error) {
 	return names, nil
 }
 
-// installed returns the modes of which setup has written something for a client, for the user
-// or in this folder.
+// installed returns the modes of setup that are in a client's settings, for the user or in this
+// folder.
 func (d *doctor) installed(c *client) (modes []string, err error) {
 	for _, scope := range c.scopes {
 		pieces, err := c.written(d.j, scope)

@@ -63,7 +63,7 @@ which only the provider can check.`,
 	return cmd
 }
 
-// saveRepair writes a request to a file, and what was mended to standard error.
+// saveRepair writes a request to a file, and a report of the repairs to standard error.
 func saveRepair(j *job.Job, res *carrel.RepairResult, to job.Output) error {
 	if err := j.Write(to, res.Data); err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 //go:embed schema/*.json
 var schemas embed.FS
 
-// A schemaInfo names a schema.
+// A schemaInfo describes a schema.
 type schemaInfo struct {
 	Name  string `json:"name"`
 	ID    string `json:"id"`
@@ -110,8 +110,7 @@ does not fit, with what is wrong. If there is one, the exit code is 1.`,
 	}
 }
 
-// completeSchema offers the names of schemas for the first argument, and files
-// for others.
+// completeSchema completes the first argument to names of schemas, and others to files.
 func completeSchema(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -121,7 +120,7 @@ func completeSchema(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 
 // schemaNames returns the names of all schemas, sorted.
 func schemaNames() []string {
-	entries, _ := schemas.ReadDir("schema") // it is in the program
+	entries, _ := schemas.ReadDir("schema") // embedded, so it cannot fail
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
@@ -155,7 +154,7 @@ func schemaInfos() ([]schemaInfo, error) {
 	return infos, nil
 }
 
-// checkSchema holds a file against a schema.
+// checkSchema validates a file against a schema.
 func checkSchema(name, file string, data []byte) ([]jsonschema.Problem, error) {
 	text, err := schemaText(name)
 	if err != nil {
@@ -169,10 +168,10 @@ func checkSchema(name, file string, data []byte) ([]jsonschema.Problem, error) {
 	if err != nil {
 		return nil, notJSON(file, data, err)
 	}
-	return append([]jsonschema.Problem{}, problems...), nil // in JSON a list, also if it is empty
+	return append([]jsonschema.Problem{}, problems...), nil // an empty list in JSON, not null
 }
 
-// notJSON returns an error about a file that is not JSON.
+// notJSON returns the error that a file is not JSON, with the line.
 func notJSON(file string, data []byte, err error) error {
 	bad := &transcript.SyntaxError{Name: file, Text: "it is not JSON: " + err.Error()}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -12,41 +12,41 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// A client is an agent that setup lets use Carrel.
+// A client is an agent that setup configures to use Carrel.
 type client struct {
 	name, title string // such as claude and Claude Code
-	does        string // what setup writes, for the help
+	does        string // what setup writes, for the help text
 	examples    []string
 
-	scopes []string // whose settings there may be: user, project, or both
-	modes  []string // what may be written, see [mode]; the first is what is written by default
+	scopes []string // scopes of its settings: user, project, or both
+	modes  []string // supported modes; the first is the default
 
-	// cannot says of a mode that there is none of why that is so.
+	// cannot has the reason for each mode that is not supported.
 	cannot map[string]string
 
-	// pieces returns what setup may write, for all modes.
+	// pieces returns everything that setup may write, for all modes.
 	pieces func(w *writing) ([]piece, error)
 
-	// ready returns why the client cannot use Carrel as it is, or nil.
+	// ready returns an error if the client cannot use Carrel as it is.
 	ready func(ctx context.Context, j *job.Job) error
 
-	// doctor is how the doctor examines the client. It is nil if the doctor has checks of its
-	// own for it.
+	// doctor describes the doctor's check of the client. It is nil if package admin has a check
+	// written for it.
 	doctor *agentDoctor
 
-	// after is what the person has to do when the settings are written with a mode, or "".
+	// after returns what the user has to do after the settings are written, or "".
 	after func(mode string) string
 }
 
 // The modes of setup: what is written.
 const (
 	modeAll   = "all"   // hooks, server and skill
-	modeHooks = "hooks" // what the client calls when something happens
-	modeMCP   = "mcp"   // the server with tools, and the skill that says when to use which
-	modeProxy = "proxy" // where the client sends its calls
+	modeHooks = "hooks" // programs that the client calls at events
+	modeMCP   = "mcp"   // the server with tools, and the skill that explains when to use them
+	modeProxy = "proxy" // the address to which the client sends its calls
 )
 
-// clients returns the clients that setup knows, in the order of their names.
+// clients returns the clients that setup supports, sorted by name.
 func clients() []*client {
 	return []*client{claudeClient(), codexClient(), geminiClient(), openCodeClient()}
 }
@@ -60,23 +60,23 @@ func clientNames() []string {
 	return names
 }
 
-// A writing is what a client's pieces are made with.
+// A writing has the parameters of a client's pieces.
 type writing struct {
 	j       *job.Job
 	scope   string
-	program string // by which the client calls this program
-	proxy   string // address of the proxy, without a path
+	program string // path or name by which the client calls this program
+	proxy   string // base URL of the proxy, without a path
 }
 
-// A piece is one thing that setup writes for a client in a mode, into one file.
+// A piece is a part of a file that setup writes for a client in one mode.
 type piece struct {
 	mode  string
 	path  string
 	part  setupPart
-	alone bool // nothing else is in the folder of the file
+	alone bool // the folder of the file contains only this file
 }
 
-// written returns what is written for a client in a scope.
+// written returns the pieces of a client in a scope.
 func (c *client) written(j *job.Job, scope string) ([]piece, error) {
 	url, err := proxyURL(j)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *client) written(j *job.Job, scope string) ([]piece, error) {
 	return c.pieces(&writing{j: j, scope: scope, program: programName(scope), proxy: url})
 }
 
-// files returns the files that a setup changes. All but the proxy is written together; to undo
-// that is to take out the proxy, too.
+// files returns the files that a setup changes. Mode all writes every piece except the proxy; an
+// undo of mode all removes the proxy, too.
 func (c *client) files(j *job.Job, s *setup) ([]setupFile, error) {
 	pieces, err := c.written(j, s.scope)
 	if err != nil {
@@ -176,7 +176,7 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 	return cmd
 }
 
-// setupLaw is what holds for the setup of every client.
+// setupLaw is the part of the help that is the same for the setup of every client.
 const setupLaw = `Setup prints the changes and asks before it makes them. Without a terminal it
 needs --yes, or the exit code is 10. The rest of each file stays as it is, with its comments.
 Before the first change of a file, setup copies it to a file of the same name with .carrel-backup
@@ -185,18 +185,18 @@ at the end.
 --undo takes the changes of setup out of the files, byte for byte; changes that others made since
 then stay. A second setup, or a second --undo, changes nothing.`
 
-// A setup is what is to be done to the settings of a client.
+// A setup has the arguments of the command setup.
 type setup struct {
 	client, scope, mode string
 	undo, print, yes    bool
 }
 
-// A setupResult says what was, or would be, done.
+// A setupResult is the result of setup.
 type setupResult struct {
 	Client  string      `json:"client"`
 	Scope   string      `json:"scope"`
 	Undo    bool        `json:"undo"`
-	Changed bool        `json:"changed"` // not if it was only printed
+	Changed bool        `json:"changed"` // false if the changes were only printed
 	Files   []setupDone `json:"files"`
 }
 
@@ -206,7 +206,7 @@ type setupDone struct {
 	Backup string `json:"backup,omitempty"`
 }
 
-// changeSettings plans what is to be done, shows it, asks, and does it.
+// changeSettings plans the changes, prints them, asks for consent, and makes them.
 func changeSettings(j *job.Job, c *client, s *setup, files []setupFile) error {
 	res := &setupResult{Client: s.client, Scope: s.scope, Undo: s.undo, Files: []setupDone{}}
 	var changes []fileChange

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/server/proxy"
 )
 
-// claudeClient is Claude Code.
+// claudeClient returns the client Claude Code.
 func claudeClient() *client {
 	return &client{
 		name: "claude", title: "Claude Code",
@@ -37,7 +37,8 @@ doctor" warns if it does not. "carrel run -- claude" needs no setup at all.`,
 	}
 }
 
-// claudeHooks are the events that the plug-in answers, too. The client waits so many seconds.
+// claudeHooks returns the events that Carrel answers, which the plug-in has, too. The limit is in
+// seconds.
 func claudeHooks() *hookTable {
 	return &hookTable{client: "claude", limit: 10, events: []hookEvent{
 		{name: "SessionStart"},
@@ -50,7 +51,7 @@ func claudeHooks() *hookTable {
 	}}
 }
 
-// stdioServer is the form of an MCP server in the settings of Claude Code.
+// stdioServer is an MCP server in the settings of Claude Code.
 type stdioServer struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
@@ -69,7 +70,7 @@ func claudeServer() *serverEntry {
 	}
 }
 
-// claudeURL returns the part of the settings of Claude Code that says where its calls go.
+// claudeURL returns the setting with the base URL for Claude Code's calls.
 func claudeURL(url string) setupPart {
 	return urlPart(url+proxy.PathAnthropic, "anthropic", "env", "ANTHROPIC_BASE_URL")
 }
@@ -77,7 +78,7 @@ func claudeURL(url string) setupPart {
 // claudeFiles are the paths of Claude Code's files.
 type claudeFiles struct {
 	settings string
-	servers  string // file that has the MCP servers
+	servers  string // file with the MCP servers
 	skills   string // folder of the skills
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// codexClient is Codex.
+// codexClient returns the client Codex.
 func codexClient() *client {
 	return &client{
 		name: "codex", title: "Codex",
@@ -70,7 +70,7 @@ func codexDir(j *job.Job, scope string) (string, error) {
 	return dir, nil
 }
 
-// codexHooks are the events of Codex that Carrel answers. The client waits so many seconds.
+// codexHooks returns the events of Codex that Carrel answers. The limit is in seconds.
 func codexHooks() *hookTable {
 	return &hookTable{client: "codex", limit: 10, events: []hookEvent{
 		{name: "SessionStart"},
@@ -84,24 +84,23 @@ func codexHooks() *hookTable {
 	}}
 }
 
-// What setup writes into a file with TOML stands between a line that says that it begins and
-// one that says that it ends. Of the server these have its name; those of the provider have
-// none.
+// In a TOML file, setup puts what it writes between a begin line and an end line. The lines
+// around the server end with " server"; those around the provider have no suffix.
 const (
 	codexBegin = "# carrel setup: begin"
 	codexEnd   = "# carrel setup: end"
 )
 
-// between returns a text between our lines for a part.
+// between returns text between the begin and end lines with the suffix of.
 func between(of, text string) string {
 	return codexBegin + of + "\n" + text + codexEnd + of + "\n"
 }
 
-// ofServer is what the lines around the server end with.
+// ofServer is the suffix of the lines around the server.
 const ofServer = " server"
 
-// codexServer returns the part of the settings of Codex that is the MCP server. Codex passes
-// few variables on; the server needs the one that says where the sessions are.
+// codexServer returns the MCP server for the settings of Codex. Codex passes few variables to a
+// server; the server needs CODEX_HOME to find the sessions.
 func codexServer(program string) setupPart {
 	table := between(ofServer, fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = [\"mcp\"]\nenv_vars = [\"CODEX_HOME\"]\n", serverName, tomlString(program)))
 	with := func(file string, data []byte) ([]byte, error) {
@@ -125,8 +124,8 @@ func codexServer(program string) setupPart {
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines(ofServer, file, data) }}
 }
 
-// tomlString returns a string as TOML has it: as it is between single quotes, where there are
-// none in it.
+// tomlString returns s as a TOML string: in single quotes if s contains none, else quoted with
+// escapes.
 func tomlString(s string) string {
 	if strings.ContainsAny(s, "'\n") {
 		return strconv.Quote(s)
@@ -134,7 +133,7 @@ func tomlString(s string) string {
 	return "'" + s + "'"
 }
 
-// endLine returns a copy of a text whose last line ends.
+// endLine returns data, with a line end appended to a copy if it lacks one.
 func endLine(data []byte) []byte {
 	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
 		return append(slices.Clone(data), '\n')
@@ -142,12 +141,12 @@ func endLine(data []byte) []byte {
 	return slices.Clone(data)
 }
 
-// codexPart returns the part of the settings of Codex that makes a proxy its provider. The
-// name of the provider stands before everything, where no table has begun, and the table of
-// the provider behind everything.
+// codexPart returns the settings that make a proxy the provider of Codex. The name of the
+// provider goes to the start of the file, before any table, and the table of the provider to the
+// end.
 func codexPart(url string) setupPart {
 	name := between("", "model_provider = \"carrel\"\n")
-	// The provider has no websockets: a proxy cannot read what goes through them.
+	// The provider has no websockets, because a proxy cannot read their content.
 	table := between("", fmt.Sprintf(`[model_providers.carrel]
 name = "OpenAI through Carrel"
 base_url = %q
@@ -172,7 +171,7 @@ supports_websockets = false
 	return setupPart{with, func(file string, data []byte) ([]byte, error) { return withoutLines("", file, data) }}
 }
 
-// withoutLines returns settings of Codex without what stands between our lines for a part.
+// withoutLines removes the begin and end lines with the suffix of, and everything between them.
 func withoutLines(of, file string, data []byte) ([]byte, error) {
 	rest := bytes.Clone(data)
 	begin, end := []byte(codexBegin+of+"\n"), []byte(codexEnd+of+"\n")
@@ -188,13 +187,13 @@ func withoutLines(of, file string, data []byte) ([]byte, error) {
 		to := from + size + len(end)
 		behind := to == len(rest) || bytes.HasPrefix(rest[to:], []byte("\n"+codexBegin))
 		if head := string(rest[:from]); behind && (head == "\n" || strings.HasSuffix(head, "\n\n")) {
-			from-- // the blank line that was written before it
+			from-- // the blank line that setup wrote before it
 		}
 		rest = append(rest[:from], rest[to:]...)
 	}
 }
 
-// noProvider fails if settings of Codex name a provider themselves.
+// noProvider returns an error if the settings of Codex already name a provider.
 func noProvider(file string, data []byte) error {
 	var settings struct {
 		Provider  string         `toml:"model_provider"`
@@ -214,13 +213,13 @@ func noProvider(file string, data []byte) error {
 	return nil
 }
 
-// checkTOML returns why a text is no TOML.
+// checkTOML returns an error if a text is not TOML.
 func checkTOML(file string, data []byte) error {
 	var all map[string]any
 	return tomlError(file, toml.Unmarshal(data, &all))
 }
 
-// tomlError returns an error of the library as one about a line of a file.
+// tomlError converts an error of the TOML library to one with the file and line.
 func tomlError(file string, err error) error {
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := e.Position()

@@ -9,8 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/secret"
 )
 
-// diff returns what a change does, line by line, without what stays. Credentials are
-// not shown.
+// diff returns the changed lines of a change. It does not show credentials.
 func (c *fileChange) diff() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", shownPath(c.path, c.before), shownPath(c.path, c.after))
@@ -59,12 +58,12 @@ func splitLines(data []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
-// mostCells bounds the table of lines that [common] fills.
+// mostCells is the largest table that [longest] may fill.
 const mostCells = 4 << 20
 
-// common returns the indexes of lines that two texts have in common, in order: those
-// at either end, and between them the most that there are, if that is not too much to
-// look at.
+// common returns pairs of indexes of equal lines in a and b, in order: equal lines at the start
+// and at the end, and between them a longest common subsequence, unless its table would be too
+// large.
 func common(a, b []string) [][2]int {
 	var same [][2]int
 	from, endA, endB := 0, len(a), len(b)
@@ -88,7 +87,7 @@ func common(a, b []string) [][2]int {
 
 // longest returns a longest common subsequence.
 func longest(a, b []string) [][2]int {
-	n := make([][]int, len(a)+1) // of the lines from i and j on
+	n := make([][]int, len(a)+1) // n[i][j] is the length for a[i:] and b[j:]
 	for i := range n {
 		n[i] = make([]int, len(b)+1)
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 )
 
-// A fileChange is what becomes of a file. There was none if before is nil, and there will
-// be none if after is.
+// A fileChange is a change of a file. If before is nil, the file does not exist yet; if after is
+// nil, the change removes it.
 type fileChange struct {
 	path          string
 	before, after []byte
-	backup        string // that is written, if it is not empty
-	restores      bool   // the backup comes back, and goes
-	alone         bool   // its folder goes with it
+	backup        string // path of the backup to write, or ""
+	restores      bool   // the backup replaces the file
+	alone         bool   // the folder is removed with the file
 }
 
-// action says in a word what becomes of the file.
+// action returns the kind of change in one word.
 func (c *fileChange) action() string {
 	switch {
 	case c.before == nil && c.after == nil || c.before != nil && c.after != nil && bytes.Equal(c.before, c.after):
@@ -35,27 +35,26 @@ func (c *fileChange) action() string {
 	return "change"
 }
 
-// A setupFile is a file of a client, and what goes in and out.
+// A setupFile is a file of a client, with the parts to add or remove.
 type setupFile struct {
 	path  string
 	parts []setupPart
-	all   []setupPart // that Carrel may have in the file
-	alone bool        // nothing else is in its folder
+	all   []setupPart // all parts that Carrel may have in the file
+	alone bool        // the folder contains only this file
 }
 
-// newSetupFile returns a file of a client of which all parts go in or out.
+// newSetupFile returns a file of which all parts are added or removed together.
 func newSetupFile(path string, parts ...setupPart) *setupFile {
 	return &setupFile{path: path, parts: parts, all: parts}
 }
 
-// A setupPart is one thing that goes into a file. Both functions get the name of the file,
-// which goes into errors.
+// A setupPart is a part of a file. Both functions get the name of the file for errors.
 type setupPart struct {
-	with    func(name string, data []byte) ([]byte, error) // puts it in; changes nothing if it is there
-	without func(name string, data []byte) ([]byte, error) // takes it out
+	with    func(name string, data []byte) ([]byte, error) // adds the part; does nothing if it is there
+	without func(name string, data []byte) ([]byte, error) // removes the part
 }
 
-// jsonPart returns a part of a file with JSON.
+// jsonPart returns a part of a JSON file.
 func jsonPart(add, drop func(*settingsText) error) setupPart {
 	edit := func(do func(*settingsText) error) func(string, []byte) ([]byte, error) {
 		return func(name string, data []byte) ([]byte, error) {
@@ -70,10 +69,10 @@ func jsonPart(add, drop func(*settingsText) error) setupPart {
 	return setupPart{edit(add), edit(drop)}
 }
 
-// backupSuffix is what the name of a backup ends with.
+// backupSuffix is the suffix of the names of backups.
 const backupSuffix = ".carrel-backup"
 
-// plan returns what is to become of a file.
+// plan returns the change that adds, or with undo removes, the parts of a file.
 func plan(f *setupFile, undo bool) (*fileChange, error) {
 	before, err := readIfThere(f.path)
 	if err != nil {
@@ -90,7 +89,7 @@ func plan(f *setupFile, undo bool) (*fileChange, error) {
 		return c, nil
 	}
 	without, err := (&setupFile{path: f.path, parts: f.all}).without(before)
-	if err == nil && bytes.Equal(without, before) { // otherwise there is an older one, or there was no file
+	if err == nil && bytes.Equal(without, before) { // otherwise keep the older backup; or there was no file
 		c.backup = f.path + backupSuffix
 	}
 	return c, err
@@ -112,12 +111,11 @@ func planUndo(f *setupFile, now []byte) (*fileChange, error) {
 		}
 		return c, nil
 	}
-	c.after, err = f.without(now) // it was changed since
+	c.after, err = f.without(now) // the file was changed since setup
 	return c, err
 }
 
-// made reports whether a file is what setup made of another, by any of its parts in any
-// order.
+// made reports whether setup turned before into now, by adding any of its parts in any order.
 func (f *setupFile) made(before, now []byte) bool {
 	var step func(data []byte, left []setupPart) bool
 	step = func(data []byte, left []setupPart) bool {
@@ -133,7 +131,7 @@ func (f *setupFile) made(before, now []byte) bool {
 	return step(before, f.parts)
 }
 
-// with returns the content of a file with Carrel in it.
+// with returns the content of a file with the parts added.
 func (f *setupFile) with(data []byte) (_ []byte, err error) {
 	for i := range f.parts {
 		if data, err = f.parts[i].with(f.path, data); err != nil {
@@ -143,7 +141,7 @@ func (f *setupFile) with(data []byte) (_ []byte, err error) {
 	return data, nil
 }
 
-// without returns the content of a file without Carrel.
+// without returns the content of a file with the parts removed.
 func (f *setupFile) without(data []byte) (_ []byte, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return data, nil
@@ -156,7 +154,8 @@ func (f *setupFile) without(data []byte) (_ []byte, err error) {
 	return data, nil
 }
 
-// readIfThere returns the content of a file, not nil, or nil if there is none.
+// readIfThere returns the content of a file, which is never nil, or nil if the file does not
+// exist.
 func readIfThere(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	switch {
@@ -168,7 +167,7 @@ func readIfThere(path string) ([]byte, error) {
 	return data, err
 }
 
-// applyChange makes a change, unless the file is not as it was when that was planned.
+// applyChange makes a change. It fails if the file was changed since the change was planned.
 func applyChange(j *job.Job, c *fileChange) error {
 	now, err := readIfThere(c.path)
 	if err != nil {
@@ -180,7 +179,7 @@ func applyChange(j *job.Job, c *fileChange) error {
 	if c.after == nil {
 		err := os.Remove(c.path)
 		if err == nil && c.alone {
-			_ = os.Remove(filepath.Dir(c.path)) // it stays if something else is in it
+			_ = os.Remove(filepath.Dir(c.path)) // fails, as intended, if the folder has other files
 		}
 		return err
 	}

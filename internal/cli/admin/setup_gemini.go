@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// geminiClient is Gemini CLI.
+// geminiClient returns the client Gemini CLI.
 func geminiClient() *client {
 	return &client{
 		name: "gemini", title: "Gemini CLI",
@@ -51,7 +51,7 @@ can neither manage nor record these calls. The hooks shorten large results of to
 	}
 }
 
-// geminiFolder returns the folder in which Gemini CLI has its settings and skills.
+// geminiFolder returns the folder with the settings and skills of Gemini CLI.
 func geminiFolder(j *job.Job, scope string) (string, error) {
 	if scope != "user" {
 		here, err := filepath.Abs(j.Path(""))
@@ -64,7 +64,7 @@ func geminiFolder(j *job.Job, scope string) (string, error) {
 	return dir, nil
 }
 
-// geminiHooks are the events that Carrel answers. The client waits so many milliseconds.
+// geminiHooks returns the events that Carrel answers. The limit is in milliseconds.
 func geminiHooks() *hookTable {
 	return &hookTable{client: "gemini", limit: 10_000, events: []hookEvent{
 		{name: "SessionStart"},
@@ -75,7 +75,7 @@ func geminiHooks() *hookTable {
 	}}
 }
 
-// geminiStdio is the form of an MCP server in the settings of Gemini CLI.
+// geminiStdio is an MCP server in the settings of Gemini CLI.
 type geminiStdio struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`

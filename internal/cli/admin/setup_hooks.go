@@ -9,21 +9,21 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A hookTable is what a client is told to call when something happens. Claude Code, Codex and
-// others write that in one form: under "hooks", for each event, a list of groups.
+// A hookTable has the hooks of a client. Claude Code, Codex and others have the same form of
+// settings: under "hooks" each event has a list of groups.
 type hookTable struct {
 	client string // as in "carrel hook CLIENT EVENT"
 	events []hookEvent
 
-	// limit is how long the client waits for a hook, in its own unit: longer than a hook
-	// takes, so that the client never has to end one.
+	// limit is the client's timeout for a hook, in the client's unit. It is longer than a hook
+	// takes, so that the client never kills one.
 	limit int
 }
 
 // A hookEvent is an event that Carrel answers.
 type hookEvent struct {
 	name    string
-	matcher string // of tools, or empty
+	matcher string // tools that it applies to, or "" for all
 	async   bool   // the client does not wait for it
 }
 
@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// part returns the hooks as a part of a file with JSON.
+// part returns the hooks as a part of a JSON file.
 func (h *hookTable) part(program string) setupPart {
 	return jsonPart(func(t *settingsText) error { return h.add(t, program) }, h.drop)
 }
@@ -54,10 +54,10 @@ func (h *hookTable) group(e *hookEvent, program string) hookGroup {
 	return hookGroup{e.matcher, []hookCommand{{"command", program + h.suffix(e.name), h.limit, e.async}}}
 }
 
-// suffix returns what stands behind the program in the command of an event.
+// suffix returns the arguments behind the program in the command of an event.
 func (h *hookTable) suffix(event string) string { return " hook " + h.client + " " + event }
 
-// program returns the program that an entry runs, if setup wrote it.
+// program returns the program that an entry runs, and whether setup wrote the entry.
 func (h *hookTable) program(raw []byte, event string) (program string, ours bool) {
 	var g hookGroup
 	if json.Unmarshal(raw, &g) != nil || len(g.Hooks) != 1 {
@@ -70,14 +70,13 @@ func (h *hookTable) program(raw []byte, event string) (program string, ours bool
 	return program, found && ourProgram(program)
 }
 
-// ourProgram reports whether a program is Carrel by its name.
+// ourProgram reports whether a program is Carrel, judged by its name.
 func ourProgram(program string) bool {
 	base := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
 	return base == "carrel" || base == "carrel.exe"
 }
 
-// programs returns the programs that hooks run in settings, by event, as far as setup wrote
-// them.
+// programs returns the programs of the hooks in settings that setup wrote, by event.
 func (h *hookTable) programs(t *settingsText) (map[string]string, error) {
 	found := make(map[string]string)
 	plain := t.plain()
@@ -99,9 +98,9 @@ func (h *hookTable) programs(t *settingsText) (map[string]string, error) {
 	return found, nil
 }
 
-// add puts the hooks into settings. Those that are as they should be stay.
+// add adds the hooks to settings. It does not touch hooks that are already right.
 func (h *hookTable) add(t *settingsText, program string) error {
-	for i := range h.events { // before anything is changed
+	for i := range h.events { // check all events before changing anything
 		list, err := t.at("hooks", h.events[i].name)
 		if err != nil {
 			return err
@@ -110,7 +109,7 @@ func (h *hookTable) add(t *settingsText, program string) error {
 			return t.fail(list.span.Start, "hooks.%s is no array", h.events[i].name)
 		}
 	}
-	for i := range slices.Backward(h.events) { // the first one is written last, so it is first
+	for i := range slices.Backward(h.events) { // insert puts each first, so the last one inserted is first
 		e := &h.events[i]
 		there, err := h.has(t, e, program)
 		if err == nil && !there {
@@ -123,7 +122,7 @@ func (h *hookTable) add(t *settingsText, program string) error {
 	return nil
 }
 
-// has reports whether the hook of an event is there as it should be.
+// has reports whether the hook of an event is in the settings as setup writes it.
 func (h *hookTable) has(t *settingsText, e *hookEvent, program string) (bool, error) {
 	want, err := json.Marshal(h.group(e, program))
 	if err != nil {
@@ -152,7 +151,7 @@ func (h *hookTable) addEvent(t *settingsText, e *hookEvent, program string) erro
 	return t.set([]string{"hooks"}, e.name, []hookGroup{group})
 }
 
-// drop takes the hooks out of settings, and the lists that are empty then.
+// drop removes the hooks from settings, and lists that are then empty.
 func (h *hookTable) drop(t *settingsText) error {
 	for i := range h.events {
 		if err := h.dropEvent(t, h.events[i].name); err != nil {

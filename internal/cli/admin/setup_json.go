@@ -14,17 +14,16 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A settingsText is a file with JSON of somebody else's. It is changed by splices, so
-// that every other byte stays; comments and commas before a closing bracket are let
-// be.
+// A settingsText is a JSON file of another program. It is edited by replacing spans, so that
+// every other byte stays the same. Comments and trailing commas are allowed.
 type settingsText struct {
 	name string
 	data []byte
 }
 
-// plain returns the text as strict JSON of the same length, with blanks where there
-// are comments and commas that lead to nothing. Where it cannot be read it stays as it
-// is: the strict reader says why.
+// plain returns the text as strict JSON of the same length, with blanks in place of comments and
+// trailing commas. If the text is invalid, plain returns it unchanged, and the strict parser
+// reports the error.
 func (t *settingsText) plain() []byte {
 	plain, err := hujson.Standardize(slices.Clone(t.data))
 	if err != nil {
@@ -40,7 +39,7 @@ func lineEnd(s []byte) int {
 	return len(s)
 }
 
-// fail returns an error about a place in the text.
+// fail returns an error with the line at an offset in the text.
 func (t *settingsText) fail(offset int, format string, args ...any) error {
 	return &transcript.SyntaxError{Name: t.name, Line: transcript.LineOf(t.data, offset), Text: fmt.Sprintf(format, args...)}
 }
@@ -53,8 +52,8 @@ type node struct {
 	items   []rawjson.Span   // of an array
 }
 
-// at returns the value at a path of keys, or nil if there is none. What is on the way
-// must be objects.
+// at returns the value at a path of keys, or nil if there is none. It fails if a value on the way
+// is not an object.
 func (t *settingsText) at(path ...string) (*node, error) {
 	plain := t.plain()
 	n, err := t.read(plain, rawjson.Span{Start: 0, End: len(plain)})
@@ -76,7 +75,7 @@ func (t *settingsText) at(path ...string) (*node, error) {
 	return n, nil
 }
 
-// placeOf names a place in the text.
+// placeOf returns a path of keys as text for an error.
 func placeOf(path []string) string {
 	if len(path) == 0 {
 		return "what is in the file"
@@ -84,7 +83,7 @@ func placeOf(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// read reads the value that is in a part of the text.
+// read parses the value in a span of the text.
 func (t *settingsText) read(plain []byte, part rawjson.Span) (*node, error) {
 	r := rawjson.NewReader(part.Of(plain))
 	n := &node{kind: r.Kind()}
@@ -119,12 +118,12 @@ func shift(s rawjson.Span, by int) rawjson.Span {
 	return rawjson.Span{Start: s.Start + by, End: s.End + by}
 }
 
-// splice puts a text in the place of a part.
+// splice replaces a span by text.
 func (t *settingsText) splice(part rawjson.Span, text string) {
 	t.data = slices.Concat(t.data[:part.Start], []byte(text), t.data[part.End:])
 }
 
-// unit returns what one step of indentation is in the text.
+// unit returns the indentation that the text uses for one level.
 func (t *settingsText) unit() string {
 	at := bytes.IndexByte(t.data, '{')
 	for _, line := range bytes.Split(t.data[max(at, 0):], []byte("\n"))[1:] {
@@ -135,8 +134,8 @@ func (t *settingsText) unit() string {
 	return "  "
 }
 
-// insert puts a value, with its key if it has one, before all others of an object or
-// an array. So nothing but lines are added in a file of the usual form.
+// insert puts a value, with a key if key is not "", before all other elements of an object or
+// array. In a file of the usual layout this only adds lines.
 func (t *settingsText) insert(into *node, depth int, key string, value any) error {
 	unit := t.unit()
 	inner := "\n" + strings.Repeat(unit, depth+1)
@@ -162,8 +161,7 @@ func (t *settingsText) insert(into *node, depth int, key string, value any) erro
 	return nil
 }
 
-// cut takes elements of an array or members of an object out. It reports whether
-// nothing is left.
+// cut removes elements of an array or members of an object, and reports whether none is left.
 func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
 	list := from.items
 	for i := range from.members {
@@ -184,12 +182,12 @@ func (t *settingsText) cut(from *node, drop func(i int) bool) (empty bool) {
 	return left == 0
 }
 
-// leaveComments returns the parts of a cut without the comments that stand between what
-// goes and what stays of a list.
+// leaveComments splits a span to cut, so that comments between the removed and the remaining
+// elements stay.
 func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawjson.Span) []rawjson.Span {
 	first := slices.IndexFunc(list, func(s rawjson.Span) bool { return s.Start >= cut.Start })
 	comment := func(i int) bool { return t.data[i] != plain[i] && t.data[i] != ',' }
-	if head := list[first].Start; head > cut.Start { // there is nothing behind it
+	if head := list[first].Start; head > cut.Start { // no element follows
 		for at := head - 1; at > cut.Start; at-- {
 			if comment(at) {
 				comma := cut.Start + bytes.IndexByte(plain[cut.Start:head], ',')
@@ -215,7 +213,7 @@ func (t *settingsText) leaveComments(plain []byte, list []rawjson.Span, cut rawj
 	return []rawjson.Span{cut}
 }
 
-// isObject fails if the text is no object.
+// isObject fails if the text is not a JSON object.
 func (t *settingsText) isObject() error {
 	root, err := t.at()
 	if err == nil && root.kind != rawjson.Object {
@@ -224,8 +222,7 @@ func (t *settingsText) isObject() error {
 	return err
 }
 
-// cutMember takes a member out of an object, and the object out of that above it if
-// nothing is left.
+// cutMember removes a member from an object, and the object itself if it is then empty.
 func (t *settingsText) cutMember(path []string, key string) error {
 	n, err := t.at(path...)
 	if err != nil {
@@ -238,7 +235,7 @@ func (t *settingsText) cutMember(path []string, key string) error {
 	return t.cutMember(path[:len(path)-1], path[len(path)-1])
 }
 
-// sameJSON reports whether two values mean the same.
+// sameJSON reports whether two values are equal as JSON.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -247,8 +244,8 @@ func sameJSON(a, b []byte) bool {
 	return fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// covers reports whether an object has all that another one has. A client that wrote
-// it itself may have added more.
+// covers reports whether object a has all members of object b. A client that rewrites its
+// settings may add members.
 func covers(a, b []byte) bool {
 	var x, y map[string]any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -262,8 +259,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// set puts a value into the object at a path, before all others, with the objects on the
-// way that are not there.
+// set sets a key of the object at a path, before all other keys. It creates missing objects on
+// the path.
 func (t *settingsText) set(dir []string, key string, value any) error {
 	depth := len(dir)
 	n, err := t.at(dir...)

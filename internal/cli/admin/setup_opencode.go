@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// openCodeClient is OpenCode.
+// openCodeClient returns the client OpenCode.
 func openCodeClient() *client {
 	return &client{
 		name: "opencode", title: "OpenCode",
@@ -75,8 +75,8 @@ func openCodeDoctor() *agentDoctor {
 	}
 }
 
-// openCodeFolder returns the folder in which OpenCode looks for plug-ins and skills, by the
-// path of its settings: theirs, or one in a project.
+// openCodeFolder returns the folder in which OpenCode looks for plug-ins and skills: that of its
+// settings, or a folder in the project.
 func openCodeFolder(settings, scope string) string {
 	dir := filepath.Dir(settings)
 	if scope == "project" {
@@ -85,12 +85,12 @@ func openCodeFolder(settings, scope string) string {
 	return dir
 }
 
-// openCodePluginPath returns the path of the plug-in, by that of the settings.
+// openCodePluginPath returns the path of the plug-in, given the path of the settings.
 func openCodePluginPath(settings, scope string) string {
 	return filepath.Join(openCodeFolder(settings, scope), "plugin", "carrel.js")
 }
 
-// openCodeLocal is the form of an MCP server in the settings of OpenCode.
+// openCodeLocal is an MCP server in the settings of OpenCode.
 type openCodeLocal struct {
 	Type    string   `json:"type"`
 	Command []string `json:"command"`
@@ -110,11 +110,11 @@ func openCodeServer() *serverEntry {
 	}
 }
 
-// openCodeProgram is the line of the plug-in that names the program.
+// openCodeProgram is the start of the line of the plug-in that names the program.
 const openCodeProgram = "const program = "
 
-// openCodePlugin returns the file of the plug-in. An older one of Carrel is replaced, and one of
-// others is an error.
+// openCodePlugin returns the file of the plug-in. It replaces an older plug-in of Carrel, and
+// fails if the file is not Carrel's.
 func openCodePlugin(program string) setupPart {
 	return setupPart{
 		with: func(file string, data []byte) ([]byte, error) {
@@ -133,13 +133,13 @@ func openCodePlugin(program string) setupPart {
 	}
 }
 
-// ourPlugin reports whether a file is the plug-in of Carrel, of this or another version.
+// ourPlugin reports whether a file is Carrel's plug-in, of any version.
 func ourPlugin(data []byte) bool {
 	first, _, _ := bytes.Cut(plugin.OpenCode, []byte("\n"))
 	return bytes.HasPrefix(data, first)
 }
 
-// pluginProgram returns the program that a plug-in of Carrel calls, or "".
+// pluginProgram returns the program that Carrel's plug-in calls, or "".
 func pluginProgram(data []byte) string {
 	_, rest, _ := bytes.Cut(data, []byte("\n"+openCodeProgram))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -150,8 +150,7 @@ func pluginProgram(data []byte) string {
 	return program
 }
 
-// openCodePath returns the path of the settings of OpenCode: of the file with comments if
-// there is one.
+// openCodePath returns the path of OpenCode's settings: the file with comments if it exists.
 func openCodePath(j *job.Job, scope string) (string, error) {
 	dir, err := filepath.Abs(j.Path(""))
 	if scope == "user" {

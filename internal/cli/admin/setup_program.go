@@ -9,8 +9,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// homeOf returns the home of the user. Instead of it, there is a variable that names where
-// a client keeps its settings.
+// homeOf returns the user's home folder. instead is the variable that names the client's folder,
+// for the error.
 func homeOf(j *job.Job, instead string) (string, error) {
 	home, err := agents.Home(j.Getenv)
 	if err != nil {
@@ -19,8 +19,8 @@ func homeOf(j *job.Job, instead string) (string, error) {
 	return home, nil
 }
 
-// programName returns how the client calls this program: by its name if that is on the
-// PATH, and in a project, whose files others read; otherwise by its path.
+// programName returns how a client calls this program: by name in a project, whose files others
+// share, or if the name is on the PATH; otherwise by path.
 func programName(scope string) string {
 	self, err := os.Executable()
 	if err != nil || scope == "project" {

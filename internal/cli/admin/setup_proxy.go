@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// proxyURL returns where the settings say that the proxy listens.
+// proxyURL returns the URL of the proxy by the settings.
 func proxyURL(j *job.Job) (string, error) {
 	src, err := j.Sources()
 	if err != nil {
@@ -20,9 +20,8 @@ func proxyURL(j *job.Job) (string, error) {
 	return "http://" + s.Proxy().Listen, nil
 }
 
-// urlPart returns the part of a file with JSON that is a URL at a path of keys. One that is
-// there already stays, and is an error: the proxy has to know it, as the upstream of a
-// dialect.
+// urlPart returns the part of a JSON file that sets a URL at a path of keys. If another URL is
+// there, it fails: the proxy must first be told that URL as the upstream of a dialect.
 func urlPart(url, upstream string, path ...string) setupPart {
 	dir, key := path[:len(path)-1], path[len(path)-1]
 	is := func(t *settingsText) (n *node, ours bool, err error) {

@@ -6,26 +6,26 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// A serverEntry is the MCP server of Carrel in the settings of a client that are JSON.
+// A serverEntry is Carrel's MCP server in JSON settings of a client.
 type serverEntry struct {
-	under string // the key under which the client has its servers
+	under string // key of the client's servers
 
-	// value returns the entry of a program.
+	// value returns the entry for a program.
 	value func(program string) any
 
-	// program returns the program of an entry, if setup wrote it.
+	// program returns the program of an entry, and whether setup wrote the entry.
 	program func(raw []byte) (program string, ours bool)
 }
 
-// serverName is what the server is called in the settings of every client.
+// serverName is the name of the server in the settings of every client.
 const serverName = "carrel"
 
-// part returns the server as a part of a file with JSON.
+// part returns the server as a part of a JSON file.
 func (e *serverEntry) part(program string) setupPart {
 	return jsonPart(func(t *settingsText) error { return e.add(t, program) }, e.drop)
 }
 
-// add puts the server into settings.
+// add adds the server to settings.
 func (e *serverEntry) add(t *settingsText, program string) error {
 	server := e.value(program)
 	want, err := json.Marshal(server)
@@ -54,7 +54,7 @@ func (e *serverEntry) add(t *settingsText, program string) error {
 	return t.set([]string{e.under}, serverName, server)
 }
 
-// drop takes the server out of settings.
+// drop removes the server from settings.
 func (e *serverEntry) drop(t *settingsText) error {
 	_, ours, err := e.find(t)
 	if err != nil || !ours {
@@ -63,7 +63,7 @@ func (e *serverEntry) drop(t *settingsText) error {
 	return t.cutMember([]string{e.under}, serverName)
 }
 
-// find returns the program of the server in settings, if setup wrote it.
+// find returns the program of the server in settings, and whether setup wrote the entry.
 func (e *serverEntry) find(t *settingsText) (program string, ours bool, err error) {
 	there, err := t.at(e.under, serverName)
 	if err != nil || there == nil || there.kind != rawjson.Object {

@@ -9,13 +9,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// skillPiece returns the skill in a folder in which a client looks for skills.
+// skillPiece returns the skill as a piece in a client's folder of skills.
 func skillPiece(skills string) piece {
 	return piece{mode: modeMCP, path: filepath.Join(skills, plugin.SkillName, "SKILL.md"), part: skillPart(), alone: true}
 }
 
-// skillPart returns the file of the skill. An older one of Carrel is replaced, and one of others
-// is an error.
+// skillPart returns the file of the skill. It replaces an older skill of Carrel, and fails if the
+// file is not Carrel's.
 func skillPart() setupPart {
 	return setupPart{
 		with: func(file string, data []byte) ([]byte, error) {
@@ -33,7 +33,7 @@ func skillPart() setupPart {
 	}
 }
 
-// ourSkill reports whether a file is the skill of Carrel, of this or another version.
+// ourSkill reports whether a file is Carrel's skill, of any version.
 func ourSkill(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("---\nname: "+plugin.SkillName+"\n")) && bytes.Contains(data, []byte("Carrel"))
 }

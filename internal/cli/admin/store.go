@@ -32,7 +32,7 @@ may have open; backups are then made with what the server has for them.`,
 	return cmd
 }
 
-// withExisting opens a store that must be there.
+// withExisting opens the store, and fails if it does not exist.
 func withExisting(j *job.Job, cmd *cobra.Command, do func(a *job.Access, path string) error) error {
 	path, err := j.StorePath()
 	if err != nil {
