@@ -92,7 +92,7 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 		return data, nil
 	}
 	if most == 0 {
-		return nil, fmt.Errorf("%s: more than %d sessions stand one before the other", path, mostForks)
+		return nil, fmt.Errorf("%s: the chain of forks is longer than %d sessions", path, mostForks)
 	}
 	before, whole, err := b.find(path)
 	if err != nil || whole == nil {
@@ -102,7 +102,7 @@ func withBase(path string, data []byte, most int) ([]byte, error) {
 		return nil, err
 	}
 	if len(whole) > mostUnpacked {
-		return nil, fmt.Errorf("%s: what stands before it has more than %d bytes", path, mostUnpacked)
+		return nil, fmt.Errorf("%s: the part before the fork has more than %d bytes", path, mostUnpacked)
 	}
 	return bytes.Join([][]byte{data[:first], whole, data[first:]}, nil), nil
 }

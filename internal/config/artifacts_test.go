@@ -138,7 +138,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 		{"semantics alone", "triage.weights.tool = [0, 0, 1]", "triage.weights.tool: gives semantics all the weight"},
 		{"a text for a list", "sources.files = 'docs'", `sources.files: wants a list, such as ["docs"]`},
 		{"a number in a list", "sources.files = [1]", "sources.files: wants a list of texts in quotes"},
-		{"an empty folder", "sources.files = ['']", "sources.files: has an empty text in it"},
+		{"an empty folder", "sources.files = ['']", "sources.files: contains an empty text: remove it"},
 		{"an address for a range", "sources.allow = ['10.0.0.1']", `sources.allow: "10.0.0.1" is no range of addresses`},
 		{"a word for a switch", "sources.private = 1", "sources.private: wants true or false"},
 		{"a size with a wrong unit", "sources.limit = '1 XB'", "sources.limit: wants a number of bytes"},
@@ -146,7 +146,7 @@ func TestArtifactSettingsRefused(t *testing.T) {
 		{"a size that is too large", "resident.bytes = '99999999999GiB'", "resident.bytes: wants a number of bytes"},
 		{"no program", "sources.mcp.a.command = []", "sources.mcp.a.command: names no program"},
 		{"a program in one text", "sources.mcp.a.command = 'x y'", "sources.mcp.a.command: wants a list"},
-		{"a credential for a program", "sources.mcp.a.command = ['x', '" + key + "']", "sources.mcp.a.command: looks as if it held a credential"},
+		{"a credential for a program", "sources.mcp.a.command = ['x', '" + key + "']", "sources.mcp.a.command: looks like a credential"},
 		{"two ways to a server", "[sources.mcp.a]\ncommand = ['x']\nurl = 'https://example.org'", "config.toml:3: sources.mcp.a.url: sources.mcp.a.command is set, too"},
 		{"a server's name with a slash", "sources.mcp.'a/b'.url = 'https://example.org'", "unknown key"},
 		{"another key of a server", "sources.mcp.a.args = ['x']", "sources.mcp.a.args: unknown key"},
@@ -299,7 +299,7 @@ func TestEmbedder(t *testing.T) {
 	if err := os.WriteFile(file, []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := load(); !is[*FileError](err) || !strings.Contains(err.Error(), "has not one line") {
+	if _, _, err := load(); !is[*FileError](err) || !strings.Contains(err.Error(), "exactly one line") {
 		t.Errorf("with an empty file: %v", err)
 	}
 	for _, tt := range []struct{ file, variable, want string }{

@@ -14,7 +14,7 @@ func (s *Settings) CredentialKey() (string, error) {
 	}
 	path, err := s.Store()
 	if IsAddress(path) {
-		return "", &Error{credentialKeyFile, errors.New("names no file, and a store on a server has none beside it: name one, which is the same on all nodes")}
+		return "", &Error{credentialKeyFile, errors.New("is not set, and a store on a server has no key file beside it: name a file, the same on all nodes")}
 	}
 	return auth.KeyFile(path), err
 }

@@ -207,7 +207,7 @@ func (s *Settings) key(table string) (llm.Secret, error) {
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" || strings.ContainsAny(text, "\r\n") {
-		return llm.Secret{}, file.fail(errors.New("the file has not one line with the key in it"))
+		return llm.Secret{}, file.fail(errors.New("the file must have exactly one line, the key"))
 	}
 	return llm.NewSecret(text), nil
 }

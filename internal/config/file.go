@@ -205,7 +205,7 @@ func (r *reader) enter(path []string, n *unstable.Node) error {
 	case n.Kind == unstable.ArrayTable:
 		return r.fail(path, n, errors.New("is one table, not a list: write [...]"))
 	case len(path) > 1 && path[0] == profileTable && path[1] == defaultProfile:
-		return r.fail(path, n, errors.New("is built in and changes nothing: give the profile another name"))
+		return r.fail(path, n, errors.New("is the built-in profile: give the profile another name"))
 	}
 	r.section(path)
 	return nil

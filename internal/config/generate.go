@@ -66,7 +66,7 @@ func (s *Settings) Generator() (llm.Generator, error) {
 	case get[string](s, "generate.url") == "":
 		return nil, &Error{"generate.url", errors.New("is not set, so there is no model to ask")}
 	}
-	return nil, &Error{"generate.ceiling", errors.New("is 0, so a model may not be asked: set how many tokens a run may spend")}
+	return nil, &Error{"generate.ceiling", errors.New("is 0, so no model can be asked: set how many tokens a run may spend")}
 }
 
 // writer returns the driver of the generator.

@@ -73,7 +73,7 @@ func (s *Settings) tariff(table *economy.Table, of *Value) (economy.Tariff, erro
 	for _, needed := range []string{priceInput, priceOutput} {
 		if v := given[needed]; v == nil || v.Value == economy.Rate(0) {
 			name := needed[strings.LastIndexByte(needed, '.'):]
-			return row, of.fail(fmt.Errorf("wants %s%s, too, above 0: a price is of what goes in and of what comes out", model, name))
+			return row, of.fail(fmt.Errorf("wants %s%s, too, above 0: a model needs a price for input and one for output", model, name))
 		}
 	}
 	row.Input, row.Output = given[priceInput].Value.(economy.Rate), given[priceOutput].Value.(economy.Rate)

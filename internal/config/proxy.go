@@ -88,7 +88,7 @@ func readBase(l literal) (any, error) {
 	case v == "":
 		return nil, errors.New("wants a URL, such as https://gateway.example.org/v1")
 	case strings.ContainsAny(l.text, "?#"):
-		return nil, errors.New("wants a URL without anything behind its path, such as https://gateway.example.org/v1")
+		return nil, errors.New("wants a URL that ends with its path, such as https://gateway.example.org/v1")
 	}
 	return v, nil
 }

@@ -114,7 +114,7 @@ func readTarget(l literal) (any, error) {
 			return r, nil
 		}
 	}
-	return nil, errors.New(`wants a number of tokens, such as 40_000, or a share of what was imported up to 1.0, such as 0.50 or "50%"`)
+	return nil, errors.New(`wants a number of tokens, such as 40_000, or a share of the conversation up to 1.0, such as 0.50 or "50%"`)
 }
 
 func readLast(l literal) (any, error) {
@@ -243,7 +243,7 @@ func anything(string) error { return nil }
 // open returns an error if a text looks like a credential, because settings are printed.
 func open(s string) error {
 	if len(secret.Scan(s)) > 0 {
-		return errors.New("looks as if it held a credential: settings are shown, so it may not")
+		return errors.New("looks like a credential: settings are printed, so remove it")
 	}
 	return nil
 }
@@ -292,7 +292,7 @@ func readURL(l literal) (any, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("wants a URL, such as http://localhost:11434")
 	case u.User != nil:
-		return nil, errors.New("has a user or a password in it: settings are shown, so it may not")
+		return nil, errors.New("has a user or a password in it: settings are printed, so remove it")
 	}
 	return l.text, open(l.text)
 }
@@ -332,7 +332,7 @@ func readShares(l literal) (any, error) {
 	case sum != ratio.One:
 		return nil, fmt.Errorf("sums to %s, not to 1", plain(sum))
 	case s[2] == ratio.One:
-		return nil, errors.New("gives semantics all the weight and leaves pass one nothing to go by")
+		return nil, errors.New("gives semantics all the weight: give recency or provenance some, as pass one uses only these")
 	}
 	return s, nil
 }

@@ -483,7 +483,7 @@ func (v *Value) settle(env Getenv, f *source) (err error) {
 		v.Value = paths
 	}
 	if err == nil && v.key.own && f.dir != "" {
-		err = v.fail(errors.New("is not for a project's file, which comes with the project: set it in your own"))
+		err = v.fail(errors.New("cannot be set in a project's file, which comes with the project: set it in your own"))
 	}
 	return err
 }
@@ -495,7 +495,7 @@ func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
 	case !IsAddress(name):
 		return beside(env, filepath.Dir(f.path), name)
 	case f.dir != "":
-		return "", v.fail(errors.New("is on a server, which is not for a project's file to decide: set it in your own"))
+		return "", v.fail(errors.New("names a server, which a project's file must not choose: set it in your own"))
 	}
 	return name, nil
 }
@@ -505,7 +505,7 @@ func (v *Value) ofStore(env Getenv, f *source, name string) (string, error) {
 func (v *Value) place(env Getenv, f *source, name string) (string, error) {
 	path, err := beside(env, f.folder(), name)
 	if err == nil && f.dir != "" && !v.key.own && !inside(path, f.folder()) {
-		err = v.fail(fmt.Errorf("%q is outside of the project: a folder like this is for your own file", name))
+		err = v.fail(fmt.Errorf("%q is outside of the project: name such a folder in your own file", name))
 	}
 	return path, err
 }
@@ -558,7 +558,7 @@ func beside(env Getenv, dir, name string) (string, error) {
 func (s *Settings) check() error {
 	alpha, beta := s.value("retention.alpha"), s.value("retention.beta")
 	if alpha.Value == ratio.Ratio(0) && beta.Value == ratio.Ratio(0) {
-		return alpha.fail(errors.New("is 0, and so is retention.beta: nothing is left to score by"))
+		return alpha.fail(errors.New("is 0, and so is retention.beta: no score is left: set one of them above 0"))
 	}
 	retain, evict := s.value("retention.retain"), s.value("retention.evict")
 	r, e := get[ratio.Ratio](s, retain.Key), get[ratio.Ratio](s, evict.Key)

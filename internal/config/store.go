@@ -35,7 +35,7 @@ func readStore(l literal) (any, error) {
 		secret = secret || strings.Contains(strings.ToLower(name), "password")
 	}
 	if secret {
-		return nil, errors.New("has a password in it: settings are shown, so it may not: set PGPASSWORD, or name a password file in PGPASSFILE")
+		return nil, errors.New("has a password in it, but settings are printed: remove it, and set PGPASSWORD, or name a password file in PGPASSFILE")
 	}
 	return text, nil
 }

@@ -98,7 +98,7 @@ func TestOpenDatabase(t *testing.T) {
 		if err := errors.Join(db.Ready(t.Context()), db.Close()); err != nil {
 			t.Error(err)
 		}
-		if file, err := s.CredentialKey(); err == nil || !strings.Contains(err.Error(), "credential.key_file: names no file") {
+		if file, err := s.CredentialKey(); err == nil || !strings.Contains(err.Error(), "credential.key_file: is not set") {
 			t.Errorf("%s: the key is in %q, %v, want it to be named", name, file, err)
 		}
 		if _, err := Compare(t.Context(), "backup", place); err == nil || !strings.Contains(err.Error(), "pg_restore") {
@@ -131,7 +131,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		}
 	}
 	_, err := Load(newWorld(t, "", "store = 'postgres://ada@db.example.org/carrel'\n", "").sources(nil))
-	if err == nil || !strings.Contains(err.Error(), "not for a project's file") {
+	if err == nil || !strings.Contains(err.Error(), "a project's file must not choose") {
 		t.Errorf("a project's file: %v, want it refused", err)
 	}
 }

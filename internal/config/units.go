@@ -119,4 +119,4 @@ func ParseTime(s string) (time.Time, error) {
 }
 
 // errEmpty means that a list contains an empty text.
-var errEmpty = errors.New("has an empty text in it")
+var errEmpty = errors.New("contains an empty text: remove it")

@@ -211,7 +211,7 @@ func shakeHands(ctx context.Context, program string, args ...string) (_ string, 
 		return "", err
 	}
 	if reply.Result.Server.Name == "" {
-		return "", errors.New("it does not name its program")
+		return "", errors.New("the server does not name its program")
 	}
 	return strings.TrimSpace(reply.Result.Server.Name + " " + reply.Result.Server.Version), nil
 }

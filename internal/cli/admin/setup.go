@@ -119,7 +119,7 @@ the address to which the agent sends its calls. It shows each change before it m
 		Example: `  carrel setup claude`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return out.Usagef("setup: %q is no client that is known: there are %s", args[0], out.Among(clientNames()))
+				return out.Usagef("setup: %q is no supported client: there are %s", args[0], out.Among(clientNames()))
 			}
 			return out.Usagef("setup: name a client: %s", out.Among(clientNames()))
 		},
@@ -160,7 +160,7 @@ func newSetupOf(j *job.Job, c *client) *cobra.Command {
 				return err
 			}
 			if len(files) == 0 {
-				return out.Usagef("--mode %s and --scope %s: %s has no such settings there", s.mode, s.scope, c.title)
+				return out.Usagef("--mode %s and --scope %s: %s has no settings of this mode in this scope", s.mode, s.scope, c.title)
 			}
 			return changeSettings(j, c, s, files)
 		},

@@ -174,7 +174,7 @@ func applyChange(j *job.Job, c *fileChange) error {
 		return err
 	}
 	if (now == nil) != (c.before == nil) || !bytes.Equal(now, c.before) {
-		return fmt.Errorf("%s was changed at this moment: try again", c.path)
+		return fmt.Errorf("%s was changed by another program just now: try again", c.path)
 	}
 	if c.after == nil {
 		err := os.Remove(c.path)

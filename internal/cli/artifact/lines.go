@@ -90,10 +90,10 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more than one object in the line")
+		return errors.New("the line has more than one object")
 	}
 	if r.Class != "" && r.Type != "" {
-		return errors.New("class and type say the same: use only one")
+		return errors.New("class and type are the same field: use only one")
 	}
 	var err error
 	if class := r.Class + r.Type; class != "" {
@@ -102,7 +102,7 @@ func parseRecord(line []byte, req *carrel.NewArtifact) error {
 		}
 	}
 	if req.Class == "" {
-		return errors.New("there is no class, and no --type that stands in for it")
+		return errors.New("the class is missing: add it to the line, or give --type")
 	}
 	if r.TTL != "" {
 		if req.TTL, err = job.ParseTTL(r.TTL); err != nil {

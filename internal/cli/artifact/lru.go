@@ -113,7 +113,7 @@ func replayTrace(name, text string, limit int64) (*traceResult, error) {
 // replayLine replays one line.
 func replayLine(pages *artifact.Pages[struct{}], words []string) (*traceStep, error) {
 	if len(words) < 2 || len(words) > 3 || len(words) == 3 && words[0] != "get" {
-		return nil, fmt.Errorf("%q is no line such as get ID, get ID SIZE, pin ID or unpin ID", strings.Join(words, " "))
+		return nil, fmt.Errorf("%q is no valid line: want get ID, get ID SIZE, pin ID or unpin ID", strings.Join(words, " "))
 	}
 	key := artifact.Key{ID: words[1]}
 	step := &traceStep{Op: words[0], ID: words[1]}

@@ -114,7 +114,7 @@ func findReference(a *job.Access, cmd *cobra.Command, m *manifest.Manifest, word
 		found = []string{string(rows[0].ID), string(rows[1].ID)}
 	}
 	slices.Sort(found)
-	return "", 0, fmt.Errorf("%w: %s: %s and %s begin so", carrel.ErrAmbiguous, word, found[0], found[1])
+	return "", 0, fmt.Errorf("%w: %s: both %s and %s begin with it: give more of the id", carrel.ErrAmbiguous, word, found[0], found[1])
 }
 
 func explain(m *manifest.Manifest, ref string, row int64) *explanation {

@@ -99,8 +99,8 @@ func TestLinesAreLaidOverFlags(t *testing.T) {
 		}
 	}
 	for line, says := range map[string]string{
-		`{"text":"x"}`: "there is no class",
-		`{"text":"x","class":"doc","type":"doc"}`:    "class and type say the same",
+		`{"text":"x"}`: "the class is missing",
+		`{"text":"x","class":"doc","type":"doc"}`:    "class and type are the same field",
 		`{"text":"x","type":"poem"}`:                 "poem",
 		`{"text":"x","type":"doc","ttl":"soon"}`:     "ttl: ",
 		`{"text":"x","type":"doc","created":"soon"}`: "created: ",
@@ -158,11 +158,11 @@ func TestCandidatesOfAFile(t *testing.T) {
 		`[{"id":"a","class":"doc","age":"soon","text":"x"}]`:                                                            "candidates.0.age: ",
 		`[{"id":"a","class":"doc","age":"1h","ttl":"soon","text":"x"}]`:                                                 "candidates.0.ttl: ",
 		`[{"id":"a","class":"poem","age":"1h","text":"x"}]`:                                                             "candidates.0.class: ",
-		`[{"class":"doc","age":"1h","text":"x"}]`:                                                                       `candidates.0.id: "" is empty or was there before`,
-		`[{"id":"a","class":"doc","age":"1h"},{"id":"b","class":"doc","age":"1h"},{"id":"a","class":"doc","age":"1h"}]`: `candidates.2.id: "a" is empty or was there before`,
+		`[{"class":"doc","age":"1h","text":"x"}]`:                                                                       `candidates.0.id: "" is empty or used twice`,
+		`[{"id":"a","class":"doc","age":"1h"},{"id":"b","class":"doc","age":"1h"},{"id":"a","class":"doc","age":"1h"}]`: `candidates.2.id: "a" is empty or used twice`,
 		"[\n{\"id\":1}]":       ":2: id: ",
 		"[\n\n{\"weight\":1}]": ":3: ",
-		"[]\n[]":               ":1: there is something behind the end",
+		"[]\n[]":               ":1: there is text behind the JSON value",
 		"[\n{]":                ":2: ",
 	} {
 		if in, err := read(text, ""); err == nil || !strings.Contains(err.Error(), says) {
@@ -193,7 +193,7 @@ func TestTracesAreReplayed(t *testing.T) {
 		t.Errorf("%+v (-want +got):\n%s", res, diff)
 	}
 	for line, says := range map[string]string{
-		"get": "is no line such as", "get a 1 2": "is no line such as", "pin a 2": "is no line such as", "unpin a 2": "is no line such as", "drop a": "drop",
+		"get": "is no valid line", "get a 1 2": "is no valid line", "pin a 2": "is no valid line", "unpin a 2": "is no valid line", "drop a": "drop",
 		"get a 0": `"0" is no size from 1`, "get a -1": `"-1" is no size from 1`, "get a much": `"much" is no size from 1`,
 	} {
 		if _, err := replayTrace("t", "get x\n"+line+"\n", 3); err == nil || !strings.Contains(err.Error(), "t:2: ") || !strings.Contains(err.Error(), says) {

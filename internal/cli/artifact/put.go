@@ -128,13 +128,13 @@ func (f *putFlags) check(args []string) error {
 	case f.class == "" && f.lines == "":
 		return out.Usagef("--type: name one of %s", strings.Join(classNames(), ", "))
 	case several && f.id != "":
-		return out.Usagef("--id: there are several artifacts")
+		return out.Usagef("--id: needs a single artifact")
 	case several && f.title != "" && f.lines == "":
-		return out.Usagef("--title: there are several artifacts")
+		return out.Usagef("--title: needs a single artifact")
 	case f.live && f.source != "":
 		return out.Usagef("--live and --source: use only one")
 	case f.live && (f.lines != "" || len(args) == 0 || slices.Contains(args, "-")):
-		return out.Usagef("--live: name a file")
+		return out.Usagef("--live: needs the name of a file")
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func readInto(ctx context.Context, j *job.Job, a *job.Access, req *carrel.NewArt
 	ref, isRef := refOf(name)
 	switch {
 	case isRef && req.Source != "":
-		return out.Usagef("--source: %s is the source", name)
+		return out.Usagef("--source: leave it out, as the source is %s", name)
 	case live && !isRef:
 		file, err := filepath.Abs(j.Path(name))
 		if err != nil {

@@ -158,7 +158,7 @@ func readCandidates(j *job.Job, file, query string) (*candidates, error) {
 		c := &in.Candidates[i]
 		row, field, err := c.row(in.Now)
 		if err == nil && (c.ID == "" || seen[c.ID]) {
-			field, err = "id", fmt.Errorf("%q is empty or was there before", c.ID)
+			field, err = "id", fmt.Errorf("%q is empty or used twice", c.ID)
 		}
 		if err != nil {
 			return nil, &transcript.SyntaxError{Name: file, Field: fmt.Sprintf("candidates.%d.%s", i, field), Text: err.Error(), Hint: "carrel triage --help"}
@@ -259,7 +259,7 @@ func readStrictly(file string, data []byte, to any) error {
 		if rest := bytes.TrimSpace(data[at:]); len(rest) == 0 {
 			return nil
 		}
-		err = errors.New("there is something behind the end")
+		err = errors.New("there is text behind the JSON value")
 	}
 	bad := &transcript.SyntaxError{Name: file, Text: strings.TrimPrefix(err.Error(), "json: ")}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {

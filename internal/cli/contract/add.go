@@ -161,7 +161,7 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 	})
 	flags.Func("block", "`id` of a block that records the correction before", func(id string) error {
 		if len(r.Corrections) == 0 {
-			return errors.New("give --correction before it")
+			return errors.New("needs a --correction before it")
 		}
 		last := &r.Corrections[len(r.Corrections)-1]
 		last.Blocks = append(last.Blocks, id)
@@ -175,7 +175,7 @@ func (f *additions) register(cmd *cobra.Command, j *job.Job) {
 	})
 	flags.Func("from", "`name` of the source in which the claim before stands", func(name string) error {
 		if len(r.Verified) == 0 {
-			return errors.New("give --verified before it")
+			return errors.New("needs a --verified before it")
 		}
 		r.Verified[len(r.Verified)-1].Source = name
 		return nil

@@ -280,7 +280,7 @@ func ParseShare(flag, s string) (ratio.Ratio, error) {
 		return 0, out.Usagef("%s: %q is no share such as 0.95 or 95%%", flag, s)
 	}
 	if len(strings.TrimRight(decimals, "0")) > places {
-		return 0, out.Usagef("%s: %q is finer than a millionth", flag, s)
+		return 0, out.Usagef("%s: %q has more than 6 decimals: round it", flag, s)
 	}
 	r, err := ratio.Parse(s)
 	if err != nil {

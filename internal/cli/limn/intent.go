@@ -55,7 +55,7 @@ difference. It also reads the published test files. If a share is below --min, t
 				return scoreIntents(j, score, least)
 			}
 			if cmd.Flags().Changed("min") {
-				return out.Usagef("--min: it goes with --score")
+				return out.Usagef("--min: needs --score")
 			}
 			if keywords && before != "" || compat && (keywords || before != "") {
 				return out.Usagef("--keywords, --diff and --compat: use only one")
@@ -97,7 +97,7 @@ difference. It also reads the published test files. If a share is below --min, t
 func promptOf(j *job.Job, args []string, file string) (string, error) {
 	switch {
 	case file != "" && len(args) > 0:
-		return "", out.Usagef("-f %s: there is a prompt on the command line, too", file)
+		return "", out.Usagef("-f %s: a prompt is on the command line, too: give only one", file)
 	case file == "" && len(args) == 0:
 		return "", out.Usagef("intent: name a prompt, a file with -f, or -")
 	case file == "" && len(args) == 1 && (args[0] == "-" || isRegular(j, args[0])):

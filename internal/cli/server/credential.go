@@ -109,7 +109,7 @@ every scope.`,
 			if expires != "never" {
 				d, err := config.ParseDuration(expires)
 				if err == nil && d <= 0 {
-					err = errors.New("it would have expired already; never is a word for it")
+					err = errors.New("the credential would have expired already: give a later time, or never")
 				}
 				if err != nil {
 					return out.Usagef("--expires: %w", err)

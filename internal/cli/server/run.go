@@ -53,7 +53,7 @@ If a variable already names a gateway, the proxy forwards the agent's calls to i
 			case observe && manage:
 				return out.Usagef("--observe and --manage: use only one")
 			case j.JSON != "":
-				return out.Usagef("--json: standard output is the agent's")
+				return out.Usagef("--json: standard output belongs to the agent, so leave out --json")
 			case observe:
 				fl.mode = "observe"
 			case manage:

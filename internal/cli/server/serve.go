@@ -50,7 +50,7 @@ away from it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fl.drain < 0 {
-				return out.Usagef("--drain: %v is no duration to wait", fl.drain)
+				return out.Usagef("--drain: %v is below 0: give a duration such as 10s", fl.drain)
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, true, func(a *job.Access) error { return serveHTTP(ctx, j, a, cmd, &fl) })
