@@ -150,7 +150,7 @@ func TestPacketSaysWhatIsOnRecord(t *testing.T) {
 			out("Read: /srv/lamp/pool.go", "Read: /srv/lamp/pool.go"),
 			out("No, don't rename", "No, don't rename anything."),
 		},
-		Done:      []string{"Fix the pool", "pool.go: modified: take() → poll() (changes before: 1)", "/tmp/notes: created: nothing", "lock.go: modified: two() → one()"},
+		Done:      []string{"Fix the pool", "pool.go: modified: take() → poll() (the last of 2 changes)", "/tmp/notes: created: nothing", "lock.go: modified: two() → one()"},
 		Remaining: []string{"Write the test", "Ship it"},
 		Next:      "Write the test",
 		Artifacts: []handoff.Deliverable{

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sources fills the sources: each once, with the strongest state that what is
-// said of it supports.
+// sources fills the section of sources. Each source appears once, with the
+// strongest state that its text supports.
 func (b *builder) sources() {
 	at := make(map[string]int)
 	for _, s := range b.in.Sources {
@@ -37,8 +37,8 @@ func (b *builder) sources() {
 	})
 }
 
-// supported gives a source a state that what is said of it supports, and says
-// what there is to say if nothing was said.
+// supported weakens the state of s to one that its text s.What supports. If
+// s.What is empty, supported fills in a standard sentence for the state.
 func supported(s *Source) {
 	switch {
 	case !slices.Contains(states, string(s.State)):
@@ -61,7 +61,8 @@ func supported(s *Source) {
 	}
 }
 
-// merge adds another record of a source.
+// merge adds s, another record of the same source, to to. The stronger state
+// wins; texts of equal state are joined.
 func merge(to *Source, s Source) {
 	switch {
 	case strength(s.State) < strength(to.State):
@@ -76,8 +77,8 @@ func merge(to *Source, s Source) {
 	}
 }
 
-// boundaries fills what may not be claimed: what the input says, and what
-// follows from the other sections.
+// boundaries fills the section of claims that must not be made: the boundaries
+// of the input, then those that follow from the other sections.
 func (b *builder) boundaries() {
 	seen := map[string]bool{"": true}
 	bound := func(text, reason string) {

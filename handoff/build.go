@@ -5,7 +5,7 @@ import "slices"
 // Input has the contents of a packet for [Build]. Any text may be empty and any
 // list nil: the packet then says "unknown" or "none".
 type Input struct {
-	For       string // who is to go on; any agent if empty
+	For       string // the agent that continues the session; any agent if empty
 	By        string
 	Date      string // such as 2026-01-05
 	Session   string
@@ -13,7 +13,7 @@ type Input struct {
 	Permalink string // optional
 
 	Goal   string // what the session is for
-	Task   string // what the user asked first, if that is something else
+	Task   string // the user's first request, if it differs from Goal
 	State  string
 	Intent Aim
 
@@ -30,34 +30,35 @@ type Input struct {
 	Boundaries  []Boundary
 	Next        string
 	Notes       string
-	Artifacts   []Deliverable // nil if it is not known which there are
+	Artifacts   []Deliverable // nil if the artifacts are not known
 }
 
 // Out is a block that is out of the window and can be recalled.
 type Out struct {
 	ID   string
-	Text string // what it is, in a line; may be empty
+	Text string // description of the block in one line; may be empty
 }
 
 // Build makes a valid packet, for which [Check] without evidence finds no
-// error. With evidence it finds none either, if that has what the input has.
+// error. Check with evidence finds no error either if the evidence has all
+// entries of the input.
 //
-// Entries keep their order, each text once; sources are sorted by state and
-// name. What may not stand where it is goes where it may: a decision without a
-// basis becomes an inferred claim, work that is also open is not listed as
-// completed, a source of which nothing was verified gets a weaker state. For
-// whatever is inferred, open, unread or out of reach there is a boundary.
-// Hidden reasoning is left out.
+// Entries keep their order and duplicates are removed; sources are sorted by
+// state and name. Build moves entries that go against a rule: a decision without
+// a basis becomes an inferred claim, work that is also an open question is not
+// listed as completed, and a source from which nothing was verified gets a
+// weaker state. Inferred, open, unread and unavailable entries get a boundary
+// that forbids to claim them. The hidden reasoning of models is left out.
 func Build(in *Input) *Packet {
 	b := &builder{in: in, p: new(Packet)}
 	b.header()
 	b.claims()
 	b.open()
 	b.sources()
-	b.kept()
+	b.correctionsAndContext()
 	b.work()
 	b.artifacts()
-	b.ending()
+	b.nextAction()
 	b.boundaries()
 	b.p.fillLists()
 	return b.p
@@ -69,10 +70,10 @@ type builder struct {
 
 	inferred, questions set
 
-	gone []string // sources that were unavailable at some time
+	gone []string // sources that at least one record calls unavailable
 }
 
-// or returns a text as a packet has it, or another if it says nothing.
+// or returns the cleaned text, or other if the cleaned text is empty.
 func or(text, other string) string {
 	if s := clean(text); s != "" {
 		return s
@@ -107,7 +108,8 @@ func (b *builder) header() {
 	}
 }
 
-// once returns the texts that say something, each once. Nil stays nil.
+// once returns the texts that are not empty, cleaned and without duplicates. It
+// returns nil for nil.
 func once(texts []string) []string {
 	if texts == nil {
 		return nil
@@ -121,7 +123,8 @@ func once(texts []string) []string {
 	return list
 }
 
-// claims fills the inferred claims and the decisions. What is both is inferred.
+// claims fills the inferred claims and the decisions. A text that is in both
+// lists stays an inferred claim only.
 func (b *builder) claims() {
 	b.inferred = make(set)
 	for _, c := range b.in.Inferred {
@@ -147,8 +150,8 @@ func (b *builder) infer(text, basis string) {
 	}
 }
 
-// open fills the notes and the questions, those in the notes included, and
-// those that were listed as work.
+// open fills the notes and the open questions: the questions of the input, the
+// questions that were listed as completed work, and the questions in the notes.
 func (b *builder) open() {
 	b.p.Notes = or(b.in.Notes, "Begin with section 13. Keep to section 8, and say nothing that section 12 excludes.")
 	b.questions = make(set)
@@ -171,8 +174,8 @@ func (b *builder) ask(question, why string) {
 	}
 }
 
-// kept fills the corrections and the context to preserve.
-func (b *builder) kept() {
+// correctionsAndContext fills the corrections and the context to preserve.
+func (b *builder) correctionsAndContext() {
 	seen := make(set)
 	for _, c := range b.in.Corrections {
 		if seen.add(c.Correction) {
@@ -196,11 +199,11 @@ func (b *builder) kept() {
 	}
 }
 
-// work fills what is done and what is not. What is open, remains or is only
-// inferred is not done.
+// work fills the completed and the remaining work. A text that is also an open
+// question, remaining work or an inferred claim is not listed as completed.
 func (b *builder) work() {
 	b.p.Remaining = once(b.in.Remaining)
-	remaining := setOf(b.p.Remaining, itself)
+	remaining := setOf(b.p.Remaining, ofText)
 	for _, d := range once(b.in.Done) {
 		if !asks(d) && !b.questions.has(d) && !remaining.has(d) && !b.inferred.has(d) {
 			b.p.Done = append(b.p.Done, d)
@@ -208,7 +211,8 @@ func (b *builder) work() {
 	}
 }
 
-// artifacts fills the files. The last record of a file tells its status.
+// artifacts fills the files that the session produced. The last record of a file
+// decides its status.
 func (b *builder) artifacts() {
 	if b.in.Artifacts == nil {
 		return
@@ -235,8 +239,8 @@ func (b *builder) artifacts() {
 	b.p.Artifacts = list
 }
 
-// ending fills the next action.
-func (b *builder) ending() {
+// nextAction fills the recommended next action.
+func (b *builder) nextAction() {
 	p, other := b.p, unknown+"no next step is on record. Ask the user for one."
 	if len(p.Remaining) > 0 {
 		other = "Go on with: " + p.Remaining[0]

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of an empty input, the packet says that nothing is known.
+// The packet of an empty input says that everything is unknown.
 func TestBuildOfNothing(t *testing.T) {
 	p := Build(&Input{})
 	if err := p.Validate(); err != nil {
@@ -32,7 +32,7 @@ func TestBuildOfNothing(t *testing.T) {
 	}
 }
 
-// What may not stand where it is goes where it may.
+// Build moves entries that go against a rule of honesty to a weaker section or state.
 func TestBuild(t *testing.T) {
 	p := Build(&Input{
 		By: "carrel", Date: "2026-03-02", Session: "pump", Goal: "Mend the pump.", Task: "It runs dry.",
@@ -115,7 +115,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// A source has the state that is on record of it, and says what is.
+// Each source has the state that its text supports, and a text for that state.
 func TestBuildSources(t *testing.T) {
 	const unknown = "Unknown: what was verified from it is not on record."
 	for _, tt := range []struct {
@@ -140,8 +140,8 @@ func TestBuildSources(t *testing.T) {
 	}
 }
 
-// Where all is known, a packet has the bounds that it was given, each once, or else what
-// its notes doubt.
+// If everything is known, a packet has only the boundaries of the input, each once. Without
+// any it has one for a doubt in its notes.
 func TestBuildBoundaries(t *testing.T) {
 	doubt := Boundary{"Do not state as certain what the notes doubt.", "The notes say so."}
 	for _, tt := range []struct {
@@ -164,7 +164,7 @@ func TestBuildBoundaries(t *testing.T) {
 	}
 }
 
-// Who has nothing left to do but a question asks it.
+// Without remaining work, the next action is to ask the user the first open question.
 func TestBuildNext(t *testing.T) {
 	for want, in := range map[string]*Input{
 		"Ask the user: Which relay?": {Questions: []Question{{"Which relay?", ""}}},
@@ -181,8 +181,8 @@ func TestBuildNext(t *testing.T) {
 	}
 }
 
-// What was only mentioned needs no record, a block without an id is none, and what is done
-// is no question.
+// A source that was only mentioned needs no evidence, Check ignores a block without an id,
+// and a question is not completed work.
 func TestCheckAgainstARecord(t *testing.T) {
 	p := Build(&Input{Sources: []Source{{"a.go", "file", Referenced, ""}}})
 	if found := findings(Check(p, &Evidence{Out: []string{""}})); found != "" {
@@ -194,7 +194,8 @@ func TestCheckAgainstARecord(t *testing.T) {
 	}
 }
 
-// Each thing that is not certain asks for what was not done, and it is named.
+// A packet with any uncertainty and no boundary is an error, and the error names the
+// uncertainty.
 func TestDoubtAsksForBoundaries(t *testing.T) {
 	for _, tt := range []struct {
 		want  string
@@ -219,7 +220,7 @@ func TestDoubtAsksForBoundaries(t *testing.T) {
 	}
 }
 
-// A file that is left out is left out once, however often it is on record.
+// A missing artifact gives one finding, even if the evidence lists it several times.
 func TestAFileIsLeftOutOnce(t *testing.T) {
 	p := Build(&Input{Artifacts: []Deliverable{{"b.go", "file", "", "created"}}})
 	made := Deliverable{"a.go", "file", "", "created"}
@@ -229,7 +230,7 @@ func TestAFileIsLeftOutOnce(t *testing.T) {
 	}
 }
 
-// loose generates texts that may say nothing, often the same.
+// loose generates texts that may be empty and often repeat.
 var loose = rapid.OneOf(
 	rapid.SampledFrom([]string{
 		"", " ", "a", "A.", "b", "c", "Is it?", "is it", "Unknown: x", "unknown", "assumed", "Not read.", "linked",
@@ -288,8 +289,8 @@ var inputs = rapid.Custom(func(t *rapid.T) *Input {
 	return in
 })
 
-// on returns the evidence that has what the input has.
-func on(in *Input) *Evidence {
+// evidenceOf returns evidence with all entries of the input.
+func evidenceOf(in *Input) *Evidence {
 	return &Evidence{
 		Sources: in.Sources, Inferred: texts(in.Inferred, ofClaim), Decisions: in.Decisions,
 		Questions: texts(in.Questions, ofQuestion), Corrections: texts(in.Corrections, ofCorrection),
@@ -298,14 +299,14 @@ func on(in *Input) *Evidence {
 	}
 }
 
-// Whatever the input, the packet is valid, survives both forms, and is honest,
-// by itself and held against the same record.
+// For any input the packet is valid, is the same after it is written and read in
+// both forms, and passes Check with and without evidence.
 func TestBuildIsHonest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs.Draw(t, "input")
 		p := Build(in)
 		sameAfter(t, p)
-		for _, e := range []*Evidence{nil, on(in)} {
+		for _, e := range []*Evidence{nil, evidenceOf(in)} {
 			for _, f := range Check(p, e) {
 				if f.Error {
 					t.Fatalf("%v\n%s", f, p.Markdown())
@@ -318,12 +319,12 @@ func TestBuildIsHonest(t *testing.T) {
 	})
 }
 
-// A file that has a path and no name is named by its path, also where white
-// space of another kind hides a tag at the beginning from the first look.
+// An artifact without a name is named by its path, even if a no-break space stands
+// before a reasoning tag at the beginning of the path.
 func TestBuildNamesAFileByItsPath(t *testing.T) {
 	for _, path := range []string{"a.go", "\u00a0<think>", "<think> a", "A.go."} {
 		in := &Input{Artifacts: []Deliverable{{Path: path, Status: Delivered}}}
-		for _, f := range Check(Build(in), on(in)) {
+		for _, f := range Check(Build(in), evidenceOf(in)) {
 			if f.Error {
 				t.Errorf("the path %q: %v", path, f)
 			}

@@ -2,16 +2,16 @@ package handoff
 
 import "slices"
 
-// Check holds a packet against the rules of honesty and returns what goes
-// against them, by rule and then in the order of the packet. Without evidence
-// it checks what the packet tells of itself. A packet with an error among the
-// findings must not go out.
+// Check checks p against the rules of honesty and returns the violations, by
+// rule and then in the order of the packet. If e is nil, Check only compares the
+// sections of the packet with each other. A packet with an error among its
+// findings must not be handed over.
 func Check(p *Packet, e *Evidence) []Finding {
 	c := &checker{
 		p:           p,
 		inferred:    setOf(p.Inferred, ofClaim),
 		questions:   setOf(p.Questions, ofQuestion),
-		remaining:   setOf(p.Remaining, itself),
+		remaining:   setOf(p.Remaining, ofText),
 		corrections: setOf(p.Corrections, ofCorrection),
 	}
 	for _, b := range p.Boundaries {
@@ -43,14 +43,14 @@ func Check(p *Packet, e *Evidence) []Finding {
 	return c.found
 }
 
-// A checker holds a packet against the rules by itself.
+// A checker checks a packet against the rules without evidence.
 type checker struct {
 	p     *Packet
 	found []Finding
 
 	inferred, questions, remaining, corrections set
 
-	boundaries string // their texts folded, a line each
+	boundaries string // texts of all boundaries, folded, one per line
 }
 
 func (c *checker) fail(r HonestyRule, s Section, entry, text string) {
@@ -61,8 +61,8 @@ func (c *checker) warn(r HonestyRule, s Section, entry, text string) {
 	c.found = append(c.found, Finding{r, s, entry, text, false})
 }
 
-// bounded reports whether a boundary names something.
-func (c *checker) bounded(name string) bool { return names(c.boundaries, key(name)) }
+// hasBoundary reports whether a boundary of the packet names name.
+func (c *checker) hasBoundary(name string) bool { return names(c.boundaries, key(name)) }
 
 func (c *checker) read() {
 	for _, s := range c.p.Sources {
@@ -109,8 +109,8 @@ func (c *checker) done() {
 	}
 }
 
-// artifactKey is what artifacts are told apart by. It is empty for one that has
-// neither a name nor a path.
+// artifactKey returns the key by which artifacts are compared. The key is empty
+// for an artifact that has neither a name nor a path.
 func artifactKey(a Deliverable) string {
 	path := a.Path
 	if isUnknown(path) {
@@ -133,7 +133,7 @@ func (c *checker) reasoning() {
 
 func (c *checker) access() {
 	for _, s := range c.p.Sources {
-		if s.State == Unavailable && !c.bounded(s.Source) {
+		if s.State == Unavailable && !c.hasBoundary(s.Source) {
 			c.fail(ruleAccess, sectionBoundaries, s.Source, "was unavailable, and no boundary says so")
 		}
 	}
@@ -177,7 +177,8 @@ func (c *checker) doubt() {
 	}
 }
 
-// firstUncertain returns the first thing in a packet that is not certain.
+// firstUncertain names the first uncertainty of the packet, such as "there are
+// open questions". It returns "" if everything is certain.
 func (c *checker) firstUncertain() string {
 	p := c.p
 	switch {

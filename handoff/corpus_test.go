@@ -14,7 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An archive of testdata: a sentence, then texts by name.
+// An archive of testdata has a comment of one sentence and texts by name.
 type archive struct {
 	name  string
 	texts map[string]string
@@ -51,9 +51,8 @@ func readArchives(t testing.TB, pattern string) []archive {
 	return list
 }
 
-// Good packets are read, are the same in both forms, and are honest. Of the
-// two forms, JSON is how packet.md is written in it, and canonical.md is how
-// Markdown is written.
+// Good packets are read, are the same in both forms, and pass Check. The JSON file
+// is packet.md written as JSON, and canonical.md is the Markdown that is written.
 func TestGood(t *testing.T) {
 	for _, x := range readArchives(t, "good-*.txtar") {
 		t.Run(x.name, func(t *testing.T) {
@@ -94,8 +93,8 @@ type change struct {
 	want   map[string]string // what is expected, by the end of the name
 }
 
-// changes reads the cases of an archive: case/old is put in place of case/new,
-// once, in the form of the packet that has it.
+// changes reads the cases of an archive: each case replaces one text of the packet,
+// once, in the form of the packet that has the text.
 func changes(t testing.TB, x archive) []change {
 	t.Helper()
 	full := readArchive(t, "testdata/good-full.txtar")
@@ -121,7 +120,7 @@ func changes(t testing.TB, x archive) []change {
 	return list
 }
 
-// Packets that are not in form are refused, with the place and what to do.
+// Parse refuses malformed packets with an error that names the place and the fix.
 func TestRefused(t *testing.T) {
 	for _, x := range readArchives(t, "refused-*.txtar") {
 		for _, c := range changes(t, x) {
@@ -135,8 +134,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Packets that go against a rule are found out, by themselves or by what is on
-// record.
+// Check finds violations of the rules, with and without evidence.
 func TestDishonest(t *testing.T) {
 	evidence := fullEvidence(t)
 	tested := make(map[HonestyRule]bool)
@@ -172,8 +170,8 @@ func TestDishonest(t *testing.T) {
 	}
 }
 
-// fullEvidence returns what is on record of the session of the full packet,
-// which is honest.
+// fullEvidence returns the evidence of the session of the full packet. The packet
+// passes Check with this evidence.
 func fullEvidence(t *testing.T) *Evidence {
 	t.Helper()
 	full := readArchive(t, "testdata/good-full.txtar")

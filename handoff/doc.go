@@ -1,33 +1,37 @@
 // Package handoff is the packet that carries a session to another agent.
 //
 // A summary says what happened. A packet says what the next agent needs in
-// order to go on, and how well each part of it is known: what was read stands
-// apart from what was only linked, what is inferred from what is verified,
-// what was decided from what was assumed; the user's corrections stand in
-// their own words; and a section of its own says what must not be claimed.
+// order to continue, and how certain each entry is. Separate sections or states
+// tell sources that were read from sources that were only linked, verified facts
+// from inferences, and decisions from assumptions. The user's corrections are
+// quoted word for word. One section lists the claims that the next agent must
+// not make.
 //
 // # Forms
 //
 // A [Packet] has two written forms, the Markdown of prosecode-handoff-packet,
 // with fifteen fixed headings, and JSON, with eighteen required keys. [Parse]
-// reads both and tells them apart. It is strict: what it does not know, what is
-// missing and what is empty is a [*transcript.SyntaxError] with the line and
-// with what to do. Nothing is left empty: a list with nothing in it says
-// "None.", and a text that nobody knows says "Unknown: " and what.
+// reads both and detects which one it has. Parse is strict: an unknown, missing
+// or empty field or section is a [*transcript.SyntaxError] with the line and a
+// hint. Nothing is left empty: an empty list says "None.", and an unknown text
+// says "Unknown: " and names the missing fact.
 //
-// Neither form loses anything. A packet that is written and read is the same,
-// whatever its texts hold: line breaks, pipes, headings, control characters.
+// Neither form loses anything. A packet that is written and read back is equal
+// to the original, even if its texts have line breaks, pipes, headings or
+// control characters.
 //
 // # Honesty
 //
-// [Check] holds a packet against eight rules, by itself or against the
-// [Evidence] of what a session really did. [Build] makes a packet from plain
-// values that passes: it moves what is not supported to where it may stand,
-// says what is not known and adds the boundaries that follow.
+// [Check] checks a packet against eight rules of honesty, alone or together with
+// the [Evidence] of what the session really did. [Build] makes a packet that
+// passes from plain values: it moves each unsupported entry to a section for
+// weaker claims, marks missing facts as unknown, and adds the boundaries that
+// follow.
 //
 // # Determinism
 //
-// Equal arguments give equal results. Nothing here reads a clock or a file, or
-// lets the order of a map show. No function changes what it is given, except
-// for UnmarshalJSON, and all may be used by several goroutines at once.
+// Equal arguments give equal results. Nothing here reads a clock or a file, and
+// no result depends on the order of a map. No function changes its arguments,
+// except UnmarshalJSON, and all functions may be called by several goroutines
+// at once.
 package handoff

@@ -13,10 +13,10 @@ const longestPart = 60
 var dateStart = lazy.Regexp(`^\s*(\d{4})-(\d{2})-(\d{2})(?:\D|$)`)
 
 // Filename returns the name of the file for a packet in Markdown:
-// [domain_]handoff_YYYY_MM_DD_subtitle.md. The domain may be empty; without a
-// subtitle it is the session's name. Parts are lower case, with underscores
-// for whatever is no letter or digit of ASCII, and no longer than 60 bytes. A
-// date that does not begin with YYYY-MM-DD becomes "undated".
+// [domain_]handoff_YYYY_MM_DD_subtitle.md. The domain may be empty. If subtitle
+// is empty, the session's name replaces it. Parts are lower case, no longer than
+// 60 bytes, and have underscores in place of runs of characters other than ASCII
+// letters and digits. A date that does not begin with YYYY-MM-DD becomes "undated".
 func Filename(p *Packet, domain, subtitle string) string {
 	date := "undated"
 	if m := dateStart.Get().FindStringSubmatch(p.Date); m != nil {
@@ -35,15 +35,15 @@ func Filename(p *Packet, domain, subtitle string) string {
 	return strings.Join(parts, "_") + ".md"
 }
 
-// bases are Latin letters with diacritics, behind those that they are written
-// with here.
+// bases lists Latin letters with diacritics. The first letter of each string
+// replaces the others in names of files.
 var bases = []string{
 	"aàáâãäåāăą", "cçćĉċč", "dďđ", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı",
 	"jĵ", "kķ", "lĺļľł", "nñńņň", "oòóôõöøōŏő", "rŕŗř", "sśŝşšș", "tţťŧț",
 	"uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
 }
 
-// namePart returns a text as a part of a file's name.
+// namePart converts a text to a part of a file's name, as [Filename] describes.
 func namePart(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(s) {
@@ -62,6 +62,7 @@ func namePart(s string) string {
 	return strings.Trim(b.String(), "_")
 }
 
+// base returns the ASCII letter for a letter with a diacritic, or r.
 func base(r rune) rune {
 	if r < 0x80 {
 		return r

@@ -13,19 +13,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// What a packet lists at most, the newest of each. It says how many more there are,
-// and where.
+// Largest numbers of entries in a packet. A longer list keeps its newest entries, and
+// the packet says how many are left out and how to find them.
 const (
 	mostSources = 60
 	mostClaims  = 40
 	mostOut     = 40
 )
 
-// mostCorrection is how many bytes of a user's correction a packet has. The rest is
-// one recall away, and the packet says so.
+// mostCorrection is the largest length of a user's correction in a packet, in bytes. A
+// longer one is cut, and the packet names the command that recalls all of it.
 const mostCorrection = 4000
 
-// sources fills what was read and run, and what was only mentioned.
+// sources fills in.Sources with the files that were read, the commands that ran, and
+// the pages that were only mentioned.
 func (h *History) sources(in *Input) {
 	var list []Source
 	for i := range h.Facts {
@@ -80,8 +81,9 @@ func (h *History) sources(in *Input) {
 	}
 }
 
-// inherited returns the texts of the contract that come from the packet with which
-// the session began, which has them in its own words.
+// inherited returns the set of texts that list adds for h.Base, the packet with which
+// the session began. Callers skip entries of the contract that are in this set, because
+// the input already has them from the packet.
 func (h *History) inherited(list func(b *Packet, add func(string))) map[string]bool {
 	had := make(map[string]bool)
 	if h.Base != nil {
@@ -90,7 +92,8 @@ func (h *History) inherited(list func(b *Packet, add func(string))) map[string]b
 	return had
 }
 
-// line returns the command line of a fact, of which its subject may be a part.
+// line returns the whole command line of the call that f comes from. The subject of f
+// may be only a part of this line; line returns the subject if it does not find the call.
 func (h *History) line(f *facts.Fact) string {
 	for _, k := range h.Blocks[f.Block].Messages {
 		for _, c := range h.Messages[k].Calls() {
@@ -102,7 +105,7 @@ func (h *History) line(f *facts.Fact) string {
 	return f.Subject
 }
 
-// sourceType says what sort of a thing was read.
+// sourceType returns the type of a source that was read: page, file or query.
 func sourceType(subject string) string {
 	switch {
 	case strings.Contains(subject, "://"):
@@ -113,14 +116,15 @@ func sourceType(subject string) string {
 	return "query"
 }
 
-// claims fills what the agent said and decided, and what the user decided.
+// claims fills in.Inferred with the agent's statements and decisions, and in.Decisions
+// with the user's decisions and those of the contract.
 func (h *History) claims(in *Input) {
 	var said []Claim
 	for i := range h.Facts {
 		f := &h.Facts[i]
 		switch {
 		case f.Kind == facts.FactProgress && strings.HasSuffix(f.Text, ":"):
-			// it announces what comes next, which is a claim of its own
+			// a line with a colon at its end only announces the next claim
 		case f.Kind == facts.FactProgress:
 			said = append(said, Claim{Text: f.Text, Basis: "the agent said so in " + h.ref(f.Block)})
 		case f.Kind == facts.FactDecision && f.Role == transcript.RoleUser:
@@ -150,8 +154,8 @@ func (h *History) claims(in *Input) {
 	}
 }
 
-// assent returns a decision of the user's. One of few words, such as "yes", says
-// little without what it answers: the end of what the agent said before.
+// assent returns the text of a user's decision. If the decision has at most three words,
+// such as "yes", assent appends the last line of the agent's message that it answers.
 func (h *History) assent(f *facts.Fact) string {
 	if f.Block == 0 || len(strings.Fields(f.Text)) > 3 {
 		return f.Text
@@ -167,10 +171,12 @@ func (h *History) assent(f *facts.Fact) string {
 	return f.Text + " (to the agent's words: " + said + ")"
 }
 
-// mostAnswered is how many bytes of what a user answers a packet has.
+// mostAnswered is the largest length of an agent's line that [History.assent] quotes, in
+// bytes.
 const mostAnswered = 300
 
-// lastLine returns the last line of a text with a letter in it, or its end.
+// lastLine returns the last line of s that has a letter. Of a line longer than
+// [mostAnswered] it returns the end; it returns "" if no line has a letter.
 func lastLine(s string) string {
 	for s != "" {
 		at := strings.LastIndexByte(s, '\n') + 1
@@ -186,7 +192,7 @@ func lastLine(s string) string {
 	return ""
 }
 
-// questions fills what is open.
+// questions fills in.Questions with unanswered questions and unresolved errors.
 func (h *History) questions(in *Input) {
 	for i := range h.Facts {
 		f := &h.Facts[i]
@@ -216,8 +222,8 @@ func (h *History) questions(in *Input) {
 	}
 }
 
-// corrections fills what the user said against the way of working, in the user's
-// words.
+// corrections fills in.Corrections with the user's corrections of how the agent works,
+// word for word, and with those of the contract.
 func (h *History) corrections(in *Input) {
 	for i := h.First; i < len(h.Known); i++ {
 		if !h.Known[i].Corrects {
@@ -249,7 +255,7 @@ func (h *History) corrections(in *Input) {
 	}
 }
 
-// work fills what was done, what remains, and the files.
+// work fills the completed work, the remaining work and the artifacts.
 func (h *History) work(in *Input) {
 	committed := -1
 	changes := make(map[string][]string)
@@ -279,8 +285,8 @@ func (h *History) work(in *Input) {
 	for _, name := range paths {
 		list := changes[name]
 		text := list[len(list)-1]
-		if n := len(list) - 1; n > 0 {
-			text += fmt.Sprintf(" (changes before: %d)", n)
+		if n := len(list); n > 1 {
+			text += fmt.Sprintf(" (the last of %d changes)", n)
 		}
 		in.Done = append(in.Done, name+": "+text)
 		status := Draft
@@ -296,7 +302,7 @@ func (h *History) work(in *Input) {
 	}
 }
 
-// fileType returns what sort of a file a path is of.
+// fileType returns the type of the file with a path, such as "go file".
 func fileType(name string) string {
 	if ext := strings.TrimPrefix(path.Ext(name), "."); ext != "" {
 		return ext + " file"
@@ -304,7 +310,7 @@ func fileType(name string) string {
 	return "file"
 }
 
-// window fills what the pager says: what is pinned, and what is out of the window.
+// window fills the entries for pinned blocks, for blocks out of the window and for stubs.
 func (h *History) window(in *Input) {
 	var out []Out
 	stubs := 0

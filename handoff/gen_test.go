@@ -15,7 +15,7 @@ var awkward = []string{
 	"<think>", "</think>", "chain of thought:", "Unknown: ",
 }
 
-// saying generates texts that say something.
+// saying generates texts that are not empty.
 var saying = rapid.OneOf(
 	rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(awkward), 1, 6).Draw(t, "parts"), "")
@@ -43,7 +43,7 @@ var packets = rapid.Custom(func(t *rapid.T) *Packet {
 			if l.section == sectionArtifacts && rapid.Bool().Draw(t, "not said") {
 				continue
 			}
-			entries.say()
+			entries.state()
 			for range rapid.IntRange(0, 3).Draw(t, "entries") {
 				drawRow(t, l.fields, entries.grow())
 			}

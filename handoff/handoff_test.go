@@ -44,7 +44,7 @@ func TestFilename(t *testing.T) {
 	}
 }
 
-// What is not valid cannot be written as JSON.
+// An invalid packet cannot be written as JSON.
 func TestValidate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -151,7 +151,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A bullet may have nothing behind it, and a row of a table begins with a pipe.
+// A bullet may have no text after it, and a row of a table begins with a pipe.
 func TestLinesOfAPacket(t *testing.T) {
 	for line, want := range map[string]int{"-": 1, "- a": 1, "  -": 2, "  - a": 2, "-a": 0, "a": 0} {
 		if _, level := bullet(line); level != want {

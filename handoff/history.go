@@ -12,42 +12,42 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A History is what is on record of a session, from which [History.Input] gathers what a
-// packet is made of. Slices of blocks run in parallel.
+// A History has the recorded data of a session, from which [History.Input] makes the
+// input of a packet. Blocks, Texts and Known are parallel: index i is the same block.
 type History struct {
 	Session  string // its id
 	Title    string
 	Messages []transcript.Message
 	Blocks   []transcript.Block
-	Texts    []string // what each block says
+	Texts    []string // text of each block
 	Known    []Known
-	Facts    []facts.Fact // of the blocks from First on
+	Facts    []facts.Fact // facts of the blocks from First on
 	Contract *contract.Contract
 
-	// What the facts come to: what the session is for, how it stands and what comes next.
+	// Derived from Facts: the goal of the session, its present state and its next action.
 	Goal, State, Next string
 
-	Base  *Packet // with which the session began, or nil
-	First int     // the first block behind Base
+	Base  *Packet // packet with which the session began, or nil
+	First int     // index of the first block after Base
 
-	Preview func(block int) string // a block in one line
-	OneOff  func(line string) bool // whether a command line only looks at something
+	Preview func(block int) string // returns a description of a block in one line
+	OneOff  func(line string) bool // reports whether a command line only inspects something
 }
 
-// Known is what is known of a block beside what it says.
+// Known has the properties of a block that its text does not tell.
 type Known struct {
 	Asks     bool // it has a person's own words
 	Corrects bool // it records a correction
-	Earlier  bool // it is of a window that the agent's client compacted
+	Earlier  bool // it was in the window before a compaction by the agent's client
 	Pinned   bool
 	Live     bool // it is whole in the window
 	Stub     bool // a stub stands for it
 }
 
-// ref names a block, for the basis of what is said.
+// ref returns the name of block i for the basis of a claim, such as "block 3f2a".
 func (h *History) ref(i int) string { return "block " + h.Blocks[i].ID.Short() }
 
-// Input returns what a packet of the session is made of.
+// Input returns the input from which [Build] makes a packet of the session.
 func (h *History) Input() *Input {
 	in := &Input{Session: h.Session}
 	if h.Title != "" {
@@ -66,7 +66,7 @@ func (h *History) Input() *Input {
 	return in
 }
 
-// inherit takes over the packet that the session began with.
+// inherit copies the entries of h.Base, the packet with which the session began, to in.
 func (h *History) inherit(in *Input) {
 	b := h.Base
 	in.Goal, in.State, in.Intent, in.Permalink = b.Goal, b.State, b.Intent, b.Permalink
@@ -78,7 +78,8 @@ func (h *History) inherit(in *Input) {
 	in.Next, in.Notes = b.Next, b.Notes
 }
 
-// aim fills what the session is for, how it stands, and what was asked last.
+// aim fills the goal, the state, the next action and the intent, which comes from the
+// user's last request.
 func (h *History) aim(in *Input) {
 	if len(h.Facts) > 0 {
 		in.Goal = cmp.Or(in.Goal, h.Goal)
@@ -93,14 +94,14 @@ func (h *History) aim(in *Input) {
 		}
 		got := intent.Compile(h.Texts[i], nil)
 		if got.Verb == "" {
-			continue // it only says to go on
+			continue // a prompt without a verb only says to continue
 		}
 		in.Intent = h.intentOf(got, i)
 		return
 	}
 }
 
-// intentOf returns a compiled prompt as a packet has it.
+// intentOf converts the compiled prompt of a block to the intent of a packet.
 func (h *History) intentOf(got *intent.Intent, block int) Aim {
 	to := Aim{
 		Primary: string(got.Verb), Status: "asked; whether it is done, sections 10 and 11 say",
@@ -126,8 +127,8 @@ func (h *History) intentOf(got *intent.Intent, block int) Aim {
 	return to
 }
 
-// last returns the last n of a list. That there are more is said among what is to
-// be preserved.
+// last returns the last n entries of a list. If it leaves entries out, last adds their
+// number to the context to preserve; what names the entries in that sentence.
 func last[T any](in *Input, list []T, n int, what string) []T {
 	if len(list) <= n {
 		return list
@@ -139,8 +140,8 @@ func last[T any](in *Input, list []T, n int, what string) []T {
 	return list[len(list)-n:]
 }
 
-// newest returns the list with the last of those that have the same key, in the
-// order of the last.
+// newest removes duplicates: of the entries with the same key it keeps the last one, in
+// its place.
 func newest[T any](list []T, key func(T) string) []T {
 	seen := make(map[string]bool)
 	var kept []T
@@ -154,7 +155,8 @@ func newest[T any](list []T, key func(T) string) []T {
 	return kept
 }
 
-// Evidence returns what is on record of the session, in the words of the input.
+// Evidence returns the evidence for [Check]: the entries of in and the reasoning of the
+// session's models.
 func (h *History) Evidence(in *Input) *Evidence {
 	ev := &Evidence{
 		Sources: in.Sources, Decisions: in.Decisions, Done: in.Done, Remaining: in.Remaining, Artifacts: in.Artifacts,

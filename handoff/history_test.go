@@ -41,8 +41,8 @@ func history() *handoff.History {
 	return h
 }
 
-// Every part of the input names where it is from, and nothing of a person's is the
-// agent's.
+// Every entry of the input names its block, and no words of the user are attributed to
+// the agent.
 func TestInputOfAHistory(t *testing.T) {
 	in := history().Input()
 	if in.Session != "s1 (Names)" || in.Goal != "rename the ledger" || in.State != "renamed" || in.Next != "run the tests" {
@@ -63,7 +63,7 @@ func TestInputOfAHistory(t *testing.T) {
 	if len(in.Corrections) != 1 || in.Corrections[0].Correction != "No, keep the old name in the API." {
 		t.Errorf("corrections: %v", in.Corrections)
 	}
-	if d := cmp.Diff([]string{"ledger.go: changed: 2 lines (changes before: 1)"}, in.Done); d != "" {
+	if d := cmp.Diff([]string{"ledger.go: changed: 2 lines (the last of 2 changes)"}, in.Done); d != "" {
 		t.Errorf("done: -want +got\n%s", d)
 	}
 	if d := cmp.Diff([]handoff.Out{{ID: "aaaaaaaa", Text: "Rename the ledger to journal."}}, in.Out); d != "" {
@@ -71,8 +71,8 @@ func TestInputOfAHistory(t *testing.T) {
 	}
 }
 
-// A session that did nothing yet stands where the packet that it begins with left the work; one
-// that did something, where that left it, and for what the packet was.
+// A session that begins with a packet and has no facts keeps the packet's goal, state and next
+// action. Once it has facts, it keeps the goal, and its own state and next action replace them.
 func TestAHistoryGoesOnFromItsBase(t *testing.T) {
 	base := &handoff.Packet{}
 	base.Goal, base.State, base.Next = "mend the lamp", "the bulb is out", "buy a bulb"
@@ -89,8 +89,8 @@ func TestAHistoryGoesOnFromItsBase(t *testing.T) {
 	}
 }
 
-// A packet that is made of a history passes the checks against that history, and so does
-// one of the session that begins with it.
+// A packet that is made from a history passes Check with the evidence of that history, and so
+// does the packet of a session that begins with that packet.
 func TestAHistoryIsHandedOnHonestly(t *testing.T) {
 	h := history()
 	for range 3 {
@@ -100,14 +100,14 @@ func TestAHistoryIsHandedOnHonestly(t *testing.T) {
 		if found := handoff.Check(p, h.Evidence(in)); len(found) > 0 {
 			t.Fatalf("findings: %v", found)
 		}
-		h = &handoff.History{Session: "s2", Base: p, Contract: p.Legacy()}
+		h = &handoff.History{Session: "s2", Base: p, Contract: p.Contract()}
 	}
 	if d := h.Base.Decisions; len(d) != 1 {
 		t.Errorf("decisions after two more sessions: %v", d)
 	}
 }
 
-// A decision of few words says what it answers: the last line that the agent said before.
+// A decision of few words quotes the last line of the agent's message that it answers.
 func TestShortDecisionsSayWhatTheyAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		name, said, text string
@@ -131,7 +131,7 @@ func TestShortDecisionsSayWhatTheyAnswer(t *testing.T) {
 	}
 }
 
-// A correction says where it is: in the window, or where a compaction took it out of.
+// A correction says whether it is in the window or a compaction took it out.
 func TestCorrectionsSayWhereTheyAre(t *testing.T) {
 	for earlier, want := range map[bool]string{
 		false: "It stands until the user says otherwise. It is block cccccccc, which never leaves the window.",

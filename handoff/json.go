@@ -27,8 +27,8 @@ func (p *Packet) JSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MarshalJSON writes a packet, with required lists as empty ones if they are
-// nil. It does not validate.
+// MarshalJSON writes a packet. A required list that is nil becomes an empty
+// list. MarshalJSON does not validate the packet.
 func (p Packet) MarshalJSON() ([]byte, error) { return json.Marshal(p.plain()) }
 
 // UnmarshalJSON reads a packet and is as strict as [Parse].
@@ -40,7 +40,8 @@ func (p *Packet) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// plainPacket is a packet without methods.
+// plainPacket is a packet without methods, so that encoding/json does not call
+// MarshalJSON again.
 type plainPacket Packet
 
 func (p *Packet) plain() *plainPacket {
@@ -49,12 +50,12 @@ func (p *Packet) plain() *plainPacket {
 	return (*plainPacket)(&q)
 }
 
-// fillLists makes the required lists empty that are nil.
+// fillLists replaces required lists that are nil by empty lists.
 func (p *Packet) fillLists() {
 	for i := range layouts {
 		l := &layouts[i]
 		if l.section != sectionArtifacts && (l.form == formList || l.form == formTable) {
-			l.entries(p).say()
+			l.entries(p).state()
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (d decoder) section(p *Packet, l *layout) error {
 	case formList, formTable:
 	}
 	entries := l.entries(p)
-	entries.say()
+	entries.state()
 	return d.array(func(int) error {
 		row := entries.grow()
 		if l.fields[0].key == "" {
@@ -135,7 +136,7 @@ func (d decoder) intent(in *Aim) error {
 	return d.fields(intentFields, in.texts(), lists)
 }
 
-// fields reads an object of texts, and of other members.
+// fields reads an object whose members are the texts of fields, and others.
 func (d decoder) fields(fields []field, texts []*string, others map[string]func() error) error {
 	members := make(map[string]func() error, len(fields)+len(others))
 	var required []string
@@ -150,7 +151,8 @@ func (d decoder) fields(fields []field, texts []*string, others map[string]func(
 	return d.object(members, required)
 }
 
-// object reads an object that has no other members than these.
+// object reads an object. It fails if the object has a key that is not in
+// members, or lacks a key of required.
 func (d decoder) object(members map[string]func() error, required []string) error {
 	at := d.Offset()
 	if d.Kind() != rawjson.Object {
@@ -201,8 +203,8 @@ func (d decoder) text(f *field, to *string) error {
 	return nil
 }
 
-// wrong returns an error about the kind of the next value. It reads the value,
-// as one that is broken is worse.
+// wrong returns an error that the next value is not of the wanted kind. It reads
+// the value first, and returns the syntax error instead if the value has one.
 func (d decoder) wrong(want string) error {
 	at := d.Offset()
 	if _, err := d.Skip(); err != nil {

@@ -2,18 +2,18 @@ package handoff
 
 import "strings"
 
-// What stands in place of entries.
+// Texts in place of entries.
 const (
-	noneText    = "None."       // there are none
-	notSaidText = "Not stated." // nobody said whether there are any
+	noneText    = "None."       // the list is empty
+	notSaidText = "Not stated." // the packet does not say whether there are entries
 )
 
 // heading is the first line of a packet in Markdown.
 const heading = "# Handoff Packet"
 
 // Markdown returns the packet as a document: the header, then the fifteen
-// sections. [Parse] reads back a valid packet as it was. The grammar is in
-// doc/spec/handoff.md.
+// sections. [Parse] reads the document of a valid packet back to an equal packet.
+// The grammar is in doc/spec/handoff.md.
 func (p *Packet) Markdown() string {
 	var w writer
 	w.line(heading)
@@ -38,7 +38,7 @@ func (p *Packet) Markdown() string {
 	return w.String()
 }
 
-// A writer writes lines.
+// A writer collects the lines of a document.
 type writer struct{ strings.Builder }
 
 func (w *writer) line(s string) {
@@ -46,8 +46,8 @@ func (w *writer) line(s string) {
 	w.WriteByte('\n')
 }
 
-// labels writes texts with their labels, without optional ones that are not
-// there.
+// labels writes texts with their labels. It leaves out optional texts that are
+// empty.
 func (w *writer) labels(indent string, fields []field, texts []*string) {
 	for i, t := range texts {
 		if *t != "" || !fields[i].optional {
@@ -89,7 +89,7 @@ func (w *writer) list(fields []field, entries list) {
 func (w *writer) table(l *layout, entries list) {
 	switch {
 	case entries.size() > 0:
-	case l.section == sectionArtifacts && !entries.said():
+	case l.section == sectionArtifacts && !entries.stated():
 		w.line(notSaidText)
 		return
 	default:

@@ -1,16 +1,16 @@
 package handoff
 
-// A Packet carries a session to another agent. It is valid if every text of it
-// says something, that is, has a character other than white space, and if its
-// words out of closed lists are such words; see [Packet.Validate]. A required
-// list that is nil counts as empty.
+// A Packet carries a session to another agent. It is valid if every text has a
+// character other than white space, and if every field with a fixed list of
+// words, such as a state, has one of these words; see [Packet.Validate]. A
+// required list that is nil counts as empty.
 type Packet struct {
 	Filename   string `json:"filename,omitempty"` // optional
 	CreatedFor string `json:"created_for"`
 	CreatedBy  string `json:"created_by"`
 	Date       string `json:"date"` // such as 2026-01-05
 	Session    string `json:"session_or_project"`
-	Permalink  string `json:"receipts_permalink,omitempty"` // of the closed contract; optional
+	Permalink  string `json:"receipts_permalink,omitempty"` // link to the closed contract; optional
 
 	Goal        string       `json:"current_goal"`
 	State       string       `json:"current_state"`
@@ -27,14 +27,15 @@ type Packet struct {
 	Next        string       `json:"recommended_next_action"`
 	Notes       string       `json:"handoff_notes"`
 
-	// Artifacts is nil if the packet does not say which files there are, and
-	// empty if it says that there are none.
+	// Artifacts is nil if the packet does not state which files the session
+	// produced, and empty if the packet states that there are none.
 	Artifacts []Deliverable `json:"artifacts,omitzero"`
 }
 
-// Published returns the packet with the keys of the published schema alone, and the
-// keys that were left out: filename, receipts_permalink and artifacts, which that schema
-// lacks and a strict reader refuses. The copy shares its lists with p.
+// Published returns a copy of p with only the keys of the published schema, and the
+// keys that were left out. These may be filename, receipts_permalink and artifacts: the
+// published schema lacks them, and a strict reader refuses them. The copy shares its
+// lists with p.
 func (p *Packet) Published() (published *Packet, leftOut []string) {
 	q := *p
 	for i, text := range q.head() {
@@ -48,18 +49,18 @@ func (p *Packet) Published() (published *Packet, leftOut []string) {
 	return &q, leftOut
 }
 
-// unknownVerb stands for want of a verb.
+// unknownVerb is the primary intent if the verb is not known.
 const unknownVerb = "unknown"
 
-// An Aim is what the session is at. The optional lists are nil if nothing
-// was said of them.
+// An Aim is the active intent of the session. The optional lists are nil if the
+// packet does not state them.
 type Aim struct {
 	Primary   string   `json:"primary_intent"` // a verb of the prompt compiler, or "unknown"
 	Target    string   `json:"target_or_artifact"`
 	Status    string   `json:"status"`
-	Basis     string   `json:"basis"` // what the verb was taken from
+	Basis     string   `json:"basis"` // source of the verb, such as a message
 	Secondary string   `json:"secondary_intent,omitempty"`
-	Slots     []string `json:"unresolved_slots,omitzero"` // required, and not said
+	Slots     []string `json:"unresolved_slots,omitzero"` // required details that the user did not give
 	Flags     []string `json:"flags,omitzero"`            // contradictions, as the prompt compiler names them
 }
 
@@ -68,13 +69,13 @@ type Scrutiny string
 
 // The states, from the strongest claim to the weakest.
 const (
-	Verified    Scrutiny = "verified"    // read, and what it says was checked
-	Scanned     Scrutiny = "scanned"     // looked through
+	Verified    Scrutiny = "verified"    // read, and its content was checked
+	Scanned     Scrutiny = "scanned"     // read, but not checked
 	Referenced  Scrutiny = "referenced"  // linked or mentioned, and not read
-	Unavailable Scrutiny = "unavailable" // wanted, and out of reach
+	Unavailable Scrutiny = "unavailable" // the session tried to read it and could not
 )
 
-// A Source is a file, a page or a run that claims rest on.
+// A Source is a file, a page or a command that claims are based on.
 type Source struct {
 	Source string   `json:"source"`
 	Type   string   `json:"type"`
@@ -91,34 +92,35 @@ type Claim struct {
 // A Decision was approved by the user, or locked beyond doubt.
 type Decision struct {
 	Text  string `json:"text"`
-	Basis string `json:"basis"` // how it is known to be decided
+	Basis string `json:"basis"` // who decided it, and where that is on record
 }
 
-// A Question is open.
+// A Question is an open question.
 type Question struct {
 	Question string `json:"question"`
 	Why      string `json:"why_it_matters"`
 }
 
-// A Correction is what a user said against the way of working.
+// A Correction is a user's correction of how the agent works.
 type Correction struct {
 	Correction string `json:"correction"` // in the user's words
 	Meaning    string `json:"meaning_for_next_agent"`
 }
 
-// A Context is something to keep as it is: a name, a list, a constraint.
+// A Context is a detail that the next agent must keep as it is: a name, a list, a
+// constraint.
 type Context struct {
 	Context string `json:"context"`
 	Why     string `json:"why_it_matters"`
 }
 
-// A Boundary is something that may not be claimed.
+// A Boundary is a claim that the next agent must not make.
 type Boundary struct {
 	Boundary string `json:"boundary"`
 	Reason   string `json:"reason"`
 }
 
-// A Status says how far an artifact is.
+// A Status says how complete an artifact is.
 type Status string
 
 // The statuses.

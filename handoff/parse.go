@@ -11,24 +11,24 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// maxBytes is the size of the longest packet that is read, in bytes.
+// maxBytes is the largest size of a packet that [Parse] reads, in bytes.
 const maxBytes = 16 << 20
 
-// Parse reads a packet in JSON or in Markdown: JSON is what begins with a
-// brace. The name of the file, which may be empty, goes into errors. They are
-// of type [*transcript.SyntaxError] and name the line, the field or the
-// heading, and what to do.
+// Parse reads a packet in JSON or in Markdown; data that begins with a brace is
+// JSON. The name of the file, which may be empty, appears in errors. Errors are
+// of type [*transcript.SyntaxError], name the line, the field or the heading,
+// and have a hint.
 //
-// Besides what [Packet.Markdown] writes it reads the published form of the
-// packet: labels that are not bold, a header and an intent without bullets,
-// and fourteen sections.
+// Besides the Markdown that [Packet.Markdown] writes, Parse reads the published
+// form of the packet, which has labels that are not bold, a header and an intent
+// without bullets, and fourteen sections.
 func Parse(name string, data []byte) (*Packet, error) {
 	fail := func(line int, text, hint string) (*Packet, error) {
 		return nil, &transcript.SyntaxError{Name: name, Line: line, Text: text, Hint: hint}
 	}
 	if len(data) > maxBytes {
-		return fail(0, fmt.Sprintf("%d bytes are more than a packet has", len(data)),
-			fmt.Sprintf("shorten it to %d bytes", maxBytes))
+		return fail(0, fmt.Sprintf("has %d bytes, and a packet may have %d", len(data), maxBytes),
+			"shorten the packet")
 	}
 	if at := invalid(data); at >= 0 {
 		return fail(transcript.LineOf(data, at), "is not valid UTF-8", "save the file as UTF-8")
@@ -60,15 +60,15 @@ type reader struct {
 	at    int // index of the next line
 }
 
-// A body is what stands below a heading.
+// A body has the lines below a heading. Numbers of lines begin with 1.
 type body struct {
 	title string
 	at    int // number of the line with the heading
-	first int // number of its first line
+	first int // number of the first line below the heading
 	lines []string
 }
 
-// errorf returns an error about the line with a number.
+// errorf returns a [*transcript.SyntaxError] about the line with number line.
 func (r *reader) errorf(line int, field, hint, format string, args ...any) error {
 	return &transcript.SyntaxError{
 		Name: r.name, Line: line, Field: field, Text: fmt.Sprintf(format, args...), Hint: hint,
@@ -109,7 +109,7 @@ func (r *reader) packet() (*Packet, error) {
 	return p, nil
 }
 
-// body reads lines up to the next heading.
+// body reads the lines up to the next heading.
 func (r *reader) body(title string) *body {
 	b := &body{title: title, at: r.at, first: r.at + 1}
 	for r.at < len(r.lines) && !strings.HasPrefix(r.lines[r.at], "## ") {
@@ -119,8 +119,8 @@ func (r *reader) body(title string) *body {
 	return b
 }
 
-// section reads the heading of the section with an index, and its body. It
-// returns nothing if the last one is not there.
+// section reads the heading and the body of section i. It returns nil if i is
+// the last section, which lists the artifacts, and the packet does not have it.
 func (r *reader) section(i int) (*body, error) {
 	want := layouts[i].heading(i)
 	if r.at == len(r.lines) {
@@ -150,7 +150,7 @@ func (r *reader) read(p *Packet, l *layout, b *body) error {
 	}
 	entries := l.entries(p)
 	if b.says(noneText, "None", publishedNone[l.section]) {
-		entries.say()
+		entries.state()
 		return nil
 	}
 	if l.section == sectionArtifacts && b.says(notSaidText) {
@@ -165,14 +165,14 @@ func (r *reader) read(p *Packet, l *layout, b *body) error {
 	return r.list(l, b, entries)
 }
 
-// publishedNone is what the published packets say in place of "None.".
+// publishedNone has the sentences that published packets have in place of "None.".
 var publishedNone = map[Section]string{
 	sectionQuestions: "No open questions visible in the current context.",
 	sectionArtifacts: "No files produced this session.",
 }
 
-// says reports whether a body has only one of these texts, or nothing if there
-// are none.
+// says reports whether the whole body is one of texts. Without texts it reports
+// whether the body is empty.
 func (b *body) says(texts ...string) bool {
 	all := strings.Trim(strings.Join(b.lines, "\n"), "\n")
 	for _, t := range texts {
@@ -183,7 +183,7 @@ func (b *body) says(texts ...string) bool {
 	return len(texts) == 0 && all == ""
 }
 
-// text takes a text if it may stand there.
+// text stores s in *to if s is valid for field f, and fails otherwise.
 func (r *reader) text(line int, title string, f *field, s string, to *string) error {
 	if f.label != "" {
 		title += ": " + f.label
@@ -233,7 +233,7 @@ func (r *reader) table(l *layout, b *body, entries list) error {
 	return nil
 }
 
-// columns checks one of the two rows that head a table.
+// columns checks one of the two rows at the top of a table: labels or dashes.
 func (r *reader) columns(b *body, line int, row []string, ok func(int, string) bool, want string) error {
 	for j, c := range row {
 		if c = strings.Trim(c, " \t"); !ok(j, c) {
@@ -246,5 +246,5 @@ func (r *reader) columns(b *body, line int, row []string, ok func(int, string) b
 // trim takes white space off the end of a line.
 func trim(line string) string { return strings.TrimRight(line, " \t") }
 
-// quote puts a line into an error.
+// quote returns a line in quotes for an error, cut to [shownText] bytes.
 func quote(s string) string { return `"` + text.Clip(trim(s), shownText) + `"` }

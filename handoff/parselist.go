@@ -4,18 +4,18 @@ import "strings"
 
 // An item is an entry of a list, or a part of one.
 type item struct {
-	line  int // number of its first line
+	line  int // number of the item's first line in the document
 	lines []string
-	parts []*item
+	parts []*item // entries one level below
 }
 
-// items reads the lines of a body as a list of two levels. Bare says that an
-// entry may stand without a bullet.
+// items reads the lines of a body as a list of two levels. If bare is true, an
+// entry may begin without a bullet.
 func (r *reader) items(b *body, bare bool) ([]*item, error) {
 	var (
 		list   []*item
-		open   *item  // the one that the next line may belong to
-		indent string // of its further lines
+		open   *item  // item that an indented next line continues
+		indent string // indentation of such a line
 	)
 	for i, line := range b.lines {
 		rest, level := bullet(line)
@@ -47,8 +47,8 @@ func (r *reader) items(b *body, bare bool) ([]*item, error) {
 
 func digit(n int) string { return string(rune('0' + n)) }
 
-// bullet returns what stands behind the bullet of a line, and its level: 1, 2,
-// or 0 for a line without.
+// bullet returns the text after the bullet of a line, and the level of the
+// bullet: 1 or 2. For a line without a bullet it returns the line and 0.
 func bullet(line string) (rest string, level int) {
 	switch {
 	case line == "-" || strings.HasPrefix(line, "- "):
@@ -59,8 +59,8 @@ func bullet(line string) (rest string, level int) {
 	return line, 0
 }
 
-// labeled finds the field that an item begins with the label of, and returns
-// its index and the text.
+// labeled finds the field whose label begins the item, and returns the field's
+// index and the text after the label.
 func labeled(it *item, fields []field) (at int, text string, ok bool) {
 	first := it.lines[0]
 	for i := range fields {
@@ -91,8 +91,9 @@ func (r *reader) unlabeled(it *item, title, indent string, fields []field) error
 	return r.errorf(it.line, title, hint, "%s has no label that belongs here", quote(it.lines[0]))
 }
 
-// labels reads items as texts with labels, each once. Further says what to do
-// with an item behind the texts; it may be nil.
+// labels reads items that begin with the labels of fields or more, each label at
+// most once. It stores the texts of fields in texts, and calls further with the
+// index for items of more; further may be nil if more is empty.
 func (r *reader) labels(
 	its []*item, at int, title, indent string, fields, more []field, texts []*string, further func(i int, it *item, s string) error,
 ) error {
@@ -130,7 +131,7 @@ func (r *reader) labels(
 	return nil
 }
 
-// header reads what stands above the sections.
+// header reads the labels above the first section.
 func (r *reader) header(p *Packet, b *body) error {
 	its, err := r.items(b, true)
 	if err != nil {
@@ -139,7 +140,7 @@ func (r *reader) header(p *Packet, b *body) error {
 	return r.labels(its, b.at, b.title, "", headFields, nil, p.head(), nil)
 }
 
-// intent reads the third section.
+// intent reads the body of the section with the active intent.
 func (r *reader) intent(in *Aim, b *body) error {
 	its, err := r.items(b, true)
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A recorder holds a packet against what is on record.
+// A recorder checks a packet against the evidence of the session.
 type recorder struct {
 	*checker
 	e *Evidence
 }
 
-// strength ranks states: the less, the stronger a claim.
+// strength returns the rank of a state, from 0 for Verified, the strongest, to 3.
 func strength(s Scrutiny) int {
 	switch s {
 	case Verified:
@@ -25,7 +25,7 @@ func strength(s Scrutiny) int {
 	return 3
 }
 
-// known returns the strongest state on record of each source, by key.
+// known returns the strongest recorded state of each source, by the source's key.
 func (r *recorder) known() map[string]Scrutiny {
 	known := make(map[string]Scrutiny, len(r.e.Sources))
 	for _, s := range r.e.Sources {
@@ -59,7 +59,7 @@ func (r *recorder) decided() {
 		}
 		bases[k].add(d.Basis)
 	}
-	inferred := setOf(r.e.Inferred, itself)
+	inferred := setOf(r.e.Inferred, ofText)
 	for _, d := range r.p.Decisions {
 		switch on, ok := bases[key(d.Text)]; {
 		case inferred.has(d.Text):
@@ -73,8 +73,8 @@ func (r *recorder) decided() {
 }
 
 func (r *recorder) done() {
-	done, open := setOf(r.e.Done, itself), setOf(r.e.Questions, itself)
-	remaining := setOf(r.e.Remaining, itself)
+	done, open := setOf(r.e.Done, ofText), setOf(r.e.Questions, ofText)
+	remaining := setOf(r.e.Remaining, ofText)
 	for _, d := range r.p.Done {
 		switch {
 		case isUnknown(d):
@@ -87,7 +87,7 @@ func (r *recorder) done() {
 		}
 	}
 	r.missing(RuleDone, sectionRemaining, r.e.Remaining, "remains to be done, and is left out", r.remaining)
-	listed := setOf(r.p.Done, itself)
+	listed := setOf(r.p.Done, ofText)
 	for _, d := range r.e.Done {
 		if key(d) != "" && !listed.has(d) {
 			r.warn(RuleDone, sectionDone, d, "was done, and is left out")
@@ -96,11 +96,11 @@ func (r *recorder) done() {
 	r.artifacts()
 }
 
-// missing reports the texts on record that are in none of the sets.
+// missing adds an error for each of the recorded texts that is in none of the sets.
 func (r *recorder) missing(rule HonestyRule, s Section, texts []string, why string, in ...set) {
-	told := make(set)
+	seen := make(set)
 	for _, t := range texts {
-		found := !told.add(t)
+		found := !seen.add(t)
 		for _, set := range in {
 			found = found || set.has(t)
 		}
@@ -138,8 +138,8 @@ func (r *recorder) artifacts() {
 	}
 }
 
-// leastReasoning is the length of the shortest reasoning that is looked for,
-// in bytes. What is shorter may be there by chance.
+// leastReasoning is the length of the shortest reasoning that the check searches
+// for, in bytes. A shorter text may occur in a packet by chance.
 const leastReasoning = 24
 
 func (r *recorder) reasoning() {
@@ -159,7 +159,7 @@ func (r *recorder) reasoning() {
 
 func (r *recorder) access() {
 	for _, u := range r.e.Unavailable {
-		if key(u) != "" && !r.bounded(u) {
+		if key(u) != "" && !r.hasBoundary(u) {
 			r.fail(ruleAccess, sectionBoundaries, u, "cannot be reached, and no boundary says so")
 		}
 	}
@@ -167,7 +167,7 @@ func (r *recorder) access() {
 
 func (r *recorder) corrected() {
 	r.missing(RuleCorrections, sectionCorrections, r.e.Corrections, "is left out", r.corrections)
-	known := setOf(r.e.Corrections, itself)
+	known := setOf(r.e.Corrections, ofText)
 	for _, x := range r.p.Corrections {
 		if !known.has(x.Correction) {
 			r.fail(RuleCorrections, sectionCorrections, x.Correction, "is on no record in these words")
@@ -184,7 +184,7 @@ func (r *recorder) states() {
 		}
 	}
 	r.missing(ruleState, sectionInferred, r.e.Inferred, "is inferred, and left out", r.inferred)
-	inferred := setOf(r.e.Inferred, itself)
+	inferred := setOf(r.e.Inferred, ofText)
 	for _, s := range r.p.Sources {
 		if s.State == Verified && inferred.has(s.What) && !r.inferred.has(s.What) {
 			r.fail(ruleState, sectionSources, s.What, "is inferred, says the record")

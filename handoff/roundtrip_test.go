@@ -19,7 +19,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// failer is what a test and a property have in common.
+// failer has the methods that *testing.T and *rapid.T share.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -80,7 +80,7 @@ func TestPacketInOtherJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(bad), &out); err == nil {
 		t.Errorf("%s is read", bad)
 	}
-	// A nil list is written as an empty one, and one that may be left out is.
+	// A nil list is written as an empty list, and a nil optional list is left out.
 	data, err = json.Marshal(Packet{})
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func TestPacketInOtherJSON(t *testing.T) {
 	}
 }
 
-// What is read can be written, and is then read as the same. Nothing that is
-// fed to the reader makes it panic.
+// A packet that Parse accepts can be written, and is read back as the same packet.
+// No input makes Parse panic.
 func FuzzParse(f *testing.F) {
 	for _, p := range []*Packet{Build(&Input{})} {
 		data, err := p.JSON()

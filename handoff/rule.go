@@ -6,29 +6,29 @@ type HonestyRule string
 // The rules, in the order in which [Check] applies them. They are those of
 // prosecode-handoff-packet.
 const (
-	// RuleRead: what was only linked was not read. A source is not given a
-	// stronger state than it has.
+	// RuleRead: a source that was only linked was not read. The packet does not
+	// give a source a stronger state than the evidence supports.
 	RuleRead HonestyRule = "linked-is-not-read"
-	// RuleDecided: an assumption is no decision. What is locked has a basis
-	// that is on record.
+	// RuleDecided: an assumption is not a decision. A locked decision has a
+	// recorded basis.
 	RuleDecided HonestyRule = "assumed-is-not-decided"
-	// RuleDone: what is open is not done. Work completed has evidence, work
-	// that remains is listed, and a draft is not delivered.
+	// RuleDone: open work is not completed work. Completed work has evidence,
+	// remaining work is listed, and a draft does not count as delivered.
 	RuleDone HonestyRule = "open-is-not-done"
 	// ruleReasoning: the hidden reasoning of a model is not handed on.
 	ruleReasoning HonestyRule = "no-hidden-reasoning"
-	// ruleAccess: nothing is promised that the next agent may not reach. What
-	// was unavailable is named by a boundary.
+	// ruleAccess: the packet does not promise access that the next agent may not
+	// have. A boundary names everything that was unavailable.
 	ruleAccess HonestyRule = "no-promised-access"
 	// RuleCorrections: no correction by the user is left out, reworded or
 	// made up.
 	RuleCorrections HonestyRule = "corrections-stay"
-	// ruleState: how well something is known is not summarized away. Sources,
-	// decisions, inferred claims, artifacts and blocks out of the window are
-	// all there, and what is inferred does not stand as verified.
+	// ruleState: the packet keeps the certainty of each entry. It lists all
+	// recorded sources, decisions, inferred claims, artifacts and blocks out of
+	// the window, and does not call an inferred claim verified.
 	ruleState HonestyRule = "state-stays"
-	// ruleDoubt: doubt is not buried at the end. Open questions are in their
-	// section, and boundaries say what may not be claimed.
+	// ruleDoubt: doubts are not hidden in the notes at the end. Open questions
+	// are in their section, and boundaries name the claims that must not be made.
 	ruleDoubt HonestyRule = "doubt-up-front"
 )
 
@@ -44,9 +44,9 @@ func Rules() []HonestyRule {
 type Finding struct {
 	Rule    HonestyRule `json:"rule"`
 	Section Section     `json:"section"`
-	Entry   string      `json:"entry,omitempty"` // the text in question; empty if it is about the section
+	Entry   string      `json:"entry,omitempty"` // the text in question; empty if the finding is about the section
 	Text    string      `json:"text"`            // what is wrong, for people
-	Error   bool        `json:"error"`           // the packet must not go out; else a person should look
+	Error   bool        `json:"error"`           // true: the packet must not be handed over; false: a person should look
 }
 
 // String returns a finding as one line.
@@ -62,18 +62,18 @@ func (f Finding) String() string {
 	return s
 }
 
-// Evidence is what is on record of a session: all of it, so that what is not
-// there is not on record. Texts are compared without regard to case, white
+// Evidence has everything that is recorded of a session: a text that is not in
+// it counts as not recorded. Texts are compared without regard to case, white
 // space and closing punctuation.
 type Evidence struct {
-	Sources     []Source // with the strongest state that each really had
-	Inferred    []string // what a summary or a model only inferred
+	Sources     []Source // with the strongest state of each
+	Inferred    []string // claims that a summary or a model only inferred
 	Decisions   []Decision
 	Questions   []string // open ones
 	Corrections []string
 	Done        []string // work of which there is evidence
 	Remaining   []string
-	Artifacts   []Deliverable // of several with one name and path, the last counts
+	Artifacts   []Deliverable // the last of several with the same name and path counts
 	Out         []string      // ids of blocks that are out of the window
 	Unavailable []string      // tools and other things that cannot be reached
 	Reasoning   []string      // hidden reasoning of models, without tags, which must not be in the packet

@@ -48,8 +48,8 @@ func conforms(s *jsonschema.Schema, data []byte) error {
 	return s.Validate(doc)
 }
 
-// The JSON of any packet conforms to our schema, and without the keys that the
-// published one lacks to that one, too.
+// The JSON of any packet conforms to our schema. Without the keys that the published
+// schema lacks it also conforms to the published schema.
 func TestJSONConforms(t *testing.T) {
 	ours, published := schema(t, schemaFile), schema(t, publishedFile)
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,8 +79,8 @@ func TestJSONConforms(t *testing.T) {
 	})
 }
 
-// What the schema refuses, Parse refuses, and the reverse, but for what a
-// schema cannot see.
+// Parse refuses exactly the documents that the schema refuses, except for errors
+// that a schema cannot express.
 func TestSchemaRefusesAlike(t *testing.T) {
 	s := schema(t, schemaFile)
 	for _, x := range readArchives(t, "refused-json.txtar") {
@@ -95,8 +95,8 @@ func TestSchemaRefusesAlike(t *testing.T) {
 	}
 }
 
-// Every value in turn is taken away or replaced by each of a few others: then
-// Parse and the schema agree.
+// The test removes every value in turn and replaces it by each of a few others.
+// Parse and the schema agree on each result.
 func TestSchemaAndParseAgree(t *testing.T) {
 	s := schema(t, schemaFile)
 	full := readArchive(t, "testdata/good-full.txtar").texts["packet.json"]

@@ -48,7 +48,7 @@ type field struct {
 	key      string // empty if the text stands in a list by itself
 	label    string
 	optional bool
-	words    []string // what it may say; nil for anything
+	words    []string // the allowed values; nil if any text is allowed
 }
 
 // A form says how a section is written in Markdown.
@@ -57,18 +57,18 @@ type form int
 const (
 	formProse  form = iota // paragraphs
 	formIntent             // a list of labels
-	formList               // a list; the first field leads, the others stand below it
+	formList               // a list; the other fields of an entry are indented below its first field
 	formTable              // a table; the fields are its columns
 )
 
-// A layout is what is fixed of a section.
+// A layout describes the fixed properties of a section.
 type layout struct {
 	section Section
 	title   string
 	form    form
 	fields  []field
-	text    func(*Packet) *string // of prose
-	entries func(*Packet) list    // of a list or a table
+	text    func(*Packet) *string // text of a section of formProse
+	entries func(*Packet) list    // entries of a section of formList or formTable
 }
 
 // heading returns the heading of the section at an index of layouts.
@@ -154,10 +154,10 @@ var layouts = [...]layout{
 	}},
 	{section: sectionDone, title: "Work Completed", form: formList, fields: []field{
 		{label: "Completed"},
-	}, entries: func(p *Packet) list { return rows[string]{&p.Done, alone} }},
+	}, entries: func(p *Packet) list { return rows[string]{&p.Done, textRow} }},
 	{section: sectionRemaining, title: "Work Not Yet Completed", form: formList, fields: []field{
 		{label: "Remaining"},
-	}, entries: func(p *Packet) list { return rows[string]{&p.Remaining, alone} }},
+	}, entries: func(p *Packet) list { return rows[string]{&p.Remaining, textRow} }},
 	{section: sectionBoundaries, title: "Do Not Claim Beyond This", form: formList, fields: []field{
 		{key: "boundary", label: "Boundary"}, {key: "reason", label: "Reason"},
 	}, entries: func(p *Packet) list {
@@ -175,15 +175,15 @@ var layouts = [...]layout{
 	}},
 }
 
-// alone makes the row of a list of texts.
-func alone(s *string) []*string { return []*string{s} }
+// textRow returns the row of an entry that is a single text.
+func textRow(s *string) []*string { return []*string{s} }
 
-// A list is a section with entries, seen as rows of texts.
+// A list gives access to the entries of a section as rows of texts.
 type list interface {
-	said() bool          // that is, not nil
-	size() int           //
-	row(i int) []*string // texts of an entry, in the order of the fields
-	say()                // turns nil into an empty list
+	stated() bool        // reports whether the list is not nil
+	size() int           // returns the number of entries
+	row(i int) []*string // returns the texts of entry i, in the order of the fields
+	state()              // turns a nil list into an empty list
 	grow() []*string     // adds an entry and returns its row
 }
 
@@ -192,11 +192,11 @@ type rows[T any] struct {
 	cells   func(*T) []*string
 }
 
-func (r rows[T]) said() bool          { return *r.entries != nil }
+func (r rows[T]) stated() bool        { return *r.entries != nil }
 func (r rows[T]) size() int           { return len(*r.entries) }
 func (r rows[T]) row(i int) []*string { return r.cells(&(*r.entries)[i]) }
 
-func (r rows[T]) say() {
+func (r rows[T]) state() {
 	if *r.entries == nil {
 		*r.entries = []T{}
 	}
@@ -208,7 +208,7 @@ func (r rows[T]) grow() []*string {
 	return r.row(len(*r.entries) - 1)
 }
 
-// A place is where a text of a packet stands.
+// A place locates a text in a packet.
 type place struct {
 	section Section
 	path    string // as in "open_questions.0.question"
@@ -216,8 +216,7 @@ type place struct {
 	text    *string
 }
 
-// places iterates over all texts of a packet, without optional ones that are
-// not there.
+// places iterates over all texts of a packet except optional texts that are empty.
 func (p *Packet) places() iter.Seq[place] {
 	return func(yield func(place) bool) {
 		texts := func(s Section, prefix string, fields []field, texts []*string) bool {
@@ -261,7 +260,7 @@ func (p *Packet) places() iter.Seq[place] {
 	}
 }
 
-// join puts a key behind a path. Either may be empty.
+// join appends a key to a path. Either may be empty.
 func join(path, key string) string {
 	if path == "" || key == "" {
 		return path + key

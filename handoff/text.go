@@ -10,9 +10,10 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// encode writes what Markdown or an editor would change as decimal character
-// references: white space around a text and at the end of a line, control
-// characters other than tab and line feed, and what looks like a reference.
+// encode replaces characters that Markdown or an editor would change by decimal
+// character references: white space around a text and at the end of a line,
+// control characters other than tab and line feed, the & of a text that looks
+// like a reference, and the start of a tag of Carrel.
 func encode(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	var b strings.Builder
@@ -27,8 +28,8 @@ func encode(s string) string {
 	return b.String()
 }
 
-// mustEncode reports whether a character needs a reference. Edge says that it
-// is the first or the last of the text.
+// mustEncode reports whether character r, which rest follows, needs a reference.
+// If edge is true, r is the first or the last character of the text.
 func mustEncode(r rune, rest string, edge bool) bool {
 	switch r {
 	case '\n':
@@ -45,7 +46,8 @@ func mustEncode(r rune, rest string, edge bool) bool {
 
 var reference = lazy.Regexp(`&#([0-9]{1,7});`)
 
-// decode undoes encode. What is no character stays.
+// decode undoes encode. A reference to a number that is no character stays as it
+// is.
 func decode(s string) string {
 	if !strings.Contains(s, "&#") {
 		return s
@@ -59,8 +61,10 @@ func decode(s string) string {
 	})
 }
 
-// A guard protects lines that would be read as something else: a backslash is
-// put before them. Lines that begin with such backslashes get one more.
+// A guard protects lines of a text that a reader would take for Markdown, such as
+// a heading: it puts a backslash before a line that matches line. A line that
+// already begins with such backslashes gets one more. The field guarded matches
+// lines from which a backslash is removed when they are read.
 type guard struct{ line, guarded *lazy.Pattern }
 
 var (
@@ -100,8 +104,8 @@ func proseIn(lines []string) string {
 	return joined(plain)
 }
 
-// itemOut writes a text behind a label or a bullet. Its further lines are
-// indented.
+// itemOut writes a text after a label or a bullet. It indents all lines but the
+// first.
 func itemOut(s, indent string) string {
 	lines := strings.Split(encode(s), "\n")
 	for i, l := range lines {
@@ -112,7 +116,7 @@ func itemOut(s, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// itemIn reads the lines of such a text, without their indentation.
+// itemIn reads the lines that itemOut wrote, after their indentation is removed.
 func itemIn(lines []string) string {
 	plain := make([]string, len(lines))
 	for i, l := range lines {
@@ -123,12 +127,12 @@ func itemIn(lines []string) string {
 	return joined(plain)
 }
 
-// joined makes a text of its lines.
+// joined joins lines to a text, trims it and decodes it.
 func joined(lines []string) string {
 	return decode(strings.Trim(strings.Join(lines, "\n"), " \t\n"))
 }
 
-// pipeOut and lineOut are how a cell of a table has what would end it.
+// pipeOut and lineOut stand for a pipe and a line feed in a cell of a table.
 const (
 	pipeOut = `\|`
 	lineOut = "<br>"
@@ -143,15 +147,16 @@ func cellOut(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "|", pipeOut), "\n", lineOut)
 }
 
-// backslashes are those before a pipe.
+// backslashes matches a pipe and the backslashes before it.
 var backslashes = lazy.Regexp(`\\+\|`)
 
-// cellIn reads a cell whose pipes are plain again.
+// cellIn reads a cell in which [cells] has already restored the pipes.
 func cellIn(s string) string {
 	return decode(strings.ReplaceAll(strings.Trim(s, " \t"), lineOut, "\n"))
 }
 
-// cells splits a row of a table. It reports false if that is no row.
+// cells splits a row of a table into its cells. It reports false if line is not
+// a row.
 func cells(line string) ([]string, bool) {
 	if len(line) < 2 || line[0] != '|' {
 		return nil, false

@@ -10,11 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// blank is the white space that says nothing. The schema has the same.
+// blank lists the characters that do not count as text: a text of only these is
+// empty. The JSON schema has the same list.
 const blank = " \t\r\n"
 
-// Validate returns a [*transcript.SyntaxError] with the field for the first
-// text of a packet that is not valid.
+// Validate returns a [*transcript.SyntaxError] that names the field of the first
+// invalid text of the packet, or nil.
 func (p *Packet) Validate() error {
 	for at := range p.places() {
 		if text, hint := at.field.problem(*at.text); text != "" {
@@ -24,10 +25,11 @@ func (p *Packet) Validate() error {
 	return nil
 }
 
-// shownText is how many bytes of a text an error tells.
+// shownText is the largest length of a text that an error quotes, in bytes.
 const shownText = 60
 
-// problem returns what is wrong with a text and what to do, or nothing.
+// problem returns what is wrong with text s for field f, and a hint. It returns
+// empty strings for a valid text.
 func (f *field) problem(s string) (what, hint string) {
 	switch {
 	case !utf8.ValidString(s):

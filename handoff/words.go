@@ -9,28 +9,28 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// unknown begins a text that says what is not known.
+// unknown begins a text that names a missing fact.
 const unknown = "Unknown: "
 
 var (
 	unknownText = lazy.Regexp(`(?i)^\s*unknown\s*([:.,;]|$)`)
 
-	// assumed are bases that are none.
+	// assumed matches a basis that is only an assumption.
 	assumed = lazy.Regexp(`(?i)^\s*(unknown|none|not stated|n/a|assum\w*|guess\w*|inferred|inference|presum\w*|probabl\w*|likely|perhaps|maybe)\b`)
 
-	// unread are words of a source that was not read.
+	// unread matches the text of a source that was not read.
 	unread = lazy.Regexp(`(?i)^\s*(unknown\b|none\.?\s*$|nothing\s*([:.,;]|$|yet\b)|unread\b|not (yet )?(read|opened|inspected|verified|checked|fetched|seen)\b|never (read|opened|inspected|verified|checked|fetched|seen)\b|only (linked|mentioned|referenced)\b|(linked|mentioned|referenced)( only\b| by\b| in\b| from\b| but\b|\s*[.,;]|\s*$))`)
 
-	// doubt are words of somebody who does not know.
+	// doubt matches words of doubt in the notes.
 	doubt = lazy.Regexp(`(?i)\b(unknown|unverified|unconfirmed|uncertain|unsure|unclear|not (sure|certain|known|verified|confirmed))\b`)
 
-	// question is a sentence that asks.
+	// question matches a sentence that ends with a question mark.
 	question = lazy.Regexp(`[^.!?\n]*[^.!?\s][^.!?\n]*\?(?:["')\]]*(?:\s|$))`)
 )
 
 func isUnknown(s string) bool { return unknownText.Get().MatchString(s) }
 
-// asks reports whether a text ends as a question does.
+// asks reports whether a text ends with a question mark.
 func asks(s string) bool { return strings.HasSuffix(key(s), "?") }
 
 // questions returns the sentences of a text that ask something.
@@ -42,15 +42,16 @@ func questions(s string) []string {
 	return found
 }
 
-// reasoning are the ways in which a text holds the hidden reasoning of a
-// model: between tags, behind a tag at its beginning, and below a title.
+// reasoning matches the hidden reasoning of a model in a text: between two tags,
+// after a tag at the beginning of the text, and after a title such as
+// "Chain of thought:".
 var reasoning = []*lazy.Pattern{
 	lazy.Regexp(`(?is)<(?:think|thinking|reasoning|scratchpad)>.*?</(?:think|thinking|reasoning|scratchpad)>`),
 	lazy.Regexp(`(?is)^[\s\p{Z}]*<(?:think|thinking|reasoning|scratchpad)>.*`),
 	lazy.Regexp(`(?ism)^[ \t]*(?:chain[- ]of[- ]thought|(?:hidden|internal|private) reasoning)[ \t]*:.*`),
 }
 
-// omitted stands where reasoning was.
+// omitted replaces hidden reasoning.
 const omitted = "[reasoning left out]"
 
 func hasReasoning(s string) bool {
@@ -62,9 +63,9 @@ func hasReasoning(s string) bool {
 	return false
 }
 
-// clean returns a text as a packet may have it: valid UTF-8, without reasoning
-// and without white space around it. It returns nothing for white space of any
-// kind.
+// clean returns the form of a text that a packet may have: valid UTF-8, without
+// hidden reasoning and without white space around it. It returns "" for a text of
+// only white space of any kind.
 func clean(s string) string {
 	s = strings.Trim(strings.ToValidUTF8(s, "\ufffd"), blank)
 	if strings.TrimSpace(s) == "" {
@@ -76,13 +77,14 @@ func clean(s string) string {
 	return s
 }
 
-// plain returns a text without what does not count when texts are compared:
-// case and the kind of white space.
+// plain returns a cleaned text in lower case and with white space folded, for
+// comparisons.
 func plain(s string) string {
 	return text.Fold(strings.ToLower(clean(s)))
 }
 
-// key is what texts are compared by: folded, without closing punctuation.
+// key returns the key by which texts are compared: as [plain] returns it, without
+// closing punctuation.
 func key(s string) string {
 	folded := plain(s)
 	if k := strings.TrimRight(folded, " .;:,!"); k != "" {
@@ -91,8 +93,8 @@ func key(s string) string {
 	return folded
 }
 
-// names reports whether a text has a name in it as a word of its own. Both are
-// folded.
+// names reports whether text contains name as a whole word. Both must be folded by
+// [plain] or [key].
 func names(text, name string) bool {
 	for from := 0; name != ""; {
 		at := strings.Index(text[from:], name)
@@ -115,12 +117,12 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }
 
-// A set has keys of texts.
+// A set contains texts by their [key].
 type set map[string]bool
 
 func (s set) has(text string) bool { return s[key(text)] }
 
-// add adds a text and reports whether it is new and says something.
+// add adds a text and reports whether the text is new and not empty.
 func (s set) add(text string) bool {
 	k := key(text)
 	if k == "" || s[k] {
@@ -139,8 +141,8 @@ func setOf[T any](entries []T, text func(T) string) set {
 	return s
 }
 
-// What entries are told apart by.
-func itself(s string) string           { return s }
+// Functions for [setOf] and [texts] that return the text that identifies an entry.
+func ofText(s string) string           { return s }
 func ofSource(s Source) string         { return s.Source }
 func ofClaim(c Claim) string           { return c.Text }
 func ofDecision(d Decision) string     { return d.Text }

@@ -128,5 +128,5 @@ func (e *Handoffs) inheritPacket(ctx context.Context, scope governance.Scope, id
 		return &api.AmendContractResult{Session: id, Total: len(lines)}, err
 	}
 	r := &api.AmendContractRequest{Session: id, Init: true, DryRun: dryRun}
-	return base.Retry(ctx, func() (*api.AmendContractResult, error) { return e.Amend(ctx, scope, r, nil, p.Legacy()) })
+	return base.Retry(ctx, func() (*api.AmendContractResult, error) { return e.Amend(ctx, scope, r, nil, p.Contract()) })
 }

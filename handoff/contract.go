@@ -2,10 +2,10 @@ package handoff
 
 import "github.com/carrel-dev/carrel/contract"
 
-// Legacy returns a contract that says what the packet says. Entries that a contract
-// cannot have are left to the packet: texts that are empty once they are cleaned,
-// and decisions that contradict one before them.
-func (p *Packet) Legacy() *contract.Contract {
+// Contract returns a contract with the decisions, corrections, questions and verified
+// sources of the packet. It leaves out entries that a contract refuses: texts that are
+// empty after cleaning, and decisions that contradict an earlier decision.
+func (p *Packet) Contract() *contract.Contract {
 	s := new(contract.Contract)
 	for _, d := range p.Decisions {
 		_, _ = s.AddDecision(contract.Clean(d.Text), contract.Refuse)
@@ -27,7 +27,7 @@ func (p *Packet) Legacy() *contract.Contract {
 // contractType is the type of a source that is a contract.
 const contractType = "contract"
 
-// claimOf returns what a source of a packet says as a contract has it.
+// claimOf returns the verified claim of a contract for a source of a packet.
 func claimOf(s *Source) string {
 	if s.Type == contractType {
 		return contract.Clean(s.What)
