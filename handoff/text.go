@@ -13,7 +13,7 @@ import (
 // encode replaces characters that Markdown or an editor would change by decimal
 // character references: white space around a text and at the end of a line,
 // control characters other than tab and line feed, the & of a text that looks
-// like a reference, and the start of a tag of Carrel.
+// like a reference, and the first character of a tag; see [transcript.IsTag].
 func encode(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	var b strings.Builder

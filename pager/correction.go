@@ -8,12 +8,12 @@ import (
 )
 
 // corrects reports whether a person corrects the assistant in a block or gives
-// an order that stands from then on. The test is for English words, in the
-// beginning of a message, and errs on the side of keeping.
+// an order that stands from then on. It searches for English words at the
+// beginning of a message. In doubt it reports true, which keeps the block.
 func corrects(msgs []transcript.Message, b *transcript.Block) bool {
 	for _, i := range b.Messages {
 		m := &msgs[i]
-		// A person may also speak while a tool runs, behind its result.
+		// A message with a tool's result may also have words that a person wrote while the tool ran.
 		if m.Role != transcript.RoleUser && m.Role != transcript.RoleTool || m.Summary {
 			continue
 		}
@@ -47,8 +47,9 @@ func Correction(s string) bool {
 	return false
 }
 
-// correctionReach is how many bytes of a message are looked at: who pastes a
-// document does not correct with its every sentence.
+// correctionReach is the number of bytes at the beginning of a message that
+// [Correction] searches. The rest is often a pasted document, whose sentences are
+// not corrections.
 const correctionReach = 600
 
 var correctionHeads = []string{

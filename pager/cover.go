@@ -44,13 +44,14 @@ const (
 	ShortPassage = -2 // a head with only the id
 )
 
-// Shares of a budget. Unused parts of a share go to the others.
+// Shares of the tokens that a plan has spent so far, as divisors. Unused parts of a
+// share go to the others.
 const (
-	headShare = 8  // an eighth goes to heads, before there is one for each block
-	saidShare = 4  // a fourth to what a person said and hard rules hold, whole
-	onceShare = 16 // a sixteenth at most of it to one block of these
-	ruleShare = 64 // a sixty-fourth to what else rules hold, whole
-	little    = 8  // all while little is spent: an eighth of the history. What is spent above goes to heads, then to whole blocks
+	headShare = 8  // an eighth for heads, until each block has one
+	saidShare = 4  // a fourth for whole blocks of a person's words that hard rules keep
+	onceShare = 16 // a sixteenth at most for one such block
+	ruleShare = 64 // a sixty-fourth for other blocks, whole
+	little    = 8  // the shares apply to the first eighth of the history; tokens spent above it go to heads, then to whole blocks
 )
 
 // Cover returns the plan of lines: it keeps in the budget as much as possible
@@ -96,36 +97,36 @@ func Cover(r *CoverRequest) (*Plan, error) {
 	return p, nil
 }
 
-// A covering is in the middle of a plan.
+// A covering is the state of [Cover] while it makes a plan.
 type covering struct {
 	r       *CoverRequest
 	p       *Plan
 	heads   []int // blocks without a head, in order
-	wholes  []int // blocks from which nothing should be missing, in order
+	wholes  []int // blocks that may become whole, in order
 	market  market
 	blocks  []covered
-	names   []bool // identifiers that are there
-	copies  map[int32]bool
-	history token.Count // of all blocks but those that stay whatever happens
-	spent   token.Count
-	onHeads token.Count
-	onWhole token.Count
-	full    bool // the next step did not fit
+	names   []bool         // identifiers that the planned window already has
+	copies  map[int32]bool // texts of lines that it already has, by Passage.Copy
+	history token.Count    // size of all blocks except those under absolute rules
+	spent   token.Count    // tokens of all steps so far
+	onHeads token.Count    // part of spent for heads
+	onWhole token.Count    // part of spent for steps toward whole blocks
+	full    bool           // the next step did not fit
 }
 
-// A covered block is what a covering has of a block.
+// A covered is the state of one block in a covering.
 type covered struct {
-	fixed bool // nothing more happens to it
-	open  bool // it has a head
-	short bool // which is the id alone
-	whole Form // that it has when nothing of it is missing
-	taken []bool
-	lines int // that are missing
+	fixed bool   // no later step changes the block
+	open  bool   // the block has a head
+	short bool   // its head has only the id
+	whole Form   // form of the complete block: Whole, or Bare if thinking leaves
+	taken []bool // by passage: the passage is in the stub
+	lines int    // number of missing lines
 
-	at      int         // next passage on the way to being whole
-	price   token.Count // of that passage alone, once it is asked for
-	priced  int         // the passage that price is of plus one, or 0
-	onWhole token.Count
+	at      int         // next passage to take to make the block whole
+	price   token.Count // cached tokens of passage priced-1
+	priced  int         // index of the passage with the cached price plus one, or 0
+	onWhole token.Count // tokens of this block's steps toward being whole
 }
 
 func newCovering(r *CoverRequest, p *Plan) *covering {
@@ -155,7 +156,7 @@ func (r Rule) Absolute() bool {
 	return r == RuleSystem || r == ruleCompaction || r == RulePin || r == rulePending
 }
 
-// begin sets the plan to what must stay, and makes the queues.
+// begin sets the plan to the blocks and heads that must stay, and makes the queues.
 func (c *covering) begin() {
 	c.p.After = c.r.Fixed
 	var ruled, others []int
@@ -184,7 +185,7 @@ func (c *covering) begin() {
 	c.offer()
 }
 
-// cover marks all that a block has as being there.
+// cover marks all identifiers and lines of block i as present in the window.
 func (c *covering) cover(i int) {
 	for k := range c.r.Readings[i].Passages {
 		c.mark(&c.r.Readings[i].Passages[k])
@@ -216,11 +217,11 @@ func (c *covering) order(ruled, others []int) {
 	})
 }
 
-// urgency orders the rules by which blocks should be whole first: what a person
-// said, then what answers it, then what other rules hold, then all else.
+// urgency returns the rank of a rule in the order in which blocks become whole: a
+// person's words first, then the newest answer, then other rules, then no rule.
 func (r Rule) urgency() int {
 	if i := slices.Index([]Rule{ruleNewestUser, RuleCorrection, RuleFirstTask, ruleNewest}, r); i >= 0 {
-		return i // what is below said is of a person
+		return i // a rank below said is for a person's words
 	}
 	if r != "" {
 		return 4
@@ -228,10 +229,10 @@ func (r Rule) urgency() int {
 	return 5
 }
 
-// said is the urgency from which on a person did not say it.
+// said is the number of urgencies for a person's words: they are 0 to said-1.
 const said = 3
 
-// gain returns what a passage adds.
+// gain returns the worth that passage k of block i adds to the planned window.
 func (c *covering) gain(i, k int) int64 {
 	p := &c.r.Readings[i].Passages[k]
 	var sum int64
@@ -246,8 +247,9 @@ func (c *covering) gain(i, k int) int64 {
 	return sum
 }
 
-// An offer is a passage and what it was worth for each byte when it was last looked
-// at. That falls, but for the head of its block, which somebody else may have paid for.
+// An offer is a passage with its rate, the worth per byte when the rate was last
+// computed. A rate falls as other passages are taken. It can rise only when another
+// passage of the block has paid for the head.
 type offer struct {
 	block, passage int32
 	rate           int64
@@ -268,19 +270,19 @@ func (o offers) Less(i, j int) bool {
 	}
 	return a.passage < b.passage
 }
-func (o *offers) Push(any)     {} // nothing is pushed
+func (o *offers) Push(any)     {} // heap.Push is never called
 func (o *offers) Pop() (_ any) { return }
 
-// A market has all offers, in classes by how much they are worth. Only the best class is
-// a heap. Most offers are never worth enough to be looked at again, so their classes are
-// never put in order, and one that is worth less than was thought goes to another class
-// without any order.
+// A market has all offers, in classes by their rate. Only the best class is a heap. The
+// other classes are not sorted, which saves time, because most offers never reach the best
+// class. An offer whose rate has fallen moves to a lower class.
 type market struct {
 	classes [4 * 64]offers
-	best    int // class that is a heap; those above are empty
+	best    int // index of the class that is a heap; higher classes are empty
 }
 
-// class returns the class of a rate: its size in bits, and the two bits behind the first.
+// class returns the class of a rate: four times its number of bits, plus the two bits
+// after the leading one.
 func class(rate int64) int {
 	size := bits.Len64(uint64(rate)) //nolint:gosec // a rate is not negative
 	return 4*size + int(rate<<2>>max(size-1, 0))&3
@@ -291,8 +293,8 @@ func (m *market) add(o offer) {
 	m.classes[k] = append(m.classes[k], o)
 }
 
-// top returns the best offer by what it was worth when it was last looked at, or nil if
-// there is none. What is in a class is looked at again before it is put in order.
+// top returns the offer with the highest stored rate, or nil if there is none. When it
+// goes on to the next class, it first updates the rates of that class with rate.
 func (m *market) top(rate func(block, passage int32) int64) *offer {
 	for len(m.classes[m.best]) == 0 {
 		if m.best == 0 {
@@ -311,8 +313,8 @@ func (m *market) top(rate func(block, passage int32) int64) *offer {
 	return &m.classes[m.best][0]
 }
 
-// drop takes the best offer away. It does not go through heap.Pop, which would put the offer
-// into memory of its own.
+// drop removes the best offer. It does not use heap.Pop, which would allocate memory for
+// the offer.
 func (m *market) drop() {
 	list := &m.classes[m.best]
 	list.Swap(0, len(*list)-1)
@@ -321,7 +323,7 @@ func (m *market) drop() {
 	}
 }
 
-// fill puts offers on the market, in one piece of memory.
+// fill adds all offers to the market with a single allocation.
 func (m *market) fill(all []offer) {
 	var size [len(m.classes)]int
 	for i := range all {
@@ -337,7 +339,7 @@ func (m *market) fill(all []offer) {
 	m.best = len(m.classes) - 1
 }
 
-// lower says that the best offer is worth less now.
+// lower sets the rate of the best offer to a lower one.
 func (m *market) lower(rate int64) {
 	o := &m.classes[m.best][0]
 	o.rate = rate
@@ -349,8 +351,8 @@ func (m *market) lower(rate int64) {
 	m.drop()
 }
 
-// rate returns what a passage is worth for each byte. The first of a block has to
-// bear half of the head.
+// rate returns the worth per byte of passage k of block i. If the block has no head
+// yet, half of the bytes of the head count too.
 func (c *covering) rate(i, k int) int64 {
 	bytes := c.r.Readings[i].Passages[k].Bytes
 	if !c.blocks[i].open {
@@ -394,16 +396,17 @@ func (c *covering) run() {
 	}
 }
 
-// forHeads returns how much of what is spent so far is for heads: of what is spent above
-// little all, so that nothing is without one for long, and of the rest a small part.
+// forHeads returns the tokens due to heads so far: an eighth of the tokens spent up to an
+// eighth of the history, and all tokens spent above, so that every block soon has a head.
 func (c *covering) forHeads() token.Count {
 	above := max(c.spent-c.history/little, 0)
 	return (c.spent-above)/headShare + above
 }
 
-// forWhole returns how many tokens the next step toward a whole block may take, of the
-// part of all such steps and of the part of this block. Of what is spent above little
-// they have all while there are blocks under rules, then half; of the rest a small part.
+// forWhole returns how many tokens the next step toward a whole block i may take: all by
+// the share of all such steps, one by the share of this block. Their share is a fraction
+// of the tokens spent up to an eighth of the history, plus all tokens spent above for a
+// block under a rule, or half of them for any other block.
 func (c *covering) forWhole(i int) (all, one token.Count) {
 	above := max(c.spent-c.history/little, 0)
 	below := c.spent - above
@@ -418,7 +421,8 @@ func (c *covering) forWhole(i int) (all, one token.Count) {
 	return all, all
 }
 
-// spend takes so many tokens, if they are there.
+// spend adds n tokens to the plan if they fit the budget. Otherwise it sets full and
+// returns false.
 func (c *covering) spend(n token.Count) bool {
 	if c.p.After+n > c.r.Budget {
 		c.full = true
@@ -429,8 +433,8 @@ func (c *covering) spend(n token.Count) bool {
 	return true
 }
 
-// nextHead gives the first block that has none a head, or a long one in place of a
-// short one.
+// nextHead gives the next block of the queue a head, or replaces its short head by a
+// long one. It reports whether a block was left.
 func (c *covering) nextHead() bool {
 	for ; len(c.heads) > 0; c.heads = c.heads[1:] {
 		i := c.heads[0]
@@ -461,7 +465,8 @@ func (c *covering) nextHead() bool {
 	return false
 }
 
-// open gives a block the least that stands for it, whatever the budget.
+// open gives a block a short head, or keeps it whole if it is no longer than the head. It
+// does not check the budget.
 func (c *covering) open(i int) {
 	to, n := c.least(i, ShortPassage)
 	c.p.After += n
@@ -469,8 +474,8 @@ func (c *covering) open(i int) {
 	c.setOpen(i, to, n)
 }
 
-// least returns the least that stands for a block, and its tokens: a head, or the
-// whole block if that is no longer.
+// least returns the smallest form of a block and its tokens: a head, or the complete
+// block if it is no longer than the head.
 func (c *covering) least(i, head int) (Form, token.Count) {
 	n := c.r.Count(i, head)
 	if c.r.Blocks[i].Form.full() {
@@ -491,8 +496,8 @@ func (c *covering) setOpen(i int, to Form, n token.Count) {
 	}
 }
 
-// nextWhole takes the next passage of the first block from which something is missing
-// and that may have more now, or makes the block whole. In the end all may have more.
+// nextWhole takes the next passage of the first incomplete block whose share allows it,
+// or makes the block whole if no line is missing. If end is true, shares do not count.
 func (c *covering) nextWhole(end bool) bool {
 	for n := 0; n < len(c.wholes); {
 		i := c.wholes[n]
@@ -507,7 +512,7 @@ func (c *covering) nextWhole(end bool) bool {
 			c.wholes = c.wholes[1:]
 			continue
 		case b.at < len(passages):
-			if b.priced != b.at+1 { // a long one may be asked for at every step
+			if b.priced != b.at+1 { // cached: every step may ask for the price of the same passage
 				b.price, b.priced = c.r.Count(i, b.at), b.at+1
 			}
 			cost = b.price + c.opening(i)
@@ -519,7 +524,7 @@ func (c *covering) nextWhole(end bool) bool {
 		case cost > all:
 			return false
 		case cost > one:
-			n++ // what is said next has a part of its own
+			n++ // the next block has its own share
 			continue
 		}
 		before := c.spent
@@ -532,7 +537,7 @@ func (c *covering) nextWhole(end bool) bool {
 	return false
 }
 
-// nextBest takes the passage that is worth most.
+// nextBest takes the passage with the highest worth per byte.
 func (c *covering) nextBest() bool {
 	for o := c.market.top(c.worth); o != nil; o = c.market.top(c.worth) {
 		switch rate := c.worth(o.block, o.passage); {
@@ -550,7 +555,7 @@ func (c *covering) nextBest() bool {
 	return false
 }
 
-// worth returns what a passage is worth for each byte now.
+// worth returns the present worth per byte of a passage, or 0 if it cannot be taken.
 func (c *covering) worth(block, passage int32) int64 {
 	if b := &c.blocks[block]; b.fixed || b.taken[passage] {
 		return 0
@@ -566,8 +571,8 @@ func (c *covering) opening(i int) token.Count {
 	return c.r.Count(i, HeadPassage)
 }
 
-// take takes a passage, and the head of its block with the first. It reports whether
-// that fits.
+// take takes passage k of block i, and the head if the block has none. It reports whether
+// both fit the budget.
 func (c *covering) take(i, k int) bool {
 	b, d := &c.blocks[i], &c.p.Decisions[i]
 	n := c.r.Count(i, k) + c.opening(i)
@@ -588,8 +593,8 @@ func (c *covering) canBeWhole(i int) bool {
 	return c.blocks[i].lines == 0 && c.r.Blocks[i].Form.full()
 }
 
-// complete makes a block whole of which nothing is missing. It reports whether that
-// fits.
+// complete makes block i whole after all of its lines are taken. It reports whether the
+// whole block fits the budget.
 func (c *covering) complete(i int) bool {
 	d := &c.p.Decisions[i]
 	n := c.r.Size(i, c.blocks[i].whole)
@@ -612,7 +617,7 @@ func (c *covering) picks() [][]int32 {
 		}
 		passages := c.r.Readings[i].Passages
 		for k, taken := range c.blocks[i].taken {
-			// A part of a line that is there is there with it.
+			// Skip a part of a line that is taken as a whole.
 			if taken && (int(passages[k].Line) == k || !c.blocks[i].taken[passages[k].Line]) {
 				list[i] = append(list[i], int32(k))
 			}

@@ -122,8 +122,8 @@ func TestCoverHoldsWhatRulesHold(t *testing.T) {
 	}
 }
 
-// A long text that a person pasted does not take the part of what they said otherwise:
-// the order behind it is whole, and so are most of the lines that are likely.
+// A long text that a person pasted does not use up the share of their other messages:
+// the later order stays whole, and so do most of the lines that are likely to be needed.
 func TestCoverKeepsOrdersBesideALongText(t *testing.T) {
 	names := make([]int64, 400)
 	pasted, log := make([]int32, 300), make([]int32, 99)
@@ -150,7 +150,7 @@ func TestCoverKeepsOrdersBesideALongText(t *testing.T) {
 	}
 }
 
-// Above an eighth of the history nothing that is left is without a head.
+// Once a plan has spent more than an eighth of the history, every block has a head.
 func TestCoverGivesHeadsToAll(t *testing.T) {
 	var pages []page
 	names := []int64{1000}
@@ -283,7 +283,7 @@ func TestCoverProperties(t *testing.T) {
 	})
 }
 
-// A block that is no longer than the head that would stand for it stays whole.
+// A block that is no longer than its head stays whole.
 func TestCoverKeepsWhatIsNoLongerThanItsHead(t *testing.T) {
 	for _, tt := range []struct {
 		bytes int // of its line; a block takes five more, a head ten

@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A slowCovering makes the plan of [Cover] as its comment says it, without a market and
-// without anything kept from one step to the next: it asks for all passages at each.
+// A slowCovering makes the plan of [Cover] in the simplest way: it has no market and no
+// cache, and computes the worth of all passages again at every step.
 type slowCovering struct {
 	r       *CoverRequest
 	p       *Plan
@@ -151,7 +151,7 @@ func (s *slowCovering) gain(i, k int) (sum int64) {
 	return sum
 }
 
-// pay takes tokens if they are there.
+// pay adds tokens to the plan if they fit the budget.
 func (s *slowCovering) pay(n token.Count) bool {
 	if s.p.After+n > s.r.Budget {
 		s.full = true
@@ -329,9 +329,9 @@ func (s *slowCovering) run(heads, wholes []int) {
 	}
 }
 
-// The plan is the one that its comment describes. The heads are free of bytes here: what
-// a passage is worth can rise otherwise, when another one has paid for the head, and then
-// it is where the market had it before.
+// Cover and slowCovering make the same plan. Heads have 0 bytes in this test. Otherwise the
+// rate of a passage can rise when another passage pays for the head, and the market of Cover
+// keeps the passage at its earlier, lower rate.
 func TestCoverAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages, names := drawPages(t)
@@ -357,7 +357,7 @@ func TestCoverAgainstModel(t *testing.T) {
 	})
 }
 
-// Many passages are in order, too, whatever they are worth.
+// Cover and slowCovering also agree on many passages with any worth.
 func TestCoverAgainstModelOfManyLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 30, 30).Draw(t, "names")

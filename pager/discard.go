@@ -22,17 +22,17 @@ type Disposal string
 // The disposals in the order of discard (the order of seed 003, then the
 // rest).
 const (
-	disposeRead     Disposal = "read"     // what reading tools brought in, of files that were examined
+	disposeRead     Disposal = "read"     // output of reading tools, such as the text of examined files
 	disposeOneOff   Disposal = "one-off"  // commands with a one-time purpose, see [OneOff]
 	disposeCheck    Disposal = "check"    // code that was run to see what it does
 	disposeTitle    Disposal = "title"    // names for the conversation
 	disposeAnswered Disposal = "answered" // older user messages, which were answered
 	disposeCommand  Disposal = "command"  // other commands
-	disposeTool     Disposal = "tool"     // other tool calls, and edits that later ones made void
+	disposeTool     Disposal = "tool"     // other tool calls, and edits that later edits overwrote
 	disposeReply    Disposal = "reply"    // older replies of the assistant
 )
 
-// disposals has the order in which blocks go, with the words for why they may.
+// disposals lists the disposals in the order of discard, each with the reason in words.
 var disposals = []struct {
 	disposal Disposal
 	words    string
@@ -58,7 +58,7 @@ func (d Disposal) Priority() int {
 	return 0
 }
 
-// words says in a phrase why a block may go.
+// words returns a phrase that says why a block may be discarded.
 func (d Disposal) words() string {
 	if p := d.Priority(); p > 0 {
 		return disposals[p-1].words
@@ -66,7 +66,7 @@ func (d Disposal) words() string {
 	return ""
 }
 
-// A Standing describes a block to a discard.
+// A Standing describes a block for [PlanDiscard].
 type Standing struct {
 	ID       transcript.BlockID
 	Turn     int
@@ -83,15 +83,16 @@ type Standing struct {
 	Thinking token.Count
 }
 
-// Standings says how each block stands to a discard, given the rule that
-// [Rules] has for it and its form. Sizes are left to the caller.
+// Standings returns the standing of each block, given its rule from [Rules] and
+// its form. The caller fills in Tokens and Thinking.
 //
-// Beyond its rule, a block is kept if it
-//   - edits files, and did not fail, unless each of them was written as a whole
-//     or deleted by a later block that is itself in the window. An edit of a
-//     part makes no other void: all of them say what the file is like now;
-//   - plans or concludes, or stands for messages that left;
-//   - is a user message that nobody has answered.
+// A block without a rule is also kept if it
+//   - edits files without an error, unless a later block that is still in the
+//     window wrote each of these files as a whole or deleted it. A later edit of
+//     only a part of a file does not release an earlier one, because only all
+//     edits together show the present file;
+//   - is a plan or a conclusion, or a summary of messages that left the window;
+//   - is a user message without an answer.
 func Standings(msgs []transcript.Message, blocks []transcript.Block, rules []Rule, forms []Form, tools *tool.Table) []Standing {
 	all := make([]Standing, len(blocks))
 	s := surveyor{msgs: msgs, tools: tools, whole: make(map[string]bool), seen: make(map[string]bool)}
@@ -118,7 +119,7 @@ type surveyor struct {
 	seen     map[string]bool // what later blocks in the window read or edited
 }
 
-// survey returns what keeps a block, and how it may go.
+// survey returns the rule that keeps a block, its disposal, and whether it is stale.
 func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	switch b.Kind {
 	case transcript.KindSystem:
@@ -142,8 +143,8 @@ func (s *surveyor) survey(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	return "", disposeTool, false
 }
 
-// calls surveys a reply with calls. One that does several things goes with the
-// last of them to go.
+// calls surveys a reply with calls. If its calls have several disposals, the block
+// gets the one that is discarded last.
 func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	var rule Rule
 	disposal, stale := disposeRead, true
@@ -176,7 +177,7 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 			seen = append(seen, shows...)
 		}
 	}
-	if f.full() || f == Calls { // its calls are in the window
+	if f.full() || f == Calls { // the calls of the block are in the window
 		for _, file := range whole {
 			s.whole[file] = true
 		}
@@ -189,10 +190,10 @@ func (s *surveyor) calls(b *transcript.Block, f Form) (Rule, Disposal, bool) {
 	return rule, disposal, stale && disposal == disposeRead
 }
 
-// look returns what a call does: its class, what it is about, and what it shows or
-// edits, by which older reads of that are stale. A command line that only reads files
-// is a reading tool, as those have it that know no other. Of one that is no line of a
-// shell nothing is known.
+// look returns the class of a call, the keys of what it reads, the keys of what it shows
+// or edits, which makes older reads with these keys stale, and its parsed command line.
+// A command line that only reads files has the class of a reading tool, because some
+// agents have no other reading tool. line is nil if c is no command or does not parse.
 func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []string, line *shell.Line) {
 	class = s.tools.Of(c)
 	keys = []string{subject(c)}
@@ -224,7 +225,7 @@ func (s *surveyor) look(c transcript.ToolCall) (class tool.Class, keys, shows []
 	return class, keys, shows, line
 }
 
-// dispose returns how a call may go.
+// dispose returns the disposal of a call.
 func dispose(class tool.Class, line *shell.Line) Disposal {
 	switch class {
 	case tool.Read:
@@ -243,7 +244,7 @@ func dispose(class tool.Class, line *shell.Line) Disposal {
 	return disposeTool
 }
 
-// subject returns what a call is about: its file, or what it asks.
+// subject returns the key of the subject of a call: its file, or its name and arguments.
 func subject(c transcript.ToolCall) string {
 	asks := gjson.GetManyBytes(c.Input, "pattern", "query", "regex")
 	if file := clean(tool.Path(c)); file != "" && !slices.ContainsFunc(asks, gjson.Result.Exists) {
@@ -259,8 +260,8 @@ func clean(file string) string {
 	return path.Clean(file)
 }
 
-// overwrites reports whether a call of an editing tool leaves nothing of what a
-// file was: it writes or deletes it as a whole.
+// overwrites reports whether a call of an editing tool writes a whole file or
+// deletes it, so that nothing of the earlier content remains.
 func overwrites(c transcript.ToolCall) bool {
 	switch tool.Fold(c.Name) {
 	case "write", "createfile", "overwritefile", "writefile", "writetofile", "deletefile", "deletepath":
@@ -272,7 +273,7 @@ func overwrites(c transcript.ToolCall) bool {
 	return false
 }
 
-// done reports whether a call has a result that tells of no failure.
+// done reports whether a call has a result that does not report a failure.
 func (s *surveyor) done(b *transcript.Block, c transcript.ToolCall) bool {
 	for _, k := range b.Messages {
 		for _, r := range s.msgs[k].Results() {
@@ -315,9 +316,8 @@ type DiscardPlan struct {
 	Floor    token.Count
 	Discards []Discard // in the order in which they leave or were named
 
-	// Thinking is the size of the thinking that leaves with them, and Bare
-	// lists the blocks that lose it: those behind the first block that
-	// leaves.
+	// Thinking is the size of the thinking that remaining blocks lose, and Bare
+	// lists these blocks: all blocks with thinking after the first discarded block.
 	Thinking token.Count
 	Bare     []transcript.BlockID
 }
@@ -376,18 +376,18 @@ func PlanDiscard(r *DiscardRequest) (*DiscardPlan, error) {
 	return d.named()
 }
 
-// A discarding is a plan in the making.
+// A discarding is the state of [PlanDiscard] while it makes a plan.
 type discarding struct {
 	*DiscardRequest
 
 	index    map[transcript.BlockID]int
 	before   token.Count
-	thinking []token.Count // of all blocks from an index on
+	thinking []token.Count // thinking[i] is the sum for all blocks from i on
 
-	taken []int
-	out   map[int]bool
-	first int         // index of the first block that leaves
-	less  token.Count // that they take, without thinking
+	taken []int        // indexes of the discarded blocks, in the order of discard
+	out   map[int]bool // the same indexes as a set
+	first int          // index of the first discarded block
+	less  token.Count  // tokens of the discarded blocks, without thinking
 }
 
 func newDiscarding(r *DiscardRequest) *discarding {
@@ -405,8 +405,9 @@ func newDiscarding(r *DiscardRequest) *discarding {
 	return d
 }
 
-// rest returns the size of the window without the blocks that were taken and
-// one more, or none if it is -1. All thinking behind the first of them goes.
+// rest returns the size of the window without the taken blocks and without block
+// more; more is -1 for no other block. The result excludes all thinking from the
+// first of these blocks on.
 func (d *discarding) rest(more int) token.Count {
 	first, less := d.first, d.less
 	if more >= 0 {
@@ -473,8 +474,8 @@ func (d *discarding) auto() (*DiscardPlan, error) {
 	return d.plan(), nil
 }
 
-// order returns the indexes of the blocks that may go, in the order in which
-// they do.
+// order returns the indexes of the blocks that may be discarded, in the order of
+// discard.
 func (d *discarding) order() []int {
 	var order []int
 	for i := range d.Blocks {
@@ -491,7 +492,8 @@ func (d *discarding) order() []int {
 	return order
 }
 
-// place orders blocks by their disposal; of each, those that are stale go first.
+// place returns the position of a block in the order of discard: by disposal, and
+// stale blocks first within a disposal.
 func (s *Standing) place() int {
 	if s.Stale {
 		return 2*s.Disposal.Priority() - 1

@@ -385,7 +385,8 @@ func TestDiscardErrorIsShort(t *testing.T) {
 	}
 }
 
-// What takes no tokens does not go by itself, and what is never discarded not by name.
+// An automatic discard leaves blocks without tokens, and a block without a disposal cannot
+// be discarded by name.
 func TestDiscardLeavesWhatIsNothing(t *testing.T) {
 	blocks := []Standing{block(1, disposeRead, 0), block(2, disposeRead, 1), block(3, "", 50), block(4, disposeReply, 49)}
 	p, err := PlanDiscard(&DiscardRequest{Blocks: blocks, Auto: true, Target: 50})
@@ -433,7 +434,7 @@ func TestDiscardOrder(t *testing.T) {
 	}
 }
 
-// What stands behind a change loses its thinking, and that counts.
+// Blocks after a discarded block lose their thinking, and the plan counts its tokens.
 func TestThinkingBehindADiscardGoes(t *testing.T) {
 	blocks := []Standing{block(1, disposeReply, 100), block(2, disposeRead, 100), block(3, disposeReply, 100), block(4, disposeReply, 100)}
 	for i := range blocks {
@@ -452,7 +453,7 @@ func TestThinkingBehindADiscardGoes(t *testing.T) {
 	}
 }
 
-// A desk is a window that agents tidy.
+// A desk is a window from which agents discard blocks.
 type desk struct {
 	blocks       []Standing
 	fixed, floor token.Count
@@ -536,8 +537,8 @@ var agents = map[string]func(d *desk, rnd *rand.Rand) []transcript.BlockID{
 	},
 }
 
-// No agent passes the floor or a rule, whatever it calls and how often; what is
-// refused changes nothing; what is done is what was planned.
+// No sequence of discards takes the window below the floor or removes a block under a
+// rule; a refused discard changes nothing; a discard has exactly the planned result.
 func TestNoAgentPassesTheFloorOrARule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDesk(t)

@@ -13,17 +13,17 @@ type Mentions struct {
 	blocks [][]mention // of each block, in the order of its text
 }
 
-// A mention is the first of an identifier in a block.
+// A mention is the first occurrence of an identifier in a block.
 type mention struct {
 	id   facts.Identifier
 	at   int // offset in the block's text
 	seen *occurrences
 }
 
-// occurrences says where in a session an identifier is.
+// occurrences counts the blocks of a session with an identifier.
 type occurrences struct {
-	blocks int // that have it
-	last   int // index of the last block that has it
+	blocks int // number of blocks with the identifier
+	last   int // index of the last such block
 }
 
 // NewMentions returns the identifiers of a session. texts has the text of
@@ -49,24 +49,24 @@ func NewMentions(texts []string) *Mentions {
 	return n
 }
 
-// weight is how much a kind of identifier is worth a place in a stub.
+// weight is the base score of each kind of identifier for a place in a stub.
 var weight = map[facts.Kind]int{
 	facts.KindURL: 3, facts.KindPath: 4, facts.KindFile: 3, facts.KindEmail: 3, facts.KindKebab: 2, facts.KindSymbol: 2,
 	facts.KindHash: 2, facts.KindID: 2, facts.KindVersion: 1, facts.KindQuantity: 0, facts.KindNumber: 0,
 }
 
 const (
-	// common is the number of blocks from which on an identifier is so common
-	// that the window has it anyway.
+	// common is the least number of blocks with an identifier at which it counts as
+	// common: it is then probably in the window anyway, and its score is lower.
 	common = 12
 
 	// longest is the length of the longest identifier that a stub repeats.
 	longest = 120
 )
 
-// score returns how much a mention in block i is worth a place in its stub.
-// What a later block has, too, comes before what none has, and what few blocks
-// have before what many have. Numbers count only if they were used again.
+// score returns the score of a mention in block i for a place in its stub. An
+// identifier that a later block uses again scores higher, and a common one lower.
+// Numbers score above 0 only if a later block uses them again.
 func (m *mention) score(i int) int {
 	if len(m.id.Text) > longest {
 		return 0
@@ -81,8 +81,8 @@ func (m *mention) score(i int) int {
 	return score
 }
 
-// Of returns the identifiers that block i mentions first in text[from:to] of
-// its text, best first, at most limit.
+// Of returns the identifiers whose first occurrence in the text of block i is in
+// its bytes from:to, best first, at most limit.
 func (n *Mentions) Of(i, from, to, limit int) []string {
 	type scored struct {
 		text  string

@@ -33,9 +33,9 @@ func oneOff(l *shell.Line) bool {
 	return some
 }
 
-// rewrites reports whether a command line edits files by its own words: a patch
-// in it, a text in it that goes to a file, an edit in place, a program in it that
-// writes.
+// rewrites reports whether a command line contains the edit that it makes: a patch, a
+// text that is written to a file, an edit in place as of sed -i, or the source of a
+// program that writes files.
 func rewrites(line string, l *shell.Line) bool {
 	fed := false
 	for i := range l.Commands {
@@ -63,20 +63,21 @@ func rewrites(line string, l *shell.Line) bool {
 	return false
 }
 
-// does reports whether a command does one of some acts to a file.
+// does reports whether a command has an effect of one of the kinds acts on a file.
 func does(c *shell.Command, acts ...shell.Act) bool {
 	return slices.ContainsFunc(c.Effects, func(e shell.Effect) bool { return slices.Contains(acts, e.Act) })
 }
 
-// writers are what programs that stand in a command line write files with.
+// writers are functions that write files, by which rewrites detects a program in a
+// command line that writes.
 var writers = []string{".write(", "write_text(", ".writelines(", "writeFile", "File.write"}
 
-// checkers are the programs that only check, whatever their arguments.
+// checkers are the programs that only run checks, with any arguments.
 var checkers = lazy.Words(`pytest py.test jest vitest mocha ava tox nox eslint tsc ruff flake8 pylint mypy pyright golangci-lint staticcheck
 	shellcheck ctest phpunit rspec rubocop hadolint yamllint markdownlint`)
 
-// checks are the first words of the arguments with which a program only looks
-// or checks.
+// checks lists for each program the first arguments with which it only inspects
+// something or runs checks.
 var checks = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"go":     "test vet build list doc version env",
@@ -97,7 +98,7 @@ var checks = lazy.Value[map[string]string]{Make: func() map[string]string {
 	}
 }}
 
-// harmless reports whether a command only looks or checks.
+// harmless reports whether a command only inspects something or runs checks.
 func harmless(c *shell.Command) bool {
 	if c.Looks() {
 		return true

@@ -18,23 +18,23 @@ type Passages struct {
 	spans  [][]span // of each block, beside its passages
 }
 
-// A span is where a passage stands: in a piece, between two offsets of its text.
+// A span locates a passage: the bytes from:to of the text of a piece.
 type span struct {
 	piece    int
 	from, to int32
 	line     int // index of the line in the piece
 }
 
-// The least saving in bytes and the least chance of its name for which a part
-// of a line is offered.
+// A part of a line is a passage of its own only if it is shorter than the line by
+// more than partSaves bytes and its name is likely enough to be needed.
 const (
 	partSaves  = 8
-	partChance = 1_000_000 // of a billion
+	partChance = 1_000_000 // least chance of the name, in billionths
 )
 
-// NewPassages returns the passages of pieces, for the number of blocks given.
-// need has the expected need of the pieces. Pieces of messages up to index
-// behind have no passages; -1 means that all have.
+// NewPassages returns the passages of pieces; blocks is the number of blocks of
+// the session, and need the expected need of the pieces. Only pieces of messages
+// after index behind get passages; with -1 all pieces do.
 func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Passages {
 	p := &Passages{
 		Readings: make([]Reading, blocks), Names: make([]int64, len(need.Names)),
@@ -60,9 +60,9 @@ func NewPassages(pieces []facts.Piece, need *facts.Need, blocks, behind int) *Pa
 	return p
 }
 
-// read adds the passages of a piece: its lines, and behind each the parts of it that
-// are much shorter and say what a likely name is. The names of passages are kept one
-// behind the other.
+// read adds the passages of piece i: its lines, and after each line the parts of it that
+// are much shorter and have a name that is likely to be needed. It appends the names of
+// the passages to names, of which the passages share the memory, and returns names.
 func (p *Passages) read(i int, names []int32) []int32 {
 	piece, ids := &p.pieces[i], p.need.Marks[i]
 	r, spans := &p.Readings[piece.Block], &p.spans[piece.Block]

@@ -31,10 +31,10 @@ func (f Form) rank() int {
 	return slices.Index([]Form{Whole, Bare, Calls, Lines, Line, Gone}, f)
 }
 
-// full reports whether nothing but thinking is missing.
+// full reports whether the form has everything except, at most, the thinking.
 func (f Form) full() bool { return f == Whole || f == Bare }
 
-// A Candidate describes a block to a pass.
+// A Candidate describes a block for a pass.
 type Candidate struct {
 	ID       transcript.BlockID
 	Turn     int
@@ -167,20 +167,21 @@ const (
 	StageReturn      Stage = "return"       // back in the window, as the budget is larger
 )
 
-// A stage is a part of the sequence: who takes a step, and to which form.
+// A stage is a part of the sequence of steps.
 type stage struct {
 	stage Stage
-	whole bool
-	to    Form
-	takes func(c *Candidate, d Directive) bool
+	whole bool                                 // the stage does not end when the budget is met
+	to    Form                                 // form that a step gives a block
+	takes func(c *Candidate, d Directive) bool // reports whether the stage applies to a block
 }
 
-// stages says who takes which step in which stage. What the score retains is
-// not touched before all is paged that it pages, and all has left that it
-// evicts; what has left had a stub first, as long as there was room.
+// stages lists the stages of [Make] in their order. Blocks with the directive
+// retain are cut only after all blocks with page have stubs and all blocks with
+// evict have left. A block gets a stub before it leaves.
 //
-// A stage that is taken whole does not end when the budget is met: signed
-// thinking behind a changed byte is invalid, so either all of it stays or none.
+// The stage that removes thinking is whole: it does not end when the budget is
+// met. Signed thinking after a changed byte is invalid, so either all thinking
+// stays or none.
 var stages = []stage{
 	{StageThinking, true, Bare, func(c *Candidate, _ Directive) bool { return c.Thinking && !c.Rule.Hard() }},
 	{stagePageCalls, false, Calls, func(c *Candidate, d Directive) bool { return c.Rule == "" && d != Retain && c.Results }},
@@ -194,8 +195,8 @@ var stages = []stage{
 	{stageSoft, false, Line, func(c *Candidate, _ Directive) bool { return c.Rule.soft() }},
 }
 
-// slide is the sequence of a sliding window: the oldest leave, and no score is
-// asked.
+// slide lists the stages of a sliding window, in which the oldest blocks leave and
+// scores do not count.
 var slide = []stage{
 	stages[0],
 	{stageSlide, false, Gone, func(c *Candidate, _ Directive) bool { return c.Rule == "" }},
@@ -220,7 +221,8 @@ func Slide(r *Request) (*Plan, error) {
 	})
 }
 
-// take takes the steps of a sequence until the plan fits, blocks in an order.
+// take takes the steps of a sequence until the plan fits its budget, with the blocks
+// of each stage in the order of before.
 func take(r *Request, sequence []stage, before func(a, b *BlockDecision) int) (*Plan, error) {
 	p := NewPlan(r)
 	order := make([]int, len(p.Decisions))
@@ -242,7 +244,7 @@ func take(r *Request, sequence []stage, before func(a, b *BlockDecision) int) (*
 				size = r.Size(i, st.to)
 			}
 			if size >= d.After && !st.whole {
-				continue // no shorter
+				continue // the step would save nothing
 			}
 			p.After += size - d.After
 			d.To, d.After, d.Step = st.to, size, st.stage
@@ -276,7 +278,7 @@ func NewPlan(r *Request) *Plan {
 	return p
 }
 
-// floor says what holds a plan above its budget.
+// floor returns a [*FloorError] with the blocks that keep a plan above its budget.
 func floor(r *Request, p *Plan) error {
 	e := &FloorError{Budget: r.Budget, Need: p.After, Fixed: r.Fixed}
 	for i := range p.Decisions {

@@ -64,8 +64,8 @@ func forms(p *Plan) []Form {
 	return fs
 }
 
-// least is a budget that every plan can meet: what is left when all steps were
-// taken.
+// least returns the smallest budget that a plan can meet: the size of the window after
+// all steps.
 func least(t *rapid.T, r *Request) token.Count {
 	low := *r
 	low.Budget = -1
@@ -208,8 +208,8 @@ func TestPlanLeavesAWindowThatFits(t *testing.T) {
 	}
 }
 
-// Thinking goes of all blocks or of none, also where the rest is no shorter and where the
-// budget is met before.
+// Thinking leaves either all blocks or none, even if a block without it is no shorter and
+// if the budget is met before the last block.
 func TestThinkingGoesAtOnce(t *testing.T) {
 	thinks := func(id string, rule Rule) Candidate {
 		return Candidate{ID: transcript.BlockID(id), Turn: 1, Form: Whole, Rule: rule, Thinking: true}
@@ -397,7 +397,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// What rules keep as it is whatever the budget, and what they only keep first.
+// The test lists which rules are absolute.
 func TestAbsoluteRules(t *testing.T) {
 	for r, want := range map[Rule]bool{RuleSystem: true, ruleCompaction: true, RulePin: true, rulePending: true, RuleFirstTask: false, ruleNewest: false, RuleEdit: false, "": false} {
 		if got := r.Absolute(); got != want {

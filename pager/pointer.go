@@ -61,12 +61,11 @@ func Pointer(r *PointerRequest) string {
 		if over <= 0 || room <= over {
 			return text
 		}
-		room -= over // what the parts cost more together
+		room -= over // the joined text can have more tokens than the sum of its parts
 	}
 }
 
-// headTail is how many bytes of what is in the stash stand at either end of a short
-// pointer.
+// headTail is the largest length of the head and of the tail of a short pointer, in bytes.
 const headTail = 600
 
 // ShortPointer returns the pointer for a context with many pieces: only head
@@ -87,8 +86,8 @@ func ShortPointer(id, content string) string {
 	return mark + lined(transcript.Escape(head)) + left + transcript.Escape(tail)
 }
 
-// stashMark is the first line of a pointer. A model that has not been told anything
-// about Carrel must be able to act on it.
+// stashMark returns the first line of a pointer. A model that knows nothing about Carrel
+// must be able to recall the text by this line alone.
 func stashMark(id, text string) string {
 	return fmt.Sprintf(transcript.Mark+": stashed %d bytes, %d lines as %s. For all of it use the recall tool of the carrel server, id %s, or run: carrel stash get %s]\n",
 		len(text), linesIn(text), id, id, id)
@@ -103,7 +102,7 @@ func linesIn(text string) int {
 	return n
 }
 
-// lined returns a text with a line end, unless it is empty.
+// lined returns a text with a line feed at its end, unless the text is empty.
 func lined(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -111,17 +110,17 @@ func lined(text string) string {
 	return text + "\n"
 }
 
-// longestToken is how many bytes one token has at most in what anybody would read.
+// longestToken is the assumed largest length of a token in readable text, in bytes.
 const longestToken = 64
 
-// A pointing is a pointer that is being made.
+// A pointing has the methods by which [Pointer] makes a pointer.
 type pointing struct{ *PointerRequest }
 
 // lineAt returns the number of the line that an offset in the text is in.
 func (p *pointing) lineAt(offset int) int { return p.First + strings.Count(p.Text[:offset], "\n") }
 
-// shown returns lines as the pointer shows them: with numbers, the first of which is
-// given, or so that none of them looks like a line of Carrel.
+// shown returns lines as the pointer shows them: with line numbers from number on, or
+// escaped so that no line looks like a line of Carrel.
 func (p *pointing) shown(lines string, number int) string {
 	if !p.Numbered {
 		return transcript.Escape(lines)
@@ -134,8 +133,8 @@ func (p *pointing) shown(lines string, number int) string {
 	return b.String()
 }
 
-// head returns the first lines of a text that fit. If not even one does, it is the
-// beginning of that.
+// head returns the first lines of a text that fit limit tokens. If the first line does
+// not fit, head returns the beginning of that line.
 func (p *pointing) head(content string, limit token.Count) string {
 	end, number := 0, p.First
 	for line := range strings.Lines(content) {
@@ -157,7 +156,8 @@ func (p *pointing) head(content string, limit token.Count) string {
 	return cut
 }
 
-// tail returns the last lines of a text that fit, or the end of the last one.
+// tail returns the last lines of a text that fit limit tokens. If the last line does not
+// fit, tail returns the end of that line.
 func (p *pointing) tail(s string, limit token.Count) string {
 	start, number := len(s), p.First+linesIn(p.Text)
 	for start > 0 {
@@ -180,23 +180,23 @@ func (p *pointing) tail(s string, limit token.Count) string {
 	return cut
 }
 
-// A middle is what is between head and tail of a text, as a cover reads it.
+// A middle is the part between head and tail of a text, with the passages for [Cover].
 type middle struct {
 	*Passages
 
-	block int // that it is in the cover; the one before it is the head, the next the tail
-	asked int // index of the message before head, middle and tail
-	from  int // its offset in the text
-	first int // number of its first line
-	last  int // number of its last line
+	block int // index of the middle as a block; block-1 is the head, block+1 the tail
+	asked int // index of the message with the call, before the results head, middle and tail
+	from  int // offset of the middle in the text
+	first int // number of the first line of the middle
+	last  int // number of the last line of the middle
 	bytes int
-	all   string // the text
-	mark  string // between the number of a line and the line
+	all   string // the whole text
+	mark  string // separator between the number of a line and the line
 	exact bool   // lines are shown with their indentation
 }
 
-// middle reads head, middle and tail as three results that came last in the
-// conversation, so that they are weighed by everything said before.
+// middle adds head, middle and tail as three tool results to the end of the session, so
+// that the expected need of their lines is estimated from the whole session before them.
 func (p *pointing) middle(head, tail string) *middle {
 	msgs := slices.Clip(p.Before)
 	blocks := transcript.Group("", 0, msgs)
@@ -230,9 +230,9 @@ func (p *pointing) middle(head, tail string) *middle {
 	return m
 }
 
-// thin takes away the lines of the middle that say nothing by themselves, and nothing
-// but numbers and names that head, tail or a line before them does not say, and parts
-// of lines that can be read as a whole. What is left is given what its shape is worth.
+// thin removes passages of the middle: lines without names of their own whose shape
+// occurs in the head, in the tail or in an earlier line, and parts of lines that are
+// short enough to be read whole. It adds the worth of its shape to each line that stays.
 func (m *middle) thin() {
 	shapes := m.shapes()
 	passages, spans := m.Readings[m.block].Passages, m.spans[m.block]
@@ -244,7 +244,7 @@ func (m *middle) thin() {
 			}
 		}
 	}
-	n, line := 0, int32(0) // how many stay; the line that parts are of
+	n, line := 0, int32(0) // number of passages that stay; index of the line of the next parts
 	for k := range passages {
 		p, at := passages[k], &spans[k]
 		if int(p.Line) == k {
@@ -264,18 +264,19 @@ func (m *middle) thin() {
 	m.Readings[m.block].Passages, m.spans[m.block] = passages[:n], spans[:n]
 }
 
-// longLine is from how many bytes on a part of a line may stand for it.
+// longLine is the length of a line, in bytes, above which parts of it are passages.
 const longLine = 240
 
-// shapes are the shapes of the lines of a text. Each is worth the same, and shares
-// that evenly among its lines; all together are worth as much as all that is said. So
-// of a thousand reports of success and one of failure, that one stands out, whatever
-// words it uses; and where no two lines are alike, their shapes change nothing.
+// shapes has the shapes of the lines of a text; see [shape]. All shapes have the same
+// worth, and divide it evenly among their lines; together they are worth as much as all
+// lines and names of the middle. So a single failure among a thousand reports of success
+// has a high worth, whatever its words. If all lines have different shapes, the shapes do
+// not change the order of the lines.
 type shapes struct {
-	counts map[string]int64
-	total  int64            // that all are worth
-	copies map[string]int32 // for lines that have none
-	next   int32
+	counts map[string]int64 // number of lines of each shape
+	total  int64            // worth of all shapes together
+	copies map[string]int32 // Passage.Copy of a shape, for lines that have none
+	next   int32            // largest Passage.Copy in use
 }
 
 func (m *middle) shapes() *shapes {
@@ -306,7 +307,8 @@ func (m *middle) shapes() *shapes {
 	return s
 }
 
-// add returns the copy of a line of a shape, and what it is worth with its shape.
+// add returns the Passage.Copy of a line of a shape and its worth plus its part of the
+// shape's worth. lines is the line's present Copy, or 0.
 func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
 	if lines == 0 {
 		if s.copies[shape] == 0 {
@@ -318,7 +320,7 @@ func (s *shapes) add(shape string, lines int32, worth int64) (int32, int64) {
 	return lines, worth + s.total/int64(len(s.counts))/s.counts[shape]
 }
 
-// shape returns a line of a piece with every name and every number as 0.
+// shape returns a line of a piece with every name and every number replaced by 0.
 func shape(p *facts.Piece, line int) string {
 	l := &p.Lines[line]
 	var b strings.Builder
@@ -339,14 +341,13 @@ func shape(p *facts.Piece, line int) string {
 	return b.String()
 }
 
-// picks returns the passages of the middle that are worth most of those for which
-// there is room. Head and tail are in the window: what they say is worth nothing
-// more.
+// picks returns the passages of the middle that are worth most and fit room tokens. Head
+// and tail are already in the window, so names and lines of theirs add no worth.
 func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	at := m.block - 1
 	size := func(i int, _ Form) token.Count {
 		if i == 1 {
-			return token.Count(m.bytes) // it never fits, whatever it takes
+			return token.Count(m.bytes) // the whole middle never fits
 		}
 		return 1
 	}
@@ -373,7 +374,7 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 	return plan.Picks[1]
 }
 
-// marks returns what is said around the middle, for its size.
+// marks returns the longest lines of Carrel around the middle, to count their tokens.
 func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
 
 const theEnd = transcript.Mark + ": what follows is the end of it]\n"
@@ -386,8 +387,8 @@ func (m *middle) left(bytes int, some bool) string {
 	return fmt.Sprintf(transcript.Mark+": %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
 }
 
-// text returns what stands for the middle: how much is left out, and the passages
-// that are not, each behind the number of its line.
+// text returns the text in place of the middle: the number of bytes left out, and the
+// picked passages, each after the number of its line.
 func (m *middle) text(picks []int32) string {
 	if m.bytes == 0 {
 		return ""
@@ -417,8 +418,8 @@ func (m *middle) text(picks []int32) string {
 	return m.left(max(m.bytes-shown, 0), true) + b.String() + theEnd
 }
 
-// indent returns the white space between the beginning of a line of the middle and an
-// offset in it, or nothing if there is something else.
+// indent returns the text between the beginning of a line of the middle and an offset in
+// it if this text is only white space, and "" otherwise.
 func (m *middle) indent(offset int) string {
 	before := m.all[m.from : m.from+offset]
 	space := before[strings.LastIndexByte(before, '\n')+1:]

@@ -21,8 +21,8 @@ func pointerTo(text string, limit token.Count) *PointerRequest {
 	}
 }
 
-// A pointer has the head, the tail, and of a thousand lines that are alike the one that is
-// not, whatever its words are.
+// A pointer has the head, the tail, and the single line that differs from a thousand similar
+// lines, whatever its words are.
 func TestPointerHasTheLineThatStandsOut(t *testing.T) {
 	var b strings.Builder
 	for i := range 1000 {

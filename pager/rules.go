@@ -14,20 +14,20 @@ type Rule string
 // The rules, strongest first: hard ones, and then soft ones.
 const (
 	RuleSystem     Rule = "system"        // system text
-	ruleCompaction Rule = "compaction"    // what the provider itself left of older messages, and signed
+	ruleCompaction Rule = "compaction"    // signed summary of older messages, made by the provider
 	RulePin        Rule = "pin"           // pinned by a user or an agent
 	rulePending    Rule = "pending-call"  // a call that is not answered yet
 	ruleNewestUser Rule = "newest-user"   // the newest user message
-	ruleNewest     Rule = "newest-answer" // the newest reply, if it is to that
+	ruleNewest     Rule = "newest-answer" // the newest reply, if it answers the newest user message
 	RuleFirstTask  Rule = "first-task"    // the first user message
 	RuleCorrection Rule = "correction"    // a user's correction or standing order
 	RuleEdit       Rule = "edit"          // soft: a code edit that no later one supersedes
-	rulePlan       Rule = "plan"          // soft: the newest plan or list of things to do
-	ruleSummary    Rule = "summary"       // soft: the newest summary that the agent's own compaction left
+	rulePlan       Rule = "plan"          // soft: the newest plan or todo list
+	ruleSummary    Rule = "summary"       // soft: the newest summary made by the agent's own compaction
 	RuleRecent     Rule = "recent"        // soft: among the last blocks
 )
 
-// rules has what is to be known of each rule.
+// rules has the properties of each rule.
 var rules = [...]struct {
 	rule  Rule
 	hard  bool
@@ -87,14 +87,14 @@ type RuleOptions struct {
 	// that are detected. They are under [RuleCorrection].
 	Corrections map[transcript.BlockID]bool
 
-	// Tools describes tools: which edit and plan. The default is the built-in
-	// table.
+	// Tools tells the class of each tool, such as edit or plan. The default is
+	// the built-in table.
 	Tools *tool.Table
 }
 
-// Rules returns the strongest rule for each block, or an empty one. The
-// newest answer is the last reply after the newest user message; the
-// assistant's blocks between them are left to the score.
+// Rules returns the strongest rule for each block, or "" for a block without a
+// rule. The newest answer is the last reply after the newest user message; the
+// assistant's blocks between them have no rule by that.
 func Rules(msgs []transcript.Message, blocks []transcript.Block, opts *RuleOptions) []Rule {
 	o := RuleOptions{}
 	if opts != nil {
@@ -231,7 +231,7 @@ func anchors(msgs []transcript.Message, blocks []transcript.Block, tools *tool.T
 	}
 }
 
-// failures has the ids of the calls of a block whose results are errors.
+// failures returns the set of ids of the calls of a block whose results are errors.
 func failures(msgs []transcript.Message, b *transcript.Block) map[string]bool {
 	failed := make(map[string]bool)
 	for _, i := range b.Messages {

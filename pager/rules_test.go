@@ -302,8 +302,7 @@ func TestTermsAgainstPattern(t *testing.T) {
 	})
 }
 
-// Where nobody has asked anything, nothing is the newest of it, and the first block is
-// no task.
+// Without a user message, no block is the newest user message, its answer or the first task.
 func TestRulesWithoutAUser(t *testing.T) {
 	var msgs []transcript.Message
 	for range 7 {

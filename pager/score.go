@@ -44,9 +44,8 @@ func (s Signals) Recency() ratio.Ratio {
 //
 //	w.Relevance·s.Relevance + w.Recency/(1+ln(1+s.Age))
 //
-// It rises with relevance and falls with age. For a block with facts of an
-// earlier session that are to be consulted, the weight of relevance is half as
-// much again; a block with a source that is to be checked gets a tenth more.
+// It rises with relevance and falls with age. If s.Prior is set, the weight of
+// relevance is multiplied by 1.5. If s.Source is set, 0.1 is added to the score.
 func score(w Weights, s Signals) ratio.Ratio {
 	alpha := w.Relevance
 	if s.Prior {
@@ -95,10 +94,10 @@ func (c Cuts) Directive(score ratio.Ratio) Directive {
 // young is the age in turns below which no block is evicted by its score.
 const young = 5
 
-// decide returns the directive for a block: that of its score, but a block
-// that is younger than 5 turns or shares no term with the intent is paged at
-// most. Without that, the formula would evict whatever has no hit as soon as
-// it is one turn old.
+// decide returns the directive for a block by its score, except that a block
+// that is younger than 5 turns or shares no term with the intent is paged and
+// never evicted. Without this exception the formula would evict every block
+// without a hit as soon as it is one turn old.
 func (c Cuts) decide(score ratio.Ratio, s Signals) Directive {
 	d := c.Directive(score)
 	if d == Evict && (s.Age < young || s.Hits == 0) {

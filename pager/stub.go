@@ -44,8 +44,8 @@ const (
 	lineNames    = 8   // identifiers in the line of a block
 	resultNames  = 6   // identifiers in the line of a result
 	headCalls    = 2   // calls that a head names
-	headBytes    = 28  // of what each works on
-	failedBytes  = 64  // of what failed
+	headBytes    = 28  // bytes of a head for the subject of each call
+	failedBytes  = 64  // bytes of a head for the line that reports a failure
 	linesShare   = 4   // a block cut to lines keeps a fourth of its bytes at most
 )
 
@@ -92,7 +92,7 @@ func Entries(msgs []transcript.Message, b *transcript.Block, f Form, stub Stub) 
 	return entries
 }
 
-// entries returns what a stub has in the window in place of a block.
+// entries returns the entry of the window with the stub in place of block id.
 func (s *Stub) entries(id transcript.BlockID) []transcript.Entry {
 	e := transcript.Stub(id, s.Text)
 	if s.Agent {
@@ -106,8 +106,9 @@ func (s *Stub) Same(o *Stub) bool {
 	return s.Text == o.Text && s.Agent == o.Agent && maps.Equal(s.Results, o.Results)
 }
 
-// results returns the lines for the results that are longer than their lines.
-// What a call names already is not named again behind it.
+// results returns, by call id, the lines in place of results. A result that is no
+// longer than its line stays. A line does not repeat identifiers that an earlier
+// part of the block names.
 func (v *View) results() map[string]string {
 	lines := make(map[string]string)
 	from := 0
@@ -124,9 +125,10 @@ func (v *View) results() map[string]string {
 	return lines
 }
 
-// failure returns the line of a result that says what failed, or an empty text
-// if nothing did: the first line that begins as failures are reported, or, of a
-// result that the tool marked as an error, one that speaks of it, or the first.
+// failure returns the line of a result that reports a failure, or "" if there is
+// none. This is the first line that begins with one of failureHeads. If there is no
+// such line and the tool marked the result as an error, it is the first line with
+// "error" or "fail" in it, or else the first line, after "error: ".
 func failure(r transcript.ToolResult, text string) string {
 	speaks, first := "", ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -155,13 +157,13 @@ func failure(r transcript.ToolResult, text string) string {
 	return "error: " + oneLine(cmp.Or(speaks, first))
 }
 
-// failureHeads are how programs begin the line that reports a failure.
+// failureHeads are the beginnings of lines by which programs report a failure.
 var failureHeads = []string{
 	"panic:", "fatal:", "fatal error:", "error:", "Error:", "ERROR:", "error[", "FAIL", "--- FAIL", "Traceback (most recent call last)",
 	"AssertionError", "TypeError:", "ValueError:", "ReferenceError:", "SyntaxError:", "E   ", "npm ERR!", "Exit code ",
 }
 
-// size returns the bytes of what a result holds.
+// size returns the size of the content of a result in bytes.
 func size(r transcript.ToolResult) int {
 	n := 0
 	for _, p := range r.Content {
@@ -210,7 +212,8 @@ func (v *View) failed() string {
 // ShortHead returns a head with only the id.
 func (v *View) ShortHead() string { return fmt.Sprintf(transcript.Mark+" %s]", v.Block.ID.Short()) }
 
-// calls names the calls of a block: of each tool what its first few calls work on.
+// calls returns the first calls of a block for its head: the names of the tools, the
+// subject of each call, and the number of calls that are left out.
 func (v *View) calls() string {
 	var b strings.Builder
 	named, last := 0, ""
@@ -232,8 +235,8 @@ func (v *View) calls() string {
 	return b.String()
 }
 
-// short returns what a call works on in a few bytes: a path by its last two
-// segments, or how anything else begins.
+// short returns the subject of a call in at most headBytes bytes: the last two
+// segments of its path, or the beginning of its most informative argument.
 func short(c transcript.ToolCall) string {
 	if p := tool.Path(c); p != "" {
 		last := strings.LastIndexByte(p, '/')
@@ -242,18 +245,19 @@ func short(c transcript.ToolCall) string {
 	return clip(argument(c))
 }
 
-// clip returns what a call works on, cut to its place in a head.
+// clip returns s in one line, cut to headBytes bytes.
 func clip(s string) string { return text.Clip(oneLine(s), headBytes) }
 
-// line returns the block in one line: the marker with the id at its head, what
-// it was, its tokens, its beginning, and identifiers.
+// line returns the stub of a block in one line: the marker with the id, the kind of
+// the block, its tokens, its beginning, and identifiers.
 func (v *View) line() string {
 	what, excerpt := Describe(v.Messages, v.Block)
 	head := fmt.Sprintf(transcript.Mark+" %s: paged %s, %d tokens; recall by id]", v.Block.ID.Short(), what, v.Tokens)
 	return join(head, excerpt, v.Names(0, math.MaxInt, lineNames))
 }
 
-// join writes a stub in one line, without names that the excerpt has.
+// join joins head, excerpt and names to a stub of one line. It leaves out names that
+// the excerpt contains.
 func join(head, excerpt string, names []string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -310,7 +314,7 @@ func Describe(msgs []transcript.Message, b *transcript.Block) (what, excerpt str
 	return string(b.Kind), ""
 }
 
-// argument returns the argument of a call that tells most about it.
+// argument returns the most informative argument of a call.
 func argument(c transcript.ToolCall) string {
 	for _, key := range [...]string{"command", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "prompt", "subject"} {
 		if a := gjson.GetBytes(c.Input, key); a.Type == gjson.String && a.String() != "" {
@@ -320,8 +324,8 @@ func argument(c transcript.ToolCall) string {
 	return oneLine(string(c.Input))
 }
 
-// lines returns the lines of the block that have the most identifiers which
-// may be needed, each behind a line feed, a fourth of its bytes at most.
+// lines returns the lines of the block with the most identifiers that may be
+// needed, each after a line feed, together at most a fourth of the block's bytes.
 func (v *View) lines() string {
 	text := v.Block.Text(v.Messages)
 	names := v.Names(0, math.MaxInt, 4*lineNames)
@@ -357,7 +361,7 @@ func (v *View) lines() string {
 	return b.String()
 }
 
-// oneLine returns the beginning of s for a place in a line of a stub.
+// oneLine returns the beginning of s in one line, quoted for a stub.
 func oneLine(s string) string {
 	return transcript.QuoteInline(text.Line(text.Head(s, 8*excerptRunes), excerptRunes))
 }

@@ -149,7 +149,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What tells most about a call is its first argument of some that says anything.
+// The most informative argument of a call is the first non-empty one of a fixed list of keys.
 func TestDescribeCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name, input, what, excerpt string
@@ -241,7 +241,7 @@ func TestLinesWithTheMostNames(t *testing.T) {
 	}
 }
 
-// What a part names is not named for the next one.
+// An identifier that one part of a block names is not named again for the next part.
 func TestResultsNameTheirOwn(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	msgs := []transcript.Message{
@@ -324,7 +324,7 @@ func TestSameStub(t *testing.T) {
 	}
 }
 
-// A result is as large as all that it holds.
+// The size of a result is the sum of the sizes of its parts.
 func TestSizeOfAResult(t *testing.T) {
 	r := transcript.ToolResult{Content: []transcript.Part{transcript.Text("abc"), transcript.Media{Raw: []byte("1234")}, transcript.Opaque{Raw: []byte("12345")}}}
 	if got := size(r); got != 12 {

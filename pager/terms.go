@@ -51,7 +51,7 @@ func (in Terms) Hits(texts []string) []int {
 	return hits
 }
 
-// found yields each text with each of the terms that it has, by their indexes.
+// found yields the index of each text with the index of each term that occurs in it.
 func (in Terms) found(texts []string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		if len(in) == 0 {
@@ -61,7 +61,7 @@ func (in Terms) found(texts []string) iter.Seq2[int, int] {
 		for k, term := range in {
 			at[term] = k
 		}
-		last := make([]int, len(in)) // text in which a term was found last, from 1
+		last := make([]int, len(in)) // number of the text, from 1, in which each term was last found
 		for i, said := range texts {
 			for term := range text.Terms(said) {
 				k, ok := at[term]
@@ -77,7 +77,7 @@ func (in Terms) found(texts []string) iter.Seq2[int, int] {
 	}
 }
 
-// stop has words that say nothing of what a text is about.
+// stop lists words that do not tell the subject of a text.
 var stop = lazy.Words(`a about after all also am an and any are as at be because been before being but by
 	can could did do does doing done don each else for from get go got had has have having he her here his how
 	i if in into is it its just let like ll make may me might more most must my need no not now of off ok okay on

@@ -32,7 +32,7 @@ const (
 	actionWarn       Action = "warn"        // nothing yet
 	actionCompress   Action = "compress"    // cut the window to the target
 	actionPage       Action = "page"        // run a pass of the pager
-	actionNewSession Action = "new-session" // begin anew: it was compressed often enough
+	actionNewSession Action = "new-session" // begin a new session: this one was compressed too often
 )
 
 // A Profile is a way to decide when a pass is due. It is stored as its text.
@@ -99,7 +99,7 @@ func (t *Trigger) Complete() Trigger {
 	return c
 }
 
-// errTrigger means that the settings of a trigger make no sense.
+// errTrigger means that the settings of a trigger contradict each other or are out of range.
 var errTrigger = errors.New("trigger makes no sense")
 
 // Validate returns an error that names an invalid field, or nil.
@@ -130,7 +130,7 @@ type Figures struct {
 	Floor     token.Count `json:"floor"`     // least size after a discard or an automatic pass
 }
 
-// tidyTo is the size that an agent tidies its window to (seed 003).
+// tidyTo is the default target of a discard by an agent, in tokens (seed 003).
 const tidyTo = 50_000
 
 // Figures returns the thresholds for a context window. Effective is
@@ -204,8 +204,8 @@ type Advice struct {
 	Keep    int         `json:"keep"`   // newest messages that stay unchanged
 }
 
-// Due decides whether a pass is due, with the reason. It is not while a call
-// has no result.
+// Due decides whether a pass is due, and gives the reasons. No pass is due while a
+// call has no result.
 func (t *Trigger) Due(l *Load) *Advice {
 	c := t.Complete()
 	v := &Advice{
@@ -244,7 +244,7 @@ func (v *Advice) pager(c *Trigger, l *Load) {
 	v.because("%d tokens are at most %d, and %d iterations below %d", l.Used, c.Tokens, l.Iterations, c.Iterations)
 }
 
-// window decides by how full the window is.
+// window decides by the fill level of the window.
 func (v *Advice) window(c *Trigger, l *Load) {
 	used := ratio.Of(l.Used, max(l.Effective, 1)).Percent() + " of the effective window is in use"
 	switch v.Level {
