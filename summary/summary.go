@@ -1,46 +1,45 @@
-// Package summary is the anchored summary of a conversation: a document of
-// forced sections that is merged, never written anew, so that what a section
-// once held does not get lost from one compression to the next.
+// Package summary has the anchored summary of a session: a document with fixed,
+// required sections. Each compression merges new entries into the earlier
+// summary and never rewrites it, so that no entry is lost.
 //
 // # Sections
 //
-// Every section must be said. Where there is nothing to say, it says [None]: a
-// list by one entry whose text, path, decision or error is None. An empty
-// section is a mistake of whoever wrote the summary, and so is a placeholder.
+// Every section must be present and not empty. A section without content says
+// [None]; a list says it by one entry whose text, path, decision or error is
+// None. An empty section and a placeholder are errors of the writer.
 // The sections, their JSON fields and the order in Markdown are those of the
 // context-compression skill (SkillForge and OrchestKit): Session Intent, Files
 // Modified, Decisions Made, Current State, Blockers / Open Questions, Next
 // Steps, and its template's Technical Context, Errors Encountered and Key
 // Artifacts, of which the last may be left out.
 //
-// A list that is nil was not said at all; one that is empty was announced and
-// left blank. [Check] tells both, and whatever else a summary may not be:
-// vague, refused, invented, or longer than what it is of.
+// A nil list means that the section is missing; an empty list means that the
+// section has a heading and no entries. [Check] reports both, and other faults:
+// vague or invented text, a refusal of a model, and a summary that is longer than
+// the summarized blocks.
 //
 // # Forms
 //
 // A summary has two written forms, JSON and Markdown. [Parse] reads both, and
-// what other programs and models write in their place, such as the published
-// state file. It fails with a [*SyntaxError]. What it does not know, it passes
-// over: fields of JSON and sections of Markdown by other names. For the eyes
-// of a model there is a third form, [Summary.Fit], which keeps to a budget of
-// tokens and says in place what it does not show.
+// similar documents of other programs and models, such as the published state
+// file. It fails with a [*SyntaxError]. It ignores unknown fields of JSON and
+// unknown sections of Markdown. A third form, [Summary.Fit], is for a model: it
+// fits a budget of tokens and names in each section what it leaves out.
 //
 // # Merging
 //
-// [Summary.Merge] unites: changes per path, decisions, errors, context and
-// artifacts, each once. The intent stays, and what it has become is noted
-// below it. State, blockers and steps are replaced by a newer word on them,
-// and by nothing else: an empty value never overwrites. The merge as it was
-// published loses data in four places; [Compat] does that, for those who
-// compare.
+// [Summary.Merge] unites the changes of each path, the decisions, the errors, the
+// context and the artifacts, and removes duplicates. The first intent stays, and
+// a changed intent is noted below it. Newer values replace the state, the blockers
+// and the next steps, but an empty value never replaces anything. The published
+// merge loses data in four places; [Compat] reproduces it for comparisons.
 //
 // # Determinism
 //
 // Equal arguments give equal results. Nothing here reads a clock, draws a
 // random number or lets the order of a map show. Sizes are in tokens, as the
-// caller counts them. No function changes what it is given, and all may be
-// used by several goroutines at once.
+// caller counts them. No function changes its arguments, and all may be
+// called by several goroutines at once.
 package summary
 
 import (
@@ -52,10 +51,10 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// None is what a section says that has nothing to say.
+// None is the text of a section without content.
 const None = "None"
 
-// NotStated is the rationale of a decision for which nobody gave one.
+// NotStated is the rationale of a decision whose reason is not known.
 const NotStated = "not stated"
 
 // The statuses of an [Error].
@@ -113,24 +112,24 @@ type Summary struct {
 	Meta
 }
 
-// Meta is what is known of how a summary was made.
+// Meta describes how a summary was made.
 type Meta struct {
 	Count        int         `json:"compression_count"`
 	At           string      `json:"last_compressed_at,omitempty"`  // RFC 3339
-	Messages     int         `json:"messages_compressed,omitempty"` // blocks of the session that it covers, from the first
+	Messages     int         `json:"messages_compressed,omitempty"` // number of blocks that the summary covers, from the first block of the session
 	TokensBefore int64       `json:"tokens_before,omitempty"`
 	TokensAfter  int64       `json:"tokens_after,omitempty"`
 	Ratio        ratio.Ratio `json:"compression_ratio,omitempty"` // 1 − after/before
 	ProbeScore   ratio.Ratio `json:"probe_score,omitempty"`
 	Strategy     string      `json:"strategy,omitempty"`
-	Model        string      `json:"model,omitempty"`        // that wrote the last draft; empty for a program
-	Depth        int         `json:"depth,omitempty"`        // how many times a summary was summarized on the way
-	Input        string      `json:"input_digest,omitempty"` // of the text of all blocks that it covers
+	Model        string      `json:"model,omitempty"`        // model that wrote the last draft; empty if no model did
+	Depth        int         `json:"depth,omitempty"`        // number of times that a summary was the input of a summary
+	Input        string      `json:"input_digest,omitempty"` // digest of the text of all covered blocks
 }
 
-// A metaField is a field of the metadata: its name in JSON, its labels in Markdown, of
-// which the first is written and all are read, and its value: an *int, *int64, *string or
-// *ratio.Ratio.
+// A metaField is a field of the metadata: its name in JSON, its labels in Markdown, and a
+// pointer to its value: an *int, *int64, *string or *ratio.Ratio. The first label is
+// written; all labels are read.
 type metaField struct {
 	name   string
 	labels []string
@@ -158,7 +157,7 @@ func (m *Meta) fields() []metaField {
 // the text and its source.
 type Item struct {
 	Text   string
-	Source string // short id of the block that it is from, or empty
+	Source string // short id of the block that the entry comes from, or empty
 }
 
 // Files are files, each path once. In JSON they are an object with their paths
@@ -171,15 +170,15 @@ type File struct {
 	Changes []Item
 }
 
-// A Decision is what was decided and why. A rationale that nobody gave is
-// "not stated".
+// A Decision is a decision and its rationale. The rationale is [NotStated] if it
+// is not known.
 type Decision struct {
 	Decision  string `json:"decision"`
 	Rationale string `json:"rationale"`
 	Source    string `json:"source,omitempty"`
 }
 
-// An Error is something that failed and how that stands.
+// An Error is a failure and its status.
 type Error struct {
 	Error  string `json:"error"`
 	Status string `json:"status"` // "open" or "resolved"
@@ -187,9 +186,9 @@ type Error struct {
 	Source string `json:"source,omitempty"`
 }
 
-// A Statement is one thing that a summary says: a line of the intent or the state,
-// a path, a change of a file, a decision with its rationale, an error with its
-// status and note, or an item. A line that says that there is nothing is no statement.
+// A Statement is one entry of a summary: a line of the intent or the state, a path,
+// a change of a file, a decision with its rationale, an error with its status and
+// note, or an item. An entry that says [None] is not a statement.
 type Statement struct {
 	Section Section
 	Text    string // a change is "path: text"
@@ -244,7 +243,7 @@ func (s *Summary) appendEntries(list []Statement, sec Section) []Statement {
 	return list
 }
 
-// said reports whether a section was said, be it that it is empty.
+// said reports whether a section is present, even if it is empty.
 func (s *Summary) said(sec Section) bool {
 	switch sec {
 	case SectionIntent, SectionState:
@@ -260,7 +259,7 @@ func (s *Summary) said(sec Section) bool {
 	return *s.items(sec) != nil
 }
 
-// prose returns the text of a section that is no list.
+// prose returns the text of the intent or the state.
 func (s *Summary) prose(sec Section) string {
 	if sec == SectionState {
 		return s.State
@@ -305,14 +304,14 @@ func (e Error) text() string {
 	return t
 }
 
-// stated reports whether a rationale says something.
+// stated reports whether a rationale gives a reason.
 func stated(rationale string) bool {
 	n := norm(rationale)
 	return n != "" && n != NotStated && !isNone(rationale)
 }
 
-// isNone reports whether a text says that there is nothing, as people and
-// models write it: "None", "none.", "(none)", "_None_", "No blockers".
+// isNone reports whether a text is one of the ways in which people and models
+// write None: "None", "none.", "(none)", "_None_", "No blockers".
 func isNone(text string) bool {
 	if len(text) > 32 {
 		return false

@@ -10,15 +10,14 @@ import (
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// sample is a history of twelve blocks: four of noise, five about what is resolved and three
-// about what is active. Ids, turns and the keywords in each block are those of the original's
-// sample.
+// sample is a history of twelve blocks: four of noise, five about resolved topics and three
+// about active topics. It has the ids, turns and keywords of the original's sample.
 //
 //go:embed sample.json
 var sample []byte
 
-// weights returns the pairs of weights that [Matrix] tries, from the one that
-// looks at the intent most to the one that looks at age most.
+// weights returns the pairs of weights that [Matrix] tries, from the highest weight
+// of similarity to the highest weight of recency.
 func weights() []Options {
 	var all []Options
 	for _, w := range [...]struct{ alpha, beta float64 }{{0.9, 0.1}, {0.7, 0.3}, {0.5, 0.5}, {0.3, 0.7}} {
@@ -29,12 +28,12 @@ func weights() []Options {
 	return all
 }
 
-// Matrix decides on the sample under each of the weights. It returns the results, and
-// what is wrong with them, which is nothing if all is well:
+// Matrix runs a pass over the sample with each pair of weights. It returns the results and
+// a text for each violation of these invariants:
 //
 //   - no block is decided twice in a pass;
 //   - every active block is retained, whatever the weights;
-//   - noise is evicted where similarity weighs more than recency;
+//   - noise is evicted if similarity has a higher weight than recency;
 //   - all passes, one after the other, make a contract that can be replayed,
 //     in which each block is in the one list that the last pass decided on.
 func Matrix() (results []*Result, faults []string, err error) {
@@ -52,7 +51,7 @@ func Matrix() (results []*Result, faults []string, err error) {
 	return results, checkInvariants(results), nil
 }
 
-// checkInvariants returns what is wrong with the results of a [Matrix].
+// checkInvariants returns the violations of the invariants of [Matrix].
 func checkInvariants(results []*Result) []string {
 	var faults []string
 	report := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -133,5 +132,5 @@ func Synthetic(n int) []byte {
 	return append(out, "]}\n"...)
 }
 
-// filler are the words that most of a synthetic block is made of.
+// filler has the words that make up most of a synthetic block.
 var filler = [...]string{"those", "reader", "keeps", "inside", "fewer", "books", "opened", "which", "today", "needed", "shelves", "holding", "everything", "elsewhere", "nearby"}

@@ -14,10 +14,9 @@ var reciprocals = [...]float64{
 	1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5,
 }
 
-// log returns the natural logarithm of a finite x ≥ 1, correctly rounded in all
-// but the rarest of cases. [math.Log] is not: its last bit is another than that
-// of the original's library for one age in a hundred, and differs between
-// processors.
+// log returns the natural logarithm of a finite x ≥ 1, correctly rounded in almost
+// all cases. [math.Log] does not suffice: its last bit differs from the original's
+// library for one age in a hundred, and differs between processors.
 //
 // With x = 2ᵏ·m and s = (m-1)/(m+1), it is k·ln 2 + 2·(s + s³/3 + s⁵/5 + …),
 // computed with numbers that are sums of two doubles.
@@ -45,8 +44,7 @@ func log(x float64) float64 {
 	return total.high + (total.low + (2*r.low + float64(e*ln2Low)))
 }
 
-// A double is the sum of two numbers, of which the second is below the last bit
-// of the first.
+// A double is the sum high + low, where low is smaller than the last bit of high.
 type double struct{ high, low float64 }
 
 // sum returns a + b exactly.

@@ -7,20 +7,20 @@ import (
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// A Pass is what one run over a history gives.
+// A Pass is the result of [Run].
 type Pass struct {
 	Result  *Result
 	Records []byte // a line for each block, for standard error
 	Append  []byte // to be appended to the contract, all or nothing
 }
 
-// Run decides on a history and continues a contract, whose present text may be
-// empty. The name of the history's file goes into errors. Nothing is to be
-// written if there is an error, which is that of [pagerjson.Parse], of [Decide]
-// or a [*contract.SyntaxError] about the present text.
+// Run decides on a history and continues the contract with the text existing, which
+// may be empty. The name of the history's file appears in errors. On an error the
+// caller must not write anything. The error is that of [pagerjson.Parse] or
+// [Decide], or a [*contract.SyntaxError] about the existing text.
 //
-// With [Options.Legacy] a contract is not looked at, as the original does not.
-// In either case a last line without an end gets one first.
+// With [Options.Legacy] Run does not parse the existing text, as the original does
+// not. If the last line of the existing text has no line feed, Append begins with one.
 func Run(name string, history, existing []byte, at time.Time, o *Options) (*Pass, error) {
 	h, err := pagerjson.Parse(name, history)
 	if err != nil {
@@ -38,7 +38,7 @@ func Run(name string, history, existing []byte, at time.Time, o *Options) (*Pass
 	return p, nil
 }
 
-// decisions returns what the records decide, in their order.
+// decisions returns the directives of the records as moves of a contract, in their order.
 func (r *Result) decisions() []contract.Move {
 	ds := make([]contract.Move, len(r.Records))
 	for i := range r.Records {
@@ -47,7 +47,7 @@ func (r *Result) decisions() []contract.Move {
 	return ds
 }
 
-// continued returns what is to be appended to the text of a contract.
+// continued returns the text to append to a contract.
 func (r *Result) continued(existing []byte, at time.Time) ([]byte, error) {
 	var out []byte
 	if n := len(existing); n > 0 && existing[n-1] != '\n' {

@@ -33,11 +33,11 @@ func (r *Result) AppendRecords(dst []byte) []byte {
 	return dst
 }
 
-// AppendJSON appends a record as the original prints it:
+// appendJSON appends a record as the original prints it:
 //
 //	{"block": "block-0x04", "kind": "resolved", "similarity": 0.1667, "delta_t": 7, "R": 0.2141, "action": "page"}
 //
-// Similarity and R have at most four decimals, and what is not ASCII is
+// Similarity and R have at most four decimals, and characters outside ASCII are
 // escaped.
 func (r *Record) appendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"block": `...), r.Block)
@@ -54,8 +54,8 @@ func (r *Record) appendJSON(dst []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// appendRounded appends f to the nearest of four decimals. Zeros at the end are left
-// out, but for the first decimal.
+// appendRounded appends f rounded to four decimals. It leaves out zeros at the end,
+// except the first decimal.
 func appendRounded(dst []byte, f float64) []byte {
 	if math.Signbit(f) {
 		dst, f = append(dst, '-'), -f
@@ -132,9 +132,9 @@ func appendRune(dst []byte, r rune) []byte {
 	return appendHex(dst, r)
 }
 
-// appendValue appends a JSON value as the original prints what it read: with a space
-// after commas and colons and no other, in ASCII, and with numbers in its form. A
-// number beyond the range of doubles stays as it is.
+// appendValue appends a JSON value as the original prints it: with white space only
+// after commas and colons, in ASCII, and with numbers as appendNumber prints them. A
+// number outside the range of doubles stays as it is.
 func appendValue(dst, value []byte) []byte {
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
@@ -173,8 +173,9 @@ func appendNumber(dst, number []byte) []byte {
 	return pagerjson.AppendFloat(dst, f)
 }
 
-// appendQuoted appends the JSON string that begins at i, and returns where it ends. It
-// goes by halves of characters, so that one without its other half stays as it is.
+// appendQuoted appends the JSON string that begins at i, and returns the index of its
+// end. It reads escapes as single UTF-16 units, so that half of a surrogate pair stays
+// as it is.
 func appendQuoted(dst, value []byte, i int) (_ []byte, end int) {
 	dst = append(dst, '"')
 	for i++; i < len(value) && value[i] != '"'; {

@@ -1,17 +1,20 @@
-// Package seed is the original context pager, as an engine of its own: a
-// retention score for each block of a history, and what follows from it.
+// Package seed reimplements the original context pager: it computes a retention
+// score for each block of a history and decides by the score whether the block
+// is retained, paged or evicted.
 //
 // # The score
 //
-// A block is scored by how much of the intent it shares, and by its age:
+// The score depends on the share of the intent's keywords in the block and on
+// the block's age:
 //
 //	R = alpha·similarity + beta/(1+ln(1+age))
 //
 // Similarity is the share of the keywords that occur in the block as words.
 // Age counts the turns since the block. At R ≥ the retain cut a block is
-// retained, otherwise at R < the evict cut evicted, and otherwise paged. A
-// tie goes to the gentler side, and where the cuts are inverted the retain cut wins. With the default weights and cuts a block of
-// the current turn without any keyword is paged, and evicted one turn later.
+// retained, otherwise at R < the evict cut evicted, and otherwise paged. If the
+// retain cut is below the evict cut, the retain cut wins. With the default
+// weights and cuts a block of the current turn without any keyword is paged, and
+// evicted one turn later.
 //
 // Words are the longest runs of a–z, 0–9 and _ in the lower-cased text. A
 // keyword is lower-cased, too, but never cut up: one with a space, a hyphen or
@@ -19,24 +22,25 @@
 //
 // # Floating point
 //
-// Everywhere else in this module numbers that decide are whole, see package
-// ratio. Here they are IEEE doubles, in exactly the original's order of
-// operations and without fused multiplications, because the package has one
-// purpose: to decide what the original decides and to print what it prints,
-// byte for byte. Millionths would turn ties over. The scores are the same on
-// every processor. The logarithm is the correctly rounded one, which is what the
-// original's library has, too, for every whole age below nine thousand and for
-// all but one in fifty thousand beyond.
+// Everywhere else in this module, decisions compare integers; see package ratio.
+// This package computes with IEEE doubles, in exactly the original's order of
+// operations and without fused multiplications, because it must make the
+// original's decisions and print its output byte for byte. Millionths would
+// decide some ties differently. The scores are the same on every processor. The
+// logarithm is correctly rounded. The logarithm of the original's library is
+// equal to it for every whole age below nine thousand, and for all but one in
+// fifty thousand ages above.
 //
-// # What is mended
+// # Differences from the original
 //
-// What the original accepts and then fails at, or writes wrongly, is an
-// [*InputError] or [*OptionError] here before anything is written: blocks newer
-// than the current turn, no blocks, an id twice, ids that the original's gate refuses
-// or that would end their statement, and weights and cuts that are no numbers. What the
-// original decides on is decided on here, also with negative weights, with cuts that
-// are inverted and with kinds that are no texts. Contracts follow the language,
-// see package contract; [Options.Legacy] gives the original's bytes instead.
+// The original accepts some input with which it later fails or writes wrong
+// output. This package returns an [*InputError] or [*OptionError] for such input
+// before it writes anything: blocks newer than the current turn, no blocks,
+// duplicate ids, ids that the original's gate refuses or that would end their
+// statement, and weights and cuts that are not numbers. All other input is
+// accepted as by the original, even negative weights, inverted cuts and kinds
+// that are not strings. Contracts follow the language of package contract;
+// [Options.Legacy] writes the original's bytes instead.
 //
 // The package does no I/O and reads no clock. Its functions are safe for
 // concurrent use.
@@ -51,13 +55,13 @@ import (
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// Options are weights and cuts. As zero is a value like any other, the defaults
-// come from [Defaults].
+// Options are weights and cuts. A zero field counts as 0 and not as the default;
+// [Defaults] returns the defaults.
 type Options struct {
 	Alpha     float64 // weight of similarity
 	Beta      float64 // weight of recency
-	RetainCut float64 // from this score on a block is retained, also where the cuts are inverted
-	EvictCut  float64 // below this score it is evicted
+	RetainCut float64 // least score of a retained block, also if RetainCut is below EvictCut
+	EvictCut  float64 // a block with a lower score is evicted, unless it is retained
 	Legacy    bool    // write contracts as the original does
 }
 
@@ -66,14 +70,14 @@ func Defaults() *Options {
 	return &Options{Alpha: 0.7, Beta: 0.3, RetainCut: 0.55, EvictCut: 0.20}
 }
 
-// What becomes of a block.
+// The directives for a block.
 const (
 	retain = "retain" // stays as it is
 	page   = "page"   // a stub takes its place
 	evict  = "evict"  // leaves the window
 )
 
-// buckets has the list of a contract that each puts a block into.
+// buckets has for each directive the list of a contract into which it puts a block.
 var buckets = map[string]contract.Bucket{retain: contract.Retained, page: contract.Paged, evict: contract.Evicted}
 
 // A Record is the decision about one block.
@@ -86,17 +90,17 @@ type Record struct {
 	Directive  string // "retain", "page" or "evict"
 }
 
-// A Result is what a pass decides.
+// A Result has the decisions of a pass.
 type Result struct {
 	Options                  Options
 	Records                  []Record // in the order of the blocks
-	Retained, Paged, Evicted int      // blocks
+	Retained, Paged, Evicted int      // numbers of blocks
 }
 
-// An InputError says why a history cannot be decided on.
+// An InputError says why [Decide] refuses a history.
 type InputError struct {
-	Block int    // index of the block; -1 if it is not about one
-	ID    string // of the block
+	Block int    // index of the block; -1 if the error is not about a block
+	ID    string // id of the block
 	Field string // such as "turn"
 	Text  string // what is wrong
 	Hint  string // what to do
@@ -109,7 +113,7 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("blocks.%d.%s: block %q %s", e.Block, e.Field, e.ID, e.Text)
 }
 
-// An OptionError says why there is no score with an option.
+// An OptionError says why [Decide] refuses an option.
 type OptionError struct {
 	Option string // such as "alpha"
 	Value  float64
@@ -118,8 +122,8 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return fmt.Sprintf("%s %v %s", e.Option, e.Value, e.Text) }
 
-// check returns an [*OptionError] if a score would be no number, or could not be
-// compared with a cut.
+// check returns an [*OptionError] if a weight or cut is not a number, or a weight is
+// so large that a score could overflow.
 func (o *Options) check() error {
 	for _, w := range [...]struct {
 		name  string
@@ -175,8 +179,8 @@ func Decide(h *pagerjson.History, o *Options) (*Result, error) {
 	return res, nil
 }
 
-// Recency returns how recent a block of a finite age ≥ 0 is, in turns: 1 at age 0,
-// and ever less.
+// Recency returns 1/(1+ln(1+age)) for a finite age ≥ 0 in turns: 1 at age 0, falling
+// with age.
 func Recency(age float64) float64 { return 1 / (1 + log(1+age)) }
 
 // score returns the retention score. The conversions forbid the compiler to
@@ -197,7 +201,8 @@ func (o *Options) directive(score float64) string {
 	}
 }
 
-// examine returns the turn that ages count from, or why there are none.
+// examine returns the turn from which ages count, or an [*InputError] for a history
+// that Decide refuses.
 func examine(h *pagerjson.History) (head pagerjson.Number, err error) {
 	if len(h.Blocks) == 0 {
 		return head, &InputError{Block: -1, Field: "blocks", Text: "there are no blocks", Hint: "give the history at least one block"}
