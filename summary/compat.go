@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Compat returns the merge as the skill published it in its version 1.0.0:
+// Compat merges two summaries as version 1.0.0 of the published skill does:
 //
 //   - the intent of next, or of old if next has none;
 //   - the files of both, but where both have a path, only the changes of next;
@@ -13,8 +13,8 @@ import (
 //   - the count of old and one more.
 //
 // The time, the tokens and the rest of the metadata are lost, and so are
-// context, errors and artifacts, which that version does not know. It is here
-// to be compared with; [Summary.Merge] is the one to use.
+// context, errors and artifacts, which that version does not know. Compat is for
+// comparisons only; use [Summary.Merge].
 func Compat(old, next *Summary) *Summary {
 	m := &Summary{
 		Intent:    next.Intent,
@@ -43,8 +43,8 @@ func Compat(old, next *Summary) *Summary {
 // decisions_made, current_state, blockers, next_steps and compression_count. Changes,
 // blockers and steps are texts, and a decision has its rationale and nothing else.
 // Sources are lost, and so are the rest of the metadata, context, errors and
-// artifacts, which that form has no field for. What says that there is nothing is left
-// out: the published program takes None for an entry.
+// artifacts, because that form has no fields for them. Entries that say None are left
+// out, because the published program would read None as an entry.
 func Published(s *Summary) *Summary {
 	p := &Summary{
 		Intent: unlessNone(s.Intent), Files: Files{}, Decisions: []Decision{}, State: unlessNone(s.State),
@@ -74,7 +74,7 @@ func published(items []Item) []Item {
 	return list
 }
 
-// unlessNone returns a text, or nothing if it says that there is nothing.
+// unlessNone returns text, or "" if text is [None] or an equivalent.
 func unlessNone(text string) string {
 	if isNone(text) {
 		return ""

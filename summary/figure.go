@@ -8,20 +8,20 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// A figure is a number of a text, in millionths: it is the same on every machine.
+// A figure is a number in a text, in millionths. Integers are the same on every machine.
 type figure int64
 
 // unit is the figure of one.
 const unit figure = 1_000_000
 
-// decimals is how many places a figure has behind the point, and mostWhole before it.
+// A figure has at most decimals places after the decimal point, and mostWhole before it.
 const (
 	decimals  = 6
 	mostWhole = 12
 )
 
-// parseFigure returns the number that a text is, and after how many places behind the
-// point it ends. What is too large for a figure, or has more places, is none.
+// parseFigure reads a number, and returns it with its number of decimal places. It fails
+// if the number is too large for a figure or has too many decimal places.
 func parseFigure(text string) (v figure, places int, ok bool) {
 	whole, part, point := strings.Cut(plainNumber(text), ".")
 	if whole == "" || len(whole) > mostWhole || len(part) > decimals || point && part == "" {
@@ -36,8 +36,8 @@ func parseFigure(text string) (v figure, places int, ok bool) {
 	return v, len(part), true
 }
 
-// half returns half of what the last place of a number with so many places stands for:
-// so far a rounded number may be off.
+// half returns half a unit of the last decimal place: the largest rounding error of a
+// number with so many places.
 func half(places int) figure {
 	h := unit / 2
 	for range places {
@@ -56,8 +56,8 @@ func (v figure) times(w figure) (figure, bool) {
 	return figure(q), q <= 1<<63-1 //nolint:gosec // as it says
 }
 
-// isPart reports whether a number is how much one is of another, or is more or less than
-// it, in percent, if it was rounded as its places say.
+// isPart reports whether v, rounded to so many places, is the percentage that a is of b, or
+// the percentage by which a differs from b.
 func (v figure) isPart(a, b figure, places int) bool {
 	if b == 0 {
 		return false
@@ -87,8 +87,8 @@ func figures(text string) []figure {
 	return list
 }
 
-// scales returns by what a number in a unit may have been divided, and whether by a
-// hundred it may have been multiplied.
+// scales returns the divisors by which a number may have been converted to a unit, and
+// whether it may have been multiplied by a hundred, for percent.
 func scales(unit string) (divided []figure, percent bool) {
 	switch unit {
 	case "%":
@@ -103,8 +103,7 @@ func scales(unit string) (divided []figure, percent bool) {
 	return nil, false
 }
 
-// rounds reports whether a number in a unit, with so many places, is the rounding of
-// another.
+// rounds reports whether v, a number in unit of with so many places, is a rounding of w.
 func (v figure) rounds(w figure, places int, of string) bool {
 	near := func(a, b, off figure) bool { return max(a-b, b-a) <= off }
 	divided, percent := scales(of)
@@ -119,7 +118,7 @@ func (v figure) rounds(w figure, places int, of string) bool {
 	})
 }
 
-// dimensions has the short form of a unit that is written out.
+// dimensions has the short form of each unit that may be written out.
 var dimensions = lazy.Value[map[string]string]{Make: func() map[string]string {
 	m := make(map[string]string)
 	for group := range strings.FieldsSeq("b:byte ms:millisecond s:second min:minute h:hour d:day") {

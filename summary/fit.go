@@ -9,12 +9,12 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// FitOptions says what a summary is fitted into.
+// FitOptions has the budget of [Summary.Fit] and the way to count tokens.
 type FitOptions struct {
-	// Limit is the most that the text may be. With 0 or less, it is whole.
+	// Limit is the largest size of the text. With 0 or less, nothing is left out.
 	Limit token.Count
 
-	// Size counts a text. Without it, four characters are a token.
+	// Size returns the tokens of a text. The default counts four characters as a token.
 	Size func(string) token.Count
 
 	// ID is what recalls the whole summary. With it, what is not shown is
@@ -29,24 +29,24 @@ type FitOptions struct {
 	Bare bool
 }
 
-// An Elision says what of a section is not shown.
+// An Elision says how much of a section is not shown.
 type Elision struct {
 	Section Section  `json:"section"`
 	Count   int      `json:"count"`
 	Digests []string `json:"digests"` // as [Statement.Digest], in the order in which they went
 }
 
-// Fit returns the sections of s in Markdown, without header and metadata, in
-// no more tokens than the limit, and what it had to leave out for that. In its
-// place each section says how much it does not show: "… 12 more: recall ID".
+// Fit returns the sections of s in Markdown, without header and metadata, in at
+// most as many tokens as the limit, and the list of entries that it left out. Each
+// section ends with a mark for its left out entries: "… 12 more: recall ID".
 //
-// What is needed least goes first; within a section that is the oldest, but of
-// steps the last:
+// Fit leaves out entries in the following order; within a section it begins with
+// the oldest entry, but with the last of the steps:
 //
 //  1. artifacts
 //  2. context
 //  3. errors that are resolved
-//  4. changes of a file, but for its newest
+//  4. changes of a file, except its newest
 //  5. the rationale of decisions
 //  6. changes of files
 //  7. errors that are open
@@ -54,14 +54,14 @@ type Elision struct {
 //  9. files
 //  10. blockers
 //  11. steps
-//  12. all lines of the intent but the first, and then those of the state
+//  12. all lines of the intent except the first, and then those of the state
 //
 // A larger limit never shows less. The first lines of intent and state and the
-// marks of the other sections always stay: if that is more than the limit, it
-// is what comes back, and ok is false.
+// marks of the other sections always stay. If these alone exceed the limit, Fit
+// returns them and ok is false.
 //
-// Only what is shown is counted, each entry once, and then the whole, to
-// confirm the sum.
+// Fit counts only shown entries, each once, and then the whole text, to confirm
+// the sum.
 func (s *Summary) Fit(o *FitOptions) (text string, left []Elision, ok bool) {
 	if o == nil {
 		o = &FitOptions{}
@@ -86,7 +86,7 @@ func (s *Summary) Fit(o *FitOptions) (text string, left []Elision, ok bool) {
 	return text, f.elisions(), true
 }
 
-// A fitting is a summary as lines, and the order in which they go.
+// A fitting has the lines of a summary and the order in which they are left out.
 type fitting struct {
 	mark    func(n int) string
 	parts   []*fitPart
@@ -98,7 +98,7 @@ type fitting struct {
 	marks map[int]token.Count
 }
 
-// A fitPart is a section: its lines and how much of it is gone.
+// A fitPart is a section: its lines, and how many of them are left out.
 type fitPart struct {
 	section Section
 	head    string
@@ -107,7 +107,7 @@ type fitPart struct {
 	gone    []string // digests
 }
 
-// A fitLine is an entry: a head, parts that can go without it, and a tail.
+// A fitLine is an entry: a head, parts that can be left out one by one, and a tail.
 type fitLine struct {
 	head  string
 	subs  []fitSub
@@ -122,10 +122,10 @@ type fitSub struct {
 	hide bool
 }
 
-// dots stand in a line for parts that are gone.
+// dots replace the left out parts of a line.
 const dots = ": …"
 
-// A fitDrop is one step: a line, or a part of it if sub is not negative.
+// A fitDrop is one step of leaving out: a line, or its part sub if sub is not negative.
 type fitDrop struct {
 	part   *fitPart
 	line   *fitLine
@@ -153,7 +153,7 @@ func newFitting(s *Summary, o *FitOptions) *fitting {
 	return f
 }
 
-// The ranks in which entries go.
+// The ranks of entries, in the order in which they are left out.
 const (
 	rankArtifacts = iota
 	rankContext
@@ -226,7 +226,7 @@ func (b *fitBuilder) source(source string) string {
 	return source
 }
 
-// line adds a line that goes at a rank. What says None stays.
+// line adds a line that is left out at a rank. A line with none set always stays.
 func (b *fitBuilder) line(p *fitPart, none bool, head string, rank int, text string) *fitLine {
 	l := &fitLine{head: head, tail: "\n", drops: !none}
 	if none {
@@ -349,7 +349,7 @@ func (f *fitting) markSize(n int) token.Count {
 	return c
 }
 
-// takeBack undoes the latest drop and counts what it shows.
+// takeBack undoes the drop d and counts the text that is shown again.
 func (f *fitting) takeBack(d fitDrop) {
 	f.total -= f.markSize(len(d.part.gone))
 	d.part.gone = d.part.gone[:len(d.part.gone)-1]
@@ -381,7 +381,7 @@ func (d fitDrop) drop() {
 	d.line.gone++
 }
 
-// render returns the text of what is left.
+// render returns the text of the lines that are shown.
 func (f *fitting) render() string {
 	var b strings.Builder
 	for i, p := range f.parts {
@@ -404,8 +404,7 @@ func (f *fitting) render() string {
 	return b.String()
 }
 
-// render writes a line: its head, three dots if parts of it are gone, and the
-// parts that are not.
+// render writes a line: its head, [dots] if parts are left out, and the other parts.
 func (l *fitLine) render(b *strings.Builder) {
 	b.WriteString(l.head)
 	sep := ": "
@@ -424,7 +423,7 @@ func (l *fitLine) render(b *strings.Builder) {
 	b.WriteString(l.tail)
 }
 
-// elisions returns what is gone, in the order of the document.
+// elisions returns the numbers of left out entries, in the order of the document.
 func (f *fitting) elisions() []Elision {
 	var list []Elision
 	for _, p := range f.parts {

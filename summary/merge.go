@@ -16,39 +16,41 @@ const (
 	updated  = "updated"  // more is known of it
 )
 
-// An Edit is what a merge did to one entry: of the old summary, or, where it
-// was added, of the merged one. It has no text, so that a journal may keep it.
+// An Edit is the change that a merge made to one entry. The entry is of the old
+// summary, or of the merged summary if it was added. An Edit has no text, so that
+// a journal may keep it.
 type Edit struct {
 	Section Section `json:"section"`
 	Action  string  `json:"action"` // "added", "replaced", "removed" or "updated"
 	Digest  string  `json:"digest"` // as [Statement.Digest]
 }
 
-// now begins the line of an intent that says what it has become.
+// now begins the line of an intent that has the changed intent.
 const now = "Now: "
 
-// Merge returns the summary s with what next knows besides, and the edits: one
-// for each entry of s that the result does not have in the same words, and one
-// for each that is new. Entries are the same if they differ only in case, white
-// space and punctuation at the end.
+// Merge returns s merged with the newer summary next, and the edits: one for each
+// entry of s that the result does not have in the same words, and one for each
+// new entry. Entries are the same if they differ only in case, white space and
+// punctuation at the end.
 //
-//   - The intent of s stays. What next says is wanted, if s does not say it
-//     already, becomes a further line, "Now: …", in place of an earlier one.
-//   - Files are united by path, and their changes. So are decisions, errors,
-//     context and artifacts, each once, in the order in which they came.
-//   - The first rationale of a decision stays; a stated one takes the place of
-//     one that is not, and one that has more of one that has less.
+//   - The intent of s stays. An intent of next that s does not contain becomes an
+//     additional line, "Now: …", which replaces an earlier such line.
+//   - Files are united by path, and the changes of a file by text. Decisions,
+//     errors, context and artifacts are united too. Duplicates are removed, and
+//     the order stays.
+//   - The first rationale of a decision stays, except that a stated rationale
+//     replaces one that is not stated, and a longer one replaces one that it
+//     contains.
 //   - The newer status of an error counts. Its notes are joined.
-//   - State, blockers and steps are those of next, if it has any. For blockers
-//     and steps None is something, for everything else it is nothing.
-//   - Count is one more. Tokens, ratio and score are those of next; the rest of
-//     the metadata is, where it is set.
+//   - State, blockers and steps are those of next if next has them. None counts
+//     as a value for blockers and steps, and as missing everywhere else.
+//   - Count grows by one. Tokens, ratio and score are those of next. The other
+//     metadata are those of next if they are set there.
 //
-// No change of a file, decision or error of either is lost. Merging a summary
-// with itself changes none of its sections, if it has every entry once. But
-// for the notes of errors and rationales that differ, it does not matter which
-// of three summaries in a row are merged first. A nil s or next is an empty
-// one.
+// No change of a file, decision or error of either summary is lost. Merging a
+// summary with itself changes none of its sections if it has no duplicates. The
+// merge is associative, except for the notes of errors and for rationales that
+// differ. A nil s or next counts as an empty summary.
 func (s *Summary) Merge(next *Summary) (*Summary, []Edit) {
 	if s == nil {
 		s = &Summary{}
@@ -87,7 +89,8 @@ func mergeMeta(old, next Meta) Meta {
 	return out
 }
 
-// mergeIntent keeps the old intent and adds what the new one says besides.
+// mergeIntent keeps the old intent and adds the new intent if the old one does not
+// contain it.
 func mergeIntent(old, next string) string {
 	if strings.TrimSpace(next) == "" || isNone(next) {
 		return old
@@ -105,7 +108,7 @@ func mergeIntent(old, next string) string {
 	return old
 }
 
-// cutNow parts an intent from the line that says what it has become.
+// cutNow splits an intent into its first part and the text of its "Now: " line.
 func cutNow(intent string) (base, became string) {
 	i := strings.LastIndex(intent, "\n"+now)
 	if i < 0 {
@@ -114,14 +117,14 @@ func cutNow(intent string) (base, became string) {
 	return intent[:i], intent[i+1+len(now):]
 }
 
-// contains reports whether a text says another, apart from case, white space
+// contains reports whether text contains part, without regard to case, white space
 // and punctuation at the end.
 func contains(text, part string) bool { return strings.Contains(norm(text), norm(part)) }
 
-// isNoneItem reports whether an item says that there is nothing.
+// isNoneItem reports whether the text of an item is [None] or an equivalent.
 func isNoneItem(it Item) bool { return isNone(it.Text) }
 
-// newest returns the next list if it says anything, and else the old one.
+// newest returns next if it has an entry, and old otherwise.
 func newest(old, next []Item) []Item {
 	if len(next) == 0 {
 		next = old
@@ -132,17 +135,16 @@ func newest(old, next []Item) []Item {
 	return mergeItems(next, nil)
 }
 
-// mergeItems returns both lists as one, each item once. A source is added where
-// there was none.
+// mergeItems returns the union of both lists without duplicates. An item without a
+// source gets the source of its duplicate.
 func mergeItems(old, next []Item) []Item {
 	return union(old, next, isNoneItem,
 		func(it Item) string { return norm(it.Text) },
 		func(a, b Item) Item { return Item{a.Text, cmp.Or(a.Source, b.Source)} })
 }
 
-// union returns both lists as one. Of entries with equal keys, the first stays
-// in its place, joined with the others. Entries that say None stay only if
-// there is nothing else.
+// union returns the union of both lists. Entries with equal keys are joined at the
+// place of the first. Entries that say None stay only if there are no others.
 func union[T any](old, next []T, none func(T) bool, key func(T) string, join func(a, b T) T) []T {
 	if old == nil && next == nil {
 		return nil
@@ -218,7 +220,7 @@ func mergeErrors(old, next []Error) []Error {
 		})
 }
 
-// edits returns what became of each entry of old, and what is new in merged.
+// edits returns an edit for each changed entry of old and for each new entry of merged.
 func edits(old, merged *Summary) []Edit {
 	var list []Edit
 	for _, sec := range Sections() {

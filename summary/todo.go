@@ -17,7 +17,7 @@ const (
 	todoCompleted = "completed"
 )
 
-// A Todo is an entry of a list of things to do.
+// A Todo is an entry of a todo list.
 type Todo struct {
 	Content string
 	Status  string
@@ -26,8 +26,8 @@ type Todo struct {
 	at   rawjson.Span // where that stands; empty if it does not
 }
 
-// A TodoList is a list of things to do as an agent keeps it in JSON. All of
-// its text but the statuses stays as it was, to the byte.
+// A TodoList is the todo list of an agent in JSON. Its text stays the same byte for
+// byte, except for the statuses.
 type TodoList struct {
 	Todos []Todo
 
@@ -125,12 +125,11 @@ func (l *TodoList) JSON() []byte {
 	return append(out, l.raw[end:]...)
 }
 
-// SyncTodos brings to-dos and a summary together. A to-do in progress is
-// completed if a clause of the current state has its words and says that it is
-// done: without a negation, and without a word that it is going on or to come,
-// such as "testing" or "next". What is completed becomes a decision,
-// "Completed: …", once. It returns both as they are then, and how many to-dos
-// it completed.
+// SyncTodos completes to-dos by the current state of a summary. A to-do in progress
+// is completed if a clause of the state has its words and says that it is done,
+// without a negation and without a word for unfinished work such as "testing" or
+// "next". Each completed to-do is added once to the decisions as "Completed: …".
+// SyncTodos returns the new to-dos, the new summary, and how many to-dos it completed.
 func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 	out, sum, changed := slices.Clone(todos), *s, 0
 	list := clauses(s.State)
@@ -151,7 +150,7 @@ func SyncTodos(todos []Todo, s *Summary) ([]Todo, *Summary, int) {
 
 var clauseEnd = lazy.Regexp(`[.!?](?:\s|$)|[;,\n]|\s(?:but|while|then|though|although|however|whereas|before|until)\s|\s[–—]\s|\sand\s`)
 
-// clauses parts a text where another statement may begin.
+// clauses splits a text at the places where a new statement may begin.
 func clauses(text string) []string {
 	var list []string
 	for _, c := range clauseEnd.Get().Split(text, -1) {
@@ -162,7 +161,7 @@ func clauses(text string) []string {
 	return list
 }
 
-// completes reports whether a clause says that a thing to do is done.
+// completes reports whether a clause says that a to-do is done.
 func completes(clause, todo string) bool {
 	words := strings.FieldsFunc(strings.ToLower(clause), notWord)
 	finished := strings.ContainsAny(clause, "✓✔✅")
@@ -195,7 +194,7 @@ func completes(clause, todo string) bool {
 	return found > 0
 }
 
-// notWord reports whether a character in lower case parts words.
+// notWord reports whether a lower-case character separates words.
 func notWord(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '\'':
