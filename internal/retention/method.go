@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Method is a way to make a prefix fit.
+// A Method is a way to reduce a prefix to a budget.
 type Method struct {
 	Name string
 
@@ -29,7 +29,7 @@ type Method struct {
 // Oracle reports whether the method knows what will be needed.
 func (m *Method) Oracle() bool { return m.oracle }
 
-// run returns what the method keeps, and with a clock how long that took.
+// run returns the output of the method, and the time that it took if now is not nil.
 func (m *Method) run(c *Case, budget int, now func() time.Time) ([]Message, time.Duration) {
 	switch {
 	case m.packCase != nil:
@@ -71,8 +71,8 @@ func singles(prefix []Message) [][]int {
 	return list
 }
 
-// fill takes units in an order, each if it still fits, and returns their messages
-// in the order of the prefix.
+// fill tries units in the given order, takes each that still fits the budget, and
+// returns the messages of the taken units in the order of the prefix.
 func fill(prefix []Message, units [][]int, order []int, budget int) []Message {
 	kept := make([]bool, len(prefix))
 	for _, u := range order {
@@ -117,8 +117,8 @@ func ByScore(scores []float64) []int {
 	return order
 }
 
-// end returns the newest messages that fit. If cut is set, the first that does not is
-// cut down to the room that is left; the end of its text stays.
+// end returns the newest messages that fit the budget. If cut is set, the next older
+// message is shortened to the rest of the budget; the end of its text stays.
 func end(msgs []Message, budget int, cut bool) []Message {
 	i := len(msgs)
 	for i > 0 && msgs[i-1].Cost() <= budget {
@@ -159,7 +159,7 @@ func lastUser(prefix []Message) string {
 	return ""
 }
 
-// said returns what the messages of each unit say.
+// said returns the text of the messages of each unit.
 func said(prefix []Message, units [][]int) []string {
 	list := make([]string, len(units))
 	for u := range units {

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Score names a figure about what a method kept. It is written as its text.
+// A Score names a measure of a method's output. It is written as its text.
 type Score string
 
 // The scores, see the package comment.
@@ -37,11 +37,11 @@ func allScores() []Score {
 	}
 }
 
-// Scores are the figures of one case. A score that the case does not have is not
-// among them: one without needs from far away has no [ScoreFar].
+// Scores are the scores of one case. A score that does not apply to the case is
+// missing: a case without needs from far away has no [ScoreFar].
 type Scores map[Score]float64
 
-// A judge scores what methods keep of one case. It may be shared.
+// A judge scores the outputs of methods for one case. Several goroutines may use it.
 type judge struct {
 	*Case
 	needs    map[name]int // index by id
@@ -100,7 +100,7 @@ func mix(a, b, c name) name {
 // of tokens.
 func (c *Case) Score(window []Message, budget int) Scores { return newJudge(c).score(window, budget) }
 
-// score judges what a method gave for a budget.
+// score scores the output out of a method for a budget.
 func (j *judge) score(out []Message, budget int) Scores {
 	present := make([]bool, len(j.Needs))
 	grounded := make([]bool, len(j.Needs))
@@ -141,7 +141,7 @@ func (j *judge) score(out []Message, budget int) Scores {
 	return s
 }
 
-// share returns how much of a list is true.
+// share returns the share of true values in a list.
 func share(list []bool) float64 {
 	n := 0
 	for _, b := range list {
@@ -152,7 +152,7 @@ func share(list []bool) float64 {
 	return float64(n) / float64(max(len(list), 1))
 }
 
-// far returns which of the needs from far away are there.
+// far returns for each need from far away whether the output has it.
 func (j *judge) far(present []bool) []bool {
 	var far []bool
 	for i := range j.Needs {
@@ -307,8 +307,8 @@ func numbered(made string, messages int) []Stub {
 	return stubs
 }
 
-// stable returns how much of the later of two outputs the earlier begins with, byte
-// for byte, as they would be sent.
+// stable returns the share of the later output, in bytes as they would be sent, that is
+// a common prefix of both outputs.
 func stable(earlier, later []Message) float64 {
 	a, b := wire(earlier), wire(later)
 	n := 0
