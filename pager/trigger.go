@@ -109,7 +109,7 @@ func (t *Trigger) Validate() error {
 	case c.Profile != ProfileWindow && c.Profile != ProfilePager:
 		return fmt.Errorf("%w: profile %q is none of %s, %s", errTrigger, c.Profile, ProfileWindow, ProfilePager)
 	case c.Target <= 0 || c.Target > c.Compress || c.Warn <= 0 || c.Warn > c.Compress || c.Compress > c.Critical || c.Critical > ratio.One:
-		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: they must rise from above 0 to 1 at most",
+		return fmt.Errorf("%w: target %v, warn %v, compress %v, critical %v: target and warn must be above 0 and at most compress, compress at most critical, and critical at most 1",
 			errTrigger, c.Target, c.Warn, c.Compress, c.Critical)
 	case min(c.Messages, c.Cycles, c.Keep, c.KeepRetry, c.Iterations) < 0 || min(c.Tokens, c.Effective, c.Floor) < 0:
 		return fmt.Errorf("%w: a figure is below 0", errTrigger)

@@ -46,7 +46,7 @@ func (s *Session) Open(folder string, m *facts.Model, p *account.Prior) (*OpenSe
 	if missed := s.Score(x.Whole, len(x.Whole)).Missed; len(missed) > 0 {
 		more := ""
 		if n := len(missed) - 1; n > 0 {
-			more = fmt.Sprintf("; %d more strings of this session are missing", n)
+			more = fmt.Sprintf("; strings of this session that are missing besides: %d", n)
 		}
 		return nil, s.fail(missed[0].Question, "must_have", "%q is not in %s of %s, in one line or two adjacent lines%s", missed[0].String, linesOf(s.Lines), s.Conversation, more)
 	}

@@ -59,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "exam.json")
 	for _, tt := range []struct{ name, from, to, want string }{
 		{"nowhere", `"on Thursday"`, `"on Friday"`, `session bakery: question b3: must_have: "on Friday" is not in the messages of conversations/bakery.json, in one line or two adjacent lines`},
-		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" is not in the first 11 lines of conversations/harbor.jsonl, in one line or two adjacent lines; 1 more strings of this session are missing`},
+		{"behind the cut", `"already has UTC in its header"`, `"4be1c07", "insertions"`, `session harbor: question h2: must_have: "4be1c07" is not in the first 11 lines of conversations/harbor.jsonl, in one line or two adjacent lines; strings of this session that are missing besides: 1`},
 		{"in the system text", `"on Thursday"`, `"the books of a bakery"`, `session bakery: question b3: must_have: "the books of a bakery" is not`},
 		{"lines of a request", `"lines": 0`, `"lines": 3`, "session bakery: lines: conversations/bakery.json is a single request, which cannot be cut at a line"},
 		{"no conversation", "conversations/dome.json", "made.json", "session dome: conversation: made.json: "},
