@@ -11,6 +11,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/test/postgres"
 	"github.com/carrel-dev/carrel/store"
@@ -62,10 +63,11 @@ func Postgres(t postgres.T) store.Database {
 	return PostgresAt(t, postgres.New(t))
 }
 
-// PostgresAt returns the store in a database, which may be open elsewhere.
+// PostgresAt returns the store in a database, which may be open elsewhere. It waits for locks
+// longer than a user's store does: the tests of many packages share the machine.
 func PostgresAt(t postgres.T, address string) store.Database {
 	t.Helper()
-	return closing(t)(driver.Open(context.Background(), address, nil))
+	return closing(t)(driver.Open(context.Background(), address, &driver.Options{Patience: time.Minute}))
 }
 
 // closing returns a function that returns a store, if it was opened, which is closed when the
