@@ -13,9 +13,9 @@ type matcher struct {
 	probes    []Probe
 	keys      [][]int // for each probe and keyword its term, or -1 if it has no words
 	terms     []term
-	words     map[string]int   // of all terms that are not paths
-	paths     map[string][]int // terms by the last name of their paths
-	questions map[string]bool  // normal
+	words     map[string]int   // an index for each word of the terms that are not paths
+	paths     map[string][]int // indexes of terms, by the last segment of their paths
+	questions map[string]bool  // the normal forms of the probes' questions
 }
 
 func newMatcher(probes []Probe) *matcher {
@@ -56,12 +56,11 @@ func (m *matcher) add(t term) {
 	m.terms = append(m.terms, t)
 }
 
-// A span is where something stands in the texts that were read, as if they
-// followed each other with a gap that no passage can span.
+// A span is a range of bytes in the texts that were read, joined with gaps that are
+// longer than a passage.
 type span struct{ start, end int }
 
-// A post is where a word stands. Words that follow each other have numbers that
-// do.
+// A post is an occurrence of a word. Adjacent words have consecutive numbers.
 type post struct {
 	number int
 	span

@@ -10,96 +10,96 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A CheckRule names something that a summary may not do. It is stored as its text.
+// A CheckRule names a rule that a summary can break. It is stored as its text.
 type CheckRule string
 
-// The rules that need no more than the summary.
+// The rules that are checked on the summary alone.
 const (
-	// RuleMissing: a section that must be said is not there.
+	// RuleMissing: a required section is missing.
 	ruleMissing CheckRule = "missing"
-	// RuleEmpty: a section is there and says nothing, not even None; or an
-	// entry has no text.
+	// RuleEmpty: a section has neither an entry nor the word None, or an entry
+	// has no text.
 	ruleEmpty CheckRule = "empty"
-	// RulePlaceholder: an entry stands for what nobody wrote: "[TBD]",
-	// "etc.", "…", "N/A", or the words of the published template.
+	// RulePlaceholder: an entry is a placeholder: "[TBD]", "etc.", "…", "N/A", or
+	// an example of the published template.
 	rulePlaceholder CheckRule = "placeholder"
-	// RuleVague: the intent would fit any session.
+	// RuleVague: the intent is so general that it fits any session.
 	ruleVague CheckRule = "vague"
-	// RuleRefusal: a model declines, in place of content.
+	// RuleRefusal: the text is a model's refusal instead of content.
 	RuleRefusal CheckRule = "refusal"
-	// RuleFailure: the error of a provider, a gateway or a client, in place of
-	// content.
+	// RuleFailure: the text is an error of a provider, a gateway or a client
+	// instead of content.
 	RuleFailure CheckRule = "failure"
-	// RuleEcho: instructions or questions of the prompt, given back as content.
+	// RuleEcho: the text repeats instructions or questions of the prompt.
 	RuleEcho CheckRule = "echo"
-	// RuleRationale: a decision has no rationale. It must say that none was
-	// stated.
+	// RuleRationale: a decision has no rationale. If nobody stated one, the
+	// rationale must be [NotStated].
 	ruleRationale CheckRule = "rationale"
-	// RuleDuplicate: an entry is there twice.
+	// RuleDuplicate: a section has the same entry twice.
 	ruleDuplicate CheckRule = "duplicate"
-	// RuleInjection: an order to whoever reads the summary, such as to ignore
-	// what was said before.
+	// RuleInjection: an entry gives orders to the reader of the summary, such as
+	// to ignore earlier instructions.
 	ruleInjection CheckRule = "injection"
 )
 
-// The rules that compare with a [Original].
+// The rules that compare the summary with its [Original].
 const (
-	// RuleLonger: the summary is longer than what it is of.
+	// RuleLonger: the summary is longer than its source.
 	ruleLonger CheckRule = "longer"
-	// RuleInvented: a path, a command, a number or an identifier that the
-	// source does not have.
+	// RuleInvented: an entry has a path, a command, a number or an identifier
+	// that is not in the source.
 	ruleInvented CheckRule = "invented"
-	// RuleFile: a file that was changed is not there.
+	// RuleFile: a changed file is missing from the section of files.
 	ruleFile CheckRule = "file"
 )
 
-// The rules for a draft that may not be a summary at all.
+// The rules for a text that may not be a summary at all.
 const (
-	// RuleSyntax: the draft cannot be read.
+	// RuleSyntax: the text cannot be parsed as a summary.
 	ruleSyntax CheckRule = "syntax"
-	// RuleTruncated: the draft ends in the middle.
+	// RuleTruncated: the text ends in the middle of a summary.
 	ruleTruncated CheckRule = "truncated"
 )
 
-// A Problem is one thing that is wrong with a summary.
+// A Problem is one rule that a summary breaks.
 type Problem struct {
-	Section Section   `json:"section,omitempty"` // empty if it is about the whole
-	Entry   string    `json:"entry,omitempty"`   // empty if it is about the section
+	Section Section   `json:"section,omitempty"` // empty if the problem is about the whole summary
+	Entry   string    `json:"entry,omitempty"`   // empty if the problem is about the whole section
 	Rule    CheckRule `json:"rule"`
-	Text    string    `json:"text"` // what is wrong, for people
+	Text    string    `json:"text"` // an explanation for people
 }
 
-// An Original is what a summary is of.
+// An Original is the source of a summary: the conversation that was summarized.
 type Original struct {
-	// Text is all that was said and done, the earlier summary included.
+	// Text is the whole conversation, including tool calls and results and the
+	// earlier summary.
 	Text string
 
-	// Names returns the identifiers of a text that must not be made up. Without
-	// it, only code spans, paths and numbers are looked at.
+	// Names returns the identifiers in a text, which the summary must not invent.
+	// If Names is nil, only code spans, paths and numbers are checked.
 	Names func(text string) []string
 
-	// Prompt is what a model was told to do, without the text to summarize.
+	// Prompt is the prompt that asked a model for the summary, without Text.
 	Prompt string
 
-	// Changed are the paths that were changed.
+	// Changed are the paths of the changed files.
 	Changed []string
 
-	// Asked is what persons said, in order.
+	// Asked are the messages of users, in order.
 	Asked []string
 }
 
-// Check returns what is wrong with a summary by itself, and, if src is not
-// nil, as a summary of src. A summary may be in words of its own: what counts is
-// that what it names and counts is in the source, where the source speaks of the
-// same. Whether it says the contrary of something there is not judged. There is one problem for each rule and entry, in
-// the order of the document; none means that the summary may be used.
+// Check returns the problems of a summary, in the order of its sections, with at
+// most one problem for each rule and entry. If there are none, the summary may be
+// used. If src is not nil, Check also compares the summary with src: the names
+// and numbers in the summary must be in src, in a passage about the same subject.
+// The wording is free, and Check does not find contradictions between s and src.
 //
-// The rules prefer to miss something to refusing a good summary. Whatever
-// stands in the source word for word, in four words or more, is never a
-// placeholder, a refusal, a failure, an echo or vague. Case, punctuation and
-// the way a path or a number is written make no difference; a path may be
-// shortened to its last segments; numbers may be rounded, and small counts be
-// made by whoever writes.
+// The rules would rather miss a problem than refuse a good summary. A text of
+// four words or more that is in the source word for word is never a placeholder,
+// a refusal, a failure, an echo or vague. Case, punctuation and the notation of
+// paths and numbers are ignored. A path may be shortened to its last segments, a
+// number may be rounded, and small counts need not be in the source.
 func Check(s *Summary, src *Original) []Problem {
 	if s == nil {
 		s = &Summary{}
@@ -117,8 +117,8 @@ func Check(s *Summary, src *Original) []Problem {
 	return c.problems
 }
 
-// Examine reads a summary and returns it with all that is wrong with it, as
-// [CheckText] and [Check] find. What cannot be read is nil, and a problem says why.
+// Examine parses a summary and returns it with the problems that [CheckText] and
+// [Check] find. If data cannot be parsed, the summary is nil and a problem says why.
 func Examine(data []byte, src *Original) (*Summary, []Problem) {
 	problems := CheckText(string(data), src)
 	s, err := Parse(data)
@@ -128,10 +128,10 @@ func Examine(data []byte, src *Original) (*Summary, []Problem) {
 	return s, append(problems, Check(s, src)...)
 }
 
-// CheckText returns what is wrong with a draft before it is read: that there
-// is none, that it is a refusal, an error or an echo of the prompt, that it is
-// cut off, longer than its source, or otherwise no summary. src may be nil.
-// What passes can be parsed; [Check] judges the rest.
+// CheckText returns the problems of a text that should be a summary: it is empty,
+// a refusal, an error, an echo of the prompt, cut off, much longer than its source,
+// or cannot be parsed. src may be nil. [Parse] reads every text without a problem;
+// [Check] then checks the content.
 func CheckText(raw string, src *Original) []Problem {
 	c := checker{src: src}
 	s := strings.TrimSpace(raw)
@@ -140,7 +140,7 @@ func CheckText(raw string, src *Original) []Problem {
 		return c.problems
 	}
 	_, err := Parse([]byte(s))
-	// A summary may quote an error; what is none is judged by its beginning.
+	// A summary may quote an error, so only a text that is no summary is checked here.
 	if err != nil {
 		head := text.Short(text.Fold(s), 600)
 		switch {
@@ -194,7 +194,7 @@ func (c *checker) section(sec Section) {
 	}
 	texts := s.texts(sec)
 	if len(texts) == 0 && sec == SectionFiles && c.src != nil && len(c.src.Changed) == 0 {
-		return // an object without files, where none was changed
+		return // no file was changed, so the list of files may be empty
 	}
 	if len(texts) == 0 || sec == SectionIntent && isNone(s.Intent) {
 		c.add(sec, "", ruleEmpty, "%s says nothing", sec.title())
@@ -225,12 +225,12 @@ func (c *checker) section(sec Section) {
 	}
 }
 
-// A sectionText is a text of a section that is checked, and what may not come
-// twice; that is empty for what may. What it is said of, or what is said of it, is
-// with it.
+// A sectionText is a text of a section that is checked. Two texts of a section may
+// not have the same key, unless the key is empty. with is the other part of the same
+// entry, such as the rationale of a decision.
 type sectionText struct{ text, key, with string }
 
-// texts returns what a section says, each part of an entry by itself.
+// texts returns the texts of a section, with one element for each part of an entry.
 func (s *Summary) texts(sec Section) []sectionText {
 	var list []sectionText
 	add := func(said, key, with string) { list = append(list, sectionText{text.Fold(said), key, with}) }
@@ -270,7 +270,7 @@ func (s *Summary) texts(sec Section) []sectionText {
 	return list
 }
 
-// entry checks a text for what stands in place of content.
+// entry checks that a text is content: no placeholder, refusal, error, echo or order.
 func (c *checker) entry(sec Section, text string) {
 	if c.origin.quotes(text) {
 		return
@@ -302,7 +302,7 @@ func (c *checker) intent() {
 	if !isVague(base) || c.origin.quotes(text.Fold(base)) || isPlaceholder(text.Fold(base)) {
 		return
 	}
-	// Who only ever said "continue" wants no more than that.
+	// If all messages of users are as vague as "continue", the intent may be, too.
 	if c.src != nil && len(c.src.Asked) > 0 && !slices.ContainsFunc(c.src.Asked, func(text string) bool { return !isVague(text) }) {
 		return
 	}
@@ -328,7 +328,7 @@ var templates = []string{
 	"where we are in the task - progress indicator",
 }
 
-// isPlaceholder reports whether a text stands for one that nobody wrote.
+// isPlaceholder reports whether a text is a placeholder.
 func isPlaceholder(text string) bool {
 	t := strings.ToLower(strings.Trim(text, " *_`\"'"))
 	if placeholders.Get()[strings.Trim(t, "[]()<>")] || placeholders.Get()[strings.TrimRight(strings.Trim(t, "[]()<>"), ".:")] ||
@@ -343,7 +343,7 @@ func isPlaceholder(text string) bool {
 		bracketed.Get().MatchString(t) && !tailSource.Get().MatchString(t)
 }
 
-// generic are words that say nothing about one session rather than another.
+// generic are words that are as likely in one session as in another.
 var generic = lazy.Words("continue continuing continued keep going proceed help helping assist assisting support user user's users task tasks " +
 	"work working works project conversation session discussion chat code coding codebase software engineering development " +
 	"develop various thing things stuff something request requests requested issue issues bug bugs problem problems complete " +
@@ -354,7 +354,7 @@ var generic = lazy.Words("continue continuing continued keep going proceed help 
 	"changes change updates update implement implementation implementing feature features today's different asked asks ask " +
 	"he she per up out can could would should not no")
 
-// isVague reports whether an intent names nothing.
+// isVague reports whether an intent has almost only generic words.
 func isVague(intent string) bool {
 	n := 0
 	for _, w := range strings.FieldsFunc(strings.ToLower(intent), notWord) {
@@ -377,8 +377,8 @@ var failure = lazy.Regexp(`(?i)^\W{0,4}(?:api |request |http )?error(?: code)?:?
 // client.
 func isFailure(text string) bool { return failure.Get().MatchString(text) }
 
-// promptTexts are the instructions of the published prompt, and what others
-// ask for the same.
+// promptTexts are the instructions of the published prompt, and questions of other
+// prompts for summaries.
 var promptTexts = []string{
 	"what is the user trying to accomplish", "list each file path and what changed", "key decisions with rationale",
 	"where are we in the task", "any open questions or blockers", "what needs to happen next",
@@ -406,8 +406,8 @@ func isEcho(text, prompt string) bool {
 	return false
 }
 
-// isTemplate reports whether a text is for the most part the prompt, or the
-// published template with nothing filled in.
+// isTemplate reports whether a text mostly repeats the prompt or the published
+// template.
 func isTemplate(text, prompt string) bool {
 	t := norm(text)
 	builtin := 0
@@ -434,8 +434,9 @@ func isTemplate(text, prompt string) bool {
 
 var sentenceEnd = lazy.Regexp(`[.!](?:\s+|$)|\?(?:\s+|$)|\n+`)
 
-// sentences parts a text at all full stops and line breaks, since that text may be in
-// lower case, where [text.FirstSentence] finds no beginning. A question keeps its mark.
+// sentences splits a text at full stops and line breaks. The text may be in lower
+// case, where [text.FirstSentence] does not find where a sentence begins. A question
+// keeps its question mark.
 func sentences(text string) []string {
 	var list []string
 	start := 0
@@ -455,8 +456,8 @@ func sentences(text string) []string {
 	return list
 }
 
-// injected reports whether an entry gives its reader orders that are meant for
-// a program: a role of a chat before it, or words that take back what was said.
+// injected reports whether an entry looks like a prompt injection: it begins with a
+// role of a chat, or it revokes earlier instructions.
 func injected(text string) bool {
 	low := strings.ToLower(strings.TrimLeft(text, " *_-#>[(\"'`"))
 	for _, w := range [...]string{"system:", "assistant:", "system prompt:", "system]", "<system", "<|", "important instruction", "new instructions:"} {
@@ -467,5 +468,5 @@ func injected(text string) bool {
 	return takesBack.Get().MatchString(low)
 }
 
-// takesBack finds orders to forget what was said before.
+// takesBack matches orders to ignore earlier instructions or to reveal secrets.
 var takesBack = lazy.Regexp(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|foregoing|other|system|safety)\b(?: \w+)? ?(?:instructions?|messages?|rules?|prompts?|orders?|context|guidelines|summary)?|\b(?:you are now|from now on you|you must now|reveal|exfiltrate)\b.{0,40}\b(?:prompt|instructions?|secrets?|keys?|password|token)`)

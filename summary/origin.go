@@ -11,15 +11,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// An origin is a source, prepared for being asked what it says.
+// An origin is the text of an [Original], prepared for searches.
 type origin struct {
 	lower   string   // the text in lower case
-	folded  string   // the same with single spaces
-	squash  string   // its letters and digits alone
-	numbers []string // that it has, sorted
-	values  []figure // the same
+	folded  string   // lower with single spaces
+	squash  string   // the letters and digits of lower
+	numbers []string // the numbers in lower as written, sorted, without repetitions
+	values  []figure // the values of numbers, sorted, without repetitions
 
-	products map[figure]bool // of numbers that stand as factors, such as "2 × 40.00"
+	products map[figure]bool // the products that the text spells out, such as "2 × 40.00"
 }
 
 func newOrigin(src *Original) *origin {
@@ -61,8 +61,8 @@ func squash(text string) string {
 	}, text)
 }
 
-// quotes reports whether the source has a text of four words or more word for
-// word, up to where it is cut off. A nil origin has nothing.
+// quotes reports whether text, up to its first ellipsis, has four words or more and
+// is in the source word for word. A nil origin quotes nothing.
 func (o *origin) quotes(text string) bool {
 	text, _, _ = strings.Cut(text, "…")
 	return o != nil && len(strings.Fields(text)) >= 4 && strings.Contains(o.folded, norm(text))
@@ -81,8 +81,8 @@ func (c *checker) compare() {
 	}
 }
 
-// length checks that the summary is shorter than its source. A short source
-// may be outgrown by what must be said of any.
+// length checks that the summary is not longer than its source. Up to 400 characters
+// are always allowed, because the required sections take that much.
 func (c *checker) length() {
 	n := 0
 	for _, e := range c.s.Entries() {
@@ -93,7 +93,7 @@ func (c *checker) length() {
 	}
 }
 
-// files checks that every path that was changed is there.
+// files checks that the summary lists every changed path.
 func (c *checker) files() {
 	for _, p := range c.src.Changed {
 		want := cleanPath(p)
@@ -103,7 +103,7 @@ func (c *checker) files() {
 	}
 }
 
-// cleanPath returns a path as it is compared.
+// cleanPath returns the normal form of a path, for comparisons.
 func cleanPath(p string) string {
 	p = strings.ReplaceAll(strings.Trim(strings.TrimSpace(p), "`\"'"), `\`, "/")
 	return strings.ToLower(strings.Trim(strings.TrimPrefix(p, "./"), "/"))
@@ -115,7 +115,7 @@ func samePath(a, b string) bool {
 }
 
 var (
-	cutWord    = lazy.Regexp(`\S+…|[+−]\d+\b`) // what is cut off or counted is not what the source has
+	cutWord    = lazy.Regexp(`\S+…|[+−]\d+\b`) // words that were cut off, and counts of changed lines: the source does not have them
 	spanText   = lazy.Regexp("`([^`]+)`")
 	pathText   = lazy.Regexp(`(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]+|\b[\w-]+\.(?:go|ts|tsx|js|jsx|py|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sql|json|ya?ml|toml|md|txt|sh|html|css|scss|vue|xml|ini|cfg|conf|lock|proto|csv)\b`)
 	numberText = lazy.Regexp(`(?:^|[\s("'=~≈<>$€±+:–-])(\d[\d,_]*(?:\.\d+)?)( ?%|[a-zA-Zµ]{0,3})(?:$|[\s)"',.;:!?–-])`)
@@ -126,8 +126,8 @@ var (
 	countNoun  = lazy.Regexp(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
-// names checks that what an entry names is in the source. What is with it tells,
-// too, what its numbers are about.
+// names checks that the source has the names and numbers in text. The words of text
+// and with tell the subjects of the numbers.
 func (c *checker) names(sec Section, text, with string) {
 	text = cutWord.Get().ReplaceAllString(text, " ")
 	var list []string
@@ -160,8 +160,8 @@ func (c *checker) names(sec Section, text, with string) {
 	}
 }
 
-// has reports whether the source has a name, or could have it: exact says that
-// it was written as code.
+// has reports whether the source has a name, or the name is too ordinary to be called
+// invented. exact says that the summary has the name in a code span.
 func (o *origin) has(name string, exact bool) bool {
 	n := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
 	switch {

@@ -76,8 +76,8 @@ bytes of the conversation and with what the journal says became of it, runs thro
 contract, and verifies every manifest and every artifact. It lists what is wrong; then the exit
 code is 6.
 
-Nothing that is not as it was written is ever returned: "recall" and all other commands fail with
-the exit code 6 instead. "carrel store restore" brings a backup back.`,
+No command returns damaged data: "recall" and all other commands fail with the exit code 6
+instead. "carrel store restore" replaces the store with a backup.`,
 		Example: `  carrel store check`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
