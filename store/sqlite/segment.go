@@ -73,10 +73,7 @@ func (g *segment) imprint() imprint {
 // pageImprint returns the imprint of a page. An empty body may be read as nil or as an empty
 // slice; both give the same imprint.
 func pageImprint(page int64, body []byte) imprint {
-	if body == nil {
-		body = []byte{}
-	}
-	return recordOf("posting").number(page).blob(body).imprint()
+	return recordOf("posting").number(page).imprintWith(body)
 }
 
 // damagedIndex is the error for damage in the index of blocks.

@@ -146,7 +146,9 @@ const (
 	insertManifest = `
 		INSERT INTO manifest (log_key, num, manifest_id, session_id, created, format, tier, budget, total, seal, body)
 		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
-	insertUse     = `INSERT INTO manifest_use (log_key, ord, doc) VALUES (?1, ?2, ?3)`
+	insertUse = `
+		INSERT INTO manifest_use (log_key, ord, doc)
+		SELECT ?1, ?2, doc FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?3 RETURNING doc`
 	insertOutcome = `INSERT INTO outcome (log_key, manifest, actor, time, data, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
 
 	insertManifestImprint = `INSERT INTO manifest_imprint (log_key, row, body, uses, outcomes) VALUES (?1, ?2, ?3, ?4, 0)`
@@ -295,14 +297,22 @@ var selectDerived = `
 	WITH given (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
 	SELECT derived FROM given CROSS JOIN edge ON edge.scope = ?1 AND source = id`
 
-// selectCells reads cells. Its parameters are the scope and cellsAtOnce ids. The first column
-// is the place in the list of ids, the second whether the row that the index led to has the id
-// that was asked for: a damaged index could lead to an intact row of another cell.
-var selectCells = `
-	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
+// fewCells is how many cells selectFewCells looks up: those of an artifact.
+const fewCells = 2
+
+// selectCells and selectFewCells read cells. Their parameters are the scope and the ids.
+var selectCells, selectFewCells = cellsOf(cellsAtOnce), cellsOf(fewCells)
+
+// cellsOf returns a statement that reads n cells. The first column is the place in the list of
+// ids, the second whether the row that the index led to has the id that was asked for: a damaged
+// index could lead to an intact row of another cell.
+func cellsOf(n int) string {
+	return `
+	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(n) + `))
 	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
+}
 
 // places returns n rows for VALUES, each a number from 0 and a parameter, from ?2 on.
 func places(n int) string {
