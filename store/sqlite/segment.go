@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 const (
@@ -250,15 +251,19 @@ func (w *writer) applyIndex(j *change) error {
 		return err
 	}
 	replaced := false
+	indexed := make(map[transcript.BlockID]bool, len(j.c.Index))
 	for i := range j.c.Index {
 		e := &j.c.Index[i]
-		old, err := w.number(deleteDocOf, j.scope, j.id, e.Block)
-		if err == nil {
-			err, replaced = w.exec(insertGone, j.scope, old), true
+		if j.at > 0 && !j.fresh[e.Block] || indexed[e.Block] { // otherwise the block is new, and has no doc yet
+			old, err := w.number(deleteDocOf, j.scope, j.id, e.Block)
+			if err == nil {
+				err, replaced = w.exec(insertGone, j.scope, old), true
+			}
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
 		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
+		indexed[e.Block] = true
 		if len(e.Words) == 0 {
 			continue // without words nothing can find it
 		}

@@ -41,7 +41,8 @@ const (
 // Writing. The columns of a session are bound in the order of headValues.
 const (
 	selectPresent = `
-		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements, t.rewrites
+		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements, t.rewrites,
+			(SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2)
 		FROM session LEFT JOIN summary USING (scope, session_id) LEFT JOIN session_status USING (scope, session_id)
 			LEFT JOIN session_total t USING (scope, session_id)
 		WHERE scope = ?1 AND session_id = ?2`
@@ -82,9 +83,10 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
 
-	// Blocks that will be replaced are first marked as off, which frees their turns, so that
-	// blocks can trade turns.
-	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING imprint`
+	// Blocks that will move are first marked as off, which frees their turns, so that blocks can
+	// trade turns.
+	selectTurn = `SELECT imprint, turn, off FROM block WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
+	yieldTurn  = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 
 	upsertBlock = `
 		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form,
@@ -92,10 +94,19 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
 			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14, earlier = ?15`
+
+	// Updates a block that stays at its turn: that spares the index of turns. It has the
+	// parameters of upsertBlock.
+	updateBlock = `
+		UPDATE block SET kind = ?5, tools = ?6, tokens = ?7, state = ?8, form = ?9, window_tokens = ?10, stub = ?11,
+			pinned = ?12, imprint = ?14, earlier = ?15
+		WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 AND turn = ?4 AND off = ?13`
+
+	selectPlacesOfCells = `SELECT ord, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 ORDER BY ord`
+
 	deleteBlockCells = `DELETE FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	insertBlockCell  = `INSERT INTO block_cell (scope, session_id, block_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
-	countItems  = `SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2`
 	deleteItems = `DELETE FROM item WHERE scope = ?1 AND session_id = ?2 AND ord >= ?3 RETURNING ord, cell_id`
 	insertItem  = `INSERT INTO item (scope, session_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4)`
 
