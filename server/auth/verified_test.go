@@ -12,7 +12,9 @@ import (
 func TestVerifiedHasOneTextAndRecord(t *testing.T) {
 	var v verified
 	one, another := sha256.Sum256([]byte("one")), sha256.Sum256([]byte("another"))
-	record := func() *store.Credential { return &store.Credential{ID: "tok_1", Hash: bytes.Repeat([]byte{1}, store.HashSize)} }
+	record := func() *store.Credential {
+		return &store.Credential{ID: "tok_1", Hash: bytes.Repeat([]byte{1}, store.HashSize)}
+	}
 	if v.has(one, record()) {
 		t.Error("a credential is remembered before it was verified")
 	}
