@@ -68,8 +68,14 @@ type family struct {
 	labels           []string
 }
 
+// inHelp and inValue escape the help of a family and the value of a label.
+var (
+	inHelp  = strings.NewReplacer("\\", `\\`, "\n", `\n`)
+	inValue = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
+)
+
 func (f *family) head(b *bytes.Buffer) {
-	b.WriteString("# HELP " + f.name + " " + strings.NewReplacer("\\", `\\`, "\n", `\n`).Replace(f.help) + "\n")
+	b.WriteString("# HELP " + f.name + " " + inHelp.Replace(f.help) + "\n")
 	b.WriteString("# TYPE " + f.name + " " + f.kind + "\n")
 }
 
@@ -90,7 +96,7 @@ func (f *family) sample(b *bytes.Buffer, suffix string, values []string, v float
 }
 
 func pair(name, value string) string {
-	return name + `="` + strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`).Replace(value) + `"`
+	return name + `="` + inValue.Replace(value) + `"`
 }
 
 func number(v float64) string {

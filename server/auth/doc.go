@@ -6,8 +6,9 @@
 // characters, of 256 random bits. [Authority.Mint] returns the text of a credential once. The
 // store keeps only its hash under a [Key] that is not in the store: a copy of the store has no
 // credentials and is not enough to make one, and neither is the key alone.
-// [Authority.Verify] returns the [governance.Grant] of a credential. It asks the store each time,
-// so a revoked credential admits no further request, in this or any other process. A running
+// [Authority.Verify] returns the [governance.Grant] of a credential. It reads the record from the
+// store each time, so a revoked credential admits no further request, in this or any other
+// process; it computes the hash only if the record is not the one that it verified before. A running
 // request is checked again every [DefaultRecheck], and is canceled when its credential is no
 // longer valid.
 //

@@ -27,7 +27,9 @@ type change struct {
 
 	segment *postings.Segment // index segment of c.Index; its ids are positions in c.Index
 
-	summed, retired bool // whether the stored session has a summary, a status
+	summed, retired bool                        // whether the stored session has a summary, a status
+	items           int64                       // how many items the stored session has
+	fresh           map[transcript.BlockID]bool // blocks of c that a stored session does not have yet
 }
 
 // A sessionTotal has the imprints of the lists of a session, one for each list.
@@ -64,7 +66,7 @@ func (w *writer) apply(j *change) error {
 	var at store.Revision
 	var whole bool
 	err := w.row(selectPresent, []any{j.scope, j.id}, &at, (*flag)(&j.summed), (*flag)(&j.retired), (*flag)(&whole),
-		&j.total.items, &j.total.blocks, &j.total.statements, &j.total.rewrites)
+		&j.total.items, &j.total.blocks, &j.total.statements, &j.total.rewrites, &j.items)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -143,14 +145,10 @@ func (w *writer) applyItems(j *change) error {
 	if j.c.Items == nil {
 		return nil
 	}
-	n, err := w.number(countItems, j.scope, j.id)
-	if err != nil {
-		return err
+	if int64(j.c.ItemsFrom) > j.items {
+		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", j.c.ItemsFrom, j.items)
 	}
-	if int64(j.c.ItemsFrom) > n {
-		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", j.c.ItemsFrom, n)
-	}
-	if int64(j.c.ItemsFrom) < n {
+	if int64(j.c.ItemsFrom) < j.items {
 		if err := w.deleteItems(j); err != nil {
 			return err
 		}
@@ -176,40 +174,75 @@ func (w *writer) deleteItems(j *change) error {
 }
 
 func (w *writer) applyBlocks(j *change) error {
-	there := make([]bool, len(j.c.Blocks)) // whether each replaces a stored block
+	kept := make([]keptBlock, len(j.c.Blocks))
 	if j.at > 0 {
 		for i := range j.c.Blocks {
-			var old imprint
-			err := w.row(yieldTurn, []any{j.scope, j.id, j.c.Blocks[i].ID}, &old)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			if err := w.yield(j, &j.c.Blocks[i], &kept[i]); err != nil {
 				return err
 			}
-			there[i] = err == nil
-			j.total.blocks.join(old) // zero if the block is new
 		}
 	}
 	for i := range j.c.Blocks {
-		if err := w.applyBlock(j, &j.c.Blocks[i], there[i]); err != nil {
+		if err := w.applyBlock(j, &j.c.Blocks[i], kept[i]); err != nil {
 			return err
 		}
 	}
 	return j.ctx.Err()
 }
 
-// applyBlock writes a block. replaces says whether a block with its id is stored.
-func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
+// A keptBlock is what is stored of a block before a change.
+type keptBlock struct {
+	there bool // the block is stored
+	stays bool // the change leaves it at its turn
+}
+
+// yield reads what is stored of a block, removes it from the imprint, and frees its turn if the
+// change moves it.
+func (w *writer) yield(j *change, b *store.Block, kept *keptBlock) error {
+	var old imprint
+	var turn int
+	var off int64
+	err := w.row(selectTurn, []any{j.scope, j.id, b.ID}, &old, &turn, &off)
+	if errors.Is(err, sql.ErrNoRows) {
+		if j.fresh == nil {
+			j.fresh = make(map[transcript.BlockID]bool)
+		}
+		j.fresh[b.ID] = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	j.total.blocks.join(old)
+	*kept = keptBlock{there: true, stays: turn == b.Turn && (off != 0) == b.Off}
+	if kept.stays {
+		return nil
+	}
+	return w.exec(yieldTurn, j.scope, j.id, b.ID)
+}
+
+// applyBlock writes a block.
+func (w *writer) applyBlock(j *change, b *store.Block, kept keptBlock) error {
 	tools, err := json.Marshal(b.Tools)
 	if err != nil {
 		return err
 	}
 	own := blockImprint(j.scope, j.id, b, string(tools))
 	j.total.blocks.join(own)
-	err = w.exec(upsertBlock, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
+	query := upsertBlock
+	if kept.stays {
+		query = updateBlock
+	}
+	err = w.exec(query, j.scope, j.id, b.ID, b.Turn, b.Kind, string(tools), b.Tokens, b.State, b.Form,
 		b.Window, optional(b.Stub), b.Pinned, b.Off, own.blob(), b.Earlier)
 	if err != nil {
 		return explainWrite(err, "block %s at turn %d", b.ID, b.Turn)
 	}
-	if replaces {
+	if kept.there {
+		same, err := w.hasCells(j, b)
+		if err != nil || same {
+			return err
+		}
 		if err := w.exec(deleteBlockCells, j.scope, j.id, b.ID); err != nil {
 			return err
 		}
@@ -220,6 +253,20 @@ func (w *writer) applyBlock(j *change, b *store.Block, replaces bool) error {
 		}
 	}
 	return nil
+}
+
+// hasCells reports whether the stored cells of a block are those that the change gives it.
+func (w *writer) hasCells(j *change, b *store.Block) (bool, error) {
+	n, same := 0, true
+	err := w.each(func(rows *sql.Rows) error {
+		var ord int
+		var cell store.CellID
+		err := rows.Scan(&ord, &cell)
+		same = same && ord == n && n < len(b.Cells) && cell == b.Cells[n]
+		n++
+		return err
+	}, selectPlacesOfCells, j.scope, j.id, b.ID)
+	return same && n == len(b.Cells), err
 }
 
 func (w *writer) applyJournal(j *change) error {

@@ -128,6 +128,16 @@ func (r record) imprint() imprint {
 	return imprint(sum[:imprintSize])
 }
 
+// imprintWith returns the imprint of the record with one more value, bytes that it does not copy.
+func (r record) imprintWith(b []byte) imprint {
+	r = append(r, 'b')
+	r = binary.BigEndian.AppendUint64(r, uint64(len(b)))
+	h := sha256.New()
+	h.Write(r) // never fails, as below
+	h.Write(b)
+	return imprint(h.Sum(nil)[:imprintSize])
+}
+
 func cellImprint(scope governance.Scope, c *cellRow, id store.CellID) imprint {
 	return recordOf("cell").text(string(scope), string(id), string(c.kind), c.state).blob(c.commitment).imprint()
 }
@@ -209,7 +219,7 @@ func manifestImprint(key int64, m *store.Manifest) imprint {
 }
 
 func bodyImprint(key int64, body []byte) imprint {
-	return recordOf("body").number(key).blob(blob(body)).imprint()
+	return recordOf("body").number(key).imprintWith(body)
 }
 
 // usesImprint returns the imprint of the list of artifacts that a manifest uses.

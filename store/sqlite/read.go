@@ -68,8 +68,17 @@ func (v view) inTransaction(f func(v view) error) error {
 // stream yields the values that f emits. It opens a view when the iteration begins. If f fails,
 // its error is yielded last.
 func stream[T any](ctx context.Context, s *database, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
+	return streamIn(ctx, s.view, f)
+}
+
+// streamSingle is stream for an f that runs one query, which needs no transaction.
+func streamSingle[T any](ctx context.Context, s *database, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
+	return streamIn(ctx, s.single, f)
+}
+
+func streamIn[T any](ctx context.Context, in func(context.Context, func(view) error) error, f func(v view, emit func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := s.view(ctx, func(v view) error {
+		err := in(ctx, func(v view) error {
 			return f(v, func(value T) error {
 				if !yield(value, nil) {
 					return errStop
@@ -369,6 +378,11 @@ func (v view) items(scope governance.Scope, id transcript.SessionID) (items []st
 
 // Cells implements [store.Cells].
 func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	if len(ids) <= cellsAtOnce {
+		return streamSingle(ctx, s, func(v view, emit func(*store.Cell) error) error {
+			return s.someCells(v, scope, ids, emit)
+		})
+	}
 	return stream(ctx, s, func(v view, emit func(*store.Cell) error) error {
 		for rest := range slices.Chunk(ids, cellsAtOnce) {
 			if err := s.someCells(v, scope, rest, emit); err != nil {
@@ -382,6 +396,10 @@ func (s *database) Cells(ctx context.Context, scope governance.Scope, ids []stor
 // someCells emits the cells with the given ids, at most cellsAtOnce.
 func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID, emit func(*store.Cell) error) error {
 	missing := func(place int) error { return fmt.Errorf("cell %s: %w", ids[place], store.ErrNotFound) }
+	query, n := selectCells, cellsAtOnce
+	if len(ids) <= fewCells {
+		query, n = selectFewCells, fewCells
+	}
 	next := 0
 	err := v.each(func(rows *sql.Rows) error {
 		var place int
@@ -405,16 +423,16 @@ func (s *database) someCells(v view, scope governance.Scope, ids []store.CellID,
 			return fmt.Errorf("%s: cell %s: its commitment does not match the body: %w", s.path, ids[place], store.ErrCorrupt)
 		}
 		return emit(c)
-	}, selectCells, cellArgs(scope, ids)...)
+	}, query, cellArgs(scope, ids, n)...)
 	if err == nil && next < len(ids) {
 		err = missing(next)
 	}
 	return err
 }
 
-// cellArgs returns the arguments of a query for at most cellsAtOnce cells. Unused ones are NULL.
-func cellArgs(scope governance.Scope, ids []store.CellID) []any {
-	args := make([]any, 1+cellsAtOnce)
+// cellArgs returns the arguments of a query for at most n cells. Unused ones are NULL.
+func cellArgs(scope governance.Scope, ids []store.CellID, n int) []any {
+	args := make([]any, 1+n)
 	args[0] = scope
 	for i, id := range ids {
 		args[1+i] = id
@@ -470,7 +488,7 @@ func (s *database) Derived(ctx context.Context, scope governance.Scope, ids []st
 			from := next
 			next = nil
 			for some := range slices.Chunk(from, cellsAtOnce) {
-				found, err := column[store.CellID](v.each, selectDerived, cellArgs(scope, some)...)
+				found, err := column[store.CellID](v.each, selectDerived, cellArgs(scope, some, cellsAtOnce)...)
 				if err != nil {
 					return err
 				}

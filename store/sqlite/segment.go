@@ -14,6 +14,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/postings"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 const (
@@ -73,10 +74,7 @@ func (g *segment) imprint() imprint {
 // pageImprint returns the imprint of a page. An empty body may be read as nil or as an empty
 // slice; both give the same imprint.
 func pageImprint(page int64, body []byte) imprint {
-	if body == nil {
-		body = []byte{}
-	}
-	return recordOf("posting").number(page).blob(body).imprint()
+	return recordOf("posting").number(page).imprintWith(body)
 }
 
 // damagedIndex is the error for damage in the index of blocks.
@@ -253,15 +251,19 @@ func (w *writer) applyIndex(j *change) error {
 		return err
 	}
 	replaced := false
+	indexed := make(map[transcript.BlockID]bool, len(j.c.Index))
 	for i := range j.c.Index {
 		e := &j.c.Index[i]
-		old, err := w.number(deleteDocOf, j.scope, j.id, e.Block)
-		if err == nil {
-			err, replaced = w.exec(insertGone, j.scope, old), true
+		if j.at > 0 && !j.fresh[e.Block] || indexed[e.Block] { // otherwise the block is new, and has no doc yet
+			old, err := w.number(deleteDocOf, j.scope, j.id, e.Block)
+			if err == nil {
+				err, replaced = w.exec(insertGone, j.scope, old), true
+			}
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
 		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
+		indexed[e.Block] = true
 		if len(e.Words) == 0 {
 			continue // without words nothing can find it
 		}

@@ -41,7 +41,8 @@ const (
 // Writing. The columns of a session are bound in the order of headValues.
 const (
 	selectPresent = `
-		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements, t.rewrites
+		SELECT revision, cell_id IS NOT NULL, status IS NOT NULL, t.items IS NOT NULL, t.items, t.blocks, t.statements, t.rewrites,
+			(SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2)
 		FROM session LEFT JOIN summary USING (scope, session_id) LEFT JOIN session_status USING (scope, session_id)
 			LEFT JOIN session_total t USING (scope, session_id)
 		WHERE scope = ?1 AND session_id = ?2`
@@ -82,9 +83,10 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
 
-	// Blocks that will be replaced are first marked as off, which frees their turns, so that
-	// blocks can trade turns.
-	yieldTurn = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 RETURNING imprint`
+	// Blocks that will move are first marked as off, which frees their turns, so that blocks can
+	// trade turns.
+	selectTurn = `SELECT imprint, turn, off FROM block WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
+	yieldTurn  = `UPDATE block SET off = 1 WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 
 	upsertBlock = `
 		INSERT INTO block (scope, session_id, block_id, turn, kind, tools, tokens, state, form,
@@ -92,10 +94,19 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 		ON CONFLICT (scope, session_id, block_id) DO UPDATE SET turn = ?4, kind = ?5, tools = ?6, tokens = ?7,
 			state = ?8, form = ?9, window_tokens = ?10, stub = ?11, pinned = ?12, off = ?13, imprint = ?14, earlier = ?15`
+
+	// Updates a block that stays at its turn: that spares the index of turns. It has the
+	// parameters of upsertBlock.
+	updateBlock = `
+		UPDATE block SET kind = ?5, tools = ?6, tokens = ?7, state = ?8, form = ?9, window_tokens = ?10, stub = ?11,
+			pinned = ?12, imprint = ?14, earlier = ?15
+		WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 AND turn = ?4 AND off = ?13`
+
+	selectPlacesOfCells = `SELECT ord, cell_id FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3 ORDER BY ord`
+
 	deleteBlockCells = `DELETE FROM block_cell WHERE scope = ?1 AND session_id = ?2 AND block_id = ?3`
 	insertBlockCell  = `INSERT INTO block_cell (scope, session_id, block_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4, ?5)`
 
-	countItems  = `SELECT coalesce(max(ord) + 1, 0) FROM item WHERE scope = ?1 AND session_id = ?2`
 	deleteItems = `DELETE FROM item WHERE scope = ?1 AND session_id = ?2 AND ord >= ?3 RETURNING ord, cell_id`
 	insertItem  = `INSERT INTO item (scope, session_id, ord, cell_id) VALUES (?1, ?2, ?3, ?4)`
 
@@ -146,7 +157,9 @@ const (
 	insertManifest = `
 		INSERT INTO manifest (log_key, num, manifest_id, session_id, created, format, tier, budget, total, seal, body)
 		VALUES (?1, ?1 >> 40, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
-	insertUse     = `INSERT INTO manifest_use (log_key, ord, doc) VALUES (?1, ?2, ?3)`
+	insertUse = `
+		INSERT INTO manifest_use (log_key, ord, doc)
+		SELECT ?1, ?2, doc FROM artifact WHERE num = ?1 >> 40 AND artifact_id = ?3 RETURNING doc`
 	insertOutcome = `INSERT INTO outcome (log_key, manifest, actor, time, data, imprint) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
 
 	insertManifestImprint = `INSERT INTO manifest_imprint (log_key, row, body, uses, outcomes) VALUES (?1, ?2, ?3, ?4, 0)`
@@ -295,14 +308,22 @@ var selectDerived = `
 	WITH given (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
 	SELECT derived FROM given CROSS JOIN edge ON edge.scope = ?1 AND source = id`
 
-// selectCells reads cells. Its parameters are the scope and cellsAtOnce ids. The first column
-// is the place in the list of ids, the second whether the row that the index led to has the id
-// that was asked for: a damaged index could lead to an intact row of another cell.
-var selectCells = `
-	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(cellsAtOnce) + `))
+// fewCells is how many cells selectFewCells looks up: those of an artifact.
+const fewCells = 2
+
+// selectCells and selectFewCells read cells. Their parameters are the scope and the ids.
+var selectCells, selectFewCells = cellsOf(cellsAtOnce), cellsOf(fewCells)
+
+// cellsOf returns a statement that reads n cells. The first column is the place in the list of
+// ids, the second whether the row that the index led to has the id that was asked for: a damaged
+// index could lead to an intact row of another cell.
+func cellsOf(n int) string {
+	return `
+	WITH wanted (place, id) AS (SELECT column1, column2 FROM (VALUES ` + places(n) + `))
 	SELECT place, c.scope = ?1 AND c.cell_id = id, c.state, c.kind, c.commitment, c.salt, c.body, c.imprint
 	FROM wanted CROSS JOIN cell AS k ON k.scope = ?1 AND k.cell_id = id
 	CROSS JOIN cell AS c ON c.rowid = k.rowid`
+}
 
 // places returns n rows for VALUES, each a number from 0 and a parameter, from ?2 on.
 func places(n int) string {

@@ -237,8 +237,8 @@ func (w *writer) addManifest(j *update) error {
 	}
 	docs := make([]int64, len(m.Uses))
 	for i, id := range m.Uses {
-		if docs[i], err = w.doc(j, id); err == nil {
-			err = w.exec(insertUse, j.key(), i, docs[i])
+		if docs[i], err = w.number(insertUse, j.key(), i, id); errors.Is(err, sql.ErrNoRows) {
+			err = store.ErrNotFound
 		}
 		if err != nil {
 			return explainWrite(err, "manifest %s: artifact %s", m.ID, id)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"slices"
 	"time"
@@ -306,6 +307,26 @@ func (e *Base) ReadCell(ctx context.Context, scope governance.Scope, id store.Ce
 		return c, err
 	}
 	return nil, fmt.Errorf("cell %s: %w", id, store.ErrNotFound)
+}
+
+// ReadCells reads cells and yields for each, in order, the cell or a [store.ErrGone] if it was
+// purged. Another error ends the iteration.
+func (e *Base) ReadCells(ctx context.Context, scope governance.Scope, ids []store.CellID) iter.Seq2[*store.Cell, error] {
+	return func(yield func(*store.Cell, error) bool) {
+		for at := 0; at < len(ids); { // the store ends its iteration at a cell that is gone
+			before := at
+			for c, err := range e.Store.Cells(ctx, scope, ids[at:]) {
+				at++
+				if !yield(c, err) || err != nil && !errors.Is(err, store.ErrGone) {
+					return
+				}
+			}
+			if at == before {
+				yield(nil, fmt.Errorf("cell %s: %w", ids[at], store.ErrNotFound))
+				return
+			}
+		}
+	}
 }
 
 // JSONCell returns a new cell with a value as JSON.

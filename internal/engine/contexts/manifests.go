@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/carrel-dev/carrel/api"
@@ -235,13 +236,21 @@ func (e *Contexts) Replay(ctx context.Context, scope governance.Scope, req *api.
 // rebuild joins the segments of a context. It checks each segment against its commitment, and the
 // whole against that of the output.
 func (e *Contexts) rebuild(ctx context.Context, scope governance.Scope, sealed *manifest.Sealed, res *api.VerifyResult) ([]byte, error) {
+	var ids []store.CellID
+	for _, it := range sealed.Manifest().Items {
+		if s, ok := it.(*manifest.Segment); ok {
+			ids = append(ids, store.CellID(s.Cell))
+		}
+	}
+	next, stop := iter.Pull2(e.ReadCells(ctx, scope, ids))
+	defer stop()
 	var data []byte
 	var salts []digest.Salt
 	var gone error
 	for i, it := range sealed.Manifest().Items {
 		switch it := it.(type) {
 		case *manifest.Segment:
-			c, err := e.ReadCell(ctx, scope, store.CellID(it.Cell))
+			c, err, _ := next()
 			switch {
 			case errors.Is(err, store.ErrGone):
 				gone = fmt.Errorf("segment %d, %s %s: %w", i+1, it.Kind, it.Ref, err)

@@ -49,7 +49,8 @@ func (e *Contexts) seal(ctx context.Context, src *source, chosen *selection, f *
 		ID: h.ID, Session: src.req.Session, Created: h.Created, Format: h.Format, Tier: h.Tier, Budget: h.Budget,
 		Total: h.Total, Seal: sealed.Seal(), Body: sealed.Bytes(), Uses: uses(segments),
 	}
-	if _, err := e.Update(ctx, src.scope, u, stacks.OpAssemble, stacks.ContextEntry{Manifest: h.ID}); err != nil {
+	made := stacks.ContextEntry{Manifest: h.ID, Session: src.req.Session, Format: h.Format}
+	if _, err := e.Update(ctx, src.scope, u, stacks.OpAssemble, made); err != nil {
 		return "", "", err
 	}
 	known.Keep(m, salts)

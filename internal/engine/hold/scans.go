@@ -13,9 +13,22 @@ import (
 
 // PiecesOf returns the texts of a conversation, with their scans.
 func (e *Desk) PiecesOf(scope governance.Scope, msgs []transcript.Message, blocks []transcript.Block) []facts.Piece {
+	return e.pieces(msgs, blocks, func(text string) *facts.Scan { return e.Scans.Scan(scope, text) })
+}
+
+// PiecesOfSession returns the texts of a session, with their scans. As scans take more memory than
+// the texts, the cache gets those of a session only if it is small enough for a [SessionCache].
+func (e *Desk) PiecesOfSession(scope governance.Scope, h *Snapshot) []facts.Piece {
+	if h.Head.Bytes > maxKeptSession {
+		return e.pieces(h.Session.Messages, h.Blocks, facts.NewScan)
+	}
+	return e.PiecesOf(scope, h.Session.Messages, h.Blocks)
+}
+
+func (e *Desk) pieces(msgs []transcript.Message, blocks []transcript.Block, scan func(text string) *facts.Scan) []facts.Piece {
 	return facts.History(msgs, blocks, &facts.HistoryOptions{
 		Tools:  e.Opts.Tools,
-		Scan:   func(_, _ int, text string) *facts.Scan { return e.Scans.Scan(scope, text) },
+		Scan:   func(_, _ int, text string) *facts.Scan { return scan(text) },
 		Person: func(i int) bool { return pager.Instructs(msgs, &blocks[i]) },
 	})
 }

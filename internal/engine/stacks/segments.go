@@ -61,7 +61,9 @@ const (
 // A ContextEntry is the data of a log entry about a context that was assembled, with the
 // operation [OpAssemble].
 type ContextEntry struct {
-	Manifest string `json:"manifest"` // id of the manifest
+	Manifest string               `json:"manifest"`          // id of the manifest
+	Session  transcript.SessionID `json:"session,omitempty"` // session whose window is in it
+	Format   string               `json:"format,omitempty"`  // format of the context; entries of earlier versions have none
 }
 
 // OpAssemble is the operation of a log entry with a [ContextEntry].
@@ -151,18 +153,21 @@ func (c *segmentCache) remove(key segmentsOf) {
 // readLatest adds the segments of the latest context under a key. It searches the log, because
 // the list of all contexts would have to be read whole and keeps growing.
 func (e *Stacks) readLatest(ctx context.Context, key segmentsOf, version store.Version, known map[string]KnownSegment) error {
-	var ids []string
+	var all []ContextEntry
 	for entry, err := range e.Store.Log(ctx, key.scope, max(0, version-latestUpdates)) {
 		if err != nil {
 			return err
 		}
 		var made ContextEntry
 		if entry.Op == OpAssemble && json.Unmarshal(entry.Data, &made) == nil {
-			ids = append(ids, made.Manifest)
+			all = append(all, made)
 		}
 	}
-	for _, id := range slices.Backward(ids) {
-		row, err := e.Store.Manifest(ctx, key.scope, id)
+	for _, made := range slices.Backward(all) {
+		if made.Format != "" && (made.Format != key.format || made.Session != key.session) {
+			continue
+		}
+		row, err := e.Store.Manifest(ctx, key.scope, made.Manifest)
 		if err != nil {
 			return err
 		}
@@ -188,17 +193,15 @@ func (e *Stacks) readSegments(ctx context.Context, scope governance.Scope, row *
 			names, cells, commits = append(names, keys.Next(s)), append(cells, store.CellID(s.Cell)), append(commits, s.Commit)
 		}
 	}
-	for at := 0; at < len(cells); at++ { // start again behind each cell that is gone
-		for c, err := range e.Store.Cells(ctx, scope, cells[at:]) {
-			if errors.Is(err, store.ErrGone) {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			known[names[at]] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: commits[at]}
-			at++
+	i := 0
+	for c, err := range e.ReadCells(ctx, scope, cells) {
+		switch {
+		case err == nil:
+			known[names[i]] = KnownSegment{Cell: c.ID, Salt: c.Salt, Commit: commits[i]}
+		case !errors.Is(err, store.ErrGone):
+			return err
 		}
+		i++
 	}
 	return nil
 }

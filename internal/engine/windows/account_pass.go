@@ -46,6 +46,7 @@ func (p *pass) accountInput() *accountInput {
 	a := &accountInput{of: make([][2]int, len(h.Blocks))}
 	a.units, a.state = account.Read(h.Session.Messages, h.Blocks, o)
 	a.worth = account.NewWorth(a.units, l.Pieces, l.Need, p.engine.Opts.Prior)
+	p.needs = nil // the worth has what the plan needs: free the memory
 	for i := 0; i < len(a.units); {
 		from, b := i, a.units[i].Block
 		for i < len(a.units) && a.units[i].Block == b {

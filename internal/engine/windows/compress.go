@@ -115,8 +115,7 @@ type outcome struct {
 
 // finish checks an outcome and, unless it is a dry run, stores it.
 func (e *Windows) finish(ctx context.Context, scope governance.Scope, p *pass, req *api.CompressRequest, o *outcome, attempts []api.Attempt) (*api.CompressResult, error) {
-	h := p.held
-	p.names, h.Said = nil, nil // all stubs are made: free the memory
+	p.release()
 	res := p.result(req, o)
 	res.Attempts = attempts
 	reportTodos(res, req, o.drafted)

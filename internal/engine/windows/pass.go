@@ -32,6 +32,7 @@ type pass struct {
 	scope       governance.Scope
 	capacity    token.Count     // context window of the request, or 0
 	needs       *needs          // set at first use
+	skips       []string        // what skipped returns, set with needs
 	covering    *pager.Passages // set at first use
 	account     *accountInput   // set at first use
 	verbatim    bool            // in an account, user messages under hard rules stay whole while the budget has room
@@ -63,6 +64,7 @@ func (e *Windows) newPass(ctx context.Context, scope governance.Scope, h *hold.S
 	p.effects = a.State.Effects()
 	p.intent = hold.IntentOf(h, req.Intent)
 	p.hits = p.intent.Hits(h.Texts())
+	h.Said = nil // a plan of an account does without: free the memory
 	return p, nil
 }
 
@@ -76,8 +78,15 @@ type needs struct {
 // likely returns the needs of the session. It reads the session at the first call only.
 func (p *pass) likely() *needs {
 	if p.needs == nil {
-		pieces := p.engine.PiecesOf(p.scope, p.held.Session.Messages, p.held.Blocks)
+		pieces := p.engine.PiecesOfSession(p.scope, p.held)
 		p.needs = &needs{pieces, facts.Estimate(pieces, p.engine.Opts.Model)}
+		p.skips = nil
+		for i := range pieces {
+			if t := &pieces[i]; t.Skipped > 0 {
+				p.skips = append(p.skips, fmt.Sprintf("block %s: of a text of %d bytes, %d in the middle were not looked at for what may be needed again; "+
+					"carrel recall %[1]s prints all of it", p.held.Rows[t.Block].ID.Short(), len(t.Text), t.Skipped))
+			}
+		}
 	}
 	return p.needs
 }
@@ -85,14 +94,10 @@ func (p *pass) likely() *needs {
 // skipped returns a warning for each text of which a part was not examined because the text is
 // too long.
 func (p *pass) skipped() []string {
-	var all []string
-	for _, t := range p.likely().Pieces {
-		if t.Skipped > 0 {
-			all = append(all, fmt.Sprintf("block %s: of a text of %d bytes, %d in the middle were not looked at for what may be needed again; "+
-				"carrel recall %[1]s prints all of it", p.held.Rows[t.Block].ID.Short(), len(t.Text), t.Skipped))
-		}
+	if p.account == nil { // otherwise the session was read
+		p.likely()
 	}
-	return all
+	return p.skips
 }
 
 // cover returns the passages that a plan of lines chooses from. It reads the session at the first
@@ -106,6 +111,14 @@ func (p *pass) cover() *pager.Passages {
 		}
 	}
 	return p.covering
+}
+
+// release frees what only plans need.
+func (p *pass) release() {
+	p.names, p.needs, p.covering, p.heads, p.held.Said = nil, nil, nil, nil, nil
+	if a := p.account; a != nil {
+		p.account = &accountInput{state: a.state, holder: a.holder}
+	}
 }
 
 // end returns the tokens of the mark that closes a quotation, or 0 if the provider of the session
