@@ -1,6 +1,7 @@
 package carrel_test
 
 import (
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,11 +65,13 @@ func TestSearchFinds(t *testing.T) {
 		{"of what is not there", carrel.SearchRequest{Query: "lighthouse"}, 0},
 	} {
 		found := search(&tt.req)
-		if found == nil || len(found) != tt.want {
-			t.Errorf("%s: %d are found, want %d", tt.name, len(found), tt.want)
-		}
+		having := 0 // blocks with the word; the others stand beside one
 		for i, f := range found {
-			if tt.req.Session != "" && f.Session != tt.req.Session || tt.req.Kind != "" && f.Kind != tt.req.Kind || i > 0 && f.Score > found[i-1].Score {
+			if len(f.Terms) == 0 {
+				continue
+			}
+			having++
+			if tt.req.Session != "" && f.Session != tt.req.Session || tt.req.Kind != "" && f.Kind != tt.req.Kind || i > 0 && f.Score > found[i-1].Score && len(found[i-1].Terms) == 0 {
 				t.Errorf("%s: found %+v", tt.name, f)
 			}
 			if f.Score <= 0 || !slices.Equal(f.Terms, []string{tt.req.Query}) {
@@ -78,10 +81,15 @@ func TestSearchFinds(t *testing.T) {
 				t.Errorf("%s: %+v is of an earlier window, and not cold, or the other way round", tt.name, f)
 			}
 		}
+		if most := stdcmp.Or(tt.req.Limit, 10); found == nil || having != tt.want || len(found) > most {
+			t.Errorf("%s: of %d that are found %d have the word, want %d, and %d at most", tt.name, len(found), having, tt.want, most)
+		}
 	}
 	earlier := 0
 	for _, f := range search(&carrel.SearchRequest{Query: "beacon", Limit: 99}) {
-		earlier += f.Earlier
+		if len(f.Terms) > 0 {
+			earlier += f.Earlier
+		}
 	}
 	if earlier != 2 {
 		t.Errorf("%d are of the earlier window, want 2", earlier)
@@ -96,6 +104,47 @@ func TestSearchFinds(t *testing.T) {
 	}
 	if found, err := carrel.Items(b.Search(t.Context(), scope, &carrel.SearchRequest{Query: " ?"})); err != nil || len(found) > 0 {
 		t.Errorf("without a word: %+v, %v", found, err)
+	}
+}
+
+// An answer that has no word of the question is found beside it, one place away before two
+// places away, and nothing of another session is. A block's score is the same whatever the limit.
+func TestSearchFindsWhatStandsBesideAMatch(t *testing.T) {
+	b := newBench(t, stores.New(t), carrel.Options{Counter: quarter{}})
+	of := func(name string, said ...string) transcript.SessionID {
+		var list []message
+		for _, text := range said {
+			list = append(list, message{Role: "user", Content: text})
+		}
+		in, err := b.Import(t.Context(), scope, &carrel.ImportRequest{Name: name + ".json", Data: body(t, list)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in.Session
+	}
+	of("before", "alpha", "bravo")
+	id := of("asked", "charlie", "delta", "Which lighthouse is the oldest?", "The one at the cape.", "echo", "foxtrot")
+	of("after", "golf", "hotel")
+	req := &carrel.SearchRequest{Query: "What was said of lighthouses?"}
+	found, err := carrel.Items(b.Search(t.Context(), scope, req))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var excerpts []string
+	for i, f := range found {
+		excerpts = append(excerpts, f.Excerpt)
+		if f.Session != id || (len(f.Terms) > 0) != (i == 0) {
+			t.Errorf("found %+v", f)
+		}
+	}
+	if want := []string{"Which lighthouse is the oldest?", "delta", "The one at the cape.", "charlie", "echo"}; !slices.Equal(excerpts, want) {
+		t.Errorf("found %q, want %q", excerpts, want)
+	}
+	for limit := 1; limit < len(found); limit++ {
+		req.Limit = limit
+		if fewer, err := carrel.Items(b.Search(t.Context(), scope, req)); err != nil || cmp.Diff(found[:limit], fewer) != "" {
+			t.Errorf("with a limit of %d: %v (-want +got):\n%s", limit, err, cmp.Diff(found[:limit], fewer))
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ type SearchRequest struct {
 	Limit   int                  `json:"limit,omitempty"`   // 10 by default
 }
 
-// A Found is a block that matches a search.
+// A Found is a block that has words of the query, or that stands beside such a block.
 type Found struct {
 	Session transcript.SessionID `json:"session"`
 	Block   transcript.BlockID   `json:"block"`
@@ -25,6 +25,15 @@ type Found struct {
 	State   store.State          `json:"state"`
 	Tokens  token.Count          `json:"tokens"`
 	Score   ratio.Ratio          `json:"score"`
-	Terms   []string             `json:"terms"`   // words of the query that the block has, in any inflection
-	Excerpt string               `json:"excerpt"` // text around the first of Terms
+	Terms   []string             `json:"terms"`   // words of the query that the block has, in any inflection; none if it only stands beside one that has some
+	Excerpt string               `json:"excerpt"` // text around the first of Terms, or the beginning of the block
+}
+
+// Line returns the excerpt, and says so if the block only stands beside one that has words of
+// the query.
+func (f *Found) Line() string {
+	if len(f.Terms) == 0 {
+		return "(beside a match) " + f.Excerpt
+	}
+	return f.Excerpt
 }

@@ -214,15 +214,26 @@ func Stems(said string) []string {
 	return stems
 }
 
-// Keys returns the stems of a query without those of function words, which
-// nearly every text has. A query of only function words keeps them.
-func Keys(query string) []string {
-	stems := Stems(query)
-	keys := slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return functionWords.Get()[s] })
-	if len(keys) == 0 {
-		return stems
+// ContentTermsAndStems is [TermsAndStems] without function words, which nearly every text
+// has. A query of only function words keeps them.
+func ContentTermsAndStems(query string) (terms, stems []string) {
+	all, stemsOfAll := TermsAndStems(query)
+	for i, s := range stemsOfAll {
+		if !functionWords.Get()[s] {
+			terms, stems = append(terms, all[i]), append(stems, s)
+		}
 	}
-	return keys
+	if len(terms) == 0 {
+		return all, stemsOfAll
+	}
+	return terms, stems
+}
+
+// Keys returns the stems of a query without those of function words. A query of only function
+// words keeps them.
+func Keys(query string) []string {
+	_, stems := ContentTermsAndStems(query)
+	return stems
 }
 
 // functionWords are the stems of common English words with little meaning of their own.

@@ -29,10 +29,10 @@ func (t *Turn) String() string {
 	return s
 }
 
-// neighborShares has the shares of its score that a turn adds to the turns one and two away: an
-// answer follows its question, and a pronoun follows its noun. The numbers were
-// chosen by hand, not fitted.
-var neighborShares = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
+// NeighborShares has the shares of its score that a text adds to those one and two places away
+// in its session: an answer follows its question, and a pronoun follows its noun. The numbers
+// were chosen by hand, not fitted.
+var NeighborShares = [...]ratio.Ratio{45 * ratio.One / 100, 20 * ratio.One / 100}
 
 // A Dialog is a list of turns, analyzed for [Dialog.Rank]. It is immutable
 // and may be shared.
@@ -108,7 +108,7 @@ func union(terms []term, a, b []string) []string {
 // spread adds a score to turn i, and shares of it to its neighbors in the session.
 func (d *Dialog) spread(hits []Hit, i int, score ratio.Ratio) {
 	hits[i].Score += score
-	for k, share := range neighborShares {
+	for k, share := range NeighborShares {
 		for _, at := range [2]int{i - k - 1, i + k + 1} {
 			if at >= 0 && at < len(hits) && d.turns[at].Session == d.turns[i].Session {
 				hits[at].Score += share.Mul(score)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -8,10 +10,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/internal/retention"
 	"github.com/carrel-dev/carrel/internal/text"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/retrieval"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/memory"
+	"github.com/carrel-dev/carrel/token"
 )
 
 // An evidenceMethod is a way to choose turns for a question.
@@ -24,7 +31,8 @@ type evidenceMethod struct {
 	prepare func(d *dialog) func(question string) []int
 }
 
-// evidenceMethods returns the simple methods and, last, Carrel's own.
+// evidenceMethods returns the simple methods and, last, Carrel's own: its search over
+// sessions, and the order in which it ranks the turns of one dialog.
 func evidenceMethods() []evidenceMethod {
 	return []evidenceMethod{
 		{"recency", newestTurns},
@@ -33,6 +41,7 @@ func evidenceMethods() []evidenceMethod {
 		{"bm25", plainTurns},
 		{"bm25-stems", func(d *dialog) func(string) []int { return stemTurns(d, false) }},
 		{"bm25-stems-near", func(d *dialog) func(string) []int { return stemTurns(d, true) }},
+		{"search", searchedTurns},
 		{"carrel", carrelTurns},
 	}
 }
@@ -111,6 +120,57 @@ func stemTurns(d *dialog, near bool) func(string) []int {
 func carrelTurns(d *dialog) func(string) []int {
 	analyzed := retrieval.NewDialog(d.Turns)
 	return func(question string) []int { return indexes(analyzed.Rank(question)) }
+}
+
+// quarters counts a token for every four bytes, so that counting takes no time.
+type quarters struct{}
+
+func (quarters) Count(text string) token.Count { return token.Count(len(text)+3) / 4 }
+func (quarters) Encoding() string              { return "quarter" }
+
+// searchedTurns wants turns as [carrel.Engine.Search] finds them, each stored as a message of
+// its session.
+func searchedTurns(d *dialog) func(string) []int {
+	e, err := carrel.New(memory.New(), &carrel.Options{Counter: quarters{}})
+	if err != nil {
+		panic(err) // nothing is asked for that could fail
+	}
+	ctx := context.Background()
+	turns := make(map[store.BlockRef]int)
+	for from := 0; from < len(d.Turns); {
+		to := from
+		var list []map[string]string
+		for ; to < len(d.Turns) && d.Turns[to].Session == d.Turns[from].Session; to++ {
+			list = append(list, map[string]string{"role": "user", "content": d.Turns[to].String()})
+		}
+		data, err := json.Marshal(map[string]any{"messages": list})
+		if err != nil {
+			panic(err)
+		}
+		in, err := e.Import(ctx, governance.DefaultScope, &carrel.ImportRequest{Name: fmt.Sprintf("%d.json", d.Turns[from].Session), Format: "openai", Data: data})
+		if err != nil {
+			panic(err)
+		}
+		kept, err := e.Messages(ctx, governance.DefaultScope, &carrel.MessagesRequest{Session: in.Session})
+		if err != nil {
+			panic(err)
+		}
+		for i := range kept.Messages {
+			turns[store.BlockRef{Session: in.Session, Block: kept.Messages[i].ID}] = from + i
+		}
+		from = to
+	}
+	return func(question string) []int {
+		found, err := carrel.Items(e.Search(ctx, governance.DefaultScope, &carrel.SearchRequest{Query: question, Limit: 200}))
+		if err != nil {
+			panic(err)
+		}
+		var list []int
+		for i := range found {
+			list = append(list, turns[store.BlockRef{Session: found[i].Session, Block: found[i].Block}])
+		}
+		return list
+	}
 }
 
 func indexes(hits []retrieval.Hit) []int {

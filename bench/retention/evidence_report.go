@@ -40,6 +40,14 @@ type evidenceReport struct {
 	Unresolved []string        `json:"unresolved,omitempty"` // ids of evidence that no turn has
 	Categories []categoryCount `json:"categories"`
 	Rows       []evidenceRow   `json:"rows"`
+	Ranks      []rankRow       `json:"ranks"` // by method, whatever the budget
+}
+
+// A rankRow says how soon a method comes to the evidence.
+type rankRow struct {
+	Method string             `json:"method"`
+	First  retention.Estimate `json:"hit_at_1"` // share of the questions whose first turn is evidence
+	MRR    retention.Estimate `json:"mrr"`      // mean of 1/place of the first turn that is evidence
 }
 
 // A categoryCount is the number of questions of a category.
@@ -62,6 +70,7 @@ type posed struct {
 	*question
 	dialog int
 	kept   []float64 // share of the evidence, by budget and method
+	places []int     // place of the first turn that is evidence, from 1, by method; 0 if there is none
 }
 
 // draws is the number of draws for an interval.
@@ -95,7 +104,26 @@ func measureEvidence(ds *dialogs, o *evidenceOptions) *evidenceReport {
 			r.Rows = append(r.Rows, row)
 		}
 	}
+	for m := range o.methods {
+		r.Ranks = append(r.Ranks, rankRow{
+			Method: o.methods[m].name,
+			First:  whole.Estimate(func(i int) (float64, bool) { return float64(btoi(questions[i].places[m] == 1)), true }),
+			MRR: whole.Estimate(func(i int) (float64, bool) {
+				if place := questions[i].places[m]; place > 0 {
+					return 1 / float64(place), true
+				}
+				return 0, true
+			}),
+		})
+	}
 	return r
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // count fills in what there is and returns the questions with evidence.
@@ -137,6 +165,7 @@ func (o *evidenceOptions) run(all []*dialog, questions []posed) []time.Duration 
 		for i := range questions {
 			if questions[i].dialog == d {
 				questions[i].kept = make([]float64, len(o.budgets)*len(o.methods))
+				questions[i].places = make([]int, len(o.methods))
 				of = append(of, &questions[i])
 			}
 		}
@@ -154,6 +183,7 @@ func (o *evidenceOptions) run(all []*dialog, questions []posed) []time.Duration 
 				took[m] += o.now().Sub(began)
 			}
 			for i, q := range of {
+				q.places[m] = 1 + slices.IndexFunc(orders[i], func(turn int) bool { return slices.Contains(q.Evidence, turn) })
 				for b := range o.budgets {
 					kept := all[d].take(orders[i], o.budgets[b].Of(all[d].cost()))
 					q.kept[b*len(o.methods)+m] = q.share(kept)
@@ -233,11 +263,12 @@ func (r *evidenceReport) table(w io.Writer) error {
 	for _, b := range budgets {
 		fmt.Fprintf(t, "\t%s\t", b)
 	}
+	fmt.Fprint(t, "\thit@1\t\tMRR\t")
 	if timed {
 		fmt.Fprint(t, "\tus/question")
 	}
 	fmt.Fprintln(t)
-	for _, m := range methods {
+	for i, m := range methods {
 		fmt.Fprint(t, m)
 		micros := 0.0
 		for _, b := range budgets {
@@ -245,6 +276,7 @@ func (r *evidenceReport) table(w io.Writer) error {
 			fmt.Fprint(t, row.Kept.Columns())
 			micros = row.Micros
 		}
+		fmt.Fprint(t, r.Ranks[i].First.Columns(), r.Ranks[i].MRR.Columns())
 		if timed {
 			fmt.Fprintf(t, "\t%.0f", math.Round(micros))
 		}

@@ -337,6 +337,9 @@ func TestMeasureEvidence(t *testing.T) {
 				"multi-hop": shares(1, 1, 1), "single-hop": shares(1, 1, 1),
 			}},
 		},
+		// In the first dialog both questions have evidence in the first place, in the second
+		// the evidence comes second.
+		Ranks: []rankRow{{Method: "first", First: shares(0.5, 0, 1), MRR: shares(0.75, 0.5, 1)}},
 	}
 	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)

@@ -75,7 +75,7 @@ func searchReply(hits []carrel.Found) *reply[searchResult] {
 		h := &hits[i]
 		f := found{h.Block.Short(), h.Session, h.Kind, h.Turn, h.State, h.Tokens, h.Score, h.Excerpt}
 		out.Found = append(out.Found, f)
-		lines = append(lines, fmt.Sprintf("%s  session %s  turn %d  %s  %s  %d tokens  %s", f.ID, f.Session, f.Turn, f.Kind, f.State, f.Tokens, f.Excerpt))
+		lines = append(lines, fmt.Sprintf("%s  session %s  turn %d  %s  %s  %d tokens  %s", f.ID, f.Session, f.Turn, f.Kind, f.State, f.Tokens, h.Line()))
 	}
 	if len(lines) == 0 {
 		lines = []string{"no block has any of these words"}

@@ -330,11 +330,17 @@ func TestSearchFindsWhatIsOutOfTheWindow(t *testing.T) {
 	var s struct {
 		Found []struct{ ID, State, Session, Excerpt string }
 	}
-	done(t, d.ClientSession, "search", m{"query": "wire2"}, &s)
-	if len(s.Found) != 1 || s.Found[0].ID != id || s.Found[0].State != "cold" || s.Found[0].Session != string(d.session) {
+	r := done(t, d.ClientSession, "search", m{"query": "wire2"}, &s)
+	lines := strings.Split(r.text[0], "\n")
+	if len(s.Found) == 0 || len(lines) != len(s.Found) || s.Found[0].ID != id || s.Found[0].State != "cold" || s.Found[0].Session != string(d.session) {
 		t.Errorf("found %+v, want %s", s.Found, id)
 	}
-	r := done(t, d.ClientSession, "search", m{"query": "zebra", "session": "@last", "kind": "user"}, &s)
+	for i, line := range lines {
+		if strings.Contains(line, "(beside a match)") != (i > 0) {
+			t.Errorf("line %d is %q", i+1, line)
+		}
+	}
+	r = done(t, d.ClientSession, "search", m{"query": "zebra", "session": "@last", "kind": "user"}, &s)
 	if len(s.Found) != 0 || r.text[0] != "no block has any of these words" {
 		t.Errorf("found %+v, %q", s.Found, r.text)
 	}

@@ -17,8 +17,9 @@ func newSearch(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY [--k N] [--kind KIND] [--session SESSION]",
 		Short: "Find blocks by words",
-		Long: `Search finds the blocks of all conversations that share words with a query, best
-first, whether they are in the window or not. If there is none, the exit code is 1.`,
+		Long: `Search finds the blocks of all conversations that share words with a query, and the
+blocks beside these, because an answer seldom repeats its question. Blocks that have all words
+come first, then the best, in the window or not. If there is none, the exit code is 1.`,
 		Example: `  carrel search vpn profile
   carrel search --kind tool --session @last "exit code 137"`,
 		Args: cobra.MinimumNArgs(1),
@@ -72,9 +73,9 @@ func foundTable(found []carrel.Found, tty bool) *out.Table {
 	for i := range found {
 		f := &found[i]
 		if tty {
-			t.Add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Excerpt)
+			t.Add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Line())
 		} else {
-			t.Add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Session, f.Excerpt)
+			t.Add(i+1, f.Score.Short(), f.Block, string(f.Kind), f.State, f.Session, f.Line())
 		}
 	}
 	return t

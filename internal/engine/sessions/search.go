@@ -17,37 +17,40 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Search returns blocks that contain words of a query in any form, best first, by BM25 over all
-// blocks of the scope; a block's score does not depend on the request.
+// Search returns blocks that contain words of a query in any form, and blocks beside these in
+// their session, best first: those that have every word of the query before all others. The
+// score of a block is its own by BM25 over all blocks of the scope, without function words, and
+// shares of the scores of its neighbors, as in [retrieval.NeighborShares].
 //
-// The index yields the best blocks. Search reads only the rows and items of these.
+// The index yields the best blocks. Search reads only the rows and items of these and of their
+// neighbors.
 func (e *Sessions) Search(ctx context.Context, scope governance.Scope, req *api.SearchRequest) (_ *api.List[api.Found], err error) {
 	defer base.During("search", &err)
 
 	s := search{e: e, scope: scope, req: req, heads: make(map[transcript.SessionID]*store.Head), loaded: make(map[transcript.SessionID]*hold.Snapshot)}
-	s.terms, s.stems = retrieval.TermsAndStems(req.Query)
+	s.terms, s.stems = retrieval.ContentTermsAndStems(req.Query)
 	limit := req.Limit
 	if limit <= 0 {
 		limit = 10
 	}
-	found := &api.List[api.Found]{Items: []api.Found{}}
 	if len(s.terms) == 0 {
-		return found, nil
+		return &api.List[api.Found]{Items: []api.Found{}}, nil
 	}
-	views, err := e.Store.Postings(ctx, scope, s.stems)
-	if err != nil {
+	if s.views, err = e.Store.Postings(ctx, scope, s.stems); err != nil {
 		return nil, err
 	}
-	seen := 0
-	for k := limit; ; k *= 4 { // more, if some do not fit the request
-		best := retrieval.FindBest(views, k, retrieval.RankIDF)
-		more, err := s.describe(ctx, views, best[seen:], limit-len(found.Items))
+	for k := max(limit, leastCandidates); ; k *= 4 { // more, if some do not fit the request
+		best := retrieval.FindBest(s.views, k, retrieval.RankIDF)
+		candidates, err := s.candidates(ctx, best)
 		if err != nil {
 			return nil, err
 		}
-		found.Items = append(found.Items, more...)
-		if seen = len(best); len(best) < k || len(found.Items) == limit {
-			return found, nil
+		found, err := s.describe(ctx, candidates, limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(best) < k || len(found) == limit {
+			return &api.List[api.Found]{Items: found}, nil
 		}
 	}
 }
@@ -58,27 +61,22 @@ type search struct {
 	scope        governance.Scope
 	req          *api.SearchRequest
 	terms, stems []string // of the query; parallel
+	views        []postings.View
 	heads        map[transcript.SessionID]*store.Head
 	loaded       map[transcript.SessionID]*hold.Snapshot
 }
 
-// describe returns at most limit results: the first blocks of best that fit the request.
-func (s *search) describe(ctx context.Context, views []postings.View, best []retrieval.Best, limit int) (found []api.Found, err error) {
-	numbers := make([]int64, len(best))
-	for i := range best {
-		numbers[i] = best[i].ID
-	}
-	refs, err := s.e.Store.Numbered(ctx, s.scope, numbers)
-	if err != nil {
-		return nil, err
-	}
-	for i, ref := range refs {
+// describe returns at most limit results: the first candidates that fit the request.
+func (s *search) describe(ctx context.Context, candidates []candidate, limit int) ([]api.Found, error) {
+	found := []api.Found{}
+	for i := range candidates {
 		if len(found) == limit {
 			break
 		}
-		f, said, err := s.block(ctx, ref)
+		c := &candidates[i]
+		f, said, err := s.block(ctx, c.ref)
 		if errors.Is(err, store.ErrNotFound) {
-			err = s.lost(ctx, numbers[i], ref)
+			err = s.lost(ctx, c.number, c.ref)
 		}
 		if err != nil {
 			return nil, err
@@ -86,10 +84,10 @@ func (s *search) describe(ctx context.Context, views []postings.View, best []ret
 		if f == nil {
 			continue
 		}
-		f.Score = best[i].Score
+		f.Score, f.Terms = c.score, []string{}
 		var stems []string
 		for k, term := range s.terms {
-			if best[i].Has(views, k) {
+			if c.best != nil && c.best.Has(s.views, k) {
 				f.Terms, stems = append(f.Terms, term), append(stems, s.stems[k])
 			}
 		}
