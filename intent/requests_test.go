@@ -99,6 +99,8 @@ func TestRequests(t *testing.T) {
 		"Correct the spelling in my essay":            `fix target="the spelling in my essay"`,
 		"Could you please fix the build?":             `fix target="the build"`,
 		"Fix the bug and write a test for it":         `fix target="the bug" + create`,
+		"Fix ./main.go please":                        `fix target="./main.go"`,
+		"Fix the typo in ../cmd/main.go":              `fix target="the typo in ../cmd/main.go"`,
 
 		// Judgements.
 		"What does the log tell us?":                       `analyze target="the log"`,
