@@ -147,12 +147,10 @@ func (s *scanner) startsWord(r rune, after string) bool {
 }
 
 // upwards returns the length of the ./ or ../ at the beginning of a path, or 0.
-func upwards(text string) (n int) {
-	for strings.HasPrefix(text[n:], "../") {
-		n += len("../")
-	}
-	if n == 0 && strings.HasPrefix(text, "./") {
-		n = len("./")
+func upwards(text string) int {
+	n := len(text) - len(strings.TrimLeft(text, "./"))
+	if n < len("./") || text[0] != '.' || text[n-1] != '/' {
+		return 0
 	}
 	return n
 }

@@ -15,14 +15,9 @@ import (
 // others, which differ from the former as little as they can.
 func told(t *testing.T, what string, is func(string) bool, yes, no []string) {
 	t.Helper()
-	for _, w := range yes {
-		if !is(w) {
-			t.Errorf("%q is not %s", w, what)
-		}
-	}
-	for _, w := range no {
-		if is(w) {
-			t.Errorf("%q is %s", w, what)
+	for i, w := range slices.Concat(yes, no) {
+		if got, want := is(w), i < len(yes); got != want {
+			t.Errorf("%q is %s: %v, want %v", w, what, got, want)
 		}
 	}
 }
