@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"errors"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -196,6 +197,22 @@ func TestWindowOfAHistory(t *testing.T) {
 	}
 }
 
+// The intent is that of the last words that ask for something.
+func TestIntentOfAHistory(t *testing.T) {
+	h := recorded(4)
+	for i, text := range []string{"Explain the lamp.", "Fix the bulb and then explain it.", "go on", "Write a poem."} {
+		h.Texts[i], h.Known[i].Asks = text, i < 3
+	}
+	for first, want := range []string{"fix the bulb, explain", "fix the bulb, explain", "", ""} {
+		var in Input
+		h.First = first
+		h.aim(&in)
+		if got := strings.Trim(in.Intent.Primary+" "+in.Intent.Target+", "+in.Intent.Secondary, ", "); got != want {
+			t.Errorf("from block %d on the intent is %q, want %q", first, got, want)
+		}
+	}
+}
+
 func TestTheNewestEntries(t *testing.T) {
 	var in Input
 	if got := last(&in, []int{1, 2}, 2, "lamps"); len(got) != 2 || in.Context != nil {
@@ -323,7 +340,8 @@ func TestTextsThatMarkdownWouldChange(t *testing.T) {
 	if at := invalid([]byte("aé\ufffd")); at >= 0 {
 		t.Errorf("byte %d is not valid", at)
 	}
-	if _, err := Parse("", make([]byte, maxBytes+1)); err == nil || !strings.Contains(err.Error(), "16777217 bytes, and a packet may have 16777216") {
+	var syntax *transcript.SyntaxError
+	if _, err := Parse("", make([]byte, maxBytes+1)); !errors.As(err, &syntax) || syntax.Line != 0 || !strings.Contains(err.Error(), "16777217 bytes, and a packet may have 16777216") {
 		t.Errorf("a byte too many: %v", err)
 	}
 	if _, err := Parse("", []byte(strings.Repeat(" ", maxBytes))); err == nil || strings.Contains(err.Error(), "a packet may have") {

@@ -13,10 +13,9 @@ import (
 
 // parse parses a command line.
 func parse(t *testing.T, line string) *shell.Line {
-	t.Helper()
 	l, err := shell.Parse(line)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", line, err)
 	}
 	return l
 }
@@ -62,7 +61,7 @@ func TestWhatGitSays(t *testing.T) {
 		{"git commit -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"}, {"git commit --dry-run -m x", "[main 1a2b3c4] x", "  false"}, {"git log", "[main 1a2b3c4] x", "  false"}, {"git push", "Everything up-to-date", "  true"}, {"git push -n", "Everything up-to-date", "  false"}, {"git push --dry-run", "Everything up-to-date", "  false"},
 		{"git fetch", "Everything up-to-date", "  false"}, {"git status -sb", "## x...y", " x false"}, {"git checkout x", "Switched to branch 'x'", " x false"}, {"git checkout x", "## y", "  false"}, {"git log", "Switched to branch 'x'", "  false"}, {"git push && git push -n", "Everything up-to-date", "  true"}, {"git push -n; git push", "Everything up-to-date", "  true"},
 		{"git branch --show-current", "x", " x false"}, {"git branch --show-current && ls", "x", "  false"}, {"git branch --show-current", "x\ny", "  false"}, {"git branch", "x", "  false"}, {"echo $(git commit -m x)", "[main 1a2b3c4] x", "  false"}, {"hg commit -m x", "[main 1a2b3c4] x", "  false"}, {"git commit -n -m x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
-		{"git push", "nothing", "  false"}, {"git merge x", "[main 1a2b3c4] x", "1a2b3c4 main false"},
+		{"git push", "nothing", "  false"}, {"git merge x", "[main 1a2b3c4] x", "1a2b3c4 main false"}, {"ls; git push", "Everything up-to-date", "  true"},
 	} {
 		j := &judge{line: parse(t, tt.line), out: output{lines: linesOf(tt.output)}}
 		j.state()
@@ -227,7 +226,7 @@ func TestWhatClientsPutAround(t *testing.T) {
 	}{
 		{"Exit code 3\nx", "x|3 true false"}, {"Exit code x\ny", "Exit code x|y|0 false false"}, {"x\n[The command completed with exit code 2.]", "x|2 true false"}, {"x\n<exited with exit code 0>", "x|0 true false"}, {"x\nShell cwd was reset to /", "x|0 false false"}, {"x\nExit Code: 4", "x|4 true false"},
 		{"Output: x\nProcess Group PGID: 7", "x|0 true false"}, {"x\nSignal: 9\nProcess Group PGID: 7", "x|0 false false"}, {"Process Group PGID: 7", "|0 true false"}, {"Command: a\nDirectory: b\nStdout: x\nExit Code: 1", "x|1 true false"}, {"Output: (empty)\nExit Code: 1", "|1 true false"},
-		{"<returncode>3</returncode>\n<output>\nx\n</output>", "x|3 true false"}, {"<returncode>3\n<output>x</output>", "x|0 false false"}, {"<status>running</status>\n<stdout>\nx\n</stdout>\ny", "x|0 false false running"}, {"<status>completed</status>", "|0 false false"}, {"<retrieval_status>timeout</retrieval_status>", "|0 false false running"}, {"<retrieval_status>success</retrieval_status>", "|0 false false"},
+		{"<returncode>3</returncode>\n<output>\nx\n</output>", "x|3 true false"}, {"<returncode>3\n<output>x</output>", "x|0 false false"}, {"<status>running</status>\n<stdout>\nx\n</stdout>\ny", "x|0 false false running"}, {"<status>completed</status>", "|0 false false"}, {"<retrieval_status>timeout</retrieval_status>", "|0 false false running"}, {"<retrieval_status>timeout", "|0 false false"}, {"<retrieval_status>success</retrieval_status>", "|0 false false"},
 		{"...output truncated...\nFull output saved to: /x\nlamp", "lamp|0 false false cut"}, {"...output truncated...\nx\ny\nFull output saved to: /x", "x|y|Full output saved to: /x|0 false false cut"}, {"<persisted-output>\nOutput too large (9)\nPreview (first 2 KB):\nx\n...\n</persisted-output>", "x|0 false false cut"},
 		{"x\n<shell_metadata>\nended. If this command is expected to take longer, x\n</shell_metadata>", "ended.|0 false true"}, {"x\n<shell_metadata>\ny", "x|<shell_metadata>|y|0 false false"}, {"(no output)", "|0 false false"}, {"(no output)\nx", "(no output)|x|0 false false"},
 		{"<tool_use_error>x</tool_use_error>", "x|0 false false refused"}, {"[Request interrupted by user]", "[Request interrupted by user]|0 false false refused"}, {"The user doesn't want to go", "The user doesn't want to go|0 false false"}, {"Command running in background with ID: 7", "Command running in background with ID: 7|0 false false running"},

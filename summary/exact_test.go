@@ -34,6 +34,7 @@ func TestWhatTextsAre(t *testing.T) {
 	}, []string{
 		"What is the user trying to accomplish? Where are we in the task? What needs to happen next?", "one two three four five, six seven eight nine ten, eleven twelve thirteen fourteen fifteen",
 	}, []string{"What is the user trying to accomplish? Where are we in the task?", "one two three four five, six seven eight nine ten", ""})
+	told(t, "a rule", isRule, []string{"---", "***", "___"}, []string{"", "--", "- -", "a ---"})
 	told(t, "a plain word", plainWord, []string{"lamp", "Lamp", "LAMP", "well-known", "it's", "it’s", "Été", ""}, []string{"lampPost", "lAMP", "lamp2", "a_b", "well-kNown", "LAMPs"})
 	told(t, "a rest of a word", func(s string) bool { return wordAt(s, 1) }, []string{"xa", "x0", "x9", "xz", "x_", "xé", "xn"}, []string{"x", "x ", "x-", "xA", `\n`, "x{", "x`", "x/", "x:"})
 	told(t, "a label", isLabel, []string{"Decision 1", "question #2", "Step3", "error  7"}, []string{"Decision", "Decision one", "a decision 1", "Decision 1x"})
@@ -295,6 +296,9 @@ func TestClausesThatComplete(t *testing.T) {
 	}
 	if got := clauses("a is done. b, c; d and e but f\ng – h"); !slices.Equal(got, []string{"a is done", "b", "c", "d", "e", "f", "g", "h"}) {
 		t.Errorf("the clauses are %q", got)
+	}
+	if got, err := encode("<a> & b"); err != nil || string(got) != `"<a> & b"` {
+		t.Errorf("written as %s, %v", got, err)
 	}
 	for _, tt := range []struct{ in, want string }{
 		{`[{"status":"pending","content":"a"}]`, "a"}, {`[{"text":"a","content":"b"}]`, "b"}, {`[{"content":"a","text":"b"}]`, "a"}, {`["a"]`, "a"}, {`{"x":[1],"plan":[{"step":"a"}],"todos":[]}`, "a"}, {`[{"content":7,"title":"a"}]`, "a"}, {`{"x":1}`, "error there is no list"}, {`{"todos":7}`, "error there is no list"},

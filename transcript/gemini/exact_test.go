@@ -51,6 +51,12 @@ func TestPartsOfAContent(t *testing.T) {
 			t.Errorf("%s of the %s is %q, want %q", tt.part, tt.role, got, tt.want)
 		}
 	}
+	for model, want := range map[string]string{`"models/x"`: "x", `"x"`: "x", `7`: ""} {
+		b, err := parse("", []byte(`{"model":`+model+`,"contents":[]}`))
+		if err != nil || b.Model != want {
+			t.Errorf("the model %s is %v, want %q", model, b, want)
+		}
+	}
 	for key, want := range map[string]string{"function_call": "functionCall", "functionCall": "functionCall", "a__b": "aB", "_a": "A", "a_": "a", "": ""} {
 		if got := camel(key); got != want {
 			t.Errorf("%q is %q, want %q", key, got, want)
