@@ -101,7 +101,7 @@ type planning struct {
 	onTail token.Count
 	named  int // first block from which on ids are in the window
 	onIDs  token.Count
-	spent  token.Count
+	fixed  token.Count // tokens of the fixed parts
 	offers offers
 	steps  []int32 // of the last step, reused
 	opens  []int   // blocks opened by the last step
@@ -135,7 +135,11 @@ func (p *planning) begin() {
 			p.open(i)
 		}
 	}
+	p.fixed = p.p.Tokens
 }
+
+// spent returns the tokens beside the fixed parts.
+func (p *planning) spent() token.Count { return p.p.Tokens - p.fixed }
 
 // keepWhole keeps a block whole.
 func (p *planning) keepWhole(i int) {
@@ -285,7 +289,6 @@ func (p *planning) take(i int) bool {
 		}
 		return false
 	}
-	p.spent += need
 	p.top = max(p.top, p.p.Tokens+need)
 	p.p.Tokens += need
 	for _, b := range opens {
@@ -443,7 +446,7 @@ func (p *planning) lengthensTail() bool {
 		return false
 	}
 	b := &p.Blocks[p.tail-1]
-	return !b.Cut && p.onTail+b.Tokens <= p.spent/tailShare
+	return !b.Cut && p.onTail+b.Tokens <= p.spent()/tailShare
 }
 
 // names reports whether the call and the id of an otherwise absent block
@@ -452,7 +455,7 @@ func (p *planning) names() bool {
 	for p.named > 0 && p.call(p.named-1) < 0 {
 		p.named--
 	}
-	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent/idShare
+	return p.named > 0 && p.onIDs+p.opening(p.named-1) <= p.spent()/idShare
 }
 
 // call returns the first call of an absent block, or -1.
@@ -470,9 +473,9 @@ func (p *planning) call(b int) int {
 
 // name keeps that call, and reports whether it fits.
 func (p *planning) name() bool {
-	before := p.spent
+	before := p.p.Tokens
 	fits := p.take(p.call(p.named - 1))
-	p.onIDs += p.spent - before
+	p.onIDs += p.p.Tokens - before
 	return fits
 }
 
@@ -502,7 +505,6 @@ func (p *planning) lengthenTail() bool {
 	p.p.Tokens -= before
 	p.p.Opened[i] = false
 	p.keepWhole(i)
-	p.spent += more
 	p.onTail += p.Blocks[i].Tokens
 	p.tail = i
 	return true

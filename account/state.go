@@ -135,9 +135,7 @@ func (t *tracker) speaks(m *transcript.Message, kind transcript.Kind) {
 	case m.Role == transcript.RoleAssistant && strings.TrimSpace(said) != "":
 		t.said = said
 	case m.Role == transcript.RoleUser && kind == transcript.KindUser:
-		if len(t.running) > 0 {
-			t.notice(said)
-		}
+		t.notice(said)
 		if words := transcript.Words(said); strings.TrimSpace(words) != "" {
 			t.newest, t.said, t.calls = words, "", 0
 			t.orders++

@@ -395,9 +395,6 @@ func twoDigits(s string, i int) bool { return run(s, i, decimal) == 2 }
 
 // isIP reports whether a word is four numbers up to 255 with dots.
 func isIP(w string) bool {
-	if len(w) < 7 || len(w) > 15 {
-		return false
-	}
 	parts := 0
 	for i := 0; i < len(w); parts++ {
 		n := run(w, i, decimal)

@@ -441,7 +441,7 @@ func isKebab(w string) bool {
 		c := classes[w[i]]
 		seen |= c
 		if c == dash {
-			if i == from || c == dot {
+			if i == from {
 				return false
 			}
 			link = link || parts > 1 && isLinkWord(w[from:i])

@@ -71,13 +71,13 @@ func isOpaque(w string, separator byte) bool {
 // at two of five characters or more.
 func random(w string) bool {
 	steps, changes := 0, 0
-	seen, last := class(0), classes[w[0]]
+	decimals, last := false, classes[w[0]]
 	for i := range len(w) {
 		c := classes[w[i]]
 		if c&(letters|decimal) == 0 {
 			return false
 		}
-		seen |= c
+		decimals = decimals || c == decimal
 		if c != last {
 			changes++
 			if (c|last)&decimal != 0 {
@@ -86,5 +86,5 @@ func random(w string) bool {
 		}
 		last = c
 	}
-	return seen&decimal != 0 && seen&letters != 0 && (steps >= 3 || 5*changes >= 2*len(w))
+	return decimals && (steps >= 3 || 5*changes >= 2*len(w))
 }

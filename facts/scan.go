@@ -373,6 +373,5 @@ var leading = lazy.Value[map[string]shape]{Make: func() map[string]shape {
 // mentionsError reports whether the first 300 bytes of a line mention an error or a failure.
 func mentionsError(line string) bool {
 	line = line[:min(len(line), 300)]
-	return strings.Contains(line, "rror") || strings.Contains(line, "ail") && (strings.Contains(line, "fail") || strings.Contains(line, "FAIL") || strings.Contains(line, "Fail")) ||
-		strings.Contains(line, "FAIL") || strings.Contains(line, "ERROR")
+	return strings.Contains(line, "rror") || strings.Contains(line, "fail") || strings.Contains(line, "Fail") || strings.Contains(line, "FAIL") || strings.Contains(line, "ERROR")
 }

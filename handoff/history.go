@@ -114,9 +114,8 @@ func (h *History) intentOf(got *intent.Intent, block int) Aim {
 			}
 		}
 	}
-	for _, s := range got.Secondary {
-		to.Secondary = string(s.Verb)
-		break
+	if len(got.Secondary) > 0 {
+		to.Secondary = string(got.Secondary[0].Verb)
 	}
 	for _, gap := range got.Gaps {
 		to.Slots = append(to.Slots, string(gap))

@@ -134,9 +134,9 @@ var misses = map[string]string{
 	"everyday-held": "artifact 1, context 2, criteria 1, flags 1, format 1, goal 1, options 2, secondary 1, slots 13, source 4, style 1, symptoms 4, target 8, target-form 3, verb 4",
 	"second-tune":   "artifact 9, constraints 4, context 7, criteria 5, depth 1, flags 9, format 1, gaps 1, goal 6, options 5, secondary 7, slots 44, source 5, symptoms 2, target 15, target-form 6, topic 2",
 	"second-held":   "artifact 9, constraints 2, context 4, criteria 2, flags 10, format 1, gaps 2, goal 2, options 7, secondary 11, slots 59, source 6, style 1, symptoms 3, target 23, target-form 6, topic 2, verb 14",
-	"third-tune":    "artifact 7, constraints 2, criteria 4, flags 5, format 3, gaps 3, goal 2, options 3, secondary 8, slots 31, source 5, symptoms 5, target 23, target-form 6",
+	"third-tune":    "artifact 7, constraints 2, criteria 4, flags 5, format 3, gaps 3, goal 2, options 3, secondary 7, slots 31, source 5, symptoms 5, target 23, target-form 6",
 	"third-held":    "artifact 3, constraints 2, context 4, criteria 1, depth 1, flags 5, gaps 4, goal 3, options 4, secondary 2, slots 36, source 3, symptoms 3, target 12, target-form 2, topic 3, verb 11",
-	"fourth-tune":   "artifact 6, audience 1, constraints 7, context 4, criteria 3, depth 1, flags 7, gaps 4, goal 5, options 4, secondary 6, slots 35, source 5, style 1, symptoms 1, target 15, target-form 9, topic 7",
+	"fourth-tune":   "artifact 6, audience 1, constraints 7, context 4, criteria 3, depth 1, flags 7, gaps 4, goal 5, options 4, secondary 7, slots 35, source 5, style 1, symptoms 1, target 15, target-form 9, topic 7",
 	"fourth-held":   "artifact 7, audience 1, constraints 2, context 7, criteria 1, depth 1, flags 9, gaps 1, goal 2, options 6, secondary 3, slots 35, source 5, symptoms 2, target 11, target-form 4, topic 1, verb 9",
 }
 

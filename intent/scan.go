@@ -80,7 +80,7 @@ func (s *scanner) next() {
 		}
 	case r == '\'' && s.single(rest) > 0:
 		s.add(literal, s.pos+s.single(rest))
-	case s.startsWord(r, rest[size:]):
+	case s.startsWord(r, rest[max(size, upwards(rest)):]):
 		s.add(word, s.pos+wordLength(rest))
 	default:
 		s.punctuation(r, size)
@@ -136,14 +136,23 @@ func (s *scanner) punctuation(r rune, size int) {
 // abbreviations are words whose full stop does not end a sentence.
 var abbreviations = lazy.Words("vs mr mrs ms dr prof approx incl")
 
-// startsWord reports whether a word begins with r. Flags, dot files and sums of money begin with
-// a sign.
+// startsWord reports whether a word begins with r. Flags, dot files, relative paths and sums of
+// money begin with a sign.
 func (s *scanner) startsWord(r rune, after string) bool {
 	if wordRune(r) {
 		return true
 	}
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, "-"))
 	return strings.ContainsRune("$€£/.-@", r) && wordRune(next) && (s.pos == 0 || s.text[s.pos-1] <= ' ')
+}
+
+// upwards returns the length of the ./ or ../ at the beginning of a path, or 0.
+func upwards(text string) int {
+	n := len(text) - len(strings.TrimLeft(text, "./"))
+	if n < len("./") || text[0] != '.' || text[n-1] != '/' {
+		return 0
+	}
+	return n
 }
 
 func wordRune(r rune) bool {
@@ -153,7 +162,7 @@ func wordRune(r rune) bool {
 // wordLength returns the number of bytes of the word at the beginning of text: letters and
 // digits, and signs that join names between them, such as ./a-b.go.
 func wordLength(text string) int {
-	n := 0
+	n := upwards(text)
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
 		next, _ := utf8.DecodeRuneInString(text[n+size:])

@@ -9,8 +9,8 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             154_668,
-	"lines of tests":                           98_300,
+	"lines of code, without tests":             156_800,
+	"lines of tests":                           102_500,
 	"exported names and methods":               1_976,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,

@@ -435,12 +435,14 @@ func (w *walker) run(words []string, known []bool, r redirection, to sink) {
 	w.add(c)
 }
 
-// options reads the options -e and pipefail of set.
+// options reads the options -e, which is errexit, and pipefail of set.
 func (w *walker) options(args []string) {
 	for i, a := range args {
 		switch {
 		case a == "pipefail" && i > 0 && strings.HasSuffix(args[i-1], "o"):
 			w.pipes = args[i-1][0] == '-'
+		case a == "errexit" && i > 0 && strings.HasSuffix(args[i-1], "o"):
+			w.fatal = args[i-1][0] == '-'
 		case len(a) > 1 && a[1] != '-' && strings.Contains(a, "e"):
 			w.fatal = a[0] == '-' || w.fatal && a[0] != '+'
 		}

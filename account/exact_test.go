@@ -1,0 +1,552 @@
+package account
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carrel-dev/carrel/internal/shell"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// told checks what a function tells of texts: yes of those that it must tell it of, and no of
+// others, which differ from the former as little as they can.
+func told(t *testing.T, what string, is func(string) bool, yes, no []string) {
+	t.Helper()
+	for i, w := range slices.Concat(yes, no) {
+		if got, want := is(w), i < len(yes); got != want {
+			t.Errorf("%q is %s: %v, want %v", w, what, got, want)
+		}
+	}
+}
+
+func toolCall(name, input string) transcript.ToolCall {
+	return transcript.ToolCall{ID: "c1", Name: name, Input: json.RawMessage(input)}
+}
+
+// parse parses a command line.
+func parse(t *testing.T, line string) *shell.Line {
+	t.Helper()
+	l, err := shell.Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestWhatTextsAre(t *testing.T) {
+	repeat := strings.Repeat
+	told(t, "a question", asking, []string{"Why?", "Why?**", "_Why?_ "}, []string{"", "Why", "Why? So."})
+	told(t, "an entry", entry, []string{"- a", "* a", "  - a", "1. a", "7"}, []string{"", "-a", "*a", "a - b", "+ a"})
+	told(t, "data", noise, []string{repeat("0", 80), repeat("aZ0000", 14) + "a00000"}, []string{repeat("0", 79), repeat("aZ0000", 15), repeat("é", 40)})
+	told(t, "a comment", comment, []string{"// x", "\t# x", "/* x", " * x", "-- x"}, []string{"x // y", "*x", "", "- x", "/ x"})
+	told(t, "a rule", rule, []string{"----", "| - |", ""}, []string{"-- a", "_", "─", "-0-", "Z-"})
+	told(t, "a number", number, []string{"1", "$1.50", "2024-05-15", "-3 %", "[7]"}, []string{"", "-", "v1", "1a", "1_0", "1/2", "Z9", "1A"})
+	told(t, "of an agent's own", wrapper, []string{"Chunk ID: x", "Wall time: 3", "Exit code 1", "Output:", "Process exited with code 0", "<system-reminder>x"}, []string{"Process exited with code 1", "x Output:", "Exit"})
+	told(t, "yes", agrees, []string{"Yes.", "no!", "OK; go", "sure: red", "neither"}, []string{"", "red", "yesterday", "(yes)"})
+	told(t, "for people", forPeople, []string{"a.md", "A.MD", ".txt", "a/b.rst", "a.md.adoc"}, []string{"md", "a.go", "a.md.go", ""})
+	told(t, "a question to a person", func(name string) bool { return asks(toolCall(name, "{}")) }, []string{"AskUserQuestion", "ask", "request_user_input"}, []string{"task", "user_input", "Read"})
+	told(t, "a call of an agent", func(name string) bool { return delegates(toolCall(name, "{}")) }, []string{"Task", "Agent", "run_sub_agent", "delegate"}, []string{"delegated", "multitask", "Read"})
+	told(t, "shown alone", func(line string) bool { return shows(parse(t, line)) }, []string{"ls", "cd x && cat a", "cat a | head"}, []string{"", "make", "cat a && make"})
+}
+
+func TestWhatAnAnswerPicks(t *testing.T) {
+	for said, want := range map[string]string{
+		"b": "b", "(b)": "b", "b)": "b", "B.": "b", "b, please": "b", "b please": "b", "a": "a", "a)": "a", "a lamp": "", "i see": "", "a.": "a", "it's": "", "b's": "", "b' x": "", "option 2": "2", "option b": "b",
+		"the option 2.": "2", "option 23": "", "options 2": "", "(ab)": "", "(a": "", "see (a) y": "a", "(a) and (c)": "ac", "red": "", "2": "2", "2nd": "", "12": "", " b ": "b", "": "", "take b)": "", "use (b": "",
+	} {
+		if got := string(picks(said)); got != want {
+			t.Errorf("%q picks %q, want %q", said, got, want)
+		}
+	}
+	told(t, "option b", func(s string) bool { return offersOne(s, []byte("b")) }, []string{"(b) mend it", "either (b) or not", "b. mend it", "B) mend it", "- b: mend it", "** b. mend", "Option b is best", "b:"},
+		[]string{"", "b", "b mend it", "(a) mend it", "ab) x", "c. x", "an option b", "bb. x", "option c"})
+	told(t, "option a or b", func(s string) bool { return offersOne(s, []byte("ab")) }, []string{"(a)", "(b)", "a. x", "b. x"}, []string{"(c)", "c. x"})
+}
+
+// A reply of 160 bytes may be an answer, and 420 bytes of the agent's text stand with it.
+func TestHowMuchAnAnswerHas(t *testing.T) {
+	bind := func(answer string, said ...string) string {
+		r := &reader{}
+		for _, s := range said {
+			r.units = append(r.units, Unit{Kind: Sentence, Reply: true, Text: s, Head: -1})
+		}
+		r.units = append(r.units, Unit{Kind: Words, First: true, Last: true, Text: answer, Head: -1})
+		r.bind()
+		u := r.units[len(r.units)-1]
+		var got []string
+		for k := range u.Asked {
+			got = append(got, r.units[u.Asks+k].Text[:2])
+		}
+		return strings.Join(got, " ")
+	}
+	text := func(begin, end string, n int) string {
+		return begin + strings.Repeat("z", n-len(begin)-len(end)) + end
+	}
+	for _, tt := range []struct {
+		name, answer string
+		said         []string
+		want         string
+	}{
+		{"an answer of 160 bytes", text("ye", "", 160), []string{text("q1", "?", 70)}, "q1"},
+		{"one of 161", text("ye", "", 161), []string{text("q1", "?", 70)}, ""},
+		{"a question of 60 bytes", "Red.", []string{text("s1", ".", 70), text("q1", "?", 60)}, "q1"},
+		{"one of 59, with the sentence before it", "Red.", []string{text("s1", ".", 70), text("q1", "?", 59)}, "s1 q1"},
+		{"both of 420 bytes", "Red.", []string{text("s1", ".", 361), text("q1", "?", 59)}, "s1 q1"},
+		{"both of 421", "Red.", []string{text("s1", ".", 362), text("q1", "?", 59)}, "q1"},
+		{"a short question alone", "Red.", []string{text("q1", "?", 20)}, "q1"},
+		{"a question of 420 bytes", "Red.", []string{text("q1", "?", 420)}, "q1"},
+		{"one of 421", "Red.", []string{text("q1", "?", 421)}, ""},
+		{"a statement and yes", "Yes.", []string{text("s1", ".", 70), text("s2", ".", 20)}, "s2"},
+		{"a statement and an order", "Red.", []string{text("s1", ".", 20)}, ""},
+		{"options of 420 bytes", "(a) and (b)", []string{text("(a)", ".", 210), text("(b)", ".", 210)}, "(a (b"},
+		{"options of 421", "(a) and (b)", []string{text("(a)", ".", 210), text("(b)", ".", 211)}, "(a"},
+		{"a first option that is too long alone", "(a)", []string{text("(a)", ".", 500)}, "(a"},
+		{"an option and what is between", "(a) and (c)", []string{"s1", "(a) x", "(b) x", "(c) x", "s2"}, "(a (b (c"},
+		{"an option that nothing has", "(x)", []string{"(a) x", "(b) x?"}, "(a (b"},
+	} {
+		if got := bind(tt.answer, tt.said...); got != tt.want {
+			t.Errorf("%s: it stands with %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// An answer is of the reply before it, and of none that is older.
+func TestAnswersAreOfTheReplyBeforeThem(t *testing.T) {
+	say := func(block int32) Unit { return Unit{Kind: Sentence, Reply: true, Text: "Shall I?", Block: block} }
+	words := func(first bool) Unit { return Unit{Kind: Words, First: first, Last: true, Text: "Yes."} }
+	for _, tt := range []struct {
+		name  string
+		units []Unit
+		want  []int32 // Asked of each unit with words
+		first int32   // Asks of the last one
+	}{
+		{"one answer", []Unit{say(1), words(true)}, []int32{1}, 0},
+		{"a second one", []Unit{say(1), words(true), words(true)}, []int32{1, 0}, 0},
+		{"an answer after words of more units", []Unit{say(1), words(false), words(true)}, []int32{0, 0}, 0},
+		{"sentences of two replies", []Unit{say(1), say(2), words(true)}, []int32{1}, 1},
+		{"sentences of one reply", []Unit{say(1), say(1), words(true)}, []int32{2}, 0},
+		{"what is no reply", []Unit{{Kind: Sentence, Text: "Shall I?"}, words(true)}, []int32{0}, 0},
+		{"a call between", []Unit{say(1), {Kind: Look, Text: "• Read"}, words(true)}, []int32{1}, 0},
+		{"nothing before", []Unit{words(true)}, []int32{0}, 0},
+	} {
+		r := &reader{units: tt.units}
+		r.bind()
+		var got []int32
+		for _, u := range r.units {
+			if u.Kind == Words {
+				got = append(got, u.Asked)
+			}
+		}
+		if last := r.units[len(r.units)-1]; !slices.Equal(got, tt.want) || last.Asks != tt.first {
+			t.Errorf("%s: of %v sentences from %d on, want %v from %d on", tt.name, got, last.Asks, tt.want, tt.first)
+		}
+	}
+}
+
+func TestCells(t *testing.T) {
+	for line, want := range map[string][]string{
+		"a|b|c": {"a", "b", "c"}, "| a | b | c |": {"a", "b", "c"}, "a | | c": {"a", "", "c"}, "a|b": nil, "|a|": nil, "a\tb\tc": {"a", "b", "c"}, "a;b;c": {"a", "b", "c"}, "a  b  c": {"a", "b", "c"}, "a    b  c": {"a", "b", "c"}, "a b c": nil, "a  b": nil,
+		"a  b c   ": nil, "a;b;c|d": nil, "": nil, "a|b\tc|d": {"a", "b\tc", "d"},
+	} {
+		if d := cmp.Diff(want, cells(line)); d != "" {
+			t.Errorf("the cells of %q (-want +got):\n%s", line, d)
+		}
+	}
+	for _, tt := range []struct {
+		head, row string
+		want      bool
+	}{
+		{"cup tea price", "red green 1.50", true}, {"cup tea price", "red green x", false}, {"cup tea 7", "red green 1.50", false}, {"cup tea", "red green 1.50", false}, {"", "", false}, {"cup tea price", "1 2 3", true}, {"1 tea price", "red green 1", false},
+	} {
+		if got := names(strings.Fields(tt.head), strings.Fields(tt.row)); got != tt.want {
+			t.Errorf("%q names the columns of %q: %v", tt.head, tt.row, got)
+		}
+	}
+}
+
+func TestPrefixesOfLines(t *testing.T) {
+	for line, want := range map[string][2]string{"12→x": {"12", "x"}, "  7\tx": {"7", "x"}, "12: x": {"", "12: x"}, "→x": {"", "→x"}, "x": {"", "x"}, "12": {"", "12"}, " x": {"", " x"}, "0→": {"0", ""}} {
+		if number, bare := numbered(line); [2]string{number, bare} != want {
+			t.Errorf("%q is line %q with %q, want %q", line, number, bare, want)
+		}
+	}
+	for span, want := range map[string][2]string{"  12: x": {"12", "x"}, "12:x": {"", "12:x"}, "  x": {"", "x"}, ": x": {"", ": x"}, "7: ": {"7", ""}} {
+		if number, said := withoutPlace(span); [2]string{number, said} != want {
+			t.Errorf("%q is line %q with %q, want %q", span, number, said, want)
+		}
+	}
+	for line, n := range map[string]int{"": 0, "x": 0, "  x": 2, "\t x": 2, "  ": 2} {
+		if got := depth(line); got != n {
+			t.Errorf("%q is indented by %d, want %d", line, got, n)
+		}
+	}
+	for s, want := range map[string]string{"agentId: abc x": "abc", "agentId: abc\nmore": "abc", "agentId:  abc": "abc", "agentId: ": "", "x": "", "agentId: a\nb c": "a"} {
+		if got := after(s, "agentId: "); got != want {
+			t.Errorf("after the mark in %q stands %q, want %q", s, got, want)
+		}
+	}
+}
+
+// Sentences end between words, or between characters of a word that does not end.
+func TestWhereSentencesEnd(t *testing.T) {
+	z := func(n int) string { return strings.Repeat("z", n) }
+	for line, want := range map[string]int{
+		"": 0, z(39) + ". x": 42, z(40) + ". x": 41, z(40) + "! x": 41, z(40) + "? x": 41, z(40) + "; x": 43, z(40) + ".x": 42, z(40) + ".": 41, z(419) + " x y": 421, z(420) + " x y": 420, z(421) + " x": 421, z(840): 840, z(841): 840, z(839) + "éé": 839,
+	} {
+		if got := sentenceEnd(line); got != want {
+			t.Errorf("the first sentence of %d bytes ends at %d, want %d", len(line), got, want)
+		}
+	}
+	for n, want := range map[int]int{200: 1, 201: 2} {
+		if got := sentences("Mend the lamp, and do it before it is dark. " + z(n-44)); len(got) != want || got[0].same || want == 2 && !got[1].same {
+			t.Errorf("a line of %d bytes has the sentences %+v, want %d", n, got, want)
+		}
+	}
+	for n, want := range map[int]int{414: 1, 415: 2} { // with the line feed before it a byte more
+		if got := passages("- aaaa\n  " + z(n-2)); len(got) != want {
+			t.Errorf("an entry whose second line has %d bytes is %d passages, want %d", n, len(got), want)
+		}
+	}
+	for n, want := range map[int]int{160: 1, 161: 2} {
+		if got := passages("```\n" + z(80) + "\n" + z(n-80) + "\n```"); len(got) != want {
+			t.Errorf("code of %d bytes is %d passages, want %d", n, len(got), want)
+		}
+	}
+}
+
+// The project's folder has three to five segments and four fifths of the paths.
+func TestRootOf(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		paths string
+		want  string
+	}{
+		{"none", "", ""},
+		{"relative paths", "a/b/c/d/e.go", ""},
+		{"two segments", "/a/b/x.go", ""},
+		{"three segments", "/a/b/c/x.go", "/a/b/c"},
+		{"five segments at most", "/a/b/c/d/e/f/x.go", "/a/b/c/d/e"},
+		{"four of five", "/a/b/c/x.go /a/b/c/y.go /a/b/c/z.go /a/b/c/w.go /q/r/s/t.go", "/a/b/c"},
+		{"three of four", "/a/b/c/x.go /a/b/c/y.go /a/b/c/z.go /q/r/s/t.go", ""},
+		{"the deeper one", "/a/b/c/d/x.go /a/b/c/d/y.go", "/a/b/c/d"},
+		{"relative paths do not count", "/a/b/c/x.go x.go y.go", "/a/b/c"},
+	} {
+		var parts []transcript.Part
+		for path := range strings.FieldsSeq(tt.paths) {
+			parts = append(parts, toolCall("Read", `{"file_path":"`+path+`"}`))
+		}
+		if got := rootOf([]transcript.Message{{Role: transcript.RoleAssistant, Parts: parts}}); got != tt.want {
+			t.Errorf("%s: the root is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestCommandsAreCutInTheMiddle(t *testing.T) {
+	if line := strings.Repeat("z", 300); middle(line) != line {
+		t.Errorf("a line of 300 bytes is cut to %q", middle(line))
+	}
+	if got, want := middle(strings.Repeat("a", 225)+"b"+strings.Repeat("c", 75)), strings.Repeat("a", 225)+" … "+strings.Repeat("c", 75); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for line, want := range map[string]string{
+		"cat a.go": "a.go", "cd x && cat a.go": "x/a.go", "cat a.go b.go": "", "cat a.md b.md": "b.md", "cat a.md b.go": "", "cat a.go b.md": "", "cat a.go a.go": "a.go", "cat a.go && make": "", "ls": "", "head -n 3 a.go | tail -n 1": "a.go", "grep x a.go": "",
+	} {
+		if got := shown(parse(t, line)); got != want {
+			t.Errorf("%q shows %q, want %q", line, got, want)
+		}
+	}
+	r := &reader{root: "/w/p/x/"}
+	for line, want := range map[string]string{
+		" cd /w/p/x && make ": "make", "cd /w/p/x; make": "make", "cd /w/p/x/y && make": "cd y && make", "cat /w/p/x/a.go": "cat a.go", "make": "make",
+	} {
+		if got := r.inProject(line); got != want {
+			t.Errorf("%q is %q in the project, want %q", line, got, want)
+		}
+	}
+	if got := new(reader).inProject(" make\n"); got != "make" {
+		t.Errorf("without a project the line is %q", got)
+	}
+	if got := complaints("fine\nan error\n\nit failed"); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("the complaints are in lines %v", got)
+	}
+}
+
+func TestOutputOfGit(t *testing.T) {
+	for line, want := range map[string]string{
+		"git commit -m x": "x", "git commit -am x": "x", "git commit --message x": "x", "git commit --message=x": "x", "git commit -m": "", "git commit -am": "", "git commit --message": "", "git commit --am x": "", "git commit": "", "git commit -a": "",
+		"git commit -F - <<'E'\nx\nE": "x\nE", "git commit --file=- <<'E'\nx\nE": "x\nE", "git commit -a <<'E'\nx\nE": "",
+	} {
+		if got := messageOf(line, strings.Fields(strings.TrimPrefix(strings.Split(line, " <<")[0], "git commit"))); got != want {
+			t.Errorf("the message of %q is %q, want %q", line, got, want)
+		}
+	}
+	const hash, long = "1a2b3c4", "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"
+	for output, want := range map[string]string{
+		hash + " mend it\n": hash, "* " + hash + " mend it": hash, hash + " (HEAD -> main) mend it\n": hash, hash + " paint it\n": "", "lamp mend it": "", "": "",
+		"commit " + long + "\nAuthor: x\n\n    mend it\n": hash, "commit " + long + "\n\n    paint it\n": "", "    mend it\n": "", "commit lamp\n\n    mend it\n": "", "commit " + long + "\n\n    mend it\n\n5d6e7f8 mend it\n": "5d6e7f8",
+	} {
+		if got := hashBeside("mend it", output); got != want {
+			t.Errorf("the hash beside the subject in %q is %q, want %q", output, got, want)
+		}
+	}
+	for _, tt := range []struct{ line, output, want string }{
+		{"git merge topic", "Merge made by the 'ort' strategy.", " Merge"}, {"git merge -m 'mend it' topic", "", " mend it"}, {"git merge topic -m", "", " Merge"}, {"git merge --abort", "", "none"}, {"git merge --squash topic", "", "none"},
+		{"git merge --no-commit topic", "", "none"}, {"git status", "", "none"}, {"echo $(git merge topic)", "", "none"}, {"git merge topic", "CONFLICT (content): a.go", "none"}, {"git merge topic", "Already up to date.", "none"},
+		{"git merge topic", "Updating 0a1b2c3..1a2b3c4\nFast-forward", "1a2b3c4 (merged by fast-forward)"}, {"git merge topic", "see 0a1b2c3..1a2b3c4", " Merge"}, {"git merge topic", "Updating 0a1b2c3..lamp", " Merge"},
+		{"git merge topic && git log", "* 1a2b3c4 Merge branch topic", "1a2b3c4 Merge branch topic"}, {"git merge topic && git log", "1a2b3c4 mend it", " Merge"}, {"git merge topic", "lamp Merge it", " Merge"},
+	} {
+		got := "none"
+		if c := mergeCommit(parse(t, tt.line), tt.output); c != nil {
+			got = c.Hash + " " + c.Subject
+		}
+		if got != tt.want {
+			t.Errorf("%s with %q makes the commit %q, want %q", tt.line, tt.output, got, tt.want)
+		}
+	}
+	for line, want := range map[string]string{"git status": "", "cd x && git status": "x", "git status; cd x && make": "", "cd x && git status && cd .. && make": "x"} {
+		if got := whereGit(parse(t, line)); got != want {
+			t.Errorf("%q works on the tree in %q, want %q", line, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		line, output, want string
+	}{
+		{"git commit -qm x", "", " x"}, {"git commit -qm x && git log --oneline", "1a2b3c4 x", "1a2b3c4 x"}, {"git commit --dry-run -m x", "", ""}, {"git commit -qm x; git commit -qm y", "", " y"}, {"git commit -q", "", ""}, {"git log -m x", "", ""}, {"echo $(git commit -qm x)", "", ""},
+		{"git commit -qm 'x\ny'", "", " x"},
+	} {
+		got := ""
+		if c := quietCommit(tt.line, parse(t, tt.line), tt.output); c != nil {
+			got = c.Hash + " " + c.Subject
+		}
+		if got != tt.want {
+			t.Errorf("%s makes the commit %q, want %q", tt.line, got, tt.want)
+		}
+	}
+	for want, p := range map[string]Place{
+		"git: no commit here": {}, "git in x: branch b, no commit here": {Dir: "x", Branch: "b"}, "git: pushed": {Pushed: true}, "git: last commit c, pushed": {Commit: "c", Pushed: true}, "git: branch b, last commit c, not pushed": {Branch: "b", Commit: "c"},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%+v is %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestCommandsThatAreAlike(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"make lint", "make lint", true}, {"make lint", "make lint-fix", true}, {"make lint-fix", "make lint", true}, {"make lint", "make test", false}, {"go test .", "go test ./a", false}, {"go test ./a", "go test ./a/b", false}, {"go vet .", "go vet .", true}, {"go vet .", "go vet .x", false},
+	} {
+		if got := alike([]string{"x", tt.a}, []string{tt.b}); got != tt.want {
+			t.Errorf("%q may mend %q: %v", tt.b, tt.a, got)
+		}
+	}
+	one := func(keys, options string) failing {
+		return failing{keys: strings.Fields(keys), options: strings.Fields(options)}
+	}
+	for _, tt := range []struct {
+		now, then failing
+		want      bool
+	}{
+		{one("a", ""), one("a", ""), true}, {one("a", ""), one("a", "-x"), true}, {one("a", "-x"), one("a", ""), false}, {one("a", "-x"), one("a", "-x"), true}, {one("a", ""), one("b", ""), false}, {one("a b", ""), one("b", ""), true}, {one("a", "-x -y"), one("a", "-x"), false},
+	} {
+		if got := again(tt.now, tt.then); got != tt.want {
+			t.Errorf("%v repeats %v: %v", tt.now, tt.then, got)
+		}
+	}
+	for line, want := range map[string]string{"go test -v -q -run=X ./a": "-run", "go test -race; ls -l": "-race", "make - x": "", "echo $(make -k)": "", "make --x=1 -j": "--x -j", "cd -P x": ""} {
+		if got := strings.Join(options(parse(t, line)), " "); got != want {
+			t.Errorf("the options of %q are %q, want %q", line, got, want)
+		}
+	}
+	for line, want := range map[string]string{"go test ./a ./b": "go test ./a", "make": "make", "ls; make -k lint": "make lint", "echo $(make)": "", "cd x": ""} {
+		if got := strings.Join(programs(parse(t, line)), "; "); got != want {
+			t.Errorf("the programs of %q are %q, want %q", line, got, want)
+		}
+	}
+}
+
+// A file, a folder and a pattern are no longer changed when they are gone.
+func TestFilesThatAreGone(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"a.go", "lib/a.go lib/b.go library.go"}, {"lib", "a.go library.go"}, {"*.go", "lib/a.go lib/b.go"}, {"lib/*.go", "a.go library.go"}, {"[", "a.go lib/a.go lib/b.go library.go"}, {"b.go", "a.go lib/a.go lib/b.go library.go"},
+	} {
+		files := []string{"a.go", "lib/a.go", "lib/b.go", "library.go"}
+		tr := &tracker{reader: &reader{}, files: slices.Clone(files), loose: slices.Clone(files)}
+		tr.forget(tt.name)
+		if got := strings.Join(tr.files, " "); got != tt.want || !slices.Equal(tr.files, tr.loose) {
+			t.Errorf("without %s there are %q and %q, want %q", tt.name, got, tr.loose, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		from, to, want string
+		folder         bool
+	}{{"lib", "src", "a.go src/a.go library.go", true}, {"a.go", "b.go", "lib/a.go library.go", false}, {"li", "src", "a.go lib/a.go library.go", false}} {
+		files := []string{"a.go", "lib/a.go", "library.go"}
+		tr := &tracker{reader: &reader{}, files: slices.Clone(files), loose: slices.Clone(files)}
+		if folder := tr.rename(tt.from, tt.to); folder != tt.folder || strings.Join(tr.files, " ") != tt.want || !slices.Equal(tr.files, tr.loose) {
+			t.Errorf("from %s to %s: %v, %q and %q, want %v and %q", tt.from, tt.to, folder, tr.files, tr.loose, tt.folder, tt.want)
+		}
+	}
+	tr := &tracker{reader: &reader{}, from: make(map[int]bool)}
+	for _, name := range []string{"", strings.Repeat("a", 160), "b", strings.Repeat("c", 161), "a", "b"} {
+		tr.change(name)
+	}
+	if want := []string{strings.Repeat("a", 160), "a", "b"}; !slices.Equal(tr.files, want) || !slices.Equal(tr.loose, want) {
+		t.Errorf("changed are %q and %q, want %q", tr.files, tr.loose, want)
+	}
+}
+
+// The bins of a unit's features change at these sizes.
+func TestBinsOfUnits(t *testing.T) {
+	text := func(n int) string { return strings.Repeat("z", n) }
+	for _, tt := range []struct {
+		what string
+		bin  func(u *Unit) uint8
+		unit Unit
+		want uint8
+	}{
+		{"place", placeBin, Unit{First: true, Last: true}, 3}, {"place", placeBin, Unit{Last: true}, 2}, {"place", placeBin, Unit{First: true}, 0}, {"place", placeBin, Unit{}, 1},
+		{"form", formBin, Unit{Title: true, Code: true}, 1}, {"form", formBin, Unit{Code: true}, 2}, {"form", formBin, Unit{Kind: Report, Text: " - x"}, 3}, {"form", formBin, Unit{Kind: Look, Text: "- x"}, 0}, {"form", formBin, Unit{Kind: Argument, Text: "* x"}, 3},
+		{"form", formBin, Unit{Text: "1. x"}, 3}, {"form", formBin, Unit{Text: "1.x"}, 0}, {"form", formBin, Unit{Text: ". x"}, 0}, {"form", formBin, Unit{Text: "x"}, 0}, {"form", formBin, Unit{Kind: Output, Text: "1. x"}, 0},
+		{"words", wordsBin, Unit{Kind: Sentence, Task: true}, 0}, {"words", wordsBin, Unit{Task: true}, 1}, {"words", wordsBin, Unit{Turns: 1}, 4}, {"words", wordsBin, Unit{Turns: 2, Size: 599}, 2}, {"words", wordsBin, Unit{Turns: 2, Size: 600}, 3},
+		{"figure", figureBin, Unit{Kind: Output, Text: "x"}, 0}, {"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 399}, 1}, {"figure", figureBin, Unit{Kind: Output, Text: "7", Size: 400}, 2}, {"figure", figureBin, Unit{Kind: Sentence, Text: "7"}, 3}, {"figure", figureBin, Unit{Kind: Words, Text: "7"}, 0},
+		{"says", saysBin, Unit{Kind: Words, Text: "Let me"}, 0}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "Why?"}, 4}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Talk: true, Text: "So."}, 5}, {"says", saysBin, Unit{Kind: Sentence, Reply: true, Text: "So."}, 3},
+		{"says", saysBin, Unit{Kind: Sentence, Text: "- Let me see"}, 1}, {"says", saysBin, Unit{Kind: Sentence, Text: "It is so."}, 2}, {"says", saysBin, Unit{Kind: Sentence, Talk: true, Text: "Why?"}, 2},
+		{"length", lengthBin, Unit{Text: text(999)}, 5}, {"length", lengthBin, Unit{Kind: Output, Text: text(29)}, 0}, {"length", lengthBin, Unit{Kind: Output, Text: text(30)}, 1}, {"length", lengthBin, Unit{Kind: Output, Text: text(60)}, 2}, {"length", lengthBin, Unit{Kind: Output, Text: text(100)}, 3},
+		{"length", lengthBin, Unit{Kind: Output, Text: text(180)}, 4}, {"length", lengthBin, Unit{Kind: Output, Text: text(179)}, 3},
+		{"size", sizeBin, Unit{Size: 299}, 0}, {"size", sizeBin, Unit{Size: 300}, 1}, {"size", sizeBin, Unit{Size: 1499}, 1}, {"size", sizeBin, Unit{Size: 1500}, 2}, {"size", sizeBin, Unit{Size: 5999}, 2}, {"size", sizeBin, Unit{Size: 6000}, 3},
+		{"binds", func(u *Unit) uint8 { return bindsBin(u, binds) }, Unit{}, 1}, {"binds", func(u *Unit) uint8 { return bindsBin(u, binds|badly) }, Unit{Guide: true}, 2}, {"binds", func(u *Unit) uint8 { return bindsBin(u, 0) }, Unit{Rule: true, Guide: true}, 3}, {"binds", func(u *Unit) uint8 { return bindsBin(u, badly) }, Unit{Guide: true}, 0},
+		{"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{}, 6}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Sentence, Reply: true}, 7}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span, Rule: true}, 7}, {"age", func(u *Unit) uint8 { return age(u, 2, 6) }, Unit{Kind: Span}, 2},
+	} {
+		if got := tt.bin(&tt.unit); got != tt.want {
+			t.Errorf("the bin %s of %+.60v is %d, want %d", tt.what, tt.unit, got, tt.want)
+		}
+	}
+	for s, want := range map[string]uint8{"": 0, "it must be": binds, "Don't!": binds, "dont": 0, "because it failed": decides | badly, "ERRORS": badly, "error7": badly, "successfully": well, "mustard": 0, "x must": binds, strings.Repeat("z", 17) + " must": binds} {
+		if got := says(s); got != want {
+			t.Errorf("%q says %b, want %b", s, got, want)
+		}
+	}
+}
+
+// Lists of rules are in files that are named so, and below headings that say so.
+func TestRulesOfGuides(t *testing.T) {
+	for path, want := range map[string]string{"AGENTS.md": "ftfft", "docs/CLAUDE.md": "ftfft", "lamp.md": "ftfff", ".md": "ftfff", "agents/lamp.md": "ftfff"} {
+		units := []Unit{{Text: "# House rules", Title: true}, {Text: "  - never"}, {Text: "  plain"}, {Text: "# Lamps", Title: true}, {Text: "  - red"}}
+		guide(units, path)
+		got := ""
+		for _, u := range units {
+			if !u.Guide {
+				t.Errorf("%q of %s is not of a guide", u.Text, path)
+			}
+			got += map[bool]string{true: "t", false: "f"}[u.Rule]
+		}
+		if got != want {
+			t.Errorf("the rules of %s are %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A file with later changes has its text as long as each of them fits.
+func TestVersionsOfAFile(t *testing.T) {
+	var none *version
+	for _, tt := range []struct {
+		name string
+		v    *version
+		want string
+	}{
+		{"none", none, ""}, {"as it was read", &version{read: "1→a\n2→b"}, "a\nb"}, {"changed", &version{read: "a b", since: []change{{old: "a", now: "c"}}}, "c b"},
+		{"changed by what does not fit", &version{read: "a b", since: []change{{old: "x", now: "c"}}}, ""}, {"changed twice", &version{read: "a b", since: []change{{old: "a", now: "b"}, {old: "b", now: "c"}}}, "c c"},
+	} {
+		if got := tt.v.text(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	r := &reader{versions: map[string]*version{"a.go": {read: "x"}}}
+	for range 50 {
+		r.note(&change{path: "a.go", old: "x", now: "x"})
+	}
+	if v := r.versions["a.go"]; v == nil || len(v.since) != 50 {
+		t.Fatalf("after 50 changes the version is %+v", v)
+	}
+	r.note(&change{path: "a.go", old: "x", now: "x"})
+	if r.versions["a.go"] != nil {
+		t.Error("after 51 changes there still is a version")
+	}
+	r.note(&change{path: "a.go", old: "x", now: "y"})
+	if r.versions["a.go"] != nil {
+		t.Error("a change of a part makes a version")
+	}
+	r.note(&change{path: "a.go", now: "y", whole: true})
+	if got := r.versions["a.go"].text(); got != "y" {
+		t.Errorf("a file that was written has the text %q", got)
+	}
+	r.note(&change{path: "a.go", now: "z"})
+	if r.versions["a.go"] != nil {
+		t.Error("a change whose place is not known leaves a version")
+	}
+}
+
+// Lines in common are found up to 2^18 pairs of lines.
+func TestHowManyLinesAreCompared(t *testing.T) {
+	lines := func(n int, what string) []string {
+		all := slices.Repeat([]string{what}, n)
+		all[n/2] = "same"
+		return all
+	}
+	for n, want := range map[int]int{512: 2, 513: 1} {
+		if got := differences(lines(512, "old"), lines(n, "new")); len(got) != want {
+			t.Errorf("%d and %d lines differ in %d runs, want %d", 512, n, len(got), want)
+		}
+	}
+}
+
+// Below a unit are the units whose head it is and the answers to it, the last first.
+func TestUnitsBelowOthers(t *testing.T) {
+	l := kidsOf([]Unit{{Head: -1}, {Head: 0}, {Head: 0}, {Head: 1, Asks: 1, Asked: 2}, {Head: -1, Asks: 2, Asked: 1}})
+	for i, want := range [][]int32{{2, 1}, {3, 3}, {4, 3}, nil, nil} {
+		if got := l.of(i); !slices.Equal(got, want) {
+			t.Errorf("below unit %d are %v, want %v", i, got, want)
+		}
+	}
+}
+
+// A span has four lines and 200 bytes at most, also the second one of a file.
+func TestHowLongSpansAre(t *testing.T) {
+	z := func(n int) string { return "// " + strings.Repeat("z", n-3) }
+	for _, tt := range []struct {
+		name string
+		file []string
+		want []int // lines of each span
+	}{
+		{"200 bytes", []string{z(160), z(40)}, []int{2}}, {"201 bytes", []string{z(160), z(41)}, []int{1, 1}}, {"200 bytes again", []string{"x(((", "", z(160), z(40)}, []int{1, 2}}, {"201 bytes again", []string{"x((", "", z(160), z(41)}, []int{1, 1, 1}},
+		{"four lines", []string{z(9), z(9), z(9), z(9), z(9)}, []int{4, 1}}, {"a bracket of the span before", []string{"x((", "", "yyy", "zzz"}, []int{1, 1, 1}}, {"three bytes", []string{"(((", "yyy"}, []int{2}}, {"two bytes", []string{"((", "yyy", "zzz"}, []int{1, 1}},
+		{"less indented", []string{"  xx(", " yyy"}, []int{1, 1}}, {"as much", []string{"  xx(", "  yyy"}, []int{2}}, {"a bracket that is closed", []string{"x(1)", "yyy"}, []int{1, 1}}, {"square ones", []string{"x[1", "2]", "yyy"}, []int{2, 1}},
+	} {
+		r := &reader{}
+		r.spans(Span, strings.Join(tt.file, "\n"), r.add(Unit{Head: -1}))
+		var got []int
+		for i, u := range r.units[1:] {
+			got = append(got, 1+strings.Count(u.Text, "\n"))
+			if u.First != (i == 0) || u.Last != (i == len(r.units)-2) {
+				t.Errorf("%s: span %d is the first: %v, the last: %v", tt.name, i, u.First, u.Last)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: spans of %v lines, want %v", tt.name, got, tt.want)
+		}
+	}
+	r := &reader{}
+	r.block(0, &transcript.Block{})
+	r.msgs = []transcript.Message{{Role: transcript.RoleUser, Parts: []transcript.Part{transcript.Media{Kind: "image"}}}}
+	r.block(0, &transcript.Block{Messages: []int{0}})
+	if len(r.units) != 1 || !r.units[0].First || !r.units[0].Last {
+		t.Errorf("an image is %+v", r.units)
+	}
+}

@@ -1,0 +1,206 @@
+package opencode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// exported returns a document with messages, each as "role:id fields; parts".
+func exported(t *testing.T, msgs ...string) *document {
+	t.Helper()
+	d, err := read("", []byte(`{"info":{"id":"ses_12345678"},"messages":[`+strings.Join(msgs, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// said returns a message with parts; info are further fields of it.
+func said(role, id, info string, parts ...string) string {
+	return `{"info":{"id":"` + id + `","role":"` + role + `"` + strings.TrimSuffix(","+info, ",") + `},"parts":[` + strings.Join(parts, ",") + `]}`
+}
+
+const (
+	words    = `{"id":"p","type":"text","text":"x"}`
+	finished = `"summary":true,"finish":"stop","parentID":`
+)
+
+func compaction(tail string) string {
+	return `{"id":"p","type":"compaction","tail_start_id":"` + tail + `"}`
+}
+
+// Of a session with compactions OpenCode sends the newest one, its summary, the messages that
+// it kept, and the later ones. The windows before have the others.
+func TestWhatIsSentAfterACompaction(t *testing.T) {
+	user := func(id string) string { return said("user", id, "", words) }
+	reply := func(id string) string { return said("assistant", id, "", words) }
+	for _, tt := range []struct {
+		name    string
+		msgs    []string
+		sent    []int
+		windows string
+	}{
+		{"none", []string{user("a"), reply("b"), user("c")}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"one that keeps nothing", []string{user("a"), reply("b"), said("user", "c", "", compaction("")), said("assistant", "d", finished+`"c"`, words), user("e")}, []int{2, 3, 4}, "[[0 1] [2 3 4]]"},
+		{"one that keeps a message", []string{user("a"), user("b"), said("user", "c", "", compaction("b")), said("assistant", "d", finished+`"c"`, words), user("e")}, []int{2, 3, 1, 4}, "[[0] [2 3 1 4]]"},
+		{"one that keeps itself", []string{user("a"), said("user", "c", "", compaction("c")), said("assistant", "d", finished+`"c"`, words), user("e")}, []int{1, 2, 3}, "[[0] [1 2 3]]"},
+		{"one without a summary", []string{user("a"), said("user", "c", "", compaction("")), reply("d")}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"one whose summary is of another", []string{user("a"), said("user", "c", "", compaction("")), said("assistant", "d", finished+`"x"`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"one whose summary failed", []string{user("a"), said("user", "c", "", compaction("")), said("assistant", "d", finished+`"c","error":{"name":"x"}`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"one whose summary has not ended", []string{user("a"), said("user", "c", "", compaction("")), said("assistant", "d", `"summary":true,"parentID":"c"`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"a compaction in a reply", []string{user("a"), said("assistant", "c", "", compaction("")), said("assistant", "d", finished+`"c"`, words)}, []int{0, 1, 2}, "[[0 1 2]]"},
+		{"two", []string{user("a"), said("user", "b", "", compaction("")), said("assistant", "c", finished+`"b"`, words), user("d"), said("user", "e", "", compaction("d")), said("assistant", "f", finished+`"e"`, words), user("g")}, []int{4, 5, 3, 6}, "[[0] [1 2] [4 5 3 6]]"},
+		{"one that keeps what is not there", []string{user("a"), said("user", "c", "", compaction("z")), said("assistant", "d", finished+`"c"`, words)}, []int{0, 1, 2}, "[[] [0 1 2]]"},
+	} {
+		d := exported(t, tt.msgs...)
+		if got := d.sent(len(d.msgs)); !slices.Equal(got, tt.sent) {
+			t.Errorf("%s: sent are %v, want %v", tt.name, got, tt.sent)
+		}
+		if got := fmt.Sprint(d.windows(len(d.msgs))); got != tt.windows {
+			t.Errorf("%s: the windows are %s, want %s", tt.name, got, tt.windows)
+		}
+	}
+}
+
+// How a call ended is told by its status, by the status of the program, and by an interruption.
+func TestHowCallsEnd(t *testing.T) {
+	for state, want := range map[string]string{
+		`"status":"completed","output":"x"`: "x passed", `"status":"completed","output":"x","metadata":{"exit":0}`: "x passed", `"status":"completed","output":"x","metadata":{"exit":1}`: "x failed", `"status":"completed","output":"x","metadata":{"exit":null}`: "x failed", `"status":"error","error":"no"`: "no failed",
+		`"status":"error","error":"no","metadata":{"interrupted":true,"output":"half"}`: "half failed", `"status":"error","error":"no","metadata":{"interrupted":true}`: "no failed", `"status":"error","error":"no","metadata":{"output":"half"}`: "no failed", `"status":"running"`: "none", `"status":"pending"`: "none", ``: "none",
+		`"status":"completed","output":"x","time":{"compacted":7}`: "[Old tool result content cleared] passed", `"status":"completed","output":"x","time":{"compacted":"7"}`: "x passed", `"status":"error","error":"no","time":{"compacted":7}`: "no failed",
+	} {
+		d := exported(t, said("assistant", "a", "", `{"id":"p","type":"tool","tool":"bash","callID":"c","state":{`+state+`}}`))
+		v := &viewer{document: d, items: []int{0}}
+		got := "none"
+		if r, ok := v.result(&d.msgs[0].parts[0]); ok {
+			got = r.Text() + map[bool]string{true: " failed", false: " passed"}[r.Error]
+			if r.CallID != "c" || r.Passed == r.Error && !strings.Contains(state, `"error"`) {
+				t.Errorf("%s: %+v", state, r)
+			}
+		}
+		if got != want {
+			t.Errorf("a call with %s: %s, want %s", state, got, want)
+		}
+		v.whole = true
+		if r, ok := v.result(&d.msgs[0].parts[0]); ok && strings.HasPrefix(r.Text(), "[Old") {
+			t.Errorf("%s: the old text is not read", state)
+		}
+	}
+	d := exported(t, said("assistant", "a", "", `{"id":"p","type":"tool","tool":"invalid","callID":"c","state":{"status":"completed","output":"x"}}`))
+	if r, _ := (&viewer{document: d, items: []int{0}}).result(&d.msgs[0].parts[0]); !r.Error || r.Passed {
+		t.Errorf("a call of no tool: %+v", r)
+	}
+}
+
+// Replies that OpenCode does not send are no part of the conversation, and a user's words stand
+// apart from what OpenCode adds.
+func TestViewsOfMessages(t *testing.T) {
+	const failed, aborted = `"error":{"name":"x"}`, `"error":{"name":"MessageAbortedError"}`
+	step, thinking := `{"id":"s","type":"step-start"}`, `{"id":"r","type":"reasoning","text":"hm"}`
+	for _, tt := range []struct {
+		name string
+		msg  string
+		want string // role and parts of each view
+	}{
+		{"a reply", said("assistant", "a", "", words), "assistant x"}, {"one that failed", said("assistant", "a", failed, words), ""}, {"one that was aborted", said("assistant", "a", aborted, words), "assistant x"}, {"one that was aborted before it said anything", said("assistant", "a", aborted, step, thinking), ""}, {"aborted, with nothing", said("assistant", "a", aborted), ""},
+		{"two steps", said("assistant", "a", "", words, step, words), "assistant x; assistant x"}, {"a step that says nothing", said("assistant", "a", "", step, step, words), "assistant x"}, {"an empty text", said("assistant", "a", "", `{"id":"p","type":"text","text":""}`), ""},
+		{"words", said("user", "a", "", words, words), "user x|x"}, {"words and an addition", said("user", "a", "", words, `{"id":"q","type":"text","text":"y","synthetic":true}`, words), "user x; user y; user x"}, {"words that are ignored", said("user", "a", "", `{"id":"p","type":"text","text":"x","ignored":true}`), ""},
+		{"a compaction", said("user", "a", "", compaction("")), "user What did we do so far?"}, {"a subtask", said("user", "a", "", `{"id":"p","type":"subtask"}`), "user The following tool was executed by the user"}, {"a part that is not sent", said("user", "a", "", `{"id":"p","type":"agent"}`), ""},
+	} {
+		d := exported(t, tt.msg)
+		var all []string
+		ids := make(map[string]bool)
+		for _, view := range (&viewer{document: d, items: []int{0}}).views(0) {
+			var parts []string
+			for _, p := range view.Parts {
+				parts = append(parts, fmt.Sprint(p))
+			}
+			all = append(all, string(view.Role)+" "+strings.Join(parts, "|"))
+			if view.ID != "a" && len(ids) == 0 || !strings.HasPrefix(view.ID, "a") {
+				t.Errorf("%s: the view has the id %s", tt.name, view.ID)
+			}
+			ids[view.ID] = true
+		}
+		if got := strings.Join(all, "; "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestValuesOfAnExport(t *testing.T) {
+	for value, want := range map[string]int64{"7": 7, "-7": -7, "1.9": 1, "1e3": 1000, `"7"`: 0, "1e300": 1 << 53, "-1e300": -1 << 53, "null": 0} {
+		d := exported(t, said("user", "a", `"time":{"created":`+value+`}`, words))
+		if got := d.msgs[0].created; got != want {
+			t.Errorf("a message of time %s is of %d, want %d", value, got, want)
+		}
+	}
+	for file, want := range map[string]string{
+		`"mime":"image/png","url":"data:image/png;base64,QUJD"`: "image QUJD ", `"mime":"audio/wav","url":"https://a.io/x"`: "audio  https://a.io/x", `"mime":"application/pdf","url":"u"`: "document  u", `"mime":"text/plain","url":"u"`: "none", `"mime":"application/x-directory","url":"u"`: "none", `"mime":"imagex","url":"u"`: "document  u",
+	} {
+		d := exported(t, said("user", "a", "", `{"id":"p","type":"file",`+file+`}`))
+		got := "none"
+		if m, ok := d.msgs[0].parts[0].media(d.Data, d.msgs[0].parts[0].Span); ok {
+			got = fmt.Sprintf("%s %s %s", m.(transcript.Media).Kind, m.(transcript.Media).Data, m.(transcript.Media).URL)
+		}
+		if got != want {
+			t.Errorf("a file with %s is %q, want %q", file, got, want)
+		}
+	}
+	for id, want := range map[transcript.SessionID]bool{"ses_12345678": true, "ses_azAZ0909": true, "ses_1234567": false, "ses-12345678": false, "ses_1234567-": false, "ses_1234567{": false, "ses_1234567`": false, "ses_1234567@": false, "ses_1234567[": false, "ses_1234567/": false, "ses_1234567:": false, "12345678": false} {
+		if got := (format{}).IsSessionID(id); got != want {
+			t.Errorf("%s is the id of a session: %v, want %v", id, got, want)
+		}
+	}
+	for data, want := range map[string]bool{`{"info":{"id":"ses_1"}}`: true, `{"x":1,"info":{"y":2,"id":"ses_1"},"z":3}`: true, `{"info":{"id":"x"}}`: false, `{"info":"ses_1"}`: false, `{"id":"ses_1"}`: false, `{"info":{"id":"ses_1"},"messages":[`: true, `{"info":{"id":"ses_1"}} x`: false, `[]`: false, ``: false} {
+		if got := (format{}).Sniff([]byte(data)); got != want {
+			t.Errorf("%s is a session of OpenCode: %v, want %v", data, got, want)
+		}
+	}
+}
+
+// The rules of an export, each with the field that breaks it.
+func TestFieldsThatBreakRules(t *testing.T) {
+	const base = `"sessionID":"ses_12345678","messageID":"msg_1"`
+	part := func(id, fields string) string { return `{"id":"` + id + `",` + base + `,` + fields + `}` }
+	user := func(id, created string, parts ...string) string {
+		return said("user", id, `"sessionID":"ses_12345678","time":{"created":`+created+`},"agent":"a","model":{"providerID":"p","modelID":"m"}`, parts...)
+	}
+	text := part("prt_1", `"type":"text","text":"x"`)
+	for _, tt := range []struct {
+		name string
+		msgs []string
+		want string // rules and fields
+	}{
+		{"none", []string{user("msg_1", "1", text)}, ""},
+		{"parts in order", []string{user("msg_1", "1", text, part("prt_2", `"type":"text","text":"x"`))}, ""},
+		{"parts out of order", []string{user("msg_1", "1", part("prt_2", `"type":"text","text":"x"`), text)}, "N3 messages.0.parts.1.id"},
+		{"an id twice", []string{user("msg_1", "1", text, text)}, "N2 messages.0.parts.1.id"},
+		{"an id of another kind", []string{user("msg_1", "1", part("x", `"type":"text","text":"x"`))}, "N1 messages.0.parts.0.id"},
+		{"a message that is older", []string{user("msg_1", "2", text), user("msg_2", "1", part("prt_2", `"type":"text","text":"x"`))}, "N3 messages.1.info.time.created"},
+		{"messages of one time", []string{user("msg_1", "1", text), user("msg_2", "1", part("prt_2", `"type":"text","text":"x"`))}, ""},
+		{"messages of one time out of order", []string{user("msg_2", "1", text), user("msg_1", "1", part("prt_2", `"type":"text","text":"x"`))}, "N3 messages.1.info.time.created"},
+		{"a part that is not known", []string{user("msg_1", "1", text, part("prt_2", `"type":"x"`))}, "N0 messages.0.parts.1.type"},
+		{"a text without its text", []string{user("msg_1", "1", text, part("prt_2", `"type":"text"`))}, "N0 messages.0.parts.1.text"},
+		{"a compaction", []string{user("msg_1", "1", part("prt_1", `"type":"compaction","auto":false`))}, ""},
+		{"a compaction of its own will", []string{user("msg_1", "1", part("prt_1", `"type":"compaction","auto":true`))}, ""},
+		{"a compaction that does not say so", []string{user("msg_1", "1", part("prt_1", `"type":"compaction","auto":1`))}, "N0 messages.0.parts.0.auto"},
+	} {
+		found, err := (format{}).Validate([]byte(`{"info":{"id":"ses_12345678","slug":"s","projectID":"p","directory":"/","title":"t","version":"1","time":{"created":1,"updated":1}},"messages":[` + strings.Join(tt.msgs, ",") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range found {
+			if strings.HasPrefix(v.Field, "messages.") {
+				got = append(got, v.Rule+" "+v.Field)
+			}
+		}
+		if got := strings.Join(got, "; "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
