@@ -62,15 +62,11 @@ func (m *mover) erased(ctx context.Context, p *plan) (ids []store.CellID, err er
 
 // copyText copies the cells, and then the edges, that the target lacks.
 func (m *mover) copyText(ctx context.Context, p *plan) error {
-	cells, edges, err := textOf(ctx, m.from, p.scope)
-	if err != nil {
-		return source(err)
-	}
-	haveCells, haveEdges, err := textOf(ctx, m.to, p.scope)
+	want, have, err := m.text(ctx, p.scope)
 	if err != nil {
 		return err
 	}
-	cells, edges = without(cells, haveCells), without(edges, haveEdges)
+	cells, edges := without(want.cells, have.cells), without(want.edges, have.edges)
 	var some []store.Cell
 	done, size := 0, 0
 	add := func() error {

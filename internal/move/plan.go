@@ -192,32 +192,43 @@ func sameEnd(a, b *store.Call) bool {
 
 // compareText compares the lists of cells and edges.
 func (m *mover) compareText(ctx context.Context, p *plan) error {
-	cells, edges, err := textOf(ctx, m.from, p.scope)
-	if err != nil {
-		return source(err)
-	}
-	haveCells, haveEdges, err := textOf(ctx, m.to, p.scope)
+	want, have, err := m.text(ctx, p.scope)
 	if err != nil {
 		return err
 	}
-	m.res.Has.Cells += len(cells)
-	m.res.Present.Cells += len(haveCells)
-	if extra := without(haveCells, cells); len(extra) > 0 {
+	m.res.Has.Cells += len(want.cells)
+	m.res.Present.Cells += len(have.cells)
+	if extra := without(have.cells, want.cells); len(extra) > 0 {
 		return &OtherError{p.scope, fmt.Sprintf("cell %s is not in the source", extra[0])}
 	}
-	if extra := without(haveEdges, edges); len(extra) > 0 {
+	if extra := without(have.edges, want.edges); len(extra) > 0 {
 		return &OtherError{p.scope, fmt.Sprintf("the edge from cell %s to %s is not in the source", extra[0].Derived, extra[0].Source)}
 	}
 	return nil
 }
 
-func textOf(ctx context.Context, s store.Database, scope governance.Scope) ([]store.CellID, []store.Edge, error) {
+// A text lists the cells of a scope and the edges between them.
+type text struct {
+	cells []store.CellID
+	edges []store.Edge
+}
+
+// text returns the cells and edges that a scope has in the source, and those that the target has.
+func (m *mover) text(ctx context.Context, scope governance.Scope) (want, have *text, err error) {
+	if want, err = textOf(ctx, m.from, scope); err != nil {
+		return nil, nil, source(err)
+	}
+	have, err = textOf(ctx, m.to, scope)
+	return want, have, err
+}
+
+func textOf(ctx context.Context, s store.Database, scope governance.Scope) (*text, error) {
 	cells, err := s.AllCells(ctx, scope)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	edges, err := s.AllEdges(ctx, scope)
-	return cells, edges, err
+	return &text{cells, edges}, err
 }
 
 // without returns the elements of all that are not in some.

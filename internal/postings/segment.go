@@ -187,6 +187,16 @@ func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[str
 	return nil
 }
 
+// Lost reports whether one of the documents that were given to [Collect] was in no segment.
+func Lost(of map[int64]map[string]uint32) bool {
+	for _, words := range of {
+		if len(words) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // entry returns the first word of a page, its list, and the rest of the page.
 func entry(page []byte) (word, list, rest []byte, err error) {
 	if word, page, err = field(page); err == nil {

@@ -78,10 +78,8 @@ func (s *database) BlockWords(ctx context.Context, scope governance.Scope, sessi
 				return nil, damagedIndex()
 			}
 		}
-		for _, words := range docs {
-			if len(words) == 0 { // no segment has it
-				return nil, damagedIndex()
-			}
+		if postings.Lost(docs) {
+			return nil, damagedIndex()
 		}
 		return all, nil
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -110,8 +110,8 @@ the credentials is not part of a store: copy it, and name it in "credential.key_
 			if from == to || sameFile(from, to) {
 				return out.Usagef("move %s: FROM and TO are the same store", args[0])
 			}
-			if !config.Exists(from) {
-				return fmt.Errorf("move %s: %w", args[0], fs.ErrNotExist)
+			if _, err := os.Stat(from); err != nil && !config.IsAddress(from) {
+				return err
 			}
 			return moveStore(cmd.Context(), j, from, to, dry)
 		},
@@ -188,7 +188,7 @@ func openTarget(ctx context.Context, settings *config.Settings, place string, dr
 // explainMove adds the kind and the next step to an error of a move.
 func explainMove(err error, from string) error {
 	if _, ok := errors.AsType[*move.OtherError](err); ok {
-		return &out.Error{Err: err, Kind: out.KindRefused, Hint: "nothing was written; name a file that does not exist, or an empty database"}
+		return &out.Error{Err: err, Kind: out.KindRefused, Hint: "name a file that does not exist, or an empty database"}
 	}
 	if differs, ok := errors.AsType[*move.DifferError](err); ok {
 		hint := "do not use the copy: remove it, run the command again, and report this if it happens twice"
