@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/move"
 	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/sqlite"
@@ -94,6 +97,12 @@ func TestEngineAfterMove(t *testing.T) {
 			if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "purged"}); err != nil {
 				t.Fatal(err)
 			}
+			long := strings.Repeat("mountain", 20) // the index of PostgreSQL has its digest
+			if _, err := carrel.Items(b.Put(t.Context(), scope, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{
+				{Class: provenance.Memory, Title: "Zermatt", Content: []byte(long + " is high.")},
+			}})); err != nil {
+				t.Fatal(err)
+			}
 			target, path := open(t), filepath.Join(t.TempDir(), "back.db")
 			back, err := sqlite.Open(t.Context(), path, nil)
 			if err != nil {
@@ -102,6 +111,17 @@ func TestEngineAfterMove(t *testing.T) {
 			first, second := moves(t, b.store.(store.Database), target), moves(t, target, back) //nolint:forcetypeassert // a panic fails the test
 			if !first.Digest.Equal(second.Digest) {
 				t.Errorf("there %+v, back %+v", first, second)
+			}
+			for _, terms := range [][]string{{"kilimanjaro"}, {"everest"}, {spoken}, {"zermatt"}, {long}, {"decid", "place"}} {
+				want, err := b.store.Hits(t.Context(), scope, terms, 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range []store.Store{target, back} {
+					if got, err := s.Hits(t.Context(), scope, terms, 100); err != nil || !slices.Equal(got, want) {
+						t.Errorf("hits of %.20q: %v, %v; want %v", terms, got, err, want)
+					}
+				}
 			}
 			if err := back.Close(); err != nil {
 				t.Fatal(err)

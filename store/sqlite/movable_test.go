@@ -12,6 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/store/storetest"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 func TestMovable(t *testing.T) {
@@ -58,5 +59,37 @@ func TestOpenReadOnly(t *testing.T) {
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file has changed, %v", err)
+	}
+}
+
+// Damage of what only a move reads is an ErrCorrupt.
+func TestMovableNoticesDamage(t *testing.T) {
+	for _, damage := range []string{
+		`DELETE FROM edge`, `UPDATE edge SET rel = 'other'`, `UPDATE posting SET body = x'00'`, `DELETE FROM posting`, `DELETE FROM segment`, `UPDATE doc SET block_id = 'y'`,
+	} {
+		path := newPath(t)
+		s, err := sqlite.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := make([]store.Cell, 2)
+		for i := range cells {
+			cells[i] = store.Cell{ID: store.CellID("ab"[i : i+1]), Kind: store.CellText}
+			cells[i].Commit = digest.Commit(cells[i].Salt, string(cells[i].Kind), nil)
+		}
+		_, err = s.Apply(t.Context(), scope, "s", 0, &store.Change{
+			Cells: cells, Edges: []store.Edge{{Derived: "a", Source: "b", Rel: "r"}}, Entry: store.Entry{ID: "op1"},
+			Blocks: []store.Block{{ID: "x", Turn: 1, State: store.StateLive}}, Index: []store.IndexEntry{{Block: "x", Words: map[string]uint32{"apple": 1}}},
+		})
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		tamper(t, path, damage)
+		s = openAt(t, path)
+		_, edges := s.AllEdges(t.Context(), scope)
+		_, words := s.BlockWords(t.Context(), scope, []transcript.SessionID{"s"})
+		if !errors.Is(edges, store.ErrCorrupt) && !errors.Is(words, store.ErrCorrupt) {
+			t.Errorf("after %s: %v, %v", damage, edges, words)
+		}
 	}
 }
