@@ -21,6 +21,12 @@ func (c *Change) Validate() error {
 			kinds[c.Cells[i].ID] = c.Cells[i].Kind
 		}
 	}
+	if err := validateAdopted(c.Adopt, cells); err != nil {
+		return err
+	}
+	for _, id := range c.Adopt {
+		kinds[id] = CellSent // the kind is not known here
+	}
 	if err := validateRewrites(c.Rewrites, kinds); err != nil {
 		return err
 	}
@@ -60,6 +66,8 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 		return fmt.Errorf("cell %d of the %s has no id", i+1, of)
 	case seen[c.ID]:
 		return fmt.Errorf("cell %s is twice in the %s", c.ID, of)
+	case c.Gone:
+		return fmt.Errorf("cell %s of the %s is purged", c.ID, of)
 	case !c.Holds():
 		return fmt.Errorf("cell %s: the commitment does not match the body", c.ID)
 	}
@@ -69,8 +77,11 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 
 // Holds reports whether the commitment of a cell matches its body.
 func (c *Cell) Holds() bool {
-	return c.Commit.Equal(digest.Commit(c.Salt, string(c.Kind), c.Body))
+	return c.Commit.Equal(c.commit())
 }
+
+// commit returns the commitment to the body of a cell.
+func (c *Cell) commit() digest.Digest { return digest.Commit(c.Salt, string(c.Kind), c.Body) }
 
 func (s State) valid() bool {
 	switch s {

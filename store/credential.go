@@ -49,6 +49,7 @@ type Credentials interface {
 type Database interface {
 	Store
 	Credentials
+	Movable
 
 	// Ready returns the reason why the store cannot be written, if one is
 	// known.

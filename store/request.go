@@ -40,6 +40,9 @@ type Requests interface {
 	// Request returns a recorded request, or ErrNotFound.
 	Request(ctx context.Context, scope governance.Scope, actor governance.Actor, key string) (*Request, error)
 
+	// AllRequests returns the recorded requests of a scope, ordered by time, actor and key.
+	AllRequests(ctx context.Context, scope governance.Scope) ([]Request, error)
+
 	// SettleRequest durably records the outcome of r. It also records r itself if no write
 	// has. It changes nothing if another attempt has recorded the request. It deletes the
 	// requests of the scope that are older than RequestTime.

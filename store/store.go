@@ -111,6 +111,11 @@ type Cell struct {
 	Salt   digest.Salt   // erased with the body
 	Commit digest.Digest // digest.Commit(Salt, Kind, Body); stays after a purge
 	Body   []byte
+
+	// Gone means that the cell was purged, and has neither Salt nor Body. Only
+	// [Movable.AddCells] takes such a cell; [Cells.Cells] yields a [GoneError]
+	// in its place.
+	Gone bool
 }
 
 // A CellKind is the kind of a cell's content. It is stored as its text.
@@ -213,9 +218,14 @@ type Change struct {
 	Statements []string // lines to append to the contract
 
 	// Rewrites are added, or replace the rewrite of the same kind and chain. Each
-	// refers to a cell of kind CellSent in Cells, so that a purge of the
-	// session's cells erases it too.
+	// refers to a cell of kind CellSent in Cells, or to a cell in Adopt, so that
+	// a purge of the session's cells erases it too.
 	Rewrites []Rewrite
+
+	// Adopt has stored cells that count as added by this change, see
+	// [Cells.Brought]. Only a move of a store needs it, which adds the cells
+	// before the sessions.
+	Adopt []CellID
 
 	// Erase removes the text that is not in cells, when a session is purged:
 	// the lines of the contract, the index entries of the blocks, and the

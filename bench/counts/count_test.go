@@ -11,7 +11,7 @@ import (
 var ceilings = map[string]int{
 	"lines of code, without tests":             156_800,
 	"lines of tests":                           102_500,
-	"exported names and methods":               1_976,
+	"exported names and methods":               1_982,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
 	"lines of its longest file":                450,

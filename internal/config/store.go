@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2/unstable"
+
 	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/memory"
 	"github.com/carrel-dev/carrel/store/postgres"
@@ -40,6 +42,18 @@ func readStore(l literal) (any, error) {
 	return text, nil
 }
 
+// Place returns the place of a store that a command line names: an address, or the path that resolve
+// makes of a name. It refuses an address with a password, as the setting does.
+func Place(name string, resolve func(name string) string) (string, error) {
+	if !IsAddress(name) {
+		return resolve(name), nil
+	}
+	if _, err := readStore(literal{kind: unstable.String, text: name}); err != nil {
+		return "", &Error{"the address of a store", err}
+	}
+	return name, nil
+}
+
 // Exists reports whether there is a store at a place. A database counts as existing, because
 // opening it creates the tables.
 func Exists(place string) bool {
@@ -54,15 +68,27 @@ func Exists(place string) bool {
 // otherwise it returns an empty store in memory, so that commands that only read leave no file.
 // The caller closes the store.
 func (s *Settings) Open(ctx context.Context, place string, create bool) (store.Database, error) {
-	switch {
-	case !Exists(place) && !create:
+	if !Exists(place) && !create {
 		return memory.New(), nil
+	}
+	return s.open(ctx, place, false)
+}
+
+// OpenReading opens the store at a place without changing it. It fails with [fs.ErrNotExist] or
+// [store.ErrNotFound] if there is none, and with [store.ErrUnreadable] if its schema is older than
+// that of this program. The caller closes the store.
+func (s *Settings) OpenReading(ctx context.Context, place string) (store.Database, error) {
+	return s.open(ctx, place, true)
+}
+
+func (s *Settings) open(ctx context.Context, place string, readOnly bool) (store.Database, error) {
+	switch {
 	case !IsAddress(place):
-		return sqlite.Open(ctx, place, &sqlite.Options{Readers: get[int](s, "server.readers")})
+		return sqlite.Open(ctx, place, &sqlite.Options{Readers: get[int](s, "server.readers"), ReadOnly: readOnly})
 	case s.Offline():
 		return nil, &Error{"store", errors.New("is on a server, and --offline, CARREL_OFFLINE or the settings forbid to connect: name a file with --store")}
 	default:
-		return postgres.Open(ctx, place, nil)
+		return postgres.Open(ctx, place, &postgres.Options{ReadOnly: readOnly})
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carrel-dev/carrel/internal/test/postgres"
+	"github.com/carrel-dev/carrel/store"
 )
 
 // settingsOf returns the settings of a user without files, with the given flags.
@@ -73,6 +75,9 @@ func TestRestore(t *testing.T) {
 // The URL of a database is used unchanged, from any source, and opens that database.
 func TestOpenDatabase(t *testing.T) {
 	address := postgres.New(t)
+	if _, err := settingsOf(t, nil).OpenReading(t.Context(), address); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an empty database was opened for reading: %v, want ErrNotFound", err)
+	}
 	for name, s := range map[string]*Settings{
 		"a flag": settingsOf(t, map[string]string{"--store": address}),
 		"a file": func() *Settings {
@@ -100,6 +105,14 @@ func TestOpenDatabase(t *testing.T) {
 		}
 		if file, err := s.CredentialKey(); err == nil || !strings.Contains(err.Error(), "credential.key_file: is not set") {
 			t.Errorf("%s: the key is in %q, %v, want it to be named", name, file, err)
+		}
+		reading, err := s.OpenReading(t.Context(), place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = reading.AddCredential(t.Context(), &store.Credential{ID: "x", Hash: make([]byte, store.HashSize), Actor: "a", Created: time.Unix(0, 0)})
+		if !errors.Is(err, store.ErrReadOnly) || reading.Close() != nil {
+			t.Errorf("%s: a store that is open for reading was written: %v", name, err)
 		}
 		if _, err := Compare(t.Context(), "backup", place); err == nil || !strings.Contains(err.Error(), "pg_restore") {
 			t.Errorf("%s: a backup of a database: %v", name, err)

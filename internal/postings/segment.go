@@ -157,6 +157,46 @@ func Lookup(page []byte, word string, most uint32) (*List, error) {
 	return nil, nil //nolint:nilnil // no document has the word
 }
 
+// Collect adds to each map in of, by the id of a document, the words of the document in a segment
+// with their counts. The arguments are the pages of the segment and the results of [ParseDocs].
+// It fails if the words of such a document do not add up to its length.
+func Collect(pages [][]byte, ids []int64, lengths []uint32, of map[int64]map[string]uint32) error {
+	var docs, counts [BlockSize]uint32
+	left := slices.Clone(lengths)
+	for _, page := range pages {
+		err := Words(page, uint32(len(ids)), func(word string, l *List) error { //nolint:gosec // places are such numbers
+			for b := l.Cursor(); b.Next(); {
+				for i := range b.Decode(&docs, &counts) {
+					if words := of[ids[docs[i]]]; words != nil {
+						words[word] = counts[i]
+						left[docs[i]] -= counts[i]
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, n := range left {
+		if of[ids[i]] != nil && n != 0 {
+			return errMalformed
+		}
+	}
+	return nil
+}
+
+// Lost reports whether one of the documents that were given to [Collect] was in no segment.
+func Lost(of map[int64]map[string]uint32) bool {
+	for _, words := range of {
+		if len(words) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // entry returns the first word of a page, its list, and the rest of the page.
 func entry(page []byte) (word, list, rest []byte, err error) {
 	if word, page, err = field(page); err == nil {

@@ -12,7 +12,7 @@
 //
 //   - [governance.Erase] for removal, restoration and erasure: artifacts that become or
 //     were tombstoned, refuted or purged; sessions that become or were tombstoned or
-//     purged; purges of cells; blocks that become purged;
+//     purged; purges of cells; blocks that become purged; sessions that adopt cells;
 //   - [governance.Review] for decisions of a person: to make an artifact verified, to
 //     change the text of a verified one, to decide about an artifact that the gate holds
 //     or a person has rejected (unless the gate itself releases a held one), and to

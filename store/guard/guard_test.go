@@ -240,7 +240,7 @@ func TestEntriesAreByTheActor(t *testing.T) {
 	}
 }
 
-// A block can become purged only with the permission Erase.
+// A block can become purged, and a session can adopt cells, only with the permission Erase.
 func TestPurgedBlocks(t *testing.T) {
 	for set := range subsets() {
 		c := &store.Change{
@@ -255,6 +255,10 @@ func TestPurgedBlocks(t *testing.T) {
 		erased := &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}, Erase: true} // the store refuses it, because it has no status
 		if _, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, erased); errors.Is(err, governance.ErrDenied) == want || err == nil {
 			t.Errorf("an erasure with %v: %v", set, err)
+		}
+		adopts := &store.Change{Entry: store.Entry{ID: "op_1", Actor: actor}, Adopt: []store.CellID{"c"}} // the store has no such cell
+		if _, err := granted(memory.New(), set...).Apply(t.Context(), scope, "s", 0, adopts); errors.Is(err, governance.ErrDenied) == want || err == nil {
+			t.Errorf("a session that adopts a cell with %v: %v", set, err)
 		}
 	}
 }

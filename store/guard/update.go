@@ -12,7 +12,7 @@ import (
 
 // ofChange returns the permissions that a change needs.
 func ofChange(c *store.Change) []governance.Permission {
-	if c.Head.Status != "" || c.Erase {
+	if c.Head.Status != "" || c.Erase || len(c.Adopt) > 0 {
 		return []governance.Permission{governance.Write, governance.Erase}
 	}
 	for i := range c.Blocks {

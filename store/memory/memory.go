@@ -168,7 +168,7 @@ func (sp *space) admitText(cells []store.Cell, edges []store.Edge, entry string)
 // writeText adds cells and edges that admitText has accepted.
 func (sp *space) writeText(cells []store.Cell, edges []store.Edge) {
 	for i := range cells {
-		sp.cells[cells[i].ID] = &cell{Cell: *copyCell(&cells[i])}
+		sp.cells[cells[i].ID] = &cell{*copyCell(&cells[i]), cells[i].Gone}
 	}
 	for _, e := range edges {
 		sp.edges[e] = true
@@ -193,7 +193,7 @@ func (sp *space) admit(old *session, c *store.Change) error {
 	if c.ItemsFrom > len(old.items) && c.Items != nil {
 		return fmt.Errorf("ItemsFrom is %d, beyond the %d items of the session", c.ItemsFrom, len(old.items))
 	}
-	if err := known("items", c.Items...); err != nil {
+	if err := errors.Join(known("items", c.Items...), known("adopted", c.Adopt...)); err != nil {
 		return err
 	}
 	blocks := maps.Clone(old.blocks)
@@ -262,6 +262,7 @@ func (sp *space) write(old *session, id transcript.SessionID, c *store.Change) {
 	for i := range c.Cells {
 		old.brought = append(old.brought, c.Cells[i].ID)
 	}
+	old.brought = append(old.brought, c.Adopt...)
 	for _, r := range c.Rewrites {
 		old.rewrites[rewriteKey{r.Kind, r.Chain}] = r
 	}

@@ -12,6 +12,10 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
 }
 
+func TestMovable(t *testing.T) {
+	storetest.RunMovable(t, func(*testing.T) storetest.MovableStore { return memory.New() })
+}
+
 func TestRequests(t *testing.T) {
 	storetest.RunRequests(t, func(*testing.T) func() storetest.SharedStore {
 		s := memory.New().(storetest.SharedStore) //nolint:forcetypeassert // a panic fails the test

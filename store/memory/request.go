@@ -2,8 +2,10 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/carrel-dev/carrel/governance"
 	"github.com/carrel-dev/carrel/store"
@@ -60,6 +62,26 @@ func (s *database) Request(ctx context.Context, scope governance.Scope, actor go
 	r := *there
 	r.Outcome = bytes.Clone(r.Outcome)
 	return &r, nil
+}
+
+// AllRequests implements [store.Requests].
+func (s *database) AllRequests(ctx context.Context, scope governance.Scope) (all []store.Request, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for key, r := range s.requests {
+		if key.scope == scope {
+			one := *r
+			one.Outcome = bytes.Clone(r.Outcome)
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b store.Request) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
+	})
+	return all, nil
 }
 
 // SettleRequest implements [store.Requests].

@@ -223,10 +223,10 @@ func (t *tx) applyHead(j *change) {
 	t.do(about("head with cells %s and %s", h.About, h.Summary), updateSession, raw(j.scope), raw(j.id), j.at+1, raw(h.Format), raw(h.Model), raw(h.Encoding),
 		maybe(h.About), maybe(h.Summary), h.Messages, h.Blocks, h.Tokens, h.Window, h.Bytes, millis(h.Created), millis(h.Updated), h.Status,
 		j.items, j.statements)
-	if len(j.c.Cells) > 0 {
-		ids := make([][]byte, len(j.c.Cells))
+	if len(j.c.Cells)+len(j.c.Adopt) > 0 {
+		ids := raws(j.c.Adopt)
 		for i := range j.c.Cells {
-			ids[i] = raw(j.c.Cells[i].ID)
+			ids = append(ids, raw(j.c.Cells[i].ID))
 		}
 		t.do("cells of the session", insertSessionCells, raw(j.scope), raw(j.id), ids)
 	}

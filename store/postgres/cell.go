@@ -17,8 +17,8 @@ import (
 const (
 	// The arrays have equal lengths.
 	insertCells = `
-		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body)
-		SELECT $1, id, kind, commitment, length(body), salt, body
+		INSERT INTO cell (scope, cell_id, kind, state, commitment, len, salt, body)
+		SELECT $1, id, kind, CASE WHEN body IS NULL THEN 'purged' ELSE 'live' END, commitment, coalesce(length(body), 0), salt, body
 		FROM unnest($2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[]) AS c (id, kind, commitment, salt, body)`
 	insertEdges = `
 		INSERT INTO edge (scope, derived, source, rel)
@@ -59,7 +59,11 @@ func (t *tx) addCells(scope governance.Scope, cells []store.Cell) {
 				break
 			}
 			ids, kinds = append(ids, raw(c.ID)), append(kinds, string(c.Kind))
-			commitments, salts, bodies = append(commitments, c.Commit[:]), append(salts, c.Salt[:]), append(bodies, whole(c.Body))
+			salt, body := c.Salt[:], whole(c.Body)
+			if c.Gone {
+				salt, body = nil, nil
+			}
+			commitments, salts, bodies = append(commitments, c.Commit[:]), append(salts, salt), append(bodies, body)
 		}
 		t.do(about("cells from %s on", cells[0].ID), insertCells, raw(scope), ids, kinds, commitments, salts, bodies)
 		cells = cells[len(ids):]

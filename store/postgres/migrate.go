@@ -59,6 +59,22 @@ func (s *database) schema(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
+// current fails unless the store exists and has the newest schema.
+func (s *database) current(ctx context.Context) error {
+	version, err := s.schema(ctx)
+	switch {
+	case err != nil:
+		return err
+	case version > len(s.steps):
+		return &store.SchemaError{Path: s.address, Have: version, Know: len(s.steps)}
+	case version == 0:
+		return &troubleError{Address: s.address, Kind: store.ErrNotFound, Next: nextNoStore}
+	case version < len(s.steps):
+		return &troubleError{Address: s.address, Kind: store.ErrUnreadable, Next: nextUpgrade}
+	}
+	return s.checkWalls(ctx)
+}
+
 // migrate brings the store to the newest schema, with a transaction for each migration. If the
 // schema is already the newest, it needs no permission to create tables.
 func (s *database) migrate(ctx context.Context) error {

@@ -79,6 +79,10 @@ type Options struct {
 	// Patience is how long a write or a read is repeated while other transactions conflict with
 	// it or the server cannot be reached. The default is 5 seconds.
 	Patience time.Duration
+
+	// ReadOnly opens an existing store for reading, without changing it: tables are not created,
+	// and a store with an older schema is refused.
+	ReadOnly bool
 }
 
 // DefaultConns is the default of [Options].Conns.
@@ -103,6 +107,7 @@ type database struct {
 	version  string // of the server
 	byKey    bool   // whether the server has the settings of setByKey
 	steps    []migration
+	barred   error // why it cannot be written, or nil
 
 	known  sync.Map // keys: the scopes whose names are in the table scope
 	closed sync.Once
@@ -145,6 +150,9 @@ func open(ctx context.Context, address string, opts *Options, steps []migration)
 	case !strings.Contains(address, "pool_max_conns="):
 		config.MaxConns = DefaultConns
 	}
+	if o.ReadOnly {
+		s.barred = &troubleError{Address: s.address, Kind: store.ErrReadOnly, Next: nextOpened}
+	}
 	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
 		params["application_name"] = "carrel"
 	}
@@ -163,6 +171,9 @@ func (s *database) prepare(ctx context.Context) error {
 	if err := s.preflight(ctx); err != nil {
 		return err
 	}
+	if s.barred != nil {
+		return s.current(ctx)
+	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
@@ -178,6 +189,9 @@ func (s *database) Close() error {
 
 // Ready implements [store.Database]. It asks the server whether it can be written.
 func (s *database) Ready(ctx context.Context) error {
+	if s.barred != nil {
+		return s.barred
+	}
 	return s.transact(ctx, noScope, reading, func(t *tx) error {
 		var standby string
 		t.row(`SELECT CASE WHEN pg_is_in_recovery() THEN 'on' ELSE current_setting('default_transaction_read_only') END`, nil, &standby)

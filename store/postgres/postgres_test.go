@@ -59,6 +59,10 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
+func TestMovable(t *testing.T) {
+	storetest.RunMovable(t, func(t *testing.T) storetest.MovableStore { return newStore(t) })
+}
+
 func TestRequests(t *testing.T) {
 	storetest.RunRequests(t, func(t *testing.T) func() storetest.SharedStore {
 		address := postgres.New(t)

@@ -17,6 +17,7 @@ const (
 		ON CONFLICT (scope, actor, key) DO UPDATE
 		SET attempt = excluded.attempt, asking = excluded.asking, time = excluded.time, outcome = NULL WHERE request.time <= $7`
 	selectRequest  = `SELECT attempt, asking, time, outcome FROM request WHERE scope = $1 AND actor = $2 AND key = $3`
+	selectRequests = `SELECT actor, key, attempt, asking, time, outcome FROM request WHERE scope = $1 ORDER BY time, actor, key`
 	selectAttempt  = `SELECT attempt FROM request WHERE scope = $1 AND actor = $2 AND key = $3`
 	settleRequest  = `UPDATE request SET outcome = $5 WHERE scope = $1 AND actor = $2 AND key = $3 AND attempt = $4`
 	deleteRequest  = `DELETE FROM request WHERE scope = $1 AND actor = $2 AND key = $3 AND attempt = $4`
@@ -72,6 +73,23 @@ func (s *database) Request(ctx context.Context, scope governance.Scope, actor go
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	return &found[0], nil
+}
+
+// AllRequests implements [store.Requests].
+func (s *database) AllRequests(ctx context.Context, scope governance.Scope) ([]store.Request, error) {
+	return read(ctx, s, scope, func(t *tx) (*[]store.Request, error) {
+		found := new([]store.Request)
+		t.rows(each(found, func(rows pgx.Rows) (store.Request, error) {
+			r := store.Request{Scope: scope}
+			var asking []byte
+			var at int64
+			err := rows.Scan(to(&r.Actor), to(&r.Key), to(&r.Attempt), &asking, &at, &r.Outcome)
+			copy(r.Asking[:], asking)
+			r.Time = timeOf(at)
+			return r, err
+		}), selectRequests, raw(scope))
+		return found, nil
+	})
 }
 
 // SettleRequest implements [store.Requests].

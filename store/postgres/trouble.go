@@ -70,6 +70,9 @@ const (
 	nextDatabase  = "create the database: createdb -O ROLE NAME"
 	nextPrivilege = "let the role own the database, or grant it SELECT, INSERT, UPDATE and DELETE on all tables"
 	nextFull      = "free some space on the disk of the server, then try again; nothing was changed"
+	nextOpened    = "it was opened for reading only"
+	nextNoStore   = "there is no store in it: check the address"
+	nextUpgrade   = "an earlier version of carrel made it, and its schema must be upgraded: run carrel store migrate"
 	nextFailing   = "look into the log of the server"
 )
 

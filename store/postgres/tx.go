@@ -169,6 +169,9 @@ const (
 // its beginning after a conflict with another one or a lost connection, until the patience of the
 // store is over. f must therefore reset its results each time.
 func (s *database) transact(ctx context.Context, at place, how mode, f func(t *tx) error) error {
+	if how == writing && s.barred != nil {
+		return s.barred
+	}
 	again, mark := false, make([]byte, 16)
 	_, _ = rand.Read(mark) // never fails
 	for waited, pause := time.Duration(0), firstPause; ; waited, pause = waited+pause, min(2*pause, longPause) {

@@ -97,8 +97,12 @@ func (w *writer) addText(ctx context.Context, scope governance.Scope, cells []st
 		}
 		c := &cells[i]
 		row := cellRow{kind: c.Kind, state: cellLive, commitment: c.Commit[:]}
+		salt, body := c.Salt[:], blob(c.Body)
+		if c.Gone {
+			row.state, salt, body = cellPurged, nil, nil
+		}
 		own := cellImprint(scope, &row, c.ID)
-		err := w.exec(insertCell, scope, c.ID, c.Kind, c.Commit[:], len(c.Body), c.Salt[:], blob(c.Body), own.blob())
+		err := w.exec(insertCell, scope, c.ID, c.Kind, row.state, c.Commit[:], len(c.Body), salt, body, own.blob())
 		if err != nil {
 			return explainWrite(err, "cell %s", c.ID)
 		}

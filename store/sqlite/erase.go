@@ -9,11 +9,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// applyStatus writes the status of a session, and the list of cells that the change adds.
+// applyStatus writes the status of a session, and the list of cells that the change adds or
+// adopts.
 func (w *writer) applyStatus(j *change) error {
 	for i := range j.c.Cells {
 		if err := w.exec(insertSessionCell, j.scope, j.id, j.c.Cells[i].ID); err != nil {
 			return explainWrite(err, "cell %s", j.c.Cells[i].ID)
+		}
+	}
+	for _, id := range j.c.Adopt {
+		if err := w.exec(insertSessionCell, j.scope, j.id, id); err != nil {
+			return explainWrite(err, "adopted cell %s", id)
 		}
 	}
 	switch {

@@ -79,8 +79,8 @@ const (
 	deleteStatements  = `DELETE FROM statement WHERE scope = ?1 AND session_id = ?2`
 
 	insertCell = `
-		INSERT INTO cell (scope, cell_id, kind, commitment, len, salt, body, imprint)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+		INSERT INTO cell (scope, cell_id, kind, state, commitment, len, salt, body, imprint)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
 	insertEdge = `INSERT INTO edge (scope, derived, source, rel) VALUES (?1, ?2, ?3, ?4)`
 
 	// Blocks that will move are first marked as off, which frees their turns, so that blocks can

@@ -100,6 +100,10 @@ type Options struct {
 	// connections are open at once: an iteration holds one until it ends, and its consumer may
 	// read meanwhile, so with a limit all could wait for one another.
 	Readers int
+
+	// ReadOnly opens an existing store for reading, without changing its file: a missing file is
+	// not created, and a store with an older schema is refused.
+	ReadOnly bool
 }
 
 // DefaultReaders is the default of [Options].Readers: the number of jobs that a server does at
@@ -168,6 +172,9 @@ func open(ctx context.Context, path string, opts *Options, steps []migration) (_
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, err
+	}
+	if o.ReadOnly {
+		return openReading(ctx, path, &o, steps, &troubleError{Path: path, Kind: store.ErrReadOnly, Next: nextOpened})
 	}
 	if err := create(ctx, path, o.BusyTimeout, steps); err != nil {
 		return nil, err

@@ -39,7 +39,8 @@ const (
 	nextFailing  = "look into the log of the system, and copy the file while it can be read"
 	nextMoved    = "put the file back, or restart the program that has it open"
 	nextWAL      = "part of it is in the file beside it that ends in -wal, which cannot be opened: free some space and make the folder writable"
-	nextUpgrade  = "an earlier version of carrel made it, and its schema must be upgraded: make the file and its folder writable once"
+	nextOpened   = "it was opened for reading only"
+	nextUpgrade  = "an earlier version of carrel made it, and its schema must be upgraded: make the file and its folder writable once, and run carrel store migrate"
 )
 
 // storeError turns an error of SQLite about the disk or permissions into a troubleError. It

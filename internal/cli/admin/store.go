@@ -18,17 +18,18 @@ import (
 
 func newStore(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "store info|check|backup|restore",
+		Use:   "store info|check|backup|restore|migrate|move",
 		Short: "Look after the store",
 		Long: `The store is one file that holds every conversation, what became of each block, and
 the journal. A project has its own if there is a folder named .carrel in it or above it; else it
 is the user's. See "carrel help env". With an address, such as
 postgres://carrel@db.example.org/carrel, it is in a database of PostgreSQL, which several nodes
-may have open; backups are then made with what the server has for them.`,
+may have open; backups are then made with what the server has for them. "carrel store move" takes a
+store from a file to a database, and back.`,
 		Example: `  carrel store backup carrel-backup.db`,
-		RunE:    job.Group("store", "info, check, backup, restore"),
+		RunE:    job.Group("store", "info, check, backup, restore, migrate, move"),
 	}
-	cmd.AddCommand(newStoreInfo(j), newStoreCheck(j), newStoreBackup(j), newStoreRestore(j))
+	cmd.AddCommand(newStoreInfo(j), newStoreCheck(j), newStoreBackup(j), newStoreRestore(j), newStoreMigrate(j), newStoreMove(j))
 	return cmd
 }
 

@@ -59,6 +59,16 @@ func (p *Resident) indexed() string {
 	return strings.Join(retrieval.Stems(p.Note.Title+"\n"+p.Note.Subject+"\n"+p.Text), " ")
 }
 
+// IndexText returns the text by which the store finds an artifact, given the bodies of its cells
+// About and Content.
+func IndexText(a *store.Artifact, about, content []byte) (string, error) {
+	p := &Resident{Row: *a, Text: string(content)}
+	if err := json.Unmarshal(about, &p.Note); err != nil {
+		return "", fmt.Errorf("%w: about artifact %s: %w", store.ErrCorrupt, a.ID, err)
+	}
+	return p.indexed(), nil
+}
+
 // Render returns the artifact as a context carries it: in a fence, with invisible characters made
 // visible. It also returns the number of these characters.
 func (p *Resident) Render() (string, int) {

@@ -40,6 +40,7 @@ var layers = []layer{
 	{name: "deciding", packages: []string{"pager", "pager/seed", "account", "triage", "assembly", "summary", "probe", "handoff", "economy", "internal/epoch", "internal/weave"}},
 	{name: "for people", packages: []string{"transcript/markdown"}},
 	{name: "ports", packages: []string{"store", "artifact", "llm"}, upTo: "documents"},
+	{name: "moving", packages: []string{"internal/move"}, upTo: "ports"},
 	{name: "decorators", packages: []string{"store/memory", "store/storetest", "store/guard", "artifact/origin", "summary/extractive", "summary/abstractive", "llm/llmtest"}},
 	{name: "api", packages: []string{"api"}},
 	{name: "base", packages: []string{"internal/engine/base"}},
