@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// scanURLs appends the passwords in URLs: what stands between the colon behind
-// a user and the @ before a host.
+// scanURLs appends passwords in URLs: the bytes between the colon after a user and the @ before
+// a host.
 func scanURLs(all []Finding, text string) []Finding {
 	each(text, "://", func(i int) int {
 		from := i + len("://")
@@ -33,8 +33,7 @@ func scanURLs(all []Finding, text string) []Finding {
 	return all
 }
 
-// urlEnd has the bytes that end the part of a URL before its path, and those
-// that no URL has.
+// urlEnd has the bytes that end the authority of a URL, and bytes that no URL has.
 var urlEnd = classOf("\x00-\x20", "/?#\"'`<>{}|\\^,()")
 
 // scanBearers appends the tokens behind the word Bearer, and those of other
@@ -141,7 +140,7 @@ func assignment(text string, i int) (Finding, bool) {
 	return Finding{}, false
 }
 
-// nameBefore returns where the name of a variable stands before a sign of assignment.
+// nameBefore returns the name of a variable that ends before the sign of assignment at i.
 func nameBefore(text string, i int) (start, end int) {
 	end = i
 	for n := 0; n < mostGap && end > 0 && gap[text[end-1]]; n++ {
@@ -154,9 +153,9 @@ func nameBefore(text string, i int) (start, end int) {
 	return start, end
 }
 
-// valueBehind returns where the value begins behind a sign of assignment at i, with its
-// quote. It is -1 if there is none: the sign is one of a comparison, or of the path of a
-// name.
+// valueBehind returns where the value after the sign of assignment at i begins, with its quote.
+// It returns -1 if the sign is no assignment, but part of a comparison or of a qualified name
+// such as a::b.
 func valueBehind(text string, i int) int {
 	rest := text[i+1:]
 	switch {
@@ -168,7 +167,7 @@ func valueBehind(text string, i int) int {
 	for n := 0; n < mostGap && rest != "" && (rest[0] == ' ' || rest[0] == '\t'); n++ {
 		rest = rest[1:]
 	}
-	if rest = strings.TrimLeft(rest, `\`); rest == "" { // the quote is escaped
+	if rest = strings.TrimLeft(rest, `\`); rest == "" { // the value ends after the backslash
 		return -1
 	}
 	return len(text) - len(rest)
@@ -179,14 +178,15 @@ func endOfValue(text string, from int, quoted bool) int {
 	to := from
 	for to < len(text) && to-from <= mostValue && !valueEnd[text[to]] {
 		if !quoted && text[to] == '=' && to+1 < len(text) && wordByte[text[to+1]] {
-			break // the value is a name
+			break // the value is itself the name of a variable
 		}
 		to++
 	}
 	return to
 }
 
-// closed reports whether a value ends where it is cut off, and one in quotes with a sign.
+// closed reports whether the byte at to ends a value: white space or the end of the text ends
+// one without quotes, a quote or a separator ends any.
 func closed(text string, to int, quoted bool) bool {
 	if to == len(text) || text[to] <= ' ' {
 		return !quoted
