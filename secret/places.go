@@ -36,8 +36,8 @@ func scanURLs(all []Finding, text string) []Finding {
 // urlEnd has the bytes that end the authority of a URL, and bytes that no URL has.
 var urlEnd = classOf("\x00-\x20", "/?#\"'`<>{}|\\^,()")
 
-// scanBearers appends the tokens behind the word Bearer, and those of other
-// schemes behind the name of the header.
+// scanBearers appends tokens behind the word Bearer, and tokens of other schemes behind the
+// name of the header.
 func scanBearers(all []Finding, text string) []Finding {
 	const least = 16
 	token := func(i int) int {
@@ -58,26 +58,25 @@ func scanBearers(all []Finding, text string) []Finding {
 	return all
 }
 
-// names are what the names of variables with credentials end in, without the
-// signs between their words.
+// names are the endings of names of variables that hold credentials, without signs between
+// words.
 var names = []string{
 	"password", "passwd", "passphrase", "passwort", "pwd", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey",
 	"signingkey", "encryptionkey", "credential", "credentials", "masterkey",
 }
 
-// namesSecret reports whether the name of a variable, in any case, says that its
-// value is a credential.
+// namesSecret reports whether the name of a variable, in any case, is one for a credential.
 func namesSecret(name string) bool {
 	return endsIn(name, names)
 }
 
-// endsIn reports whether a name, in any case, ends in one of some words.
+// endsIn reports whether a name, in any case, ends in one of words.
 func endsIn(name string, words []string) bool {
 	low := folded(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(low, w) })
 }
 
-// folded returns a name in lower case, without the signs between its words.
+// folded returns a name in lower case without the signs between its words.
 func folded(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' {
@@ -87,7 +86,7 @@ func folded(name string) string {
 	}, strings.ToLower(name))
 }
 
-// Sizes of what is assigned, in bytes.
+// Sizes of the parts of an assignment, in bytes.
 const (
 	mostName   = 64
 	leastValue = 8
@@ -95,8 +94,8 @@ const (
 	mostGap    = 4 // of spaces, quotes and signs around the sign of assignment
 )
 
-// scanAssignments appends the values of variables with telling names: what
-// stands behind a = or : behind the name, in quotes or not.
+// scanAssignments appends the values of variables with names such as api_key. A value follows
+// the name and a = or :, in quotes or without.
 func scanAssignments(all []Finding, text string) []Finding {
 	at := 0
 	for at < len(text) {
@@ -194,24 +193,24 @@ func closed(text string, to int, quoted bool) bool {
 	return strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
 }
 
-// folder reports whether a variable that is called pwd has a working directory.
+// folder reports whether a variable with a name like pwd holds a folder.
 func folder(name, value string) bool {
 	return strings.HasSuffix(folded(name), "pwd") && (value[0] == '/' || value[0] == '~')
 }
 
 var (
-	// gap has what may stand between a name and the sign of assignment.
+	// gap has the bytes that may stand between a name and the sign of assignment.
 	gap = classOf(" \t\"'`\\:]")
-	// nameByte has the bytes of names, with the points and dashes of paths.
+	// nameByte has the bytes of names, and the points and dashes of paths.
 	nameByte = classOf("A-Z", "a-z", "0-9", "_", "-.")
-	// tail has the letters that names of credentials end in, in both cases.
+	// tail has the last letters of names of credentials, in both cases.
 	tail = classOf("dDeEtTnNyYlLsS")
 	// valueEnd has the bytes that end a value.
 	valueEnd = classOf("\x00-\x20", "\"'`,;<>(){}[]&\\|\x7f")
 )
 
-// random reports whether a value looks drawn and not written: it has letters and digits,
-// and enough information for its length.
+// random reports whether a value looks random: it has letters and digits, and much information
+// for its length.
 func random(value string) bool {
 	if !mixed(value) {
 		return false
@@ -220,8 +219,8 @@ func random(value string) bool {
 	return entropy(value) >= max(leastBits, min(len(value)*2, 64))
 }
 
-// code reports whether a value without quotes is rather a name or a call: words
-// with a digit or two at their ends.
+// code reports whether a value without quotes looks like a name or a call: words with a few
+// digits at their ends.
 func code(value string) bool {
 	if strings.ContainsAny(value, "!@#%^*?~+/=") {
 		return false
@@ -237,7 +236,7 @@ func code(value string) bool {
 	return runs < 2 && digits*4 < len(value) || strings.ContainsAny(value, ".")
 }
 
-// placeholder reports whether a value stands for another one.
+// placeholder reports whether a value is a placeholder for another one.
 func placeholder(value string) bool {
 	switch value[0] {
 	case '$', '%', '{', '<', '@', '[', '*', '.':
