@@ -111,9 +111,9 @@ func (d *demo) check(ok bool, format string, args ...any) {
 	}
 }
 
-// tell prints a line of the report, in several if it is wider than a terminal: it is broken
+// report prints a line of the report, in several if it is wider than a terminal: it is broken
 // between its parts.
-func (d *demo) tell(step, format string, args ...any) {
+func (d *demo) report(step, format string, args ...any) {
 	const columns = 80 - len("  ") - 10 - len(" ")
 	line := ""
 	for i, part := range strings.Split(fmt.Sprintf(format, args...), " · ") {
@@ -172,7 +172,7 @@ func (d *demo) load(ctx context.Context) error {
 		return err
 	}
 	d.check(!again.Changed, "importing the same file again changes nothing")
-	d.tell("import", "1 session, %d messages in %d blocks, %d fork, %s bytes · %s tok", in.Messages, in.Blocks, forks, group(len(d.data)), group(int(in.Tokens)))
+	d.report("import", "1 session, %d messages in %d blocks, %d fork, %s bytes · %s tok", in.Messages, in.Blocks, forks, group(len(d.data)), group(int(in.Tokens)))
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (d *demo) untouched(ctx context.Context) error {
 	}
 	d.before = out.Data
 	d.check(bytes.Equal(out.Data, d.data), "the untouched export is the input, byte for byte")
-	d.tell("export", "untouched: byte for byte what came in")
+	d.report("export", "untouched: byte for byte what came in")
 	return nil
 }
 
@@ -212,7 +212,7 @@ func (d *demo) compress(ctx context.Context) error {
 	r := d.result
 	d.check(r.After <= r.Budget, "a window of %d tokens fits a budget of %d", r.After, r.Budget)
 	d.check(r.Tokens.Sum() == int64(r.Imported), "tokens in = live + stub + cold")
-	d.tell("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
+	d.report("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
 		100-100*int(r.After)/int(r.Before), r.Blocks.Live, r.Blocks.Stub, r.Blocks.Cold, took.Seconds())
 	if err := d.summary(ctx); err != nil {
 		return err
@@ -240,13 +240,13 @@ func (d *demo) summary(ctx context.Context) error {
 	for _, kept := range []string{"internal/pool/pool.go", "internal/ledger/ledger.go", "change the public API of the pool"} {
 		d.check(strings.Contains(text, kept), "the summary says %q", kept)
 	}
-	d.tell("summary", "of blocks 1–%d in %s tok · changed files %d, decisions %d, errors %d", got.Covers, group(int(got.Tokens)),
+	d.report("summary", "of blocks 1–%d in %s tok · changed files %d, decisions %d, errors %d", got.Covers, group(int(got.Tokens)),
 		len(got.Summary.Files), len(got.Summary.Decisions), len(got.Summary.Errors))
 	p, least := r.Probes, probe.DefaultPolicy().Overall
 	d.check(p.Critical.Passed == p.Critical.Total && p.Critical.Total > 0, "the window answers %d of %d critical probes", p.Critical.Passed, p.Critical.Total)
 	d.check(p.Score >= least, "the window answers %d of %d probes in all", p.Passed, p.Total)
 	d.check(p.Lost() == 0, "%d probes are not even one recall away", p.Lost())
-	d.tell("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
+	d.report("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
 	return nil
 }
 
@@ -282,7 +282,7 @@ func (d *demo) exports(ctx context.Context) error {
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
 		d.check(strings.Contains(said.String(), kept), "the window still says %q", kept)
 	}
-	d.tell("validate", "claudecode ok · anthropic ok · openai ok · responses ok · the task, the correction and the newest order are in the window")
+	d.report("validate", "claudecode ok · anthropic ok · openai ok · responses ok · the task, the correction and the newest order are in the window")
 	return nil
 }
 
@@ -298,7 +298,7 @@ func (d *demo) restart(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same window gives the same bytes after a restart")
-	d.tell("restart", "store closed and opened again · the window is the same, byte for byte")
+	d.report("restart", "store closed and opened again · the window is the same, byte for byte")
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (d *demo) recall(ctx context.Context) error {
 		}
 	}
 	d.check(left > 0 && same == left, "%d of %d blocks are recalled byte for byte", same, left)
-	d.tell("recall", "%d/%d blocks that were cut or left: byte for byte", same, left)
+	d.report("recall", "%d/%d blocks that were cut or left: byte for byte", same, left)
 	return nil
 }
 
@@ -338,7 +338,7 @@ func (d *demo) search(ctx context.Context) error {
 	}
 	d.check(len(found) > 0 && strings.Contains(found[0].Excerpt, "panic"), "%q finds the panic", query)
 	if len(found) > 0 {
-		d.tell("search", "%q → %s %s, %s", query, found[0].Block.Short(), found[0].Kind, found[0].State)
+		d.report("search", "%q → %s %s, %s", query, found[0].Block.Short(), found[0].Kind, found[0].State)
 	}
 	return nil
 }
@@ -362,7 +362,7 @@ func (d *demo) why(ctx context.Context) error {
 	if n.Kept {
 		state = "in the window"
 	}
-	d.tell("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
+	d.report("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
 	return nil
 }
 
@@ -383,7 +383,7 @@ func (d *demo) undo(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same pass again gives the same bytes")
-	d.tell("undo", "the window as it was before · the same pass again: the same bytes")
+	d.report("undo", "the window as it was before · the same pass again: the same bytes")
 	return nil
 }
 
@@ -415,8 +415,8 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.check(again.Markdown() == packet.Packet.Markdown(), "a packet comes back as it was")
-	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
-	d.tell("handoff", "sources %d, claims apart from them %d · corrections in the user's words %d, boundaries %d · honest by 8 rules",
+	d.report("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
+	d.report("handoff", "sources %d, claims apart from them %d · corrections in the user's words %d, boundaries %d · honest by 8 rules",
 		len(packet.Packet.Sources), len(packet.Packet.Inferred), len(packet.Packet.Corrections), len(packet.Packet.Boundaries))
 	return nil
 }

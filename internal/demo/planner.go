@@ -79,7 +79,7 @@ func (d *demo) planner(ctx context.Context) error {
 	before := said(original.Messages)
 	lines, names := shared(linesOf(before), linesOf(text)), shared(namesOf(before), namesOf(text))
 	d.check(lines >= 50 && names >= 200, "%d lines and %d names are kept", lines, names) // users' words alone have fewer
-	d.tell("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
+	d.report("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
 		group(int(r.Before)), group(int(r.After)), 100-100*int(r.After)/int(r.Before), group(lines), group(names), kept, same, all)
 	return nil
 }

@@ -27,7 +27,7 @@ func (w *Estimator) rest() {
 func TestWouldIsWhatManagingDoes(t *testing.T) {
 	o := EpochOptions{Window: 32_000, Large: 6_000, Pointer: 400}
 	w := newWorld(t, o)
-	w.tells = 50
+	w.counted = 50
 	would := NewEstimator(&w.manager.o)
 	w.says("Make all parts.")
 	same, epochs := 0, 0
@@ -41,7 +41,7 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 		q := w.read(w.request())
 		r := &estimate{keptRequest: keptRequest{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}
 		would.do(&task{estimate: r})
-		would.do(&task{estimate: r, ended: true, counted: r.image.Came * token.Count(w.tells) / 100})
+		would.do(&task{estimate: r, ended: true, counted: r.image.Came * token.Count(w.counted) / 100})
 		w.hears(w.call())
 		last := w.last()
 		if last.reason == r.would.Reason {

@@ -105,8 +105,8 @@ func (b *examBench) takes(cmd *cobra.Command) {
 	}
 }
 
-// sit opens the sessions of exams and returns them with the methods to measure.
-func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
+// openExams opens the sessions of exams and returns them with the methods to measure.
+func (b *examBench) openExams(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
 	if b.share < 1 || b.share > 100 {
 		return nil, nil, out.Usagef("--share: %d is not from 1 to 100", b.share)
 	}
@@ -191,7 +191,7 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 	if err := mustBeEmpty(b.j, "--out", b.out, b.force); err != nil {
 		return err
 	}
-	sittings, methods, err := b.sit(ctx, files)
+	sittings, methods, err := b.openExams(ctx, files)
 	if err != nil {
 		return err
 	}

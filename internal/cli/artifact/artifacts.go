@@ -209,7 +209,7 @@ func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *j
 		e := a.Engine
 		if dry {
 			var err error
-			if e, err = a.Rehearse(nil); err != nil {
+			if e, err = a.DryRun(nil); err != nil {
 				return err
 			}
 		}
@@ -312,7 +312,7 @@ It lists the contexts that had used them. On a terminal it asks first, unless -y
 			ctx := cmd.Context()
 			return removing(ctx, j, "purge", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
 				if j.StdinTerminal && j.StderrTerminal && !yes && !dry {
-					trial, err := a.Rehearse(nil)
+					trial, err := a.DryRun(nil)
 					if err != nil {
 						return nil, err
 					}

@@ -88,7 +88,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 
 // hooked lists the clients whose hooks are supported.
 func hooked() string {
-	return "choose one of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
+	return "choose one of " + out.WordList(slices.Sorted(maps.Keys(hook.Dialects(nil))))
 }
 
 // openEngine opens the store, and creates it if needed. It returns an engine over it, and a

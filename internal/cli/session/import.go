@@ -173,7 +173,7 @@ func titles() string {
 	for _, a := range agents.All() {
 		names = append(names, a.Title)
 	}
-	return out.Among(names)
+	return out.WordList(names)
 }
 
 // parseSince parses a date, or an age such as 36h.
@@ -285,7 +285,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	for i := range rep.Files {
 		f := &rep.Files[i]
 		if f.Error != nil && len(files) > 1 {
-			in.j.Complain(f.Error)
+			in.j.PrintProblem(f.Error)
 		}
 		if f.ImportResult != nil {
 			for _, w := range f.Warnings {

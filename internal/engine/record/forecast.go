@@ -65,10 +65,10 @@ type Forecast struct {
 
 // Add adds the calls of a session whose model has the given context window.
 func (f *Forecast) Add(calls []economy.Invoice, window token.Count) {
-	law := economy.Law{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
-	low := f.Prices.Managed(calls, law)
-	law.Target, law.Lookups, law.Stays = ratio.Of(60, 100), 2, ratio.Of(1, 4)
-	high := f.Prices.Managed(calls, law)
+	assumptions := economy.Assumptions{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
+	low := f.Prices.Managed(calls, assumptions)
+	assumptions.Target, assumptions.Lookups, assumptions.Stays = ratio.Of(60, 100), 2, ratio.Of(1, 4)
+	high := f.Prices.Managed(calls, assumptions)
 	f.least.Charge, f.most.Charge = f.least.Charge.Plus(low.Charge), f.most.Charge.Plus(high.Charge)
 	f.least.Epochs, f.most.Epochs = f.least.Epochs+low.Epochs, f.most.Epochs+high.Epochs
 }

@@ -74,7 +74,7 @@ func assembled(w *world) {
 }
 
 func windowInContext(w *world) {
-	in := w.talked()
+	in := w.imported()
 	r := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: in.Session, Budget: 2 * in.Tokens, Format: "openai"})).must(w)
 	w.holds(bytes.Contains(r.Data, []byte("POOL-4711")) && r.Window > 0, "the window is not in the context: %+v", r)
 	of := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: in.Session}))).must(w)

@@ -39,7 +39,7 @@ func (w *world) load(f form) *carrel.ImportResult {
 }
 
 // talked imports the conversation in the first format.
-func (w *world) talked() *carrel.ImportResult {
+func (w *world) imported() *carrel.ImportResult {
 	w.Helper()
 	return w.load(forms()[0])
 }
@@ -254,7 +254,7 @@ func pieces(data []byte) iter.Seq[[]byte] {
 }
 
 func found(w *world) {
-	in := w.talked()
+	in := w.imported()
 	other := w.load(forms()[1])
 	hits := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe"}))).must(w)
 	w.holds(len(hits) == 2, "%d hits, want one in each session", len(hits))
@@ -277,7 +277,7 @@ func dryRuns(w *world) {
 	w.holds(planned.Changed && planned.Op == "", "planning: %+v", planned)
 	_, err := w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: planned.Session})
 	w.fails("what was only planned", err, store.ErrNotFound)
-	in := w.talked()
+	in := w.imported()
 	before := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.same("tokens of the plan", planned.Tokens, in.Tokens)
 
@@ -307,7 +307,7 @@ func progress(w *world) {
 }
 
 func scopesAreApart(w *world) {
-	in := w.talked()
+	in := w.imported()
 	block := w.list(in.Session).Messages[0]
 	there := w.in + "-2"
 	_, err := w.Messages(w.ctx(), there, &carrel.MessagesRequest{Session: in.Session})

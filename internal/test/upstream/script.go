@@ -119,8 +119,8 @@ func (s *script) next(r *Request) (Step, bool) {
 	return Step{}, false
 }
 
-// otherwise is what a request gets that no step is about.
-func otherwise(r *Request) Reply {
+// defaultReply answers a request for which the script has no step.
+func defaultReply(r *Request) Reply {
 	switch r.Kind {
 	case KindCompaction:
 		if r.inline {

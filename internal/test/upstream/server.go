@@ -75,7 +75,7 @@ func New(o *Options) *Server {
 		mux: http.NewServeMux(),
 	}
 	if s.otherwise == nil {
-		s.otherwise = otherwise
+		s.otherwise = defaultReply
 	}
 	if s.now == nil {
 		s.now = func() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
