@@ -19,12 +19,12 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// deskScope is where the support desk of the demonstration works.
+// deskScope is the scope of the support desk in the demonstration.
 const deskScope governance.Scope = "acme/support"
 
-// Assemble runs the worked example of the OS-paged context engine: a store of
-// 847 artifacts, one question, 40,000 tokens. It writes its store and the
-// context to the folder dir, which must exist, and tells of each step on out.
+// Assemble runs the worked example of the OS-paged context engine: a store of 847 artifacts,
+// one question, 40,000 tokens. It writes its store and the context to the folder dir, which
+// must exist, and reports each step on out.
 func Assemble(ctx context.Context, out io.Writer, dir, program string) error {
 	return assemble(ctx, out, dir, program, inFile)
 }
@@ -70,7 +70,7 @@ func (d *demo) assemble(ctx context.Context) error {
 	d.check(len(stored) == deskArtifact && expired == deskExpired, "%d artifacts are stored, %d have expired", len(stored), expired)
 	d.report("store", "%d artifacts: memories, articles, tickets, chats, notes", len(stored))
 
-	// The policy changes, and nobody tells the store.
+	// The policy file changes, and the store is not notified.
 	if err := os.WriteFile(filepath.Join(kb, policyFile), []byte(newPolicy), 0o600); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (d *demo) assemble(ctx context.Context) error {
 	return d.gate(ctx, r)
 }
 
-// used checks and tells what is in the context.
+// used checks and reports the artifacts in the context.
 func (d *demo) used(r *carrel.AssembleResult) {
 	distrusted := r.Left[manifest.ReasonDistrusted]
 	d.report("triage", "%d expired, %d notes below the trust threshold, %d scored by meaning", r.Left[manifest.ReasonExpired], distrusted, r.SemanticCalls)
@@ -115,7 +115,7 @@ func (d *demo) used(r *carrel.AssembleResult) {
 	d.check(r.Tier == tier.Full, "the tier is %s", r.Tier)
 }
 
-// account checks that the manifest explains every artifact, and verifies.
+// account checks that the manifest explains every artifact and verifies.
 func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 	sealed, err := carrel.SealedOf(d.engine.Manifest(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
@@ -142,7 +142,7 @@ func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 	return nil
 }
 
-// gate commits a memory, and has another held.
+// gate proposes memories: one is committed, one is held.
 func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 	commit := func(text string, confidence float64) (*carrel.CommitResult, error) {
 		v := &assembly.Verdict{Evaluator: "billing-rules", Confidence: confidence}

@@ -1,10 +1,8 @@
-// Package demo runs the main job on embedded data and checks every promise of
-// it as it goes: a real-looking conversation goes in, a smaller valid one comes
-// out, nothing is lost.
+// Package demo runs the main job on embedded data and checks every promise on the way: a
+// realistic conversation is imported, a smaller valid one is exported, and nothing is lost.
 //
-// It needs no network, no model, no configuration, and writes nothing outside
-// the folder that it is given. The clock is fixed, so that it prints the same
-// each time, but for durations.
+// It needs no network, no model and no configuration, and writes only to the given folder. The
+// clock is fixed, so that the output is the same each time, except for durations.
 package demo
 
 import (
@@ -30,18 +28,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ErrFailed means that a check of the demonstration did not hold. It was
-// printed.
+// ErrFailed means that a check of the demonstration failed. The check was printed.
 var ErrFailed = errors.New("a check of the demonstration failed")
 
-// Run runs the demonstration. It writes its store and the exported
-// conversations to the folder dir, which must exist, and tells of each step on
-// out. The commands that it names at its end begin with program.
+// Run runs the demonstration. It writes its store and the exported conversations to the folder
+// dir, which must exist, and reports each step on out. The commands that it suggests at the end
+// begin with program.
 func Run(ctx context.Context, out io.Writer, dir, program string) error {
 	return run(ctx, out, dir, program, inFile)
 }
 
-// An opener opens the store of a demonstration, at a path or wherever it keeps it.
+// An opener opens the store of a demonstration, at a path or elsewhere.
 type opener func(ctx context.Context, path string) (store.Database, error)
 
 func inFile(ctx context.Context, path string) (store.Database, error) {
@@ -66,8 +63,7 @@ func run(ctx context.Context, out io.Writer, dir, program string, at opener) err
 	return nil
 }
 
-// sum says what came of all checks, what lies beside the store, and what to do next with
-// it.
+// sum reports the number of checks, the files beside the store, and the next commands.
 func (d *demo) sum(beside string, next ...string) error {
 	if d.failed > 0 {
 		fmt.Fprintf(d.out, "\n%d of %d checks failed\n", d.failed, d.checks)
@@ -85,7 +81,7 @@ func clock() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 type demo struct {
 	out     io.Writer
 	dir     string
-	program string // how carrel is called, for commands that are named
+	program string // name of carrel in suggested commands
 	at      opener
 	data    []byte
 	scope   governance.Scope
@@ -94,15 +90,15 @@ type demo struct {
 	session transcript.SessionID
 	result  *carrel.CompressResult
 	before  []byte // export before the pass
-	after   []byte // export behind it
-	cut     string // the block of which most passages were kept
+	after   []byte // export after the pass
+	cut     string // block with the most kept passages
 
 	checks, failed int
 }
 
 func (d *demo) path() string { return filepath.Join(d.dir, "carrel.db") }
 
-// check counts a promise, and tells of one that does not hold.
+// check counts a check, and prints it if it failed.
 func (d *demo) check(ok bool, format string, args ...any) {
 	d.checks++
 	if !ok {
@@ -111,8 +107,8 @@ func (d *demo) check(ok bool, format string, args ...any) {
 	}
 }
 
-// report prints a line of the report, in several if it is wider than a terminal: it is broken
-// between its parts.
+// report prints a line of the report. If it is wider than a terminal, it is broken between its
+// parts.
 func (d *demo) report(step, format string, args ...any) {
 	const columns = 80 - len("  ") - 10 - len(" ")
 	line := ""
@@ -148,7 +144,7 @@ func (d *demo) close() error {
 	return s.Close()
 }
 
-// begin heads the report of the checks.
+// begin prints the heading of the checks.
 func (d *demo) begin(context.Context) error {
 	fmt.Fprint(d.out, "\nNow all of it on the whole session, with a check of each step:\n\n")
 	return nil
@@ -187,7 +183,8 @@ func (d *demo) untouched(ctx context.Context) error {
 	return nil
 }
 
-// request asks for a quarter, behind a summary that is probed.
+// request returns a request for a quarter of the tokens, with a summary that must answer
+// probes.
 func (d *demo) request() *carrel.CompressRequest {
 	return &carrel.CompressRequest{Session: d.session, Target: carrel.Target{Share: ratio.Of(1, 4)}, Strategy: carrel.StrategyAnchored}
 }
@@ -225,7 +222,7 @@ func (d *demo) compress(ctx context.Context) error {
 	return d.exports(ctx)
 }
 
-// summary checks what stands for older blocks, and that probes accepted it.
+// summary checks the summary of older blocks, and that probes accepted it.
 func (d *demo) summary(ctx context.Context) error {
 	r := d.result
 	if r.Summary == nil || r.Probes == nil {
@@ -273,7 +270,7 @@ func (d *demo) exports(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var said strings.Builder // by the user, and not what stands for it in the summary
+	var said strings.Builder // words of the user, without the summary
 	for i := range window.Messages {
 		if m := &window.Messages[i]; m.Role == transcript.RoleUser && !strings.HasPrefix(m.Text(), transcript.Mark) {
 			said.WriteString(m.Text() + "\n")
@@ -421,7 +418,7 @@ func (d *demo) verify(ctx context.Context) error {
 	return nil
 }
 
-// group writes n with a comma between thousands.
+// group formats n with commas between thousands.
 func group(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -90,7 +90,8 @@ func unreadable(w *world) {
 	w.holds(len(sessions) == 0, "something was stored: %+v", sessions)
 }
 
-// What is too small for a strategy says how small it can be, and that it can be.
+// A budget that is too small for a strategy fails with the smallest possible size, and that
+// size succeeds.
 func tooSmall(w *world) {
 	in := w.imported()
 	for _, s := range []carrel.Strategy{carrel.StrategyAccount, carrel.StrategyImportance, carrel.StrategyWindow, carrel.StrategyPager} {

@@ -28,7 +28,7 @@ var windows = []check{
 	{"Accounts of a session add up", accounts},
 }
 
-// Shares of what was imported.
+// Shares of the imported tokens.
 var (
 	quarter = ratio.Of(1, 4)
 	half    = ratio.Of(1, 2)
@@ -43,7 +43,7 @@ func compressed(w *world) {
 		}
 		full := w.list(in.Session).Window
 		fill := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session})).must(w)
-		stays := fill.Fixed.Tokens + fill.System.Tokens // beside the share
+		stays := fill.Fixed.Tokens + fill.System.Tokens // not part of the share
 		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyImportance})).must(w)
 		w.holds(res.After <= res.Budget && res.Budget == stays+(full-stays)/2 && res.Op != "" && res.Before == full, "%s: %+v", f.format, res)
 		w.holds(res.Tokens.Sum() == int64(res.Imported) && res.Blocks.Sum() == int64(in.Blocks), "%s: tokens %+v, blocks %+v", f.format, res.Tokens, res.Blocks)
@@ -133,7 +133,7 @@ func probed(w *world) {
 	}
 }
 
-// low is a trigger with a floor that a small conversation can be above.
+// low is a trigger with a floor below the size of a small conversation.
 var low = &pager.Trigger{Floor: 500}
 
 func discarded(w *world) {

@@ -1,11 +1,10 @@
-// Package upstream answers as the Messages API of Anthropic, as the Chat Completions and
-// the Responses API of OpenAI, and as the Gemini API of Google do, without a model: it plays a
-// script, and refuses what the real services refuse.
+// Package upstream imitates, without a model, the Messages API of Anthropic, the Chat
+// Completions and Responses APIs of OpenAI, and the Gemini API of Google: it answers from a
+// script, and refuses requests that the real services refuse.
 //
-// A test points a client at a [Server], lets it work, and looks at what arrived.
-// The server knows nothing of Carrel and shares no code with its validators: it
-// is the oracle they are measured against. It judges the JSON of a request as it
-// is written, by the rules below.
+// A test points a client at a [Server], lets it work, and examines the recorded requests. The
+// server knows nothing of Carrel and shares no code with its validators, so that they can be
+// compared with it. It judges the JSON of a request as it is written, by the rules below.
 //
 // # What is served
 //
@@ -28,18 +27,18 @@
 // Everything else gets 404. A request needs a key: X-Api-Key or a bearer for Anthropic, with
 // Anthropic-Version; a bearer for OpenAI; X-Goog-Api-Key, key or a bearer for Google. A body may be compressed with gzip or zstd.
 //
-// Each [Request] is recorded: its body as it came and decompressed, its headers, what it said,
-// how long it was, what it cost, what was answered, and whether the client went before it had
-// all of that. What the dialects say is put in one form: [Request.Texts], [Request.Results]
+// Each [Request] is recorded: its body as received and decompressed, its headers, its content,
+// its length, its cost, the answer, and whether the client left before it had the whole answer.
+// The content of all dialects is converted to one form, so [Request.Texts], [Request.Results]
 // and the like are the same for all of them.
 //
 // # Scripts
 //
-// A script is a list of steps, see [Step]. A step that has Make makes its reply from the
-// request, so that a model can do as the client's tools say, for as many calls as it likes.
-// A [Reply] is written for all dialects alike. Thinking is a reasoning item in the Responses
-// API, and is not seen in Chat Completions; a call whose input is a text is one of a custom
-// tool in the Responses API.
+// A script is a list of steps, see [Step]. A step with Make computes its reply from the
+// request, so that a model can follow the client's tools for any number of calls. A [Reply] is
+// written for all dialects alike. Thinking is a reasoning item in the Responses API, and
+// invisible in Chat Completions; a call whose input is a text calls a custom tool in the
+// Responses API.
 //
 // # Rules
 //
@@ -70,8 +69,8 @@
 //	A17  a compaction of the server stands in a reply and says something
 //	W    no request is longer than the window of its model
 //
-// Where two are broken, the first that is found is named. Blocks of a kind that
-// is not known here are let pass, with whatever is in them.
+// If a request breaks several rules, the first one found is named. Blocks of unknown kinds are
+// accepted with any content.
 //
 // Some of them can be asked without a server, see [JudgeMessages]. [JudgeChat] judges
 // requests of Chat Completions:
