@@ -149,7 +149,7 @@ are among them and say so; no context takes them.`,
 	f := cmd.Flags()
 	f.StringVarP(&class, "type", "t", "", "only of this `type`")
 	f.StringVar(&status, "status", "", "only with this `status`: "+strings.Join(statuses(), ", "))
-	f.BoolVarP(&req.All, "all", "a", false, "whatever the status")
+	f.BoolVarP(&req.All, "all", "a", false, "artifacts of every status")
 	f.StringVar(&req.Subject, "subject", "", "only about this `subject`")
 	f.StringVar(&req.Source, "source", "", "only from this `source`")
 	f.BoolVar(&req.Expired, "expired", false, "only expired artifacts")

@@ -66,8 +66,8 @@ If a variable already names a gateway, the proxy forwards the agent's calls to i
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.BoolVar(&observe, "observe", false, "send requests unchanged, whatever the settings say")
-	f.BoolVar(&manage, "manage", false, "manage requests, whatever the settings say")
+	f.BoolVar(&observe, "observe", false, "send requests unchanged; overrides the settings")
+	f.BoolVar(&manage, "manage", false, "manage requests; overrides the settings")
 	fl.register(cmd)
 	return cmd
 }
