@@ -1,13 +1,13 @@
 // Package extractive turns facts into an anchored summary, by program.
 //
-// [Draft] ranks nothing away: every fact that somebody may need is in the
-// summary, once, in words that the conversation used. What repeats is
-// collapsed: a command that ran thirty times is one entry with the number and
-// its last outcome, a file has one entry with its changes. To make the summary
-// fit into a window is the work of package summary.
+// [Draft] omits no fact: each is in the summary once, in words of the
+// conversation. Repetitions are collapsed: a command that ran thirty times is
+// one entry with the number of runs and its last outcome, and a file is one
+// entry with its changes. Package summary makes the summary fit into a window.
 //
 // Equal facts give equal summaries. The package does no I/O, reads no clock and
-// lets no order of a map show. Lengths are in runes.
+// does not depend on the order of maps. Lengths are in runes. Draft may be called
+// concurrently.
 package extractive
 
 import (
