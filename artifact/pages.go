@@ -25,13 +25,13 @@ type Page[T any] struct {
 type Pages[T any] struct {
 	limit int64 // bytes
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	pages  map[Key]*list.Element
 	lru    list.List   // of *resident[T]; the front is the most recently used
-	pins   map[Key]int // how often each key is pinned, resident or not
-	bytes  int64       // of all pages
-	fixed  int64       // of the pinned ones
-	pinned int         // how many are pinned
+	pins   map[Key]int // number of pins of each key, resident or not
+	bytes  int64       // size of all pages
+	fixed  int64       // size of the pinned ones
+	pinned int         // number of pinned pages
 
 	hits, faults, evictions int64
 }
@@ -41,8 +41,8 @@ type resident[T any] struct {
 	page Page[T]
 }
 
-// size returns what a page counts for. An empty one counts for a byte, so that
-// a limit on bytes limits the number of pages, too.
+// size returns the counted size of a page. An empty page counts as one byte, so that a limit on
+// bytes also limits the number of pages.
 func (r *resident[T]) size() int64 { return max(1, r.page.Size) }
 
 // Stats are counters of a resident set.
@@ -181,8 +181,8 @@ func (p *Pages[T]) Keys() []Key {
 	return keys
 }
 
-// evict removes the pages used least recently that are not pinned, until no
-// more than room bytes are left or only pinned pages are.
+// evict removes the least recently used pages that are not pinned, until at most room bytes are
+// left or only pinned pages are left.
 func (p *Pages[T]) evict(room int64) {
 	for e := p.lru.Back(); e != nil && p.bytes > room; {
 		prev := e.Prev()
@@ -204,7 +204,7 @@ func (p *Pages[T]) remove(e *list.Element) {
 	delete(p.pages, r.key)
 }
 
-// fix counts a page among the pinned ones, or with -1 no longer.
+// fix adds a page to the counts of pinned pages, or removes it if n is -1.
 func (p *Pages[T]) fix(r *resident[T], n int) {
 	p.pinned += n
 	p.fixed += int64(n) * r.size()

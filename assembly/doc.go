@@ -17,6 +17,10 @@
 // text between two lines that the text cannot forge; [Brief] shortens a text. Apply them in
 // this order: Neutralize, Brief, Fence.
 //
+//	clean, _ := assembly.Neutralize(text)
+//	short := assembly.Brief(origin, clean, terms, limit, count)
+//	fenced := assembly.Fence(origin, short)
+//
 // # The gate
 //
 // [Gate] decides whether a text may become a memory. The confidence in the text always comes

@@ -107,7 +107,7 @@ func Gate(p *Proposal, v *Verdict, g *GatePolicy, now time.Time) GateDecision {
 		g = &GatePolicy{}
 	}
 	refused := refusals(p)
-	held := append(doubts(v, p, g, now), reviewReasons(p.Text)...)
+	held := append(verdictReasons(v, p, g, now), reviewReasons(p.Text)...)
 	d := GateDecision{Outcome: Commit, Reasons: append(refused, held...)}
 	switch {
 	case len(refused) > 0:
@@ -147,31 +147,31 @@ func refusals(p *Proposal) []Reason {
 	return reasons
 }
 
-// doubts returns the reasons why a verdict does not suffice to commit a proposal.
-func doubts(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
+// verdictReasons returns the reasons why a verdict does not suffice to commit a proposal.
+func verdictReasons(v *Verdict, p *Proposal, g *GatePolicy, now time.Time) []Reason {
 	if v == nil {
 		return []Reason{reasonNoVerdict}
 	}
 	var reasons []Reason
-	doubt := func(r Reason, applies bool) {
+	add := func(r Reason, applies bool) {
 		if applies {
 			reasons = append(reasons, r)
 		}
 	}
 	name := Normalize(v.Evaluator)
-	doubt(reasonUnnamed, name == "")
-	doubt(reasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
+	add(reasonUnnamed, name == "")
+	add(reasonSelf, name != "" && (name == Normalize(p.Actor) || slices.Contains(selves, name)))
 	threshold := g.Threshold
 	if threshold <= 0 {
 		threshold = DefaultThreshold
 	}
 	c, ok := confidence(v.Confidence)
-	doubt(reasonConfidence, !ok)
-	doubt(ReasonBelow, ok && c < threshold)
-	doubt(reasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
-	doubt(reasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
-	doubt(reasonOtherScope, v.Scope != p.Scope)
-	doubt(reasonOtherPolicy, v.Policy != g.Name)
+	add(reasonConfidence, !ok)
+	add(ReasonBelow, ok && c < threshold)
+	add(reasonExpired, !v.Expires.IsZero() && !now.Before(v.Expires))
+	add(reasonOtherContent, !v.Content.Equal(digest.Of([]byte(p.Text))))
+	add(reasonOtherScope, v.Scope != p.Scope)
+	add(reasonOtherPolicy, v.Policy != g.Name)
 	return reasons
 }
 

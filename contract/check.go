@@ -2,17 +2,18 @@ package contract
 
 import "fmt"
 
-// An added is what a statement of ours adds to a list, or the name that it binds.
+// An added is a list with the text that a statement adds to it, or the name that a statement
+// binds.
 type added struct{ name, text string }
 
-// A checker holds a state against the rules of contracts.
+// A checker checks the state of a contract against the rules.
 type checker struct {
 	state    *Contract
 	failures []Failure
-	by       []added // what brought each failure about
+	by       []added // cause of each failure
 }
 
-// examine returns the failures of a contract with some lines, which lead to a state.
+// examine returns the failures of a contract. s is the state after lines.
 func examine(s *Contract, lines []string) []Failure {
 	c := &checker{state: s}
 	c.pins()
@@ -38,7 +39,7 @@ func (c *checker) budget() {
 	}
 }
 
-// decisions finds decisions that contradict one before them.
+// decisions adds a failure for each decision that contradicts an earlier one.
 func (c *checker) decisions() {
 	type said struct{ value, decision string }
 	stems := make(map[string]said)
@@ -59,13 +60,13 @@ func (c *checker) decisions() {
 	}
 }
 
-// fail notes a failure.
+// fail adds a failure and its cause.
 func (c *checker) fail(kind FailureKind, by added, format string, args ...any) {
 	c.failures = append(c.failures, Failure{Kind: kind, Text: fmt.Sprintf(format, args...)})
 	c.by = append(c.by, by)
 }
 
-// place finds the line of each failure: the last that did what brought it about.
+// place sets the line of each failure to the last statement with its cause.
 func (c *checker) place(lines []string) {
 	open := make(map[added][]*Failure)
 	for i := range c.failures {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// A Resolution decides about a decision that contradicts others.
+// A Resolution says how to resolve a contradiction between a new decision and earlier ones.
 type Resolution string
 
 // The resolutions.
@@ -27,19 +27,19 @@ type Conflict struct {
 // prefixes are the verbs that decisions begin with.
 var prefixes = [...]string{"use-", "pin-", "set-", "choose-", "prefer-", "select-"}
 
-// stemOf cuts a decision into what it is about and what it says of it:
-// "pin-version-0.10" is about "version" and says "0.10". It reports whether the
-// decision can be cut. That asks for a name without spaces that begins with one of
-// the six verbs, "use-", "pin-", "set-", "choose-", "prefer-" or "select-", which
-// belong neither to the stem nor to the value. Then the value is what follows
+// stemOf splits a decision into a stem, its subject, and a value: "pin-version-0.10" has the
+// stem "version" and the value "0.10". It reports false for a decision that cannot be split. A
+// decision that can is a name without spaces that begins with one of the six verbs, "use-",
+// "pin-", "set-", "choose-", "prefer-" or "select-", which belong to neither part. The value is
+// the text behind
 //
 //   - the first "=" or ":", if there is one: set-log-level=debug;
 //   - otherwise the hyphen before the first part that begins with a digit, or with
 //     "v" and a digit, as versions may have hyphens: pin-python-3.12-slim;
 //   - otherwise the last hyphen: use-database-sqlite.
 //
-// What has no such place, such as "use-sqlite", says nothing of anything else, and
-// contradicts nothing. Case does not matter.
+// A decision without such a place, such as "use-sqlite", contradicts nothing. Case does not
+// matter.
 func stemOf(decision string) (stem, value string, ok bool) {
 	name := strings.ToLower(strings.TrimSpace(decision))
 	if strings.ContainsFunc(name, unicode.IsSpace) {
@@ -53,7 +53,7 @@ func stemOf(decision string) (stem, value string, ok bool) {
 	return "", "", false
 }
 
-// cutValue cuts a decision that has lost its verb.
+// cutValue splits a decision without its verb into stem and value.
 func cutValue(name string) (stem, value string, ok bool) {
 	at := strings.IndexAny(name, "=:")
 	for i := 1; at < 0 && i < len(name); i++ {
@@ -76,8 +76,8 @@ func startsVersion(text string) bool {
 	return text != "" && '0' <= text[0] && text[0] <= '9'
 }
 
-// conflicts returns the inherited and tracked decisions that are about the same
-// stem as a decision and say something else of it, see [stemOf].
+// conflicts returns the inherited and tracked decisions with the stem of decision and another
+// value, see [stemOf].
 func (s *Contract) conflicts(decision string) []Conflict {
 	stem, value, ok := stemOf(decision)
 	if !ok {
@@ -95,10 +95,9 @@ func (s *Contract) conflicts(decision string) []Conflict {
 	return conflicts
 }
 
-// AddDecision tracks a decision. If it contradicts inherited or tracked ones,
-// as "use-database-sqlite" does "use-database-postgres", r decides; with
-// [Refuse] the error is a [*ConflictError]. A decision that is tracked
-// already adds no statement.
+// AddDecision tracks a decision. If it contradicts inherited or tracked ones, as
+// "use-database-sqlite" does "use-database-postgres", r decides the outcome; for [Refuse] the
+// error is a [*ConflictError]. A decision that is already tracked adds no statement.
 func (s *Contract) AddDecision(decision string, r Resolution) ([]string, error) {
 	return s.edit(func(d *draft) { d.decide(decision, r) })
 }

@@ -4,7 +4,7 @@
 //
 // # Statements
 //
-// A contract is a program, one statement a line; work on the session appends
+// A contract is a program with one statement on each line. Work on the session appends
 // statements. This package writes these forms:
 //
 //	remember a list called retained-blocks
@@ -14,40 +14,41 @@
 //	remember a number called window-tokens with 81234
 //	remember a source called readme with "what it says"
 //
-// and the compositions, handlers and requirements of [Contract.Init],
-// [Contract.Guard], [Contract.Inherit] and [Contract.Verify]. All but remove
-// run in the first release of the language, of 35 words; doc/spec/contract.md
-// lists the constructs of each release. Each list is declared once, before
-// its first use, because a second declaration would empty it.
+// and the compositions, handlers and requirements of [Contract.Init], [Contract.Guard],
+// [Contract.Inherit] and [Contract.Verify]. All but remove run in the first release of the
+// language, which has 35 words; doc/spec/contract.md lists the constructs of each release. Each
+// list is declared once, before its first use, because a second declaration would empty it.
 //
-// A block is in at most one list. One that moves is removed from its old list
-// before it is added to the new one, and one that stays needs no statement.
+// A block is in at most one list. A pass removes a block that changes lists from the old list
+// before it adds it to the new one. A block that stays needs no statement.
 //
 // # Reading and writing
 //
-// [Replay] computes a [Contract] from the statements. The methods of a
-// Contract that write, from [Contract.Pass] to [Contract.Close], return
-// statements to append. Invalid arguments are typed errors, and then the
-// Contract is unchanged.
+// [Replay] computes a [Contract] from statements. The writing methods of a Contract, from
+// [Contract.Pass] to [Contract.Close], return statements to append:
 //
-// A contract may hold foreign statements, provided that they change nothing
-// in a Contract: Replay refuses those that do.
+//	c, err := contract.Replay(contract.Lines(text))
+//	lines, err := c.AddDecision("use-database-postgres", contract.Refuse)
+//
+// For invalid arguments they fail with typed errors and leave the Contract unchanged.
+//
+// A contract may hold foreign statements that change none of its lists and values. Replay
+// refuses those that do.
 //
 // # Running
 //
-// [Run] executes a contract and reports violations of its requirements, which
-// [Contract.Guard], [Contract.Inherit] and foreign statements add, and of
-// rules that need no statement. Guards are handlers that run after all other
-// statements: they check the final state, and their cost does not grow with
-// the number of passes.
+// [Run] executes a contract. It reports unmet requirements, which come from [Contract.Guard],
+// [Contract.Inherit] and foreign statements, and violations of rules that need no statement.
+// Guards are handlers that run after all other statements. So they check the final state, and
+// their cost does not grow with the number of passes.
 //
-// The statements of the original context pager, which no release of the
-// language can run, are written by [Legacy] and not read.
+// [Legacy] writes the statements of the original context pager. No release of the language can
+// run them, and Replay does not read them.
 //
 // # Determinism
 //
-// The package does no I/O and reads no clock. Equal arguments give equal
-// bytes. A [Contract] must not be used concurrently.
+// The package does no I/O and reads no clock. Equal arguments give equal bytes. A [Contract]
+// must not be used concurrently.
 package contract
 
 import (
@@ -71,7 +72,7 @@ const (
 	Evicted  Bucket = "evicted-blocks"  // out of the window
 )
 
-// lastPass is the name of the string that holds the time of the last pass.
+// lastPass is the name of the string with the time of the last pass.
 const lastPass = "last-pager-pass"
 
 // buckets has the buckets in the order of their declarations.
@@ -80,7 +81,7 @@ var buckets = [...]Bucket{Retained, Paged, Evicted}
 // index returns the place of b in buckets, or -1.
 func (b Bucket) index() int { return slices.Index(buckets[:], b) }
 
-// timeLayout is how times are written: UTC, to the second.
+// timeLayout is the form of times: UTC, to the second.
 const timeLayout = "2006-01-02T15:04:05+00:00"
 
 // A Move assigns a block to a bucket.
@@ -97,10 +98,10 @@ type IDError struct {
 
 func (e *IDError) Error() string { return fmt.Sprintf("block id %q %s", e.ID, e.Text) }
 
-// checkID returns an [*IDError] for an id that a contract cannot have between quotation
-// marks. The language knows no escapes, so that is one that is empty, holds a quotation mark
-// or a control or line-breaking character, or is not UTF-8. So is "none": a list with this
-// one text counts as empty.
+// checkID returns an [*IDError] for an id that cannot stand between quotation marks in a
+// contract. The language has no escapes, so an id must not be empty, hold a quotation mark or a
+// control or line-breaking character, or be invalid UTF-8. It must not be "none" either,
+// because a list with that one text counts as empty.
 func checkID(id string) error {
 	for i := range len(id) {
 		if c := id[i]; c < ' ' || c == '"' || c >= 0x7f {
@@ -116,7 +117,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// checkRunes is checkID for ids that are not plain ASCII.
+// checkRunes checks an id that is not plain ASCII.
 func checkRunes(id string) error {
 	for i, r := range id {
 		var text string
@@ -146,10 +147,10 @@ func breaksLine(r rune) bool {
 	return false
 }
 
-// Legacy returns the text that the original context pager appends in a pass:
-// an add for each block in the given order, then its marker, which is no
-// statement of the language. It declares and removes nothing. It fails with
-// an [*IDError] for an id that [CheckLegacyID] refuses.
+// Legacy returns the text that the original context pager appends in a pass: an add for each
+// block in the given order, and a marker that is no statement of the language. It neither
+// declares lists nor removes blocks. For an id that [CheckLegacyID] refuses, it fails with an
+// [*IDError].
 func Legacy(decisions []Move, at time.Time) (string, error) {
 	if err := check(decisions); err != nil {
 		return "", err
@@ -166,10 +167,9 @@ func Legacy(decisions []Move, at time.Time) (string, error) {
 	return out.String(), nil
 }
 
-// CheckLegacyID returns an error if [Quote] or the gate of the original
-// context pager refuses an id. For the gate, each word of an id must begin
-// with "block-" or with a date and the t of a time, or be one of its 35
-// words.
+// CheckLegacyID returns an error for an id that the original context pager or the language
+// refuses. Each word of an id must begin with "block-" or with a date and the t of a time, or
+// be one of the 35 words of the original.
 func CheckLegacyID(id string) error {
 	if err := checkID(id); err != nil {
 		return err
@@ -182,12 +182,12 @@ func CheckLegacyID(id string) error {
 	return nil
 }
 
-// gateWords are the words that the gate of the original lets pass.
+// gateWords are the words that the original context pager accepts in ids.
 var gateWords = lazy.Words(`add set to from retained-blocks paged-blocks evicted-blocks last-pager-pass block session contract
 	open close begin end note retain page evict active resolved noise intent keyword score alpha beta delta turn similarity threshold pass pager true false`)
 
-// beginsWithTime reports whether a word begins as 2026-05-17T does, with the digits of
-// any script.
+// beginsWithTime reports whether a word begins like 2026-05-17T. The digits may be of any
+// script.
 func beginsWithTime(word string) bool {
 	const pattern = "0000-00-00T"
 	rest := []rune(word)
@@ -204,7 +204,7 @@ func beginsWithTime(word string) bool {
 	return true
 }
 
-// writeMove writes an add or remove.
+// writeMove writes the statement "verb id preposition b", an add or a remove.
 func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
 	out.WriteString(verb)
 	out.WriteString(` "`)
@@ -216,10 +216,9 @@ func writeMove(out *strings.Builder, verb, id, preposition string, b Bucket) {
 	out.WriteByte('\n')
 }
 
-// check returns an error if a decision cannot be written or if two are about
-// the same block.
+// check returns an error if a decision cannot be written or if two are about the same block.
 func check(decisions []Move) error {
-	ascending := true // then none is twice
+	ascending := true // in ascending order no block occurs twice
 	for i, d := range decisions {
 		if err := checkID(d.Block); err != nil {
 			return err
@@ -242,8 +241,8 @@ func check(decisions []Move) error {
 	return nil
 }
 
-// Before orders ids by length, then by bytes, which is the order of numbered
-// ids. In a strictly increasing list no id occurs twice.
+// Before reports whether id a comes before id b: shorter ids first, then by bytes, as numbered
+// ids are ordered. In a strictly increasing list no id occurs twice.
 func Before(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) < len(b)

@@ -19,7 +19,7 @@ type Correction struct {
 	Meaning  string // in one sentence
 }
 
-// corrections are the named ones, by category.
+// corrections are the standard corrections, by category.
 var corrections = [...]Correction{
 	{"go-into-detail", "depth", "Give the reasons and the edge cases, not only the outline."},
 	{"keep-it-short", "depth", "Say it in as few words as it needs, and stop."},
@@ -50,10 +50,9 @@ var corrections = [...]Correction{
 // Corrections returns the standard corrections, by category.
 func Corrections() []Correction { return slices.Clone(corrections[:]) }
 
-// LookUpCorrection returns the standard correction that text names. Otherwise
-// it returns a correction without category; its name is text in lower case
-// with hyphens in place of everything but letters and digits, and its meaning
-// is text.
+// LookUpCorrection returns the standard correction with the name text. For any other text it
+// returns a correction without category. Its meaning is text, and its name is text in lower
+// case with hyphens in place of everything but letters and digits.
 func LookUpCorrection(text string) Correction {
 	name := slug(text)
 	for _, c := range corrections {
@@ -76,9 +75,9 @@ func (s *Contract) Corrections() []Correction {
 	return active
 }
 
-// AddCorrection adds the correction that [LookUpCorrection] returns for text,
-// and the blocks that record it. Those can no longer be evicted; an evicted
-// one is a [*PinError].
+// AddCorrection adds the correction that [LookUpCorrection] returns for text, and marks the
+// blocks that record it. Those can no longer be evicted. If one of them is evicted, the error
+// is a [*PinError].
 func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error) {
 	for _, id := range blocks {
 		if err := s.checkPin(id); err != nil {
@@ -96,21 +95,20 @@ func (s *Contract) AddCorrection(text string, blocks ...string) ([]string, error
 	})
 }
 
-// Effects are the consequences of a contract's corrections for paging.
+// Effects are the effects of a contract's corrections on paging.
 type Effects struct {
 	// AlwaysRetain lists the blocks that record a correction.
 	AlwaysRetain []string
 
-	// PriorContext asks for facts of earlier sessions: blocks with such facts
-	// that overlap the intent have a bonus.
+	// PriorContext gives a bonus to blocks with facts of earlier sessions that overlap the
+	// intent.
 	PriorContext bool
 
-	// SourcesFirst asks for sources instead of memory: blocks with sources
-	// have a bonus.
+	// SourcesFirst gives a bonus to blocks with sources.
 	SourcesFirst bool
 }
 
-// Effects returns the consequences of the corrections in force for paging.
+// Effects returns the effects of the corrections in force on paging.
 func (s *Contract) Effects() Effects {
 	return Effects{
 		AlwaysRetain: s.Texts(CorrectionBlocks),

@@ -11,8 +11,7 @@ import (
 // ErrClosed means that a contract is closed and nothing can be added to it.
 var ErrClosed = errors.New("the contract is closed")
 
-// ErrInitialized means that a contract has the statements of [Contract.Init]
-// already.
+// ErrInitialized means that [Contract.Init] was called before.
 var ErrInitialized = errors.New("the contract is initialized already")
 
 // A TextError says why a text is not allowed in a contract.
@@ -27,7 +26,7 @@ func (e *TextError) Error() string { return fmt.Sprintf("%s %q %s", e.What, e.Te
 // A PinError means that a block would be both pinned and evicted.
 type PinError struct {
 	Block   string
-	Evicted bool // the block is evicted and was to be pinned, not the reverse
+	Evicted bool // true if an evicted block was to be pinned, false if a pinned one was to be evicted
 }
 
 func (e *PinError) Error() string {

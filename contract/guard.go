@@ -1,12 +1,12 @@
 package contract
 
-// guardLines are the guards: a handler, which is run once everything else has
-// been, whatever was appended behind it. So it judges what the last pass left, and
-// is written once.
+// guardLines are the guards. They are a handler, and the language runs a handler after all
+// statements, whatever was appended behind it. So the guards are written once and judge the
+// state after the last pass.
 //
-// It counts the lists rather than comparing them: a block that is in two of them
-// makes the sum too large, and to compare each with each would take the square of
-// their length in most implementations of the language.
+// They compare the number of blocks with the sum of the lists, because a block in two lists
+// makes the sum too large. Comparing each block with each other one would take quadratic time
+// in most implementations of the language.
 var guardLines = [...]string{
 	`when block-count is above 0:`,
 	`  each the pinned-blocks require evicted-blocks not includes each because "a pinned block stays in the window"`,
@@ -18,11 +18,10 @@ var guardLines = [...]string{
 	`  require window-tokens is not above token-budget because "the window has a budget"`,
 }
 
-// Guard adds the guards to a contract without them: no pinned block and no
-// block that records a correction is evicted, each block is in one list, and
-// the window is within its budget. It declares the names that they read
-// first. [Run] checks the same rules without guards; guards let other
-// implementations of the language check them.
+// Guard adds the guards to a contract that has none: no pinned block and no block that records
+// a correction is evicted, each block is in one list, and the window is within its budget.
+// Before them it declares the names that they read. [Run] checks the same rules without guards;
+// with guards, other implementations of the language check them, too.
 func (s *Contract) Guard() ([]string, error) {
 	if s.guarded() && !s.Closed() {
 		return nil, nil

@@ -1,9 +1,8 @@
 package contract
 
-// Inherit adds the state of an earlier session: decisions that still hold,
-// all corrections, unanswered questions, and verified claims. Each is
-// followed by a requirement that the list has it, so that a contract from
-// which one was removed fails. Sources and blocks are not inherited.
+// Inherit adds decisions that still hold, all corrections, unanswered questions, and verified
+// claims of an earlier session. Behind each it adds a requirement that the list has it, so that
+// the contract fails if its statement is deleted. Sources and blocks are not inherited.
 //
 // Call it at the beginning of a session. If a decision of this session
 // contradicts an inherited one, the error is a [*ConflictError].
@@ -16,7 +15,7 @@ func (s *Contract) Inherit(parent *Contract) ([]string, error) {
 	})
 }
 
-// inherit adds the items of a parent's lists to a list.
+// inherit adds the items of a parent's lists from to the list to.
 func (d *draft) inherit(to List, what string, parent *Contract, from ...List) {
 	d.declare(to)
 	for _, l := range from {

@@ -7,10 +7,10 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// Clean makes a text fit for quotation marks: double quotes become single
-// ones, line breaks and control characters spaces, and invalid UTF-8 the
-// replacement character; spaces at the ends are removed. The result may be
-// empty, or "none", which a list cannot hold.
+// Clean makes a text fit for quotation marks. Double quotes become single quotes, line breaks
+// and control characters become spaces, and invalid UTF-8 becomes the replacement character;
+// spaces at the ends are removed. The result may be empty, or "none", and a list cannot hold
+// these two.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -19,14 +19,13 @@ func Clean(text string) string {
 		case breaksLine(r), unicode.IsControl(r):
 			return ' '
 		}
-		return r // which is the replacement character for what is no UTF-8
+		return r // for invalid UTF-8 this is the replacement character
 	}, text)
 	return strings.TrimSpace(text)
 }
 
-// slug makes a name of a text: in lower case, with one hyphen in place of all
-// characters in a row that are neither letters nor digits. It is empty if there
-// are none of those.
+// slug makes a name of a text: in lower case, with one hyphen in place of each run of
+// characters that are neither letters nor digits. A text without letters and digits gives "".
 func slug(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r == unicode.ReplacementChar || !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Nd)
@@ -34,10 +33,10 @@ func slug(text string) string {
 	return strings.Join(words, "-")
 }
 
-// sourceName makes a name of a text that a source or claim can have: its [slug],
-// behind "source-" if it is a word that the language or a contract has a meaning
-// for, a number, or a date. Two texts may have the same name. If nothing is left
-// of a text the error is a [*TextError].
+// sourceName returns the name of a source or claim for a text: its [slug], with the prefix
+// "source-" if the slug is a number, a date, or a word with a meaning in the language or in
+// contracts. Two texts may have the same name. For a text without letters and digits, the error
+// is a [*TextError].
 func sourceName(text string) (string, error) {
 	name := slug(text)
 	if name == "" {
@@ -49,8 +48,8 @@ func sourceName(text string) (string, error) {
 	return name, nil
 }
 
-// taken reports whether a word means something to the language, to its session
-// pack, or to contracts.
+// taken reports whether a word has a meaning in the language, in its session pack, or in
+// contracts.
 func taken(word string) bool {
 	switch word {
 	case "source", "claim", "decision", "cite", "verify", "measure", "fit", // words of the session pack

@@ -8,11 +8,11 @@ type List string
 // The lists of a session.
 const (
 	TrackedDecisions    List = "tracked-decisions"    // decided in this session
-	overriddenDecisions List = "overridden-decisions" // gave way to another decision in this session
+	overriddenDecisions List = "overridden-decisions" // replaced by another decision in this session
 	OpenQuestions       List = "open-questions"       // asked in this session and not answered
-	sessionCorrections  List = "session-corrections"  // how the user wants it, said in this session
+	sessionCorrections  List = "session-corrections"  // lasting instructions of the user, given in this session
 	VerifiedClaims      List = "verified-claims"      // verified in this session or an earlier one
-	precommitVerified   List = "precommit-verified"   // what was checked before a commit
+	precommitVerified   List = "precommit-verified"   // checks made before a commit
 	InheritedDecisions  List = "inherited-decisions"  // decided in earlier sessions
 	ActiveCorrections   List = "active-corrections"   // corrections of earlier sessions
 	UnresolvedQuestions List = "unresolved-questions" // questions of earlier sessions
@@ -76,8 +76,8 @@ const (
 // A scalar is a name that holds one value.
 type scalar struct {
 	name   string
-	number bool     // whether it holds a whole number that is not negative, rather than a text
-	among  []string // the only texts that it may hold, or nil
+	number bool     // whether the value is a whole number of 0 or more, and not a text
+	among  []string // the allowed texts, or nil for any
 }
 
 var scalars = [...]scalar{
@@ -99,8 +99,8 @@ func scalarIndex(name string) int {
 	return slices.IndexFunc(scalars[:], func(s scalar) bool { return s.name == name })
 }
 
-// ours reports whether a name is one that contracts give a meaning to, so that
-// only the forms of this package may change what it stands for.
+// ours reports whether contracts give a meaning to a name. Only statements in the forms of this
+// package may change its value.
 func ours(name string) bool {
 	return name == lastPass || Bucket(name).index() >= 0 || List(name).index() >= 0 || scalarIndex(name) >= 0
 }

@@ -21,9 +21,9 @@ type PayloadSource struct {
 	Text string `json:"text"`
 }
 
-// ParsePayload parses a payload in JSON. An unknown key, a repeated key, and
-// a value of a wrong type are a [*PayloadError]. Texts are not changed;
-// [Contract.Init] cleans them.
+// ParsePayload parses a payload in JSON. For an unknown key, a repeated key and a value of a
+// wrong type it fails with a [*PayloadError]. It does not change texts; [Contract.Init] cleans
+// them.
 func ParsePayload(data []byte) (*Payload, error) {
 	p := new(Payload)
 	r := rawjson.NewReader(data)
@@ -96,7 +96,7 @@ func readString(r *rawjson.Reader, s *string) error {
 	return err
 }
 
-// payload writes what a payload says.
+// payload writes the statements for a payload.
 func (d *draft) payload(p *Payload) {
 	for i, s := range p.Sources {
 		d.at(fmt.Sprintf("sources.%d", i), func() { d.remember("source", s.Name, Clean(s.Text)) })
@@ -112,7 +112,7 @@ func (d *draft) payload(p *Payload) {
 	}
 }
 
-// at writes something and says of an error about a text which field it is about.
+// at calls write. If that fails with an error about a text, at adds the field to the error.
 func (d *draft) at(field string, write func()) {
 	if d.err != nil {
 		return
@@ -123,8 +123,7 @@ func (d *draft) at(field string, write func()) {
 	}
 }
 
-// missing returns an error about the first item of a payload that is not in a
-// state.
+// missing returns an error about the first item of p that is not in s, or nil.
 func (p *Payload) missing(s *Contract) error {
 	for i, source := range p.Sources {
 		name, err := sourceName(source.Name)

@@ -10,26 +10,26 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// The effects of statements.
+// The effects of statements on a contract.
 const (
 	verbDeclare = "declare"
 	verbAdd     = "add"
 	verbRemove  = "remove"
-	verbBind    = "bind"   // a single value, or the marker
-	verbSource  = "source" // a text that is remembered as a source or claim
+	verbBind    = "bind"   // binds a single value, or is the marker
+	verbSource  = "source" // remembers a text as a source or claim
 )
 
-// A statement is one of the forms of this package, or nothing to us.
+// A statement is a line in one of the forms of this package, or any other line.
 type statement struct {
-	verb   string // empty if it is nothing to us
-	name   string // of the list or value
-	column int    // of that name
-	text   string // what is added, removed, bound or remembered
+	verb   string // empty for any other line
+	name   string // name of the list or value
+	column int    // column of that name
+	text   string // text that is added, removed, bound or remembered
 	items  []string
-	at     time.Time // of the marker
+	at     time.Time // time in the marker
 	claim  bool
 
-	changes bool // whether it changes anything at all; always, if it has a verb
+	changes bool // whether the line changes anything in the language; true for every verb
 }
 
 // read reads one line.
@@ -60,9 +60,9 @@ func (s *Contract) read(line string) (statement, *SyntaxError) {
 	return st, nil
 }
 
-// readMove reads an add or remove in exactly the form that we write. Nearly all
-// lines of a contract are such, and this takes a tenth of the time that the
-// language takes.
+// readMove reads an add or remove in exactly the form that this package writes. Nearly all
+// lines of a contract have it, and reading them here takes a tenth of the time of the
+// language's parser.
 func readMove(line string) (statement, bool) {
 	st := statement{verb: verbAdd, changes: true}
 	rest, ok := strings.CutPrefix(line, `add "`)
@@ -83,7 +83,7 @@ func readMove(line string) (statement, bool) {
 	return st, ok && (Bucket(st.name).index() >= 0 || List(st.name).index() >= 0)
 }
 
-// readText reads a line that begins with a word.
+// readText reads a line that has words.
 func (s *Contract) readText(text string) (statement, *SyntaxError) {
 	line := parseLine(text)
 	if line == nil || line.Err != nil {
@@ -105,16 +105,16 @@ func (s *Contract) readText(text string) (statement, *SyntaxError) {
 	return statement{changes: len(writes) > 0 || line.Body() != nil}, nil
 }
 
-// language is the language that contracts are in: with the session pack.
+// language returns the language of contracts, which includes the session pack.
 func language() *limn.Options {
 	p, err := limn.BuiltinPack("session")
 	if err != nil {
-		return new(limn.Options) // not reached: it is built in
+		return new(limn.Options) // unreachable: the pack is built in
 	}
 	return &limn.Options{Packs: []*limn.Pack{p}}
 }
 
-// parseLine returns what the language makes of a line that stands alone.
+// parseLine parses a line on its own.
 func parseLine(text string) *limn.Line {
 	p := limn.Parse("", text, language())
 	if len(p.Lines) == 0 {
@@ -123,7 +123,7 @@ func parseLine(text string) *limn.Line {
 	return p.Lines[0]
 }
 
-// The forms of statements, as the language writes them.
+// The forms of statements in the language's canonical spelling.
 var (
 	changeForm   = lazy.Regexp(`^(add|remove) "([^"]*)" (?:to|from) (\S+?)( because "[^"]*")?$`)
 	assignForm   = lazy.Regexp(`^assign (\S+) to ("[^"]*"|\S+)(?: because "[^"]*")?$`)
@@ -131,8 +131,8 @@ var (
 	quotedForm   = lazy.Regexp(`"[^"]*"`)
 )
 
-// readForm reads a statement in the spelling of the language, if it is one of our forms.
-// The text is as it was written, for the columns of errors.
+// readForm reads a statement in canonical spelling if it has one of our forms. text is the
+// original line, for the columns of errors.
 func readForm(canonical, text string) (statement, *SyntaxError) {
 	if m := changeForm.Get().FindStringSubmatch(canonical); m != nil {
 		return readChange(m[1], m[2], m[3], m[4] != "", text)
@@ -146,7 +146,8 @@ func readForm(canonical, text string) (statement, *SyntaxError) {
 	return statement{}, nil
 }
 
-// readRemember reads what is remembered by a name: with a value, or counted from a list.
+// readRemember reads a statement that remembers a name, with a value or with the count of a
+// list.
 func readRemember(descriptor, name, value, counted string, reasoned bool, text string) (statement, *SyntaxError) {
 	quoted := quotedForm.Get().FindAllString(value, -1)
 	listed := len(quoted) > 1 || slices.Contains(strings.Fields(descriptor), "list")
@@ -200,8 +201,8 @@ func readMarker(value, text string) (statement, *SyntaxError) {
 	return statement{verb: verbBind, name: lastPass, at: at}, nil
 }
 
-// readList reads the declaration of a list of a session, which may have items.
-// One with the one item "none" is empty.
+// readList reads the declaration of a list, with or without items. A list with the single item
+// "none" is empty.
 func readList(name string, quoted []string, text string) (statement, *SyntaxError) {
 	st := statement{verb: verbDeclare, name: name}
 	if len(quoted) == 1 && unquoted(quoted[0]) == "none" {
@@ -217,8 +218,8 @@ func readList(name string, quoted []string, text string) (statement, *SyntaxErro
 	return st, nil
 }
 
-// readScalar reads the value that a name is bound to. A word that is not quoted
-// is taken only where few words are possible.
+// readScalar reads the value that a name is bound to. A word without quotes is accepted only
+// for a name with a fixed set of values.
 func readScalar(name, value string) statement {
 	i := scalarIndex(name)
 	if i < 0 {
@@ -232,21 +233,20 @@ func readScalar(name, value string) statement {
 	return statement{}
 }
 
-// owns reports whether only our forms may change what a name stands for.
+// owns reports whether only the forms of this package may change the value of a name.
 func (s *Contract) owns(name string) bool {
 	_, source := s.session.places[name]
 	return source || ours(name)
 }
 
-// changed is the fault of a statement in another form that changes what a contract has
-// a meaning for.
+// changed returns the error for a statement in another form that changes a name of contracts.
 func changed(name string, column int) *SyntaxError {
 	return fault(column, "only statements of the forms that Carrel writes may change its lists", "%s is changed in another way", name)
 }
 
-// readOther reads a line that is no statement of the language. Nothing happens
-// when it is run; but other releases may know it, as the original pager's marker
-// was meant, so it may not name what is ours unless its verb only reads.
+// readOther reads a line that is no statement of the language. Running it does nothing in this
+// release, but another release may know it, as the marker of the original pager was meant to
+// be. So it must not contain a name of contracts, unless its verb only reads.
 func (s *Contract) readOther(text string) (statement, *SyntaxError) {
 	words := bareWords(text)
 	if len(words) > 1 && words[0].text == "inherited" {
@@ -267,13 +267,13 @@ func (s *Contract) readOther(text string) (statement, *SyntaxError) {
 	return statement{changes: true}, nil
 }
 
-// A word stands in a line outside quotation marks.
+// A word is a word of a line, outside quotation marks.
 type word struct {
-	text   string // in lower case, without decoration
+	text   string // in lower case, without punctuation around it
 	column int
 }
 
-// bareWords returns the words of a line that are not quoted.
+// bareWords returns the words of a line that are outside quotation marks.
 func bareWords(line string) []word {
 	var words []word
 	start, quoted := -1, false

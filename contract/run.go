@@ -25,7 +25,7 @@ const (
 type Failure struct {
 	Line int         `json:"line"` // from 1
 	Kind FailureKind `json:"kind"`
-	Text string      `json:"text"` // what is wrong, in words
+	Text string      `json:"text"` // the failure in words
 }
 
 func (f Failure) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Text) }
@@ -67,15 +67,14 @@ type RunOptions struct {
 	Today string
 }
 
-// Run replays a contract, executes it with the session pack, and checks the
-// rules of contracts: no block that is pinned or records a correction is
-// evicted, the window is within its budget, and no two decisions contradict
-// each other. Replaying checks that each block is in one list only and that
-// foreign statements change none of Carrel's variables.
+// Run replays a contract, executes it with the session pack, and checks the rules of contracts:
+// no block that is pinned or records a correction is evicted, the window is within its budget,
+// and no two decisions contradict each other. Replaying checks that each block is in one list
+// only, and that foreign statements change no list or value of the contract.
 //
-// A contract that cannot be replayed is a [*SyntaxError]; all other failures
-// are in the report. Unlike in the language itself, unmet requirements and
-// unconfirmed statements are failures.
+// If the contract cannot be replayed, Run fails with a [*SyntaxError]. All other failures are
+// in the report. Unmet requirements and unconfirmed statements are failures here, although the
+// language itself does not treat them as errors.
 func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
 	all := slices.Collect(lines)
 	state, err := Replay(slices.Values(all))
@@ -89,7 +88,7 @@ func Run(lines iter.Seq[string], o *RunOptions) (*Report, error) {
 	return r, nil
 }
 
-// execute runs the statements of a contract.
+// execute runs the statements of a contract and adds their failures.
 func (r *Report) execute(lines []string, o *RunOptions) {
 	opts := *language()
 	if o != nil {
@@ -106,7 +105,7 @@ func (r *Report) execute(lines []string, o *RunOptions) {
 	}
 }
 
-// note notes what became of a statement.
+// note adds the failure of a statement, if its result is one, to the report.
 func (r *Report) note(result *limn.Result) {
 	r.Shown = append(r.Shown, result.Output...)
 	if result.Executed {

@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// A sensitive is a line of a contract that may say something that is not for
-// others.
+// A sensitive is a line of a contract that may contain a secret.
 type sensitive struct {
 	Line   int    // from 1
 	Marker string // the found word, such as "password"
 }
 
-// A marker is words of which a secret is often not far. Hyphens and underscores in
-// a text count as spaces.
+// A marker is a phrase that often stands near a secret. Hyphens and underscores in the line
+// count as spaces.
 type marker struct {
 	text  string
 	whole bool // whether it must not be part of a longer word
@@ -42,10 +41,9 @@ var markers = [...]marker{
 	{"cvv", true},
 }
 
-// FindSensitive returns the lines of a contract that contain words like
-// "password" or "api key", each with its first such word. It reads all lines,
-// including comments, because a shared contract shows them all. It finds
-// words about secrets, not secrets.
+// FindSensitive returns the lines of a contract that contain words like "password" or "api
+// key", each with the first such word. It reads all lines, including comments, because people
+// who get the contract see them all. It finds words about secrets, not secrets.
 func FindSensitive(lines iter.Seq[string]) []sensitive {
 	var found []sensitive
 	n := 0
@@ -62,7 +60,7 @@ func FindSensitive(lines iter.Seq[string]) []sensitive {
 	return found
 }
 
-// in reports whether a marker is in a text of lower case.
+// in reports whether the marker is in text, which is in lower case.
 func (m marker) in(text string) bool {
 	for at := strings.Index(text, m.text); at >= 0; {
 		end := at + len(m.text)

@@ -14,12 +14,12 @@ type Source struct {
 	Claim bool // a claim, not a source
 }
 
-// A session is what a contract says beside the blocks.
+// A session is the part of a contract that is not about blocks.
 type session struct {
-	lists   [len(lists)]*texts   // nil if it is not declared
-	values  [len(scalars)]string // empty if it is not bound
+	lists   [len(lists)]*texts   // nil for a list that is not declared
+	values  [len(scalars)]string // "" for a name that is not bound
 	sources []Source             // in the order of their names' first use
-	places  map[string]int       // of the sources, by name
+	places  map[string]int       // index of each source by its name
 	closed  bool
 }
 
@@ -32,15 +32,15 @@ func (s *session) clone() session {
 	return c
 }
 
-// list returns the items of a list, which is nil if it is not declared.
+// list returns the items of a list, or nil if it is not declared.
 func (s *session) list(l List) *texts { return s.lists[l.index()] }
 
-// value returns the value of a name, or nothing if it has none.
+// value returns the value of a name, or "".
 func (s *session) value(name string) string { return s.values[scalarIndex(name)] }
 
-// number returns the number that a name stands for, or 0.
+// number returns the value of a numeric name, or 0.
 func (s *session) number(name string) int64 {
-	n, _ := strconv.ParseInt(s.value(name), 10, 64) // what is bound was checked
+	n, _ := strconv.ParseInt(s.value(name), 10, 64) // a bound value was checked
 	return n
 }
 
@@ -68,8 +68,8 @@ func (s *Contract) WindowTokens() (tokens, limit int64) {
 	return s.session.number(windowTokens), s.session.number(tokenBudget)
 }
 
-// Summary returns the id of the summary in the window and the number of
-// blocks that it covers, from the first; zero values if there is none.
+// Summary returns the id of the summary in the window, and the number of blocks at the
+// beginning of the session that it covers. Both are zero if there is no summary.
 func (s *Contract) Summary() (id string, blocks int64) {
 	if id = s.session.value(summaryName); id == noSummary {
 		id = ""
@@ -95,11 +95,11 @@ func (s *Contract) Initialized() bool { return s.session.value(contractState) !=
 // guarded reports whether the contract has the statements of [Contract.Guard].
 func (s *Contract) guarded() bool { return s.session.value(blockCount) != "" }
 
-// Closed reports whether the contract is closed: statements that change
-// something are no longer allowed.
+// Closed reports whether the contract is closed, so that no further statement may change
+// anything.
 func (s *Contract) Closed() bool { return s.session.closed }
 
-// applySession replays a statement that is not about blocks and the marker.
+// applySession replays a statement that is neither about blocks nor the marker.
 func (s *Contract) applySession(st *statement) *SyntaxError {
 	switch st.verb {
 	case verbDeclare:
@@ -141,7 +141,7 @@ func (s *Contract) changeList(st *statement) *SyntaxError {
 }
 
 func (s *Contract) bind(st *statement) *SyntaxError {
-	if len(st.items) == 1 { // counted rather than written
+	if len(st.items) == 1 { // the count of a list
 		t := s.session.list(List(st.items[0]))
 		if t == nil {
 			return fault(st.column, "", "%s is counted before it is declared", st.items[0])
@@ -157,7 +157,7 @@ func (s *Contract) bind(st *statement) *SyntaxError {
 	return nil
 }
 
-// refuses returns why a scalar cannot have a value, or nothing.
+// refuses returns why a scalar cannot have a value, or "".
 func (s *scalar) refuses(value string) string {
 	switch {
 	case s.number:
@@ -170,7 +170,7 @@ func (s *scalar) refuses(value string) string {
 	return ""
 }
 
-// oneOf returns words as a person writes them.
+// oneOf joins words for a sentence: "a, b or c".
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " and " + words[last]

@@ -31,7 +31,7 @@ type SyntaxError struct {
 	Column    int    // in bytes, from 1
 	Statement string // the whole line
 	Text      string // what is wrong
-	Hint      string // suggested correction, or empty
+	Hint      string // suggested correction, or ""
 }
 
 func (e *SyntaxError) Error() string {
@@ -90,7 +90,7 @@ func (s *Contract) Blocks(b Bucket) []string {
 	return ids
 }
 
-// Count returns how many blocks a list has.
+// Count returns the number of blocks in a list.
 func (s *Contract) Count(b Bucket) int {
 	if i := b.index(); i >= 0 {
 		return s.counts[i]
@@ -105,14 +105,13 @@ func (s *Contract) Clone() *Contract {
 	return &c
 }
 
-// Pass returns the statements of a pass at a time: declarations of lists that
-// have none, then what moves each block to where it was decided to be, in the
-// order of the decisions, and the marker last. A block that is there already needs
-// no statement. In a contract that is guarded the number of blocks comes before
-// the marker.
+// Pass returns the statements of a pass at a time: declarations of undeclared lists, then the
+// moves of blocks in the order of the decisions, then the marker. A block that is already in
+// its list needs no statement. In a contract with guards, the number of blocks precedes the
+// marker.
 //
-// If a decision cannot be written the error is an [*IDError], if it evicts a
-// pinned block a [*PinError], and if the contract is closed [ErrClosed].
+// It fails with an [*IDError] for a decision that cannot be written, with a [*PinError] for one
+// that evicts a pinned block, and with [ErrClosed] for a closed contract.
 func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 	if err := s.checkPass(decisions); err != nil {
 		return nil, err
@@ -129,14 +128,14 @@ func (s *Contract) Pass(decisions []Move, at time.Time) ([]string, error) {
 		line = line[:len(line)-1]
 		if err := s.apply(line); err != nil {
 			err.Line, err.Statement = len(lines)+1, line
-			return nil, err // not reached, as the decisions were checked
+			return nil, err // unreachable: the decisions were checked
 		}
 		lines = append(lines, line)
 	}
 	return lines, nil
 }
 
-// checkPass returns an error if a pass may not be written.
+// checkPass returns an error if a pass with these decisions is not allowed.
 func (s *Contract) checkPass(decisions []Move) error {
 	if s.Closed() {
 		return ErrClosed
@@ -182,7 +181,7 @@ func (s *Contract) write(decisions []Move, at time.Time) string {
 	return out.String()
 }
 
-// apply replays one line. The line and statement of its error are not set.
+// apply replays one line. It leaves Line and Statement of its error unset.
 func (s *Contract) apply(line string) *SyntaxError {
 	st, err := s.read(line)
 	if err != nil {
@@ -248,7 +247,7 @@ func (s *Contract) remove(st *statement) *SyntaxError {
 	return nil
 }
 
-// fault returns an error about a column.
+// fault returns an error about a column of a line.
 func fault(column int, hint, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...), Hint: hint}
 }

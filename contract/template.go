@@ -1,12 +1,12 @@
 package contract
 
-// templateLists are the lists that the beginning of a contract declares.
+// templateLists are the lists that [Contract.Init] declares.
 var templateLists = [...]List{
 	TrackedDecisions, overriddenDecisions, OpenQuestions, sessionCorrections, VerifiedClaims, precommitVerified,
 }
 
-// templateRest is the part of the beginning that is the same in all contracts: two
-// compositions, and three guards that say what the reader may rely on.
+// templateRest are the lines that begin every contract: two compositions, and three guards that
+// state how reliable its claims are.
 var templateRest = [...]string{
 	`remember how to disclose: show source-state and show claim-basis and show open-questions`,
 	`remember how to summarize: show tracked-decisions and show open-questions and show session-corrections`,
@@ -19,9 +19,9 @@ var templateRest = [...]string{
 }
 
 // Init begins the contract of a session: it adds missing states, empty lists,
-// compositions and guards, then the items of p, which may be nil. It fails
-// with [ErrInitialized] if the contract was begun before, with a [*TextError]
-// for an item that cannot be written, and with a [*ConflictError] if
+// compositions and guards, then the items of p, which may be nil. It fails with
+// [ErrInitialized] if it was called before, with a [*TextError] for an id that cannot be
+// written, with a [*PayloadError] for such an item of p, and with a [*ConflictError] if
 // decisions contradict each other.
 func (s *Contract) Init(id string, p *Payload) ([]string, error) {
 	if s.Initialized() {

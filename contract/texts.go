@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A texts is the items of a list, in order. To remove one costs the same wherever
-// it stands: it leaves a hole, which is an empty text, as no item is empty.
+// A texts is the items of a list, in order. Removing an item takes the same time at any
+// position, because it leaves a hole: an empty text, which is never an item.
 type texts struct {
 	items  []string
-	places map[string][]int // where each text stands, first to last
+	places map[string][]int // positions of each text, ascending
 	count  int
 }
 
@@ -21,8 +21,7 @@ func (t *texts) add(text string) {
 	t.count++
 }
 
-// remove takes the first item that is a text away and reports whether there was
-// one.
+// remove removes the first item that equals text and reports whether there was one.
 func (t *texts) remove(text string) bool {
 	at := t.places[text]
 	if len(at) == 0 {
@@ -46,7 +45,7 @@ func (t *texts) all() []string {
 	return slices.DeleteFunc(slices.Clone(t.items), func(text string) bool { return text == "" })
 }
 
-// has reports whether a text is an item.
+// has reports whether a text is an item. A nil texts has none.
 func (t *texts) has(text string) bool { return t != nil && len(t.places[text]) > 0 }
 
 func (t *texts) clone() *texts {

@@ -8,15 +8,14 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A draft is statements that are being written, and the state after them.
+// A draft is a sequence of statements that is being written, and the state after them.
 type draft struct {
 	state Contract
 	lines []string
 	err   error // the first one
 }
 
-// edit writes statements that are not about blocks. They take effect together or
-// not at all.
+// edit writes statements that are not about blocks. Either all take effect or none.
 func (s *Contract) edit(write func(d *draft)) ([]string, error) {
 	if s.Closed() {
 		return nil, ErrClosed
@@ -31,14 +30,14 @@ func (s *Contract) edit(write func(d *draft)) ([]string, error) {
 	return d.lines, nil
 }
 
-// fail notes an error.
+// fail records the first error.
 func (d *draft) fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// line replays a statement and adds it.
+// line applies a statement and appends it.
 func (d *draft) line(line string) {
 	if d.err != nil {
 		return
@@ -57,7 +56,7 @@ func (d *draft) declare(l List) {
 	}
 }
 
-// add adds a text to a list unless it is there.
+// add adds a text to a list unless the list has it.
 func (d *draft) add(l List, what, text string) {
 	d.check(what, text)
 	d.declare(l)
@@ -78,21 +77,22 @@ func (d *draft) bind(name, text string) {
 
 func (d *draft) bindNumber(name string, n int) { d.line(bindNumber(name, n)) }
 
-// check notes an error if a text cannot be written.
+// check fails if a text cannot be written.
 func (d *draft) check(what, text string) {
 	if err := checkID(text); err != nil {
 		d.fail(&TextError{What: what, Text: text, Reason: err.(*IDError).Text}) //nolint:errorlint // never wrapped
 	}
 }
 
-// bindNumber returns the statement that gives a name a number.
+// bindNumber returns the statement that binds a name to a number.
 func bindNumber(name string, n int) string {
 	return "remember a number called " + name + " with " + strconv.Itoa(n)
 }
 
-// AddQuestion adds an open question, unless it is open already, also from an
-// earlier session. This and the following methods fail with a [*TextError]
-// for a text that [checkID] refuses; [Clean] makes most texts acceptable.
+// AddQuestion adds an open question, unless it is open already in this or an earlier session.
+// This and the following methods fail with a [*TextError] for a text that is empty, is "none",
+// or has quotation marks, line breaks or control characters; [Clean] makes most texts
+// acceptable.
 func (s *Contract) AddQuestion(question string) ([]string, error) {
 	return s.edit(func(d *draft) { d.question(question) })
 }
@@ -128,7 +128,7 @@ func (s *Contract) SetClaimBasis(basis ClaimBasis) ([]string, error) {
 	return s.edit(func(d *draft) { d.choose(claimBasis, string(basis)) })
 }
 
-// choose binds a name to one of the few words that it may have, unless it has it.
+// choose binds a name to one of its allowed words, unless it is bound to it already.
 func (d *draft) choose(name, word string) {
 	if reason := scalars[scalarIndex(name)].refuses(word); reason != "" {
 		d.fail(&TextError{What: name, Text: word, Reason: "cannot be: it " + reason})
@@ -144,7 +144,7 @@ func (s *Contract) SetResumeState(text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.text(resumeState, text) })
 }
 
-// text binds a name to a text, unless it has it.
+// text binds a name to a text, unless it is bound to it already.
 func (d *draft) text(name, text string) {
 	d.check(name, text)
 	if d.state.session.value(name) != text {
@@ -152,10 +152,10 @@ func (d *draft) text(name, text string) {
 	}
 }
 
-// AddSource adds the text of a source under a name: the letters and digits of
-// name in lower case, hyphens for everything else, and the prefix "source-"
-// if the language or a contract uses the name. It fails with a [*TextError]
-// for a name with another text, or without letters and digits.
+// AddSource adds the text of a source under a name. The contract's name has the letters and
+// digits of name in lower case, hyphens for everything else, and the prefix "source-" if the
+// language or a contract uses the name. It fails with a [*TextError] if name has no letters and
+// digits or is in use for another text.
 func (s *Contract) AddSource(name, text string) ([]string, error) {
 	return s.edit(func(d *draft) { d.remember("source", name, text) })
 }
@@ -183,10 +183,9 @@ func (d *draft) remember(what, name, text string) {
 	}
 }
 
-// Verify adds a verified claim. If source is not empty, the source with that
-// name must contain the words of the claim, in the same case; the statement
-// is one of the session pack. If it does not, or does not exist, the error is
-// a [*TextError].
+// Verify adds a verified claim. If source is not empty, the source with that name must contain
+// the words of the claim in the same case, and the statement is one of the session pack. If the
+// source does not exist or lacks the words, the error is a [*TextError].
 func (s *Contract) Verify(claim, source string) ([]string, error) {
 	return s.edit(func(d *draft) {
 		d.check("claim", claim)
@@ -213,7 +212,7 @@ func (d *draft) cite(claim, source string) {
 	}
 }
 
-// VerifyCommit adds a check made before a commit, for example the list of its
+// VerifyCommit adds a check that was made before a commit, for example of the list of its
 // files.
 func (s *Contract) VerifyCommit(what string) ([]string, error) {
 	return s.edit(func(d *draft) { d.add(precommitVerified, "check", what) })
@@ -253,14 +252,14 @@ func (s *Contract) checkPin(id string) error {
 	return nil
 }
 
-// Pinned reports whether a block is pinned or records a correction, so that it
-// cannot be evicted.
+// Pinned reports whether a block is pinned or records a correction. Such a block cannot be
+// evicted.
 func (s *Contract) Pinned(block string) bool {
 	return s.session.list(PinnedBlocks).has(block) || s.session.list(CorrectionBlocks).has(block)
 }
 
-// Budget records the tokens of the window and their limit. Every pass calls
-// it. It fails with a [*BudgetError] if tokens exceeds limit.
+// Budget records the tokens of the window and their limit. Every pass calls it. If tokens
+// exceeds limit, it fails with a [*BudgetError].
 func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	if tokens < 0 || tokens > limit {
 		return nil, &BudgetError{Tokens: tokens, Limit: limit}
@@ -271,9 +270,9 @@ func (s *Contract) Budget(tokens, limit token.Count) ([]string, error) {
 	})
 }
 
-// Summarize records the summary in the window and the number of blocks that
-// it covers, from the first. An empty id means no summary. Unchanged values
-// add no statement.
+// Summarize records the summary in the window and the number of blocks at the beginning of the
+// session that it covers. An empty id means no summary. If nothing changed, it returns no
+// statement.
 func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	if was, covers := s.Summary(); was == id && covers == int64(blocks) {
 		return nil, nil
@@ -288,8 +287,7 @@ func (s *Contract) Summarize(id string, blocks int) ([]string, error) {
 	})
 }
 
-// Gate moves the id of a context or a memory to one of the three lists of the
-// gate.
+// Gate moves the id of a context or a memory to one of the three lists of the gate.
 func (s *Contract) Gate(id string, to List) ([]string, error) {
 	return s.edit(func(d *draft) {
 		for _, l := range [...]List{GateCommitted, GateHeld, GateRejected} {

@@ -1,11 +1,12 @@
-// Package digest names bytes by their hash and commits to bytes without
-// revealing them.
+// Package digest computes digests of bytes, and commitments that do not reveal the bytes.
 //
-// A [Digest] is the SHA-256 of some bytes: whoever can guess the bytes can
-// confirm the guess. A commitment, made by [Commit], is a hash under a random
-// [Salt] that is kept with the bytes; once the salt is gone it says nothing
-// about them. Records that must outlive erased text therefore hold
-// commitments and never digests of the text.
+// A [Digest] is the SHA-256 of some bytes. Anyone who guesses the bytes can confirm the guess
+// with it. A commitment, made by [Commit], is a hash under a random [Salt] that is stored with
+// the bytes. Once the salt is deleted, the commitment cannot confirm a guess. Records that
+// outlive erased text therefore hold commitments, never digests of the text.
+//
+// The package does no I/O, and its values may be used concurrently. The forms of digests and
+// commitments do not change.
 package digest
 
 import (
@@ -23,8 +24,8 @@ const Size = sha256.Size
 // A Digest is the SHA-256 of some bytes, or a commitment to them.
 type Digest [Size]byte
 
-// A Salt hides what a commitment is about. It is random, one for each
-// commitment, and is stored with the bytes and nowhere else.
+// A Salt hides the bytes of a commitment. It is random, differs for each commitment, and is
+// stored with the bytes only.
 type Salt [Size]byte
 
 // Of returns the digest of b.

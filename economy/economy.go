@@ -15,10 +15,17 @@
 //     calls a session may still have.
 //   - What did calls cost, by cause? [Table.Bill].
 //
+// For example:
+//
+//	tariff, known := economy.Published().Find("claude-sonnet-4-5")
+//	cache := economy.NewCache(tariff.Rules)
+//	spend := cache.Send(&submission) // tokens read, written and neither
+//
 // # Determinism
 //
 // The package does no I/O and reads no clock. Money, prices and multiples are integers, so
-// equal inputs give equal figures on every processor.
+// equal inputs give equal figures on every processor. A [Table] does not change and may be used
+// concurrently; a [Cache] must not.
 //
 // # Units
 //

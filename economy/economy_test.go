@@ -420,7 +420,7 @@ func TestBillSumsToItsCalls(t *testing.T) {
 	})
 }
 
-// A law whose limit no prompt reaches changes nothing, and a prompt that it cuts is cheaper in
+// Assumptions whose limit no prompt reaches change nothing, and a prompt that it cuts is cheaper in
 // all later calls.
 func TestManaged(t *testing.T) {
 	var calls []Invoice
@@ -434,18 +434,18 @@ func TestManaged(t *testing.T) {
 	}
 	calls[0].Spend = Spend{Write5m: 25_000, Output: 100}
 	table := Published()
-	law := Law{Window: 1_000_000, Full: ratio.Of(8, 10), Target: ratio.Of(5, 10)}
+	assumptions := Assumptions{Window: 1_000_000, Full: ratio.Of(8, 10), Target: ratio.Of(5, 10)}
 	as := table.Bill(calls).Charge
-	if f := table.Managed(calls, law); f.Epochs != 0 || f.Charge != as {
+	if f := table.Managed(calls, assumptions); f.Epochs != 0 || f.Charge != as {
 		t.Errorf("a window that is never full: %+v, want no epochs and %+v", f, as)
 	}
-	law.Window = 100_000
-	f := table.Managed(calls, law)
+	assumptions.Window = 100_000
+	f := table.Managed(calls, assumptions)
 	if f.Epochs != 4 || f.Charge.Total() >= as.Total() || f.Charge.Output != as.Output {
 		t.Errorf("a window of 100,000 tokens: %+v, want 4 epochs, at prompts of 85,000 tokens, and less than %+v", f, as)
 	}
-	law.Lookups = 2
-	if g := table.Managed(calls, law); g.Charge.Total() <= f.Charge.Total() {
+	assumptions.Lookups = 2
+	if g := table.Managed(calls, assumptions); g.Charge.Total() <= f.Charge.Total() {
 		t.Errorf("with lookups it costs %v, want more than %v", g.Charge.Total(), f.Charge.Total())
 	}
 
@@ -454,8 +454,8 @@ func TestManaged(t *testing.T) {
 	for i := 11; i < len(calls); i++ {
 		calls[i].Begun = calls[i].Begun.Add(time.Hour)
 	}
-	law = Law{Window: 100_000, Full: ratio.Of(2, 1), Target: ratio.Of(5, 10)}
-	if f := table.Managed(calls[:12], law); f.Epochs != 1 {
+	assumptions = Assumptions{Window: 100_000, Full: ratio.Of(2, 1), Target: ratio.Of(5, 10)}
+	if f := table.Managed(calls[:12], assumptions); f.Epochs != 1 {
 		t.Errorf("a cold prompt above the target: %+v, want one epoch", f)
 	}
 }

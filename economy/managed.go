@@ -5,8 +5,8 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A Law has the assumptions of [Table.Managed] about the windows that Carrel makes.
-type Law struct {
+// Assumptions are the assumptions of [Table.Managed] about the windows that Carrel makes.
+type Assumptions struct {
 	Window  token.Count // of the model
 	Full    ratio.Ratio // share of Window above which a prompt is made smaller
 	Target  ratio.Ratio // share of Window after a cut; a cold prompt above it is cut, too
@@ -28,24 +28,24 @@ const (
 	lookupResult token.Count = 2000
 )
 
-// A Forecast is the estimated cost of calls under a [Law].
+// A Forecast is the estimated cost of calls under a [Assumptions].
 type Forecast struct {
 	Epochs int    // number of cuts
 	Charge Charge // of calls with a known price
 }
 
 // Managed estimates the cost of calls if Carrel had made their windows smaller: as in
-// [Invoice.Would] if it is set, and otherwise by law and the charges alone. Calls with
+// [Invoice.Would] if it is set, and otherwise by assumptions and the charges alone. Calls with
 // [Invoice.Managed] count with their real cost.
 //
 // It assumes that the model's answers stay the same, and that removed text is missing from all
 // later prompts until the client compacts. If a warm window is cut, all of it is written to
 // the cache again except a fixed beginning: the frame of [Invoice.Would] or, without it, as
 // many tokens as the smallest prompt of the conversation so far.
-func (t *Table) Managed(calls []Invoice, law Law) Forecast {
+func (t *Table) Managed(calls []Invoice, assumptions Assumptions) Forecast {
 	var f Forecast
-	target := token.Count(law.Target.Scale(int64(law.Window)))
-	full := token.Count(law.Full.Scale(int64(law.Window)))
+	target := token.Count(assumptions.Target.Scale(int64(assumptions.Window)))
+	full := token.Count(assumptions.Full.Scale(int64(assumptions.Window)))
 	removed, fixed := make([]token.Count, len(calls)), make([]token.Count, len(calls))
 	for i := range calls {
 		c := &calls[i]
@@ -71,7 +71,7 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 		case c.Managed:
 		case c.Would != nil:
 			left := max(c.Prompt()-c.Would.Prompt, 0)
-			left -= token.Count(law.Stays.Scale(int64(left)))
+			left -= token.Count(assumptions.Stays.Scale(int64(left)))
 			to, cut = c.Prompt()-left, c.Would.Cut
 		default:
 			cut = size > to && (size > full || cold)
@@ -86,7 +86,7 @@ func (t *Table) Managed(calls []Invoice, law Law) Forecast {
 			removed[i] = c.Prompt() - to
 			spend = m.rewritten(c.Spend, to, fixed[i], cold)
 			look := Spend{Read: to, Output: lookupOutput}
-			for range law.Lookups {
+			for range assumptions.Lookups {
 				f.Charge = f.Charge.Plus(m.Charge(look.Plus(m.send(lookupResult, c.Write1h > 0))))
 			}
 		}

@@ -58,5 +58,6 @@
 //
 // All functions take one pass over the bytes and depend only on their
 // arguments: equal conversations give equal facts and graphs, in equal order.
-// No function calls a model or reads a clock. Lengths are in runes.
+// No function calls a model or reads a clock. Lengths are in runes. Functions may be called
+// concurrently.
 package facts

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// A Permission is a kind of thing that a [Grant] allows. It is stored as its
-// text.
+// A Permission is one kind of action that a [Grant] allows. It is stored as its text.
 type Permission string
 
-// The permissions. None includes another: erase does not include read.
+// The permissions. None implies another: erase does not imply read.
 const (
 	Read    Permission = "read"    // see the content of a scope
 	Write   Permission = "write"   // add, change, page, pin, undo
@@ -24,7 +23,7 @@ const (
 // Permissions returns every permission, in the order of their weight.
 func Permissions() []Permission { return []Permission{Read, Write, Review, Erase, Observe} }
 
-// ParsePermission returns the permission with a name.
+// ParsePermission returns the permission with a name, or an error that lists the names.
 func ParsePermission(s string) (Permission, error) {
 	if p := Permission(s); slices.Contains(Permissions(), p) {
 		return p, nil
@@ -36,7 +35,7 @@ func ParsePermission(s string) (Permission, error) {
 // every scope below acme but not "acme", and "*" matches every scope.
 type ScopePattern string
 
-// ParseScopePattern checks a pattern.
+// ParseScopePattern checks the form of a pattern.
 func ParseScopePattern(s string) (ScopePattern, error) {
 	if s == "*" {
 		return ScopePattern(s), nil
@@ -51,7 +50,7 @@ func ParseScopePattern(s string) (ScopePattern, error) {
 	return ScopePattern(s), nil
 }
 
-// Matches reports whether a pattern names a scope.
+// Matches reports whether a pattern matches a scope.
 func (p ScopePattern) Matches(s Scope) bool {
 	if p == "*" {
 		return s != ""
@@ -72,8 +71,7 @@ type Grant struct {
 	Expires     time.Time      `json:"expires,omitzero"` // zero means never
 }
 
-// ErrDenied means that a grant does not allow something. The error is a
-// [*DeniedError].
+// ErrDenied means that a grant lacks a permission. The error is a [*DeniedError].
 var ErrDenied = errors.New("not allowed")
 
 // A DeniedError names the missing permission. It reveals neither the content
@@ -95,7 +93,7 @@ func (e *DeniedError) Error() string {
 // Is makes errors.Is(e, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// Check returns nil if the grant allows something at a time, or else a
+// Check returns nil if the grant has permission p in a scope at time now, and otherwise a
 // [*DeniedError].
 func (g *Grant) Check(scope Scope, p Permission, now time.Time) error {
 	denied := &DeniedError{Actor: g.Actor, Scope: scope, Permission: p}
@@ -110,8 +108,7 @@ func (g *Grant) Check(scope Scope, p Permission, now time.Time) error {
 	return denied
 }
 
-// Whole returns a grant of every permission in every scope, for the owner of
-// the store's files.
+// Whole returns a grant of all permissions in all scopes, for the owner of the store's files.
 func Whole(actor Actor) *Grant {
 	return &Grant{Actor: actor, Scopes: []ScopePattern{"*"}, Permissions: Permissions()}
 }

@@ -1,9 +1,15 @@
-// Package governance says whose context something is, who is asking, and what
-// they may do.
+// Package governance names owners of contexts, authors of actions, and their permissions.
 //
-// A [Scope] is an argument, first and typed, of everything that reads or
-// writes: no cache, key or index exists without one. A [Grant] says in which
-// scopes an [Actor] may do what.
+// A [Scope] is the owner of a context. Every function that reads or writes content has a Scope
+// as its first argument after the context.Context, and every cache, key and index has one. A
+// [Grant] gives an [Actor] permissions in scopes; [Grant.Check] returns [ErrDenied] for all
+// others.
+//
+//	g := governance.Grant{Actor: "ci", Scopes: []governance.ScopePattern{"acme/*"}, Permissions: []governance.Permission{governance.Read}}
+//	err := g.Check("acme/web", governance.Write, time.Now()) // ErrDenied
+//
+// The package does no I/O and reads no clock. Values that nobody changes may be used
+// concurrently.
 package governance
 
 import (
@@ -18,8 +24,8 @@ type Scope string
 // DefaultScope is the scope of a single user.
 const DefaultScope Scope = "local"
 
-// ParseScope checks a scope: one to three parts of letters, digits, ".", "_",
-// "@" and "-", parted by "/", 200 bytes at most.
+// ParseScope checks the form of a scope: one to three parts, separated by "/", of letters,
+// digits, ".", "_", "@" and "-", with 200 bytes at most.
 func ParseScope(s string) (Scope, error) {
 	parts := strings.Split(s, "/")
 	if len(parts) > 3 || len(s) > 200 {

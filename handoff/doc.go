@@ -7,6 +7,9 @@
 // quoted word for word. One section lists the claims that the next agent must
 // not make.
 //
+//	p, err := handoff.Parse("packet.md", data)
+//	findings := handoff.Check(p, nil) // broken rules of honesty
+//
 // # Forms
 //
 // A [Packet] has two written forms, the Markdown of prosecode-handoff-packet,

@@ -1,6 +1,9 @@
 // Package intent compiles a prompt: it says what a person asks for, in a form that programs can
 // use.
 //
+//	in := intent.Compile("Fix the race in pool/drain.go", nil)
+//	// in.Verb is Fix, in.Slots has the target "the race in pool/drain.go"
+//
 // [Compile] finds one of seven verbs, fills the slots of that verb with spans of the prompt, and
 // lists required slots without a value (gaps), contradictory wishes (amber flags), signs of the
 // person's state (human flags), and further requests. Compile makes nothing up: every value is a

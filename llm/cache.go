@@ -10,13 +10,12 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// Cached returns an embedder that caches the vectors of e, up to a number of
-// bytes, and evicts the least recently requested. It keeps the digest of a
-// text, not the text. A text that occurs twice in a call is embedded once;
-// two concurrent calls may both embed the same text.
+// Cached returns an embedder that caches the vectors of e in at most limit bytes, and evicts
+// the least recently requested ones. It stores digests of texts, not texts. A text that occurs
+// twice in a call is embedded once. Two concurrent calls may both embed the same text.
 //
-// Use a cache for each scope: users of a shared cache can tell from the
-// duration of a call whether another has embedded the same text.
+// Use one cache for each scope. The duration of a call reveals whether a text is in the cache,
+// so users of a shared cache could learn about each other's texts.
 func Cached(e Embedder, limit int) Embedder {
 	return &cache{embedder: e, limit: limit, entries: make(map[digest.Digest]*list.Element)}
 }
@@ -25,7 +24,7 @@ type cache struct {
 	embedder Embedder
 	limit    int // bytes
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	used    int        // bytes
 	entries map[digest.Digest]*list.Element
 	lru     list.List // of *entry; the front is the most recently used
@@ -36,7 +35,7 @@ type entry struct {
 	vector []float32
 }
 
-// entryOverhead is roughly what an entry takes beside its vector, in bytes.
+// entryOverhead is the approximate size of an entry without its vector, in bytes.
 const entryOverhead = 256
 
 func (e *entry) size() int { return entryOverhead + 4*len(e.vector) }
@@ -56,8 +55,7 @@ func (c *cache) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		return nil, err
 	}
 	if !sameLength(known) {
-		// The model was replaced under its name. What it made before does not
-		// compare with what it makes now.
+		// The model behind the name was replaced. Its old and new vectors cannot be compared.
 		c.clear()
 		clear(known)
 		if err := c.fill(ctx, known, keys, texts); err != nil {
@@ -74,7 +72,7 @@ func (c *cache) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// fill adds to known what is missing from it, and remembers it.
+// fill embeds the texts that known lacks, and adds their vectors to known and to the cache.
 func (c *cache) fill(ctx context.Context, known map[digest.Digest][]float32, keys []digest.Digest, texts []string) error {
 	var missing []string
 	var at []digest.Digest
@@ -103,7 +101,7 @@ func (c *cache) fill(ctx context.Context, known map[digest.Digest][]float32, key
 	return nil
 }
 
-// find returns the vectors that are remembered.
+// find returns the cached vectors of keys.
 func (c *cache) find(keys []digest.Digest) map[digest.Digest][]float32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +115,8 @@ func (c *cache) find(keys []digest.Digest) map[digest.Digest][]float32 {
 	return known
 }
 
-// add remembers a vector and forgets others for it, if need be. One that is
-// larger than the limit is not remembered.
+// add stores a vector and evicts others if there is no room. It does not store a vector that is
+// larger than the limit.
 func (c *cache) add(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +140,7 @@ func (c *cache) forget(el *list.Element) {
 	c.used -= e.size()
 }
 
-// clear forgets everything.
+// clear removes all entries.
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +149,7 @@ func (c *cache) clear() {
 	c.used = 0
 }
 
-// sameLength reports whether all vectors have one length.
+// sameLength reports whether all vectors have the same length.
 func sameLength(vectors map[digest.Digest][]float32) bool {
 	length := -1
 	for _, v := range vectors {

@@ -4,17 +4,16 @@ import "context"
 
 // A Generator writes text. Generators are safe for concurrent use.
 type Generator interface {
-	// Generate returns the model's reply to a prompt. A reply that was cut off or
-	// broken off is no error: its Stop says so. There is no reply if there is an
-	// error.
+	// Generate returns the model's reply to a prompt. A reply that was cut off is no error; its
+	// Stop says so. With an error, there is no reply.
 	Generate(ctx context.Context, p *Prompt) (*Reply, error)
 
 	// Name returns the name and origin of the model. It is recorded with the
 	// generated text.
 	Name() string
 
-	// Window returns how many tokens prompt and reply may have together, or 0 if
-	// that is not known.
+	// Window returns the limit for the tokens of prompt and reply together, or 0 if it is
+	// unknown.
 	Window() int
 }
 
@@ -22,41 +21,41 @@ type Generator interface {
 type Prompt struct {
 	System    string
 	Text      string
-	MaxTokens int // of the reply; 0 for the generator's default
+	MaxTokens int // most tokens of the reply; 0 for the generator's default
 }
 
 // A Reply is the output of a generator.
 type Reply struct {
 	Text  string // valid UTF-8; with StopEnd it is not blank
-	Model string // as the server calls it; empty if it does not say
+	Model string // name that the server reports, or empty
 	Stop  Stop
 	Usage Usage
 }
 
-// A Stop says why a reply ends. It is stored as its text.
+// A Stop is the reason why a reply ends. It is stored as its text.
 type Stop string
 
-// The reasons for which replies end.
+// The reasons.
 const (
-	StopEnd     Stop = "end"     // the model was done
-	StopLength  Stop = "length"  // cut off
-	StopRefusal Stop = "refusal" // the model or a filter would not go on
+	StopEnd     Stop = "end"     // the model finished
+	StopLength  Stop = "length"  // the limit of tokens cut the reply off
+	StopRefusal Stop = "refusal" // the model or a filter refused to go on
 )
 
-// Usage is the number of tokens of a reply, as the server reports it, or else
-// an upper bound.
+// Usage is the number of tokens of a call: those that the server reports, or else an upper
+// bound.
 type Usage struct {
 	Input  int64
 	Output int64
 }
 
-// Most returns the most that a reply to p can have cost, since no token has less
-// than a byte, and MaxTokens is heeded.
+// Most returns an upper bound of the usage of a call with p. It holds because a token has at
+// least one byte and the server obeys MaxTokens.
 func (p *Prompt) Most() Usage {
 	return Usage{Input: int64(len(p.System) + len(p.Text) + framing), Output: int64(p.MaxTokens)}
 }
 
-// framing is what a request has beside its texts, in tokens, and more.
+// framing is an upper bound of the tokens that a request needs beside its texts.
 const framing = 64
 
 // Or returns u with its zero fields taken from v.
@@ -73,6 +72,6 @@ func (u Usage) Or(v Usage) Usage {
 // Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage { return Usage{u.Input + v.Input, u.Output + v.Output} }
 
-// Bound returns a number of tokens that a text hardly exceeds, whatever the
-// model: half as many as it has bytes. English has about a quarter.
+// Bound returns a number of tokens that a text rarely exceeds with any model: half its bytes.
+// English text has about a quarter.
 func Bound(text string) int { return (len(text) + 1) / 2 }

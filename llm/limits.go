@@ -9,33 +9,30 @@ import (
 	"time"
 )
 
-// ErrSpend means that a limit of [Limits] forbids the call. Nothing was sent, or
-// the time was up.
+// ErrSpend means that a limit of [Limits] does not allow a call. Either nothing was sent, or
+// the call was stopped when its time was over.
 var ErrSpend = errors.New("limit of what models may spend")
 
-// Limits bound the spending of a generator. The zero value forbids every
-// call.
+// Limits limit the spending of a generator. The zero value allows no call.
 type Limits struct {
-	// Tokens is the most tokens of prompts and replies together. The default
-	// is 0, so that nothing is sent.
+	// Tokens is the limit for all prompts and replies together. The default is 0, so that
+	// nothing is sent.
 	Tokens int64
 
-	// Calls is how often the generator may be asked. The default is
-	// [DefaultCalls].
+	// Calls is the limit for the number of calls. The default is [DefaultCalls].
 	Calls int
 
-	// Time is how long all calls may take, added up. The default is
-	// [defaultTime].
+	// Time is the limit for the total duration of all calls. The default is one hour.
 	Time time.Duration
 
-	// Reply is the most tokens of a reply to a prompt without a limit of its
-	// own. The default is [DefaultReply].
+	// Reply is the most tokens of a reply if its prompt sets no limit. The default is
+	// [DefaultReply].
 	Reply int
 
-	// Count counts tokens, rather too many than too few. The default is [Bound].
+	// Count counts tokens. It must not count too few. The default is [Bound].
 	Count func(text string) int
 
-	// Now tells the time. The default is time.Now.
+	// Now returns the time. The default is time.Now.
 	Now func() time.Time
 }
 
@@ -46,29 +43,26 @@ const (
 	DefaultReply = 4096
 )
 
-// Spending is the number of tokens spent, and those reserved by running
-// calls.
+// Spending is the number of tokens spent, and of those reserved by running calls.
 type Spending struct {
 	Calls    int
 	Tokens   int64
-	Reserved int64 // tokens
+	Reserved int64 // tokens of running calls
 	Time     time.Duration
 }
 
-// A meter is a [Generator] within limits. It is safe for concurrent use.
+// A meter is a [Generator] with limits. It is safe for concurrent use.
 //
-// Before a call it reserves what the prompt has and the reply may have at most;
-// what is not within the ceiling is not sent. Afterwards the usage of the reply
-// takes the place of that. A call that fails costs all that was reserved, since
-// the model may have worked on it, unless it was refused; so a server that is down
-// uses the ceiling up. What servers say of usage is believed, and a prompt that
-// has more tokens than was counted, or a server that does not heed the length it
-// was asked for, may lead past the ceiling, by one call of each caller.
+// Before a call, it reserves the tokens of the prompt and the most that the reply may have. If
+// they exceed a limit, it sends nothing. Afterwards it replaces the reserved tokens by the
+// usage of the reply. A failed call costs all reserved tokens, because the model may have
+// worked on it, unless the server refused the request. So a server that is down uses up the
+// limit. The meter trusts the usage that servers report. Each caller may exceed the limit by
+// one call if a prompt has more tokens than counted or a server ignores the limit of a reply.
 //
-// A driver that sends a request again, after it was turned away, does so within
-// one call: that counts once. If a server should charge for requests that it
-// turned away or dropped, a call costs up to as many times as much as the driver
-// has tries. Set its retries to none where that matters.
+// If a driver sends a refused request again, the tries count as one call. If a server charges
+// for requests that it refused or dropped, a call may cost as many times more as the driver has
+// tries. Set its retries to remote.NoRetries where that matters.
 type meter struct {
 	generator Generator
 	limits    Limits
@@ -77,7 +71,7 @@ type meter struct {
 	spent Spending
 }
 
-// Limited returns g within limits. A nil *Limits forbids everything.
+// Limited returns g with limits. A nil *Limits allows nothing.
 func Limited(g Generator, l *Limits) *meter {
 	m := &meter{generator: g}
 	if l != nil {
@@ -90,7 +84,7 @@ func Limited(g Generator, l *Limits) *meter {
 		m.limits.Count = Bound
 	}
 	if m.limits.Now == nil {
-		m.limits.Now = time.Now //nolint:forbidigo // this is the default clock
+		m.limits.Now = time.Now //nolint:forbidigo // the default clock
 	}
 	return m
 }
@@ -117,14 +111,13 @@ func (m *meter) Spent() Spending {
 // Limits returns the limits, with the defaults filled in.
 func (m *meter) Limits() Limits { return m.limits }
 
-// Generate implements [Generator]. It fails with [ErrSpend] where a limit
-// forbids it.
+// Generate implements [Generator]. It fails with [ErrSpend] if a limit does not allow the call.
 func (m *meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 	limited := *p
 	if limited.MaxTokens <= 0 {
 		limited.MaxTokens = m.limits.Reply
 	}
-	// What the ceiling forbids whatever the prompt has need not be counted.
+	// If the limits allow no prompt at all, the prompt need not be counted.
 	var need int64
 	if m.limits.Tokens > 0 {
 		need = sum(framing, int64(m.limits.Count(p.System)), int64(m.limits.Count(p.Text)), int64(limited.MaxTokens))
@@ -144,7 +137,7 @@ func (m *meter) Generate(ctx context.Context, p *Prompt) (*Reply, error) {
 	return reply, err
 }
 
-// reserve sets tokens aside for a call and returns how long it may take.
+// reserve reserves need tokens for a call and returns the time that is left for it.
 func (m *meter) reserve(need int64) (time.Duration, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -165,7 +158,7 @@ func (m *meter) reserve(need int64) (time.Duration, error) {
 	return l.Time - m.spent.Time, nil
 }
 
-// settle puts what a call cost in the place of what was set aside for it.
+// settle replaces the reserved tokens of a call by its cost.
 func (m *meter) settle(need int64, took time.Duration, reply *Reply, err error) {
 	cost := need
 	switch {
@@ -181,7 +174,7 @@ func (m *meter) settle(need int64, took time.Duration, reply *Reply, err error) 
 	m.spent.Time += max(0, took)
 }
 
-// sum adds numbers of at least 0, as far as they go.
+// sum adds numbers of 0 or more. It returns the largest int64 if the sum overflows.
 func sum(numbers ...int64) int64 {
 	var total int64
 	for _, n := range numbers {

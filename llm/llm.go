@@ -1,22 +1,25 @@
-// Package llm is the port to models: what Carrel asks of a server or a file
-// that can do what programs cannot.
+// Package llm defines the interfaces of models, limits on their use, and their errors.
 //
-// Models are optional. An [Embedder] turns texts into vectors, so that they can
-// be compared by meaning; without one they are compared by words. A [Generator]
-// writes text; without one, programs write. Whatever a model made is recorded
-// beside the model's name and is checked before it is used.
+// Models are optional. An [Embedder] turns texts into vectors, so that they can be compared by
+// meaning; without one, Carrel compares texts by words. A [Generator] writes text; without one,
+// programs do. Everything that a model writes is recorded with the model's name and checked
+// before use. Package llm/remote has drivers for servers, and llm/static one for embeddings in
+// files:
+//
+//	g, err := remote.NewOpenAI("http://localhost:11434", "llama3", nil)
+//	limited := llm.Limited(g, &llm.Limits{Tokens: 200_000})
+//	reply, err := limited.Generate(ctx, &llm.Prompt{Text: "…"})
 //
 // # Spending
 //
-// [Limited] puts a generator within [Limits]: tokens, calls and time. The ceiling
-// is 0 unless somebody sets it, and then nothing is ever sent.
+// [Limited] puts a generator under [Limits] of tokens, calls and time. The default limit of
+// tokens is 0, so nothing is sent until someone sets it.
 //
 // # Errors and concurrency
 //
-// Drivers report the sentinels of this package, wrapped; test with errors.Is.
-// When the context of a call is done, they report its error instead. No error
-// has a text that was sent, nor a [Secret]. Embedders and generators are safe for
-// concurrent use.
+// Drivers wrap the errors of this package; test with errors.Is. If the context of a call is
+// done, they return the context's error instead. No error contains a text that was sent or a
+// [Secret]. Embedders and generators are safe for concurrent use.
 package llm
 
 import (
@@ -24,28 +27,25 @@ import (
 	"errors"
 )
 
-// The conditions that every driver reports.
+// The errors of all drivers.
 var (
-	// ErrUnavailable means that the model does not answer now: later it may.
+	// ErrUnavailable means that the model does not answer now. A later call may succeed.
 	ErrUnavailable = errors.New("model is unavailable")
 
-	// ErrRefused means that the server refuses the request and a retry is
-	// useless: the key, the model's name or the request is wrong.
+	// ErrRefused means that the server refuses the request and a retry is useless, because the
+	// key, the model's name or the request is wrong.
 	ErrRefused = errors.New("refused by the model's server")
 
-	// ErrReply means that the model answered, with something that cannot be
-	// used.
+	// ErrReply means that the model's answer cannot be used.
 	ErrReply = errors.New("unusable reply of the model")
 )
 
-// An Embedder turns texts into vectors. The angle between two vectors of one
-// embedder says how unlike the texts are; vectors of different embedders do not
-// compare.
+// An Embedder turns texts into vectors. The smaller the angle between two vectors of one
+// embedder, the more similar are the texts. Vectors of different embedders cannot be compared.
 type Embedder interface {
-	// Embed returns a vector for each text, in order. All have the same
-	// length and finite components. A text without meaning for the model may
-	// have a zero vector. The caller owns the vectors. If there is an error,
-	// there are no vectors.
+	// Embed returns a vector for each text, in order. All have the same length and finite
+	// components. A text without meaning for the model may have a zero vector. The caller owns
+	// the vectors. With an error, there are no vectors.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 
 	// Name returns the name and origin of the model. It is recorded with the

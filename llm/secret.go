@@ -6,17 +6,16 @@ import (
 	"log/slog"
 )
 
-// A Secret is a text that must not be shown, such as a key. However it is
-// formatted, logged or marshaled, it gives "[secret]", also as a field of
-// another value; only [Secret.Reveal] has the text. The zero value is no
-// secret.
+// A Secret is a text that must not be shown, such as a key. Formatted, logged or marshaled,
+// also as a field of another value, it gives "[secret]". Only [Secret.Reveal] returns the text.
+// The zero value is no secret.
 type Secret struct {
-	// A pointer: package fmt prints the fields of a field that is not
-	// exported without asking its methods, but follows no pointer.
+	// This is a pointer because package fmt prints unexported fields of fields without calling
+	// their methods, but does not follow pointers.
 	text *string
 }
 
-// NewSecret returns a secret text. That of "" is the zero value.
+// NewSecret returns a secret text. For "" it returns the zero value.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -45,7 +44,7 @@ func (Secret) GoString() string { return masked }
 
 // Format writes "[secret]", whatever the verb.
 func (Secret) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, masked) // like package fmt, which drops it too
+	_, _ = io.WriteString(f, masked) // package fmt ignores these results, too
 }
 
 // MarshalJSON returns "[secret]" as a JSON string.

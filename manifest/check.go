@@ -17,10 +17,10 @@ import (
 // MaxName is the length of the longest name, in characters.
 const MaxName = 200
 
-// shownText is how many bytes of a text an error tells.
+// shownText is the most bytes of a text that an error quotes.
 const shownText = 40
 
-// The ways in which a document can be wrong. Test with errors.Is.
+// Errors about documents. Test with errors.Is.
 var (
 	ErrFormat = errors.New("not a canonical manifest")
 	ErrSchema = errors.New("manifest of another version")
@@ -29,7 +29,7 @@ var (
 
 // A CheckError describes an invalid part of a manifest.
 type CheckError struct {
-	Item int // index of the item, or -1 if the error is not about one
+	Item int // index of the item, or -1 if the error is about several items or the header
 	Text string
 }
 
@@ -40,7 +40,7 @@ func (e *CheckError) Error() string {
 	return fmt.Sprintf("manifest: item %d: %s", e.Item, e.Text)
 }
 
-// whole returns an error that is not about one item.
+// whole returns an error that is not about a single item.
 func whole(format string, args ...any) *CheckError {
 	return &CheckError{Item: -1, Text: fmt.Sprintf(format, args...)}
 }
@@ -70,21 +70,20 @@ func validID(s string) bool {
 	return ok && len(digits) >= 8 && len(digits) <= 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Check returns an error, a [*CheckError], if the manifest breaks an invariant:
+// Check returns a [*CheckError] if the manifest breaks an invariant:
 //
 //   - every field is in its range, and every name is a [ValidName];
-//   - items are in their order, and the last and only the last is an [*Output];
+//   - items are in their order, and the [*Output] is the last item and the only one;
 //   - segments tile the output without gap or overlap;
-//   - their tokens sum to Total, which is within Budget less Reserve;
-//   - what a reason stands with is what it is for;
+//   - their tokens sum to Total, which is at most Budget minus Reserve;
+//   - every reason belongs to the type of its item;
 //   - no artifact or block is in two segments or omissions, no row of an
-//     artifact is mentioned twice, no reason has two sets, and none is fetched
-//     twice;
-//   - as many artifacts as Candidates are in segments, omissions and sets;
+//     artifact occurs twice, no reason has two sets, and no artifact has two
+//     fetches;
+//   - the artifacts in segments, omissions and sets are Candidates in number;
 //   - the tier minimal asks for a Review.
 //
-// A manifest from which something was taken out cannot be checked as a whole,
-// so a [*Redacted] is an error, too.
+// A redacted manifest cannot be checked as a whole, so a [*Redacted] is an error, too.
 func (m *Manifest) Check() error {
 	if err := m.Header.check(); err != nil {
 		return err
@@ -106,8 +105,8 @@ func (m *Manifest) Check() error {
 	return c.end(&m.Header)
 }
 
-// fields returns an error if a field of the header or an item is out of range.
-// It looks at nothing that an item left out could have changed.
+// fields returns an error if a field of the header or of an item is out of range. It checks
+// only rules that hold for redacted manifests, too.
 func (m *Manifest) fields() error {
 	if err := m.Header.check(); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (m *Manifest) fields() error {
 	return nil
 }
 
-// check returns an error if the header cannot be.
+// check returns an error if a field of the header is not valid.
 func (h *Header) check() error {
 	switch created := h.Created; {
 	case !validID(h.ID):
@@ -154,10 +153,10 @@ func (h *Header) check() error {
 	return nil
 }
 
-// nameOr reports whether s is a name, or empty where that is allowed.
+// nameOr reports whether s is a name or, if optional, empty.
 func nameOr(s string, optional bool) bool { return optional && s == "" || ValidName(s) }
 
-// checkItem says what is wrong with an item by itself.
+// checkItem returns the rule that an item breaks by itself, or "".
 func checkItem(it Item) string {
 	switch it := it.(type) {
 	case *Segment:
@@ -269,7 +268,7 @@ func (f *Fetch) check() string {
 	return inRange(members[:])
 }
 
-// check says what is wrong with a score, of which nil is none.
+// check returns the rule that a score breaks, or "". A nil score is valid.
 func (s *Score) check() string {
 	if s == nil {
 		return ""
@@ -281,13 +280,13 @@ func (s *Score) check() string {
 	return inRange(members[:])
 }
 
-// A checker holds what is to be compared between items.
+// A checker collects the values of items that the rules between items compare.
 type checker struct {
-	rank      int            // of the latest item
-	refs      map[string]int // of segments and omissions, to the item
+	rank      int            // rank of the latest item
+	refs      map[string]int // item by the ref of its artifact or block
 	fetched   map[string]int
-	rows      map[int64]int // of segments and omissions, to the item
-	sets      []int         // items that are sets
+	rows      map[int64]int // item by the row of its artifact
+	sets      []int         // indexes of the sets
 	items     []Item
 	size      int64 // bytes of the segments
 	tokens    int64
@@ -295,7 +294,7 @@ type checker struct {
 	output    *Output
 }
 
-// rank returns the place of an item's type in the order of items.
+// rank returns the position of an item's type in the order of items.
 func rank(it Item) int {
 	switch it.(type) {
 	case *Segment:
@@ -311,8 +310,8 @@ func rank(it Item) int {
 	}
 }
 
-// add takes in an item that is sound by itself, and says what is wrong with it
-// among the others.
+// add adds item i, which is valid by itself. It returns the rule that the item breaks together
+// with the items before it, or "".
 func (c *checker) add(i int, it Item) string {
 	r := rank(it)
 	switch {
@@ -348,7 +347,8 @@ func (c *checker) add(i int, it Item) string {
 	return ""
 }
 
-// mention takes in an artifact or a block.
+// mention adds the artifact or block of item i. It returns a text if another item has the same
+// ref or row.
 func (c *checker) mention(i int, ref string, class provenance.Class, row int64) string {
 	if class != "" {
 		c.artifacts++
@@ -365,7 +365,7 @@ func (c *checker) mention(i int, ref string, class provenance.Class, row int64) 
 	return twice(c.refs, ref, i)
 }
 
-// twice notes that item i is about ref, and says so if another one is.
+// twice records that item i is about ref. It returns a text if an earlier item is.
 func twice(seen map[string]int, ref string, i int) string {
 	if other, ok := seen[ref]; ok {
 		return fmt.Sprintf("item %d is about %s, too", other, ref)
@@ -374,7 +374,7 @@ func twice(seen map[string]int, ref string, i int) string {
 	return ""
 }
 
-// end says what is wrong with all items together.
+// end checks the rules about all items together.
 func (c *checker) end(h *Header) error {
 	switch {
 	case c.output == nil:

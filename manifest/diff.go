@@ -6,10 +6,9 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// Explain returns the item about an artifact or a block (a segment, an
-// omission or a set) and the reason. ref is its id; row, if not 0, is its
-// row, by which alone a set finds it. The result is false if no item mentions
-// it, apart from redacted ones.
+// Explain returns the segment, omission or set with an artifact or a block, and its reason. ref
+// is the id. row is the artifact's row, or 0; a set can only be found by row. The result is
+// false if no item has the artifact or block, or if the item is redacted.
 func (m *Manifest) Explain(ref string, row int64) (Item, Reason, bool) {
 	about := func(r string, n int64) bool { return ref != "" && r == ref || row != 0 && n == row }
 	for _, it := range m.Items {
@@ -56,16 +55,16 @@ type Delta struct {
 	Partial bool `json:"partial,omitempty"`
 }
 
-// An ItemChange is the difference of one thing. Segments with equal Refs are
-// the same thing; those without a Ref are matched by their order within their
-// kind. Frames are not compared.
+// An ItemChange is the difference of one artifact or block. Segments of both contexts are
+// matched by their Ref; those without a Ref by their order among the segments of their kind.
+// Frames are not compared.
 type ItemChange struct {
 	Ref    string   `json:"ref,omitempty"`
 	Before *Segment `json:"before,omitempty"` // nil if it was added
 	After  *Segment `json:"after,omitempty"`  // nil if it was removed
 
-	// Reason is the reason in the later context. It is empty for a removed
-	// thing that the later manifest does not mention.
+	// Reason is the reason in the later context. It is empty for a removed segment if the later
+	// manifest does not mention its artifact or block.
 	Reason Reason `json:"reason,omitempty"`
 }
 
@@ -98,20 +97,20 @@ func Diff(a, b *Manifest) *Delta {
 	return d
 }
 
-// A name is what tells that two segments are about the same thing.
+// A name identifies the artifact, block or other text of a segment in both contexts.
 type name struct {
 	ref   string
-	kind  Kind // if there is no ref
-	place int  // among those of its kind without a ref
+	kind  Kind // kind of a segment without a ref
+	place int  // position among the segments of that kind without a ref
 }
 
-// A named segment.
+// A named is a segment with its name.
 type named struct {
 	*Segment
 	name name
 }
 
-// segments is what a manifest has of them.
+// segments has the segments of one manifest.
 type segments struct {
 	named   []named // without frames
 	byName  map[name]*Segment
@@ -145,7 +144,8 @@ func listSegments(m *Manifest) *segments {
 	return list
 }
 
-// absence returns a function that says why something is not in m.
+// absence returns a function that returns the reason why a segment's artifact or block is not
+// in m.
 func absence(m *Manifest) func(*Segment) Reason {
 	omitted := make(map[string]Reason)
 	var sets []*Set
@@ -170,12 +170,12 @@ func absence(m *Manifest) func(*Segment) Reason {
 	}
 }
 
-// differs reports whether the same thing is otherwise in a context.
+// differs reports whether two segments with the same name differ.
 func differs(a, b *Segment) bool {
 	return a.Kind != b.Kind || a.Form != b.Form || a.Version != b.Version || a.Tokens != b.Tokens || !a.Commit.Equal(b.Commit)
 }
 
-// prefix returns how many bytes two outputs begin with in common.
+// prefix returns the length in bytes of the common beginning of two outputs, in whole segments.
 func prefix(a, b *Manifest) int {
 	size := 0
 	for i := range min(len(a.Items), len(b.Items)) {

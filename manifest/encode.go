@@ -8,16 +8,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// timeLayout is how times are written.
+// timeLayout is the form of times.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// An encoder writes canonical JSON (RFC 8785) of what has been checked. Its
-// callers name the keys of an object in their order. Strings are names and
-// numbers whole and exact, so that both have one form and nothing needs an
-// escape.
+// An encoder writes canonical JSON (RFC 8785) of checked values. Callers write the keys of an
+// object in canonical order. Strings are names, and numbers are whole and exact, so neither
+// needs escapes or a choice of form.
 type encoder []byte
 
-// key writes a key, and a comma if it is not the first.
+// key writes a key, preceded by a comma if it is not the first.
 func (e encoder) key(key string) encoder {
 	if e[len(e)-1] != '{' {
 		e = append(e, ',')
@@ -66,15 +65,15 @@ func (e encoder) item(it Item) encoder {
 	return e.close()
 }
 
-// A draft is a document without its end, which holds the seal.
+// A draft is a document without its end. The end holds the seal.
 type draft struct {
 	data   []byte
 	header rawjson.Span
-	items  []rawjson.Span // empty where an item was taken out
+	items  []rawjson.Span // empty for a redacted item
 }
 
-// write writes all but the seal. There is a salt for each item, which is not
-// used where the item was taken out.
+// write writes the document up to the seal. salts has one salt for each item; the salt of a
+// redacted item is not used.
 func write(m *Manifest, salts []digest.Salt) *draft {
 	const usual = 600 // bytes of an item and its salt
 	d := &draft{items: make([]rawjson.Span, len(m.Items))}

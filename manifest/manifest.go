@@ -1,32 +1,34 @@
-// Package manifest has the sealed account of an assembled context: what the
-// model saw, byte for byte, what it did not see, and why.
+// Package manifest has the sealed account of an assembled context: every byte that the model
+// was sent, everything that was left out, and the reasons.
 //
-// A [Manifest] is a header and items. A [Segment] is a stretch of the output,
-// and the segments tile it. An [Omission] is an artifact that was left out, and
-// a [Set] is many of them that were left out for the same reason. A [Fetch] is
-// an attempt to get an artifact again from its source. The [Output] is the
-// whole. [Seal] makes a document of a manifest and [Parse] reads it back;
-// doc/spec/manifest.md describes the document for those who write a verifier of
-// their own.
+// A [Manifest] is a header and items. A [Segment] is a stretch of the output, and the segments
+// tile it. An [Omission] is an artifact that was left out. A [Set] is many artifacts that were
+// left out for the same reason. A [Fetch] is an attempt to get an artifact again from its
+// source. The [Output] describes the whole output. [Seal] makes a document of a manifest, and
+// [Parse] reads it back. doc/spec/manifest.md specifies the document, for authors of other
+// verifiers:
+//
+//	sealed, err := manifest.Parse(data)
+//	if err == nil {
+//		err = sealed.Verify() // ErrSeal if a byte was changed
+//	}
 //
 // # No text
 //
-// A manifest holds names, versions, counts, times, commitments and reasons out
-// of closed lists, and no text of a conversation or an artifact. A name has at
-// most [MaxName] characters of a small alphabet without space. So text can be
-// erased while the account of its use stays as it was sealed: what is left of
-// the text is a commitment, made by [CommitSegment] under a salt that is kept
-// with the text and goes with it. A name is not text only if whoever gives it
-// takes care of that: ids should be random.
+// A manifest holds names, versions, counts, times, commitments, and reasons of closed lists. It
+// holds no text of a conversation or an artifact. A name has at most [MaxName] characters of a
+// small alphabet without space. So text can be erased while the sealed account of its use stays
+// as it is. The account then has a commitment to the text, made by [CommitSegment] under a salt
+// that was stored and deleted with the text. The callers must not use text as names: ids should
+// be random.
 //
 // # Seal
 //
-// The seal is a digest over the header and over one digest for each item. The
-// digest of an item is salted. [Sealed.Redact] takes items out, with their
-// salts, and leaves their digests: the seal is the same and still verifies, and
-// nobody can tell by guessing what the items were. [Sealed.Proof] shows one
-// item and nothing else. A seal says that a document is unchanged since its
-// seal was written down somewhere; it does not say who made it.
+// The seal is a digest over the header and the salted digests of the items. [Sealed.Redact]
+// removes items and their salts but keeps their digests: the seal stays the same and still
+// verifies, and no guess at a removed item can be confirmed. [Sealed.Proof] reveals a single
+// item. A seal proves that a document is unchanged since its seal was recorded elsewhere. It
+// does not prove who made the document.
 //
 // # Units
 //
@@ -37,10 +39,10 @@
 //
 // # Determinism, errors, concurrency
 //
-// The package does no I/O and reads no clock. Randomness is an argument of
-// [Seal] and nothing else is random: equal arguments give equal bytes. Errors
-// are [ErrFormat], [ErrSchema] or [ErrSeal], or a [*CheckError] that names the
-// item. A [Sealed] does not change and may be used by several goroutines.
+// The package does no I/O and reads no clock. The only randomness is the argument of [Seal]:
+// equal arguments give equal bytes. Errors are [ErrFormat], [ErrSchema] or [ErrSeal], or a
+// [*CheckError] that names the item. A [Sealed] does not change and may be used concurrently.
+// Documents of the version [Schema] stay readable; another form gets another version.
 package manifest
 
 import (
@@ -73,30 +75,28 @@ type Header struct {
 	Session  transcript.SessionID // session whose window is in the context, or empty
 	Revision int64                // of the session
 	Version  int64                // of the scope's artifacts
-	Policy   string               // version of the policy that decided
+	Policy   string               // version of the policy in force
 
 	Format   string // "openai", "anthropic", "responses" or "text"
-	Encoding string // of the tokenizer that counted, as [token.Counter] names it
+	Encoding string // encoding of the token counts, as named by [token.Counter]
 	Budget   token.Count
 	Reserve  token.Count // of the budget, kept free for the answer
 	Demand   token.Count // tokens before any cut
 	Total    token.Count // tokens of the output
 	Tier     tier.Tier
-	Review   bool // a person should look
+	Review   bool // whether a person should look at the context
 
 	Query         string // id of the cell with the query, or empty
 	Semantic      string // name of the semantic scorer, such as "lexical/1", or empty
-	SemanticCalls int    // texts that it saw
+	SemanticCalls int    // texts that the scorer was given
 	Candidates    int    // artifacts considered; each is in a segment, an omission or a set
 }
 
-// An Item is a line of the account: a [*Segment], [*Omission], [*Set],
-// [*Fetch] or [*Output], or what is left of one, a [*Redacted]. No other type
-// implements it.
+// An Item is an entry of the account: a [*Segment], [*Omission], [*Set], [*Fetch] or [*Output],
+// or a [*Redacted] in place of one. No other type implements it.
 type Item interface{ item() }
 
-// A Segment is a stretch of the output. It is about an artifact exactly if it
-// has a Class.
+// A Segment is a stretch of the output. It has a Class if and only if it holds an artifact.
 type Segment struct {
 	Kind   Kind          `json:"kind"`
 	Cell   string        `json:"cell"`   // id of the cell that holds the text
@@ -113,8 +113,8 @@ type Segment struct {
 	Score   *Score           `json:"score,omitempty"`  // nil if it was not scored
 	Reason  Reason           `json:"reason,omitempty"` // why it is in
 
-	Neutralized int  `json:"neutralized,omitempty"` // code points that were made visible
-	Fetched     bool `json:"fetched,omitempty"`     // got again from its source for this context
+	Neutralized int  `json:"neutralized,omitempty"` // code points that were replaced by visible ones
+	Fetched     bool `json:"fetched,omitempty"`     // whether the artifact was fetched again for this context
 }
 
 // An Omission is an artifact that was left out, or a block if it has no Class.
@@ -127,11 +127,11 @@ type Omission struct {
 	Reason Reason
 }
 
-// A Set is artifacts that were left out for one reason and are too many to be
-// listed.
+// A Set is a group of artifacts that were left out for the same reason and are too many for a
+// list.
 type Set struct {
 	Reason Reason
-	Count  int // of Rows
+	Count  int // number of Rows
 	Rows   Rows
 }
 
@@ -149,7 +149,7 @@ type Output struct {
 	Commit digest.Digest // [CommitOutput] of the bytes
 }
 
-// A Redacted stands in place of an item that [Sealed.Redact] took out.
+// A Redacted stands in place of an item that [Sealed.Redact] removed.
 type Redacted struct {
 	Digest digest.Digest
 }
@@ -166,7 +166,7 @@ type Score struct {
 	Recency    ratio.Ratio `json:"recency"`
 	Provenance ratio.Ratio `json:"provenance"`
 	Semantic   ratio.Ratio `json:"semantic"`
-	First      ratio.Ratio `json:"first"` // of recency and provenance; selects the artifacts for the next pass
+	First      ratio.Ratio `json:"first"` // score of recency and provenance; selects the artifacts for the next pass
 	Total      ratio.Ratio `json:"total"`
 	Tag        Tag         `json:"tag,omitempty"` // empty if it has none
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A member is a field of an object of the document: its key, and a pointer to its value.
-// What the pointer is says how the value is written, and how large it may be.
+// A member is a field of a JSON object: its key and a pointer to its value. The type of the
+// pointer decides the form of the value and its largest number.
 type member struct {
 	key      string
 	value    any  // *string, *int, *int64, *ratio.Ratio, *bool, *[digest.Size]byte, *time.Time, **Score or *Rows
-	optional bool // whether it is left out if it is zero, as true and scores always are
+	optional bool // whether a zero value is left out; true and scores are always optional
 }
 
 // The members of the objects, in the order of their keys.
@@ -113,7 +113,7 @@ func (s *Score) members() [6]member {
 	}
 }
 
-// number returns the value of a member that is a number, and the largest that it may have.
+// number returns the value of a numeric member and the largest value that it may have.
 func (m *member) number() (n, most int64, ok bool) {
 	switch v := m.value.(type) {
 	case *int:
@@ -126,7 +126,7 @@ func (m *member) number() (n, most int64, ok bool) {
 	return 0, 0, false
 }
 
-// inRange says which number is not in its range.
+// inRange returns a text about the first number that is out of its range, or "".
 func inRange(members []member) string {
 	for i := range members {
 		m := &members[i]
@@ -178,9 +178,9 @@ func (e encoder) member(m *member) encoder {
 	return e
 }
 
-// object reads members, which may come in any order.
+// object reads members in any order.
 func (d *decoder) object(members []member) error {
-	next := 0 // where the member is in the canonical order
+	next := 0 // position of the expected member in the canonical order
 	return d.Object(func(key string) error {
 		for range members {
 			m := &members[next]

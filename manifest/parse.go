@@ -10,11 +10,10 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// Parse reads a document. Every byte must be as [Seal] would write it: an
-// unknown or repeated key, another order or spelling, a space, a value that is
-// no name or out of its range are [ErrFormat], and a document of another
-// version is [ErrSchema]. Whether the seal is right is the question of
-// [Sealed.Verify].
+// Parse reads a document. Every byte must be as [Seal] writes it. An unknown or repeated key,
+// another order or spelling, a space, and a value that is no name or out of range are
+// [ErrFormat]. A document of another version is [ErrSchema]. Parse does not check the seal;
+// [Sealed.Verify] does.
 func Parse(data []byte) (*Sealed, error) {
 	d := decoder{rawjson.NewReader(data), data}
 	s, err := d.document()
@@ -35,14 +34,14 @@ func Parse(data []byte) (*Sealed, error) {
 	return s, nil
 }
 
-// A decoder reads what an encoder wrote. It takes more than that: Parse
-// compares the bytes afterwards.
+// A decoder reads documents. It accepts more forms than an encoder writes; Parse compares the
+// bytes afterwards.
 type decoder struct {
 	*rawjson.Reader
 	data []byte
 }
 
-// document reads the whole.
+// document reads a whole document.
 func (d *decoder) document() (*Sealed, error) {
 	s := new(Sealed)
 	err := d.Object(func(key string) error {
@@ -75,8 +74,8 @@ func (d *decoder) document() (*Sealed, error) {
 	return nil, format(err)
 }
 
-// otherSchema returns the schema of a document that could not be read, if it is
-// a document of another one.
+// otherSchema returns the schema of a document that could not be read, and whether it is
+// another one than [Schema].
 func otherSchema(data []byte) (string, bool) {
 	var schema string
 	r := rawjson.NewReader(data)
@@ -94,7 +93,7 @@ func otherSchema(data []byte) (string, bool) {
 // format wraps an error of the reader.
 func format(err error) error { return fmt.Errorf("%w: %w", ErrFormat, err) }
 
-// unknown returns the error for a key that has no place.
+// unknown returns the error for an unknown key.
 func (d *decoder) unknown() error { return d.Fail(d.KeyOffset(), "unknown key") }
 
 // hex reads the digits of a digest or a salt.

@@ -17,8 +17,7 @@ const (
 	KindNotice   Kind = "notice"   // a notice of Carrel to the model about the context
 )
 
-// A Form says how much of an artifact a segment has. It is empty for segments
-// without forms.
+// A Form says how much of an artifact a segment holds. It is empty for other segments.
 type Form string
 
 // The forms.
@@ -27,10 +26,10 @@ const (
 	FormBrief Form = "brief" // a summary, or a part
 )
 
-// A Tag is the color that triage gave.
+// A Tag is the color that triage gives an artifact.
 type Tag string
 
-// The tags, from the most urgent on.
+// The tags, most urgent first.
 const (
 	TagRed    Tag = "red"
 	TagYellow Tag = "yellow"
@@ -43,10 +42,10 @@ type FetchOutcome string
 
 // The outcomes.
 const (
-	OutcomeUnchanged   FetchOutcome = "unchanged"   // the source has the version that is held
+	OutcomeUnchanged   FetchOutcome = "unchanged"   // the source has the version that is stored
 	OutcomeChanged     FetchOutcome = "changed"     // there is a new version
 	OutcomeGone        FetchOutcome = "gone"        // the source no longer has it
-	OutcomeForbidden   FetchOutcome = "forbidden"   // the source may not be asked, or refuses
+	OutcomeForbidden   FetchOutcome = "forbidden"   // the source must not be asked, or refuses
 	OutcomeUnavailable FetchOutcome = "unavailable" // no answer; trying again may help
 )
 
@@ -60,8 +59,8 @@ func (r Reason) Dead() bool { return r == ReasonExpired || r == ReasonRefuted }
 
 // The reasons of segments.
 const (
-	ReasonFits   Reason = "fits"   // worth it, and there was room for all of it
-	ReasonBrief  Reason = "brief"  // worth it, and there was room for its brief form
+	ReasonFits   Reason = "fits"   // worth including, and the whole text fit
+	ReasonBrief  Reason = "brief"  // worth including, and the brief form fit
 	ReasonPinned Reason = "pinned" // a person or an agent pinned it
 	ReasonSystem Reason = "system" // the system text is always in
 	ReasonWindow Reason = "window" // it is in the window of the session
@@ -81,7 +80,7 @@ const (
 	ReasonSuperseded        Reason = "superseded"         // there is a later version of the same thing
 	ReasonDuplicate         Reason = "duplicate"          // another with the same content is in
 	ReasonCrowded           Reason = "crowded"            // below the cut of the first pass
-	ReasonNotScored         Reason = "not_scored"         // admitted, and not among those that were scored
+	ReasonNotScored         Reason = "not_scored"         // accepted by the first pass, but not among the artifacts that were scored
 	ReasonMinor             Reason = "minor"              // scored, and tagged green
 	ReasonOverBudget        Reason = "over_budget"        // there was no room for it
 	ReasonTier              Reason = "tier"               // the tier leaves it out
@@ -107,7 +106,7 @@ func Excluded() []Reason {
 	}
 }
 
-// The closed lists, for looking up.
+// The closed lists.
 var (
 	kinds    = []Kind{KindFrame, KindSystem, KindPin, KindMessage, KindStub, KindArtifact, KindQuery, KindNotice}
 	tags     = []Tag{TagRed, TagYellow, TagGreen, TagBlack}
@@ -115,8 +114,8 @@ var (
 	excluded = Excluded()
 )
 
-// valid reports whether there is such a form, or none.
+// valid reports whether f is empty or a known form.
 func (f Form) valid() bool { return f == "" || f == FormWhole || f == FormBrief }
 
-// valid reports whether there is such a tag, or none.
+// valid reports whether t is empty or a known tag.
 func (t Tag) valid() bool { return t == "" || slices.Contains(tags, t) }

@@ -15,25 +15,24 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// maxExact is the largest number of a manifest: up to it every reader of JSON
-// has whole numbers exactly.
+// maxExact is the largest number of a manifest. Up to it, every JSON reader represents whole
+// numbers exactly.
 const maxExact = 1<<53 - 1
 
-// Rows is a set of sequence numbers of artifacts, from 1 to 2⁵³−1. The zero
-// value is empty. It is kept as runs of numbers without a gap, or as a bitmap,
-// whichever is shorter to write.
+// Rows is a set of sequence numbers of artifacts, from 1 to 2⁵³−1. The zero value is empty. It
+// is stored as runs of consecutive numbers or as a bitmap, whichever is shorter to write.
 type Rows struct {
 	runs []run // ascending, with a gap before each; nil if there is a bitmap
 
-	first int64  // what bit 0 of bits is for
-	bits  []byte // bit i of byte j is for first+8j+i; the first bit is set, and one of the last byte
+	first int64  // number of bit 0 of bits
+	bits  []byte // bit i of byte j is number first+8j+i; the first bit and a bit of the last byte are set
 }
 
 // A run is the numbers from first to last.
 type run struct{ first, last int64 }
 
-// NewRows returns the set of the given numbers, in any order. Numbers that are
-// out of range are a [*CheckError].
+// NewRows returns the set of the given numbers, which may be in any order. For numbers out of
+// range it fails with a [*CheckError].
 func NewRows(rows ...int64) (Rows, error) {
 	sorted := slices.Clone(rows)
 	slices.Sort(sorted)
@@ -47,9 +46,8 @@ func NewRows(rows ...int64) (Rows, error) {
 	return s.shorter(), nil
 }
 
-// BitRows returns the set of the numbers whose bits are set: bit i of byte j,
-// counted from the least significant, is number 1+8j+i. It does not keep
-// bits.
+// BitRows returns the set of the numbers whose bits are set: bit i of byte j, counted from the
+// least significant bit, is number 1+8j+i. It does not keep a reference to bits.
 func BitRows(bits []byte) Rows {
 	first := slices.IndexFunc(bits, func(b byte) bool { return b != 0 })
 	if first < 0 {
@@ -61,8 +59,8 @@ func BitRows(bits []byte) Rows {
 	bits = bits[first:]
 	shift := mathbits.TrailingZeros8(bits[0])
 	s := Rows{first: int64(8*first+shift) + 1, bits: shiftDown(bits, shift)}
-	// Each run but the first takes at least a comma and as many digits as the
-	// first number. If even that is more, the runs need not be written to know.
+	// Each run but the first takes at least a comma and as many digits as the first number. If
+	// that lower bound is longer than the bitmap, the exact length of the runs does not matter.
 	if runs := s.countRuns(); runs*(digits(s.first)+1)-1 > s.bitmapLen() {
 		return s
 	}
@@ -73,8 +71,8 @@ func BitRows(bits []byte) Rows {
 	return t.shorter()
 }
 
-// shiftDown moves all bits down by less than a byte, and drops a last byte that
-// is empty then.
+// shiftDown shifts all bits down by less than 8 places and drops a last byte that becomes
+// empty.
 func shiftDown(bits []byte, by int) []byte {
 	out := make([]byte, 0, len(bits)+8)
 	for at := 0; at < len(bits); at += 8 {
@@ -86,8 +84,8 @@ func shiftDown(bits []byte, by int) []byte {
 	return out
 }
 
-// word returns 64 bits from a bit of a byte on, eight bytes at a time because bitmaps may be
-// of millions of rows. Behind the end they are 0.
+// word returns 64 bits that begin at a bit of byte at. Bits beyond the end are 0. Eight bytes
+// at a time are fast enough for bitmaps of millions of rows.
 func word(bits []byte, at int64, bit int) uint64 {
 	var end [9]byte
 	nine := bits[min(at, int64(len(bits))):]
@@ -100,7 +98,7 @@ func word(bits []byte, at int64, bit int) uint64 {
 
 // countRuns returns how many runs a bitmap has.
 func (s Rows) countRuns() int64 {
-	n, before := 0, uint64(0) // the last bit of the word before
+	n, before := 0, uint64(0) // highest bit of the previous word
 	for at := 0; at < len(s.bits); at += 8 {
 		w := word(s.bits, int64(at), 0)
 		n += mathbits.OnesCount64(w &^ (w<<1 | before))
@@ -109,7 +107,7 @@ func (s Rows) countRuns() int64 {
 	return int64(n)
 }
 
-// push adds a number that is at least as large as all others.
+// push adds a number that is not less than any number of the set.
 func (s *Rows) push(n int64) {
 	if last := len(s.runs) - 1; last >= 0 && n <= s.runs[last].last+1 {
 		s.runs[last].last = n
@@ -118,7 +116,7 @@ func (s *Rows) push(n int64) {
 	s.runs = append(s.runs, run{n, n})
 }
 
-// shorter returns a set of runs in the form that is shorter to write.
+// shorter returns the set as runs or as a bitmap, whichever is shorter to write.
 func (s Rows) shorter() Rows {
 	if len(s.runs) == 0 {
 		return Rows{}
@@ -127,7 +125,7 @@ func (s Rows) shorter() Rows {
 	size := (s.runs[len(s.runs)-1].last-b.first)/8 + 1
 	length := int64(len(s.appendRuns(nil)))
 	if size >= length {
-		return s // base64 is longer still
+		return s // the bitmap is longer still in base64
 	}
 	b.bits = make([]byte, size)
 	if b.bitmapLen() >= length {
@@ -188,8 +186,7 @@ func (s Rows) Equal(t Rows) bool {
 	return slices.Equal(s.runs, t.runs) && s.first == t.first && bytes.Equal(s.bits, t.bits)
 }
 
-// meets returns the lowest number that is in both sets, and false if there is
-// none.
+// meets returns the lowest number in both sets, and false if there is none.
 func (s Rows) meets(t Rows) (int64, bool) {
 	switch {
 	case s.bits == nil && t.bits == nil:
@@ -220,7 +217,7 @@ func (s Rows) meets(t Rows) (int64, bool) {
 	case s.first > t.first:
 		return t.meets(s)
 	}
-	// Byte j of t begins at a bit of s.
+	// Byte j of t begins at bit 8j+skip of s.
 	skip := t.first - s.first
 	for j := int64(0); j < int64(len(t.bits)) && skip/8+j < int64(len(s.bits)); j += 8 {
 		if both := word(s.bits, skip/8+j, int(skip%8)) & word(t.bits, j, 0); both != 0 {
@@ -230,8 +227,7 @@ func (s Rows) meets(t Rows) (int64, bool) {
 	return 0, false
 }
 
-// String returns the shorter of two forms, and the first if they are equally
-// long:
+// String returns the shorter of two forms, or the first if both are equally long:
 //
 //	1-312,400       ascending runs, with a gap between any two
 //	b64:1001:BQE    a bitmap whose first bit is row 1001
@@ -274,7 +270,7 @@ func (s Rows) bitmapLen() int64 {
 	return int64(len(bitmapMark)) + digits(s.first) + 1 + int64(base64.RawStdEncoding.EncodedLen(len(s.bits)))
 }
 
-// digits returns how many digits a number has that is not below 1.
+// digits returns the number of digits of n, which must be at least 1.
 func digits(n int64) int64 {
 	d := int64(0)
 	for ; n > 0; n /= 10 {
@@ -283,8 +279,8 @@ func digits(n int64) int64 {
 	return d
 }
 
-// ParseRows parses the text of [Rows.String]. It refuses any other form of
-// the same set.
+// ParseRows parses the text of [Rows.String]. For any other form of a set it fails with
+// [ErrFormat].
 func ParseRows(form string) (Rows, error) {
 	s, ok := parseRuns(form)
 	if rest, found := strings.CutPrefix(form, bitmapMark); found {
@@ -301,7 +297,7 @@ func parseRuns(text string) (Rows, bool) {
 		return Rows{}, true
 	}
 	s := Rows{runs: make([]run, 0, strings.Count(text, ",")+1)}
-	before := int64(-1) // so that the first may be 1
+	before := int64(-1) // so that the first number may be 1
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, ranged := strings.Cut(part, "-")
 		first, err := strconv.ParseInt(from, 10, 64)

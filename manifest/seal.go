@@ -22,16 +22,16 @@ const (
 // A Sealed is a manifest with its salts and its seal.
 type Sealed struct {
 	manifest Manifest
-	salts    []digest.Salt // one for each item; not used where it was taken out
+	salts    []digest.Salt // one for each item; not used for redacted items
 	seal     digest.Digest
 	data     []byte
 }
 
-// Seal checks a manifest and seals it. It reads one salt of 32 bytes for each
-// item from random, which must be a cryptographic source: whoever knows a salt
-// can confirm a guess at what was redacted. The items belong to the result and
-// must not be changed any more. It fails with a [*CheckError] if the manifest
-// breaks an invariant of [Manifest.Check], or with the error of random.
+// Seal checks a manifest and seals it. It reads one salt of 32 bytes for each item from random,
+// which must be a cryptographic source, because a known salt lets its holder confirm guesses at
+// a redacted item. The result keeps the items, so the caller must not change them. Seal fails
+// with a [*CheckError] if the manifest breaks an invariant of [Manifest.Check], or with the
+// error of random.
 func Seal(m *Manifest, random io.Reader) (*Sealed, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -61,22 +61,21 @@ func readSalts(n int, random io.Reader) ([]digest.Salt, error) {
 	return salts, nil
 }
 
-// Manifest returns the manifest, with a [*Redacted] for each item that was
-// taken out. It is shared and must not be changed.
+// Manifest returns the manifest, with a [*Redacted] in place of each redacted item. The caller
+// must not change it.
 func (s *Sealed) Manifest() *Manifest { return &s.manifest }
 
 // Seal returns the seal.
 func (s *Sealed) Seal() digest.Digest { return s.seal }
 
-// Bytes returns the document. It is shared and must not be changed.
+// Bytes returns the document. The caller must not change it.
 func (s *Sealed) Bytes() []byte { return s.data }
 
-// Verify computes the seal anew and returns an error that wraps [ErrSeal] if it
-// is not the one that the document has. Then it checks the invariants, where
-// nothing was taken out, and returns what [Manifest.Check] does.
+// Verify computes the seal again and returns [ErrSeal] if it differs from the seal in the
+// document. If nothing is redacted, it then returns the result of [Manifest.Check].
 //
-// That the seal is the right one is for the caller to know, who has it from
-// another place than the document.
+// Verify does not prove that the document is the right one. For that, the caller compares
+// [Sealed.Seal] with a seal recorded elsewhere.
 func (s *Sealed) Verify() error {
 	got := write(&s.manifest, s.salts).seal(&s.manifest, s.salts)
 	if !got.Equal(s.seal) {
@@ -88,7 +87,7 @@ func (s *Sealed) Verify() error {
 	return s.manifest.Check()
 }
 
-// Redacted returns how many items were taken out.
+// Redacted returns the number of redacted items.
 func (s *Sealed) Redacted() int {
 	n := 0
 	for _, it := range s.manifest.Items {
@@ -99,8 +98,8 @@ func (s *Sealed) Redacted() int {
 	return n
 }
 
-// Redact returns a copy without the items that match, and without their salts.
-// The seal is the same. What was taken out already stays out.
+// Redact returns a copy in which each item that matches is replaced by a [*Redacted], without
+// its salt. The seal stays the same. Items that are redacted already stay so.
 func (s *Sealed) Redact(match func(Item) bool) *Sealed {
 	c := &Sealed{
 		manifest: Manifest{s.manifest.Header, slices.Clone(s.manifest.Items)},
@@ -137,7 +136,7 @@ func (d *draft) seal(m *Manifest, salts []digest.Salt) digest.Digest {
 	return digest.Digest(h.Sum(nil))
 }
 
-// newSealHash returns the hash of a seal up to the number of items.
+// newSealHash returns the hash of a seal over everything before the items' digests.
 func newSealHash(header digest.Digest, items int) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte(sealPrefix))
@@ -166,13 +165,13 @@ func (d *draft) each(m *Manifest, salts []digest.Salt, f func(sum []byte)) {
 	}
 }
 
-// CommitOutput returns the commitment to a whole output. Its key is
+// CommitOutput returns the commitment to a whole output. Its salt is
 //
 //	SHA-256("carrel.manifest.output.v1" n salt₁ … saltₙ)
 //
-// over the salts of the cells of the segments, in the order of the segments and
-// as often as they occur, with n in 8 bytes, big endian. So it cannot be
-// checked against a guess any more as soon as one of the cells is erased.
+// over the salts of the segments' cells, in the order of the segments and with repetitions; n
+// takes 8 bytes, big endian. So nobody can confirm a guess at the output once one of the cells
+// is erased.
 func CommitOutput(salts []digest.Salt, output []byte) digest.Digest {
 	h := sha256.New()
 	h.Write([]byte(outputPrefix))
@@ -183,18 +182,17 @@ func CommitOutput(salts []digest.Salt, output []byte) digest.Digest {
 	return digest.Commit(digest.Salt(h.Sum(nil)), "output", output)
 }
 
-// A Proof shows that an item is in a sealed manifest, and where, without
-// showing anything else but how many items there are. It is encoded as JSON.
+// A Proof shows that an item is at a position of a sealed manifest. It reveals nothing else but
+// the number of items. It is encoded as JSON.
 type Proof struct {
 	Header digest.Digest   `json:"header"` // SHA-256 of the header
-	Before []digest.Digest `json:"before"` // of the items before it
-	After  []digest.Digest `json:"after"`  // of the items behind it
-	Salt   digest.Digest   `json:"salt"`   // the item's salt, not a digest but as long as one
-	Item   string          `json:"item"`   // canonical JSON
+	Before []digest.Digest `json:"before"` // digests of the items before it
+	After  []digest.Digest `json:"after"`  // digests of the items after it
+	Salt   digest.Digest   `json:"salt"`   // salt of the item; it has the length of a digest
+	Item   string          `json:"item"`   // item as canonical JSON
 }
 
-// Proof returns the proof for item i. It is false if there is no item i or if
-// it was taken out.
+// Proof returns the proof for item i, and false if there is no item i or it is redacted.
 func (s *Sealed) Proof(i int) (*Proof, bool) {
 	if i < 0 || i >= len(s.manifest.Items) {
 		return nil, false
@@ -212,9 +210,9 @@ func (s *Sealed) Proof(i int) (*Proof, bool) {
 	}, true
 }
 
-// VerifyItem returns the item that p proves to be item len(p.Before) of the
-// manifest with a seal. It fails with [ErrSeal] if p proves nothing of the
-// kind, and with [ErrFormat] if the item is not one.
+// VerifyItem returns the item of p if p proves that it is item len(p.Before) of the manifest
+// with this seal. It fails with [ErrSeal] if p does not, and with [ErrFormat] if p.Item is no
+// item in canonical form.
 func VerifyItem(seal digest.Digest, p *Proof) (Item, error) {
 	d := decoder{rawjson.NewReader([]byte(p.Item)), []byte(p.Item)}
 	it, err := d.item()

@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// deciding returns the line that says most of why a program failed that no rule knows,
-// and how much it says: 0 if no line speaks of a failure.
+// deciding returns the line that best explains the failure of a program without a rule, and its
+// rank. The rank is 0 if no line is about a failure.
 func deciding(lines []line) (line, int) {
 	best, rank := line{}, 0
 	for _, l := range lines {
@@ -26,15 +26,16 @@ func deciding(lines []line) (line, int) {
 	return best, rank
 }
 
-// A head is how the lines begin that report a failure, and how well such a line tells
-// what failed.
+// A head is a pattern of lines about failures, with a rank: the higher, the better such a line
+// explains the failure.
 type head struct {
 	pattern
 	rank int
 }
 
-// lastWins is the rank from which on the last of several lines says most, and reports the
-// one from which on a line reports a failure and does not only speak of one.
+// If several lines have the highest rank, the last one is chosen for ranks from lastWins on,
+// otherwise the first. From rank reports on, a line reports a failure and does not only mention
+// one.
 const (
 	lastWins = 8
 	reports  = 4
@@ -64,8 +65,8 @@ var heads = lazy.Value[[]head]{Make: func() []head {
 	return list
 }}
 
-// speaksOfError reports whether a result begins as those of tools do that report an error
-// and have no flag for it.
+// speaksOfError reports whether a result begins like those of tools that report an error in
+// text and have no flag for it.
 func speaksOfError(s string) bool {
 	for _, h := range [...]string{"Error:", "error:", "ERROR:", "Error executing ", "Error calling ", "Tool execution failed", "MCP error", "Failed to "} {
 		if strings.HasPrefix(s, h) {
@@ -75,8 +76,8 @@ func speaksOfError(s string) bool {
 	return false
 }
 
-// crashed reports whether an output ends as that of an interpreter does that an exception
-// ended, or is the word of a shell that could not run a program.
+// crashed reports whether an output ends with the message of an interpreter about an uncaught
+// exception, or is the message of a shell that could not run a program.
 func crashed(lines []line) bool {
 	if len(lines) == 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// state reads what git says of commits, branches and remotes.
+// state reads from git's output the commit, the branch and the push.
 func (j *judge) state() {
 	verbs, dry, short := j.gitVerbs()
 	has := func(list string) bool {
@@ -35,8 +35,8 @@ func (j *judge) state() {
 	}
 }
 
-// gitVerbs returns what a line has git do, whether that is only tried, and whether a short
-// status is among it. A branch that is asked for alone is noted.
+// gitVerbs returns the git commands of the line, whether they are a dry run, and whether one is
+// a short status. It records the branch if the line only asks for that.
 func (j *judge) gitVerbs() (verbs map[string]bool, dry, short bool) {
 	verbs = make(map[string]bool)
 	for i := range j.line.Commands {
@@ -56,7 +56,7 @@ func (j *judge) gitVerbs() (verbs map[string]bool, dry, short bool) {
 	return verbs, dry, short
 }
 
-// commitOf reads the line with which git reports a commit: [main 1a2b3c4] Subject.
+// commitOf parses the line in which git reports a commit: [main 1a2b3c4] Subject.
 func commitOf(s string) (*Commit, bool) {
 	if s[0] != '[' {
 		return nil, false
@@ -72,13 +72,13 @@ func commitOf(s string) (*Commit, bool) {
 	return &Commit{Branch: strings.TrimSuffix(head[:i], " (root-commit)"), Hash: head[i+1:], Subject: subject}, true
 }
 
-// IsHash reports whether a word may be the name of a commit.
+// IsHash reports whether a word can be the hash of a commit.
 func IsHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
-// branchOf returns the branch that a line of git says is checked out. Only a status has it
-// in a line that may be a heading anywhere else.
+// branchOf returns the current branch that a line of git names. Some of these lines occur
+// elsewhere as headings; they count only in the output of a status.
 func branchOf(s string, status bool) (string, bool) {
 	for _, head := range [...]string{"Switched to branch '", "Switched to a new branch '", "Switched to and reset branch '", "Already on '"} {
 		if rest, ok := strings.CutPrefix(s, head); ok {

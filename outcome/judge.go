@@ -8,11 +8,11 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// minor are programs that do what is of no account beside another one, and print nothing
-// when all is well.
+// minor are programs whose outcome does not matter beside other programs, and that print
+// nothing on success.
 const minor = "mkdir rm rmdir cp mv touch chmod chown ln sleep kill pkill killall unset tee trap wait disown clear echo printf cat"
 
-// answers are programs whose status 1 is an answer and no failure.
+// answers are programs for which status 1 is an answer, not a failure.
 const answers = "grep egrep fgrep rg ripgrep ag ack zgrep diff cmp test [ [[ which command type pgrep pkill expr let find jq colordiff false fd locate"
 
 // command judges the output of a command line.
@@ -29,7 +29,7 @@ func (j *judge) command() {
 	}
 	if j.out.failed {
 		if last != nil && j.out.status == 1 && isAnswer(last) && !slices.ContainsFunc(runs, func(r *run) bool { return r.weak() }) {
-			j.pass(runs) // the text of what passed, without a verdict
+			j.pass(runs) // the text without a verdict
 			return
 		}
 		j.fail(runs, acts)
@@ -54,8 +54,8 @@ func (j *judge) command() {
 	j.pass(runs)
 }
 
-// echo reads a status that the line itself prints. It reports whether the status of the
-// call counts, and whether the line only asked a question to which 1 is an answer.
+// echo reads a status that the line prints itself. It reports whether the status of the call
+// counts, and whether the line only asks a question and 1 is an answer to it.
 func (j *judge) echo() (counted, asked bool) {
 	n, ok, of := j.echoed()
 	if !ok {
@@ -70,7 +70,7 @@ func (j *judge) echo() (counted, asked bool) {
 	return j.out.known || n == 0, n == 1 && of.Looks()
 }
 
-// foundFailed judges by the first run that failed, and reports whether there is one.
+// foundFailed gives the verdict if a run has failed, and reports whether one has.
 func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	at := slices.IndexFunc(runs, (*run).failed)
 	if at < 0 || j.out.running {
@@ -79,11 +79,11 @@ func (j *judge) foundFailed(runs []*run, acts []act, zero bool) bool {
 	if r := runs[at]; r.named || j.out.failed || !j.statusProves(-1, acts, zero) || slices.ContainsFunc(acts, j.runs) {
 		j.fail(runs, acts)
 	}
-	return true // a program that is not known, and its status, may say the opposite
+	return true // the program is not in the line, and the line's status may contradict it
 }
 
-// refusedLook reports whether git or gh, which were to show something into a pipe, say
-// that they cannot.
+// refusedLook reports whether git or gh, which should show something, print an error into a
+// pipe.
 func (j *judge) refusedLook() bool {
 	lines := j.out.lines
 	if len(lines) == 0 {
@@ -95,7 +95,7 @@ func (j *judge) refusedLook() bool {
 	})
 }
 
-// An act is a command that does something.
+// An act is a command that does more than show something.
 type act struct {
 	*shell.Command
 	rule  int // or -1
@@ -105,7 +105,7 @@ type act struct {
 // runs reports whether a command runs other programs.
 func (j *judge) runs(a act) bool { return a.rule >= 0 && j.table.rules[a.rule].Runs }
 
-// acts returns the commands of the line that do something, and the last of all.
+// acts returns the acts of the line, and its last command.
 func (j *judge) acts() (acts []act, last *shell.Command) {
 	for i := range j.line.Commands {
 		c := &j.line.Commands[i]
@@ -124,13 +124,13 @@ func (j *judge) acts() (acts []act, last *shell.Command) {
 	return acts, last
 }
 
-// asks reports whether a command is only asked which it is, or how it is used.
+// asks reports whether a command is only asked for its version or its help.
 func asks(c *shell.Command) bool {
 	return len(c.Args) == 1 && text.HasWord("--version -V version --help help", c.Args[0])
 }
 
-// statusProves reports whether the status of the line says that each command of a rule
-// succeeded, or where no command has it, each command.
+// statusProves reports whether the status of the line proves success. If commands of the rule
+// are on the line, it must cover all of them, otherwise all commands.
 func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	if !zero {
 		return false
@@ -150,7 +150,7 @@ func (j *judge) statusProves(rule int, acts []act, zero bool) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return !a.Counts && !a.minor })
 }
 
-// proven reports whether all that the line does is known to have gone well.
+// proven reports whether the success of every command of the line is known.
 func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	whole := j.whole()
 	passed := func(rule int) bool {
@@ -174,8 +174,7 @@ func (j *judge) proven(acts []act, runs []*run, zero bool) bool {
 	return known > 0
 }
 
-// empty reports whether the line printed nothing of its own, though nothing kept it from
-// that.
+// empty reports whether the line printed nothing, although nothing hid its output.
 func (j *judge) empty() bool {
 	if j.out.failed || slices.ContainsFunc(j.out.lines, func(l line) bool { return !j.quiet(l.text) }) || strings.Contains(strings.ReplaceAll(j.source, "2>&1", ""), "2>") || strings.Contains(j.source, "&>") {
 		return false
@@ -188,8 +187,8 @@ func (j *judge) empty() bool {
 	return true
 }
 
-// quiet reports whether a line says which program a runner runs ("$ tsc --noEmit"), and
-// that one prints nothing when all is well.
+// quiet reports whether a line of output is only a runner's announcement ("$ tsc --noEmit") of
+// a program that prints nothing on success.
 func (j *judge) quiet(s string) bool {
 	if inner := unprefixed(s); inner != "" {
 		s = inner
@@ -206,13 +205,13 @@ func (j *judge) quiet(s string) bool {
 	return rule >= 0 && j.table.rules[rule].Quiet
 }
 
-// read reports whether what goes into a pipe comes out of one.
+// read reports whether the output of a pipe is shown.
 func (j *judge) read() bool {
 	return slices.ContainsFunc(j.line.Commands, func(d shell.Command) bool { return d.Piped && d.Shown })
 }
 
-// whole reports whether the end of what runs is in the output: head did not cut it off,
-// and no filter took lines out of it.
+// whole reports whether the end of the output is there: head did not cut it off, and no filter
+// removed lines.
 func (j *judge) whole() bool {
 	if j.out.cut {
 		return false
@@ -240,7 +239,7 @@ func (j *judge) whole() bool {
 	return true
 }
 
-// headed returns how many lines head shows.
+// headed returns the number of lines that head shows.
 func headed(args []string) int {
 	for _, a := range args {
 		a = strings.TrimPrefix(strings.TrimPrefix(a, "-"), "n")
@@ -256,7 +255,7 @@ func headed(args []string) int {
 	return 10
 }
 
-// isAnswer reports whether the status 1 of a command is an answer.
+// isAnswer reports whether status 1 of a command is an answer.
 func isAnswer(c *shell.Command) bool {
 	if c.Name == "git" {
 		verb, _ := c.Verb()
@@ -265,8 +264,8 @@ func isAnswer(c *shell.Command) bool {
 	return text.HasWord(answers, c.Name)
 }
 
-// echoed returns the status that the line itself prints at its end (echo "exit: $?"), and
-// the command that had it.
+// echoed returns the status that the line prints at its end (echo "exit: $?"), and the command
+// that returned it.
 func (j *judge) echoed() (status int, ok bool, of *shell.Command) {
 	cs := j.line.Commands
 	for i := len(cs) - 1; i > 0; i-- {

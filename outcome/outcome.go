@@ -6,43 +6,42 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Verdict says whether a call did what it was to do. It is stored as its text.
+// A Verdict says whether a call succeeded. It is stored as its text.
 type Verdict string
 
 // The verdicts.
 const (
-	Unknown Verdict = ""       // neither can be known, or it is no question
-	Passed  Verdict = "passed" // the runner says so, or the status that the call ended with
+	Unknown Verdict = ""       // not known, or the call has no outcome
+	Passed  Verdict = "passed" // by the report of the program or the exit status
 	Failed  Verdict = "failed"
 )
 
-// An Outcome is how a call ended.
+// An Outcome is the outcome of a call.
 type Outcome struct {
 	Verdict Verdict
 
-	// Text is one line of 200 bytes at most, made of pieces of the result. It is empty
-	// where nothing is worth saying.
+	// Text is one line of at most 200 bytes, made of pieces of the result. It may be empty.
 	Text string
 
-	// Lines are the numbers of the lines of the result's text that Text has pieces of,
-	// ascending. The first is 0. It is nil where the output stands in JSON.
+	// Lines are the numbers of the lines of the result that Text has pieces of, ascending from
+	// 0. It is nil if the output is inside JSON.
 	Lines []int
 
 	Refused bool // the call was not carried out
 
-	Commit *Commit // the last commit that the call made, or nil
-	Pushed bool    // the call brought a branch or a tag to a remote, or found it there
-	Branch string  // the branch that the call committed to, switched to or found itself on, or empty
+	Commit *Commit // last commit that the call made, or nil
+	Pushed bool    // whether the call pushed a branch or a tag, or found it up to date
+	Branch string  // branch that the call committed to, switched to or reported, or empty
 }
 
-// A Commit is one that git reports.
+// A Commit is a commit that git reported.
 type Commit struct {
 	Branch  string // or "detached HEAD"
-	Hash    string // as git abbreviates it
+	Hash    string // abbreviated hash, as git prints it
 	Subject string
 }
 
-// Of returns the outcome of a call with its result. A nil table is that of [Builtin].
+// Of returns the outcome of a call with its result. A nil table is [Builtin].
 func (t *Table) Of(c transcript.ToolCall, r transcript.ToolResult) Outcome {
 	if t == nil {
 		t = Builtin()
@@ -73,13 +72,13 @@ func (t *Table) Of(c transcript.ToolCall, r transcript.ToolResult) Outcome {
 	return j.outcome()
 }
 
-// A judge decides on one result.
+// A judge computes the outcome of one result.
 type judge struct {
 	table *Table
 	out   output
 	line  *shell.Line
 
-	source string // of line
+	source string // text of line
 
 	verdict Verdict
 	pieces  []piece
@@ -88,7 +87,7 @@ type judge struct {
 	branch  string
 }
 
-// refused says why a call was not carried out.
+// refused sets the outcome of a call that was not carried out. Its text is the first line.
 func (j *judge) refused() {
 	j.verdict = Failed
 	for _, l := range j.out.lines {
@@ -99,7 +98,7 @@ func (j *judge) refused() {
 	}
 }
 
-// outcome writes down what was decided.
+// outcome returns the outcome that the judge has found.
 func (j *judge) outcome() Outcome {
 	o := Outcome{Verdict: j.verdict, Refused: j.out.refused, Commit: j.commit, Pushed: j.pushed, Branch: j.branch}
 	o.Text, o.Lines = compose(j.pieces)

@@ -11,37 +11,37 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// An output is what a program printed, out of what a client puts around it, and how the
-// client says that it ended.
+// An output is the output of a program without the text that a client adds, and the status that
+// the client reports.
 type output struct {
-	lines    []line // those with a text, without indentation and colors
-	number   int    // how many lines there are, empty ones too
-	status   int    // that the call ended with
+	lines    []line // lines with text, without indentation and colors
+	number   int    // number of lines, with empty ones
+	status   int    // exit status of the call
 	known    bool   // whether status is known
-	failed   bool   // the client says that the call failed
+	failed   bool   // the client reports a failure
 	refused  bool   // the call was not carried out
 	running  bool   // the program has not ended
-	cut      bool   // the client left out a part of the output
-	numbered bool   // lines have the numbers of the result's text
+	cut      bool   // the client left out a part
+	numbered bool   // lines have their numbers in the result's text
 }
 
-// A line is one of an output.
+// A line is a line of an output.
 type line struct {
 	number int    // in the result's text
-	text   string // in one line of white space
+	text   string // with single spaces as the only white space
 }
 
-// from returns how many lines another one is away.
+// from returns the number of lines between l and another line.
 func (l line) from(other line) int { return max(l.number-other.number, other.number-l.number) }
 
-// maxLook is how much is read of the beginning of a result and of its end, and maxLine
-// how much of a line, in bytes.
+// maxLook is the size of the beginning and of the end of a result that are read, and maxLine
+// that of a line, in bytes.
 const (
 	maxLook = 64 << 10
 	maxLine = 1 << 10
 )
 
-// open takes an output out of a result.
+// open extracts the output from a result.
 func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	o := output{failed: r.Error, numbered: true, known: r.Passed}
 	whole := r.Text()
@@ -52,7 +52,7 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 		whole, o.numbered = rest, false
 	}
 	if !o.known && !r.Error && flags(c.Name) {
-		o.known = true // such a client sets the flag wherever the status is not 0
+		o.known = true // such a client sets the error flag for every status but 0
 	}
 	if len(whole) <= 2*maxLook {
 		o.add(whole, 0)
@@ -72,14 +72,14 @@ func open(c transcript.ToolCall, r transcript.ToolResult) output {
 	return o
 }
 
-// flags reports whether a tool is one of a client that flags every call that fails:
-// those of Claude Code.
+// flags reports whether a tool belongs to a client that sets the error flag for every failed
+// call. These are the tools of Claude Code.
 func flags(name string) bool {
 	return text.HasWord("Bash Edit Write MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate TaskStop AskUserQuestion ExitPlanMode EnterPlanMode KillShell KillBash", name)
 }
 
-// script takes what a program printed out of what Codex says of it, whose model calls tools
-// in programs.
+// script extracts the output of a program from the report of Codex about a script. In that
+// client, the model calls tools from scripts.
 func (o *output) script(whole string) (string, bool) {
 	rest, failed := strings.CutPrefix(whole, "Script failed\nWall time ")
 	if !failed {
@@ -93,8 +93,8 @@ func (o *output) script(whole string) (string, bool) {
 	return strings.TrimPrefix(strings.TrimLeft(rest, "\n"), "Script error:\n"), found
 }
 
-// json takes an output out of the JSON that some clients put around it, such as
-// {"output":"…","metadata":{"exit_code":1}}; a program of Codex may print {"chunk_id":…}.
+// json extracts the output from the JSON of some clients, such as
+// {"output":"…","metadata":{"exit_code":1}}. A program of Codex may print {"chunk_id":…}.
 func (o *output) json(whole string) (string, bool) {
 	begin := whole[:min(len(whole), 20)]
 	if !strings.HasPrefix(whole, "{") || !strings.Contains(begin, `"output"`) && !strings.HasPrefix(whole, `{"chunk_id"`) || !gjson.Valid(whole) {
@@ -114,10 +114,10 @@ func (o *output) json(whole string) (string, bool) {
 	return out.Str, true
 }
 
-// ended notes the status that a call ended with.
+// ended records the exit status of the call.
 func (o *output) ended(status int) { o.status, o.known = status, true }
 
-// add reads lines, the first with a number.
+// add appends the lines of whole. number is that of its first line.
 func (o *output) add(whole string, number int) {
 	for l := range strings.Lines(whole) {
 		if t := plain(l); t != "" {
@@ -128,8 +128,8 @@ func (o *output) add(whole string, number int) {
 	o.number = number
 }
 
-// plain returns a line without its colors and what a carriage return overwrote, in one
-// line of white space.
+// plain returns a line without colors, without text that a carriage return overwrote, and with
+// single spaces.
 func plain(s string) string {
 	s = strings.TrimRight(s, "\r\n")
 	if i := strings.LastIndexByte(s, '\r'); i >= 0 {
@@ -148,7 +148,7 @@ func plain(s string) string {
 	return strings.Trim(s, "━─═ ")
 }
 
-// uncolored takes out the sequences that begin with an escape.
+// uncolored removes escape sequences.
 func uncolored(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -166,7 +166,7 @@ func uncolored(s string) string {
 	return b.String()
 }
 
-// unwrap takes off the lines that clients put around an output, and notes what they say.
+// unwrap removes lines that clients add around an output, and records their information.
 func (o *output) unwrap() {
 	if i := slices.IndexFunc(o.lines, func(l line) bool { return strings.HasPrefix(l.text, "<system-reminder>") }); i >= 0 && o.wraps(i) {
 		o.lines = o.lines[:i]
@@ -210,7 +210,7 @@ func (o *output) unwrap() {
 	}
 }
 
-// untrusted takes off the lines that Gemini CLI puts around what comes from outside.
+// untrusted removes the lines that Gemini CLI adds around content from outside.
 func (o *output) untrusted() {
 	if last := len(o.lines) - 1; o.lines[0].text == "<untrusted_context>" && last > 0 {
 		o.lines = o.lines[1:]
@@ -218,18 +218,18 @@ func (o *output) untrusted() {
 	}
 }
 
-// timedOut is how Claude Code begins to say that it ended a command.
+// timedOut begins the line in which Claude Code reports a command that it ended.
 const timedOut = "Command timed out after "
 
-// wraps reports whether all that is behind the beginning of a reminder is a reminder.
+// wraps reports whether the lines from i on, where a reminder begins, are only that reminder.
 func (o *output) wraps(i int) bool {
 	return strings.HasSuffix(o.lines[len(o.lines)-1].text, "</system-reminder>") || i == 0
 }
 
-// said is what stands before the words of a user who rejects a call.
+// said precedes the words of a user who rejects a call.
 const said = "the user said:"
 
-// rejected leaves of a rejection the words of the user, if there are any.
+// rejected reduces a rejection to the words of the user, if it has any.
 func (o *output) rejected() {
 	if _, rest, ok := strings.Cut(o.lines[0].text, said); ok {
 		if rest = strings.TrimSpace(rest); rest != "" {
@@ -245,8 +245,8 @@ func (o *output) rejected() {
 	o.lines[0].text, _, _ = strings.Cut(o.lines[0].text, " STOP what you are doing")
 }
 
-// tags reads the elements in which Claude Code hands over what runs in the background, and
-// mini-SWE-agent every output.
+// tags reads the XML elements in which Claude Code reports background work, and mini-SWE-agent
+// every output.
 func (o *output) tags() {
 	kept := o.lines[:0]
 	inside := false
@@ -267,7 +267,7 @@ func (o *output) tags() {
 		case name == "retrieval_status" && closed:
 			o.running = o.running || value == "not_ready" || value == "timeout"
 		case name == "task_type" && value == "local_agent":
-			o.running = true // its report is prose
+			o.running = true // the report of a sub-agent is prose
 		case strings.HasPrefix(l.text, "<output>"), strings.HasPrefix(l.text, "<stdout>"), strings.HasPrefix(l.text, "<stderr>"):
 			inside = !strings.Contains(l.text, "</")
 			if rest := strings.TrimSpace(value); rest != "" {
@@ -278,12 +278,12 @@ func (o *output) tags() {
 	o.lines = kept
 }
 
-// maxHead is how many lines clients put before an output at most.
+// maxHead is the most lines that clients add before an output.
 const maxHead = 12
 
-// head takes off what clients write before an output.
+// head removes the lines that clients add before an output.
 func (o *output) head() {
-	if n, ok := number(o.lines[0].text, "Exit code "); ok { // Claude Code, where the call has failed
+	if n, ok := number(o.lines[0].text, "Exit code "); ok { // Claude Code, for a failed call
 		o.ended(n)
 		o.lines = o.lines[1:]
 		return
@@ -300,12 +300,12 @@ func (o *output) head() {
 		return
 	}
 	if o.codex() && len(o.lines) > 0 && strings.HasPrefix(o.lines[0].text, "Exit code: ") {
-		o.codex() // of a patch, which a command handed over
+		o.codex() // from a patch that a command handed over
 	}
 }
 
-// codex takes off what Codex and Cursor write before an output, and reports whether there was
-// that.
+// codex removes the lines that Codex and Cursor add before an output, and reports whether there
+// were any.
 func (o *output) codex() bool {
 	if !slices.ContainsFunc([]string{"Chunk ID:", "Exit code:", "Wall time:", "Process exited with code "}, func(head string) bool { return strings.HasPrefix(o.lines[0].text, head) }) {
 		return false
@@ -326,7 +326,7 @@ func (o *output) codex() bool {
 	return false
 }
 
-// foot takes off what clients write behind an output.
+// foot removes the lines that clients add behind an output.
 func (o *output) foot() {
 	o.metadata()
 	for len(o.lines) > 0 {
@@ -342,7 +342,7 @@ func (o *output) foot() {
 		case isGemini:
 			o.ended(gemini)
 			o.labels()
-		case strings.HasPrefix(last, "Process Group PGID: "): // Gemini CLI, which tells no status that is 0
+		case strings.HasPrefix(last, "Process Group PGID: "): // Gemini CLI, which omits the status 0
 			if i := len(o.lines) - 2; i < 0 || !strings.HasPrefix(o.lines[i].text, "Exit Code: ") && !strings.HasPrefix(o.lines[i].text, "Signal: ") && !strings.HasPrefix(o.lines[i].text, "Error: ") && !strings.HasPrefix(o.lines[i].text, "Background PIDs: ") {
 				o.ended(0)
 				o.labels()
@@ -356,8 +356,8 @@ func (o *output) foot() {
 	}
 }
 
-// metadata leaves of an output that OpenCode has ended what OpenCode says of that, and takes off
-// what it writes in place of none.
+// metadata reduces the output of a command that OpenCode ended to the reason, and removes
+// OpenCode's text for an empty output.
 func (o *output) metadata() {
 	if i := slices.IndexFunc(o.lines, func(l line) bool { return l.text == "<shell_metadata>" }); i >= 0 && o.lines[len(o.lines)-1].text == "</shell_metadata>" {
 		o.failed = true
@@ -371,7 +371,7 @@ func (o *output) metadata() {
 	}
 }
 
-// labels takes off what Gemini CLI writes before an output.
+// labels removes the labels that Gemini CLI adds before an output.
 func (o *output) labels() {
 	for len(o.lines) > 1 && (strings.HasPrefix(o.lines[0].text, "Command: ") || strings.HasPrefix(o.lines[0].text, "Directory: ")) {
 		o.lines = o.lines[1:]
@@ -384,7 +384,7 @@ func (o *output) labels() {
 	}
 }
 
-// number returns the number behind a prefix, if it ends the line or a sign follows it.
+// number returns the number behind a prefix, if punctuation or the end of the line follows it.
 func number(s, prefix string) (int, bool) {
 	rest, ok := strings.CutPrefix(s, prefix)
 	if !ok {

@@ -2,13 +2,14 @@ package outcome
 
 import "slices"
 
-// programs is the table of common programs. The forms of those that testdata/recorded has
-// were written by what they print; the others' are those of their documentation.
+// programs returns the table of common programs. Their patterns were written from recorded
+// output, if testdata/recorded has some, and otherwise from their documentation.
 func programs() []Program {
 	return slices.Concat(goPrograms(), gitPrograms(), scriptPrograms(), pythonPrograms(), compiledPrograms(), systemPrograms(), runners())
 }
 
-// rtk is what the program rtk says of a command that succeeded, in place of its output.
+// rtk is a pattern of the line that the program rtk prints in place of the output of a
+// successful command.
 const rtk = `ok ✓.*|ok \(.*\)`
 
 func goPrograms() []Program {
@@ -83,7 +84,7 @@ func gitPrograms() []Program {
 	return append(list, named(move, "git checkout", "git branch", "git switch", "git restore")...)
 }
 
-// scriptPrograms are those of JavaScript and TypeScript.
+// scriptPrograms returns the programs of JavaScript and TypeScript.
 func scriptPrograms() []Program {
 	const thrown = `(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: .*`
 	node := Program{
@@ -207,7 +208,7 @@ func pythonPrograms() []Program {
 	return list
 }
 
-// compiledPrograms are those of other languages.
+// compiledPrograms returns the programs of other languages.
 func compiledPrograms() []Program {
 	const rust = `error(?:\[E\d+\])?: .*`
 	build := Program{Pass: `Finished .* target\(s\) in .*`, Fail: `error: could not compile .*`, Items: []string{`error\[E\d+\]: .*`, rust}, Alone: true}
@@ -255,7 +256,8 @@ func compiledPrograms() []Program {
 	return append(list, named(compiler, "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc")...)
 }
 
-// systemPrograms are those that work on machines and networks, and those that only show.
+// systemPrograms returns the programs for machines and networks, and programs that only show
+// something.
 func systemPrograms() []Program {
 	list := []Program{
 		{Name: "curl", Items: []string{`curl: \(\d+\) .*`}},
@@ -270,7 +272,7 @@ func systemPrograms() []Program {
 		"brew list", "brew info", "mise ls", "mise tasks")...)
 }
 
-// runners are the programs that run others.
+// runners returns the programs that run other programs.
 func runners() []Program {
 	return named(Program{
 		Fail: `error: script "[^"]+" (?:exited with|was terminated).*|\[[\w:./-]+\] ERROR task failed.*|mise ERROR .*|g?make(?:\[\d+\])?: \*\*\* .*` +
@@ -281,7 +283,7 @@ func runners() []Program {
 	}, "bun", "bun run", "bun x", "npm", "npm run", "npm test", "npm exec", "pnpm", "yarn", "make", "gmake", "ninja", "mise", "just", "task", "turbo", "nx", "lerna", "rake", "pre-commit", "tox", "nox", "docker", "husky", "lint-staged", "act")
 }
 
-// named returns a program under other names.
+// named returns p under each of names.
 func named(p Program, names ...string) []Program {
 	list := make([]Program, len(names))
 	for i, name := range names {

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// pass says what programs say that passed.
+// pass adds the pieces for programs that passed.
 func (j *judge) pass(runs []*run) {
 	for _, r := range runs {
 		if r.passed() || len(r.notes) > 0 {
@@ -19,8 +19,8 @@ func (j *judge) pass(runs []*run) {
 	j.order()
 }
 
-// brief says what one program says of a run that passed, as extra pieces beside those of
-// one that failed.
+// brief adds the pieces for a run that passed. They are extra if they stand beside those of a
+// failed run.
 func (j *judge) brief(r *run, extra bool) {
 	passes := slices.DeleteFunc(slices.Clone(r.passes), func(l line) bool { return l.text == "PASS" && len(r.passes) > 1 })
 	if len(passes) > 0 {
@@ -34,19 +34,19 @@ func (j *judge) brief(r *run, extra bool) {
 	}
 }
 
-// maxNotes is how many lines that count are said of a program, and maxItems how many at
-// least that report one thing that failed, if there is room.
+// maxNotes is the most lines with counts that the text has of a program, and maxItems the
+// number of lines about single failures that it has at least, if there is room.
 const (
 	maxNotes = 3
 	maxItems = 2
 )
 
-// fail says why the line failed: what the programs report that say so, or else those that
-// report what failed, or else the line that says most.
+// fail adds the pieces for a failure: reports of failure by programs or, without any, their
+// lines about single failures or, without any, the line that best explains the failure.
 func (j *judge) fail(runs []*run, acts []act) {
 	j.verdict = Failed
 	if slices.ContainsFunc(runs, func(r *run) bool { return r.named && j.table.rules[r.rule].words[0] == "git" && !r.passed() }) {
-		rules := j.every() // the hooks of git run other programs
+		rules := j.every() // because the hooks of git run other programs
 		for _, r := range runs {
 			rules = append(rules, r.rule)
 		}
@@ -57,7 +57,7 @@ func (j *judge) fail(runs []*run, acts []act) {
 		return cmp.Or(j.outer(a)-j.outer(b), b.itemized()-a.itemized())
 	})
 	strong := slices.ContainsFunc(runs, func(r *run) bool { return r.failed() })
-	var wrapped []line // what is not the word of the program that failed
+	var wrapped []line // lines of programs that only ran the failed one
 	for _, r := range runs {
 		if j.outer(r) == 1 {
 			wrapped = append(wrapped, r.fails...)
@@ -89,12 +89,13 @@ func (j *judge) fail(runs []*run, acts []act) {
 	}
 }
 
-// wordsOf reports whether a line is one of others.
+// wordsOf reports whether l is one of lines.
 func wordsOf(lines []line, l line) bool {
 	return slices.ContainsFunc(lines, func(o line) bool { return o.number == l.number })
 }
 
-// outer returns 1 for a program that runs others, whose own words say less, and else 0.
+// outer returns 1 for a program that runs other programs, because its own lines explain less,
+// and 0 for any other.
 func (j *judge) outer(r *run) int {
 	if j.table.rules[r.rule].Runs || j.table.rules[r.rule].words[0] == "git" {
 		return 1
@@ -102,8 +103,9 @@ func (j *judge) outer(r *run) int {
 	return 0
 }
 
-// blame says what one program reports that failed: the first thing, what of each other
-// kind is nearest to it, how many there are, and what else there is.
+// blame adds the pieces of a failed program: its first line about a single failure, the nearest
+// line of each other kind, the line with most numbers, notes, and further failures as extra
+// pieces.
 func (j *judge) blame(r *run, wrapped []line) {
 	var items []line
 	for _, kind := range r.items {
@@ -139,7 +141,8 @@ func (j *judge) blame(r *run, wrapped []line) {
 	}
 }
 
-// numbers returns how many numbers stand in a line: the more, the more it counts.
+// numbers returns how many numbers a line has. A line with more numbers is more likely to be
+// the summary.
 func numbers(s string) int {
 	n := 0
 	for i := range len(s) {
@@ -150,20 +153,20 @@ func numbers(s string) int {
 	return n
 }
 
-// within reports whether a line names a test, and another one a test within it.
+// within reports whether outer names a test and inner a subtest of it.
 func within(outer, inner string) bool {
 	name, _, _ := strings.Cut(outer, " (")
 	return strings.HasPrefix(inner, name+"/")
 }
 
-// order puts the pieces of what passed into the order of the output.
+// order sorts the pieces by their place in the output.
 func (j *judge) order() {
 	slices.SortStableFunc(j.pieces, func(a, b piece) int { return a.line - b.line })
 }
 
-// compose joins pieces to a text, and returns the numbers of their lines. Where there is
-// no room for all, the longest are cut, the last are left out when little of each is
-// left, and those that are extra are whole or left out.
+// compose joins pieces to a text and returns the numbers of their lines. If there is not enough
+// room, it cuts the longest pieces, and leaves out the last ones if little would remain of
+// each. Extra pieces are whole or left out.
 func compose(pieces []piece) (string, []int) {
 	var chosen []piece
 	most := -len(separator)
@@ -179,7 +182,7 @@ func compose(pieces []piece) (string, []int) {
 	}
 	slices.Sort(sizes)
 	limit := maxText
-	for i, size := range sizes { // the shorter ones are whole
+	for i, size := range sizes { // shorter pieces stay whole
 		if limit = room / (len(sizes) - i); size > limit {
 			room = 0
 			break
@@ -204,7 +207,7 @@ func compose(pieces []piece) (string, []int) {
 	return b.String(), slices.Compact(lines)
 }
 
-// suffix says how many like pieces there are.
+// suffix returns the note about similar pieces that are left out.
 func (p *piece) suffix() string {
 	if p.more == 0 {
 		return ""
@@ -214,7 +217,7 @@ func (p *piece) suffix() string {
 
 func (p *piece) size() int { return len(p.text) + len(p.suffix()) }
 
-// clip returns a piece in a number of bytes.
+// clip returns a piece cut to size bytes.
 func (p *piece) clip(size int) string {
 	if p.size() <= size {
 		return p.text + p.suffix()
@@ -222,15 +225,15 @@ func (p *piece) clip(size int) string {
 	return text.Clip(p.text, size-len(p.suffix())-len(text.Ellipsis)) + p.suffix()
 }
 
-// A piece is a part of the result that is said.
+// A piece is a part of the text of an outcome.
 type piece struct {
 	line  int
 	text  string
-	more  int  // like pieces that are not said
-	extra bool // it is said where there is room
+	more  int  // similar pieces that are left out
+	extra bool // left out unless there is room for all of it
 }
 
-// say adds a line to the text, and add one that is extra or not.
+// say adds a line that is not extra.
 func (j *judge) say(l line) { j.add(l, false) }
 
 func (j *judge) add(l line, extra bool) {
@@ -242,8 +245,8 @@ func (j *judge) add(l line, extra bool) {
 	j.pieces = append(j.pieces, piece{line: l.number, text: l.text, extra: extra})
 }
 
-// maxText is how long the text of an outcome is at most, and minPiece how much of a piece
-// has to be said at least if it is said, in bytes. A separator stands between pieces.
+// maxText is the most bytes of the text, and minPiece the fewest of a cut piece. A separator
+// stands between pieces.
 const (
 	maxText   = 200
 	minPiece  = 44

@@ -5,29 +5,30 @@ import (
 	"strings"
 )
 
-// A run is what the output says of a program: the first lines of each kind and the last.
+// A run is the lines about the outcome of one program. Of each kind it has the first lines and
+// the last.
 type run struct {
 	rule   int
-	named  bool // a command of the line names it
-	many   int  // how many lines of passes there were
+	named  bool // whether a command of the line names it
+	many   int  // number of lines about passes
 	passes []line
 	fails  []line
 	notes  []line
-	items  [][]line // as the items of the rule
+	items  [][]line // lines for each pattern of the rule's Items
 }
 
-// failed reports whether the program says that it failed, and passed the opposite.
+// failed reports whether a line of the program reports a failure.
 func (r *run) failed() bool { return len(r.fails) > 0 }
 
 func (r *run) passed() bool { return len(r.fails) == 0 && len(r.passes) > 0 }
 
-// weak reports whether a program that the line names reports what failed, and does not
-// say how it ended.
+// weak reports whether a program on the line has lines about single failures but no report of
+// its outcome.
 func (r *run) weak() bool {
 	return r.named && !r.passed() && slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 })
 }
 
-// itemized returns 1 for a program that reports one thing that failed, and else 0.
+// itemized returns 1 for a program with lines about single failures, and 0 for any other.
 func (r *run) itemized() int {
 	if slices.ContainsFunc(r.items, func(i []line) bool { return len(i) > 0 }) {
 		return 1
@@ -35,8 +36,8 @@ func (r *run) itemized() int {
 	return 0
 }
 
-// rules returns the rules whose lines decide: those of the programs that run, or all of
-// them if one may run others.
+// rules returns the indexes of the rules that decide: those of the programs on the line, and
+// all rules if one of the programs may run others.
 func (j *judge) rules(acts []act) []int {
 	var rules []int
 	all := j.out.failed && len(acts) > 0
@@ -55,7 +56,7 @@ func (j *judge) rules(acts []act) []int {
 	return slices.Compact(rules)
 }
 
-// every returns the rules of the programs that may decide without being named.
+// every returns the rules that apply to programs not on the line.
 func (j *judge) every() []int {
 	var rules []int
 	for i := range j.table.rules {
@@ -66,7 +67,7 @@ func (j *judge) every() []int {
 	return rules
 }
 
-// scan looks for the lines that say how programs ended.
+// scan collects the lines in which programs report their outcome.
 func (j *judge) scan(rules []int, acts []act) []*run {
 	runs := make([]*run, len(rules))
 	for i, r := range rules {
@@ -74,7 +75,7 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 		runs[i] = &run{rule: r, named: named, items: make([][]line, len(j.table.rules[r].items))}
 	}
 	j.each(runs, (*run).take)
-	for _, r := range runs { // what a program that ended with 0 and passed prints besides is of others
+	for _, r := range runs { // if a program passed with status 0, its other lines are about something else
 		if r.named && len(r.passes) > 0 && j.out.known && j.out.status == 0 && counts(acts, r.rule) {
 			r.fails = nil
 		}
@@ -83,13 +84,13 @@ func (j *judge) scan(rules []int, acts []act) []*run {
 	return runs
 }
 
-// counts reports whether the status of the line counts all commands of a rule.
+// counts reports whether the status of the line covers all commands of a rule.
 func counts(acts []act, rule int) bool {
 	return !slices.ContainsFunc(acts, func(a act) bool { return a.rule == rule && !a.Counts })
 }
 
-// each calls a function with runs and lines. A line that it does not take is tried again
-// without the name of a task before it.
+// each calls take with each line and run. If take rejects a line, each tries it again without
+// the name of a task in front.
 func (j *judge) each(runs []*run, take func(*run, *rule, line) bool) {
 	for _, l := range j.out.lines {
 		inner := unprefixed(l.text)
@@ -101,8 +102,8 @@ func (j *judge) each(runs []*run, take func(*run, *rule, line) bool) {
 	}
 }
 
-// unprefixed returns a line without the name of the task that a runner puts before it, as
-// in "[lint:go] 0 issues.", or an empty string.
+// unprefixed returns a line without the task name that a runner puts in front, as in "[lint:go]
+// 0 issues.", or "" if there is none.
 func unprefixed(s string) string {
 	if s[0] != '[' {
 		return ""
@@ -114,7 +115,7 @@ func unprefixed(s string) string {
 	return rest
 }
 
-// take notes a line that says how a program ended or counts, and reports whether it does.
+// take adds a line about the outcome or with a count, and reports whether it is one.
 func (r *run) take(rule *rule, l line) bool {
 	switch {
 	case rule.fail.match(l.text):
@@ -132,7 +133,7 @@ func (r *run) take(rule *rule, l line) bool {
 	return true
 }
 
-// itemize notes a line that reports one thing that failed, and reports whether it does.
+// itemize adds a line about a single failure, and reports whether it is one.
 func (r *run) itemize(rule *rule, l line) bool {
 	for i, p := range rule.items {
 		if p.match(l.text) {
@@ -143,10 +144,10 @@ func (r *run) itemize(rule *rule, l line) bool {
 	return false
 }
 
-// maxKept is how many lines of a kind are kept of a program.
+// maxKept is the most lines of a kind that are kept of a program.
 const maxKept = 64
 
-// keep adds a line, in the place of the last one if there are too many.
+// keep adds a line. If the list is full, the line replaces the last one.
 func keep(list []line, l line) []line {
 	if len(list) == maxKept {
 		list[maxKept-1] = l

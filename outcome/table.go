@@ -13,71 +13,70 @@ import (
 	"github.com/carrel-dev/carrel/tool"
 )
 
-// A Program says by which lines of its output one sees how a program ended. Pass, Fail,
-// Note and Items are regular expressions as of package regexp. Each has to match the whole
-// of a line, from which indentation, colors and repeated spaces are taken. An empty one
-// matches nothing.
+// A Program defines the lines in which a program reports its outcome. Pass, Fail, Note and
+// Items are regular expressions of package regexp. Each must match a whole line without
+// indentation, colors and repeated spaces. An empty one matches nothing.
 type Program struct {
-	// Name is the program as a command line names it, and what it is to do: "go test",
-	// "python -m pytest", "eslint". The longest name that fits a command counts.
+	// Name is the program with its subcommand, as on a command line: "go test", "python -m
+	// pytest", "eslint". The longest name that fits a command applies.
 	Name string
 
-	// Pass is of a line that stands only in the output of a run that passed, unless
-	// there is also one of Fail, and Fail of one that only a run prints that failed.
+	// Pass matches a line that only a successful run prints, or one that prints no line of
+	// Fail. Fail matches a line that only a failed run prints.
 	Pass, Fail string
 
-	// Items are of lines that report one thing that failed, those that say most first.
-	// They decide where no line of Pass is and the status is not known to be 0.
+	// Items match lines about single failures, most informative first. They decide if no line
+	// of Pass is there and the status is not known to be 0.
 	Items []string
 
-	// Note is of a line that is worth saying besides, such as one that counts.
+	// Note matches further informative lines, such as one with counts.
 	Note string
 
-	// Shows is whether the program only shows something, so that there is no outcome
-	// unless it fails.
+	// Shows says that the program only shows something, so that it has no outcome unless it
+	// fails.
 	Shows bool
 
-	// Quiet is whether the program prints nothing when all is well.
+	// Quiet says that the program prints nothing on success.
 	Quiet bool
 
-	// Alone is whether its lines decide only where the command line names it, since
-	// other programs print the like.
+	// Alone says that its lines decide only if the command line names it, because other
+	// programs print similar lines.
 	Alone bool
 
-	// Runs is whether it runs other programs, whose lines decide, too.
+	// Runs says that it runs other programs, whose lines decide, too.
 	Runs bool
 }
 
-// A Table knows programs and tools. A nil table is that of [Builtin].
+// A Table has programs and classes of tools. A nil table is [Builtin].
 type Table struct {
 	tools *tool.Table
 	rules []rule
-	names map[string][]int // rules by the first word of their names, the longest name first
+	names map[string][]int // rules by the first word of their names, longest name first
 }
 
-// A rule is a program with its expressions.
+// A rule is a program with its compiled expressions.
 type rule struct {
 	Program
 
-	words      []string // of the name
-	like       int      // the number of the first rule with the same lines, under another name
+	words      []string // words of the name
+	like       int      // index of the first rule with the same expressions
 	pass, fail pattern
 	note       pattern
 	items      []pattern
 }
 
-// A pattern is an expression, as the alternatives that it consists of.
+// A pattern is a regular expression as a list of its alternatives.
 type pattern []alternative
 
-// An alternative is an expression with what it takes to match: one of the bytes with
-// which the line begins, and a text within it.
+// An alternative is one alternative of an expression, with two quick tests: the bytes that a
+// matching line can begin with, and a text that it must contain.
 type alternative struct {
 	re    *lazy.Value[*regexp.Regexp]
 	first [256]bool
 	needs string
 }
 
-// match reports whether an expression matches the whole of a line.
+// match reports whether an expression matches a whole line.
 func (p pattern) match(s string) bool {
 	for i := range p {
 		if a := &p[i]; s != "" && a.first[s[0]] && strings.Contains(s, a.needs) && a.re.Get().MatchString(s) {
@@ -98,9 +97,9 @@ var builtin = lazy.Value[*Table]{Make: func() *Table {
 	return t
 }}
 
-// With returns a table with further programs, which win over those of the same name that
-// t knows, and with the classes of tools; nil leaves those of t. The error names the
-// program and what is wrong with it: a name without words, or an expression that is none.
+// With returns a table with further programs, which replace those of t with the same name, and
+// with the classes of tools; nil keeps those of t. It fails for a name without words and for an
+// invalid expression. The error names the program.
 func (t *Table) With(programs []Program, tools *tool.Table) (*Table, error) {
 	if t == nil {
 		t = Builtin()
@@ -108,9 +107,9 @@ func (t *Table) With(programs []Program, tools *tool.Table) (*Table, error) {
 	return t.extend(programs, tools)
 }
 
-// extend does what With does.
+// extend implements With.
 func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
-	made := make(map[string]pattern) // by their expressions: programs share many
+	made := make(map[string]pattern) // compiled expressions by their text, because programs share many
 	n := &Table{tools: t.tools, rules: slices.Clone(t.rules), names: make(map[string][]int)}
 	if tools != nil {
 		n.tools = tools
@@ -159,12 +158,12 @@ func (t *Table) extend(programs []Program, tools *tool.Table) (*Table, error) {
 	return n, nil
 }
 
-// hasGit reports whether a program is git or gh, whose lines decide only where the line
+// hasGit reports whether a program is git or gh. Their lines decide only if the command line
 // names them.
 func hasGit(name string) bool { return name == "git" || name == "gh" }
 
-// compile makes a pattern of an expression. The expressions themselves are compiled when a
-// line may match them.
+// compile makes a pattern of an expression. It compiles the regular expressions only when a
+// line may match.
 func compile(expression string) (pattern, error) {
 	if expression == "" {
 		return nil, nil
@@ -191,8 +190,8 @@ func compile(expression string) (pattern, error) {
 	return p, nil
 }
 
-// alternatives parts an expression, which is one, at each | that stands in no brackets. One with flags
-// for all that follows them is left whole.
+// alternatives splits an expression at each | outside brackets. An expression with flags for
+// its whole rest is not split.
 func alternatives(expression string) []string {
 	var parts []string
 	var depth, from int
@@ -209,7 +208,7 @@ func alternatives(expression string) []string {
 			class = c != ']'
 		case c == '[':
 			class = true
-			for _, sign := range [...]string{"^", "]"} { // a bracket at the beginning is a character
+			for _, sign := range [...]string{"^", "]"} { // a bracket at the beginning is an ordinary character
 				if strings.HasPrefix(expression[i+1:], sign) {
 					i++
 				}
@@ -228,8 +227,8 @@ func alternatives(expression string) []string {
 	return append(parts, expression[from:])
 }
 
-// needs returns a text that is in all that an expression matches, the longest that is easy
-// to tell.
+// needs returns a text that every match of an expression contains: the longest that is easy to
+// find.
 func needs(re *syntax.Regexp) string {
 	switch op := re.Op; {
 	case op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0:
@@ -248,8 +247,8 @@ func needs(re *syntax.Regexp) string {
 	return ""
 }
 
-// begins adds the bytes with which texts begin that an expression matches, and reports
-// whether it may match the empty text.
+// begins marks the bytes that matches of an expression can begin with, and reports whether it
+// may match the empty text.
 func begins(re *syntax.Regexp, first *[256]bool) bool {
 	switch op := re.Op; {
 	case op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0:
@@ -279,10 +278,10 @@ func begins(re *syntax.Regexp, first *[256]bool) bool {
 		}
 		return empty
 	}
-	return true // what matches a place, or nothing
+	return true // it matches a position, or nothing
 }
 
-// add notes the first bytes of a range of characters.
+// add marks the first bytes of a range of characters.
 func add(first *[256]bool, from, to rune) {
 	for r := from; r <= to && r < 0x80; r++ {
 		first[r] = true
@@ -294,10 +293,10 @@ func add(first *[256]bool, from, to rune) {
 	}
 }
 
-// valued are the options of runners that stand before what they are to do and take a word.
+// valued are options of runners that take a value and may stand before the subcommand.
 const valued = "-C --prefix --cwd --dir -F --filter -w --workspace --directory --project --manifest-path -f --file -R --repo"
 
-// find returns the number of the rule for a command, or -1.
+// find returns the index of the rule for a command, or -1.
 func (t *Table) find(c *shell.Command) int {
 	name := c.Name
 	list := t.names[name]
@@ -329,13 +328,13 @@ func (t *Table) find(c *shell.Command) int {
 	return -1
 }
 
-// begin reports whether words begin with others.
+// begin reports whether words begin with want.
 func begin(words, want []string) bool {
 	return len(words) >= len(want) && slices.Equal(words[:len(want)], want)
 }
 
-// unversioned returns the name of a program without a version or what Windows puts
-// behind it: python3.12, node20, npm.cmd.
+// unversioned returns the name of a program without its version and without an extension of
+// Windows: python3.12, node20, npm.cmd.
 func unversioned(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd")
 	if short := strings.TrimRight(name, "0123456789."); short != "" {

@@ -18,7 +18,8 @@ var pushed = lazy.Value[pattern]{Make: func() pattern {
 	return p
 }}
 
-// done are how tools say that they changed a file or a list, or asked.
+// done matches the messages of tools about a successful edit of a file or a list, or a question
+// asked.
 var done = lazy.Value[pattern]{Make: func() pattern {
 	p, err := compile(`The file .* has been (?:updated|edited|created).*|File (?:created|written|updated|edited).*|Success(?:fully)?\b.*|Updated task #.*|Task #\d+ created.*|Todos have been .*|` +
 		`User has answered your questions.*|User has approved your plan.*|(?:Wrote|Edit applied|Applied|Created|Updated|Replaced|Done!).*|Plan updated.*`)
@@ -65,7 +66,7 @@ func (j *judge) tool(c transcript.ToolCall, class tool.Class) {
 	}
 }
 
-// answers says what the user answered.
+// answers adds the answers of the user.
 func (j *judge) answers() {
 	j.verdict = Passed
 	for i, l := range j.out.lines {
@@ -82,7 +83,7 @@ func (j *judge) answers() {
 			j.say(line{l.number, t})
 			continue
 		}
-		parts := strings.Split(t, `"="`) // the answers alone, if the questions are too long
+		parts := strings.Split(t, `"="`) // only the answers, if the questions are too long
 		for k, p := range parts[min(1, len(parts)-1):] {
 			if i := strings.LastIndex(p, `", "`); i >= 0 && k+2 < len(parts) {
 				p = p[:i]
@@ -95,7 +96,7 @@ func (j *judge) answers() {
 	}
 }
 
-// agent says the id of an agent that was started and runs on.
+// agent adds the id of a started agent that still runs.
 func (j *judge) agent() {
 	if len(j.out.lines) == 0 || !strings.HasPrefix(j.out.lines[0].text, "Async agent launched") {
 		return

@@ -7,6 +7,9 @@
 // [Directive], to retain the block, page it out behind a stub, or evict it.
 // The package only makes plans; package carrel carries them out.
 //
+//	rules := pager.Rules(messages, blocks, nil)
+//	plan, err := pager.Make(&request) // a *FloorError if rules keep too much
+//
 // # Forms
 //
 // A block is cut in steps, and each step is a [Form]: whole; without its
@@ -37,5 +40,6 @@
 // # Units
 //
 // Ages are in turns. Sizes are in tokens, as [token.Count]. Scores, weights
-// and cuts are without unit, as [ratio.Ratio].
+// and cuts are without unit, as [ratio.Ratio]. Functions may be called
+// concurrently.
 package pager

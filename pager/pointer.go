@@ -377,14 +377,14 @@ func (p *pointing) picks(m *middle, room token.Count) []int32 {
 // marks returns the longest lines of Carrel around the middle, to count their tokens.
 func (m *middle) marks() string { return m.left(m.bytes, true) + theEnd }
 
-const theEnd = transcript.Mark + ": what follows is the end of it]\n"
+const theEnd = transcript.Mark + ": the end of the text follows]\n"
 
 func (m *middle) left(bytes int, some bool) string {
-	but := ""
+	rest := ""
 	if some {
-		but = ", but for what of them is most likely to be needed, by line"
+		rest = "; the lines most likely to be needed follow, with their numbers"
 	}
-	return fmt.Sprintf(transcript.Mark+": %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, but)
+	return fmt.Sprintf(transcript.Mark+": %d bytes of lines %d to %d are left out here%s]\n", bytes, m.first, m.last, rest)
 }
 
 // text returns the text in place of the middle: the number of bytes left out, and the

@@ -6,9 +6,9 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// questions has the wordings of a question for each kind of fact. The first is the
-// best; the others are for facts whose answer the first would give away. In a wording,
-// # is replaced by the time, ~ by the subject, and @ by a verb of verbs.
+// questions has the wordings of questions for each kind of fact. The first is the best. The
+// others are for facts whose answer the first would reveal. In a wording, # is replaced by the
+// time, ~ by the subject, and @ by one of verbs.
 var questions = map[string][]string{
 	"first task":    {"What did the user ask for first#~?", "Which wish did it all begin with#?"},
 	"task":          {"What did the user ask for#~?", "Which wish was uttered#?"},
@@ -34,10 +34,10 @@ var questions = map[string][]string{
 	"reference":     {"Which reference was used#?", "What was looked at#?"},
 }
 
-// verbs are the operations on a file that a question can name.
+// verbs are the operations on a file that a question may name.
 var verbs = map[string]bool{"changed": true, "created": true, "modified": true, "deleted": true, "moved": true}
 
-// inQuestions has the words of all questions. A keyword must not be one of them.
+// inQuestions has the words of all wordings. A keyword must not be one of them.
 var inQuestions = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range words("in turn block about") {

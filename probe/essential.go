@@ -12,7 +12,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// essentialKeywords is how many words of an answer are looked for.
+// essentialKeywords is the most keywords of an answer.
 const essentialKeywords = 12
 
 // Essentials returns the probes that every summary must answer, in any
@@ -33,9 +33,9 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 		}
 		p.Need = few(len(p.Expected))
 		if p.About == "correction" && len(p.Expected) < 3 {
-			p.Critical = false // too little to tell other words for it from none
+			p.Critical = false // too short to recognize in other words
 		}
-		if p.Type == typeError { // a code or a name says which it was
+		if p.Type == typeError { // a code or a name identifies the error
 			p.Expected = slices.DeleteFunc(p.Expected, func(w string) bool { return strings.Trim(w, "0123456789.") == "" })
 			p.Need = min(1, len(p.Expected))
 		}
@@ -54,8 +54,8 @@ func Essentials(found []facts.Fact, o *Options) []Probe {
 	return named(choose(list, o))
 }
 
-// few returns how many of n words an answer in other words must have: one, two
-// of four or more, three of eight or more.
+// few returns how many of n keywords an answer in other words must have: one, two if n is 4 or
+// more, three if n is 8 or more.
 func few(n int) int {
 	switch {
 	case n < 4:
@@ -66,9 +66,9 @@ func few(n int) int {
 	return 3
 }
 
-// essentials drafts what is asked about facts, leaving out what a summary need
-// not say. Orders of one message that are too short to be told from others are
-// asked for together.
+// essentials returns drafts of questions about facts, without those that a summary need not
+// answer. It joins short orders of one message into one question, because alone they are hard
+// to recognize.
 func essentials(found []facts.Fact, o *Options) []draft {
 	var list []draft
 	task := false
@@ -77,7 +77,7 @@ func essentials(found []facts.Fact, o *Options) []draft {
 		switch d.About {
 		case "task":
 			if task {
-				continue // later wishes show in what was done
+				continue // the later files and decisions cover later tasks
 			}
 			task = true
 		case "correction":
@@ -113,16 +113,16 @@ func essentials(found []facts.Fact, o *Options) []draft {
 	return list
 }
 
-// replaced reports whether something else comes next than the plan at an index: a
-// person asked for something after it, or another message announced other steps.
+// replaced reports whether the plan at index at is out of date: a person asked for something
+// after it, or a later message announced other steps.
 func replaced(found []facts.Fact, at int) bool {
 	return slices.ContainsFunc(found[at+1:], func(f facts.Fact) bool {
 		return f.Kind == facts.FactTask || f.Kind == facts.FactPlan && f.Role != transcript.RoleUser && f.Block != found[at].Block
 	})
 }
 
-// decided returns the first sentence of what a person decided that tells what it
-// is. What they say behind it, such as a name that was asked for, is no decision.
+// decided returns the first informative sentence of a person's decision. The text behind it,
+// such as a name that was asked for, is no decision.
 func decided(said string) string {
 	first, rest := text.FirstSentence(said)
 	for rest != "" && len(informativeWords(first)) <= 1 {
@@ -134,14 +134,14 @@ func decided(said string) string {
 	return first
 }
 
-// slip finds errors of a tool for editing that was asked for something that was
-// not there: what the next call made good is no news.
+// slip matches errors of an editing tool about missing or changed text. The next call usually
+// repairs them.
 var slip = lazy.Regexp(`(?i)\bstring to replace\b|\bold_(?:string|str)\b|\bfile has (?:not been read|been modified since)\b`)
 
 func question(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
-// informativeWords returns the words of a text that tell something, each once, as they
-// stand there.
+// informativeWords returns the words of a text that carry information, each once, as they are
+// written.
 func informativeWords(said string) []string {
 	part := clip(said)
 	var list []string
@@ -158,21 +158,21 @@ func informativeWords(said string) []string {
 	return list
 }
 
-// idle has words of orders and answers that say nothing of what is ordered.
+// idle has words of orders and answers that carry no information about the subject.
 var idle = setOf(`actually good great fine nice right agreed wait hello hi thing stuff everything anything nothing someone sure sorry yeah
 	leave want wants please thank thanks understand understood don doesn isn`)
 
-// root returns the stem of a word, and of a number that is written as a word its digits.
+// root returns the stem of a word, or the digits of a number written as a word.
 func root(w string) string { return cmp.Or(numerals[w], text.Stem(w)) }
 
-// numerals are the numbers that people write as words.
+// numerals are numbers written as words.
 var numerals = map[string]string{
 	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
 	"eleven": "11", "twelve": "12",
 }
 
-// sameRoot reports whether two roots may be of one word: they are equal, or one is
-// all but the beginning of the other.
+// sameRoot reports whether two roots may belong to the same word: they are equal, or one is the
+// other without its beginning.
 func sameRoot(a, b string) bool {
 	if a == b {
 		return true
@@ -222,8 +222,7 @@ func GradeAuthored(probes []Probe, intent string, entries []string) *Report {
 
 var twelveHours = lazy.Regexp(`(?i)\b(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?`)
 
-// clock returns a text with the times of day of twelve hours as those of
-// twenty-four: 4 pm is 16:00.
+// clock rewrites times of day from the 12-hour to the 24-hour form: 4 pm becomes 16:00.
 func clock(text string) string {
 	return twelveHours.Get().ReplaceAllStringFunc(text, func(s string) string {
 		m := twelveHours.Get().FindStringSubmatch(s)
@@ -236,7 +235,7 @@ func clock(text string) string {
 	})
 }
 
-// roots are the words of an entry.
+// roots has the roots of the words of an entry.
 type roots struct {
 	all  map[string]bool
 	list []string
@@ -253,7 +252,7 @@ func rootsOf(text string) roots {
 	return r
 }
 
-// find returns which keywords of a probe an entry has, and how many.
+// find returns which keywords of a probe an entry has, and their number.
 func (r *roots) find(p *Probe) (found []bool, n int) {
 	found = make([]bool, len(p.Expected))
 	for i, keyword := range p.Expected {

@@ -12,8 +12,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// Options sets bounds for probes and the sources of facts. The zero value has
-// the defaults; a negative bound allows no probes.
+// Options has bounds for probes and the sources of facts. The zero value has the defaults; a
+// negative bound allows no probes.
 type Options struct {
 	PerType  int // ordinary probes of each type; default 24
 	Critical int // critical probes of all types; default 200
@@ -22,13 +22,12 @@ type Options struct {
 	// If it is nil, Source is empty.
 	Ref func(block int) string
 
-	// Turn returns the turn of the block with an index, from 1, or 0 if
-	// unknown. Nil returns 0.
+	// Turn returns the turn of the block with an index, from 1, or 0 if it is unknown. If it is
+	// nil, every turn is unknown.
 	Turn func(block int) int
 
-	// Originals are the texts of the original. If there are any, probes that
-	// they do not answer are dropped, because the wording of a fact may
-	// differ.
+	// Originals are the texts of the original. If there are any, probes that they do not answer
+	// are dropped. That may happen because a fact can be worded differently from its source.
 	Originals []string
 }
 
@@ -46,13 +45,13 @@ func (o *Options) turn(f *facts.Fact) int {
 	return o.Turn(f.Block)
 }
 
-// The number of keywords of an answer, and the length of the beginning of an
-// answer that they are taken from.
+// The number of keywords, and the length of the beginning of an answer that they are taken
+// from.
 const (
 	maxKeywords = 5
 	maxNames    = 3
 	clipBytes   = 240
-	changesEach = 2 // changes of a file that are asked for: the latest
+	changesEach = 2 // only the latest changes of a file get probes
 )
 
 // Generate returns probes for facts, which must be in the order of the
@@ -87,7 +86,7 @@ func Generate(found []facts.Fact, o *Options) []Probe {
 	return named(list)
 }
 
-// named returns the probes of candidates, with their ids.
+// named returns the probes of candidates and gives them ids.
 func named(list []candidate) []Probe {
 	probes := probesOf(list)
 	name(probes)
@@ -102,26 +101,26 @@ func probesOf(list []candidate) []Probe {
 	return probes
 }
 
-// A draft is what may become a probe.
+// A draft is the material for a probe.
 type draft struct {
 	Probe
 	at     int // index of the fact
 	answer string
-	exact  []string // the keywords, if they are known
+	exact  []string // keywords, if they are known
 	names  []string
 	turn   int
-	hint   string   // a text of which the question may name a word that is not in the answer
-	verb   string   // what was done to a file
-	ask    []string // questions, the best first
+	hint   string   // a text; the question may name a word of it that is not in the answer
+	verb   string   // operation on a file
+	ask    []string // wordings of the question, best first
 }
 
-// drafts says what is asked about facts.
+// drafts returns the drafts for facts.
 func drafts(found []facts.Fact, o *Options) []draft {
 	d := drafting{o: o, latest: latestOf(found, o), task: "first task"}
 	for i := range found {
 		d.at, d.fact, d.turn = i, &found[i], o.turn(&found[i])
 		d.ask()
-		switch d.fact.Kind { //nolint:exhaustive // no others have figures
+		switch d.fact.Kind { //nolint:exhaustive // other kinds have no figures
 		case facts.FactCommand, facts.FactProgress, facts.FactReference:
 			if keywords, of := figure(d.fact.Text); keywords != nil {
 				d.add(typeProgress, "number", "figure", d.fact.Text, cmp.Or(of, d.fact.Subject), false).exact = keywords
@@ -131,19 +130,19 @@ func drafts(found []facts.Fact, o *Options) []draft {
 	return d.list
 }
 
-// A drafting goes through facts.
+// A drafting writes the drafts of a list of facts.
 type drafting struct {
 	o      *Options
 	list   []draft
 	latest latest
-	task   string // what the next task is called
+	task   string // name of the next task
 
 	at   int // index of the fact
 	fact *facts.Fact
 	turn int
 }
 
-// add asks one thing about the fact.
+// add adds a draft about the current fact.
 func (d *drafting) add(t Type, about, question, answer, hint string, critical bool) *draft {
 	d.list = append(d.list, draft{
 		Probe: Probe{Type: t, About: about, Critical: critical, Source: d.o.ref(d.fact)},
@@ -152,7 +151,7 @@ func (d *drafting) add(t Type, about, question, answer, hint string, critical bo
 	return &d.list[len(d.list)-1]
 }
 
-// ask asks what there is to ask about a fact of its kind.
+// ask adds the drafts for the current fact, by its kind.
 func (d *drafting) ask() {
 	f, user, resolved := d.fact, d.fact.Role == transcript.RoleUser, d.fact.Status == facts.StatusResolved
 	switch f.Kind {
@@ -201,7 +200,7 @@ func (d *drafting) ask() {
 	}
 }
 
-// change asks about the change of a file.
+// change adds the drafts for a change of a file.
 func (d *drafting) change() {
 	f := d.fact
 	if d.latest.first[d.at] {
@@ -217,13 +216,13 @@ func (d *drafting) change() {
 	}
 }
 
-// todo asks about an entry of the list of things to do.
+// todo adds the draft for an entry of a task list.
 func (d *drafting) todo() {
 	if !d.latest.todo[d.at] {
 		return
 	}
 	of, question := typeNextSteps, "pending"
-	switch d.fact.Status { //nolint:exhaustive // all others are pending
+	switch d.fact.Status { //nolint:exhaustive // all other entries are pending
 	case facts.StatusCompleted:
 		of, question = typeProgress, "completed"
 	case facts.StatusActive:
@@ -232,19 +231,19 @@ func (d *drafting) todo() {
 	d.add(of, "todo", question, d.fact.Subject, d.fact.Subject, false)
 }
 
-// latest says which facts are asked for, of those that others replace.
+// latest selects the facts to ask about where later facts replace earlier ones.
 type latest struct {
-	first   map[int]bool // changes that are the first of their path
-	changes map[int]bool // and those that are among its latest
-	changed map[int]int  // how many paths were first changed in a turn
+	first   map[int]bool // index of the first change of each path
+	changes map[int]bool // indexes of the latest changes of each path
+	changed map[int]int  // number of paths first changed, by turn
 	todo    map[int]bool
-	plan    int // last turn with a plan
+	plan    int // last turn with a plan, or -1
 }
 
 func latestOf(found []facts.Fact, o *Options) latest {
 	l := latest{first: map[int]bool{}, changes: map[int]bool{}, changed: map[int]int{}, todo: map[int]bool{}}
 	paths, changes, todos := make(map[string]bool), make(map[string]int), make(map[string]bool)
-	last := 0 // turn with a list of things to do
+	last := 0 // last turn with a task list
 	keys := make([]string, len(found))
 	for i := range found {
 		f := &found[i]
@@ -284,12 +283,12 @@ func latestOf(found []facts.Fact, o *Options) latest {
 type candidate struct {
 	Probe
 	at    int
-	plain string // its question without what it is about
+	plain string // its question without the subject
 }
 
 // A generator makes probes of drafts.
 type generator struct {
-	count  map[string]int // facts that had a word so far
+	count  map[string]int // number of facts so far with each word
 	seen   map[string]bool
 	probes []candidate
 }
@@ -318,7 +317,7 @@ func (g *generator) add(d draft) {
 	}
 }
 
-// confirm drops the probes that the originals do not answer.
+// confirm drops probes that the originals do not answer.
 func (g *generator) confirm(originals []string) {
 	r := newMatcher(probesOf(g.probes)).read(originals)
 	i := -1
@@ -341,8 +340,8 @@ func (g *generator) learn(f *facts.Fact) {
 	}
 }
 
-// keep drops the keywords that are not found in the answer itself, or that say
-// nothing, and reports whether those that are left can tell.
+// keep drops keywords that the beginning of the answer does not have, and reports whether the
+// others identify the answer.
 func (g *generator) keep(p *Probe, d draft) bool {
 	if d.exact == nil {
 		m := newMatcher([]Probe{*p})
@@ -366,7 +365,7 @@ func (g *generator) keep(p *Probe, d draft) bool {
 	return strong
 }
 
-// isName reports whether a keyword stands for itself: it is no plain word.
+// isName reports whether a keyword is distinctive by itself, because it is no plain word.
 func isName(keyword string, t term) bool {
 	if len(t.words) > 1 || strings.ContainsAny(keyword, "0123456789_") {
 		return true
@@ -374,21 +373,21 @@ func isName(keyword string, t term) bool {
 	return len(keyword) > 3 && strings.ToLower(keyword[1:]) != keyword[1:] && strings.ToUpper(keyword) != keyword
 }
 
-// A run is a word of an answer as it stands there.
+// A run is a word of an answer as it is written there.
 type run struct {
 	text   string
-	words  []string // in the form in which they are compared
-	normal string   // the same, joined
+	words  []string // words in the form for comparison
+	normal string   // the same words, joined
 	at     int
 	class  int // 0 is a name, 1 a word, 2 a common one
 }
 
-// trim removes from a run what belongs to the sentence.
+// trim removes punctuation of the sentence from a run.
 func trim(run string) string {
 	return strings.TrimRight(strings.TrimLeft(run, "-+_"), "./-@+~_")
 }
 
-// runs returns the runs of a text that may be keywords.
+// runs returns the runs of a text that can be keywords.
 func runs(said string) []run {
 	var list []run
 	s := scanner{
@@ -414,20 +413,20 @@ func runs(said string) []run {
 	return list
 }
 
-// rank returns the words of a draft's answer, the best keywords first.
+// rank returns the runs of a draft's answer, best keywords first.
 func (g *generator) rank(d draft) []run {
 	part := clip(d.answer)
 	list := runs(part)
 	named := make(map[string]bool)
 	for _, n := range d.names {
 		named[normal(n)] = true
-		if at := strings.Index(part, n); at >= 0 && strings.ContainsAny(n, ":?#=&% ") && len(n) <= 100 { // a URL is no single run
+		if at := strings.Index(part, n); at >= 0 && strings.ContainsAny(n, ":?#=&% ") && len(n) <= 100 { // a URL consists of several runs
 			if t := compile(n, false); weak(t) == "" {
 				list = append(list, run{text: n, normal: strings.Join(t.words, " "), at: at})
 			}
 		}
 	}
-	if d.Type == typeFileChanges { // lines are counted by whoever made the fact
+	if d.Type == typeFileChanges { // the counts of lines are not in the original
 		list = slices.DeleteFunc(list, func(r run) bool { return numeric([]byte(r.normal)) < 0 })
 	}
 	for i := range list {
@@ -442,7 +441,7 @@ func (g *generator) rank(d draft) []run {
 	return list
 }
 
-// sort orders by class, then the rarest first, then the longest.
+// sort sorts runs by class, then rarest first, then longest first.
 func (g *generator) sort(list []run) {
 	slices.SortStableFunc(list, func(a, b run) int {
 		return cmp.Or(
@@ -454,8 +453,7 @@ func (g *generator) sort(list []run) {
 	})
 }
 
-// pick returns the best keywords in the order of the answer. None has another
-// in it.
+// pick returns the best keywords in the order of the answer. None contains another.
 func pick(ranked []run, part string) []string {
 	var chosen []run
 	names := 0
@@ -481,7 +479,7 @@ func pick(ranked []run, part string) []string {
 	return keywords
 }
 
-// hint returns plain words of what a draft is about, the rarest first.
+// hint returns plain words of the subject of a draft, rarest first.
 func (g *generator) hint(d draft) []string {
 	list := slices.DeleteFunc(runs(clip(d.hint)), func(r run) bool {
 		return strings.Contains(r.normal, " ") || strings.ContainsAny(r.text, "0123456789_./@")
@@ -494,8 +492,8 @@ func (g *generator) hint(d draft) []string {
 	return hints
 }
 
-// question returns the most telling question of a draft that has nothing of
-// the answer in it, and one that does not say what it is about.
+// question returns the most specific question of a draft that does not reveal the answer, and
+// the same question without its subject.
 func (d *draft) question(p *Probe, hints []string) (full, plain string) {
 	terms := p.terms()
 	sound := func(q string) bool {
@@ -534,9 +532,8 @@ func (d *draft) question(p *Probe, hints []string) (full, plain string) {
 	return "", ""
 }
 
-// dropAnswered takes away what questions are about where that answers another, even
-// if all of them are put one after the other, and drops the probes that
-// questions still answer.
+// dropAnswered makes sure that the questions, read one after the other, answer no probe. It
+// first removes the subjects of revealing questions, then drops probes that are still answered.
 func dropAnswered(list []candidate) []candidate {
 	for {
 		probes, ends := probesOf(list), make([]int, len(list))
@@ -544,7 +541,7 @@ func dropAnswered(list []candidate) []candidate {
 		for i, c := range list {
 			all.WriteString(c.Question + "\n")
 			ends[i] = all.Len()
-			probes[i].Question = "" // which would not be read
+			probes[i].Question = "" // a matcher skips lines that are questions of its probes
 		}
 		r := newMatcher(probes).read([]string{all.String()})
 		drop := make([]bool, len(list))
@@ -573,8 +570,8 @@ func dropAnswered(list []candidate) []candidate {
 	}
 }
 
-// figure returns the keywords of the first telling figure of a text, and what
-// it is a figure of.
+// figure returns the keywords of the first distinctive figure in a text, and the words of its
+// subject.
 func figure(said string) (keywords []string, of string) {
 	if len(said) > 2000 {
 		said = said[:2000]
@@ -591,7 +588,7 @@ func figure(said string) (keywords []string, of string) {
 		form := words(raw)
 		switch {
 		case p.start > 0 && said[p.start-1] == ':' || strings.HasPrefix(said[p.end:], ":"):
-			// a time, or a place in a file
+			// a time, or a line number behind a file
 		case len(form) == 2 && text.IsUnit(form[1]):
 			return []string{raw}, beside(said, p.start)
 		case len(form) != 1 || !isDigit(form[0][0]) || numeric([]byte(form[0])) >= 0:
@@ -610,7 +607,7 @@ func figure(said string) (keywords []string, of string) {
 	return nil, ""
 }
 
-// isCount reports whether a word may be what a number counts.
+// isCount reports whether a word can be the unit of a count.
 func isCount(w string) bool {
 	w = strings.TrimRight(w, ".-/")
 	for i := range len(w) {
@@ -622,8 +619,8 @@ func isCount(w string) bool {
 	return len(w) > 1 && !stop.Get()[n] && !generic.Get()[n]
 }
 
-// beside returns the words shortly before an offset, in which the last one is
-// what a figure is of: port 8443.
+// beside returns the words shortly before an offset. The last one is usually the subject of the
+// figure: port 8443.
 func beside(text string, at int) string {
 	from := max(at-24, 0)
 	for from < at && from > 0 && text[from-1] != ' ' {
@@ -632,7 +629,7 @@ func beside(text string, at int) string {
 	return text[from:at]
 }
 
-// clip returns the first bytes of a text, and no part of a word.
+// clip returns the beginning of a text, cut between words.
 func clip(s string) string {
 	if len(s) <= clipBytes {
 		return s
@@ -643,8 +640,8 @@ func clip(s string) string {
 	return text.Head(s, clipBytes)
 }
 
-// choose returns the probes that the bounds of o allow, critical ones of all types and
-// ordinary ones of each, by type and then in the order of the facts.
+// choose returns the probes within the bounds of o: critical ones of all types, and ordinary
+// ones of each type. They are ordered by type, then by fact.
 func choose(list []candidate, o *Options) []candidate {
 	per, critical := 24, 200
 	if o != nil {
@@ -668,8 +665,8 @@ func choose(list []candidate, o *Options) []candidate {
 	return chosen
 }
 
-// share returns n of the candidates: as many about each matter, as far as there
-// are, and those spread evenly.
+// share returns n candidates: equally many about each subject if possible, and those of a
+// subject evenly spread.
 func share(list []candidate, n int) []candidate {
 	if len(list) <= n {
 		return list
@@ -701,8 +698,8 @@ func share(list []candidate, n int) []candidate {
 	return chosen
 }
 
-// common has words that are frequent in this line of work: they are keywords if
-// there are no others.
+// common has words that are frequent in this field. They are keywords only if there are no
+// others.
 var common = setOf(`allow app application available based check checks code common config correct create current currently data default
 	different ensure entire exist existing expected feature find handle implement implementation include information input install
 	instead list logic main module need output package part parse pass passed project properly provide read remove repo repository

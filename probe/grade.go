@@ -8,7 +8,7 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Evidence has the texts in which answers are searched.
+// Evidence has the texts that Grade searches for answers.
 type Evidence struct {
 	Window []string // texts of the window, for example one for each block
 	Recall []string // texts that one recall returns
@@ -18,7 +18,7 @@ type Evidence struct {
 // text.
 type Location string
 
-// The places.
+// The locations.
 const (
 	Window Location = "window" // the probe passed
 	Recall Location = "recall" // the probe failed, but one recall answers it
@@ -30,7 +30,7 @@ type Result struct {
 	Probe   Probe    `json:"probe"`
 	Place   Location `json:"place"`
 	Found   []string `json:"found"`             // keywords in the best passage
-	Missing []string `json:"missing"`           // the others
+	Missing []string `json:"missing"`           // keywords that are not in it
 	Passage string   `json:"passage,omitempty"` // best passage, at most 800 bytes
 }
 
@@ -58,7 +58,7 @@ func (t *Tally) count(p Location) {
 	}
 }
 
-// A TypeTally counts the probes of a type.
+// A TypeTally counts the probes of one type.
 type TypeTally struct {
 	Type Type `json:"type"`
 	Tally
@@ -88,8 +88,8 @@ func (r *Report) Failed() []Result {
 	return failed
 }
 
-// Grade searches the answers of probes in texts. A nil ev has no texts. It
-// reads each text once. More texts never fail a probe that passed.
+// Grade searches texts for the answers of probes. A nil ev has no texts. It reads each text
+// once. Additional texts never make a probe fail that passed.
 func Grade(probes []Probe, ev *Evidence) *Report {
 	if ev == nil {
 		ev = &Evidence{}
@@ -149,9 +149,9 @@ func report(results []Result) *Report {
 	return r
 }
 
-// GradeAnswers grades a model's answers, by the ids of the probes. Words that
-// an answer repeats from the question are ignored. An answer that says that
-// it does not know fails. The only locations are [Window] and [Lost].
+// GradeAnswers grades a model's answers, which are given by the ids of the probes. It ignores
+// words that an answer repeats from the question. An answer that admits not to know fails. The
+// only locations are [Window] and [Lost].
 func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 	results := make([]Result, len(probes))
 	for i, p := range probes {
@@ -170,7 +170,7 @@ func GradeAnswers(probes []Probe, answers map[string]string) *Report {
 	return report(results)
 }
 
-// cut returns a text without the places where some words follow each other.
+// cut returns a text without the places where the words of question follow each other.
 func cut(text string, question []string) string {
 	if len(question) == 0 {
 		return text
@@ -196,16 +196,16 @@ func cut(text string, question []string) string {
 	return b.String() + text[from:]
 }
 
-// ignorant reports whether an answer says that it does not know.
+// ignorant reports whether an answer admits not to know.
 func ignorant(answer string) bool {
 	n := normal(answer)
 	return slices.Contains(shrugs.Get(), n) || slices.ContainsFunc(unknowing.Get(), func(phrase string) bool { return contains(n, phrase) })
 }
 
-// shrugs are whole answers that say nothing.
+// shrugs are whole answers without content.
 var shrugs = normals("unknown|n/a|none|nothing|not sure|no idea|unclear|unsure|no answer|not available")
 
-// unknowing are parts of answers that say nothing.
+// unknowing are phrases in answers without content.
 var unknowing = normals(
 	"I do not know|I don't know|do not know the answer|I am not sure|I'm not sure|I am unable|I'm unable|" +
 		"unable to determine|unable to answer|cannot determine|can't determine|cannot be determined|cannot answer|" +
@@ -213,8 +213,7 @@ var unknowing = normals(
 		"does not mention|doesn't mention|is not mentioned|not mentioned in|does not say|doesn't say|" +
 		"does not state|does not specify|doesn't specify|does not contain|does not include|I have no|not in the context")
 
-// normals returns texts, parted by bars, in their normal form, which is made at its first
-// use.
+// normals returns texts, separated by bars, in normal form. The form is computed on first use.
 func normals(texts string) *lazy.Reading[[]string] {
 	return &lazy.Reading[[]string]{Text: texts, Read: readNormals}
 }

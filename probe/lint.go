@@ -11,11 +11,11 @@ import (
 const (
 	ruleLeak      = "leak"      // the question has a keyword of the answer, or a part of its path
 	ruleMissing   = "missing"   // a field is empty
-	ruleType      = "type"      // there is no such type
-	ruleNeed      = "need"      // it needs none of its keywords, or more than it has
-	ruleDuplicate = "duplicate" // an id or a keyword is there twice
-	ruleKeyword   = "keyword"   // a keyword is found in any text
-	ruleQuestion  = "question"  // the question is none
+	ruleType      = "type"      // unknown type
+	ruleNeed      = "need"      // Need is 0 or larger than the number of keywords
+	ruleDuplicate = "duplicate" // an id or a keyword occurs twice
+	ruleKeyword   = "keyword"   // a keyword is too common
+	ruleQuestion  = "question"  // the question has no question mark
 )
 
 // A Problem is a defect of a probe.

@@ -8,12 +8,12 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A matcher looks for the keywords of some probes.
+// A matcher searches texts for the keywords of probes.
 type matcher struct {
 	probes    []Probe
-	keys      [][]int // for each probe and keyword its term, or -1 if it has no words
+	keys      [][]int // term of each keyword of each probe, or -1 for a keyword without words
 	terms     []term
-	words     map[string]int   // an index for each word of the terms that are not paths
+	words     map[string]int   // index of each word in terms that are no paths
 	paths     map[string][]int // indexes of terms, by the last segment of their paths
 	questions map[string]bool  // the normal forms of the probes' questions
 }
@@ -56,8 +56,7 @@ func (m *matcher) add(t term) {
 	m.terms = append(m.terms, t)
 }
 
-// A span is a range of bytes in the texts that were read, joined with gaps that are
-// longer than a passage.
+// A span is a range of bytes in the texts of a reading, joined with gaps longer than a passage.
 type span struct{ start, end int }
 
 // A post is an occurrence of a word. Adjacent words have consecutive numbers.
@@ -66,7 +65,7 @@ type post struct {
 	span
 }
 
-// A reading is what a matcher found in texts.
+// A reading has the occurrences of a matcher's terms in texts.
 type reading struct {
 	*matcher
 	texts []string
@@ -74,7 +73,7 @@ type reading struct {
 	hits  [][]span // by term, in the order of the texts
 }
 
-// read looks for all terms at once, in one pass over the texts.
+// read searches the texts for all terms in one pass.
 func (m *matcher) read(texts []string) *reading {
 	r := &reading{matcher: m, texts: texts, hits: make([][]span, len(m.terms))}
 	posts := make([][]post, len(m.words))
@@ -127,7 +126,7 @@ func (m *matcher) asked(line string) bool {
 	return m.questions[normal(line)]
 }
 
-// follow returns where the words of a term follow each other.
+// follow returns the places where the words of a term follow each other.
 func (m *matcher) follow(t term, posts [][]post) []span {
 	rare := 0
 	for i, w := range t.words {
@@ -160,8 +159,8 @@ type match struct {
 	span
 }
 
-// find looks for the first passage that has enough of the keywords of a probe
-// or, if there is none, for the first that has most of them.
+// find returns the first passage with enough keywords of probe i or, if there is none, the
+// first with most of them.
 func (r *reading) find(i int) match {
 	keys, need := r.keys[i], r.probes[i].need()
 	best := match{found: make([]bool, len(keys))}
@@ -212,10 +211,9 @@ func (r *reading) find(i int) match {
 	}
 }
 
-// answers reports whether a passage has enough of the keywords of a probe, as find
-// does. Of so many keywords that the rest alone would not be enough, each such passage has
-// one. It looks around those that are the rarest, so that words that stand everywhere cost
-// nothing.
+// answers reports whether a passage has enough keywords of probe i, like find but faster. Any
+// such passage has one of the rarest keywords, since the others alone are not enough. So only
+// the places around those are examined.
 func (r *reading) answers(i int) bool {
 	need := r.probes[i].need()
 	keys := slices.DeleteFunc(slices.Clone(r.keys[i]), func(id int) bool { return id < 0 })
@@ -233,8 +231,8 @@ func (r *reading) answers(i int) bool {
 	return false
 }
 
-// near returns how many of some terms the passage with most of them has that has the term
-// at an offset.
+// near returns the largest number of terms that a passage has around an offset, where one of
+// them stands.
 func (r *reading) near(terms []int, at int) int {
 	type hit struct{ key, start int }
 	var hits []hit

@@ -11,21 +11,21 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A scanner cuts a text into runs, the runs into words, and tells of both in
-// the form in which they are compared. A run has letters, digits and the
-// characters of paths. Offsets are those of the text plus that of its start.
+// A scanner cuts a text into runs and runs into words, and reports both in the form for
+// comparison. A run consists of letters, digits and characters of paths. Offsets are relative
+// to the text, plus an offset for its start.
 type scanner struct {
 	run  func(start, end int)
 	word func(form []byte, start, end int)
 	path func(form []byte, start, end int)
 
-	form   []byte // the run, folded
-	at     []int  // offset of the character that gave each byte of form
-	single bool   // it has characters that are words by themselves
-	number int    // where the last word ended, if that was a number
+	form   []byte // current run, folded
+	at     []int  // offset of the source of each byte of form
+	single bool   // whether the run has characters that are words by themselves
+	number int    // end of the last word, if that was a number
 }
 
-// scan reads a text that begins at an offset.
+// scan reads a text. base is the offset of its start.
 func (s *scanner) scan(text string, base int) {
 	s.number = -1
 	if s.form == nil {
@@ -56,8 +56,8 @@ func (s *scanner) scan(text string, base int) {
 	}
 }
 
-// separate handles what stands between runs and returns its length. The letter
-// of an escaped line feed or tab is no part of the word that follows.
+// separate handles a separator between runs and returns its length. In an escaped line feed or
+// tab, the letter belongs to the separator.
 func (s *scanner) separate(text string, at int) int {
 	switch {
 	case text[0] == '\\' && len(text) > 1 && (text[1] == 'n' || text[1] == 't' || text[1] == 'r'):
@@ -69,13 +69,13 @@ func (s *scanner) separate(text string, at int) int {
 	return 1
 }
 
-// near reports whether a number ended right before an offset, or a space before.
+// near reports whether a number ended at the given offset or one byte before.
 func (s *scanner) near(at int) bool { return s.number >= 0 && at-s.number <= 1 }
 
 var percent = []byte("%")
 
-// add adds the character at i to the run and returns its length, or 0 if it
-// does not belong to one.
+// add adds the character at i to the run and returns its length, or 0 if the character does not
+// belong to a run.
 func (s *scanner) add(text string, i, at int) int {
 	c := text[i]
 	if c < utf8.RuneSelf {
@@ -130,8 +130,8 @@ func (s *scanner) put(c byte, at int) {
 	s.form, s.at = append(s.form, c), append(s.at, at)
 }
 
-// thousands reports whether a comma before rest separates thousands of the
-// number that ends the run.
+// thousands reports whether a comma before rest separates thousands of the number at the end of
+// the run.
 func (s *scanner) thousands(rest string) bool {
 	if len(rest) < 3 || !text.AreDigits(rest[:3]) || len(rest) > 3 && isDigit(rest[3]) {
 		return false
@@ -146,14 +146,14 @@ func (s *scanner) thousands(rest string) bool {
 	return n == len(s.form) || s.form[len(s.form)-1-n] != '.' && class[s.form[len(s.form)-1-n]] == mark
 }
 
-// joined reports whether the n digits that end the run were written with
-// separators: their characters are not all next to each other.
+// joined reports whether the last n digits of the run were written with separators, so that
+// their offsets are not consecutive.
 func (s *scanner) joined(n int) bool {
 	last := len(s.at) - 1
 	return s.at[last]-s.at[last-n+1] > n-1
 }
 
-// end tells of the run and what is in it.
+// end reports the run and its words.
 func (s *scanner) end(start, end int) {
 	if s.run != nil {
 		s.run(start, end)
@@ -188,8 +188,8 @@ func (s *scanner) end(start, end int) {
 	}
 }
 
-// each tells of the words of a run in a script that does not part them: each
-// character is one. Others between them are handled as usual.
+// each reports each character as a word, in a run of a script without spaces between words. It
+// handles other characters as usual.
 func (s *scanner) each(b []byte, from, end int) {
 	for i := 0; i < len(b); {
 		_, n := utf8.DecodeRune(b[i:])
@@ -208,7 +208,7 @@ func (s *scanner) each(b []byte, from, end int) {
 	}
 }
 
-// atom tells of a word.
+// atom reports a word.
 func (s *scanner) atom(a []byte, start, end int) {
 	if a = bytes.Trim(a, "_"); len(a) == 0 {
 		return
@@ -237,8 +237,8 @@ func (s *scanner) atom(a []byte, start, end int) {
 	}
 }
 
-// numeric returns where the digits, points and "_" that a begins with end, or
-// -1 if there is nothing else.
+// numeric returns the end of the digits, points and "_" at the beginning of a, or -1 if nothing
+// else follows.
 func numeric(a []byte) int {
 	for i, c := range a {
 		if !isDigit(c) && c != '.' && c != '_' {
@@ -260,8 +260,8 @@ func compact(a []byte) []byte {
 	return a[:n]
 }
 
-// singular removes the s of a plural, and of some words that are none: it is
-// removed from what they are compared with, too.
+// singular removes the s of a plural. It also removes the s of some other words, which does no
+// harm: both sides of a comparison lose it.
 func singular(a []byte) []byte {
 	n := len(a)
 	if n < 4 || a[n-1] != 's' || a[n-2] == 's' {
@@ -275,8 +275,8 @@ func singular(a []byte) []byte {
 	return a[:n-1]
 }
 
-// isPath reports whether a trimmed run may be a path: it has a slash and a
-// letter, or an ending that begins with a letter.
+// isPath reports whether a trimmed run may be a path: it has a slash and a letter, or an
+// extension that begins with a letter.
 func isPath(b []byte) bool {
 	for i, c := range slices.Backward(b) {
 		switch c {
@@ -291,8 +291,8 @@ func isPath(b []byte) bool {
 	return false
 }
 
-// agree reports whether two trimmed paths are equal, or one is the end of the
-// other with at least two names.
+// agree reports whether two trimmed paths are equal, or one is the end of the other and has at
+// least two names.
 func agree(a, b string) bool {
 	for n := 0; ; n++ {
 		if a == "" || b == "" {
@@ -307,7 +307,7 @@ func agree(a, b string) bool {
 	}
 }
 
-// cutLast cuts the last name off a path; empty ones and "." do not count.
+// cutLast cuts the last name off a path. It ignores empty names and ".".
 func cutLast(p string) (rest, last string) {
 	for last == "" || last == "." {
 		i := strings.LastIndexByte(p, '/')
@@ -320,7 +320,7 @@ func cutLast(p string) (rest, last string) {
 	return rest, last
 }
 
-// words returns the words of a text in the form in which they are compared.
+// words returns the words of a text in the form for comparison.
 func words(text string) []string {
 	var list []string
 	s := scanner{word: func(form []byte, _, _ int) { list = append(list, string(form)) }}
@@ -328,17 +328,16 @@ func words(text string) []string {
 	return list
 }
 
-// normal returns the words of a text as one text.
+// normal returns the words of a text, joined by spaces.
 func normal(text string) string { return strings.Join(words(text), " ") }
 
-// contains reports whether the words of part follow each other in whole. Both
-// are normal.
+// contains reports whether the words of part follow each other in whole. Both are in normal
+// form.
 func contains(whole, part string) bool {
 	return part != "" && strings.Contains(" "+whole+" ", " "+part+" ")
 }
 
-// A term is a keyword in the form in which it is looked for: a path or, without
-// one, words that follow each other.
+// A term is a keyword in the form for searching: a path, or words that follow each other.
 type term struct {
 	words []string
 	path  string
@@ -346,7 +345,7 @@ type term struct {
 
 func (t term) key() string { return t.path + "\x00" + strings.Join(t.words, " ") }
 
-// terms returns the terms of what a probe expects.
+// terms returns the terms of a probe's keywords.
 func (p *Probe) terms() []term {
 	list := make([]term, len(p.Expected))
 	for i, keyword := range p.Expected {
@@ -355,8 +354,8 @@ func (p *Probe) terms() []term {
 	return list
 }
 
-// compile returns the term of a keyword. The single name of a file is a path
-// only if the answer must be a path, since fmt.Print looks like one.
+// compile returns the term of a keyword. If file is true, a single file name is a path;
+// otherwise it is not, because fmt.Print looks like one.
 func compile(keyword string, file bool) term {
 	var t term
 	runs, paths := 0, 0
@@ -375,16 +374,15 @@ func compile(keyword string, file bool) term {
 	return t
 }
 
-// Classes of bytes. Those of other alphabets belong to runs or not by their
-// character.
+// Classes of bytes. For other alphabets, the character decides whether it belongs to a run.
 const (
 	separator = iota
 	letter    // or digit
 	upper
-	mark // of paths and compounds
+	mark // character of paths and compounds
 )
 
-// marks do not tell paths apart where they begin or end, or end a sentence.
+// marks have no meaning at the ends of a path. They may end a sentence.
 const marks = "./-@+~"
 
 var class = func() (c [256]uint8) {
@@ -403,13 +401,12 @@ var class = func() (c [256]uint8) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// invisible reports whether a character does not count: joiners, soft hyphens,
-// marks that are written over a letter.
+// invisible reports whether a character is ignored: joiners, soft hyphens, combining marks.
 func invisible(r rune) bool {
 	return r == 0xad || r >= 0x200b && r <= 0x200d || r == 0x2060 || r == 0xfeff || unicode.Is(unicode.Mn, r)
 }
 
-// plain has the letters without their accents.
+// plain has the base letters of accented letters.
 var plain = lazy.Value[map[rune]byte]{Make: func() map[rune]byte {
 	m := make(map[rune]byte)
 	for _, row := range []string{
@@ -423,7 +420,7 @@ var plain = lazy.Value[map[rune]byte]{Make: func() map[rune]byte {
 	return m
 }}
 
-// setOf returns the words of a text as a set, which is made at its first use.
+// setOf returns the words of a text as a set, computed on first use.
 func setOf(text string) *lazy.Set { return &lazy.Set{Text: text, Read: readSet} }
 
 func readSet(text string) map[string]bool {
@@ -434,7 +431,7 @@ func readSet(text string) map[string]bool {
 	return m
 }
 
-// stop has words that say nothing by themselves.
+// stop has words that carry no information by themselves.
 var stop = setOf(`a about above after again all almost along already also although always am an and another any anyway are as at
 	be because been before being below between both but by can cannot could did do does doing done don down during each either else
 	enough even ever every few first for from further get gets getting give given go goes going gone got had has have having he her
@@ -446,7 +443,7 @@ var stop = setOf(`a about above after again all almost along already also althou
 	using ve very via want wants was way we well went were what when where whether which while who whole whom whose why will with
 	within without would yes yet you your yours doesn didn isn wasn aren weren couldn wouldn shouldn won haven hasn hadn http https www`)
 
-// generic has words that are keywords of nothing in this line of work.
+// generic has words that are too common in this field for keywords.
 var generic = setOf(`file files path paths folder directory line lines code test tests error errors bug bugs issue issues problem
 	problems change changes changed update updated add added fix fixed work works working run running data value values name names
 	type types function functions method class user turn turns message messages command commands edited succeeded func const interface struct import return null nil true

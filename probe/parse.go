@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A ParseError names the probe of a list that cannot be parsed.
+// A ParseError names the probe in a list that cannot be parsed.
 type ParseError struct {
 	Index   int    // from 0; -1 for the list itself
 	Field   string // JSON name; empty for a whole probe or the list
@@ -28,11 +28,10 @@ func (e *ParseError) Error() string {
 	return b.String() + ": " + e.Problem
 }
 
-// Parse parses a JSON list of probes, or an object with the list in "probes".
-// It reads the output of json.Marshal for a []Probe and both published forms:
-// one has no id and no need, which are computed; the older one has its
-// keyword in expected_contains, and sometimes no type, which makes it an
-// intent. Other fields are ignored. An error is a [*ParseError].
+// Parse parses a JSON list of probes, or an object with the list in "probes". It reads the
+// output of json.Marshal for a []Probe and both published forms. The newer form lacks id and
+// need, and Parse computes them. The older form has a single keyword in expected_contains; a
+// probe without a type is an intent. Unknown fields are ignored. An error is a [*ParseError].
 func Parse(data []byte) ([]Probe, error) {
 	whole := func(problem string) ([]Probe, error) { return nil, &ParseError{-1, "", problem} }
 	if d := bytes.TrimLeft(data, " \t\r\n"); len(d) > 0 && d[0] == '{' {
@@ -65,7 +64,7 @@ func Parse(data []byte) ([]Probe, error) {
 	return probes, nil
 }
 
-// read reads one probe. The error lacks its index.
+// read reads one probe. The caller adds the index to the error.
 func (p *Probe) read(raw json.RawMessage) *ParseError {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
@@ -109,7 +108,8 @@ func (p *Probe) read(raw json.RawMessage) *ParseError {
 	return p.check()
 }
 
-// check says what is missing or out of range, and computes what may be.
+// check returns an error for a missing field or one out of range, and computes missing fields
+// where possible.
 func (p *Probe) check() *ParseError {
 	switch {
 	case p.Type == "":

@@ -77,7 +77,7 @@ func (r *Report) Judge(p *Criteria, before, after token.Count) *Acceptance {
 	return v
 }
 
-// reaches reports whether a share passed, exactly: it rounds nothing.
+// reaches reports whether at least a share want of the probes passed. It does not round.
 func reaches(t Tally, want ratio.Ratio) bool {
 	return int64(t.Passed)*int64(ratio.One) >= int64(want)*int64(t.Total)
 }

@@ -1,11 +1,16 @@
-// Package probe tests whether a compressed context still answers questions
-// that its original answers.
+// Package probe tests whether a compressed context still answers questions that its original
+// answers.
 //
-// A [Probe] is a question with the keywords of its answer, generated from
-// facts of the original. Grading needs no model: a probe passes if its
-// keywords stand together in the window. Answers that one recall returns are
-// counted separately. A question must not reveal its answer; [Lint] finds
-// those that do.
+// A [Probe] is a question with the keywords of its answer. Probes are generated from facts of
+// the original:
+//
+//	probes := probe.Generate(found, &probe.Options{})
+//	report := probe.Grade(probes, &probe.Evidence{Window: texts})
+//	verdict := report.Judge(nil, before, after) // tokens
+//
+// Grading needs no model: a probe passes if its keywords stand together in the window. Answers
+// that one recall returns are counted separately. A question must not reveal its answer; [Lint]
+// finds those that do.
 //
 // Types of probes, the shares at which a compression is accepted and the red
 // flags are those of the context-compression skill (SkillForge and
@@ -37,9 +42,8 @@
 //
 // Equal facts give equal probes, and equal texts equal grades: the package
 // reads no clock and uses no random numbers. The keywords of a fact, and so
-// the ids of its probes, depend on it and on the facts before it: later text
-// may change the selection and the questions, but not the expected keywords.
-// Shares are [ratio.Ratio]. Functions may be called concurrently.
+// Keywords stand together if they begin within 400 bytes of one text. That may be one line, a
+// few short lines or a part of a long line. Lines that are the question of a probe are skipped.
 package probe
 
 import (
@@ -48,8 +52,7 @@ import (
 	"github.com/carrel-dev/carrel/digest"
 )
 
-// passageBytes is within how many bytes of one text the keywords of an answer must
-// begin.
+// passageBytes is the size of the part of a text in which the keywords of an answer must begin.
 const passageBytes = 400
 
 // A Type is the subject of a probe. It is stored as its text.
@@ -62,11 +65,11 @@ const (
 	typeDecision    Type = "decision"     // what was decided?
 	typeRationale   Type = "rationale"    // why?
 	typeError       Type = "error"        // what failed?
-	typeResolution  Type = "resolution"   // what mended it?
+	typeResolution  Type = "resolution"   // how was it fixed?
 	typeBlocker     Type = "blocker"      // what is open?
 	typeProgress    Type = "progress"     // what was done, run or measured?
 	typeNextSteps   Type = "next_steps"   // what comes next?
-	typeIntent      Type = "intent"       // what is wanted, and what must be heeded?
+	typeIntent      Type = "intent"       // what does the user want, and which rules apply?
 )
 
 // Types returns all types, in the order of this list.
@@ -83,11 +86,11 @@ type Probe struct {
 	Expected []string `json:"expected_keywords"`
 	Need     int      `json:"need"` // number of Expected keywords that an answer must have together; 0 means Need(len(Expected))
 	Critical bool     `json:"critical"`
-	Source   string   `json:"source_message,omitempty"` // short id of its block
+	Source   string   `json:"source_message,omitempty"` // short id of the fact's block
 }
 
-// needOf returns how many of n keywords an answer must have: all of one or two,
-// else two thirds, rounded up.
+// needOf returns how many of n keywords an answer must have: all if n is 1 or 2, otherwise two
+// thirds, rounded up.
 func needOf(n int) int {
 	if n <= 2 {
 		return n
@@ -102,14 +105,14 @@ func (p *Probe) need() int {
 	return p.Need
 }
 
-// identify returns the id of a probe. Salt tells probes apart whose ids would
-// be equal, and is 0 for all others.
+// identify returns the id of a probe. salt is 0, or another number to distinguish probes with
+// otherwise equal ids.
 func (p *Probe) identify(salt int) string {
 	s := string(p.Type) + "\x00" + p.Source + "\x00" + strings.Join(p.Expected, "\x00") + strings.Repeat("\x00", salt)
 	return digest.Of([]byte(s)).Short()
 }
 
-// name gives ids to the probes that have none, each its own.
+// name gives a different id to each probe without one.
 func name(probes []Probe) {
 	taken := make(map[string]bool, len(probes))
 	for i := range probes {

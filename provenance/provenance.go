@@ -1,10 +1,11 @@
-// Package provenance says what a piece of context is and where it comes from:
-// the [Class] on which depend how far it is trusted, how fast it ages, and what
-// is given up first.
+// Package provenance classifies pieces of context by their origin. The [Class] decides how far
+// a piece is trusted, how fast it ages, and in which order pieces are given up.
 //
-// The classes are those of the OS-paged context engine: human-verified memory,
-// retrieved chunk, tool output, agent scratchpad. Transcripts and documents
-// join them, and memories that passed the gate but no person has verified.
+// Four classes are those of the OS-paged context engine: human-verified memory, retrieved
+// chunk, tool output, agent scratchpad. Three more are for transcripts, for documents, and for
+// memories that passed the gate but that no person has verified.
+//
+// Classes are compared by [Class.Rank]. The package has no state.
 package provenance
 
 import (
@@ -12,7 +13,7 @@ import (
 	"fmt"
 )
 
-// A Class says what a piece of context is. It is stored as its text.
+// A Class is the kind of origin of a piece of context. It is stored as its text.
 type Class string
 
 // The classes, in the order of their rank.
@@ -20,9 +21,9 @@ const (
 	Verified   Class = "verified"   // a memory that a person has verified
 	Retrieved  Class = "retrieved"  // a chunk that a retriever found
 	Document   Class = "document"   // a document, or a part of one
-	Memory     Class = "memory"     // what an agent remembers, past the gate
-	Transcript Class = "transcript" // of a conversation
-	Tool       Class = "tool"       // what a tool returned
+	Memory     Class = "memory"     // a memory of an agent that has passed the gate
+	Transcript Class = "transcript" // a part of a conversation
+	Tool       Class = "tool"       // output of a tool
 	Scratchpad Class = "scratchpad" // an agent's note to itself
 )
 
@@ -31,11 +32,11 @@ func Classes() []Class {
 	return []Class{Verified, Retrieved, Document, Memory, Transcript, Tool, Scratchpad}
 }
 
-// ErrClass means that a text names no class.
+// ErrClass means that a text is not the name of a class.
 var ErrClass = errors.New("unknown class")
 
-// ParseClass returns the class that a text names. It takes the names of the
-// classes, and "rag" and "doc", which people use.
+// ParseClass returns the class with a name. It also accepts "rag" for [Retrieved] and "doc" for
+// [Document]. For other names it fails with [ErrClass].
 func ParseClass(s string) (Class, error) {
 	switch s {
 	case "rag":
@@ -51,8 +52,8 @@ func ParseClass(s string) (Class, error) {
 	return "", fmt.Errorf("%w %q: want one of %v", ErrClass, s, Classes())
 }
 
-// Rank returns the place of c among the classes, from 0 for the most trusted,
-// or -1 if there is no such class.
+// Rank returns the position of c in [Classes], 0 for the most trusted, or -1 for an unknown
+// class.
 func (c Class) Rank() int {
 	for i, other := range Classes() {
 		if c == other {

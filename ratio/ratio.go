@@ -1,10 +1,14 @@
-// Package ratio has numbers without unit in whole millionths.
+// Package ratio has dimensionless numbers in whole millionths.
 //
-// Scores, weights, thresholds and shares are compared, and a decision can turn
-// on the last bit. Floating point differs between processors, because a
-// compiler may fuse a multiplication and an addition on one and not on the
-// other. Integers do not, so every number on which a decision depends is a
-// [Ratio].
+// Scores, weights, thresholds and shares are compared, and their last bit can decide. Results
+// of floating point differ between processors, because compilers may fuse a multiplication and
+// an addition on some of them. Results of integers do not. So every number that decides
+// something is a [Ratio].
+//
+//	share := ratio.Of(3, 4)          // 0.750000
+//	limit := share.Scale(200_000)    // 150000
+//
+// Sums, differences and comparisons are those of int64. Nothing checks for overflow.
 package ratio
 
 import (

@@ -15,7 +15,7 @@
 //
 // Scores are integers in millionths, and cosines are computed in integers, so
 // that scores and orders are equal on every processor. Ties are broken by id
-// or index.
+// or index. Functions may be called concurrently.
 package retrieval
 
 import (

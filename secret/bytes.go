@@ -33,7 +33,7 @@ var (
 	base64Byte = classOf("A-Z", "a-z", "0-9", "+/=")
 )
 
-// run returns the end of the bytes of c in text from i on.
+// run returns the offset of the first byte of text from i on that is not in c.
 func (c *class) run(text string, i int) int {
 	for i < len(text) && c[text[i]] {
 		i++
@@ -41,16 +41,16 @@ func (c *class) run(text string, i int) int {
 	return i
 }
 
-// opens reports whether a word can begin at i: whether what is before it is no
-// part of a word, or the end of an escape such as \n or %3D.
+// opens reports whether a word can begin at i: the byte before i is no part of a word, or is
+// the end of an escape such as \n or %3D.
 func opens(text string, i int) bool {
 	return i == 0 || !wordByte[text[i-1]] ||
 		i >= 2 && text[i-2] == '\\' ||
 		i >= 3 && text[i-3] == '%'
 }
 
-// each calls f with the offset of every literal in text. f returns where to go
-// on.
+// each calls f with the offset of each occurrence of literal in text. f returns the offset at
+// which to go on.
 func each(text, literal string, f func(i int) (next int)) {
 	for at := 0; at < len(text); {
 		i := strings.Index(text[at:], literal)
@@ -61,9 +61,9 @@ func each(text, literal string, f func(i int) (next int)) {
 	}
 }
 
-// entropy returns the information in a text, in bits, taking each byte to be
-// drawn by its frequency in the text. It is n·log2(n) - Σ c·log2(c) for n bytes
-// of which c are the same, rounded down.
+// entropy returns the information in a text in bits, rounded down. The probability of a byte is
+// its frequency in the text, so for n bytes the result is n·log2(n) - Σ c·log2(c), where c is
+// the count of each different byte.
 func entropy(text string) int {
 	var counts [256]int
 	for i := range len(text) {
@@ -79,15 +79,14 @@ func entropy(text string) int {
 // logUnit is the unit of log2: 1/256.
 const logUnit = 256
 
-// log2 returns the logarithm of n to the base 2 in units of 1/256, rounded down,
-// and 0 for 0.
+// log2 returns the logarithm of n to base 2 in units of 1/256, rounded down. log2(0) is 0.
 func log2(n int) int {
 	if n <= 1 {
 		return 0
 	}
 	whole := bits.Len(uint(n)) - 1
-	// x is n/2^whole, from 1 to 2, in units of 1/2^31. Each squaring brings out
-	// one binary digit of the logarithm.
+	// x is n/2^whole, between 1 and 2, in units of 1/2^31. Each squaring yields one binary
+	// digit of the logarithm.
 	x := uint64(n) << (63 - whole) >> 32
 	result := whole
 	for range 8 {
@@ -101,8 +100,8 @@ func log2(n int) int {
 	return result
 }
 
-// varied reports whether the body of a credential has enough different bytes to
-// be one, rather than a row of x in an example.
+// varied reports whether the body of a credential has enough different bytes. A row of x in an
+// example has not.
 func varied(body string) bool {
 	const least = 6
 	var seen class

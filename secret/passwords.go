@@ -6,21 +6,21 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// passwordNames are what the names of variables end in whose values people make up.
+// passwordNames are the endings of names of variables that hold passwords made up by people.
 var passwordNames = []string{"password", "passwd", "passphrase", "passwort", "pwd"}
 
 // Sizes of passwords that people make up, in bytes.
 const (
 	leastPassword = 5
-	leastWord     = 6 // of one that is a plain word
+	leastWord     = 6 // of a plain word
 	mostPassword  = 64
 )
 
-// written reports whether a value that does not look drawn is a password that a person
-// made up. The value is that of a variable, in quotes or not, and may be alone with its
-// name on a line. The forms are those of the table in the package comment.
+// written reports whether a value that does not look random is a password made up by a person.
+// name is the variable, quoted says whether the value is in quotes, and alone whether nothing
+// else is on the line. The accepted forms are in the table of the package comment.
 func written(name, value string, quoted, alone bool) bool {
-	if name == "PWD" || name == "OLDPWD" || value[0] == '+' { // folders, and what a program puts together
+	if name == "PWD" || name == "OLDPWD" || value[0] == '+' { // names of folders, and concatenations in a program
 		return false
 	}
 	if len(value) < leastPassword || len(value) > mostPassword || !endsIn(name, passwordNames) || isPlaceholder(value) {
@@ -38,7 +38,7 @@ func written(name, value string, quoted, alone bool) bool {
 		}
 	}
 	switch {
-	case letters == 0: // a number, or signs
+	case letters == 0: // only digits and signs
 		return quoted && digits >= leastWord
 	case digits > 0 || signs > 0:
 		return quoted || !strings.ContainsAny(value, "._") || alone && !strings.Contains(value, ".")
@@ -46,23 +46,23 @@ func written(name, value string, quoted, alone bool) bool {
 	return len(value) >= leastWord && letters == len(value) && strings.ToLower(value) == value && (quoted || alone)
 }
 
-// isPlaceholder reports whether a value says what a password is, or where it comes from, rather
-// than being one.
+// isPlaceholder reports whether a value describes a password or its source and is no password
+// itself.
 func isPlaceholder(value string) bool {
 	low := strings.ToLower(value)
 	return strings.Contains(low, "pass") || strings.Contains(low, "pwd") || strings.ContainsAny(value, "/\\:|") || strings.Contains(value, "--") ||
-		toldWords.Get()[strings.Trim(low, "?!*-_.0123456789")]
+		descriptiveWords.Get()[strings.Trim(low, "?!*-_.0123456789")]
 }
 
-var toldWords = lazy.Words(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined
+var descriptiveWords = lazy.Words(`required optional hidden visible text input field label invalid incorrect wrong missing empty unset undefined
 	default string number boolean object buffer bytes varchar unknown optional secretstr never always prompt disabled enabled credential credentials
 	encrypted hashed hash plain plaintext plain-text plain_text cleartext bcrypt scrypt argon argon2id sha sha256 value values and with from that this
 	email username login account auth authentication env environ environment process config settings options params request session keyring keychain vault
 	masked stripped removed omitted something anything nothing whatever regex pattern array return await async const`)
 
-// alone reports whether nothing but a name and its value stands on a line: the name, with
-// a mark of a list or a word such as export before it, begins at start, and the value
-// ends at end.
+// alone reports whether a name and its value are the only content of their line. The name
+// begins at start and the value ends at end. A bullet or a word such as export may precede the
+// name.
 func alone(text string, start, end int) bool {
 	rest, _, _ := strings.Cut(text[end:], "\n")
 	head := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
@@ -74,8 +74,7 @@ func alone(text string, start, end int) bool {
 	return strings.TrimSpace(rest) == ""
 }
 
-// scanFlags appends the passwords behind flags of a command line, which a space parts
-// from them.
+// scanFlags appends passwords that follow a flag of a command line and a space.
 func scanFlags(all []Finding, text string) []Finding {
 	for _, flag := range [...]string{"--password ", "--passwd ", "--passphrase "} {
 		each(text, flag, func(i int) int {

@@ -11,15 +11,14 @@ const (
 	kindPhone Kind = "phone"
 )
 
-// Personal returns the addresses of e-mail and the numbers of telephones in a text, in
-// order and without overlap. A number is found in its international form, with a plus
-// sign and eight to fifteen digits, or as ten digits in groups of three, three and four.
-// It misses numbers that are written otherwise, so that ids, times and amounts are left
-// alone.
+// Personal returns the e-mail addresses and telephone numbers in a text, in order and without
+// overlap. A telephone number is either in international form, a plus sign and eight to fifteen
+// digits, or ten digits in groups of three, three and four. Other forms are not found, because
+// ids, times and amounts look like them.
 func Personal(text string) []Finding { return merge(scanPhones(scanEmails(nil, text), text)) }
 
-// RedactPersonal returns a text in which each finding of [Personal] is
-// replaced by its kind, as in "[redacted: email]".
+// RedactPersonal returns text with each finding of [Personal] replaced by its kind, as in
+// "[redacted: email]".
 func RedactPersonal(text string) string { return replace(text, Personal(text), "redacted") }
 
 var (
@@ -29,14 +28,14 @@ var (
 	phoneGap   = classOf(" ().-")
 )
 
-// Sizes of addresses in bytes, as the mail protocol limits them.
+// Largest sizes in bytes that the mail protocol allows.
 const (
 	mostLocal  = 64
 	mostDomain = 255
 )
 
-// scanEmails appends the addresses of e-mail. What a colon follows is the remote of a
-// repository.
+// scanEmails appends e-mail addresses. An address before a colon is the remote of a repository
+// and is skipped.
 func scanEmails(all []Finding, text string) []Finding {
 	each(text, "@", func(i int) int {
 		from := i
@@ -44,7 +43,7 @@ func scanEmails(all []Finding, text string) []Finding {
 			from--
 		}
 		if from > 0 && text[from-1] == '\\' {
-			from++ // the letter of an escape such as \n
+			from++ // skip the letter of an escape such as \n
 		}
 		for from < i && !alnum[text[from]] {
 			from++
@@ -66,7 +65,7 @@ func scanEmails(all []Finding, text string) []Finding {
 	return all
 }
 
-// scanPhones appends the numbers of telephones.
+// scanPhones appends telephone numbers.
 func scanPhones(all []Finding, text string) []Finding {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '+' && text[i] != '(' && !digitByte[text[i]] {
@@ -86,7 +85,7 @@ func scanPhones(all []Finding, text string) []Finding {
 	return all
 }
 
-// phone returns the end of the number of a telephone that begins at i, or i.
+// phone returns the end of the telephone number that begins at i, or i if there is none.
 func phone(text string, i int) int {
 	end, groups := digitGroups(text, i)
 	if end < len(text) && (wordByte[text[end]] || end+1 < len(text) && strings.IndexByte(".,-:/", text[end]) >= 0 && wordByte[text[end+1]]) {
@@ -101,17 +100,17 @@ func phone(text string, i int) int {
 		if slices.Equal(groups, []int{3, 3, 4}) {
 			return end
 		}
-	case i == 0 || text[i-1] == '\n': // a line of a diff, more likely
+	case i == 0 || text[i-1] == '\n': // more likely a line of a diff
 	case digits >= 8 && digits <= 15 && text[i+1] != '0' && (len(groups) > 1 || digits >= 10):
 		return end
 	}
 	return i
 }
 
-// digitGroups returns the end of the digits of a number that begins at i, with its gaps,
-// and how many there are in each group.
+// digitGroups returns the end of the number that begins at i, gaps included, and the number of
+// digits in each of its groups.
 func digitGroups(text string, i int) (end int, groups []int) {
-	const most = 26 // bytes of a number with its gaps
+	const most = 26 // bytes of a number, gaps included
 	end = i
 	for at := i; at < len(text) && at-i < most; at++ {
 		if n := digitByte.run(text, at); n > at {

@@ -7,8 +7,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/lazy"
 )
 
-// scanURLs appends the passwords in URLs: what stands between the colon behind
-// a user and the @ before a host.
+// scanURLs appends passwords in URLs: the bytes between the colon after a user and the @ before
+// a host.
 func scanURLs(all []Finding, text string) []Finding {
 	each(text, "://", func(i int) int {
 		from := i + len("://")
@@ -33,12 +33,11 @@ func scanURLs(all []Finding, text string) []Finding {
 	return all
 }
 
-// urlEnd has the bytes that end the part of a URL before its path, and those
-// that no URL has.
+// urlEnd has the bytes that end the authority of a URL, and bytes that no URL has.
 var urlEnd = classOf("\x00-\x20", "/?#\"'`<>{}|\\^,()")
 
-// scanBearers appends the tokens behind the word Bearer, and those of other
-// schemes behind the name of the header.
+// scanBearers appends tokens behind the word Bearer, and tokens of other schemes behind the
+// name of the header.
 func scanBearers(all []Finding, text string) []Finding {
 	const least = 16
 	token := func(i int) int {
@@ -59,26 +58,25 @@ func scanBearers(all []Finding, text string) []Finding {
 	return all
 }
 
-// names are what the names of variables with credentials end in, without the
-// signs between their words.
+// names are the endings of names of variables that hold credentials, without signs between
+// words.
 var names = []string{
 	"password", "passwd", "passphrase", "passwort", "pwd", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey",
 	"signingkey", "encryptionkey", "credential", "credentials", "masterkey",
 }
 
-// namesSecret reports whether the name of a variable, in any case, says that its
-// value is a credential.
+// namesSecret reports whether the name of a variable, in any case, is one for a credential.
 func namesSecret(name string) bool {
 	return endsIn(name, names)
 }
 
-// endsIn reports whether a name, in any case, ends in one of some words.
+// endsIn reports whether a name, in any case, ends in one of words.
 func endsIn(name string, words []string) bool {
 	low := folded(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(low, w) })
 }
 
-// folded returns a name in lower case, without the signs between its words.
+// folded returns a name in lower case without the signs between its words.
 func folded(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' {
@@ -88,7 +86,7 @@ func folded(name string) string {
 	}, strings.ToLower(name))
 }
 
-// Sizes of what is assigned, in bytes.
+// Sizes of the parts of an assignment, in bytes.
 const (
 	mostName   = 64
 	leastValue = 8
@@ -96,8 +94,8 @@ const (
 	mostGap    = 4 // of spaces, quotes and signs around the sign of assignment
 )
 
-// scanAssignments appends the values of variables with telling names: what
-// stands behind a = or : behind the name, in quotes or not.
+// scanAssignments appends the values of variables with names such as api_key. A value follows
+// the name and a = or :, in quotes or without.
 func scanAssignments(all []Finding, text string) []Finding {
 	at := 0
 	for at < len(text) {
@@ -141,7 +139,7 @@ func assignment(text string, i int) (Finding, bool) {
 	return Finding{}, false
 }
 
-// nameBefore returns where the name of a variable stands before a sign of assignment.
+// nameBefore returns the name of a variable that ends before the sign of assignment at i.
 func nameBefore(text string, i int) (start, end int) {
 	end = i
 	for n := 0; n < mostGap && end > 0 && gap[text[end-1]]; n++ {
@@ -154,9 +152,9 @@ func nameBefore(text string, i int) (start, end int) {
 	return start, end
 }
 
-// valueBehind returns where the value begins behind a sign of assignment at i, with its
-// quote. It is -1 if there is none: the sign is one of a comparison, or of the path of a
-// name.
+// valueBehind returns where the value after the sign of assignment at i begins, with its quote.
+// It returns -1 if the sign is no assignment, but part of a comparison or of a qualified name
+// such as a::b.
 func valueBehind(text string, i int) int {
 	rest := text[i+1:]
 	switch {
@@ -168,7 +166,7 @@ func valueBehind(text string, i int) int {
 	for n := 0; n < mostGap && rest != "" && (rest[0] == ' ' || rest[0] == '\t'); n++ {
 		rest = rest[1:]
 	}
-	if rest = strings.TrimLeft(rest, `\`); rest == "" { // the quote is escaped
+	if rest = strings.TrimLeft(rest, `\`); rest == "" { // the value ends after the backslash
 		return -1
 	}
 	return len(text) - len(rest)
@@ -179,14 +177,15 @@ func endOfValue(text string, from int, quoted bool) int {
 	to := from
 	for to < len(text) && to-from <= mostValue && !valueEnd[text[to]] {
 		if !quoted && text[to] == '=' && to+1 < len(text) && wordByte[text[to+1]] {
-			break // the value is a name
+			break // the value is itself the name of a variable
 		}
 		to++
 	}
 	return to
 }
 
-// closed reports whether a value ends where it is cut off, and one in quotes with a sign.
+// closed reports whether the byte at to ends a value: white space or the end of the text ends
+// one without quotes, a quote or a separator ends any.
 func closed(text string, to int, quoted bool) bool {
 	if to == len(text) || text[to] <= ' ' {
 		return !quoted
@@ -194,24 +193,24 @@ func closed(text string, to int, quoted bool) bool {
 	return strings.IndexByte(`"'`+"`"+`,;&\<`, text[to]) >= 0
 }
 
-// folder reports whether a variable that is called pwd has a working directory.
+// folder reports whether a variable with a name like pwd holds a folder.
 func folder(name, value string) bool {
 	return strings.HasSuffix(folded(name), "pwd") && (value[0] == '/' || value[0] == '~')
 }
 
 var (
-	// gap has what may stand between a name and the sign of assignment.
+	// gap has the bytes that may stand between a name and the sign of assignment.
 	gap = classOf(" \t\"'`\\:]")
-	// nameByte has the bytes of names, with the points and dashes of paths.
+	// nameByte has the bytes of names, and the points and dashes of paths.
 	nameByte = classOf("A-Z", "a-z", "0-9", "_", "-.")
-	// tail has the letters that names of credentials end in, in both cases.
+	// tail has the last letters of names of credentials, in both cases.
 	tail = classOf("dDeEtTnNyYlLsS")
 	// valueEnd has the bytes that end a value.
 	valueEnd = classOf("\x00-\x20", "\"'`,;<>(){}[]&\\|\x7f")
 )
 
-// random reports whether a value looks drawn and not written: it has letters and digits,
-// and enough information for its length.
+// random reports whether a value looks random: it has letters and digits, and much information
+// for its length.
 func random(value string) bool {
 	if !mixed(value) {
 		return false
@@ -220,8 +219,8 @@ func random(value string) bool {
 	return entropy(value) >= max(leastBits, min(len(value)*2, 64))
 }
 
-// code reports whether a value without quotes is rather a name or a call: words
-// with a digit or two at their ends.
+// code reports whether a value without quotes looks like a name or a call: words with a few
+// digits at their ends.
 func code(value string) bool {
 	if strings.ContainsAny(value, "!@#%^*?~+/=") {
 		return false
@@ -237,7 +236,7 @@ func code(value string) bool {
 	return runs < 2 && digits*4 < len(value) || strings.ContainsAny(value, ".")
 }
 
-// placeholder reports whether a value stands for another one.
+// placeholder reports whether a value is a placeholder for another one.
 func placeholder(value string) bool {
 	switch value[0] {
 	case '$', '%', '{', '<', '@', '[', '*', '.':

@@ -1,14 +1,12 @@
-// Package secret finds credentials in text, so that they are not stored, sent
-// again, or shown.
+// Package secret finds credentials in text, so that they are not stored, sent or shown.
 //
-// [Scan] knows two sorts. Structured credentials have a form that their issuer
-// gave them, such as a prefix and a length: keys of clouds and model providers,
-// tokens of code hosts, registries and chat services, signed web tokens, private
-// keys. Of these it finds nearly all. The others are known by where they stand:
-// behind the name of a variable such as api_key, behind "Bearer", before the @
-// of a URL. Of these it takes what looks random and is no placeholder. Behind the name
-// of a password it also takes what a person may have made up, in these forms, where "a
-// digit or sign" is one of 0–9 and !@#$%^*?~+=:
+// [Scan] finds two sorts. Structured credentials have a form of their issuer, such as a prefix
+// and a length: keys of clouds and model providers, tokens of code hosts, registries and chat
+// services, signed web tokens, private keys. Scan finds nearly all of these. It finds others by
+// their place: behind the name of a variable such as api_key, behind "Bearer", or before the @
+// of a URL. There it takes values that look random and are no placeholders. Behind the name of
+// a password it also takes values that a person may have made up. They have these forms, where
+// "digit or sign" means one of 0–9 and !@#$%^*?~+=:
 //
 //	form                                     example                  least
 //	in quotes, with a digit or sign          password = "n1ght!"      5 bytes
@@ -18,20 +16,22 @@
 //	bare, a plain word alone on its line     passwd: nightowl         6 letters
 //	behind a flag                            --password n1ght!        as in quotes or bare
 //
-// What says where a password comes from or what it is, such as required, $VAR or a type,
-// is left alone, and so are names, paths and calls. It misses a plain word inside of a
-// line, one with capitals, one of several words, and what prose says. doc/guide/secrets.md
-// has how precise each form is.
+// Values that describe a password or its source, such as required, $VAR or a type, are not
+// taken, nor are names, paths and calls. Scan misses a plain word inside a line, a word with
+// capitals, a password of several words, and passwords stated in prose. doc/guide/secrets.md
+// states how precise each form is.
 //
-// [Personal] finds addresses of e-mail and numbers of telephones, which are no
-// credentials, for whoever wants them redacted.
+// [Personal] finds e-mail addresses and telephone numbers. They are no credentials, and Scan
+// ignores them.
 //
-// A [Finding] says what was found and where, and never what.
+// A [Finding] has the kind and the place of a credential, never its text.
+//
+//	clean := secret.Redact(`password = "n1ght!"`) // password = "[secret: password]"
 //
 // # Determinism and cost
 //
-// The package is a function of the text and has no state. The time grows in
-// proportion to the text, whatever the text is. Offsets are in bytes.
+// The package is a function of the text and has no state. Time is linear in the length of the
+// text, for any text. Offsets are in bytes.
 package secret
 
 import (
@@ -50,7 +50,7 @@ type Kind string
 // The kinds of credentials.
 const (
 	kindAnthropic   Kind = "anthropic-key"
-	kindAssignment  Kind = "assignment" // the value of a variable with a telling name
+	kindAssignment  Kind = "assignment" // the value of a variable with a name such as api_key
 	kindAWS         Kind = "aws-key"
 	kindBearer      Kind = "bearer-token"
 	kindCarrel      Kind = "carrel-token"
@@ -61,7 +61,7 @@ const (
 	kindJWT         Kind = "jwt"
 	kindNPM         Kind = "npm-token"
 	kindOpenAI      Kind = "openai-key"
-	kindPassword    Kind = "password" // of a person's making, behind its name
+	kindPassword    Kind = "password" // a password made up by a person, behind its name
 	kindPrivateKey  Kind = "private-key"
 	kindPyPI        Kind = "pypi-token"
 	kindSlack       Kind = "slack-token"
@@ -75,8 +75,8 @@ type Finding struct {
 	Start, End int
 }
 
-// Scan returns the credentials in a text, in order and without overlap. A
-// credential that fits two kinds has the more specific one.
+// Scan returns the credentials in a text, in order and without overlap. A credential of two
+// kinds gets the more specific one.
 func Scan(text string) []Finding {
 	all := scanShapes(text)
 	all = scanPrivateKeys(all, text)
@@ -92,7 +92,7 @@ func Scan(text string) []Finding {
 // "[secret: jwt]".
 func Redact(text string) string { return replace(text, Scan(text), "secret") }
 
-// replace returns a text with what was found replaced by its kind.
+// replace returns text with each finding replaced by its kind behind word.
 func replace(text string, found []Finding, word string) string {
 	if len(found) == 0 {
 		return text
@@ -108,9 +108,8 @@ func replace(text string, found []Finding, word string) string {
 	return b.String()
 }
 
-// merge sorts findings by place and makes one of those that overlap, with the
-// kind that was found first: the findings come with the kinds that say most
-// before the others.
+// merge sorts findings by place and joins those that overlap. The kind is that of the finding
+// that comes first in all; so all must begin with the most specific kinds.
 func merge(all []Finding) []Finding {
 	type ranked struct {
 		Finding

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A shape is the form of a credential: a prefix and a number of bytes.
+// A shape is the form of a credential: a prefix and the bytes behind it.
 type shape struct {
 	kind   Kind
 	prefix string
 	body   *class
-	least  int  // bytes behind the prefix
-	most   int  // no limit if 0; a longer run is something else
-	mixed  bool // the body has digits and letters
+	least  int  // least number of bytes behind the prefix
+	most   int  // most bytes behind it, 0 for no limit; a longer run is no credential
+	mixed  bool // whether the body must have digits and letters
 }
 
-// shapes are the credentials that are known by their prefix, 64 at most. Where
-// one prefix begins with another, the longer stands first.
+// shapes are the credentials with a known prefix, 64 at most. If one prefix begins with
+// another, the longer one comes first.
 var shapes = []shape{
 	{kindAnthropic, "sk-ant-", urlSafe, 20, 0, true},
 	{kindOpenAI, "sk-proj-", urlSafe, 20, 0, true},
@@ -56,8 +56,8 @@ var shapes = []shape{
 	{kindSlack, "xoxs-", urlSafe, 10, 0, true},
 }
 
-// starts has, for each of the first bytes of a prefix, a bit for each shape that
-// has the byte there. Three bytes are enough to leave little to look at.
+// starts has, for each of the first three bytes of a prefix and each value of that byte, a bit
+// for each shape with it. Three bytes rule out nearly all places of a text.
 var starts = func() (t [3][256]uint64) {
 	for i, s := range shapes {
 		for at := range t {
@@ -67,7 +67,7 @@ var starts = func() (t [3][256]uint64) {
 	return t
 }()
 
-// scanShapes returns the credentials that are known by their prefix.
+// scanShapes returns the credentials with a known prefix.
 func scanShapes(text string) []Finding {
 	var all []Finding
 	for i := 0; i+2 < len(text); i++ {
@@ -88,13 +88,13 @@ func scanShapes(text string) []Finding {
 	return all
 }
 
-// match returns the end of a credential of the shape that begins at i.
+// match returns the end of a credential of shape s that begins at i.
 func (s *shape) match(text string, i int) (end int, ok bool) {
 	if !strings.HasPrefix(text[i:], s.prefix) || !opens(text, i) {
 		return 0, false
 	}
-	// What is judged is bounded, so that a text of prefixes takes no more than
-	// a time in proportion to its length.
+	// Only so many bytes are judged, so that the time stays linear also for a text full of
+	// prefixes.
 	const judged = 256
 	from := i + len(s.prefix)
 	end = s.body.run(text[:min(from+judged, len(text))], from)
@@ -113,11 +113,11 @@ const (
 	pemDashes = "-----"
 	pemBegin  = "BEGIN "
 	pemEnd    = "END "
-	pemBody   = 40 // bytes of base64 that make a body
+	pemBody   = 40 // least bytes of base64 in a body
 )
 
-// scanPrivateKeys appends private keys in PEM, with their first and last lines.
-// Line feeds may be escaped, as in JSON. A key that breaks off is one, too.
+// scanPrivateKeys appends private keys in PEM, including their first and last lines. Line feeds
+// may be escaped, as in JSON. A key that is cut off counts.
 func scanPrivateKeys(all []Finding, text string) []Finding {
 	each(text, pemDashes+pemBegin, func(i int) int {
 		label := i + len(pemDashes+pemBegin)
@@ -143,8 +143,8 @@ func scanPrivateKeys(all []Finding, text string) []Finding {
 	return all
 }
 
-// pemInner has the bytes of the lines of a key: base64, headers such as
-// "Proc-Type: 4,ENCRYPTED", and what white space and quotes are written with.
+// pemInner has the bytes between first and last line: base64, headers such as "Proc-Type:
+// 4,ENCRYPTED", white space, and quotes with their escapes.
 var pemInner = classOf("A-Z", "a-z", "0-9", "+/=", " \t\r\n", "\\\"'`,:;")
 
 // pemRun returns the end of the lines of a key, up to the next dashes.

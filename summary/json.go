@@ -12,15 +12,15 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// A SyntaxError says where and why a text is not a summary.
+// A SyntaxError means that a text cannot be read as a summary. It has the place and the cause.
 type SyntaxError struct {
-	Line  int    // in the text, from 1; 0 if it is a field that is wrong
+	Line  int    // line of the text, from 1; 0 if the error is about a field
 	Field string // such as "decisions_made[2].rationale"; may be empty
-	Text  string // what is wrong
-	Hint  string // what to write instead; may be empty
+	Text  string // the cause
+	Hint  string // the correction; may be empty
 }
 
-// Error returns the place, what is wrong there and the hint.
+// Error returns the place, the cause and the hint on one line.
 func (e *SyntaxError) Error() string {
 	var b strings.Builder
 	b.WriteString("summary")
@@ -37,7 +37,8 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// MarshalJSON writes a text, or an object if there is a source.
+// MarshalJSON writes the text as a JSON string, or an object of text and source if the item has
+// a source.
 func (it Item) MarshalJSON() ([]byte, error) {
 	if it.Source == "" {
 		return encode(it.Text)
@@ -48,11 +49,11 @@ func (it Item) MarshalJSON() ([]byte, error) {
 	}{it.Text, it.Source})
 }
 
-// UnmarshalJSON reads a text or an object. It fails with a [*SyntaxError].
+// UnmarshalJSON reads a string or an object. It fails with a [*SyntaxError].
 func (it *Item) UnmarshalJSON(data []byte) error { return readItem(data, "item", it) }
 
-// MarshalJSON writes an object of paths in the order of the list. Several
-// files of one path become one.
+// MarshalJSON writes an object with a field for each path, in the order of fs. Files with equal
+// paths become one field.
 func (fs Files) MarshalJSON() ([]byte, error) {
 	if fs == nil {
 		return []byte("null"), nil
@@ -79,16 +80,15 @@ func (fs Files) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads an object of paths. Where a path comes twice, its
-// changes are united. It fails with a [*SyntaxError].
+// UnmarshalJSON reads an object with a field for each path. If a path occurs twice, the changes
+// of both are kept. It fails with a [*SyntaxError].
 func (fs *Files) UnmarshalJSON(data []byte) error { return readFiles(data, string(SectionFiles), fs) }
 
-// UnmarshalJSON reads a summary, or the published state file that has one
-// under compression_state. Fields are found in any case, and fields of other
-// names are passed over. It takes what models write in place of the form: a
-// decision or an error as a text, a list of one thing without brackets, a list
-// of objects with paths for files. A value of a wrong type is a
-// [*SyntaxError] that names the field.
+// UnmarshalJSON reads a summary, or a state file of the published form, which has the summary
+// in the field compression_state. The case of field names does not matter, and unknown fields
+// are ignored. It also reads common deviations of models: a string for a decision or an error,
+// a single value for a list of one, and a list of objects with a path for the files. For a
+// value of a wrong type it fails with a [*SyntaxError] that names the field.
 func (s *Summary) UnmarshalJSON(data []byte) error {
 	var out Summary
 	if err := out.read(data, ""); err != nil {
@@ -152,14 +152,14 @@ func (m *Meta) readField(key string, v json.RawMessage) error {
 	return nil
 }
 
-// readDecision reads a decision, as an object or a text.
+// readDecision reads a decision, which is an object or a string.
 func readDecision(v json.RawMessage, field string, d *Decision) error {
 	return readEntry(v, field, "decision", map[string]*string{
 		"decision": &d.Decision, "rationale": &d.Rationale, "source": &d.Source,
 	})
 }
 
-// readError reads an error, as an object or a text.
+// readError reads an error, which is an object or a string.
 func readError(v json.RawMessage, field string, e *Error) error {
 	err := readEntry(v, field, "error", map[string]*string{
 		"error": &e.Error, "status": &e.Status, "note": &e.Note, "source": &e.Source,
@@ -175,13 +175,13 @@ func readError(v json.RawMessage, field string, e *Error) error {
 	return nil
 }
 
-// readItem reads an item, as an object or a text.
+// readItem reads an item, which is an object or a string.
 func readItem(v json.RawMessage, field string, it *Item) error {
 	return readEntry(v, field, "text", map[string]*string{"text": &it.Text, "source": &it.Source})
 }
 
-// readEntry reads an entry: an object with text fields, of which one must be there, or a
-// text that stands for that field.
+// readEntry reads an object of strings into the variables of into, by their field names. The
+// field need must be present. A string in place of the object is the value of that field.
 func readEntry(v json.RawMessage, field, need string, into map[string]*string) error {
 	if kind(v) == "a text" {
 		return readText(v, field, into[need])
@@ -208,8 +208,8 @@ func readEntry(v json.RawMessage, field, need string, into map[string]*string) e
 	return nil
 }
 
-// readFiles reads an object of paths, a list of objects with path and changes,
-// or a text that says that there are none.
+// readFiles reads an object with a field for each path, a list of objects with path and
+// changes, or the string "None".
 func readFiles(v json.RawMessage, field string, fs *Files) error {
 	files := []File{}
 	switch kind(v) {
@@ -236,8 +236,7 @@ func readFiles(v json.RawMessage, field string, fs *Files) error {
 	return nil
 }
 
-// readFile reads a file of a list of files: a path, or an object of a path and
-// its changes.
+// readFile reads one entry of a list of files: a path, or an object with a path and changes.
 func readFile(v json.RawMessage, field string, f *File) error {
 	if kind(v) == "a text" {
 		return readText(v, field, &f.Path)
@@ -276,7 +275,7 @@ func readChanges(v json.RawMessage, field string, f *File) error {
 	return nil
 }
 
-// readList reads a list of anything, or one of it without brackets.
+// readList reads a list with the function read, or a single value as a list of one.
 func readList[T any](v json.RawMessage, field string, into *[]T, read func(json.RawMessage, string, *T) error) error {
 	if kind(v) != "a list" {
 		var one T
@@ -313,7 +312,8 @@ func readRatio(v json.RawMessage, field string, into *ratio.Ratio) error {
 	return nil
 }
 
-// readValue reads a text or a number into a variable of its type.
+// readValue reads a JSON string or number into the variable that into points to. The error says
+// that want was expected.
 func readValue(v json.RawMessage, field, want string, into any) error {
 	if err := json.Unmarshal(v, into); err != nil || isNull(v) {
 		return wrongType(v, field, want)
@@ -325,21 +325,20 @@ func wrongType(v json.RawMessage, field, want string) error {
 	return &SyntaxError{Field: field, Text: kind(v) + " where " + want + " is expected"}
 }
 
-// A member is a field of an object as it was read.
+// A member is one field of a JSON object.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members returns the fields of an object in their order, repetitions
-// included.
+// members returns the fields of an object in their order. A repeated field occurs repeatedly.
 func members(v json.RawMessage, field string) ([]member, error) {
 	if k := kind(v); k != "an object" {
 		return nil, wrongType(v, field, "an object")
 	}
 	d := json.NewDecoder(bytes.NewReader(v))
 	var list []member
-	_, err := d.Token() // what opens it
+	_, err := d.Token() // the opening brace
 	for err == nil && d.More() {
 		var key json.Token
 		var m member
@@ -350,7 +349,7 @@ func members(v json.RawMessage, field string) ([]member, error) {
 		list = append(list, m)
 	}
 	if err == nil {
-		_, err = d.Token() // what closes it
+		_, err = d.Token() // the closing brace
 	}
 	if err != nil {
 		return nil, syntax(v, field, err)
@@ -358,7 +357,7 @@ func members(v json.RawMessage, field string) ([]member, error) {
 	return list, nil
 }
 
-// syntax returns what the decoder found, with the line where it did.
+// syntax turns an error of the JSON decoder into a SyntaxError with its line.
 func syntax(v []byte, field string, err error) *SyntaxError {
 	if e, ok := errors.AsType[*SyntaxError](err); ok {
 		return e
@@ -378,7 +377,7 @@ func syntax(v []byte, field string, err error) *SyntaxError {
 	return e
 }
 
-// kind says what a JSON value is, for messages and for choosing how to read it.
+// kind names the type of a JSON value, for errors and for the choice of a reader.
 func kind(v json.RawMessage) string {
 	v = bytes.TrimLeft(v, " \t\r\n")
 	if len(v) == 0 {
@@ -401,8 +400,8 @@ func kind(v json.RawMessage) string {
 
 func isNull(v json.RawMessage) bool { return kind(v) == "null" }
 
-// status returns how an error stands, for the words that people and models
-// use. It is empty for what is none of them.
+// status returns the status that a word such as "fixed" or "pending" means, or "" if it means
+// neither open nor resolved.
 func status(word string) string {
 	switch strings.ToLower(strings.Trim(word, " .*_()[]`")) {
 	case "open", "unresolved", "pending", "ongoing", "investigating", "unfixed", "active", "in progress":
@@ -413,7 +412,7 @@ func status(word string) string {
 	return ""
 }
 
-// unite returns files with each path once, its changes in their order.
+// unite merges files with equal paths. The changes keep their order.
 func unite(fs []File) Files {
 	if fs == nil {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Markdown returns the document: the header, the sections in their order and
-// the metadata. A section that was not said is left out, and so is metadata
-// that is zero. Sources stand behind their text, as in "go test passes
-// [3f2a91bc]"; line breaks in lists are written as spaces; a backslash protects
-// what would be read as something else. [Parse] reads back what it was, if the
-// texts have no white space around them, those of lists have one line and are
-// more than a label such as "Decision 1", errors have one of the two statuses
-// or none, and sources are 8 or more hexadecimal digits.
+// Markdown returns the summary as a document: header, sections in their order, metadata. It
+// leaves out sections that are missing and metadata that is zero. A source follows its text, as
+// in "go test passes [3f2a91bc]". Line breaks in lists become spaces. A backslash precedes text
+// that would otherwise be read as markup.
+//
+// [Parse] reads back an equal summary if no text has white space at its ends, texts in lists
+// have one line and are more than a label such as "Decision 1", errors have one of the two
+// statuses or none, and sources are 8 or more hexadecimal digits.
 func (s *Summary) Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Anchored Summary\n\n")
@@ -39,7 +39,7 @@ func (s *Summary) Markdown() string {
 	return b.String()
 }
 
-// text returns a field of the metadata as it stands in Markdown. What is 0 is empty.
+// text returns a field of the metadata as text in Markdown. Zero gives "".
 func (f *metaField) text() string {
 	switch v := f.value.(type) {
 	case *string:
@@ -59,7 +59,7 @@ func (f *metaField) text() string {
 	return ""
 }
 
-// section writes the heading and the text of a section, if it was said.
+// section writes the heading and the lines of a section, unless the section is missing.
 func (s *Summary) section(b *strings.Builder, sec Section) {
 	if !s.said(sec) {
 		return
@@ -107,11 +107,11 @@ func (s *Summary) lines(sec Section) []string {
 	return lines
 }
 
-// noneLines are what a list that says None looks like as a list.
+// noneLines are the forms that a list takes whose only entry is None.
 var noneLines = []string{"- " + None, "1. " + None, "- `" + None + "`", "- **" + None + "**"}
 
-// lines returns a file as one line, or as a line for the path and one for each
-// change, if that is the only way to keep them apart.
+// lines returns a file in Markdown: path and changes on one line or, if the changes could not
+// be separated again, one line for the path and one for each change.
 func (f File) lines() []string {
 	head := "- " + codeSpan(f.Path)
 	switch {
@@ -127,8 +127,7 @@ func (f File) lines() []string {
 	return lines
 }
 
-// plainChange reports whether a change that stands behind its path is read as
-// one change.
+// plainChange reports whether [Parse] reads s, behind a path, as one change.
 func plainChange(s string) bool {
 	list := splitChanges(text.Fold(s))
 	return len(list) == 1 && list[0] == text.Fold(s)
@@ -163,7 +162,7 @@ func (e Error) markdown() string {
 	return sourced(t, e.Source)
 }
 
-// sourced returns a text with its source behind it.
+// sourced returns a text followed by its source.
 func sourced(text, source string) string {
 	if source == "" {
 		return text
@@ -174,7 +173,7 @@ func sourced(text, source string) string {
 	return text + " [" + source + "]"
 }
 
-// codeSpan returns a text between as many backticks as it takes.
+// codeSpan returns a text between backticks, as many as Markdown needs.
 func codeSpan(text string) string {
 	run, longest := 0, 0
 	for i := range len(text) {
@@ -192,8 +191,8 @@ func codeSpan(text string) string {
 	return fence + text + fence
 }
 
-// escapeLine protects a line of prose that would be read as a heading, a rule
-// or a protected line.
+// escapeLine adds a backslash to a line of prose that would be read as a heading, a rule or an
+// escaped line.
 func escapeLine(line string) string {
 	t := strings.TrimLeft(line, " \t")
 	if strings.HasPrefix(line, `\`) || strings.HasPrefix(t, "#") || isRule(t) {
@@ -204,7 +203,7 @@ func escapeLine(line string) string {
 
 func unescapeLine(line string) string { return strings.TrimPrefix(line, `\`) }
 
-// isRule reports whether a line parts sections and says nothing.
+// isRule reports whether a line is a horizontal rule.
 func isRule(line string) bool {
 	t := strings.TrimSpace(line)
 	return t == "---" || t == "***" || t == "___" || strings.HasPrefix(t, "```")
@@ -216,7 +215,7 @@ var (
 	tailEscaped = lazy.Regexp(`\\\[[0-9a-f]{8,64}\]$`)
 )
 
-// escapeTail protects an end that would be read as a source.
+// escapeTail escapes the end of a text that would be read as a source.
 func escapeTail(text string) string {
 	if at := tailBracket.Get().FindStringIndex(text); at != nil {
 		return text[:at[0]] + `\` + text[at[0]:]
@@ -231,15 +230,15 @@ func unescapeTail(text string) string {
 	return text
 }
 
-// escapeBold protects asterisks in a text between double asterisks. A text
-// without them is left as it is, for those who read it.
+// escapeBold escapes asterisks in a text that goes between double asterisks. Other text is
+// unchanged.
 func escapeBold(text string) string {
 	if strings.Contains(text, "**") || strings.Contains(text, `\*`) ||
 		strings.HasPrefix(text, "*") || strings.HasSuffix(text, "*") {
 		return strings.NewReplacer(`\`, `\\`, `*`, `\*`).Replace(text)
 	}
 	if strings.HasSuffix(text, `\`) {
-		text += " " // or it would protect the asterisk that closes
+		text += " " // otherwise the backslash would escape the closing asterisk
 	}
 	return text
 }
@@ -252,7 +251,7 @@ func unescapeBold(text string) string {
 	return strings.NewReplacer(`\\`, `\`, `\*`, `*`).Replace(text)
 }
 
-// number returns n, or nothing for 0.
+// number returns the digits of n, or "" for 0.
 func number(n int64) string {
 	if n == 0 {
 		return ""
@@ -260,7 +259,7 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// decimal returns r without zeros at its end, or nothing for 0.
+// decimal returns r without trailing zeros, or "" for 0.
 func decimal(r ratio.Ratio) string {
 	if r == 0 {
 		return ""

@@ -126,8 +126,8 @@ var (
 	countNoun  = lazy.Regexp(`^\s*(?:[a-z-]+ )?(?:files?|messages?|changes|edits?|turns?|steps?|calls?|entries|places|times|occurrences|items|points|decisions|errors|commands|sections|rounds|lines|more|others?)\b`)
 )
 
-// names checks that the source has the names and numbers in text. The words of text
-// and with tell the subjects of the numbers.
+// names checks that the source has the names and numbers in text. The words of text and with
+// are the subjects of the numbers.
 func (c *checker) names(sec Section, text, with string) {
 	text = cutWord.Get().ReplaceAllString(text, " ")
 	var list []string
@@ -160,15 +160,15 @@ func (c *checker) names(sec Section, text, with string) {
 	}
 }
 
-// has reports whether the source has a name, or the name is too ordinary to be called
-// invented. exact says that the summary has the name in a code span.
+// has reports whether the source has a name, or the name is too ordinary to count as invented.
+// exact is true if the summary has the name in a code span.
 func (o *origin) has(name string, exact bool) bool {
 	n := strings.ReplaceAll(strings.ToLower(name), `\`, "/")
 	switch {
 	case o.word(strings.ToLower(name)):
 		return true
 	case n[0] >= '0' && n[0] <= '9' && numberWord.Get().FindString(n) == strings.TrimRight(n, "abcdefghijklmnopqrstuvwxyzµ%"):
-		return true // numbers are checked by themselves
+		return true // numbers are checked separately
 	case strings.ContainsFunc(n, unicode.IsSpace):
 		return o.hasPhrase(n)
 	case o.word(n):
@@ -182,9 +182,8 @@ func (o *origin) has(name string, exact bool) bool {
 	return ordinary.Get()[bare] || len(bare) >= 4 && !strings.Contains(n, ".") && strings.Contains(o.squash, bare)
 }
 
-// plainWord reports whether a name is a word of a language rather than of a
-// program: letters in one case but for the first, and words of those joined by
-// hyphens.
+// plainWord reports whether a name is an ordinary word: letters in one case except for the
+// first, or such words joined by hyphens.
 func plainWord(name string) bool {
 	for part := range strings.SplitSeq(name, "-") {
 		_, first := utf8.DecodeRuneInString(part)
@@ -208,8 +207,7 @@ func (o *origin) word(n string) bool {
 	return false
 }
 
-// places yields where a text stands in another. It goes on a number of bytes behind the
-// beginning of the last.
+// places yields the offsets of part in s. After each, the search continues step bytes later.
 func places(s, part string, step int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; ; {
@@ -222,7 +220,7 @@ func places(s, part string, step int) iter.Seq[int] {
 	}
 }
 
-// wordAt reports whether the byte at i goes on with a word.
+// wordAt reports whether the byte at i continues a word.
 func wordAt(s string, i int) bool {
 	if i < 0 || i >= len(s) {
 		return false
@@ -234,8 +232,8 @@ func wordAt(s string, i int) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || c >= utf8.RuneSelf
 }
 
-// hasPhrase reports whether the source has a command or another text of
-// several words: as it is, or its words in one line.
+// hasPhrase reports whether the source has a command or another text of several words,
+// unchanged or with all words in one line.
 func (o *origin) hasPhrase(n string) bool {
 	n = text.Fold(n)
 	if strings.Contains(o.folded, n) || strings.Contains(o.squash, squash(n)) && len(squash(n)) > 5 {
@@ -253,8 +251,8 @@ func (o *origin) hasPhrase(n string) bool {
 	return false
 }
 
-// hasPath reports whether the source has a path by other means than as it is:
-// from another root, or its name and its directory apart.
+// hasPath reports whether the source has a path in another form: below another root, or its
+// name and its directory separately.
 func (o *origin) hasPath(n string, exact bool) bool {
 	segments := strings.Split(cleanPath(n), "/")
 	if o.word(strings.Join(segments, "/")) {
@@ -275,7 +273,7 @@ func (o *origin) hasPath(n string, exact bool) bool {
 			return true
 		}
 	}
-	// "and/or", "client/server": words that a writer joins.
+	// "and/or", "client/server": words joined by a slash.
 	if exact || strings.ContainsAny(n, "._") || strings.HasPrefix(n, "/") || len(segments) > 3 {
 		return false
 	}
@@ -305,7 +303,7 @@ func plainNumber(n string) string {
 	return strings.TrimRight(n, ",_")
 }
 
-// subjects returns what the words begin with that tell what a text is about.
+// subjects returns the beginnings of the words that are the subject of a text.
 func subjects(s string) []string {
 	var list []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -317,8 +315,7 @@ func subjects(s string) []string {
 	return list
 }
 
-// besides returns the longer numbers of a text besides one, and its names with
-// figures, such as H4.
+// besides returns the longer numbers of a text except n, and its names with digits, such as H4.
 func besides(text, n string) []string {
 	return slices.DeleteFunc(figureWord.Get().FindAllString(strings.ToLower(text), -1), func(w string) bool {
 		return w == n || len(w) < 3 && digitAt(w, 0) || strings.Contains(w, n) || strings.Contains(n, w)
@@ -327,8 +324,8 @@ func besides(text, n string) []string {
 
 var figureWord = lazy.Regexp(`\d[\d,]*(?:\.\d+)?|[a-z]+\d+`)
 
-// near reports whether the source has a short number, as any long text does,
-// where it speaks of the same: with one of the words within a few lines.
+// near reports whether the source has a number within a few lines of one of the words in about.
+// It is for short numbers, because any long text has those.
 func (o *origin) near(n string, about []string) bool {
 	const reach, most = 300, 2000 // bytes, occurrences
 	found, met := false, 0
@@ -344,21 +341,20 @@ func (o *origin) near(n string, about []string) bool {
 			return true
 		}
 	}
-	return !found // it is written another way, such as 1,204
+	return !found // it is written in another form, such as 1,204
 }
 
-// isNumber reports whether the number that stands at i is no part of a longer one.
+// isNumber reports whether the number n at i is not part of a longer one.
 func (o *origin) isNumber(i int, n string) bool {
 	return !digitAt(o.lower, i-1) && !digitAt(o.lower, i+len(n))
 }
 
-// around returns what stands at i, and a number of bytes before and behind it.
+// around returns n at i with reach bytes before and behind it.
 func (o *origin) around(i int, n string, reach int) string {
 	return o.lower[max(i-reach, 0):min(i+len(n)+reach, len(o.lower))]
 }
 
-// spellings returns a number as it is written, and with more and fewer zeros behind
-// the point.
+// spellings returns a number as written, and with more and fewer zeros behind the point.
 func spellings(n string) []string {
 	if !strings.Contains(n, ".") {
 		return []string{n, n + ".0", n + ".00"}
@@ -376,9 +372,8 @@ func (o *origin) percent(n string) bool {
 	return o.word(n+"%") || o.word(n+" %") || o.word(n+" percent") || o.word(n+" per cent")
 }
 
-// share reports whether the source has a number that stands for a percentage
-// without saying so right behind it: one with decimals, where it speaks of the
-// same, or one beside a word for such numbers.
+// share reports whether the source has the number of a percentage without a percent sign behind
+// it: a number with decimals near the same subject, or one near a word such as "percent".
 func (o *origin) share(n string, about []string) bool {
 	if !o.counts(n) {
 		return false
@@ -396,11 +391,10 @@ func (o *origin) share(n string, about []string) bool {
 
 var percentWord = lazy.Regexp(`percent|per cent|pct|\bshare\b|_rate\b|%`)
 
-// derives reports whether a number was made of others by whoever wrote the entry:
-// it is the sum of some that stand beside each other in it, or comes of two that
-// it has, or that one sentence of the source has which speaks of the same: their
-// sum or difference, if a word says so, or how much one is of the other in
-// percent.
+// derives reports whether a number may be computed from others: it is the sum of numbers beside
+// each other in the entry, or follows from two numbers of the entry or of one sentence of the
+// source about the same subject. It may be their sum or difference, if a word says so, or one
+// as a percentage of the other.
 func (o *origin) derives(n, of, text string) bool {
 	v, places, ok := parseFigure(n)
 	if !ok || v == 0 {
@@ -444,8 +438,8 @@ func (o *origin) derives(n, of, text string) bool {
 	return false
 }
 
-// speaksOf yields the sentences of lines with digits in which two or more of some words
-// are. What is very long is no sentence.
+// speaksOf yields the sentences of lines with digits that have at least two of the words in
+// about. A very long text is no sentence.
 func (o *origin) speaksOf(about []string) iter.Seq[string] {
 	const long = 600 // bytes
 	return func(yield func(string) bool) {
@@ -472,7 +466,7 @@ func atLeastTwo(s string, words []string) bool {
 	return met > 1
 }
 
-// differing and summing find words by which one tells a difference or a sum.
+// differing and summing match words for a difference or a sum.
 var (
 	differing = lazy.Regexp(`\b(?:by|differences?|differ|less|more|fewer|fell|falls?|rose|rises?|remain(?:s|ing|der)?|rest|left|outstanding|gaps?|saves?|saved|shorter|longer|faster|slower|larger|smaller|higher|lower|grew|growth|drop(?:s|ped)?|gain(?:s|ed)?|change)\b`)
 	summing   = lazy.Regexp(`\b(?:total|totals|sums?|altogether|in all|combined|together|overall|both|each)\b`)
@@ -481,11 +475,11 @@ var (
 // digitAt reports whether the byte at i is a digit.
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && '0' <= s[i] && s[i] <= '9' }
 
-// smallCount is up to where whoever writes may have counted.
+// smallCount is the largest number that a writer may have counted.
 const smallCount = 12 * unit
 
-// hasNumber reports whether the source has a number, or one of which it is a
-// rounding, or whether it is a count that the writer made.
+// hasNumber reports whether the source has a number or one that it is rounded from, or whether
+// it may be a count by the writer.
 func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	n = plainNumber(n)
 	if of = strings.ToLower(of); of != "" && of != "%" && !text.IsUnit(of) {
@@ -508,30 +502,30 @@ func (o *origin) hasNumber(n, of, behind string, about []string) bool {
 	if !ok {
 		return true
 	}
-	again := func(s string) bool { return o.counts(s) && of != "%" && o.near(s, about) } // 80.0 is 80
+	again := func(s string) bool { return o.counts(s) && of != "%" && o.near(s, about) } // 80.0 equals 80
 	return slices.ContainsFunc(spellings(n)[1:], again) || o.products[v] || of == "" && mayCount(v, behind) ||
 		slices.ContainsFunc(o.values, func(w figure) bool { return v.rounds(w, places, of) })
 }
 
-// counts reports whether the source has a number as it is spelled.
+// counts reports whether the source has a number in this spelling.
 func (o *origin) counts(n string) bool {
 	_, ok := slices.BinarySearch(o.numbers, n)
 	return ok
 }
 
-// mayCount reports whether a number may be a count that the writer made: it is small, or
-// what is behind it may be counted.
+// mayCount reports whether a number may be a count by the writer: it is small, or the word
+// behind it can be counted.
 func mayCount(v figure, behind string) bool {
 	return v <= smallCount && v%unit == 0 || v <= 1000*unit && countNoun.Get().MatchString(strings.ToLower(behind))
 }
 
-// ordinary are names that a writer may use though the source does not: of
-// languages, products and things, in letters and digits.
+// ordinary are names that a summary may use although the source does not: of languages,
+// products and things, with letters and digits.
 var ordinary = lazy.Words("github gitlab javascript typescript oauth oauth2 postgresql postgres sqlite mysql mongodb nodejs macos ios json yaml " +
 	"graphql openai devops e2e i18n l10n utf8 http2 https sha256 sha1 md5 base64 readme webassembly websocket websockets jwt " +
 	"todo cli api sdk ci cd pr prs html css sql url urls ui ux vscode dockerfile docker golang restapi crud regex stdout stderr " +
 	"stdin localhost async runtime toolchain ipv4 ipv6 x86 arm64 amd64 p50 p95 p99 k8s")
 
-// auxiliary are words that say by themselves nothing of a thing.
+// auxiliary are words without a subject of their own.
 var auxiliary = lazy.Words("do does did done doing has have had is are was were be been being still yet already currently now all the some any " +
 	"only just also again")

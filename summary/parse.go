@@ -11,14 +11,13 @@ import (
 	"github.com/carrel-dev/carrel/ratio"
 )
 
-// Parse reads a summary in JSON or in Markdown, alone or with words of a model
-// around it, such as a fence. Markdown is what [Summary.Markdown] writes and
-// what others make of the template: headings of any level, bullets of any
-// style, lines that are wrapped, decisions in bold or with "because", changes
-// behind a path or below it. A section that is not there leaves its field nil.
+// Parse reads a summary in JSON or in Markdown. A model may have written other text around it,
+// such as a fence. Besides the Markdown of [Summary.Markdown] it reads common variants of the
+// template: headings of any level, bullets of any style, wrapped lines, decisions in bold or
+// with "because", changes behind a path or below it. The field of a missing section is nil.
 //
-// It fails with a [*SyntaxError] if a value has a wrong type, if JSON is
-// broken or cut off, or if there is no section at all.
+// It fails with a [*SyntaxError] if a value has a wrong type, if the JSON is broken or cut off,
+// or if the text has no section.
 func Parse(data []byte) (*Summary, error) {
 	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\ufffd")
@@ -40,7 +39,7 @@ func Parse(data []byte) (*Summary, error) {
 	return &s, nil
 }
 
-// noSection returns the error for a text that is no summary.
+// noSection returns the error for a text without any section.
 func noSection(line int) *SyntaxError {
 	return &SyntaxError{
 		Line: line, Text: "there is no section of a summary",
@@ -48,13 +47,13 @@ func noSection(line int) *SyntaxError {
 	}
 }
 
-// blank reports whether no section was said.
+// blank reports whether all sections are missing.
 func (s *Summary) blank() bool {
 	return !slices.ContainsFunc(Sections(), s.said)
 }
 
-// payload finds what is to be read in a text: JSON, with the number of lines
-// above it, or Markdown.
+// payload finds the summary in a text. It returns either the JSON, with the number of lines
+// above it, or the Markdown.
 func payload(text string) (body string, above int, isJSON bool) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "{") {
@@ -71,7 +70,7 @@ func payload(text string) (body string, above int, isJSON bool) {
 	if hasSection(text) {
 		return text, 0, false
 	}
-	// A model may talk before and after the object.
+	// A model may write text before and after the object.
 	if from := strings.IndexByte(text, '{'); from >= 0 {
 		body := text[from:]
 		if to := strings.LastIndexByte(body, '}'); to > 0 {
@@ -82,7 +81,7 @@ func payload(text string) (body string, above int, isJSON bool) {
 	return text, 0, false
 }
 
-// lead returns the number of lines before part in text.
+// lead returns the number of lines of text before part.
 func lead(text, part string) int {
 	at := max(strings.Index(text, part), 0)
 	return strings.Count(text[:at], "\n")
@@ -102,8 +101,8 @@ func parseMarkdown(text string) (*Summary, error) {
 	var (
 		s     Summary
 		parts = make(map[Section][]string)
-		in    Section // the section of the line; empty in the header and the metadata
-		other bool    // within a section by another name
+		in    Section // section of the current line; empty in the header and the metadata
+		other bool    // whether the section has an unknown name
 		found bool
 	)
 	for line := range strings.SplitSeq(text, "\n") {
@@ -140,8 +139,8 @@ var (
 	headingJoin = lazy.Regexp(`\s*(?:/|&|\band\b)\s*`)
 )
 
-// heading returns the section that a line opens. The metadata has the empty
-// name.
+// heading returns the section whose heading a line is, and false if it is no heading of a
+// section. The section of the metadata is "".
 func heading(line string) (Section, bool) {
 	m := headingLine.Get().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {
@@ -208,7 +207,7 @@ func (m *Meta) readLine(line string) {
 
 var wholeNumber = lazy.Regexp(`\d[\d,_]*`)
 
-// lastNumber returns the last whole number of a text, or 0.
+// lastNumber returns the last whole number in a text, or 0.
 func lastNumber(text string) int64 {
 	all := wholeNumber.Get().FindAllString(text, -1)
 	if len(all) == 0 {
@@ -221,7 +220,7 @@ func lastNumber(text string) int64 {
 	return n
 }
 
-// firstRatio returns the number that a text begins with, or 0.
+// firstRatio returns the number at the beginning of a text, or 0.
 func firstRatio(text string) ratio.Ratio {
 	word, _, _ := strings.Cut(text, " ")
 	r, err := ratio.Parse(word)
@@ -231,7 +230,7 @@ func firstRatio(text string) ratio.Ratio {
 	return r
 }
 
-// parseSection reads the lines of a section.
+// parseSection reads the lines of section sec into s.
 func (s *Summary) parseSection(sec Section, lines []string) {
 	switch sec {
 	case SectionIntent:
@@ -266,8 +265,7 @@ func (s *Summary) parseSection(sec Section, lines []string) {
 	}
 }
 
-// parseProse returns the lines of a section that is no list, without the rules
-// that part it from others.
+// parseProse returns the text of a section that is no list, without horizontal rules.
 func parseProse(lines []string) string {
 	var kept []string
 	for _, l := range lines {
@@ -278,7 +276,7 @@ func parseProse(lines []string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// A bullet is an entry of a list and those nested in it.
+// A bullet is an entry of a list with its nested entries.
 type bullet struct {
 	text string
 	sub  []string
@@ -286,14 +284,13 @@ type bullet struct {
 
 var bulletLine = lazy.Regexp(`^(\s*)(?:[-*+•]|\d{1,4}[.)])(?:\s+(.*))?$`)
 
-// bullets returns the entries of a list. A line without a bullet goes on with
-// the entry above it, or is an entry if there is none or a blank line is
-// between them.
+// bullets returns the entries of a list. A line without a bullet continues the entry above it.
+// It begins an entry of its own if there is none above or a blank line is between them.
 func bullets(lines []string) []bullet {
 	var (
 		list   []bullet
 		indent int
-		open   bool // the next line may go on with the last entry
+		open   bool // whether the next line may continue the last entry
 	)
 	for _, line := range lines {
 		text := strings.TrimSpace(line)
@@ -325,13 +322,13 @@ func bullets(lines []string) []bullet {
 	return list
 }
 
-// isNone reports whether an entry says that there is nothing.
+// isNone reports whether an entry says "None".
 func (b *bullet) isNone() bool {
 	text, source := cutSource(b.text)
 	return source == "" && isNone(text) && len(b.sub) == 0
 }
 
-// parseItem reads an item and the source behind it.
+// parseItem reads an item and the source at its end.
 func parseItem(text string) Item {
 	text, source := cutSource(strings.TrimSpace(text))
 	if source == "" && isNone(text) {
@@ -349,7 +346,7 @@ func cutSource(text string) (rest, source string) {
 
 var boldEntry = lazy.Regexp(`^(?:\*\*((?:\\[\\*]|[^*]|\*[^*])*?)\*\*|__(.+?)__)`)
 
-// cutBold cuts a text in bold off the beginning of an entry.
+// cutBold cuts bold text off the beginning of an entry.
 func cutBold(text string) (bold, rest string, ok bool) {
 	m := boldEntry.Get().FindStringSubmatchIndex(text)
 	if m == nil {
@@ -367,7 +364,7 @@ func cutBold(text string) (bold, rest string, ok bool) {
 	return bold, rest, true
 }
 
-// trimSeparator removes what stands between the two halves of an entry.
+// trimSeparator removes the punctuation between the two halves of an entry.
 func trimSeparator(text string) string {
 	for _, sep := range []string{":", "—", "–", "->", "→", "-"} {
 		if rest, ok := strings.CutPrefix(text, sep); ok {
@@ -377,8 +374,8 @@ func trimSeparator(text string) string {
 	return text
 }
 
-// parseDecision reads a decision and its rationale: in bold and plain, on both
-// sides of "because" or a colon, or the rationale below.
+// parseDecision reads a decision and its rationale. The decision may be in bold, before
+// "because" or before a colon; the rationale may also be in nested entries.
 func parseDecision(b bullet) Decision {
 	if b.isNone() {
 		return Decision{Decision: None}
@@ -430,7 +427,7 @@ var (
 	reasonBehind = lazy.Regexp(`(?i)\s*[(;.,—–-]\s*(?:rationale|reason|why):\s*(.+?)\)?$`)
 )
 
-// splitDecision parts a plain decision from its rationale.
+// splitDecision separates a decision from its rationale.
 func splitDecision(text string) (decision, rationale string) {
 	if m := reasonBehind.Get().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[0]], text[m[2]:m[3]]
@@ -508,7 +505,7 @@ func parseError(b bullet) Error {
 	return e
 }
 
-// splitStatus parts "resolved – the note".
+// splitStatus separates status and note in a text such as "resolved – the note".
 func splitStatus(text string) (st, note string) {
 	if rest, ok := strings.CutPrefix(text, "– "); ok {
 		return "", unescapeTail(rest)
@@ -530,7 +527,7 @@ func splitStatus(text string) (st, note string) {
 	return st, unescapeTail(rest)
 }
 
-// parseFile reads a path and what was done to it.
+// parseFile reads a path and its changes.
 func parseFile(b bullet) File {
 	if b.isNone() {
 		return File{Path: None}
@@ -550,8 +547,8 @@ func parseFile(b bullet) File {
 	return f
 }
 
-// cutPath cuts the path off the beginning of an entry. Without any, the first
-// code span is the path and all of the entry the change.
+// cutPath cuts the path off the beginning of an entry. If it does not begin with a path, the
+// first code span is the path and the whole entry the change.
 func cutPath(text string) (path, rest string) {
 	if bold, after, ok := cutBold(text); ok && !strings.HasPrefix(text, "`") {
 		return strings.Trim(bold, "`"), trimSeparator(after)
@@ -601,8 +598,8 @@ func cutSpan(text string) (span, rest string, ok bool) {
 	return "", text, false
 }
 
-// splitChanges parts what was done to a file at commas and semicolons, except
-// within brackets, quotation marks and code.
+// splitChanges splits the changes of a file at commas and semicolons that are outside brackets,
+// quotation marks and code.
 func splitChanges(text string) []string {
 	var (
 		list  []string

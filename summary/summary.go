@@ -2,6 +2,10 @@
 // required sections. Each compression merges new entries into the earlier
 // summary and never rewrites it, so that no entry is lost.
 //
+//	next, err := summary.Parse(data)
+//	merged, edits := earlier.Merge(next)
+//	problems := summary.Check(merged, &original)
+//
 // # Sections
 //
 // Every section must be present and not empty. A section without content says

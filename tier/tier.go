@@ -1,44 +1,47 @@
-// Package tier says how far a context is degraded so that it fits: which of
-// four tiers a demand calls for under a budget, or, on a gentler ladder, which of two.
+// Package tier decides how far a context is degraded to fit its budget: to one of four tiers
+// or, on a gentler ladder, one of two.
 //
-// Demand is what a context would take if nothing were cut, in tokens; it is
-// measured before anything is cut, since afterwards everything fits. All
-// comparisons are of whole numbers, so a tier is the same on every processor.
+// The demand is the number of tokens of the context before any cut. It must be measured before
+// cutting. All comparisons are of integers, so the tier is the same on every processor.
+//
+//	t := tier.DefaultLadder.Tier(9_000, 10_000) // Summarized: 90 percent
+//
+// The package has no state and returns no errors.
 package tier
 
 // A Tier is a degree of degradation. It is stored as its text.
 type Tier string
 
-// The tiers, from all to the least.
+// The tiers, from the least to the most degraded.
 const (
 	Full       Tier = "full"       // everything as it is
 	Summarized Tier = "summarized" // memories compressed, chunks cut, transcripts summarized
 	Core       Tier = "core"       // artifacts that a person verified, and the system text
 	Minimal    Tier = "minimal"    // the system text, and a flag for a person to look
 
-	// Soft is the lower of the two steps of [SoftLadder].
+	// Soft is the degraded step of [SoftLadder].
 	Soft Tier = "soft" // whole artifacts while they fit: verified by a person first, then the best
 )
 
-// Known returns all tiers that a context can have.
+// Known returns all tiers, including [Soft].
 func Known() []Tier { return append(Tiers(), Soft) }
 
-// Tiers returns the tiers of the article, from all to the least.
+// Tiers returns the four tiers of [DefaultLadder], from the least to the most degraded.
 func Tiers() []Tier { return []Tier{Full, Summarized, Core, Minimal} }
 
-// A Ladder says at which demand each tier begins, in percent of the budget.
+// A Ladder has the demand at which each tier begins, in percent of the budget.
 type Ladder struct {
-	Summarized int // from here on
-	Core       int // from here on
-	Minimal    int // above
+	Summarized int // from this demand on
+	Core       int // from this demand on
+	Minimal    int // above this demand
 
-	// Soft has two steps and no edges but the budget: [Full] up to it, and [Soft]
-	// above.
+	// Soft selects the ladder of two steps: [Full] up to the budget, [Soft] above it. The other
+	// fields are then ignored.
 	Soft bool
 }
 
-// SoftLadder gives up as little as it can. With the article's ladder a context that is
-// a little too large loses all that no person verified.
+// SoftLadder leaves out as little as possible. [DefaultLadder] drops every artifact that no
+// person verified from a context that is only slightly too large.
 var SoftLadder = Ladder{Soft: true}
 
 // DefaultLadder has the edges of the OS-paged context engine: full below 80
@@ -46,8 +49,8 @@ var SoftLadder = Ladder{Soft: true}
 // minimal above.
 var DefaultLadder = Ladder{Summarized: 80, Core: 95, Minimal: 110}
 
-// Tier returns the tier that a demand calls for under a budget, both in
-// tokens. A budget that is not positive calls for [Minimal], or for [Soft].
+// Tier returns the tier for a demand under a budget, both in tokens. A budget of 0 or less
+// gives [Minimal], or [Soft] on the soft ladder.
 func (l Ladder) Tier(demand, budget int64) Tier {
 	if l.Soft {
 		if budget > 0 && demand <= budget {

@@ -21,15 +21,15 @@ type bound struct {
 
 func (b bound) Count(text string) Count { return b.of(b.base.Count(text)) }
 
-// of returns the bound for a count of what it is made from.
+// of returns the bound for a count n of the underlying Counter.
 func (b bound) of(n Count) Count { return Count((int64(n)*int64(b.percent) + 99) / 100) }
 
 func (b bound) Encoding() string {
 	return fmt.Sprintf("%s*%d.%02d", b.base.Encoding(), b.percent/100, b.percent%100)
 }
 
-// parseFactor returns the percent that a factor such as "1.35" stands for, and
-// whether it is written as [bound.Encoding] writes it.
+// parseFactor returns the percent of a factor such as "1.35". It reports false for any spelling
+// but that of [bound.Encoding].
 func parseFactor(s string) (percent int, ok bool) {
 	whole, cents, _ := strings.Cut(s, ".")
 	if len(cents) != 2 || whole == "" || whole[0] == '0' {

@@ -3,8 +3,7 @@ package token
 // A Kind is the kind of a text for an estimate. It is stored as its text.
 type Kind string
 
-// The kinds. Any other is treated as prose, which is too low for code and
-// JSON.
+// The kinds. Any other is treated as prose, which gives too low a result for code and JSON.
 const (
 	KindProse Kind = "prose"
 	KindCode  Kind = "code"
@@ -12,11 +11,10 @@ const (
 	KindImage Kind = "image"
 )
 
-// Estimate returns a guess at the number of tokens of a text from its length
-// alone: 4 characters a token for prose, 3.5 for code, 3 for JSON, rounded up.
-// So 400 characters are 100 tokens as prose, 115 as code, 134 as JSON. The text
-// of an image is its encoded bytes, which no model reads as text: 0; its pixels
-// are counted by [Image].
+// Estimate returns a guess at the number of tokens of a text from its length alone: 4
+// characters a token for prose, 3.5 for code, 3 for JSON, rounded up. So 400 characters are 100
+// tokens as prose, 115 as code, 134 as JSON. For an image it returns 0: the text of an image is
+// encoded bytes, which no model reads as text. [Image] counts its pixels.
 //
 // A character is a UTF-16 code unit. A guess may be too low by a factor of two
 // or more, above all for Chinese, Japanese and Korean text; where a budget must

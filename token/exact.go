@@ -23,10 +23,11 @@ func (e *exact) Encoding() string { return e.name }
 
 func (e *exact) Count(text string) Count { return Count(e.tokens.Count(text)) }
 
-// Seam reports whether the exact counts of two texts add up to that of both in one: if
-// one of them is empty, or if left ends in a line feed and right begins with neither white
-// space nor a slash. A piece that goes on after a line feed does so with one of these, and a
-// run of white space that ends in a line break is the same piece whatever follows it.
+// Seam reports whether the exact counts of left and right add up to the count of both in one
+// text. They do if one of the texts is empty, or if left ends in a line feed and right begins
+// with neither white space nor a slash. The reason: only those characters continue a piece
+// beyond a line feed, and white space that ends in a line break is the same piece whatever
+// follows it.
 func Seam(left, right string) bool {
 	if left == "" || right == "" {
 		return true

@@ -1,8 +1,7 @@
 package token
 
-// A Framing has the tokens that a provider adds to the texts of a request.
-// The texts themselves, including names and arguments of calls, are counted
-// by a [Counter].
+// A Framing has the tokens that a provider adds to a request beyond its texts. A [Counter]
+// counts the texts, including names and arguments of calls.
 type Framing struct {
 	Request Count // once, with the opening of the reply
 	Tools   Count // once, if the request defines tools; their definitions are extra

@@ -27,7 +27,7 @@ import (
 // models have the factor of older Claude models.
 const (
 	factorCommon = 135 // Claude before the change, Gemini, unknown models
-	factorClaude = 165 // Claude since the change, and what is not known to be older
+	factorClaude = 165 // Claude since the change, and Claude models of unknown age
 )
 
 // defaultWindow is the context window taken for a model that is not known, in
@@ -41,8 +41,8 @@ type family struct {
 	window  Count
 }
 
-// families holds the known families. The first whose prefix fits is the one. It is made when
-// it is first asked for, so that a program that counts nothing links no encoding.
+// families has the known families. The first family whose prefix fits a model is its family.
+// The list is made on first use, so that a program that never counts links no encoding.
 var families = lazy.Value[[]family]{Make: func() []family {
 	older, newer := Bound(o200k, factorCommon), Bound(o200k, factorClaude)
 	return []family{

@@ -2,14 +2,14 @@ package token
 
 import "strings"
 
-// A Tally counts a text that grows part by part. It counts only the text
-// after the last seam (see [Seam]) again. Its counts equal those of the
-// Counter for the whole text. It is not safe for concurrent use.
+// A Tally counts a growing text. It counts only the text after the last seam (see [Seam])
+// again. Its counts equal those of the Counter for the whole text. It is not safe for
+// concurrent use.
 type Tally struct {
 	counter Counter
-	bounds  []bound // of counter, the inner one first
-	sum     Count   // of what lies before the last seam
-	rest    string  // from there on
+	bounds  []bound // bounds around counter, the inner one first
+	sum     Count   // count of the text before the last seam
+	rest    string  // text after the last seam
 }
 
 // NewTally returns a Tally of the empty text. It is incremental if c is an

@@ -6,6 +6,9 @@
 // recorded figure can be checked later: [Encoding] accepts every name that
 // [Counter.Encoding] returns.
 //
+//	c := token.ForModel("claude-sonnet-4-5")
+//	n := c.Count(text) // an upper bound; c.Encoding() is "o200k_base*1.35"
+//
 // # Three kinds of count
 //
 // Exact: the encodings o200k_base and cl100k_base of OpenAI models are
@@ -13,8 +16,8 @@
 // such as <|endoftext|> have no special meaning in the text of a message, so
 // they count as the characters that they are. cl100k_base ends with the rule
 // of its first release, as the npm package tiktoken has it; the newest
-// release in Python sees one token less where a text ends in a line break and
-// blanks. Letters and numbers are those of Unicode 16, as in that package.
+// release in Python counts one token less if a text ends in a line break and
+// spaces. Letters and numbers are those of Unicode 16, as in that package.
 //
 // Bounds: where a tokenizer is not public, [ForModel] gives an o200k_base
 // count times a factor, as "o200k_base*1.35". The factor is a calibration,
@@ -42,8 +45,8 @@
 //
 // # Determinism and concurrency
 //
-// Equal texts give equal counts on every machine. Everything here may be used
-// by several goroutines at once.
+// Equal texts give equal counts on every machine. A [Counter] and all
+// functions may be used concurrently; a [Tally] must not.
 package token
 
 import (

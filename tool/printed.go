@@ -2,7 +2,7 @@ package tool
 
 import "strings"
 
-// What Gemini CLI puts around what comes from outside.
+// Text that Gemini CLI writes around content from outside.
 const (
 	untrusted    = "<untrusted_context>\n"
 	untrustedEnd = "\n</untrusted_context>"

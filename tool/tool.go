@@ -1,10 +1,13 @@
-// Package tool knows what the tools of agents do, by the names that agents give
-// them, what a call of one does where its arguments decide, and where calls say what
-// they work on.
+// Package tool classifies the tools of agents by their names. It also reads from a call the
+// file, the command line and the most important argument.
 //
-// A [Table] maps names to classes. The built-in one knows the tools of common
-// agents; users add those of their own with [Table.With]. What the classes
-// mean for what may leave the window is decided elsewhere: by package pager.
+// A [Table] maps names to classes. The built-in table knows the tools of common agents; users
+// add others with [Table.With]. Package pager decides what a class means for paging.
+//
+//	t, err := new(tool.Table).With(map[string]tool.Class{"deploy": tool.Command})
+//	class := t.Class("mcp__ops__deploy") // Command
+//
+// The package does no I/O. A Table does not change and may be used concurrently.
 package tool
 
 import (
@@ -21,7 +24,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Class says what a tool does. It is stored as its text.
+// A Class is the kind of work that a tool does. It is stored as its text.
 type Class string
 
 // The classes. Those of the compress template (seed 003) are in parentheses.
@@ -38,13 +41,13 @@ const (
 // Classes returns all classes.
 func Classes() []Class { return []Class{Edit, Plan, Read, Command, Check, Title, Other} }
 
-// A Table says which class a tool has, by its folded name. A table that is nil or
-// empty is the built-in one. Tables are not changed once they are made, so they may be shared.
+// A Table maps folded names of tools to classes. A table that is nil or empty is the built-in
+// one. A table never changes, so it may be shared.
 type Table struct {
 	classes map[string]Class
 }
 
-// builtin has the tools of common agents, as their names fold.
+// builtin has the tools of common agents, by their folded names.
 var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 	m := make(map[string]Class)
 	for class, names := range map[Class]string{
@@ -72,8 +75,9 @@ var builtin = lazy.Value[map[string]Class]{Make: func() map[string]Class {
 	return m
 }}
 
-// With returns a table that knows further tools, which win over those that t
-// knows. The error names a class that does not exist or a name without letters.
+// With returns a table that has the classes in addition to those of t. Where both have a name,
+// the new class applies. It fails for an unknown class and for a name without letters and
+// digits.
 func (t *Table) With(classes map[string]Class) (*Table, error) {
 	known := make(map[Class]bool)
 	for _, c := range Classes() {
@@ -107,9 +111,9 @@ func (t *Table) Class(name string) Class {
 	return Other
 }
 
-// Of returns the class of a call: that of its tool, except that an editing
-// tool that is called to show a file (view, of the text editor tool of
-// Anthropic and of OpenHands) is [Read].
+// Of returns the class of a call. It is the class of the tool, except that a call of an editing
+// tool which only shows a file (the command view of Anthropic's text editor tool and of
+// OpenHands) is [Read].
 func (t *Table) Of(c transcript.ToolCall) Class {
 	class := t.Class(c.Name)
 	if class == Edit && gjson.GetBytes(c.Input, "command").Str == "view" {
@@ -118,8 +122,8 @@ func (t *Table) Of(c transcript.ToolCall) Class {
 	return class
 }
 
-// Fold folds the spellings of a tool's name: "create_file", "CreateFile" and
-// "mcp__server__create-file" are "createfile".
+// Fold returns the common form of the spellings of a tool's name: "create_file", "CreateFile"
+// and "mcp__server__create-file" all give "createfile".
 func Fold(name string) string {
 	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
 		name = name[i+2:]
@@ -127,16 +131,16 @@ func Fold(name string) string {
 	return separators.Replace(strings.ToLower(name))
 }
 
-// separators are what joins the words of names.
+// separators are the characters between the words of names.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
-// Path returns the file that a call works on, or an empty string.
+// Path returns the file that a call works on, or "".
 func Path(c transcript.ToolCall) string {
 	return first(c, "file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file", "relative_path", "absolute_path")
 }
 
-// Line returns the command line that a call runs, or an empty string. One that
-// is given as a list of words is joined so that a shell reads the same words.
+// Line returns the command line that a call runs, or "". If the arguments have a list of words,
+// it joins them with quotes where a shell needs them.
 func Line(c transcript.ToolCall) string {
 	for _, key := range [...]string{"command", "cmd", "script", "code"} {
 		switch v := gjson.GetBytes(c.Input, key); {
@@ -153,7 +157,7 @@ func Line(c transcript.ToolCall) string {
 	return ""
 }
 
-// first returns the first text among some fields of a call's arguments.
+// first returns the first of the fields keys of a call's arguments that holds text.
 func first(c transcript.ToolCall, keys ...string) string {
 	for _, key := range keys {
 		if v := gjson.GetBytes(c.Input, key); v.Type == gjson.String && v.String() != "" {
@@ -163,10 +167,10 @@ func first(c transcript.ToolCall, keys ...string) string {
 	return ""
 }
 
-// mostLabel is how many characters of an argument a label has.
+// mostLabel is the most characters of an argument in a label.
 const mostLabel = 80
 
-// Label returns a call in a few words: the tool, and the argument that tells most.
+// Label returns a short text for a call: the tool and its most informative argument.
 func Label(c transcript.ToolCall) string {
 	for _, key := range [...]string{"command", "file_path", "pattern", "url", "description", "uri"} {
 		if line := text.FirstLine(gjson.GetBytes(c.Input, key).Str); line != "" {
@@ -176,8 +180,8 @@ func Label(c transcript.ToolCall) string {
 	return c.Name
 }
 
-// Recalls reports whether a call asks Carrel for removed text: by a tool of
-// its MCP server, as clients name them, or by its command.
+// Recalls reports whether a call asks Carrel for removed text, by a tool of its MCP server
+// under the names that clients give it, or by its command.
 func Recalls(c transcript.ToolCall) bool {
 	if server, found := strings.CutPrefix(c.Name, "mcp__"); found {
 		server, _, _ = strings.Cut(server, "__")

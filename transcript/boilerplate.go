@@ -2,12 +2,11 @@ package transcript
 
 import "strings"
 
-// A client adds texts of its own to messages of the user's role: what local commands
-// printed, reminders, and words around a summary. Nobody said them. This is the one
-// table of them; who looks for what a person said asks [Words], [Machine] or
-// [SummaryWords].
+// A client adds its own texts to user messages: output of local commands, reminders, and text
+// around a summary. No person wrote them. This is the only table of them. [Words], [Machine]
+// and [SummaryWords] use it.
 
-// machineHeads are how messages begin that a program wrote as a whole.
+// machineHeads are the beginnings of messages that a program wrote as a whole.
 var machineHeads = [...]string{
 	// Claude Code
 	"<command-", "<local-command", "<bash-", "<task-notification", "<user-prompt-submit-hook", "<system-reminder",
@@ -25,8 +24,8 @@ var machineHeads = [...]string{
 	"[carrel",
 }
 
-// speechlessHeads are how further messages begin in which no person says anything. They
-// tell the model something, so they count as messages of a user nevertheless.
+// speechlessHeads are the beginnings of further messages without words of a person. They inform
+// the model, so they count as user messages nevertheless.
 var speechlessHeads = [...]string{
 	// Claude Code
 	"This session is being continued from a previous conversation", "Operation stopped by hook",
@@ -35,7 +34,7 @@ var speechlessHeads = [...]string{
 	"# AGENTS.md instructions for ", "Another language model started to solve this problem and produced a summary",
 }
 
-// asideTags are around what a client puts into a message of a person.
+// asideTags are the tags around text that a client adds to a person's message.
 var asideTags = [...]string{
 	// Claude Code
 	"system-reminder", "ide_opened_file", "ide_selection",
@@ -43,8 +42,8 @@ var asideTags = [...]string{
 	"hook_context",
 }
 
-// localCommands are commands that a client runs by itself: what is said behind them is
-// said to the client, and not to the model.
+// localCommands are commands that a client runs by itself. The text behind them is for the
+// client, not for the model.
 var localCommands = map[string]bool{
 	// Claude Code
 	"/add-dir": true, "/agents": true, "/clear": true, "/compact": true, "/config": true, "/context": true, "/cost": true,
@@ -53,7 +52,7 @@ var localCommands = map[string]bool{
 	"/rename": true, "/resume": true, "/rewind": true, "/status": true, "/theme": true, "/usage": true, "/vim": true,
 }
 
-// summaryLines are how the lines begin that a client puts around a summary.
+// summaryLines are the beginnings of the lines that a client adds around a summary.
 var summaryLines = [...]string{
 	// Claude Code
 	"This session is being continued from a previous conversation",
@@ -113,14 +112,14 @@ func begins(text string, heads []string) bool {
 	return false
 }
 
-// within returns what stands between the first tags of a name.
+// within returns the text between the first opening and closing tag with a name.
 func within(text, tag string) string {
 	_, rest, _ := strings.Cut(text, "<"+tag+">")
 	inner, _, _ := strings.Cut(rest, "</"+tag+">")
 	return strings.TrimSpace(inner)
 }
 
-// withoutAsides returns a text without what stands in tags of clients.
+// withoutAsides returns a text without the text between tags of clients.
 func withoutAsides(text string) string {
 	for _, tag := range asideTags {
 		for {

@@ -28,5 +28,6 @@
 //
 // The package does no I/O, reads no clock and is deterministic. Values of a
 // decoder may share memory with the input, which the caller must not change
-// afterwards.
+// afterwards. Formats have no state, so that they may be used concurrently; a
+// Session that nobody changes may, too.
 package transcript

@@ -46,10 +46,10 @@ func QuoteInline(text string) string {
 // [unescape] reverses it.
 func Escape(text string) string { return indentSome(text, seemsMarked) }
 
-// unescape returns a text as it was before [Escape].
+// unescape undoes [Escape].
 func unescape(text string) string { return outdent(text, seemsMarked) }
 
-// indentSome puts a space before each line for which a condition holds.
+// indentSome puts a space before each line whose text satisfies holds.
 func indentSome(text string, holds func(rest string) bool) string {
 	if holds(text) {
 		return " " + indent(text, holds)
@@ -57,7 +57,7 @@ func indentSome(text string, holds func(rest string) bool) string {
 	return indent(text, holds)
 }
 
-// indent puts a space before each line but the first for which a condition holds.
+// indent puts a space before each line but the first whose text satisfies holds.
 func indent(text string, holds func(rest string) bool) string {
 	at := breakEnd(text)
 	if at == 0 {
@@ -75,7 +75,7 @@ func indent(text string, holds func(rest string) bool) string {
 	return b.String()
 }
 
-// outdent takes a space from each line for which a condition holds.
+// outdent removes a space from each line whose text satisfies holds.
 func outdent(text string, holds func(rest string) bool) string {
 	var b strings.Builder
 	for {
@@ -92,7 +92,7 @@ func outdent(text string, holds func(rest string) bool) string {
 	}
 }
 
-// breakEnd returns the offset behind the first end of a line in a text, or 0.
+// breakEnd returns the offset behind the first line end in a text, or 0.
 func breakEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -109,15 +109,15 @@ func breakEnd(text string) int {
 	return 0
 }
 
-// seemsMarked reports whether a text begins with [Mark] for somebody who does not see
-// spaces, what cannot be seen, and the case of letters.
+// seemsMarked reports whether a text looks as if it began with [Mark] to a reader who ignores
+// spaces, invisible characters and case.
 func seemsMarked(text string) bool {
 	head, _ := visible(text)
 	return strings.HasPrefix(head, Mark)
 }
 
-// seemsSpoken reports the same of [Mark] and of everything else that begins the words
-// of somebody.
+// seemsSpoken reports the same for [Mark] and for every other beginning of a turn or of a
+// contract statement.
 func seemsSpoken(text string) bool {
 	head, word := visible(text)
 	if strings.HasPrefix(head, Mark) || strings.HasPrefix(head, "[end") || strings.HasPrefix(head, "[system]") {
@@ -134,11 +134,11 @@ func seemsSpoken(text string) bool {
 	return false
 }
 
-// longest is how much of a line must be known to tell what it begins with.
+// longest is how many characters of a line decide about its beginning.
 const longest = 16
 
-// visible returns what a line begins with, in lower case and without what cannot be
-// seen, and its first word.
+// visible returns the beginning of a line in lower case without invisible characters, and its
+// first word.
 func visible(text string) (head, word string) {
 	b := make([]byte, 0, longest)
 	for _, r := range text {
@@ -157,7 +157,7 @@ func visible(text string) (head, word string) {
 	return head, head[:len(head)-len(strings.TrimLeft(head, "abcdefghijklmnopqrstuvwxyz"))]
 }
 
-// unseen reports whether a character takes no place of its own.
+// unseen reports whether a character is invisible.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Other_Default_Ignorable_Code_Point) || r < ' ' && breakEnd(string(r)) == 0
 }
@@ -169,8 +169,8 @@ var (
 	inline = append([]string{Mark}, tags...)
 )
 
-// protect puts a backslash behind each bracket before one of some words, if backslashes
-// at most stand between them.
+// protect puts a backslash behind each bracket that precedes one of words, also if there are
+// backslashes between them.
 func protect(text string, words []string) string {
 	return rewrite(text, words, func(slashes string) string { return slashes + `\` })
 }
@@ -209,7 +209,7 @@ func rewrite(text string, words []string, slashes func(string) string) string {
 	return b.String()
 }
 
-// beginsWith reports whether a text begins with one of some words, in any case.
+// beginsWith reports whether a text begins with one of words, in any case.
 func beginsWith(text string, words []string) bool {
 	for _, w := range words {
 		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {

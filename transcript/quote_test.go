@@ -66,7 +66,7 @@ func TestQuoteInline(t *testing.T) {
 	}
 }
 
-// What no quotation or escaped text can be is left as it is.
+// A text that is neither a quotation nor escaped stays unchanged.
 func TestUnquoteOfOtherTexts(t *testing.T) {
 	for _, text := range []string{"[carrel x]", "a\n[carrel x]\nuser: b", "  a\n b"} {
 		if got := Unquote(text); got != text {
@@ -113,7 +113,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// hostileText draws texts out of what would be mistaken for something else.
+// hostileText draws texts that could be mistaken for markup of Carrel.
 func hostileText() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -125,11 +125,11 @@ func hostileText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "") })
 }
 
-// ends are the ends of lines, for any reader.
+// ends are all characters that some reader treats as a line end.
 var ends = regexp.MustCompile("[\n\v\f\r\x1c\x1d\x1e\u0085\u2028\u2029]")
 
-// No line of a quotation or of an escaped text begins as a made line does, and both can
-// be taken back.
+// No line of a quotation or of an escaped text begins like a line of Carrel, and both can be
+// undone.
 func TestQuotationsHold(t *testing.T) {
 	spoken := regexp.MustCompile(`^(\[carrel|\[system\]|\[end\]|(Human|user|system):|remember |require |add ")`)
 	rapid.Check(t, func(t *rapid.T) {

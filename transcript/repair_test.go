@@ -40,7 +40,7 @@ func script(text string) []Entry {
 	return entries
 }
 
-// words is the inverse of script. A "!" marks what was made.
+// words is the inverse of script. A "!" marks entries that the repair created.
 func words(entries []Entry) string {
 	var list []string
 	for i := range entries {
@@ -98,7 +98,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// What was done is told in order, with the place in the repaired list.
+// Repairs are listed in order, each with its place in the repaired list.
 func TestRepairTellsWhatItDid(t *testing.T) {
 	for _, tt := range []struct {
 		in, out string
@@ -135,7 +135,7 @@ func TestRepairTellsWhatItDid(t *testing.T) {
 	}
 }
 
-// A result in a reply is nobody's, and a call in the user's name is a call.
+// A result in a reply belongs to no call, and a call in a user message is a call.
 func TestRepairOfOddRoles(t *testing.T) {
 	m := calls("x")
 	r := results("x")
@@ -166,8 +166,8 @@ func TestRepairOfOddRoles(t *testing.T) {
 	}
 }
 
-// Whatever comes in, what goes out is well formed, needs no second repair, and
-// holds every call, every text and the text of every result.
+// For any input, the output is valid, needs no second repair, and has every call, every text
+// and the text of every result.
 func TestRepairLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.Custom(func(t *rapid.T) string {
@@ -198,7 +198,7 @@ func TestRepairLaws(t *testing.T) {
 	})
 }
 
-// everything returns the texts in entries, those of results included.
+// everything returns the texts in entries, including those of results.
 func everything(entries []Entry) []string {
 	var texts []string
 	for i := range entries {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a block says is its texts, calls and results, each with a line feed; thinking and
-// pictures are not among it.
+// The text of a block has its texts, calls and results, each with a line feed, but no thinking
+// and no pictures.
 func TestBlockText(t *testing.T) {
 	msgs := []Message{
 		text(RoleUser, "not of the block"),
@@ -31,7 +31,7 @@ func TestBlockText(t *testing.T) {
 	}
 }
 
-// Ids are stored, so they must stay: these were computed by another program.
+// Ids are stored, so they must not change: another program computed these.
 func TestBlockIDsStay(t *testing.T) {
 	for _, tt := range []struct {
 		session          SessionID
@@ -54,7 +54,7 @@ func TestBlockIDsStay(t *testing.T) {
 	}
 }
 
-// Of two ids that begin alike, the second is another one, also across windows.
+// If two ids begin alike, the second one is changed, also across windows.
 func TestIDsThatBeginAlike(t *testing.T) {
 	alike := []Message{{ID: "m7954", Role: RoleUser}, {ID: "m143249", Role: RoleUser}}
 	if a, b := NewBlockID("s", 0, 1, "m7954", 0), NewBlockID("s", 0, 1, "m143249", 0); a == b || a.Short() != b.Short() {
@@ -74,8 +74,8 @@ func TestIDsThatBeginAlike(t *testing.T) {
 	}
 }
 
-// What a message is decides over what it does: a summary with calls is a summary, and a
-// call in the user's name is none of the assistant's.
+// The type of a message decides before its content: a summary with calls is a summary, and a
+// call in a user message does not make it the assistant's.
 func TestKinds(t *testing.T) {
 	call := ToolCall{ID: "1", Name: "run"}
 	for _, tt := range []struct {
@@ -95,8 +95,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A message is the bytes of its items, in order; an item that messages of a block share is
-// there once.
+// A message is the bytes of its items, in order. An item that several messages of a block share
+// occurs once.
 func TestRawBytes(t *testing.T) {
 	s := &Session{
 		Items:    []Item{{Raw: []byte("a")}, {Raw: []byte("b")}, {Raw: []byte("c")}, {Raw: []byte("d")}},
@@ -165,7 +165,8 @@ func TestLineOf(t *testing.T) {
 	}
 }
 
-// A window is its session only with every message as it is, in order, and under its name.
+// A window is intact only if it has every message of its session, unchanged, in order and with
+// its name.
 func TestIntactWindows(t *testing.T) {
 	session := func() *Session {
 		return &Session{ID: "s", Messages: []Message{text(RoleUser, "a"), calls("1"), results("1"), {Role: RoleAssistant, Parts: []Part{Thinking{}, Text("b")}}}}
@@ -194,7 +195,7 @@ func TestIntactWindows(t *testing.T) {
 	}
 }
 
-// Each change of an entry leaves the ones before as they were.
+// Changing an entry does not change earlier entries.
 func TestEntriesAreCopies(t *testing.T) {
 	m := results("1", "2", "1")
 	m.Parts = append(m.Parts, Text("more"), Thinking{})

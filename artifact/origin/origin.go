@@ -13,8 +13,8 @@
 //     again for every redirect;
 //   - the source of MCP reads resources of configured servers.
 //
-// [New] returns a [Router], which picks the source by the scheme of the ref, and cuts
-// lines out of what it returns.
+// [New] returns a [Router], which chooses the source by the scheme of the ref, and can return
+// single lines of its content.
 //
 // # Content
 //

@@ -1,20 +1,19 @@
-// Command bounds learns by how much Claude's tokenizer, which is not public, counts more
-// than o200k_base, from what was charged for sessions of Claude Code:
+// Command bounds determines how many more tokens Claude's tokenizer, which is not public,
+// counts than o200k_base. It uses the tokens charged for sessions of Claude Code:
 //
 //	go run ./bench/bounds one=DIR/one-*.jsonl other=DIR/other-*.jsonl
 //
-// Each argument names a project and the files of its sessions. A reply in a session says
-// how many tokens its request had. The difference between two requests that follow one
-// another is the price of the messages between them, whose o200k_base count is known.
-// Messages with thinking or images are left out, since what is charged for those is not
-// in the file; so are requests whose price is more than twice the bound of today, because
-// the client has sent something that is not in the file either.
+// Each argument names a project and the files of its sessions. A session records the tokens of
+// the request for each reply. The difference between two successive requests is the charge for
+// the messages between them, and their o200k_base count is known. Messages with thinking or
+// images are left out, because the file does not have their charge. Requests that were charged
+// more than twice today's bound are left out, too, because the client must have sent text that
+// is not in the file.
 //
-// What a session needs is the factor by which its counts, together with the framing of
-// [token.FramingOf], come to its price. The factor that is learned from some projects is
-// the greatest that a session of them needs and five percent more. The factor that is
-// learned from all other projects is tried on each project, and the report says for how many
-// of its sessions it holds.
+// The need of a session is the factor that makes its counts, together with the framing of
+// [token.FramingOf], equal to its charge. The factor for some projects is the largest need of
+// their sessions plus five percent. For each project, the report shows for how many of its
+// sessions the factor of all other projects is sufficient.
 package main
 
 import (
@@ -32,7 +31,7 @@ import (
 
 const (
 	today    = 1.35 // the factor of older models in package token
-	slack    = 1.05 // above the greatest need
+	slack    = 1.05 // above the largest need
 	smallest = 5_000
 )
 
@@ -47,18 +46,18 @@ func main() {
 	}
 }
 
-// A session is the sum of its requests.
+// A session has the sums over its requests.
 type session struct {
 	price   float64 // tokens charged
-	counted float64 // of these messages by o200k_base
+	counted float64 // o200k_base count of the same messages
 	framing float64
-	asked   int // requests
-	left    int // requests left out: the client has sent more than it has written
+	asked   int // number of requests
+	left    int // requests left out, because the client sent text that it did not record
 }
 
 func (s *session) need() float64 { return (s.price - s.framing) / s.counted }
 
-// over returns how far a bound with a factor is above the price, as a share of it.
+// over returns how far a bound with a factor exceeds the charge, as a share of the charge.
 func (s *session) over(factor float64) float64 {
 	return (factor*s.counted+s.framing)/s.price - 1
 }
@@ -126,7 +125,7 @@ func report(out io.Writer, name string, sessions []*session, factor float64) {
 	}
 }
 
-// A row is what is used of a line of a session file.
+// A row has the used fields of a line of a session file.
 type row struct {
 	Type, Subtype                 string
 	IsSidechain, IsCompactSummary bool
@@ -146,7 +145,7 @@ type block struct {
 	Input, Content   json.RawMessage
 }
 
-// blocks returns the blocks of a content, which may be a text.
+// blocks returns the blocks of a content, which may be a single text.
 func blocks(content json.RawMessage) (all []block) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -158,12 +157,12 @@ func blocks(content json.RawMessage) (all []block) {
 	return all
 }
 
-// A request is what was added to the one before.
+// A request has the messages added since the previous request.
 type request struct {
 	id, model        string
-	size             int // of the one before, as it was charged
+	size             int // charged size of the previous request
 	counted, framing float64
-	unknown          bool // something has no count
+	unknown          bool // whether a part cannot be counted
 }
 
 func read(path string) (*session, error) {

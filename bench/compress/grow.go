@@ -11,8 +11,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// grow returns a conversation as it was after each of n equal parts of its
-// blocks. The last part is the whole.
+// grow returns n states of a growing conversation, each with one more n-th of its blocks. The
+// last state is the whole.
 func grow(name string, data []byte, n int) ([][]byte, error) {
 	f, err := carrel.Detect(data)
 	if err != nil {
@@ -40,7 +40,7 @@ func grow(name string, data []byte, n int) ([][]byte, error) {
 	return append(parts, data), nil
 }
 
-// messagesOf returns the indexes of the messages of some blocks.
+// messagesOf returns the indexes of the messages of blocks.
 func messagesOf(blocks []transcript.Block) []int {
 	var all []int
 	for i := range blocks {
@@ -49,7 +49,7 @@ func messagesOf(blocks []transcript.Block) []int {
 	return all
 }
 
-// untilLine returns the lines of a session file up to the last of some blocks.
+// untilLine returns the lines of a session file up to the last line of blocks.
 func untilLine(s *transcript.Session, blocks []transcript.Block) []byte {
 	last := 0
 	for _, m := range messagesOf(blocks) {
@@ -64,7 +64,7 @@ func untilLine(s *transcript.Session, blocks []transcript.Block) []byte {
 	return b.Bytes()
 }
 
-// untilMessage returns a request with the messages of some blocks only.
+// untilMessage returns a request with only the messages of blocks.
 func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(data, &body); err != nil {
@@ -86,7 +86,7 @@ func untilMessage(data []byte, blocks []transcript.Block) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// failed tells of probes that the window does not answer.
+// failed prints the probes that the window does not answer.
 func (t *trial) failed(results []probe.Result) {
 	for i := range results {
 		r := &results[i]

@@ -1,23 +1,24 @@
-// Command compress takes every conversation of a folder through five compressions
-// as it grows, and says what could still be answered afterwards:
+// Command compress compresses every conversation of a folder five times as it grows, and
+// reports which probes can still be answered afterwards:
 //
 //	go run ./bench/compress FOLDER...
 //
-// A conversation is cut into fifths of its blocks. After each fifth it is imported
-// again and compressed to a share of what was imported, without a model: to 30 percent
-// by default, or, where rules or probes refuse that, to 40, and so on up to 70. Probes are generated from the originals of all blocks that the
-// summary covers, and graded in the window and one recall away. The figures of a
-// line are those of the last compression; "least" is the lowest share of probes in
-// the window after any. The exit status is 1 if a promise was broken:
+// A conversation is cut into fifths of its blocks. After each fifth it is imported again and
+// compressed to a share of the imported tokens, without a model: to 30 percent by default or,
+// if rules or probes do not allow that, to 40, and so on up to 70. Probes are generated from
+// the originals of all blocks that the summary covers, and graded in the window and with one
+// recall. The figures of a line are those of the last compression; "least" is the lowest share
+// of probes answered by the window after any compression. The exit status is 1 if a promise was
+// broken:
 //
 //   - the window fits the budget and the provider's rules;
-//   - an entry of the summary never vanishes without the journal saying so;
+//   - no entry of the summary vanishes without an entry in the journal;
 //   - the first task and every correction are in the window, word for word;
-//   - no probe is lost: what the window does not answer, one recall does.
+//   - no probe is lost: one recall answers each that the window does not.
 //
-// A budget below what rules hold is no broken promise: the line then has the word
-// floor. Nor is a compression that was refused because no attempt answered enough
-// probes: it changed nothing, and is counted.
+// A budget below the blocks under rules breaks no promise: the line then has the word floor. A
+// compression that was refused because no attempt answered enough probes breaks none either: it
+// changed nothing, and is counted.
 package main
 
 import (
@@ -74,7 +75,7 @@ func main() {
 
 const scope = governance.Scope("bench")
 
-// A bench counts what was done and what was broken.
+// A bench counts results and broken promises.
 type bench struct {
 	share, most int
 	rounds      int
@@ -83,8 +84,8 @@ type bench struct {
 	verbose     bool
 
 	files, skipped, compressions, again, fits, floors, refused int
-	accepted                                                   map[string]int // compressions by what was accepted
-	passed, recalled, lost, probes                             int            // over all accepted compressions
+	accepted                                                   map[string]int // accepted compressions by their kind
+	passed, recalled, lost, probes                             int            // sums over all accepted compressions
 	critical, criticalPassed                                   int
 	ratios                                                     []ratio.Ratio
 	slowest                                                    time.Duration
@@ -112,13 +113,13 @@ func (b *bench) run(ctx context.Context, folders []string) error {
 	return nil
 }
 
-// A trial is one conversation.
+// A trial is the test of one conversation.
 type trial struct {
 	*bench
 	engine  *carrel.Engine
 	name    string
 	session transcript.SessionID
-	before  *summary.Summary // of the round before
+	before  *summary.Summary // summary of the previous round
 	last    *carrel.CompressResult
 	least   ratio.Ratio
 	rounds  int
@@ -188,7 +189,7 @@ func summaryTokens(r *carrel.CompressResult) int64 {
 	return int64(r.Summary.Tokens)
 }
 
-// round compresses the session as it is now, and checks what came of it.
+// round compresses the session in its current state and checks the result.
 func (t *trial) round(ctx context.Context) error {
 	start := time.Now()
 	req := &carrel.CompressRequest{Session: t.session, Target: carrel.Target{Share: ratio.Of(t.share, 100)}, Strategy: t.strategy}
@@ -259,7 +260,7 @@ func (t *trial) check(ctx context.Context, res *carrel.CompressResult) error {
 	return t.vanished(ctx, res)
 }
 
-// window checks that the window is valid and holds what it must.
+// window checks that the window is valid and has the required texts.
 func (t *trial) window(ctx context.Context) error {
 	out, err := t.engine.Export(ctx, scope, &carrel.ExportRequest{Session: t.session, To: "openai"})
 	if err != nil {
@@ -290,8 +291,8 @@ func (t *trial) window(ctx context.Context) error {
 	return nil
 }
 
-// vanished checks that every entry of the summary before is in the one now, or in
-// the account of what the merge changed.
+// vanished checks that every entry of the previous summary is in the current one, or in the
+// list of changes by the merge.
 func (t *trial) vanished(ctx context.Context, res *carrel.CompressResult) error {
 	if res.Summary == nil {
 		return nil

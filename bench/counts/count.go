@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// The limits that functions and repetitions are held against.
+// Limits for functions and repetitions.
 const (
-	maxLines   = 80 // of a function
-	maxWays    = 25 // through a function
-	sharedRun  = 6  // lines that two places share
-	maxSharers = 8  // places that share lines; what more share is the language's habit
+	maxLines   = 80 // lines of a function
+	maxWays    = 25 // ways through a function
+	sharedRun  = 6  // equal lines that count as a repetition
+	maxSharers = 8  // places that share lines; what more places share is a habit of the language
 )
 
-// A figure is one count with the places behind it.
+// A figure is one count with its places.
 type figure struct {
 	name   string
 	n      int
@@ -32,13 +32,13 @@ type figure struct {
 type counter struct {
 	code, tests    int // lines
 	exported       []string
-	root           []string // files of the root package that are no tests
-	rootLines      int      // of the longest
+	root           []string // files of the root package, without tests
+	rootLines      int      // lines of the longest
 	long, manyWays []string
 	files          []source
 }
 
-// A source is a file as repetitions are looked for: without comments, imports, blank
+// A source is a file in the form for finding repetitions: without comments, imports, blank
 // lines and lines of punctuation.
 type source struct {
 	name  string
@@ -46,7 +46,7 @@ type source struct {
 	at    []int // line numbers
 }
 
-// count reads every Go file of a tree that is not generated, and is not data of tests.
+// count reads every Go file of a tree, except generated files and test data.
 func count(tree fs.FS) (*counter, error) {
 	c := new(counter)
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -97,7 +97,7 @@ func (c *counter) add(name string, text []byte) error {
 	return nil
 }
 
-// codeLines returns the lines of a file on which a token stands.
+// codeLines returns the numbers of the lines with code.
 func codeLines(name string, text []byte) map[int]bool {
 	fset := token.NewFileSet()
 	file := fset.AddFile(name, -1, len(text))
@@ -110,7 +110,7 @@ func codeLines(name string, text []byte) map[int]bool {
 			return lines
 		}
 		if tok == token.SEMICOLON && lit == "\n" {
-			continue // which the scanner puts there
+			continue // the scanner inserted this semicolon
 		}
 		first := file.Line(pos)
 		for i, line := range strings.Split(lit, "\n") {
@@ -121,9 +121,8 @@ func codeLines(name string, text []byte) map[int]bool {
 	}
 }
 
-// exports counts what a file of a public package declares for others: names, and methods
-// of exported types. A name that stands for the same name of another package is counted
-// there alone.
+// exports counts the exported declarations of a file of a public package: names, and methods of
+// exported types. An alias of the same name in another package counts only there.
 func (c *counter) exports(name string, f *ast.File) {
 	add := func(id *ast.Ident) {
 		if id.IsExported() {
@@ -155,8 +154,7 @@ func (c *counter) exports(name string, f *ast.File) {
 	}
 }
 
-// reexports reports whether a name stands for the same name of another package: it is
-// counted there.
+// reexports reports whether a declaration is an alias of the same name in another package.
 func reexports(name *ast.Ident, of ast.Expr) bool {
 	if index, ok := of.(*ast.IndexExpr); ok {
 		of = index.X
@@ -180,9 +178,8 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// functions finds the functions of a file that are long, and those with many ways
-// through them: one, and one more for each branch, loop, case and joined condition
-// (McCabe, "A complexity measure", 1976).
+// functions finds the functions of a file that are too long or have too many ways: one, and one
+// more for each branch, loop, case and joined condition (McCabe, "A complexity measure", 1976).
 func (c *counter) functions(fset *token.FileSet, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -216,7 +213,7 @@ func (c *counter) functions(fset *token.FileSet, f *ast.File) {
 	}
 }
 
-// reduce returns a file as repetitions are looked for.
+// reduce returns a file in the form for finding repetitions.
 func reduce(fset *token.FileSet, f *ast.File, name string, text []byte) source {
 	skip := make(map[int]bool)
 	for _, d := range f.Decls {
@@ -237,7 +234,7 @@ func reduce(fset *token.FileSet, f *ast.File, name string, text []byte) source {
 	return s
 }
 
-// repetitions returns the pairs of places that share sharedRun lines or more.
+// repetitions returns the pairs of places that share at least sharedRun lines.
 func (c *counter) repetitions() []string {
 	type place struct{ file, at int }
 	places := make(map[string][]place)
@@ -272,7 +269,7 @@ func (c *counter) repetitions() []string {
 	return pairs
 }
 
-// figures returns what was counted.
+// figures returns all counts.
 func (c *counter) figures() []figure {
 	pairs := c.repetitions()
 	slices.SortFunc(c.exported, cmp.Compare)

@@ -1,9 +1,9 @@
-// Command counts prints how large a Go module is and how much of it a reader must know:
+// Command counts prints the size of a Go module and how much of it a reader must know:
 //
 //	go run ./bench/counts [-v] [DIR]
 //
-// The test of this command holds the module itself to the figures that it has reached,
-// so that they only come down. What each figure counts stands at [Counts].
+// The test of this command compares the figures of this module with their limits, so that they
+// only decrease. [Counts] explains each figure.
 package main
 
 import (

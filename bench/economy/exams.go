@@ -15,15 +15,15 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// A paper asks about what came before a message of a conversation.
+// A paper has questions about the part of a conversation before a message.
 type paper struct {
 	*exam.Session
 
 	at int // index of the message
 }
 
-// examine lays the papers of exams to the conversations that they are about. One that is not
-// among them is read from beside its exam, and judged for its exam alone.
+// examine adds the papers of exams to their conversations. A conversation that is not in all is
+// read from beside its exam, and used for its exam alone.
 func examine(all []*conversation, files, folders []string) ([]*conversation, error) {
 	sessions, err := exam.ReadAll(files)
 	if err != nil {
@@ -64,8 +64,8 @@ func examine(all []*conversation, files, folders []string) ([]*conversation, err
 	return all, nil
 }
 
-// historyOf returns what the agent had seen of a session, which is below the folder of its
-// exam or one of the others.
+// historyOf returns the part of a session that the agent had seen. Its file is below the folder
+// of the exam or one of folders.
 func historyOf(s *exam.Session, folders []string) (history []byte, err error) {
 	for _, folder := range append([]string{""}, folders...) {
 		if history, err = s.History(folder); !errors.Is(err, os.ErrNotExist) {
@@ -75,8 +75,8 @@ func historyOf(s *exam.Session, folders []string) (history []byte, err error) {
 	return history, err
 }
 
-// examine judges the window with which a call goes by the papers whose cut it is the first
-// to come behind.
+// examine judges the window of a call by the papers with a cut between the previous call and
+// this one.
 func (r *replay) examine(at int) {
 	for ; r.papers < len(r.conversation.papers) && r.conversation.papers[r.papers].at <= at; r.papers++ {
 		text := ""
@@ -89,8 +89,8 @@ func (r *replay) examine(at int) {
 	}
 }
 
-// finish judges the window with which a further call would go, where a paper asks about all
-// of the conversation. so many messages were taken.
+// finish judges the window of a further call by papers about the whole conversation. done is
+// the number of messages taken.
 func (r *replay) finish(w *way, done int) {
 	if r.papers == len(r.conversation.papers) {
 		return

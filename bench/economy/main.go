@@ -1,21 +1,21 @@
-// Command economy replays conversations, call by call, through a model of a provider's
-// cache, and compares what they cost with windows that are made smaller in different ways:
+// Command economy replays conversations, call by call, through a model of a provider's cache.
+// It compares the costs of different ways to make windows smaller:
 //
 //	go run ./bench/economy [-windows 100000,64000,32000] [-full 82] [-target 41] FOLDER...
 //
-// Every conversation below the folders, in any format that Carrel reads, is replayed: what a
-// client compacted is put back, so that its history only grows. A call is a reply of the
-// model. Its time and its model are as recorded; where nothing is recorded a call comes ten
-// seconds after the one before, and the model is gpt-4o. Sessions of one project are also
-// chained, one behind the other, until there are 300,000 and 1,000,000 tokens.
+// Every conversation below the folders, in any format that Carrel reads, is replayed with the
+// messages that a client compacted, so that its history only grows. A call is a reply of the
+// model, at its recorded time and with its recorded model. Without a record, a call comes ten
+// seconds after the previous one, and the model is gpt-4o. Sessions of one project are also
+// chained, one behind the other, up to 300,000 and 1,000,000 tokens.
 //
 // # Sizes and prices
 //
-// Messages are counted as package retention does, four bytes a token. System text and tools
-// are what the provider charged for the first call beyond the messages that it had. What a
-// reply costs is the larger of what was recorded and what is counted: clients record less
-// than all of it. Prices and rules of caches are those of package economy. All breakpoints
-// are for five minutes, or all for an hour.
+// Messages are counted like in package retention, with four bytes for a token. System text and
+// tools are the charged tokens of the first call minus its messages. The cost of a reply is the
+// larger of the recorded and the counted tokens, because clients do not record all of them.
+// Prices and rules of caches are those of package economy. All breakpoints are for five
+// minutes, or all for an hour.
 //
 // # Ways
 //
@@ -27,30 +27,30 @@
 //	           the place of what is older when the window is full, when the cache is cold, or
 //	           when it pays within the calls that are expected
 //
-// Managed is full at 82% and made to 41% by default: the law of package epoch says 90% and 45%
-// of sizes that are read with a tenth to spare, and here they are exact.
+// Managed is full at 82% and cut to 41% by default. Package epoch uses 90% and 45% of sizes
+// with a tenth to spare; here sizes are exact.
 //
-// Mask and prune summarize where they do not get below 80%. A summary is assumed to have
-// 2,500 tokens and to say what an account of that size says; the call that writes it reads
-// the window as it is, with 500 tokens more. None of the ways makes a window smaller twice
-// when hardly anything came in between. What a model would do otherwise with another window,
-// and what it would look up again, is in no figure.
+// Mask and prune summarize if they do not get below 80%. A summary is assumed to have 2,500
+// tokens and the content of an account of that size; the call that writes it reads the whole
+// window and 500 tokens more. No way makes a window smaller twice with hardly any message in
+// between. The figures ignore that a model might act differently with another window, and might
+// look up removed text.
 //
-// Sessions whose system text and tools alone are more than half of the window are told
-// apart: no way can do much for them, and no goal is held against them.
+// Sessions whose system text and tools take more than half of the window are reported
+// separately: no way can do much for them, and no goal applies to them.
 //
-// Beside them stands what the frame, what is new and the output alone would cost: no way can
-// come below that.
+// The report also has the cost of the frame, the new messages and the output alone. No way can
+// cost less.
 //
 // # Goals
 //
-// On a session that fits its window, managed costs at most 1% more than none. On those that
-// do not, it costs at least 20% less than the cheapest of mask, summarize and prune in the
-// median, and has no less ground than that one on the same session, see package retention,
-// and, with -exam, no fewer strings of an exam at the exam's cut, see package exam. What an
-// exam asks about that is not below the folders is read from beside it, is judged for its
-// exam alone, and has no system text and tools.
-// The exit status is 1 if a goal is missed. Equal files and flags give equal output.
+// On a session that fits its window, managed costs at most 1% more than none. On the others it
+// costs, in the median, at least 20% less than the cheapest of mask, summarize and prune. It
+// also has no less ground than that way on the same session, see package retention, and, with
+// -exam, no fewer strings of an exam at the exam's cut, see package exam. A session of an exam
+// that is not below the folders is read from beside the exam, is used for its exam alone, and
+// has no system text and tools. The exit status is 1 if a goal is missed. Equal files and flags
+// give equal output.
 package main
 
 import (
@@ -131,7 +131,7 @@ func (b *bench) run(out io.Writer, folders []string) (met bool, err error) {
 	return b.report(out, all, windows), nil
 }
 
-// halfOf returns the half that a conversation is of, 1 or 2.
+// halfOf returns the half that a conversation belongs to, 1 or 2.
 func halfOf(id string) int {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, id) // it never fails

@@ -18,7 +18,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/claudecode"
 )
 
-// What is assumed where nothing is recorded.
+// Assumptions where nothing is recorded.
 const (
 	plainModel = "gpt-4o"
 	plainPause = 10 * time.Second
@@ -33,22 +33,22 @@ type conversation struct {
 	linked []economy.Link
 	chain  string // such as "300k", or empty
 	cases  []*retention.Case
-	packs  map[pack][]retention.Message // accounts that were made
-	prefix int                          // tokens of it that an account is made of
-	papers []paper                      // of exams, by where they cut it
-	alone  bool                         // it is here for its exam
+	packs  map[pack][]retention.Message // accounts by their key
+	prefix int                          // tokens of the conversation from which accounts are made
+	papers []paper                      // papers of exams, by the place of their cut
+	alone  bool                         // whether it is used for its exam alone
 }
 
 // A call is a reply of the model.
 type call struct {
-	at     int // index of the reply; the prompt is what stands before it
+	at     int // index of the reply; the prompt is everything before it
 	time   time.Time
 	tariff *economy.Tariff
 	output token.Count
 }
 
-// load reads all conversations below folders, and chains those of a project. It tells of
-// files that are left out.
+// load reads all conversations below folders, and chains those of a project. It prints the
+// files that it leaves out.
 func load(folders []string, chains int, exams []string) ([]*conversation, error) {
 	files, err := retention.Files(folders)
 	if err != nil {
@@ -81,7 +81,7 @@ func load(folders []string, chains int, exams []string) ([]*conversation, error)
 	return all, nil
 }
 
-// read returns the conversation of a file, or says why there is none.
+// read returns the conversation of a file, or the reason why there is none.
 func read(path string, data []byte) (c *conversation, why string) {
 	f, err := carrel.Detect(data)
 	if err != nil {
@@ -108,8 +108,7 @@ func read(path string, data []byte) (c *conversation, why string) {
 	return c, ""
 }
 
-// whole returns all messages of a session, without what a compaction put into the place of
-// some.
+// whole returns all messages of a session, without the summaries of compactions.
 func whole(s *transcript.Session) []transcript.Message {
 	all := slices.Concat(append(slices.Clip(s.Earlier), s.Messages)...)
 	return slices.DeleteFunc(all, func(m transcript.Message) bool { return m.Summary })
@@ -124,7 +123,7 @@ func newConversation(id, family string, msgs []retention.Message) *conversation 
 	return c
 }
 
-// link returns what the provider's cache sees of a message.
+// link returns a message in the form for the cache.
 func link(m *retention.Message) economy.Link {
 	parts := []string{string(m.Role), m.CallID, m.Text}
 	for _, k := range m.Calls {
@@ -133,7 +132,7 @@ func link(m *retention.Message) economy.Link {
 	return economy.Link{Digest: digest.Of([]byte(strings.Join(parts, "\x00"))), Tokens: token.Count(m.Cost())}
 }
 
-// metered finds the calls by what the session records of them.
+// metered finds the calls with their recorded usage.
 func (c *conversation) metered(s *transcript.Session) (why string) {
 	receipts := make(map[string]transcript.Receipt)
 	for _, r := range claudecode.Format.(transcript.Metered).Receipts(s) {
@@ -141,14 +140,14 @@ func (c *conversation) metered(s *transcript.Session) (why string) {
 			receipts[r.ID] = r
 		}
 	}
-	var ids []string // of the replies, in the order of c.Messages
+	var ids []string // ids of the replies, in the order of c.Messages
 	for i := range s.Messages {
 		if m := &s.Messages[i]; m.Role == transcript.RoleAssistant && (m.Text() != "" || len(m.Calls()) > 0) {
 			ids = append(ids, m.ID)
 		}
 	}
 	var last time.Time
-	counted := token.Count(0) // before the message
+	counted := token.Count(0) // tokens before the message
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.Role == transcript.RoleAssistant {
@@ -160,7 +159,7 @@ func (c *conversation) metered(s *transcript.Session) (why string) {
 					return "no price is known of " + r.Model
 				}
 				at := r.Begun
-				if at.IsZero() || at.Before(last) { // what is out of order was sent at once
+				if at.IsZero() || at.Before(last) { // a call that is out of order was sent at once
 					at = last
 				}
 				last = at
@@ -204,12 +203,12 @@ func (c *conversation) tokens() token.Count {
 }
 
 // chained returns conversations of each project in a row, by the time of their first calls,
-// of at least 300,000 and 1,000,000 tokens.
+// with at least 300,000 and 1,000,000 tokens.
 func chained(all []*conversation, most int) []*conversation {
 	families := make(map[string][]*conversation)
 	var names []string
 	for _, c := range all {
-		if c.calls[0].tariff.Automatic { // nothing says when these were held
+		if c.calls[0].tariff.Automatic { // their times are unknown
 			continue
 		}
 		if families[c.Family] == nil {
@@ -246,7 +245,7 @@ func chained(all []*conversation, most int) []*conversation {
 	return list
 }
 
-// join puts conversations in a row. Tools and system text are those of the first.
+// join puts conversations in a row, with the tools and system text of the first.
 func join(size, family string, parts []*conversation) *conversation {
 	var msgs []retention.Message
 	var calls []call
@@ -254,7 +253,7 @@ func join(size, family string, parts []*conversation) *conversation {
 	for _, p := range parts {
 		for _, k := range p.calls {
 			k.at += len(msgs)
-			if k.time.Before(last) { // sessions that were held at the same time
+			if k.time.Before(last) { // sessions that overlap in time
 				k.time = last
 			}
 			last = k.time

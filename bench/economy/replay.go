@@ -10,14 +10,15 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// A way makes windows smaller.
+// A way is a way to make windows smaller.
 type way struct {
 	name string
 
-	// fit makes what is sent with a call smaller, if it wants to.
+	// fit makes the window of a call smaller, if necessary.
 	fit func(r *replay, k *call)
 
-	// take returns what is sent of a new message, which has an index. nil takes it as it is.
+	// take returns the form in which a new message, given by its index, is sent. If it is nil,
+	// messages are sent unchanged.
 	take func(r *replay, at int) retention.Message
 }
 
@@ -26,45 +27,45 @@ type replay struct {
 	*conversation
 	law    *law
 	window token.Count
-	long   bool // breakpoints are for an hour
+	long   bool // whether breakpoints are for an hour
 
 	cache *economy.Cache
 	sent  []retention.Message
-	links []economy.Link // of sent, with the frame in front
-	size  token.Count    // of links
-	last  time.Time      // of the call before
-	made  token.Count    // the size when the window was made smaller last, or 0
-	added token.Count    // to the window since the call before, as it came
-	edits int            // before the call before
-	calls int            // so far
+	links []economy.Link // links of the window, with the frame in front
+	size  token.Count    // tokens of links
+	last  time.Time      // time of the previous call
+	made  token.Count    // size when the window was last made smaller, or 0
+	added token.Count    // original tokens added to the window since the previous call
+	edits int            // edits before the previous call
+	calls int            // number of calls so far
 	res   result
 
-	papers int // that were judged
+	papers int // number of judged papers
 }
 
-// A result is what a way cost.
+// A result is the cost of a way and the quality of its windows.
 type result struct {
 	cost    economy.Money
-	largest token.Count // prompt
-	edits   int         // how often the window was made smaller
-	over    int         // calls whose prompt was larger than the window
+	largest token.Count // largest prompt
+	edits   int         // number of times that the window was made smaller
+	over    int         // calls whose prompt exceeded the window
 	ground  float64     // mean over the cases, or -1 if there is none
 	bill    bill
 
-	strings, all int // of the exams: that the windows have, and that there are
+	strings, all int // strings of the exams in the windows, and in total
 }
 
-// A bill is what a way cost, by what for.
+// A bill is the cost of a way by purpose.
 type bill struct {
-	fresh  economy.Money // sending what is new for the first time, system text and tools included
-	cold   economy.Money // sending again what the provider has forgotten
+	fresh  economy.Money // sending again after the cache has expired
+	cold   economy.Money // sending again behind an edit
 	edit   economy.Money // sending again what stands behind an edit
 	read   economy.Money
 	output economy.Money
 	asked  economy.Money // calls that wrote a summary
 }
 
-// play replays a conversation in a way.
+// play replays a conversation with a way.
 func play(c *conversation, w *way, l *law, window token.Count, long bool) result {
 	r := &replay{conversation: c, law: l, window: window, long: long, cache: economy.NewCache(rulesOf(c))}
 	r.push(economy.Link{Digest: digest.Of([]byte("frame")), Tokens: c.frame})
@@ -97,8 +98,7 @@ func play(c *conversation, w *way, l *law, window token.Count, long bool) result
 	return r.res
 }
 
-// rulesOf returns the rules of the cache of a conversation's first model. One that keeps
-// nothing for an hour does so whatever is asked.
+// rulesOf returns the rules of the cache for a conversation's first model.
 func rulesOf(c *conversation) economy.Rules { return c.calls[0].tariff.Rules }
 
 func (r *replay) take(w *way, at int) {
@@ -118,7 +118,7 @@ func (r *replay) push(l economy.Link) {
 	r.size += l.Tokens
 }
 
-// replace has other messages in the window, of which some are as they were.
+// replace replaces the messages of the window. Some may be unchanged.
 func (r *replay) replace(msgs []retention.Message) {
 	r.sent = msgs
 	r.links, r.size = r.links[:1:1], r.frame
@@ -129,9 +129,9 @@ func (r *replay) replace(msgs []retention.Message) {
 	r.res.edits++
 }
 
-// send sends the window, with what else is asked there. The frame is marked, the last message,
-// and one 20 messages before: so what was sent with the call before is found unless very much
-// came at once.
+// send sends the window, and ask behind it if it is not nil. It marks the frame, the last
+// message, and one 20 messages before. So the previous call's prompt is found in the cache
+// unless very many messages were added.
 func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 	s := &economy.Submission{At: k.time, Model: k.tariff.Name, Links: r.links}
 	if ask != nil {
@@ -150,8 +150,8 @@ func (r *replay) send(k *call, output token.Count, ask *economy.Link) {
 	}
 }
 
-// charge adds what a call cost. Of what it sent anew as much is new as was added since the
-// call before; the rest was sent before.
+// charge adds the cost of a call. Of the text that was not cached, the part added since the
+// previous call is new; the rest was sent before.
 func (r *replay) charge(k *call, spend economy.Spend, asked bool) {
 	c := k.tariff.Charge(spend)
 	b, sent := &r.res.bill, spend.Written()+spend.Uncached
@@ -173,7 +173,7 @@ func (r *replay) charge(k *call, spend economy.Spend, asked bool) {
 	r.added, r.edits = 0, r.res.edits
 }
 
-// warm reports whether the provider still keeps what the call before sent.
+// warm reports whether the cache of the previous call has not expired.
 func (r *replay) warm(k *call) bool {
 	return !r.last.IsZero() && k.tariff.Warm(r.last, k.time, r.long)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// The goals, as shares of what the other way costs.
+// The goals, as shares of another way's cost.
 const (
-	mostFitting = 1.01 // on every session that fits its window, of what none costs
-	mostOthers  = 0.80 // in the median, of what the cheapest alternative costs
+	mostFitting = 1.01 // of the cost of none, on every session that fits its window
+	mostOthers  = 0.80 // of the cost of the cheapest alternative, in the median
 )
 
-// A row is what the ways cost on a conversation, in their order.
+// A row has the results of the ways for a conversation, in their order.
 type row struct {
 	*conversation
 	results []result
@@ -26,7 +26,7 @@ type row struct {
 
 func (r *row) fits(window token.Count) bool { return r.results[0].largest <= window }
 
-// cheapest returns the alternative that costs least.
+// cheapest returns the alternative with the lowest cost.
 func (r *row) cheapest() *result {
 	best := &r.results[1]
 	for i := range r.results[1 : len(r.results)-1] {
@@ -40,11 +40,10 @@ func (r *row) cheapest() *result {
 func (r *row) none() *result    { return &r.results[0] }
 func (r *row) managed() *result { return &r.results[len(r.results)-1] }
 
-// ratio returns how many times as much as b something costs.
+// ratio returns the cost of a as a multiple of b's.
 func ratio(a, b *result) float64 { return float64(a.cost) / float64(max(b.cost, 1)) }
 
-// report replays all conversations, prints what came out, and reports whether the goals
-// are met.
+// report replays all conversations, prints the results, and reports whether the goals are met.
 func (b *bench) report(out io.Writer, all []*conversation, windows []token.Count) (met bool) {
 	met = true
 	kinds := make(map[string]int)
@@ -74,7 +73,7 @@ func (b *bench) report(out io.Writer, all []*conversation, windows []token.Count
 	return met
 }
 
-// table prints what came out for a window, and reports whether the goals are met.
+// table prints the results for a window, and reports whether the goals are met.
 func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) bool {
 	kept := "5 minutes"
 	if long {
@@ -110,7 +109,7 @@ func (b *bench) table(out io.Writer, rows []row, window token.Count, long bool) 
 	return examined(out, rows) && met
 }
 
-// fit prints how managed does where nothing has to leave.
+// fit prints the results of managed for sessions that fit.
 func fit(out io.Writer, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintln(out, "  they fit: n=0")
@@ -132,7 +131,7 @@ func fit(out io.Writer, rows []row) bool {
 	return worst <= mostFitting
 }
 
-// overflow prints how the ways do where something has to leave.
+// overflow prints the results of all ways for sessions that do not fit.
 func overflow(out io.Writer, title string, rows []row) bool {
 	if len(rows) == 0 {
 		fmt.Fprintf(out, "  %s: n=0\n", title)
@@ -159,7 +158,7 @@ func overflow(out io.Writer, title string, rows []row) bool {
 	return judge(out, rows)
 }
 
-// bills prints what each way spends for what, as shares of what none costs: in the mean over
+// bills prints the costs of each way by purpose, as shares of the cost of none, as means over
 // sessions.
 func bills(out io.Writer, rows []row) {
 	fmt.Fprintf(out, "    %-10s %9s %9s %9s %9s %9s %9s\n", "of none", "new", "cold", "edited", "read", "output", "asked")
@@ -179,8 +178,8 @@ func bills(out io.Writer, rows []row) {
 	}
 }
 
-// examined prints how many strings of exams windows have, of sessions that do not fit, and
-// reports whether managed has no fewer than the cheapest alternative on any.
+// examined prints, for sessions that do not fit, how many strings of exams the windows have. It
+// reports whether managed has no fewer than the cheapest alternative on each session.
 func examined(out io.Writer, rows []row) bool {
 	below, n := 0, 0
 	strings, all := make([]int, len(ways)), 0
@@ -258,14 +257,14 @@ func each(out io.Writer, rows []row, window token.Count) {
 	}
 }
 
-// median returns the middle of values, which it sorts.
+// median returns the median of values, which it sorts.
 func median(list []float64) float64 {
 	slices.Sort(list)
 	n := len(list)
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// mean returns the mean of values, or a dash of none.
+// mean returns the mean of values, or a dash without values.
 func mean(list []float64) string {
 	if len(list) == 0 {
 		return "–"

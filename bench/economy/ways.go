@@ -15,17 +15,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A law says when and to what a window is managed.
+// A law has the parameters of managing.
 type law struct {
 	full, target int // percent of the window
-	large        int // bytes of a result that is shortened
-	payback      int // percent of the calls that are expected, within which an edit has to pay
+	large        int // bytes above which a result is shortened
+	payback      int // percent of the expected calls within which an edit must pay
 }
 
 // othersFull is the percent of the window at which the alternatives make it smaller.
 const othersFull = 80
 
-// What is assumed of summaries, and of what is pruned.
+// Assumptions about summaries, and the limits of prune.
 const (
 	summaryTokens token.Count = 2_500
 	summaryAsked  token.Count = 500
@@ -41,25 +41,24 @@ var ways = []way{
 	{name: "managed", fit: manage, take: shorten},
 }
 
-// bare sends nothing of the conversation but what is new, with the reply that it answers. No
-// way costs less that sends what is new with the frame in front; none would work like that.
+// bare sends only the new messages of the conversation, with the reply before them. No way that
+// sends those and the frame costs less; nobody would work like that.
 var bare = way{name: "bare", fit: func(r *replay, _ *call) {
 	if from := max(r.fresh()-1, 0); from > 0 {
 		r.replace(r.sent[from:])
 	}
 }}
 
-// percent returns a share of the window.
+// percent returns n percent of the window in tokens.
 func (r *replay) percent(n int) token.Count { return r.window * token.Count(n) / 100 }
 
-// isFull reports whether a window must be made smaller that may be so many percent full. If
-// that was done just now, it would be no smaller.
+// isFull reports whether a window must be made smaller because it exceeds a percentage. It is
+// false if that was just done and would change nothing.
 func (r *replay) isFull(percent int) bool {
 	return r.size > r.percent(percent) && r.size-r.made > r.window/50
 }
 
-// fresh returns the index in the window of the first message that no reply follows: behind
-// the last reply.
+// fresh returns the index in the window of the first message behind the last reply.
 func (r *replay) fresh() int {
 	for i := len(r.sent); i > 0; i-- {
 		if r.sent[i-1].Role == transcript.RoleAssistant {
@@ -84,8 +83,8 @@ func mask(r *replay, k *call) {
 	summarize(r, k)
 }
 
-// summarize puts a summary in place of all but the last reply and its results, which the
-// client sends next.
+// summarize replaces all messages but the last reply and its results, which the client sends
+// next, by a summary.
 func summarize(r *replay, k *call) {
 	from := max(r.fresh()-1, 0)
 	if !r.isFull(othersFull) || from == 0 {
@@ -97,8 +96,7 @@ func summarize(r *replay, k *call) {
 	r.replace(append(r.account(k.at-len(tail), int(summaryTokens)), tail...))
 }
 
-// prune clears results that stand before the newest quarter of the window, as soon as they
-// come to 20,000 tokens.
+// prune clears results before the newest quarter of the window, once they have 20,000 tokens.
 func prune(r *replay, k *call) {
 	quarter, behind, sum := r.window/4, token.Count(0), token.Count(0)
 	msgs := append([]retention.Message(nil), r.sent...)
@@ -117,13 +115,13 @@ func prune(r *replay, k *call) {
 	summarize(r, k)
 }
 
-// shorten returns a result that is too large as a pointer to the stash.
+// shorten replaces a large result by a pointer to the stash.
 func shorten(r *replay, at int) retention.Message {
 	m := r.Messages[at]
 	if m.Role != transcript.RoleTool || r.law.large == 0 || len(m.Text) <= r.law.large {
 		return m
 	}
-	e, err := carrel.New(memory.New(), &carrel.Options{Rand: rand.NewChaCha8([32]byte{})}) // the id in a pointer has a size
+	e, err := carrel.New(memory.New(), &carrel.Options{Rand: rand.NewChaCha8([32]byte{})}) // an id in a pointer has a fixed size
 	if err != nil {
 		return m
 	}
@@ -134,9 +132,9 @@ func shorten(r *replay, at int) retention.Message {
 	return m
 }
 
-// manage ends an epoch as package internal/epoch does: when the window is full, unless it
-// was made smaller just now and would be no smaller; and, where enough is gained, when the
-// cache is cold or when it pays.
+// manage ends an epoch like package internal/epoch: when the window is full, unless it was just
+// made smaller and would not shrink; and, if the gain is large enough, when the cache has
+// expired or the edit pays.
 func manage(r *replay, k *call) {
 	target, grown := r.percent(r.law.target), r.size-r.made
 	gain, least := r.size-max(target, r.frame), r.window/10
@@ -160,11 +158,11 @@ func manage(r *replay, k *call) {
 	}
 }
 
-// A pack names an account that was made: of the messages up to one, for a budget.
+// A pack is the key of an account: the message up to which it was made, and its budget.
 type pack struct{ upTo, budget int }
 
-// account returns the account of the conversation up to a message, within a budget. Of a
-// very long one, it is made of the newest messages.
+// account returns the account of the conversation up to a message within a budget. For a very
+// long conversation, it uses only the newest messages.
 func (c *conversation) account(upTo, budget int) []retention.Message {
 	at := pack{upTo, budget}
 	made, known := c.packs[at]
@@ -174,7 +172,7 @@ func (c *conversation) account(upTo, budget int) []retention.Message {
 			from--
 			cost += c.Messages[from].Cost()
 		}
-		for from < upTo && c.Messages[from].Role != transcript.RoleUser { // it begins with what was asked
+		for from < upTo && c.Messages[from].Role != transcript.RoleUser { // it begins with a user message
 			from++
 		}
 		made = retention.Strategies(nil, carrel.StrategyAccount)[0].Pack(c.Messages[from:upTo:upTo], budget)

@@ -1,20 +1,19 @@
-// Command exam measures what windows still tell of conversations that were cut:
+// Command exam measures how many questions about cut conversations their windows answer:
 //
 //	go run ./bench/exam [-data FOLDER] [-methods account] [-share 10] EXAM.json...
 //
-// An exam is a JSON file with sessions: the path of a conversation, how many of its lines
-// the agent had seen, and questions, each with the strings without which its answer cannot
-// be given. Each method makes a window of the conversation, which is written as text and
-// fills a share of the bytes that the whole of it has; with -windows the texts of a folder
-// are judged. Package internal/exam says when a string counts. For each method the output
-// has the share of the strings and the share of the questions of which all strings are
-// there, with intervals of 95 percent over questions, and how full the windows were; -each
-// adds a line for each session.
+// An exam is a JSON file with sessions: the path of a conversation, how many of its lines the
+// agent had seen, and questions, each with the strings that its answer needs. Each method makes
+// a window of the conversation, which is written as text and fills a share of the bytes of the
+// whole; with -windows the texts of a folder are judged. Package internal/exam defines when a
+// string counts. For each method the output has the share of the strings, the share of the
+// questions with all strings, with intervals of 95 percent over questions, and how full the
+// windows were; -each adds a line for each session.
 //
-// "carrel bench exam" does the same, and has readers answer and grade. What is here alone:
-// with -peers bench/peers there are methods of other packages, as in bench/retention. With
-// -fit it prints weights for account/weights.txt, fitted to all sessions; with -loo each
-// session is judged with weights fitted to the others.
+// "carrel bench exam" does the same, and lets models answer and grade. Only this command has
+// the following: with -peers bench/peers it compares methods of other packages, as in
+// bench/retention. With -fit it prints weights for account/weights.txt, fitted to all sessions;
+// with -loo it judges each session with weights fitted to the others.
 package main
 
 import (
@@ -109,7 +108,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, files []string) error {
 	return cmp.Or(err, retention.ClosePeers(peers))
 }
 
-// samples returns what weights are fitted to, if they are to be.
+// samples returns the samples for fitting weights, if they are to be fitted.
 func (b *bench) samples(sessions []*exam.Session) ([]*exam.Sample, error) {
 	if !b.fit && !b.loo {
 		return nil, nil
@@ -166,7 +165,7 @@ func (b *bench) measure(ctx context.Context, out io.Writer, sessions []*exam.Ses
 	return b.print(out, r)
 }
 
-// keep writes a window where it is wanted.
+// keep writes a window to the folder for windows, if there is one.
 func (b *bench) keep(w *exam.Window) error {
 	if b.out == "" {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/carrel-dev/carrel/triage"
 )
 
-// The stores of these goals take minutes to make for a million artifacts.
+// Creating the stores of these goals takes minutes for a million artifacts.
 var assembleGoals = []goal{
 	{name: "catalog-file-1M", says: "a process that starts has the columns of a million artifacts, against reading their file", bound: within(3), setup: startAgainstFile(1_000_000)},
 	{name: "catalog-store-1M", says: "the same against reading their records", bound: faster(20), setup: startAgainstStore(1_000_000)},
@@ -31,7 +31,7 @@ var assembleGoals = []goal{
 
 const benchScope = governance.Scope("local")
 
-// fillStore makes a store with so many artifacts, all of one text, and returns it open.
+// fillStore creates a store with n artifacts of the same text, and returns it open.
 func fillStore(ctx context.Context, path string, n int) (store.Database, error) {
 	db, err := sqlite.Open(ctx, path, nil)
 	if err != nil {
@@ -56,8 +56,8 @@ func fillStore(ctx context.Context, path string, n int) (store.Database, error) 
 	return db, nil
 }
 
-// catalogOf returns a side in which a process that starts has the columns of a scope, with
-// snapshots where the path begins so, or without.
+// catalogOf returns a side that loads the columns of a scope like a new process, from snapshots
+// if a path is given.
 func catalogOf(db store.Store, snapshots string) (side, *stacks.Stacks, error) {
 	o, err := base.Options{Snapshots: snapshots, Now: func() time.Time { return atNoon }}.Complete()
 	if err != nil {
@@ -101,7 +101,7 @@ func startAgainstFile(n int) func(context.Context, *bench, string) (sides, error
 	}
 }
 
-// startAgainstStore compares the start from a snapshot with that from the records.
+// startAgainstStore compares the start from a snapshot with the start from the records.
 func startAgainstStore(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, dir string) (sides, error) {
 		path := filepath.Join(dir, "carrel.db")
@@ -118,7 +118,7 @@ func startAgainstStore(n int) func(context.Context, *bench, string) (sides, erro
 	}
 }
 
-// classOf returns a class that needs no person who vouches for it.
+// classOf returns a class that needs no verification by a person.
 func classOf(r triage.Row) provenance.Class {
 	if r.Class == provenance.Verified {
 		return provenance.Document
@@ -126,8 +126,8 @@ func classOf(r triage.Row) provenance.Class {
 	return r.Class
 }
 
-// assembleCommand compares commands that assemble a context, each from a store that its own
-// build has made of the same artifacts.
+// assembleCommand compares commands that assemble a context, each over a store that its own
+// build has filled with the same artifacts.
 func assembleCommand(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		var file bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// goals are all that is measured, in the order of the report.
+// goals are all goals, in the order of the report.
 var goals = slices.Concat(
 	startGoals,
 	hookGoals,
@@ -30,24 +30,24 @@ var goals = slices.Concat(
 	pagerGoals,
 )
 
-// A goal is a bound on the ratio of two sides.
+// A goal is a bound on the ratio of the costs of two sides.
 type goal struct {
 	name   string // as -only selects it
-	says   string // one line for the report: what is measured, on what
+	says   string // one line for the report
 	bound  bound
-	before bool // the other side is an earlier build
-	large  bool // it takes minutes, and is left out unless it is asked for by its name
-	// setup prepares both sides. The directory is the goal's own and is removed after it.
+	before bool // whether the other side is an earlier build
+	large  bool // whether it takes minutes, and runs only if it is selected by name
+	// setup prepares both sides. dir is the goal's own folder and is removed afterwards.
 	setup func(ctx context.Context, b *bench, dir string) (sides, error)
 }
 
-// A side measures one cost once, in seconds or bytes. A smaller cost is better.
+// A side measures a cost once, in seconds or bytes. A smaller cost is better.
 type side func(ctx context.Context) (float64, error)
 
-// sides are the two that a goal compares.
+// sides are the two sides of a goal.
 type sides struct {
 	ours, other side
-	close       func() error // after the last round; nil: nothing to do
+	close       func() error // called after the last round; may be nil
 }
 
 // timed returns a side whose cost is the time that f takes, in seconds.
@@ -59,8 +59,8 @@ func timed(f func(ctx context.Context) error) side {
 	}
 }
 
-// least returns a side that measures another one n times and takes the least cost. Other
-// programs on the machine make the rest of the difference.
+// least returns a side that measures s n times and takes the least cost, because other programs
+// on the machine can only add to it.
 func least(n int, s side) side {
 	return func(ctx context.Context) (cost float64, err error) {
 		for i := range n {
@@ -76,16 +76,16 @@ func least(n int, s side) side {
 	}
 }
 
-// A bound is on the ratio that a goal reports.
+// A bound is a bound on the ratio of a goal.
 type bound struct {
 	times float64
-	most  bool // the cost of ours is at most times the other's; else the other's at least times ours
+	most  bool // if true, our cost is at most times the other's; if false, the other's is at least times ours
 }
 
-// faster bounds how many times as much the other side costs, from below.
+// faster returns a bound: the other side costs at least times as much as ours.
 func faster(times float64) bound { return bound{times: times} }
 
-// within bounds how many times as much our side costs, from above.
+// within returns a bound: our side costs at most times as much as the other.
 func within(times float64) bound { return bound{times: times, most: true} }
 
 func (b bound) ratio(ours, other float64) float64 {
@@ -116,10 +116,11 @@ type bench struct {
 	rounds int
 	commit string
 	tmp    string
-	built  string // the program of commit, once it is built
+	built  string // program of commit, once it is built
 }
 
-// run measures the goals, or how times grow, in a temporary directory.
+// run measures the goals or, if grow is true, the growth of times. It works in a temporary
+// directory.
 func (b *bench) run(ctx context.Context, grow bool, drawing string) (met bool, err error) {
 	if b.tmp, err = os.MkdirTemp("", "carrel-goals-"); err != nil {
 		return false, err
@@ -131,7 +132,7 @@ func (b *bench) run(ctx context.Context, grow bool, drawing string) (met bool, e
 	return b.compare(ctx, goals)
 }
 
-// compare measures the goals that are asked for, and reports whether all of them are met.
+// compare measures the selected goals and reports whether all of them are met.
 func (b *bench) compare(ctx context.Context, goals []goal) (met bool, err error) {
 	met = true
 	for _, g := range goals {
@@ -184,7 +185,7 @@ func (b *bench) measure(ctx context.Context, g goal) (ratios []float64, err erro
 		if round%2 == 1 {
 			slices.Reverse(cost[:])
 		}
-		if round > 0 { // the first one warms both up
+		if round > 0 { // the first round is a warm-up
 			ratios = append(ratios, g.bound.ratio(cost[0], cost[1]))
 		}
 	}
@@ -198,7 +199,7 @@ func (b *bench) program(ctx context.Context) (string, error) {
 	return path, build(ctx, ".", path)
 }
 
-// earlier returns the path of the earlier build's carrel, which it makes the first time.
+// earlier returns the path of the earlier build of carrel. It builds it on first use.
 func (b *bench) earlier(ctx context.Context) (string, error) {
 	if b.built != "" {
 		return b.built, nil
@@ -226,7 +227,7 @@ func (b *bench) earlier(ctx context.Context) (string, error) {
 }
 
 // eachWay makes the sides of a goal from the programs of this checkout and of the earlier
-// build, which are named ours and other.
+// build, with the names ours and other.
 func (b *bench) eachWay(ctx context.Context, sideOf func(program, name string) (side, error)) (s sides, err error) {
 	ours, other, err := b.both(ctx)
 	if err == nil {
@@ -247,7 +248,7 @@ func build(ctx context.Context, dir, path string) error {
 	return nil
 }
 
-// command returns a side that runs a program to its end, with the time it takes as cost.
+// command returns a side that runs a program to its end. Its cost is the duration.
 func command(path string, env []string, args ...string) side {
 	return timed(func(ctx context.Context) error {
 		c := exec.CommandContext(ctx, path, args...)

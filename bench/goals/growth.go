@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// A growth is a command that is measured on inputs of three sizes, each ten times the one
-// before.
+// A growth is a command that is measured on inputs of three sizes, each ten times the previous
+// one.
 type growth struct {
 	name string
-	unit string // of sizes
-	size int    // of the smallest input
-	// prepare makes an input of a size and returns the command about it. Before is what is
-	// done before each round, and nil for nothing.
+	unit string // unit of sizes
+	size int    // size of the smallest input
+	// prepare makes an input of a size and returns the command for it. before is called before
+	// each round, unless it is nil.
 	prepare func(ctx context.Context, program, dir string, size int) (args []string, before func() error, err error)
 }
 
@@ -30,11 +30,10 @@ var growths = []growth{
 	{"pager", "blocks", 1_000, growPager},
 }
 
-// growthSlack is how much faster than size·log size a time may grow before it is said to:
-// the least of some rounds still has noise.
+// growthSlack allows for noise: a time may grow by this factor faster than size·log size.
 const growthSlack = 1.25
 
-// grown is what one command took, in seconds, by size.
+// grown has the durations of one command in seconds, by size.
 type grown struct {
 	growth
 
@@ -42,8 +41,8 @@ type grown struct {
 	seconds []float64
 }
 
-// factor is how many times as fast as size·log size the time grows, at most, from one size
-// to the next. At 1 or below it grows no faster.
+// factor returns the largest growth of the time from one size to the next, divided by that of
+// size·log size. At 1 or below it does not grow faster.
 func (g *grown) factor() (worst float64) {
 	for i := 1; i < len(g.sizes); i++ {
 		was, is := float64(g.sizes[i-1]), float64(g.sizes[i])
@@ -52,8 +51,8 @@ func (g *grown) factor() (worst float64) {
 	return worst
 }
 
-// grow measures the commands at ×1, ×10 and ×100, prints the times, and draws them into a
-// file unless that has no name. It reports whether none grows faster than it may.
+// grow measures the commands at ×1, ×10 and ×100, prints the times, and draws them into a file,
+// unless file is "". It reports whether none grows too fast.
 func (b *bench) grow(ctx context.Context, file string) (ok bool, err error) {
 	ours, err := b.program(ctx)
 	if err != nil {
@@ -90,7 +89,8 @@ func (b *bench) grow(ctx context.Context, file string) (ok bool, err error) {
 	return ok, os.WriteFile(file, []byte(drawGrowth(all)), 0o644) //nolint:gosec // a drawing is for everybody
 }
 
-// leastTime returns the least time of some rounds of a command: noise only adds to it.
+// leastTime returns the least time of several rounds of a command, because noise only adds to
+// it.
 func (b *bench) leastTime(ctx context.Context, g *growth, program string, size int) (least float64, err error) {
 	dir, err := os.MkdirTemp(b.tmp, "growth-")
 	if err != nil {
@@ -126,7 +126,7 @@ func growImport(_ context.Context, _, dir string, size int) ([]string, func() er
 	return []string{"import", file}, func() error { return os.RemoveAll(filepath.Join(dir, "store")) }, err
 }
 
-// imported puts a session of a size into the store of a directory.
+// imported imports a session of a size into the store of a directory.
 func imported(ctx context.Context, program, dir string, size int) error {
 	file, err := sessionFile(dir, size)
 	if err == nil {
@@ -187,7 +187,7 @@ func growPager(_ context.Context, _, dir string, size int) ([]string, func() err
 	return []string{"pager", "--history", file, "--contract", filepath.Join(dir, "session.limn"), "-n"}, nil, os.WriteFile(file, data, 0o600)
 }
 
-// The measures of the drawing, in pixels.
+// Sizes of the drawing, in pixels.
 const (
 	drawLeft, drawTop  = 60, 30
 	drawWide, drawTall = 420, 320
@@ -197,7 +197,7 @@ const (
 // drawGrowth draws times against sizes, both as multiples of the smallest on logarithmic
 // axes, with size·log size as a dashed line.
 func drawGrowth(all []grown) string {
-	const decades = 2.5 // of time
+	const decades = 2.5 // powers of ten on the time axis
 	x := func(times float64) float64 { return drawLeft + drawWide*math.Log10(times)/2 }
 	y := func(times float64) float64 {
 		return drawTop + drawTall*(1-min(max(math.Log10(times), 0), decades)/decades)

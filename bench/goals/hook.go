@@ -34,8 +34,8 @@ func startOfAHook(ctx context.Context, b *bench, dir string) (sides, error) {
 	return sides{ours: repeated(20, hook), other: repeated(20, command(empty, nil))}, err
 }
 
-// hookBeside compares hooks about results of 80 kB, each another one, in an invented
-// session of so many bytes.
+// hookBeside compares hooks for results of 80 kB, a different one each time, in an invented
+// session of size bytes.
 func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		transcript, err := claudeFile(dir, size)
@@ -48,7 +48,7 @@ func hookBeside(size int) func(context.Context, *bench, string) (sides, error) {
 	}
 }
 
-// results returns events, each with another result of 80 kB.
+// results returns a function that returns events, each with a different result of 80 kB.
 func results(transcript string) func() ([]byte, error) {
 	n := uint64(0)
 	return func() ([]byte, error) {
@@ -57,7 +57,7 @@ func results(transcript string) func() ([]byte, error) {
 	}
 }
 
-// hookSide returns a side that has a program answer an event, with a store of its own.
+// hookSide returns a side that lets a program answer an event, with its own store.
 func hookSide(program, store string, event func() ([]byte, error)) (side, error) {
 	settings := store + ".toml"
 	if err := os.WriteFile(settings, []byte("[hook]\nlimit = \"1m\"\n"), 0o600); err != nil {
@@ -79,8 +79,8 @@ func hookSide(program, store string, event func() ([]byte, error)) (side, error)
 	}, nil
 }
 
-// claudeFile writes an invented session of so many bytes under the name that Claude Code
-// would give it, and returns its path.
+// claudeFile writes an invented session of size bytes to the path that Claude Code would use,
+// and returns the path.
 func claudeFile(dir string, size int) (string, error) {
 	file, err := sessionFile(dir, size)
 	if err != nil {
@@ -101,7 +101,7 @@ func claudeFile(dir string, size int) (string, error) {
 	return path, os.Rename(file, path)
 }
 
-// toolEvent is what Claude Code tells of a command that printed something.
+// toolEvent returns the event that Claude Code sends after a command with output.
 func toolEvent(transcript, printed string) ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"session_id": strings.TrimSuffix(filepath.Base(transcript), filepath.Ext(transcript)), "transcript_path": transcript,
@@ -110,7 +110,7 @@ func toolEvent(transcript, printed string) ([]byte, error) {
 	})
 }
 
-// toolOutput returns an invented output of a test run, of about so many bytes.
+// toolOutput returns an invented output of a test run, of about size bytes.
 func toolOutput(seed uint64, size int) string {
 	rng := rand.New(rand.NewPCG(seed, 0x400c)) //nolint:gosec // it need not be hard to guess
 	words := strings.Fields("the error handler returned an unexpected value in module parser while reading config at line with status connection refused retry build package passed failed warning deprecated call stack goroutine running buffer index out of range nil pointer")

@@ -17,8 +17,8 @@ var importGoals = []goal{
 	{name: "import-500MB-memory", says: "what carrel import of a session of 500 MB takes in memory, against the file", bound: within(5), large: true, setup: importOf(500<<20, peakOf)},
 }
 
-// importOf measures the import of an invented Claude Code session of so many bytes into an
-// empty store.
+// importOf measures the import of an invented Claude Code session of size bytes into an empty
+// store.
 func importOf(size int, measured measure) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
 		file, err := sessionFile(dir, size)
@@ -30,7 +30,7 @@ func importOf(size int, measured measure) func(context.Context, *bench, string) 
 	}
 }
 
-// emptied makes a directory anew.
+// emptied removes and recreates a directory.
 func emptied(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (b *bench) both(ctx context.Context) (ours, other string, err error) {
 	return ours, other, err
 }
 
-// sessionFile writes an invented Claude Code session of at least so many bytes, and
-// returns its path.
+// sessionFile writes an invented Claude Code session of at least size bytes, and returns its
+// path.
 func sessionFile(dir string, size int) (string, error) {
 	var file []byte
 	for parts := 400; len(file) < size; parts *= 2 {

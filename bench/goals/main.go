@@ -1,22 +1,22 @@
-// Command goals measures how fast Carrel is, as ratios to another way of doing the same:
+// Command goals measures the speed of Carrel, as ratios to other ways of doing the same:
 //
 //	go run ./bench/goals
 //	go run ./bench/goals -only 'triage|hook' -rounds 20
 //	go run ./bench/goals -before 89c0756
 //	go run ./bench/goals -growth growth.svg
 //
-// Each goal has two sides: Carrel, and a plain scan, a bare database, or an earlier build
-// of Carrel. A round measures one side after the other, in the other order each time, and
-// gives one ratio. Only the ratios count: machines are noisy, and both sides of a round
-// meet the same noise. The report has the median of the ratios, the smallest and the
-// largest, and says which goals are missed. The exit status is 1 if one is.
+// Each goal has two sides: Carrel, and a plain scan, a bare database, or an earlier build of
+// Carrel. A round measures both sides in alternating order and gives one ratio. Only the ratios
+// count: machines are noisy, and the noise affects both sides of a round. The report has the
+// median, the smallest and the largest ratio of each goal, and marks missed goals. The exit
+// status is 1 if there is one.
 //
 // Goals that compare with an earlier build need its commit (-before) and this checkout's
-// history: the build is made in a temporary directory. Goals that compare with other
-// libraries or with npm packages are in the module bench/reference.
+// history; the build is made in a temporary directory. Comparisons with other libraries or npm
+// packages are in the module bench/reference.
 //
-// With -growth it measures commands on inputs of three sizes instead, each ten times the one
-// before, prints the times and draws them. None may grow faster than its input times the
+// With -growth it instead measures commands on inputs of three sizes, each ten times the
+// previous one, prints the times and draws them. None may grow faster than its input times the
 // logarithm of its input.
 package main
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// peak returns the most memory that a process had at a time, in bytes.
+// peak returns the largest memory use of a process, in bytes.
 func peak(p *os.ProcessState) (float64, error) {
 	used, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -33,8 +33,8 @@ var retrievalGoals = []goal{
 	{name: "bm25-million", says: "top 50 of 1,000,000 texts for three words against FTS5", bound: faster(100), large: true, setup: bestOf(1_000_000, "w20 w100 w1000")},
 }
 
-// searched are the queries of a round: words that every session has a few times, as people
-// look for what they talked about, and one word that nearly every block has.
+// searched are the queries of a round: words that every session has a few times, like those of
+// people who look for a subject, and one word that nearly every block has.
 var searched = []string{"granary", "millpond timeout", "who built the weir", "panic"}
 
 // searchBefore compares searches in two stores of the same sessions.
@@ -48,7 +48,7 @@ func searchBefore(ctx context.Context, b *bench, dir string) (sides, error) {
 	})
 }
 
-// searchGrown compares searches in a store with those in one of a tenth of it.
+// searchGrown compares searches in a store with searches in a store of a tenth of its size.
 func searchGrown(ctx context.Context, b *bench, dir string) (sides, error) {
 	files, err := sessionFiles(dir, 400<<20)
 	if err != nil {
@@ -87,8 +87,8 @@ func searches(ctx context.Context, program, store string, files []string) (side,
 	}), nil
 }
 
-// sessionFiles writes invented Claude Code sessions of so many bytes together at least,
-// and returns their paths. Each has the rarer words of the queries a few times.
+// sessionFiles writes invented Claude Code sessions of at least size bytes in total, and
+// returns their paths. Each has the rarer words of the queries a few times.
 func sessionFiles(dir string, size int) (paths []string, err error) {
 	for seed := uint64(1); size > 0; seed++ {
 		data := fakesession.ClaudeCode(seed, 120)
@@ -106,11 +106,11 @@ func sessionFiles(dir string, size int) (paths []string, err error) {
 	return paths, nil
 }
 
-// bestCount is how many texts a search returns.
+// bestCount is the number of texts that a search returns.
 const bestCount = 50
 
-// bestOf compares the search of an index in memory with FTS5 over n texts of 65 words, of
-// which word wI is the rarer the larger I is. It fails unless both give the same scores.
+// bestOf compares searches of an index in memory with FTS5 over n texts of 65 words. Word wI is
+// rarer the larger I is. It fails unless both give the same scores.
 func bestOf(n int, query string) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, dir string) (sides, error) {
 		db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "fts5.db")+"?_pragma=cache_size(-65536)")
@@ -136,7 +136,7 @@ func bestOf(n int, query string) func(context.Context, *bench, string) (sides, e
 		if err != nil {
 			return sides{}, errors.Join(err, stmt.Close(), db.Close())
 		}
-		const times = 50 // ours would be too short to measure
+		const times = 50 // a single search would be too short to measure
 		ours := timed(func(context.Context) error {
 			for range times {
 				if len(retrieval.FindBest([]postings.View{x.View(words)}, bestCount, ofFTS5)) != len(want) {
@@ -159,7 +159,7 @@ func bestOf(n int, query string) func(context.Context, *bench, string) (sides, e
 	}
 }
 
-// fill puts the same texts into a table of FTS5 and into an index.
+// fill stores the same texts in a table of FTS5 and in an index.
 func fill(ctx context.Context, db *sql.DB, x *postings.Index, n int) error {
 	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE texts USING fts5 (text, content = '', tokenize = 'unicode61')`); err != nil {
 		return err
@@ -189,8 +189,8 @@ func fill(ctx context.Context, db *sql.DB, x *postings.Index, n int) error {
 	return tx.Commit()
 }
 
-// ofFTS5 is the weight that the function bm25() of FTS5 gives a word: ln((N-n+½)/(n+½)),
-// and a millionth where that is not above it.
+// ofFTS5 returns the weight of a word by the function bm25() of FTS5: ln((N-n+½)/(n+½)), but at
+// least a millionth.
 func ofFTS5(docs, having int) float64 {
 	return max(1e-6, math.Log((float64(docs-having)+0.5)/(float64(having)+0.5)))
 }
@@ -213,8 +213,8 @@ func bestOfFTS5(ctx context.Context, stmt *sql.Stmt, match string) (map[int64]fl
 	return found, rows.Err()
 }
 
-// sameScores reports an error unless two lists of the best have the same scores, to a
-// millionth. Of two texts with one score, each may be in one of them.
+// sameScores returns an error unless two lists of best texts have the same scores, to a
+// millionth. Texts with equal scores may be exchanged.
 func sameScores(got []retrieval.Best, want map[int64]float64) error {
 	scores := slices.Collect(func(yield func(float64) bool) {
 		for _, s := range want {

@@ -22,13 +22,13 @@ var serverGoals = []goal{
 // loadTime is how long the clients of a round work.
 const loadTime = "5s"
 
-// figures are what bench/load reports of all operations.
+// figures are the figures of bench/load for all operations.
 type figures struct {
 	Rate float64 `json:"per_second"`
 	P99  float64 `json:"p99_ms"`
 }
 
-// serversUnder compares what the load of bench/load costs with the servers of both builds,
+// serversUnder compares the cost of a load by bench/load between the servers of both builds,
 // each time over a new store.
 func serversUnder(cost func(*figures) float64) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, b *bench, dir string) (sides, error) {
@@ -53,7 +53,7 @@ func serversUnder(cost func(*figures) float64) func(context.Context, *bench, str
 	}
 }
 
-// underLoad serves a new store with a program for as long as the load lasts.
+// underLoad runs a server over a new store during a load, and returns the figures.
 func underLoad(ctx context.Context, load, program string) (_ *figures, err error) {
 	dir, err := os.MkdirTemp("", "carrel-goals-")
 	if err != nil {
@@ -81,7 +81,7 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 		return nil, fmt.Errorf("bench/load: %w: %s", err, out)
 	}
 	var report struct {
-		Operations []figures `json:"operations"` // the last is all of them
+		Operations []figures `json:"operations"` // the last entry is the sum
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
 		return nil, fmt.Errorf("bench/load: %w", err)
@@ -94,7 +94,7 @@ func underLoad(ctx context.Context, load, program string) (_ *figures, err error
 
 var servesAt = lazy.Regexp(`serves at (http://[0-9.:]+)`)
 
-// begin starts a server and returns where it serves.
+// begin starts a server and returns its URL.
 func begin(serve *exec.Cmd) (url string, err error) {
 	messages, err := serve.StderrPipe()
 	if err != nil {

@@ -16,10 +16,10 @@ var spliceGoals = []goal{
 	{name: "splice-copy", says: "the same against a copy of the body", bound: within(10), setup: spliceAgainst(copied)},
 }
 
-// edits is how often a side edits the body.
+// edits is how many edits of the body a side makes.
 const edits = 20
 
-// spliceAgainst compares an edit of a request body with what other does with it.
+// spliceAgainst compares an edit of a request body with the function other.
 func spliceAgainst(other func(body []byte) error) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		body, err := requestBody()
@@ -34,7 +34,7 @@ func spliceAgainst(other func(body []byte) error) func(context.Context, *bench, 
 	}
 }
 
-// out reports whether a message leaves.
+// out reports whether message i is removed.
 func out(i int) bool { return i%50 == 3 && i < 550 }
 
 var newMessage = []byte(`{"role":"user","content":"What was here is in the file notes.md."}`)
@@ -85,8 +85,8 @@ func copied(body []byte) error {
 	return nil
 }
 
-// requestBody returns a body with 552 messages and 20 tools, about 1 MB: orders and
-// answers in prose, calls of tools, and results with code.
+// requestBody returns a body with 552 messages and 20 tools, about 1 MB: prose of users and the
+// model, tool calls, and results with code.
 func requestBody() ([]byte, error) {
 	type object = map[string]any
 	prose := strings.Repeat("The session ends before the lock is given back, so the next writer waits until its time is over. ", 5) + "\n\n"

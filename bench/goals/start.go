@@ -22,7 +22,7 @@ func startOfACommand(ctx context.Context, b *bench, dir string) (sides, error) {
 	}, nil
 }
 
-// besideEmpty returns the paths of this checkout's program and of one that does nothing.
+// besideEmpty returns the paths of this checkout's program and of a program that does nothing.
 func (b *bench) besideEmpty(ctx context.Context, dir string) (ours, empty string, err error) {
 	if ours, err = b.program(ctx); err != nil {
 		return "", "", err
@@ -35,7 +35,7 @@ func (b *bench) besideEmpty(ctx context.Context, dir string) (ours, empty string
 	return ours, empty, exec.CommandContext(ctx, "go", "build", "-o", empty, src).Run()
 }
 
-// repeated returns a side that measures another one n times and adds the costs.
+// repeated returns a side that measures s n times and adds the costs.
 func repeated(n int, s side) side {
 	return func(ctx context.Context) (sum float64, err error) {
 		for range n {

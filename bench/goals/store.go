@@ -29,7 +29,7 @@ var storeGoals = []goal{
 // writes is how many writes a round measures.
 const writes = 256
 
-// A writing is a store in which sessions and artifacts are written.
+// A writing is a store for measuring writes of sessions and artifacts.
 type writing struct {
 	store.Database
 
@@ -43,7 +43,7 @@ func newWriting(ctx context.Context, dir string) (*writing, error) {
 	return &writing{Database: s, scope: "bench/goals", turns: make(map[transcript.SessionID]int)}, err
 }
 
-// text returns prose of a size that no other number has.
+// text returns prose of a size, different for each n.
 func text(n, size int) []byte {
 	var b strings.Builder
 	for line := 0; b.Len() < size; line++ {
@@ -52,15 +52,15 @@ func text(n, size int) []byte {
 	return []byte(b.String()[:size])
 }
 
-// cellOf returns a cell with a body. Its id begins with its number, as those of the
-// engine begin with the time.
+// cellOf returns a cell with a body. Its id begins with n, as ids of the engine begin with the
+// time.
 func cellOf(name string, n int, kind store.CellKind, body []byte) store.Cell {
 	c := store.Cell{ID: store.CellID(fmt.Sprintf("%012x-%s", n, name)), Kind: kind, Salt: digest.Salt{1}, Body: body}
 	c.Commit = digest.Commit(c.Salt, string(kind), body)
 	return c
 }
 
-// put adds an artifact of 1,000 bytes, with 300 about it, that is found by its words.
+// put adds an artifact of 1,000 bytes with 300 bytes of metadata, and indexes its words.
 func (w *writing) put(ctx context.Context) error {
 	w.puts++
 	id := digest.Of(fmt.Append(nil, w.puts)).String()[:26]
@@ -78,8 +78,8 @@ func (w *writing) put(ctx context.Context) error {
 	return err
 }
 
-// change returns the next change of a session, as a hook makes one: a block of 1,000
-// bytes that is found by its words.
+// change returns the next change of a session in the form that a hook makes: a block of 1,000
+// bytes with its words.
 func (w *writing) change(id transcript.SessionID) (at store.Revision, c *store.Change) {
 	n := w.turns[id]
 	w.turns[id]++
@@ -95,7 +95,7 @@ func (w *writing) change(id transcript.SessionID) (at store.Revision, c *store.C
 	}
 }
 
-// many returns a side that writes so many times.
+// many returns a side that calls do writes times.
 func many(do func(ctx context.Context) error) side {
 	return timed(func(ctx context.Context) error {
 		for range writes {
@@ -146,7 +146,7 @@ func changeOfASession(ctx context.Context, _ *bench, dir string) (sides, error) 
 	if err != nil {
 		return sides{}, errors.Join(err, w.Close())
 	}
-	pages := make([]byte, 64<<10) // about those that a change touches
+	pages := make([]byte, 64<<10) // about the size of the pages that a change writes
 	return sides{
 		ours: many(func(ctx context.Context) error {
 			at, c := w.change("one")
@@ -168,7 +168,7 @@ func writersOfSessions(ctx context.Context, _ *bench, dir string) (sides, error)
 	if err != nil {
 		return sides{}, err
 	}
-	// by has so many writers make all changes, each those of a session of its own.
+	// by lets several writers make all changes, each to its own session.
 	by := func(writers int) side {
 		return timed(func(ctx context.Context) error {
 			errs := make([]error, writers)

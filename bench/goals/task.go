@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// A task is a command over a store that each side has for itself, in a directory of its own.
+// A task is a command over a store. Each side has its own store, in its own directory.
 type task struct {
 	args    []string
-	size    int                                                  // of what it works on, in bytes
-	prepare func(ctx context.Context, program, dir string) error // makes the store, before each round
+	size    int                                                  // size of its input, in bytes
+	prepare func(ctx context.Context, program, dir string) error // creates the store, before each round
 }
 
 // A measure makes the sides of a task.
 type measure func(ctx context.Context, b *bench, dir string, t *task) (sides, error)
 
-// timeOf compares the time that the task takes with that of the earlier build.
+// timeOf compares the duration of the task with that of the earlier build.
 func timeOf(ctx context.Context, b *bench, dir string, t *task) (sides, error) {
 	ours, other, err := b.both(ctx)
 	if err != nil {
@@ -37,9 +37,9 @@ func timeOf(ctx context.Context, b *bench, dir string, t *task) (sides, error) {
 	return sides{ours: seconds(ours, "ours"), other: seconds(other, "other")}, nil
 }
 
-// peakOf compares the most memory that the task has at a time with the size of what it
-// works on. The command is started by another process of this program: on Linux a process
-// begins with the peak of the one that started it, and this one has made the input.
+// peakOf compares the largest memory use of the task with the size of its input. Another
+// process of this program starts the command: on Linux a process inherits the peak of the
+// process that started it, and this process has created the input.
 func peakOf(ctx context.Context, b *bench, dir string, t *task) (sides, error) {
 	program, err := b.program(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func peakOf(ctx context.Context, b *bench, dir string, t *task) (sides, error) {
 	}, nil
 }
 
-// printPeak runs a command, prints the most memory that it had, and returns the exit status.
+// printPeak runs a command, prints its largest memory use, and returns the exit status.
 func printPeak(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprintln(os.Stderr, "goals: -peak needs a command")
@@ -85,7 +85,8 @@ func printPeak(args []string) int {
 	return 1
 }
 
-// run prepares the task and runs it to its end. It returns how long the second took.
+// run prepares the task and runs it. It returns the duration of the command without the
+// preparation.
 func (t *task) run(ctx context.Context, program, dir string) (time.Duration, error) {
 	if err := t.prepare(ctx, program, dir); err != nil {
 		return 0, err
@@ -95,7 +96,7 @@ func (t *task) run(ctx context.Context, program, dir string) (time.Duration, err
 	return time.Since(start), err
 }
 
-// output runs a program over the store in a directory, and returns what it prints.
+// output runs a program over the store in a directory and returns its output.
 func (t *task) output(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Env = append(os.Environ(), "CARREL_STORE="+filepath.Join(dir, "carrel.db"))

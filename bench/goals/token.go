@@ -38,10 +38,10 @@ func loadOfTables(ctx context.Context, b *bench, dir string) (sides, error) {
 	}, nil
 }
 
-// megabyte is the size of the texts that are counted.
+// megabyte is the size of the counted texts.
 const megabyte = 1 << 20
 
-// hostileCounts prepares texts that make a careless encoder slow, and prose.
+// hostileCounts prepares prose, and texts that make a careless encoder slow.
 func hostileCounts(compare func(c token.Counter, prose string, hostile []string) sides) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		c, err := token.Encoding("o200k_base")
@@ -83,8 +83,8 @@ func counting(c token.Counter, text string) side {
 	})
 }
 
-// hostileAgainstProse compares the slowest of the texts. Both sides take about as long: prose
-// is counted many times.
+// hostileAgainstProse compares the slowest of the hostile texts with prose. Prose is counted
+// many times, so that both sides take about as long.
 func hostileAgainstProse(c token.Counter, prose string, hostile []string) sides {
 	var slowest string
 	var most float64

@@ -19,11 +19,11 @@ var triageGoals = []goal{
 	{name: "triage-objects", says: "pass one over 100,000 artifacts against sorting objects by their scores", bound: faster(30), setup: triageAgainstObjects(100_000)},
 }
 
-// atNoon is when everything in these goals is judged.
+// atNoon is the time of all judgements in these goals.
 var atNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// invented returns rows like those of a long-lived store, in no order: half of them expire,
-// some have, and a tenth is refuted, absent or promoted.
+// invented returns n rows like those of a long-lived store, in random order: half of them have
+// an expiry, some have expired, and a tenth is refuted, absent or promoted.
 func invented(n int) []triage.Row {
 	const day = 24 * time.Hour
 	r := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // the same each time
@@ -41,7 +41,7 @@ func invented(n int) []triage.Row {
 	return rows
 }
 
-// firstOf returns a side that makes pass one over rows, and what it admitted last.
+// firstOf returns a side that runs pass one over rows, and a pointer to its latest result.
 func firstOf(rows []triage.Row) (side, *triage.First) {
 	policy, first, table := triage.DefaultPolicy(), new(triage.First), new(triage.Table)
 	for _, r := range rows {
@@ -50,14 +50,14 @@ func firstOf(rows []triage.Row) (side, *triage.First) {
 	return took(func() { policy.First(table, atNoon, nil, first) }), first
 }
 
-// took returns a side that calls f. What f does is the same each time, so the least of ten
-// calls counts.
+// took returns a side that calls f ten times and takes the least duration, since f always does
+// the same.
 func took(f func()) side {
 	return least(10, timed(func(context.Context) error { f(); return nil }))
 }
 
-// triageAgainstScan compares pass one with adding up columns as large as those of a table:
-// two times and a byte for each row.
+// triageAgainstScan compares pass one with a scan that sums columns of the same size: two times
+// and a byte for each row.
 func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(context.Context, *bench, string) (sides, error) {
 		rows := invented(n)
@@ -66,7 +66,7 @@ func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, erro
 			created[i], expires[i], kinds[i] = r.Created.UnixMilli(), r.Expires.UnixMilli(), uint8(r.Flags)
 		}
 		ours, _ := firstOf(rows)
-		seen := int64(0) // or a compiler leaves the scan out
+		seen := int64(0) // prevents the compiler from removing the scan
 		return sides{
 			ours:  ours,
 			other: took(func() { seen += sum(created) + sum(expires) + sum(kinds) }),
@@ -80,7 +80,7 @@ func triageAgainstScan(n int) func(context.Context, *bench, string) (sides, erro
 	}
 }
 
-// sum adds up a column, four values at a time.
+// sum sums a column, four values at a time.
 func sum[T int64 | uint8](column []T) int64 {
 	var a, b, c, d int64
 	for ; len(column) >= 4; column = column[4:] {
@@ -89,8 +89,8 @@ func sum[T int64 | uint8](column []T) int64 {
 	return a + b + c + d
 }
 
-// triageAgainstObjects compares pass one with the obvious way: objects with times, floating
-// point, and sorting all that may enter. Both choose the same.
+// triageAgainstObjects compares pass one with the obvious implementation: objects with times,
+// floating point, and sorting of all candidates. Both choose the same rows.
 func triageAgainstObjects(n int) func(context.Context, *bench, string) (sides, error) {
 	return func(ctx context.Context, _ *bench, _ string) (sides, error) {
 		type object struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/client"
 )
 
-// drive has the clients work, and then reads back what they wrote.
+// drive lets the clients work, and then reads back everything they wrote.
 func (o *options) drive(ctx context.Context, urls []string) (*report, error) {
 	clients := make([]*client.Client, len(urls))
 	for i, url := range urls {
@@ -54,7 +54,7 @@ func (o *options) drive(ctx context.Context, urls []string) (*report, error) {
 	return r, nil
 }
 
-// each has all workers do something at the same time.
+// each calls do for all workers at the same time.
 func each(workers []*worker, do func(*worker)) {
 	var all sync.WaitGroup
 	for _, w := range workers {

@@ -21,7 +21,7 @@ import (
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
-// A fleet is servers over one store, for the time of a run.
+// A fleet is a number of servers over one store, for one run.
 type fleet struct {
 	dir        string
 	credential string
@@ -29,13 +29,13 @@ type fleet struct {
 	procs      []*process
 }
 
-// A process is a server, which ends when its input does.
+// A process is a server. It ends when its input is closed.
 type process struct {
 	cmd   *exec.Cmd
 	input io.Closer
 }
 
-// startFleet makes a store with a credential, and starts servers over it.
+// startFleet creates a store with a credential, and starts n servers over it.
 func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 	f := new(fleet)
 	if f.dir, err = os.MkdirTemp("", "carrel-load-"); err != nil {
@@ -57,7 +57,7 @@ func startFleet(ctx context.Context, n int) (_ *fleet, err error) {
 	return f, nil
 }
 
-// open opens the store in a folder, and who gives credentials for it.
+// open opens the store in a folder, and its authority for credentials.
 func open(ctx context.Context, dir string) (store.Database, *auth.Authority, error) {
 	path := filepath.Join(dir, "carrel.db")
 	s, err := sqlite.Open(ctx, path, nil)
@@ -71,7 +71,7 @@ func open(ctx context.Context, dir string) (store.Database, *auth.Authority, err
 	return s, auth.NewAuthority(s, key, nil), nil
 }
 
-// mint makes a credential that allows everything.
+// mint creates a credential with all permissions.
 func mint(ctx context.Context, dir string) (_ string, err error) {
 	s, authority, err := open(ctx, dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func mint(ctx context.Context, dir string) (_ string, err error) {
 	return credential, err
 }
 
-// start starts this program once more, as a server.
+// start starts another process of this program as a server.
 func (f *fleet) start(ctx context.Context) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -120,8 +120,7 @@ func (f *fleet) stop() error {
 	return errors.Join(append(errs, os.RemoveAll(f.dir))...)
 }
 
-// serve is what a server of a fleet does: it says where it is, and serves until its
-// input ends.
+// serve runs a server of a fleet: it prints its address, and serves until its input is closed.
 func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,14 +148,14 @@ func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (
 	}
 	fmt.Fprintf(output, "http://%s\n", l.Addr())
 	go func() {
-		_, _ = io.Copy(io.Discard, input) // however it ends
+		_, _ = io.Copy(io.Discard, input) // also after a read error
 		cancel()
 	}()
 	return all.Serve(ctx, l)
 }
 
-// resident is how many bytes of artifacts a server keeps in memory: so few that they
-// are reached within the first part of a minute, and a later growth is something else.
+// resident is the limit for artifacts in a server's memory, in bytes. It is so small that it is
+// reached early in a minute, so that later growth has another cause.
 const resident = 16 << 20
 
 // The figures of memory that are sampled.
@@ -166,7 +165,7 @@ const (
 	heldGauge = "load_held_bytes"
 )
 
-// gauge reads a figure of the runtime, less others.
+// gauge returns a function that reads a figure of the runtime, minus others.
 func gauge(name string, less ...string) func() float64 {
 	return func() float64 {
 		samples := []metrics.Sample{{Name: name}}

@@ -1,31 +1,28 @@
-// Command load has many clients work on one store at the same time, and says how
-// well it bore that:
+// Command load lets many clients work on one store at the same time, and reports throughput,
+// latency and errors:
 //
 //	go run ./bench/load -self [-processes 2]
 //	CARREL_CREDENTIAL=... go run ./bench/load -url http://127.0.0.1:8787
 //
-// Each client appends messages to sessions of its own and to one that it shares with
-// three others, puts artifacts in, recalls blocks and assembles contexts, one after
-// the other and without a pause. What it recalls must be, byte for byte, what it
-// appended. In the end everything that was acknowledged is read back: each session
-// must have its messages, each once and in order, each artifact its content, and each
-// context must be replayed as it was handed out.
+// Each client appends messages to its own sessions and to one that it shares with three others,
+// stores artifacts, recalls blocks and assembles contexts, one after the other without a pause.
+// Recalled bytes must equal the appended ones. At the end every acknowledged write is read
+// back: each session must have its messages, each once and in order, each artifact its content,
+// and each context must replay to the same bytes.
 //
-// With -self the servers are processes that the command starts, over a store in a
-// folder of its own that is removed afterwards, with the guard, the credentials and the
-// limits that any server has. With -processes 2 or more there are several over the one
-// store, among which the clients are spread; artifacts and contexts are read back from
-// another than they were written to.
+// With -self the command starts the servers, over a store in a temporary folder, with the
+// guard, the credentials and the limits of any server. With -processes 2 or more, several
+// servers share the store and the clients are spread among them; artifacts and contexts are
+// read back from another server than the one that wrote them.
 //
-// Nothing is sent again: what a server refuses is an error. That somebody else was
-// faster, in a session that is shared, is none, and is counted; the client then tries
-// until it succeeds. The exit status is 1 if there was an error or a write was lost.
+// Requests are not repeated: a refusal is an error. A conflict in a shared session is no error
+// but is counted, and the client tries until it succeeds. The exit status is 1 if there was an
+// error or a write was lost.
 //
-// Of memory it tells what the servers count: the bytes of objects, of those the ones
-// that were live at the last collection, and what is held of the system, of all servers
-// together. The last two are known of servers that were started by -self. These keep
-// 16 MiB of artifacts in memory instead of 256, so that a minute is enough to see
-// whether memory stays where it is.
+// The memory figures are sums over all servers: bytes of objects, bytes of objects that were
+// live at the last collection, and bytes obtained from the system. The last two are known only
+// for servers started with -self. These keep 16 MiB of artifacts in memory instead of 256, so
+// that a minute shows whether memory stays constant.
 package main
 
 import (
@@ -40,7 +37,7 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// An options is what the command line says.
+// An options has the flags.
 type options struct {
 	url        string
 	credential string
@@ -51,7 +48,7 @@ type options struct {
 	duration   time.Duration
 	seed       uint64
 	json       bool
-	serve      string // folder of the store of a server that another of these started
+	serve      string // folder of the store, in a server that another process of this program started
 }
 
 func main() {

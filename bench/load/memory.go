@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A sample is what the servers held at a time, in bytes.
+// A sample is the memory of the servers at a time, in bytes.
 type sample struct {
 	At   time.Duration `json:"at"`
 	Heap int64         `json:"heap"`
@@ -41,7 +41,7 @@ func (o *options) watch(ctx context.Context, urls []string, begun time.Time) ([]
 	}
 }
 
-// measure adds what one server says to a sample.
+// measure adds the figures of one server to a sample.
 func (o *options) measure(ctx context.Context, url string, s *sample) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(url, "/")+"/metrics", http.NoBody)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A tally is what one client counts.
+// A tally has the counts of one client.
 type tally struct {
 	took      map[string][]time.Duration // by operation
-	checked   map[string]int             // what was read back, by what it is
+	checked   map[string]int             // values that were read back, by kind
 	conflicts int
 	problems  []string
 }
@@ -22,7 +22,7 @@ func newTally() *tally {
 	return &tally{took: make(map[string][]time.Duration), checked: make(map[string]int)}
 }
 
-// time does an operation and notes how long it took, or why it failed.
+// time runs an operation and records its duration or its error.
 func (t *tally) time(op string, do func() error) {
 	begun := time.Now()
 	err := do()
@@ -32,7 +32,7 @@ func (t *tally) time(op string, do func() error) {
 	}
 }
 
-// check notes that something was read back, or why it was not.
+// check records a value that was read back, or the error.
 func (t *tally) check(what string, err error) {
 	t.checked[what]++
 	if err != nil {
@@ -40,19 +40,19 @@ func (t *tally) check(what string, err error) {
 	}
 }
 
-// A report is what a run came to. Times are in milliseconds.
+// A report is the result of a run. Times are in milliseconds.
 type report struct {
 	Clients   int            `json:"clients"`
 	Servers   int            `json:"servers"`
 	Seconds   float64        `json:"seconds"`
-	Ops       []figures      `json:"operations"` // the last is all of them
+	Ops       []figures      `json:"operations"` // the last entry is the sum
 	Conflicts int            `json:"conflicts"`
 	Checked   map[string]int `json:"read_back"`
 	Memory    []sample       `json:"memory"`
 	Problems  []string       `json:"problems"`
 }
 
-// figures are those of one operation.
+// figures are the figures of one operation.
 type figures struct {
 	Op    string  `json:"operation"`
 	Count int     `json:"count"`
@@ -63,7 +63,7 @@ type figures struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// add adds what a client counted.
+// add adds the counts of a client.
 func (r *report) add(t *tally, took map[string][]time.Duration) {
 	for op, list := range t.took {
 		took[op] = append(took[op], list...)
@@ -75,7 +75,7 @@ func (r *report) add(t *tally, took map[string][]time.Duration) {
 	r.Problems = append(r.Problems, t.problems...)
 }
 
-// sum works out the figures.
+// sum computes the figures.
 func (r *report) sum(took map[string][]time.Duration) {
 	var all []time.Duration
 	for _, op := range slices.Sorted(maps.Keys(took)) {
@@ -91,7 +91,7 @@ func (r *report) figures(op string, took []time.Duration) figures {
 		if len(took) == 0 {
 			return 0
 		}
-		// The nearest rank: so many percent of all took no longer.
+		// The nearest rank: this percentage of all operations took no longer.
 		rank := max((len(took)*percent+99)/100, 1)
 		return float64(took[rank-1]) / float64(time.Millisecond)
 	}

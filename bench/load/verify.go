@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// verify reads back, from another server where there is one, all that was acknowledged
-// to a client.
+// verify reads back everything that was acknowledged to a client, from another server if there
+// is one.
 func (w *worker) verify(ctx context.Context) {
 	for _, s := range w.own {
 		if len(s.messages) > 0 {
@@ -62,8 +62,8 @@ func (w *worker) read(ctx context.Context, id transcript.SessionID) ([]json.RawM
 	return body.Messages, err
 }
 
-// verifyShared checks that a session which several clients wrote has what each of them
-// appended, once and in its order, and nothing else.
+// verifyShared checks that a session written by several clients has the messages of each, once
+// and in order, and no others.
 func verifyShared(ctx context.Context, team []*worker) error {
 	w := team[0]
 	want, left := 0, make([][][]byte, len(team))

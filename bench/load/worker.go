@@ -19,17 +19,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// turns is how many messages a client's own session has before it begins the next.
+// turns is the number of messages in a client's own session before it begins the next one.
 const turns = 40
 
-// A session is one that a client writes, with all that was acknowledged of it.
+// A session is a session that a client writes, with its acknowledged messages.
 type session struct {
 	id       transcript.SessionID
 	messages [][]byte
-	blocks   []transcript.BlockID // of the messages, as far as they were listed
+	blocks   []transcript.BlockID // blocks of the messages, as far as they were listed
 }
 
-// A worker is one client at its work.
+// A worker is one client.
 type worker struct {
 	n      int
 	client *client.Client
@@ -37,10 +37,10 @@ type worker struct {
 	rng    *rand.Rand
 	tally  *tally
 
-	own       []*session // the last is the one that grows
-	shared    *session   // what this client wrote there
+	own       []*session // the last one is the one in use
+	shared    *session   // the part that this client wrote
 	artifacts map[store.ArtifactID][]byte
-	contexts  map[string]digest.Digest // by manifest
+	contexts  map[string]digest.Digest // by id of the manifest
 }
 
 func newWorker(o *options, n int, c *client.Client) *worker {
@@ -58,12 +58,12 @@ func sharedBy(n int) transcript.SessionID {
 	return transcript.SessionID(fmt.Sprintf("shared-%d", n/4))
 }
 
-// begin turns to a new session.
+// begin begins a new session.
 func (w *worker) begin() {
 	w.own = append(w.own, &session{id: transcript.SessionID(fmt.Sprintf("client-%d-%d", w.n, len(w.own)))})
 }
 
-// work does what comes up until it is time to end.
+// work runs random operations until the end time.
 func (w *worker) work(ctx context.Context, end time.Time) {
 	for time.Now().Before(end) && ctx.Err() == nil {
 		switch r := w.rng.IntN(100); {
@@ -81,7 +81,7 @@ func (w *worker) work(ctx context.Context, end time.Time) {
 	}
 }
 
-// words are what messages are made of.
+// words are the words of messages.
 var words = strings.Fields(`pool queue drain close worker retry budget ledger deploy staging profile ticket branch
 	shutdown timeout metric config error panic index page currency incident review merge release test suite`)
 
@@ -95,7 +95,7 @@ func (w *worker) prose(n int) string {
 	return b.String()
 }
 
-// message returns the next message of a session. None is like another.
+// message returns the next message of a session. All messages differ.
 func (w *worker) message(s *session) []byte {
 	role := [...]string{"user", "assistant"}[len(s.messages)%2]
 	return fmt.Appendf(nil, `{ "role":%q, "content":"client %d, message %d of %s: <%s> & größe %d"}`,
@@ -145,7 +145,7 @@ func (w *worker) put(ctx context.Context) {
 	})
 }
 
-// recall asks for a message of any of the client's sessions.
+// recall recalls a message of one of the client's sessions.
 func (w *worker) recall(ctx context.Context) {
 	s := w.own[w.rng.IntN(len(w.own))]
 	if len(s.messages) == 0 {
@@ -156,7 +156,7 @@ func (w *worker) recall(ctx context.Context) {
 		w.tally.time("list", func() error { return w.list(ctx, s) })
 	}
 	if i >= len(s.blocks) {
-		return // what went wrong is on record
+		return // the error is recorded
 	}
 	w.tally.time("recall", func() error {
 		res, err := w.client.Recall(ctx, w.scope, &carrel.RecallRequest{Block: string(s.blocks[i])})
@@ -167,7 +167,7 @@ func (w *worker) recall(ctx context.Context) {
 	})
 }
 
-// list asks for the blocks of a session. Each message is one.
+// list lists the blocks of a session. Each message is one block.
 func (w *worker) list(ctx context.Context, s *session) error {
 	res, err := w.client.Messages(ctx, w.scope, &carrel.MessagesRequest{Session: s.id})
 	if err != nil {

@@ -26,7 +26,7 @@ type pkg struct {
 	ImportPath string
 	Dir        string
 	GoFiles    []string
-	Deps       []string // what its tests are linked with, itself too; nil if it has none
+	Deps       []string // packages linked into its tests, including itself; nil without tests
 
 	Imports, TestImports, XTestImports []string
 
@@ -36,13 +36,13 @@ type pkg struct {
 
 // A file is a file of a package that is not a test.
 type file struct {
-	name string // from the root of the module
+	name string // path from the root of the module
 	pkg  *pkg
 	data []byte
 	tree *ast.File
 }
 
-// golang runs the go command and returns what it writes.
+// golang runs the go command and returns its output.
 func golang(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -71,7 +71,7 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 		}
 		if path, ok := strings.CutSuffix(p.ImportPath, ".test"); ok {
 			for _, dep := range p.Deps {
-				dep, _, _ = strings.Cut(dep, " ") // what follows names the tests that it is compiled for
+				dep, _, _ = strings.Cut(dep, " ") // the rest names the tests that it is compiled for
 				tests[path] = append(tests[path], dep)
 			}
 		} else if !strings.Contains(p.ImportPath, " ") {
@@ -102,7 +102,7 @@ func list(ctx context.Context, set *token.FileSet) ([]*pkg, error) {
 	return all, nil
 }
 
-// immutable are the parts of a path that only what exists for tests and benches has.
+// immutable are parts of paths of packages that only support tests and benchmarks.
 var immutable = []string{
 	"/bench/", "/internal/test/",
 	"/internal/retention", "/store/storetest", "/transcript/formattest", "/llm/llmtest",
@@ -113,7 +113,7 @@ func mutable(path string) bool {
 	return !slices.ContainsFunc(immutable, func(part string) bool { return strings.Contains(path, part) })
 }
 
-// draw returns all mutants in the order in which they are tried.
+// draw returns all mutants in random order.
 func (t *trial) draw(set *token.FileSet) ([]*mutant, error) {
 	named := make(map[string]bool)
 	for _, name := range t.packages {
@@ -137,7 +137,7 @@ func (t *trial) draw(set *token.FileSet) ([]*mutant, error) {
 	return all, nil
 }
 
-// A checker tells which mutants build.
+// A checker checks which mutants build.
 type checker struct {
 	set     *token.FileSet
 	imports types.Importer
@@ -175,7 +175,7 @@ func (c *checker) builds(m *mutant) bool {
 	return err == nil
 }
 
-// choose takes the first mutants that build, up to n, and tells of those that change nothing.
+// choose returns the first n mutants that build, and prints those that change nothing.
 func (t *trial) choose(ctx context.Context, all []*mutant, c *checker) ([]*mutant, error) {
 	known, err := entries("bench/mutate/equivalent.txt") // of "file: what"
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readFaults reads the faults that are made on purpose. A fault is a paragraph of lines that
-// begin with a word and a tab:
+// readFaults reads deliberate faults. A fault is a paragraph of lines that begin with a word
+// and a tab:
 //
 //	fault	the promise that is broken
 //	file	the file, from the root of the module
@@ -17,12 +17,13 @@ import (
 //	new	what stands there in the fault
 //	run	the go command that must fail; there may be several, and each must
 //
-// Behind another tab a run line may have what the command must say, so that it does not
-// fail of something else. A run that tests one property is of the form
+// Behind another tab, a run line may have a text that the output of the command must contain,
+// so that a failure for another reason does not count. A run that tests one property has the
+// form
 //
 //	run	test -run ^TestName$ ./package
 //
-// and must say that this property fails.
+// and its output must say that this property fails.
 func readFaults(name string) ([]*mutant, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -93,8 +94,7 @@ func readFault(paragraph string) ([]*mutant, error) {
 	return all, nil
 }
 
-// property returns the name of the test that a run is of, and its package. It reports
-// whether there is one.
+// property returns the test and the package of a run of one property, and whether it is one.
 func property(run string) (name, pkg string, ok bool) {
 	words := strings.Fields(run)
 	if len(words) != 4 || words[0] != "test" || words[1] != "-run" {

@@ -1,33 +1,32 @@
-// Command mutate breaks Carrel on purpose and tells which faults no test notices:
+// Command mutate breaks Carrel on purpose and reports the faults that no test notices:
 //
 //	go run ./bench/mutate -n 250 -seed 1
 //	go run ./bench/mutate -n 40 ./pager ./facts
 //	go run ./bench/mutate -faults
 //	go run ./bench/mutate -faults -only '^pager/'
 //
-// Without -faults it draws mutants at random: a comparison that includes its bound or no
-// longer does, a condition that is turned round, an arm of a joined condition that is gone,
-// an operator or a number that is another one, a statement that is left out. The draw
-// depends on the seed and on the code alone. A mutant that does not build is drawn again. A
-// mutant that is known to change nothing, by its entry in equivalent.txt, counts as neither.
+// Without -faults it draws random mutants: a comparison includes its bound or no longer does, a
+// condition is negated, an arm of a joined condition is removed, an operator or a number is
+// replaced, a statement is removed. The draw depends only on the seed and the code. A mutant
+// that does not build is replaced by the next. A mutant that changes nothing, by its entry in
+// equivalent.txt, is not counted.
 //
-// The code is not touched. The tests of a package are compiled once, with all mutants: an
-// environment variable tells the binary which of them to run with. Each test is run once
-// alone, without a mutant, to know how long it takes and which mutants it comes to; so is
-// each part of a test that takes seconds. A mutant is tested by the tests that come to it,
-// until one fails or takes much longer than it did: those of its own package first, then
-// those of one above it in the tree, such as the engine, then those of others that import it,
-// but for benches, and of the command line at last. Of a package the fastest are first, and
-// slow tests are behind those of all packages. The tests of one mutant end when they have
-// taken as much of the processor as -most says; a line of one that lived tells how many were
-// left. A package without tests has those of the nearest above it for its own.
+// The source files stay unchanged. The tests of a package are compiled once with all mutants,
+// and an environment variable selects the mutant to run. Each test, and each part of a slow
+// test, first runs alone without a mutant, to measure its duration and the mutants that it
+// reaches. A mutant is tested by the tests that reach it, until one fails or takes much longer
+// than before: those of its own package first, then those of packages above it in the tree,
+// such as the engine, then those of packages that import it, except for benchmarks, and finally
+// those of the command line. Within a package fast tests come first, and slow tests come after
+// the fast tests of all packages. The tests of one mutant stop after the processor time of
+// -most; the line of a surviving mutant shows how many tests were left. For a package without
+// tests, those of the nearest package above it count as its own.
 //
-// With -faults it takes the faults of faults.txt in place of random ones. Each of them breaks
-// one promise, and names the command that must fail: a property, the demonstration, or a
-// bench.
+// With -faults it uses the faults of faults.txt instead of random ones. Each of them breaks one
+// promise and names the command that must fail: a property, the demonstration, or a benchmark.
 //
-// A line tells of each mutant, and the last line is the rate of those that were noticed. The
-// exit status is 1 if the rate is below 92 percent, or with -faults if one was not noticed.
+// Each mutant gets a line, and the last line has the share of noticed ones. The exit status is
+// 1 if the share is below 92 percent, or with -faults if one was not noticed.
 package main
 
 import (

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// least is the share of mutants in percent that tests must notice.
+// least is the percentage of mutants that tests must notice.
 const least = 92
 
 type options struct {
@@ -29,15 +29,15 @@ type options struct {
 	n        int
 	seed     uint64
 	faults   bool
-	only     *regexp.Regexp // of what is said of a mutant; nil takes all
+	only     *regexp.Regexp // selects mutants by their description; nil selects all
 	workers  int
-	near     bool // test a mutant by its own package alone
+	near     bool // test a mutant only with the tests of its own package
 	limit    time.Duration
-	most     time.Duration // for the tests of one mutant, as long as they take without it
+	most     time.Duration // most processor time for the tests of one mutant
 	packages []string
 }
 
-// An ending says what became of a mutant.
+// An ending is the result of testing a mutant.
 type ending string
 
 const (
@@ -81,7 +81,7 @@ func (o *options) run(ctx context.Context) (bool, error) {
 	return 100*t.count[noticed] >= least*tested, nil
 }
 
-// temporary makes a folder that others can use: some tests start themselves as another user.
+// temporary makes a folder that other users can use, because some tests run as another user.
 func temporary(in string) (string, error) {
 	dir, err := os.MkdirTemp(in, "carrel-mutate-")
 	if err != nil {
@@ -96,9 +96,9 @@ type trial struct {
 	dir      string
 	pkgs     []*pkg
 	drawn    []*mutant
-	overlaid string // the overlay of all mutants
+	overlaid string // overlay of all mutants
 
-	mu    sync.Mutex // guards what follows, and the output
+	mu    sync.Mutex // guards the following fields and the output
 	count map[ending]int
 }
 
@@ -124,7 +124,7 @@ func (t *trial) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// faulty tests the faults that are made on purpose.
+// faulty tests the deliberate faults.
 func (t *trial) faulty(ctx context.Context) error {
 	faults, err := readFaults("bench/mutate/faults.txt")
 	if err != nil {
@@ -135,7 +135,7 @@ func (t *trial) faulty(ctx context.Context) error {
 	return t.each(ctx, faults, t.testFault)
 }
 
-// asked returns the mutants that -only is of.
+// asked returns the mutants that -only selects.
 func (t *trial) asked(mutants []*mutant) []*mutant {
 	return slices.DeleteFunc(mutants, func(m *mutant) bool { return t.only != nil && !t.only.MatchString(m.String()) })
 }
@@ -146,7 +146,7 @@ func number(mutants []*mutant) {
 	}
 }
 
-// each tests mutants and tells of each.
+// each tests mutants and prints the result of each.
 func (t *trial) each(ctx context.Context, mutants []*mutant, test func(context.Context, *mutant) (ending, error)) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(t.workers)
@@ -174,7 +174,7 @@ func (t *trial) tell(m *mutant, e ending, took time.Duration) {
 	fmt.Fprintf(t.out, "%-8s %6.1fs  %v%s\n", e, took.Seconds(), m, untried)
 }
 
-// testFault builds a fault beside the code and runs the command that should notice it.
+// testFault builds a copy of the code with a fault and runs the command that should notice it.
 func (t *trial) testFault(ctx context.Context, m *mutant) (ending, error) {
 	overlay, err := t.overlay(strconv.Itoa(m.id), map[string][]byte{m.file.name: m.source()})
 	if err != nil {
@@ -192,7 +192,7 @@ func (t *trial) testFault(ctx context.Context, m *mutant) (ending, error) {
 	return lived, nil
 }
 
-// overlay writes files that stand for others, and the description that Go builds them by.
+// overlay writes replacements of files, and the overlay description for the go command.
 func (t *trial) overlay(name string, files map[string][]byte) (string, error) {
 	dir := filepath.Join(t.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -217,7 +217,7 @@ func (t *trial) overlay(name string, files map[string][]byte) (string, error) {
 	return path, os.WriteFile(path, description, 0o600)
 }
 
-// entries returns the lines of a file but for the empty ones and comments.
+// entries returns the lines of a file, except empty ones and comments.
 func entries(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

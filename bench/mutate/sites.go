@@ -9,33 +9,33 @@ import (
 	"strconv"
 )
 
-// A mutant is a change of one place of one file.
+// A mutant is a change at one place of a file.
 type mutant struct {
 	id       int // from 1
 	file     *file
-	fn       *ast.FuncDecl // where it is; nil for a fault
+	fn       *ast.FuncDecl // function of the place; nil for a fault
 	line     int
-	from, to int      // bytes of the file
-	text     string   // in their place
-	what     string   // the change, for people
-	untried  int      // tests that come to it, and that there was no time for
-	run      []string // of a fault: the go command that it is noticed by
-	command  []string // of a fault: that one, with what makes it quicker
-	says     string   // of a fault: what the command must say
+	from, to int      // offsets in the file
+	text     string   // replacement
+	what     string   // description of the change
+	untried  int      // tests that reach it but were not run, because the time was over
+	run      []string // for a fault: the go command that must notice it
+	command  []string // for a fault: the same command with faster settings
+	says     string   // for a fault: text that the output must contain
 }
 
-// String returns where a mutant is and what it changes.
+// String returns the place and the description of a mutant.
 func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file.name, m.line, m.what) }
 
-// key names a mutant whatever else changes in its file.
+// key identifies a mutant, even if other parts of its file change.
 func (m *mutant) key() string { return m.file.name + ": " + m.what }
 
-// source returns the file with the mutant in it.
+// source returns the file with the mutant applied.
 func (m *mutant) source() []byte {
 	return slices.Concat(m.file.data[:m.from], []byte(m.text), m.file.data[m.to:])
 }
 
-// others are the operators that an operator may be taken for.
+// others are the replacements of each operator.
 var others = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -45,8 +45,8 @@ var others = map[token.Token][]token.Token{
 	token.LAND: {token.LOR}, token.LOR: {token.LAND},
 }
 
-// sites returns all mutants of a file. Functions with labels have none: two copies of such a
-// body cannot stand in one function.
+// sites returns all mutants of a file. Functions with labels have none, because two copies of
+// such a body cannot be in one function.
 func (f *file) sites(set *token.FileSet) []*mutant {
 	s := &search{set: set, file: f}
 	for _, d := range f.tree.Decls {
@@ -86,7 +86,7 @@ func (s *search) text(n ast.Node) string {
 	return string(s.file.data[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset])
 }
 
-// line returns the beginning of the line that a place is on.
+// line returns the line of a place, up to the place.
 func (s *search) line(at token.Pos) string {
 	offset := s.set.Position(at).Offset
 	from := 1 + bytes.LastIndexByte(s.file.data[:offset], '\n')
@@ -128,7 +128,7 @@ func (s *search) visit(n ast.Node) bool {
 	return true
 }
 
-// reserves reports whether the last argument of a call is a capacity alone: no result
+// reserves reports whether the last argument of a call is only a capacity, so that no result
 // depends on it.
 func reserves(n *ast.CallExpr) bool {
 	switch fun := n.Fun.(type) {
@@ -144,7 +144,7 @@ func reserves(n *ast.CallExpr) bool {
 	return false
 }
 
-// binary mutates an operator, and leaves out each arm of a joined condition.
+// binary mutates an operator, and removes each arm of a joined condition.
 func (s *search) binary(n *ast.BinaryExpr) {
 	where := short(s.text(n))
 	for _, other := range others[n.Op] {
@@ -165,7 +165,7 @@ func (s *search) number(n *ast.BasicLit) {
 	s.add(n.Pos(), n.End(), strconv.FormatInt(v+1, 10), fmt.Sprintf("%s: %s → %d", s.line(n.Pos()), n.Value, v+1))
 }
 
-// statements leaves out calls, and assignments to what is there already.
+// statements removes calls, and assignments to existing variables.
 func (s *search) statements(list []ast.Stmt) {
 	for _, stmt := range list {
 		switch stmt := stmt.(type) {

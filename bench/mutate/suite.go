@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// slow is what a test takes that has parts of its own, and that is tried behind all others.
+// slow is the duration from which a test is split into its parts, and is run after all fast
+// tests.
 const slow = 4 * time.Second
 
 // A suite is the tests of a package, compiled with all mutants.
@@ -24,19 +25,19 @@ type suite struct {
 	once   sync.Once
 	err    error
 	binary string
-	tests  []*single // that pass without a mutant, the fastest first
+	tests  []*single // tests that pass without a mutant, fastest first
 }
 
 // A single is a test, the seeds of a fuzz test, an example, or a part of a slow test.
 type single struct {
-	pattern string        // what -test.run knows it by
-	took    time.Duration // of the processor, so that other work on the machine changes nothing
+	pattern string        // pattern for -test.run
+	took    time.Duration // processor time, which does not depend on other programs
 	lasted  time.Duration
-	reaches map[int]bool // the mutants whose place it comes to
+	reaches map[int]bool // mutants that it reaches
 }
 
-// test runs the tests that come to a mutant until one fails: the nearest first, and of a
-// package the fastest. When the time is used up, it counts those that are left.
+// test runs the tests that reach a mutant until one fails: those of the nearest package first,
+// and within a package the fastest first. When the time is over, it counts the remaining tests.
 func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 	left := t.most
 	for _, last := range []bool{false, true} {
@@ -74,9 +75,9 @@ func (t *trial) test(ctx context.Context, m *mutant) (ending, error) {
 	return lived, nil
 }
 
-// suites returns the packages whose tests should notice a mutant: the one that it is at home
-// in, then those above it in the tree, such as the engine, then the others that import its
-// package, the smaller first, and the command line last.
+// suites returns the packages whose tests should notice a mutant, in order: its home, then
+// packages above that in the tree, such as the engine, then other packages that import the
+// mutant's package, smaller ones first, and the command line last.
 func (t *trial) suites(m *mutant) []*pkg {
 	home := t.home(m.file.pkg)
 	own := m.file.pkg.ImportPath
@@ -102,8 +103,9 @@ func (t *trial) suites(m *mutant) []*pkg {
 	return all
 }
 
-// home returns the package whose tests are those of a package: itself, or the nearest above it
-// that has tests and depends on it. So the door tests the rooms of the engine.
+// home returns the package whose tests count as those of a package: itself, or the nearest
+// package above it that has tests and depends on it. For example, the tests of the engine's
+// facade count for its inner packages.
 func (t *trial) home(own *pkg) *pkg {
 	for dir := own.Dir; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		for _, p := range t.pkgs {
@@ -115,8 +117,8 @@ func (t *trial) home(own *pkg) *pkg {
 	return own
 }
 
-// compile builds the tests of a package and runs each alone, without a mutant, to know how
-// long it takes and what it comes to. It names those that fail: they can notice nothing.
+// compile builds the tests of a package and runs each alone without a mutant, to measure its
+// duration and the mutants that it reaches. It prints those that fail and does not use them.
 func (t *trial) compile(ctx context.Context, p *pkg) error {
 	p.binary = filepath.Join(t.dir, strings.ReplaceAll(p.ImportPath, "/", "-")+".test")
 	if _, err := golang(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", t.overlaid, "-o", p.binary, p.ImportPath); err != nil {
@@ -140,8 +142,8 @@ func (t *trial) compile(ctx context.Context, p *pkg) error {
 	return err
 }
 
-// record runs tests, each alone, and keeps those that pass. It returns the parts of the slow
-// ones, which are not kept.
+// record runs tests, each alone, and returns those that pass. It also returns the parts of slow
+// tests, in place of these.
 func (t *trial) record(ctx context.Context, p *pkg, tests []*single) ([]*single, error) {
 	var mu sync.Mutex
 	var parts []*single
@@ -172,7 +174,7 @@ func (t *trial) record(ctx context.Context, p *pkg, tests []*single) ([]*single,
 	return parts, err
 }
 
-// parts returns the parts of a test, by what it prints.
+// parts returns the parts of a test, as named in its output.
 func (s *single) parts(out string) []*single {
 	if strings.Contains(s.pattern, "/") {
 		return nil
@@ -184,13 +186,13 @@ func (s *single) parts(out string) []*single {
 	return all
 }
 
-// A result is what came of a run of tests.
+// A result is the result of a run of tests.
 type result struct {
 	passed  bool
 	out     string
-	took    time.Duration // of the processor
+	took    time.Duration // processor time
 	lasted  time.Duration
-	reaches map[int]bool // without a mutant: those whose place was come to
+	reaches map[int]bool // without a mutant: the mutants that were reached
 }
 
 // runTests runs tests of a package with a mutant, or without one if id is 0.
@@ -226,7 +228,7 @@ func (t *trial) runTests(ctx context.Context, p *pkg, tests []*single, id int) (
 	return r, err
 }
 
-// execute runs the binary of a package as go test does, with one more variable.
+// execute runs the test binary of a package like go test, with one more variable.
 func (t *trial) execute(ctx context.Context, p *pkg, limit time.Duration, variable string, args ...string) (*result, error) {
 	temp, err := temporary(t.dir)
 	if err != nil {

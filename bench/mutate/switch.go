@@ -10,17 +10,18 @@ import (
 )
 
 // chosen is the environment variable with the number of the mutant that a test binary runs
-// with; without it, it runs with none. It makes a file in the folder that the variable reached
-// names for each mutant whose place it comes to, called by the number of the mutant.
+// with; without it, it runs with none. The binary creates a file for each mutant that it
+// reaches, in the folder named by the variable reached, with the number of the mutant as its
+// name.
 const (
 	chosen  = "MUTANT"
 	reached = "MUTANTS_REACHED"
 )
 
-// switched returns the overlay of all mutants. The body of a function that has some begins
-// with a switch that holds, for each, a copy of the body with the mutant in it. So a copy is
-// compiled as it would be alone, whatever the mutant changes: constants, types or labels of
-// cases. In the body itself, what a mutant changes tells when it is reached.
+// switched returns the overlay of all mutants. The body of a function with mutants begins with
+// a switch that has, for each mutant, a copy of the body with the mutant applied. So each copy
+// is compiled as if it were alone, whatever the mutant changes: constants, types or labels of
+// cases. The original body records which mutants it reaches.
 func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
 	of := make(map[*file]map[*ast.FuncDecl][]*mutant)
 	for _, m := range mutants {
@@ -63,8 +64,8 @@ func switched(set *token.FileSet, mutants []*mutant) map[string][]byte {
 	return replace
 }
 
-// statement returns where the statement begins that a mutant is in: the smallest that others
-// can stand before.
+// statement returns the offset of the smallest statement around a mutant that another statement
+// can precede.
 func (m *mutant) statement(set *token.FileSet) int {
 	at := 0
 	for n := range ast.Preorder(m.fn.Body) {
@@ -80,7 +81,7 @@ func (m *mutant) statement(set *token.FileSet) int {
 		for _, s := range list {
 			switch s.(type) {
 			case *ast.CaseClause, *ast.CommClause:
-				continue // what is put before it belongs to the case above
+				continue // inserted text would belong to the previous case
 			}
 			if from := set.Position(s.Pos()).Offset; from <= m.from && m.to <= set.Position(s.End()).Offset {
 				at = from
@@ -90,8 +91,8 @@ func (m *mutant) statement(set *token.FileSet) int {
 	return at
 }
 
-// chooser is the file that each package with mutants has besides. Its words are the name of the
-// package, the variables, and the length of a list with a place for each mutant.
+// chooser is an additional file in each package with mutants. Its arguments are the name of the
+// package, the variables, and the number of mutants plus one.
 const chooser = `package %s
 
 import (

@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// identical compares the tokens of texts with those of the reference.
+// An identical compares the tokens of texts with those of the reference.
 type identical struct {
 	*reference
 	texts, bytes, tokens int
 	differ               int
 }
 
-// check compares one text. It reports the first few that differ.
+// check compares one text. It prints the first few that differ.
 func (c *identical) check(e *encoding, text string) error {
 	want, _, _, err := c.node.ask(askTokens, e.number, text)
 	if err != nil {
@@ -47,8 +47,7 @@ func (c *identical) report(e *encoding, what string) {
 		verdict, e.name, what, c.differ, c.texts, c.tokens, float64(c.bytes)/1e6)
 }
 
-// identity compares texts drawn at random, texts whose tokens show the class of each rune,
-// and files.
+// identity compares random texts, texts whose tokens show the class of each rune, and files.
 func (r *reference) identity(fuzz int, files []string) error {
 	for i := range encodings {
 		e := &encodings[i]
@@ -91,7 +90,7 @@ func (r *reference) identity(fuzz int, files []string) error {
 	return nil
 }
 
-// file compares a file, some lines at a time.
+// file compares a file, a few lines at a time.
 func (c *identical) file(e *encoding, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -118,8 +117,8 @@ func (c *identical) file(e *encoding, path string) error {
 	}
 }
 
-// alphabet has a few of every class of rune that a pattern tells apart, and those on which
-// implementations have been seen to differ.
+// alphabet has a few runes of every class of the patterns, and runes on which implementations
+// are known to differ.
 var alphabet = []rune("aabsStTdmrevlLEKẞſéÉǅʰあ中ก\u0301\u093e\u20dd017²Ⅷ٣''.,!/-_({’€😀    \t\n\n\n\r\v\f\u00a0\u0085\u2028\u3000\ufeff\u200b\ufffd\x00\x7f\u00ad")
 
 var words = strings.Split("the| quick| brown|Fox|'s|'LL|'ſ| |        |\n|\n\n|\r\n|\t|/|--------| {|}|\";|1|2024|—|é|e\u0301|"+

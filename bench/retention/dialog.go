@@ -17,33 +17,33 @@ import (
 	"github.com/carrel-dev/carrel/retrieval"
 )
 
-// A dialog is what two people said to each other in several sessions, with
-// questions about it and the turns that have the answers.
+// A dialog is a conversation of two people in several sessions, with questions about it and the
+// turns that have the answers.
 type dialog struct {
 	ID        string
 	Turns     []retrieval.Turn
 	Questions []question
 
-	costs []int // of the turns, as messages
+	costs []int // cost of each turn as a message
 }
 
-// A question is asked about a dialog.
+// A question is a question about a dialog.
 type question struct {
 	Text     string
 	Category category
-	Evidence []int // indexes of turns, ascending; none where the answer is nowhere
+	Evidence []int // indexes of the turns with the answer, ascending; empty if no turn has it
 }
 
-// A category is a kind of question, by the number that the format has for it.
+// A category is a kind of question, by its number in the format.
 type category int
 
 // The categories. A question of another number has that number as its category.
 const (
 	multiHop    category = 1 // the answer is in several turns
-	temporal    category = 2 // asks for a time
-	openEnded   category = 3 // needs to know the world, too
+	temporal    category = 2 // about a time
+	openEnded   category = 3 // needs general knowledge, too
 	singleHop   category = 4 // the answer is in one turn
-	adversarial category = 5 // asks one for what the other did
+	adversarial category = 5 // asks one speaker about an event of the other
 )
 
 var categoryNames = map[category]string{
@@ -51,7 +51,7 @@ var categoryNames = map[category]string{
 	singleHop: "single-hop", adversarial: "adversarial",
 }
 
-// categoryNamed returns the category of a name, 0 if there is none.
+// categoryNamed returns the category with a name, or 0.
 func categoryNamed(name string) category {
 	for c, s := range categoryNames {
 		if s == name {
@@ -68,10 +68,10 @@ func (c category) String() string {
 	return "category " + strconv.Itoa(int(c))
 }
 
-// errNoDialog says that a file is not in the format of dialogs with evidence.
+// errNoDialog means that a file is not in the format of dialogs with evidence.
 var errNoDialog = errors.New("no dialog with evidence: want a list of samples, each with a conversation and qa")
 
-// lines returns the turns as they are read.
+// lines returns the turns as lines of text.
 func (d *dialog) lines() []string {
 	list := make([]string, len(d.Turns))
 	for i := range list {
@@ -89,15 +89,15 @@ func (d *dialog) cost() int {
 	return n
 }
 
-// dialogs are what is measured with.
+// dialogs are the dialogs to measure with.
 type dialogs struct {
 	all        []*dialog
-	unresolved []string // says of each id of evidence that no turn has
-	skipped    []string // paths of files that are something else
+	unresolved []string // message for each id of evidence that no turn has
+	skipped    []string // paths of files in other formats
 }
 
-// load reads files and all .json and .jsonl files below folders. A file of a folder that
-// is something else is skipped.
+// load reads files, and all .json and .jsonl files below folders. It skips files of folders
+// that have another format.
 func (ds *dialogs) load(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -127,8 +127,8 @@ func (ds *dialogs) load(paths []string) error {
 	return nil
 }
 
-// read reads the format that LoCoMo is published in: a JSON list of samples,
-// or one sample. A sample has
+// read reads the published format of LoCoMo: a JSON list of samples, or one sample. A sample
+// has
 //
 //	sample_id     its name
 //	conversation  session_1, session_2, …: lists of turns, each with speaker,
@@ -137,9 +137,9 @@ func (ds *dialogs) load(paths []string) error {
 //	qa            a list of questions, each with question, category and evidence,
 //	              which are ids of turns
 //
-// Everything else is left alone. An id of evidence may be several, joined by
-// semicolons, commas or blanks, and may be written "(D01:3)" or "D:1:3" for "D1:3".
-// Those that still fit no turn are unresolved. The name of the file is for errors.
+// Other fields are ignored. An id of evidence may be several, joined by semicolons, commas or
+// spaces, and may be written "(D01:3)" or "D:1:3" for "D1:3". Ids without a turn are recorded
+// as unresolved. file is used in errors.
 func (ds *dialogs) read(file string, data []byte) error {
 	var samples []json.RawMessage
 	if data = bytes.TrimSpace(data); bytes.HasPrefix(data, []byte("{")) {
@@ -165,7 +165,7 @@ type sampleReader struct {
 	dialog
 
 	name       string         // for errors
-	ids        map[string]int // turns by their keys
+	ids        map[string]int // indexes of turns by their keys
 	unresolved []string
 }
 
@@ -277,7 +277,7 @@ func (r *sampleReader) question(n int, raw json.RawMessage) error {
 	return nil
 }
 
-// evidenceIDs returns the ids in a text, or in a list of texts.
+// evidenceIDs returns the ids in a text or a list of texts.
 func evidenceIDs(raw json.RawMessage) ([]string, error) {
 	var one string
 	var texts []string
@@ -292,15 +292,15 @@ func evidenceIDs(raw json.RawMessage) ([]string, error) {
 	for _, list := range texts {
 		split := strings.FieldsFunc(list, func(c rune) bool { return c == ';' || c == ',' || unicode.IsSpace(c) })
 		if len(split) == 0 {
-			split = []string{list} // which fits no turn
+			split = []string{list} // no turn has such an id
 		}
 		ids = append(ids, split...)
 	}
 	return ids, nil
 }
 
-// turnKey returns an id in its plain form: "D1:3" for "(D01:3)" and "D:1:3". An id
-// that is of no such form is returned without the blanks around it.
+// turnKey returns an id in its plain form: "D1:3" for "(D01:3)" and "D:1:3". Of an id in
+// another form it only trims white space.
 func turnKey(id string) string {
 	id = strings.TrimSpace(id)
 	rest, ok := strings.CutPrefix(strings.Trim(id, "()"), "D")
@@ -316,7 +316,7 @@ func turnKey(id string) string {
 	return fmt.Sprintf("D%d:%d", s, t)
 }
 
-// scalar returns a JSON string or number as text, and nothing for all else.
+// scalar returns a JSON string or number as text, and "" for other values.
 func scalar(raw json.RawMessage) string {
 	var s string
 	var n json.Number
@@ -329,7 +329,7 @@ func scalar(raw json.RawMessage) string {
 	return ""
 }
 
-// elements returns the elements of a JSON list, none if there is nothing or null.
+// elements returns the elements of a JSON list. A missing list or null has none.
 func elements(raw json.RawMessage, what string) ([]json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -341,5 +341,5 @@ func elements(raw json.RawMessage, what string) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// head returns the beginning of what cannot be read.
+// head returns the beginning of a value that cannot be read.
 func head(raw []byte) string { return text.Head(string(raw), 40) }

@@ -16,14 +16,13 @@ const (
 	taskEvidence = "evidence"
 )
 
-// Dialogs that are measured with when there are no files.
+// The generated dialogs that are used without files.
 const (
 	madeSeed  = 6
 	madeCount = 10
 )
 
-// evidence measures how much of the evidence for the answers to questions about
-// dialogs is kept.
+// evidence measures how much of the evidence for questions about dialogs is kept.
 func (b *bench) evidence(out io.Writer, paths []string) error {
 	opts, err := b.evidenceOptions()
 	if err != nil {
@@ -46,7 +45,7 @@ func (b *bench) evidence(out io.Writer, paths []string) error {
 	return r.table(out)
 }
 
-// loadEvidence reads dialogs from files, or makes some up.
+// loadEvidence reads dialogs from files, or generates some.
 func loadEvidence(paths []string) (*dialogs, error) {
 	ds := new(dialogs)
 	if len(paths) == 0 {

@@ -21,13 +21,12 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// An evidenceMethod is a way to choose turns for a question.
+// An evidenceMethod is a method to choose turns for a question.
 type evidenceMethod struct {
 	name string
 
-	// prepare analyzes a dialog once, for all of its questions. The function that it
-	// returns gives the indexes of turns for a question, the one most wanted first.
-	// Turns that are not wanted at all may be left out.
+	// prepare analyzes a dialog once for all of its questions. The returned function returns
+	// the indexes of turns for a question, best first. It may leave out turns.
 	prepare func(d *dialog) func(question string) []int
 }
 
@@ -46,13 +45,13 @@ func evidenceMethods() []evidenceMethod {
 	}
 }
 
-// newestTurns wants the newest turns, whatever the question.
+// newestTurns ranks the newest turns first, for any question.
 func newestTurns(d *dialog) func(string) []int {
 	order := retention.NewestFirst(len(d.Turns))
 	return func(string) []int { return order }
 }
 
-// randomTurns wants turns in an order that depends on nothing but the question.
+// randomTurns ranks turns in a random order that depends only on the question.
 func randomTurns(d *dialog) func(string) []int {
 	return func(question string) []int {
 		h := fnv.New64a()
@@ -61,15 +60,15 @@ func randomTurns(d *dialog) func(string) []int {
 	}
 }
 
-// pagerTurns wants turns by the retention score of the seed, with the words of the
-// question as keywords.
+// pagerTurns ranks turns by the retention score of package seed, with the words of the question
+// as keywords.
 func pagerTurns(d *dialog) func(string) []int {
 	lines := d.lines()
 	return func(question string) []int { return retention.ByScore(retention.SeedScores(question, lines)) }
 }
 
-// documents returns the lines of a dialog to be ranked. Their ids are in their
-// order.
+// documents returns the lines of a dialog as documents. Their ids sort in the order of the
+// lines.
 func documents(d *dialog, line func(string) string) []retrieval.Document {
 	docs := make([]retrieval.Document, len(d.Turns))
 	for i, said := range d.lines() {
@@ -78,9 +77,9 @@ func documents(d *dialog, line func(string) string) []retrieval.Document {
 	return docs
 }
 
-// plainTurns wants turns by BM25 over words as they are written.
+// plainTurns ranks turns by BM25 over unchanged words.
 func plainTurns(d *dialog) func(string) []int {
-	// A word with an underscore is a name, of which no stem is taken.
+	// A word with an underscore counts as a name, and names are not stemmed.
 	unstemmed := func(s string) string {
 		words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		return strings.Join(words, "_ ") + "_"
@@ -89,8 +88,8 @@ func plainTurns(d *dialog) func(string) []int {
 	return func(question string) []int { return indexes(retrieval.Rank(unstemmed(question), docs)) }
 }
 
-// stemTurns wants turns by BM25 over stems without function words, with a share of
-// the scores of the turns around them or without.
+// stemTurns ranks turns by BM25 over stems without function words. If near is true, a share of
+// the scores of neighboring turns is added.
 func stemTurns(d *dialog, near bool) func(string) []int {
 	docs := documents(d, func(s string) string { return s })
 	return func(question string) []int {
@@ -116,7 +115,7 @@ func stemTurns(d *dialog, near bool) func(string) []int {
 	}
 }
 
-// carrelTurns wants turns as [retrieval.Dialog] ranks them.
+// carrelTurns ranks turns by [retrieval.Dialog].
 func carrelTurns(d *dialog) func(string) []int {
 	analyzed := retrieval.NewDialog(d.Turns)
 	return func(question string) []int { return indexes(analyzed.Rank(question)) }
@@ -181,9 +180,8 @@ func indexes(hits []retrieval.Hit) []int {
 	return list
 }
 
-// take reports which turns are kept in a budget of tokens: in an order, each that
-// still fits, and then, so that no method is the worse for wanting little, the newest
-// of the others.
+// take reports which turns are kept in a budget of tokens: each of order that still fits, and
+// then the newest of the others, so that a method has no disadvantage if it ranks few turns.
 func (d *dialog) take(order []int, budget int) []bool {
 	kept := make([]bool, len(d.Turns))
 	for _, i := range slices.Concat(order, retention.NewestFirst(len(d.Turns))) {

@@ -12,31 +12,29 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// evidenceOptions say what [measureEvidence] measures.
+// evidenceOptions are the options of [measureEvidence].
 type evidenceOptions struct {
 	budgets []retention.Budget
 	methods []evidenceMethod
 
-	// now reads a clock. With it the methods are timed, and one dialog is done after
-	// the other.
+	// now returns the time. If it is set, the methods are timed, and dialogs are processed one
+	// after the other.
 	now func() time.Time
 }
 
-// An evidenceReport says how much of the evidence for the answers to questions about
-// dialogs is there when a method has chosen turns for the question in a budget,
-// which is a share of the tokens of the whole dialog.
+// An evidenceReport has the share of the evidence that is kept when a method chooses turns for
+// a question. The budget is a share of the tokens of the whole dialog.
 //
-// The share of the evidence that is kept is a mean over the questions of a dialog,
-// and then over dialogs. Intervals hold 95 percent of the draws of dialogs, the
-// same draws for all methods.
+// The share is a mean over the questions of a dialog, and then over dialogs. Intervals contain
+// 95 percent of the draws of dialogs; all methods use the same draws.
 type evidenceReport struct {
 	Dialogs    int             `json:"dialogs"`
 	Sessions   int             `json:"sessions"`
 	Turns      int             `json:"turns"`
 	Tokens     int             `json:"tokens"`
-	Questions  int             `json:"questions"`            // with evidence that there is
-	Silent     int             `json:"without_evidence"`     // questions without; they are left out
-	Evidence   float64         `json:"evidence"`             // turns for a question
+	Questions  int             `json:"questions"`            // questions with evidence
+	Silent     int             `json:"without_evidence"`     // questions without evidence, which are left out
+	Evidence   float64         `json:"evidence"`             // mean number of turns of evidence for a question
 	Unresolved []string        `json:"unresolved,omitempty"` // ids of evidence that no turn has
 	Categories []categoryCount `json:"categories"`
 	Rows       []evidenceRow   `json:"rows"`
@@ -56,16 +54,16 @@ type categoryCount struct {
 	Questions int    `json:"questions"`
 }
 
-// An evidenceRow is what a method kept in a budget.
+// An evidenceRow has the results of a method with a budget.
 type evidenceRow struct {
 	Budget     string                        `json:"budget"`
 	Method     string                        `json:"method"`
 	Kept       retention.Estimate            `json:"kept"`
 	Categories map[string]retention.Estimate `json:"categories"`
-	Micros     float64                       `json:"us,omitempty"` // for a question, if timed
+	Micros     float64                       `json:"us,omitempty"` // microseconds for a question, if timed
 }
 
-// A posed question has evidence.
+// A posed is a question with evidence.
 type posed struct {
 	*question
 	dialog int
@@ -76,8 +74,8 @@ type posed struct {
 // draws is the number of draws for an interval.
 const draws = 1000
 
-// measureEvidence runs methods over dialogs. What the reader could not resolve is
-// reported along.
+// measureEvidence runs methods on dialogs. The report includes ids that the reader could not
+// resolve.
 func measureEvidence(ds *dialogs, o *evidenceOptions) *evidenceReport {
 	r := &evidenceReport{Dialogs: len(ds.all), Unresolved: ds.unresolved}
 	questions := r.count(ds.all)
@@ -126,7 +124,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// count fills in what there is and returns the questions with evidence.
+// count sets the counts of the report and returns the questions with evidence.
 func (r *evidenceReport) count(all []*dialog) []posed {
 	var questions []posed
 	counts := make(map[category]int)
@@ -157,7 +155,7 @@ func (r *evidenceReport) count(all []*dialog) []posed {
 	return questions
 }
 
-// run fills in what is kept for each question and returns the time of each method.
+// run sets the kept shares of each question and returns the time of each method.
 func (o *evidenceOptions) run(all []*dialog, questions []posed) []time.Duration {
 	took := make([]time.Duration, len(o.methods))
 	answer := func(d int) {
@@ -201,7 +199,7 @@ func (o *evidenceOptions) run(all []*dialog, questions []posed) []time.Duration 
 	return took
 }
 
-// share returns how much of the evidence is kept.
+// share returns the share of the evidence that is kept.
 func (q *question) share(kept []bool) float64 {
 	n := 0
 	for _, i := range q.Evidence {
@@ -212,7 +210,7 @@ func (q *question) share(kept []bool) float64 {
 	return float64(n) / float64(len(q.Evidence))
 }
 
-// sampleOf returns the questions that are wanted, by dialog.
+// sampleOf returns the questions for which want is true, by dialog.
 func sampleOf(questions []posed, want func(q *posed) bool) retention.Sample {
 	var groups [][]int
 	last := -1
@@ -230,7 +228,7 @@ func sampleOf(questions []posed, want func(q *posed) bool) retention.Sample {
 	return retention.NewSample(groups, draws, uint64(len(groups)))
 }
 
-// head writes which dialogs there are.
+// head writes the number of dialogs and questions.
 func (r *evidenceReport) head(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "dialogs\tsessions\tturns\ttokens\tquestions\tevidence each\twithout evidence\tids of no turn")
@@ -239,8 +237,8 @@ func (r *evidenceReport) head(w io.Writer) error {
 	return t.Flush()
 }
 
-// table writes the report as text: the share of the evidence that each method keeps
-// in each budget, and for one budget that of each category.
+// table writes the report as text: the share of the evidence that each method keeps in each
+// budget and, for one budget, that of each category.
 func (r *evidenceReport) table(w io.Writer) error {
 	var budgets []string
 	var methods []string
@@ -288,7 +286,7 @@ func (r *evidenceReport) table(w io.Writer) error {
 	return r.byCategory(w, budgets, methods)
 }
 
-// byCategory writes the categories at 5 percent, or, if that was not measured, at the
+// byCategory writes the results by category at 5 percent or, if that was not measured, at the
 // last budget.
 func (r *evidenceReport) byCategory(w io.Writer, budgets, methods []string) error {
 	budget := budgets[len(budgets)-1]
@@ -316,7 +314,7 @@ func (r *evidenceReport) byCategory(w io.Writer, budgets, methods []string) erro
 	return t.Flush()
 }
 
-// row returns what a method did with a budget.
+// row returns the row of a method with a budget.
 func (r *evidenceReport) row(budget, method string) *evidenceRow {
 	i := slices.IndexFunc(r.Rows, func(row evidenceRow) bool { return row.Budget == budget && row.Method == method })
 	return &r.Rows[i]

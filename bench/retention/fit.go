@@ -16,7 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-// fit prints the weights that the sessions of some families give.
+// fit prints the weights fitted to the sessions of some families.
 func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
 	o := &fitOptions{}
 	if b.fitTo != "all" {
@@ -26,8 +26,8 @@ func (b *bench) fit(out io.Writer, all []*retention.Trajectory) error {
 	return err
 }
 
-// prepare finds the weights to judge with: those that Carrel comes with, those of a
-// file, or for each family those fitted to others.
+// prepare finds the weights to judge with: the built-in ones, those of a file, or for each
+// family those fitted to the others.
 func (b *bench) prepare(all []*retention.Trajectory) error {
 	b.fitted = make(map[string]*facts.Model)
 	switch {
@@ -58,7 +58,7 @@ func (b *bench) prepare(all []*retention.Trajectory) error {
 	return nil
 }
 
-// models returns the weights for a family, or nil for those that Carrel comes with.
+// models returns the weights for a family, or nil for the built-in ones.
 func (b *bench) models(family string) *facts.Model {
 	if m := b.fitted[family]; m != nil {
 		return m
@@ -66,20 +66,18 @@ func (b *bench) models(family string) *facts.Model {
 	return b.fitted[""]
 }
 
-// fitOptions adjusts [fitModel]. The zero value has what the weights that Carrel comes
-// with were found with.
+// fitOptions adjusts [fitModel]. The zero value has the settings of the built-in weights.
 type fitOptions struct {
-	families []string // to fit to; default all
-	rounds   int      // of the boosting; default 800
-	ridge    float64  // what a step costs by its square; default 300
+	families []string // families to fit to; default all
+	rounds   int      // rounds of boosting; default 800
+	ridge    float64  // penalty on the square of a step; default 300
 	copy     int      // see [facts.Model]; default 1100
 }
 
-// fitModel finds the weights of a model from trajectories: by boosting over the bins, for
-// what was needed after cuts at every third percent of a trajectory, from the
-// fifteenth on. A case counts by the root of its needs, so that neither the
-// long ones nor the short ones decide alone. doc/design/need.md says more. Equal
-// trajectories and options give equal weights.
+// fitModel fits the weights of a model to trajectories, by boosting over the bins. It uses the
+// needs after cuts at every third percent of a trajectory, from the fifteenth on. The weight of
+// a case is the square root of its number of needs, so that neither long nor short ones
+// dominate. doc/design/need.md has more. Equal trajectories and options give equal weights.
 func fitModel(all []*retention.Trajectory, opts *fitOptions) *facts.Model {
 	o := *opts
 	o.rounds, o.ridge, o.copy = cmp.Or(o.rounds, 800), cmp.Or(o.ridge, 300), cmp.Or(o.copy, 1100)
@@ -95,19 +93,18 @@ func fitModel(all []*retention.Trajectory, opts *fitOptions) *facts.Model {
 	examples := make([][]example, len(cases))
 	retention.Each(len(cases), func(i int) { examples[i] = nameExamples(cases[i], &m) })
 	m.Names = boost(examples, ofNames, &o)
-	// The features of lines need the chances of names.
+	// The features of lines use the chances of names.
 	retention.Each(len(cases), func(i int) { examples[i] = lineExamples(cases[i], &m) })
 	m.Lines = boost(examples, ofLines, &o)
 	markStale(&m.Lines, ofLines)
 	return &m
 }
 
-// staleWeight is at most the weight of a line that a change took away.
+// staleWeight is the largest weight of a line that a change removed.
 const staleWeight = -250
 
-// markStale has lines that a change took away come behind those that it left, and
-// behind what it gave. It is a matter of what is true, and the examples have too few
-// of them to tell.
+// markStale makes lines that a change removed rank behind lines that it left or added. Removed
+// lines are no longer true, and there are too few examples to learn that.
 func markStale(c *facts.Card, features []facts.Feature) {
 	f := slices.IndexFunc(features, func(f facts.Feature) bool { return f.Name == "change" })
 	w := &c.Weights[f][slices.Index(features[f].Bins, "takes")]
@@ -122,7 +119,7 @@ const (
 	leastFitted  = 2000 // tokens of a prefix
 )
 
-// fitting returns the cases of a trajectory to fit with.
+// fitting returns the cases of a trajectory for fitting.
 func fitting(t *retention.Trajectory, common *retention.Common) []*retention.Case {
 	var shares []int
 	for percent := firstPercent; percent < lastPercent; percent += stepPercent {
@@ -138,7 +135,7 @@ type example struct {
 	weight float64
 }
 
-// pieces returns the prefix of a case as package facts reads it.
+// pieces returns the prefix of a case in the form for package facts.
 func pieces(c *retention.Case) []facts.Piece {
 	data, err := retention.Request(c.Prefix)
 	if err != nil {
@@ -172,8 +169,8 @@ func nameExamples(c *retention.Case, m *facts.Model) []example {
 	return list
 }
 
-// lineExamples has each line once. A case with few copied lines has no score for
-// them, and is no example.
+// lineExamples returns each line once. A case with few copied lines has no line score and gives
+// no examples.
 func lineExamples(c *retention.Case, m *facts.Model) []example {
 	if len(c.Lines) < retention.Fewest {
 		return nil
@@ -201,15 +198,13 @@ func lineExamples(c *retention.Case, m *facts.Model) []example {
 }
 
 // boost is gradient boosting of stumps for the log loss (Friedman, Greedy Function
-// Approximation, 2001, with Newton steps). Each round cuts one feature in two, between
-// two of its bins, where that gains most, and moves the weights of the bins on either
-// side. So neighboring bins share what they learn, and what a feature has no part in it
-// gets no weight for.
+// Approximation, 2001, with Newton steps). Each round splits one feature between two of its
+// bins, where that gains most, and moves the weights of the bins on both sides. So neighboring
+// bins share their weights, and a feature without influence gets none.
 //
-// Each case has an intercept of its own, which follows the weights and is forgotten in
-// the end, as in a conditional logistic regression. What is kept of a conversation is a
-// matter of the order within it: weights should not have to say that there is more in a
-// long one of which less is needed.
+// Each case has its own intercept, which is fitted with the weights and then dropped, as in a
+// conditional logistic regression. Only the order within a conversation matters: the weights
+// need not explain that a long conversation has more names and a smaller share of needed ones.
 func boost(cases [][]example, features []facts.Feature, o *fitOptions) facts.Card {
 	b := newBoosting(cases, features)
 	for range o.rounds {
@@ -224,16 +219,16 @@ func boost(cases [][]example, features []facts.Feature, o *fitOptions) facts.Car
 }
 
 const (
-	stepShare  = 0.1 // of a Newton step, that is taken
-	leastMoved = 20  // examples on each side of a cut
+	stepShare  = 0.1 // share of a Newton step
+	leastMoved = 20  // examples on each side of a split
 )
 
-// A boosting is in the middle of a fit. Bins of all features are numbered in one row.
+// A boosting is the state of a fit. The bins of all features are numbered consecutively.
 type boosting struct {
 	features []facts.Feature
 	cases    []lesson
 	at       []int // number of the first bin of each feature
-	count    []int // examples in each bin
+	count    []int // number of examples in each bin
 	weights  []float64
 	sum      slopes
 }
@@ -241,8 +236,8 @@ type boosting struct {
 // A lesson has the examples of a case.
 type lesson struct {
 	list []example
-	odds []float64 // of each example, in the logarithm
-	own  float64   // intercept, which is in them
+	odds []float64 // log odds of each example
+	own  float64   // intercept, which is included in odds
 	slopes
 }
 
@@ -271,7 +266,7 @@ func newBoosting(cases [][]example, features []facts.Feature) *boosting {
 			}
 		}
 		if yes == 0 || yes == len(list) {
-			continue // says nothing of an order
+			continue // it has no order to learn
 		}
 		c.intercept(math.Log(float64(yes) / float64(len(list)-yes)))
 		b.cases = append(b.cases, c)
@@ -287,8 +282,8 @@ func (c *lesson) intercept(add float64) {
 	}
 }
 
-// follow moves the intercept of a case to where as much is expected as was needed, by
-// a Newton step.
+// follow moves the intercept of a case by a Newton step, so that the expected number of needs
+// equals the actual one.
 func (c *lesson) follow() {
 	var slope, bend float64
 	for i := range c.list {
@@ -333,13 +328,13 @@ func (b *boosting) slopes() {
 	}
 }
 
-// A stump cuts a feature before a bin, and says what is added on either side.
+// A stump splits a feature before a bin, and has the values to add on both sides.
 type stump struct {
 	feature, before int
 	low, high, gain float64
 }
 
-// best returns the stump that gains most, the first of equal ones.
+// best returns the stump with the largest gain, or the first of equal ones.
 func (b *boosting) best(ridge float64) (best stump, ok bool) {
 	for f := range b.features {
 		var slope, bend float64
@@ -387,9 +382,9 @@ func (b *boosting) move(s stump) {
 	})
 }
 
-// card returns the weights, those of each feature less their mean over the examples,
-// which goes into the bias. So a weight says what a bin adds to what is usual. The bias
-// is the mean of the intercepts of the cases.
+// card returns the weights. From those of each feature it subtracts their mean over the
+// examples, and adds the mean to the bias. So a weight is relative to the average. The bias
+// also has the mean intercept of the cases.
 func (b *boosting) card() facts.Card {
 	bias := 0.0
 	for k := range b.cases {

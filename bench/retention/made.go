@@ -13,31 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// madeDialogs returns n dialogs that a program makes up from a seed, in the
-// format that [dialogs.read] reads: equal seeds give equal bytes.
+// madeDialogs returns n generated dialogs in the format that [dialogs.read] reads. Equal seeds
+// give equal bytes.
 //
-// Two people meet in two dozen sessions and tell what happened to them, by the
-// templates of scenes. Scenes of one kind happen to both of them and several times,
-// so that their words alone do not tell them apart; what one tells the other says
-// again, in turns that are no evidence; and they chat, in words of other scenes. A
-// question names things in the words of what was said, in other forms of them, or in
-// other words. About a third of the answers stand in a turn that does not name what
-// it is about, behind a question or a turn that does.
+// Two people meet in two dozen sessions and talk about events, made from the templates of
+// scenes. Events of one kind happen to both of them and several times, so that words alone do
+// not distinguish them. Each repeats words of the other in turns that are no evidence, and they
+// chat in words of other scenes. A question uses the words of the dialog, other forms of them,
+// or other words. About a third of the answers are in a turn that does not name its subject,
+// behind a question or a turn that does.
 func madeDialogs(seed uint64, n int) []byte {
 	t, err := readTemplates(scenesText)
 	if err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // the text is part of the program
 	}
 	list := make([]madeSample, n)
 	for i := range list {
 		m := &maker{templates: t, Rand: rand.New(rand.NewPCG(seed, uint64(i)))} //nolint:gosec // must be the same each time
 		list[i] = m.sample(fmt.Sprintf("made-%d-%d", seed, i+1))
 	}
-	data, _ := json.MarshalIndent(list, "", "  ") // texts and numbers always can be written
+	data, _ := json.MarshalIndent(list, "", "  ") // texts and numbers can always be encoded
 	return append(data, '\n')
 }
 
-// The format.
+// The types of the format.
 type (
 	madeSample struct {
 		ID           string         `json:"sample_id"`
@@ -61,14 +60,14 @@ type (
 	}
 )
 
-// How much of everything there is in a dialog.
+// Sizes of a dialog.
 const (
 	scenesUsed   = 14 // kinds of scenes
-	mostOfAKind  = 3  // that happen to one speaker
+	mostOfAKind  = 3  // of one kind for one speaker
 	fewestTurns  = 22 // of a session
 	sessionsMost = 26
 	sessionsMin  = 22
-	named        = 65 // percent of the turns with a fact that name what it is about
+	named        = 65 // percent of the turns with a fact that name their subject
 )
 
 // A maker makes one dialog.
@@ -84,13 +83,13 @@ type maker struct {
 type event struct {
 	*scene
 	who    int               // 0 or 1
-	said   map[string]string // values of the slots, and who and when
+	said   map[string]string // values of the slots, and the names and the time
 	asked  map[string]string
 	person string
-	facts  map[byte]string // ids of the turns that are the evidence, by number
+	facts  map[byte]string // ids of the turns with the evidence, by number of the fact
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability in percent.
 func (m *maker) chance(percent int) bool { return m.IntN(100) < percent }
 
 func pick[T any](m *maker, list []T) T { return list[m.IntN(len(list))] }
@@ -102,7 +101,7 @@ func (m *maker) sample(id string) madeSample {
 	return madeSample{ID: id, Conversation: m.conversation(), QA: m.questions()}
 }
 
-// happen decides what happens to whom, in the order in which it is told.
+// happen chooses the events, in the order in which they are told.
 func (m *maker) happen() {
 	for _, k := range m.Perm(len(m.scenes))[:scenesUsed] {
 		s := &m.scenes[k]
@@ -136,7 +135,7 @@ func (m *maker) event(s *scene, who int, main string) *event {
 	return e
 }
 
-// bare returns a value without the article that it begins with.
+// bare returns a value without a leading article.
 func bare(s string) string {
 	first, rest, found := strings.Cut(s, " ")
 	if found && (first == "a" || first == "an" || first == "the") {
@@ -145,7 +144,7 @@ func bare(s string) string {
 	return s
 }
 
-// fillIn puts values in the place of their names. Values may name a person.
+// fillIn replaces names of slots by values. Values may contain the name of a person.
 func fillIn(template string, values map[string]string, person string) string {
 	var b strings.Builder
 	for {
@@ -183,7 +182,7 @@ func sentences(s string) string {
 	return string(b)
 }
 
-// conversation tells the events in sessions.
+// conversation writes the events into sessions.
 func (m *maker) conversation() map[string]any {
 	c := map[string]any{"speaker_a": m.names[0], "speaker_b": m.names[1]}
 	n := sessionsMin + m.IntN(sessionsMost-sessionsMin+1)
@@ -200,7 +199,7 @@ func (m *maker) conversation() map[string]any {
 	return c
 }
 
-// A session is one of a dialog, while it is made.
+// A session is a session of a dialog, while it is made.
 type session struct {
 	*maker
 	number int
@@ -228,7 +227,7 @@ func (s *session) pair(lines []line, first int) {
 	}
 }
 
-// speaker returns who says a line: who begins, or the other one.
+// speaker returns the speaker of a line: the one who begins, or the other one.
 func (l *line) speaker(first int) int {
 	if l.other {
 		return 1 - first
@@ -236,7 +235,7 @@ func (l *line) speaker(first int) int {
 	return first
 }
 
-// call returns the names of the one who begins, A, and of the other.
+// call returns the names of the speaker, A, and of the other one.
 func (s *session) call(who int) map[string]string {
 	return map[string]string{"A": s.names[who], "B": s.names[1-who]}
 }
@@ -252,7 +251,7 @@ func (s *session) say(who int, text string) string {
 	return t.ID
 }
 
-// chat has the two speak of nothing that is asked for.
+// chat adds turns that no question is about.
 func (s *session) chat() {
 	who := s.IntN(2)
 	values := s.call(who)
@@ -263,7 +262,7 @@ func (s *session) chat() {
 	}
 }
 
-// event tells an event, and the other one may repeat some of it.
+// event adds the turns about an event. The other speaker may repeat parts of it.
 func (s *session) event(e *event) {
 	for _, l := range pick(s.maker, e.tells) {
 		text := fillIn(l.text, e.said, e.person)
@@ -284,9 +283,8 @@ func (s *session) event(e *event) {
 	}
 }
 
-// name has a turn with a fact name what the event is about, if it does not and the
-// chance is that it should. In speech a turn that answers says it again more often
-// than not.
+// name adds the subject to a turn with a fact if it lacks it, with the probability named. In
+// speech, an answer repeats its subject more often than not.
 func (s *session) name(e *event, text string) string {
 	key := e.slots[0].name
 	if strings.Contains(text, e.said[key]) || !s.chance(named) {
@@ -296,7 +294,7 @@ func (s *session) name(e *event, text string) string {
 	return fillIn(pick(s.maker, mentions), values, e.person) + e.lower(text)
 }
 
-// around puts words that say nothing before and behind what the teller says.
+// around adds words without content before and behind a turn.
 func (s *session) around(e *event, text string) string {
 	if (strings.HasPrefix(text, "I ") || strings.HasPrefix(text, "We ")) && s.chance(35) {
 		text = pick(s.maker, openers) + e.lower(text)
@@ -307,8 +305,7 @@ func (s *session) around(e *event, text string) string {
 	return text
 }
 
-// lower makes the first letter of a sentence small, if it is not that of "I" or of a
-// name.
+// lower makes the first letter of a sentence lower case, unless it begins with "I" or a name.
 func (e *event) lower(s string) string {
 	names := []string{"I ", "I'", e.person}
 	for i := range e.slots {
@@ -321,7 +318,7 @@ func (e *event) lower(s string) string {
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// questions asks for what was told.
+// questions returns the questions about the events.
 func (m *maker) questions() []madeQuestion {
 	var list []madeQuestion
 	for _, e := range m.events {
@@ -337,7 +334,7 @@ func (m *maker) questions() []madeQuestion {
 	return append(list, m.gather()...)
 }
 
-// likely returns in how many of a hundred cases a question of a kind is asked.
+// likely returns the probability in percent that a question of a category is asked.
 func likely(c category) int {
 	if c == temporal {
 		return 60
@@ -345,8 +342,8 @@ func likely(c category) int {
 	return 50
 }
 
-// clear reports whether a question is about one event only: it names the value of a
-// slot, or there is no other event that it could be about.
+// clear reports whether a question is about one event only: it names the value of a slot, or no
+// other event fits it.
 func (m *maker) clear(e *event, a *ask) bool {
 	for _, form := range a.forms {
 		if strings.Count(form, "{") == strings.Count(form, "{A}") && len(m.alike(e.scene, e.who)) > 1 {
@@ -356,7 +353,7 @@ func (m *maker) clear(e *event, a *ask) bool {
 	return true
 }
 
-// alike returns the events of a kind that happened to a speaker.
+// alike returns the events of one scene that happened to a speaker.
 func (m *maker) alike(s *scene, who int) []*event {
 	var list []*event
 	for _, e := range m.events {
@@ -378,7 +375,7 @@ func (m *maker) question(e *event, a *ask) madeQuestion {
 	return q
 }
 
-// trap asks one speaker for what happened to the other.
+// trap returns a question that asks one speaker about an event of the other.
 func (m *maker) trap(e *event) madeQuestion {
 	var single []*ask
 	for i := range e.asks {
@@ -394,8 +391,8 @@ func (m *maker) trap(e *event) madeQuestion {
 	return q
 }
 
-// gather asks for everything of a kind that happened to a speaker, where that was
-// told more than once.
+// gather returns questions about all events of one kind that happened to a speaker, if there
+// are several.
 func (m *maker) gather() []madeQuestion {
 	var list []madeQuestion
 	for i := range m.scenes {

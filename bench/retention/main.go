@@ -1,29 +1,28 @@
-// Command retention measures how much of what an agent needs later is still there
-// after its conversation was made to fit a budget:
+// Command retention measures how much of the text that an agent needs later is kept when its
+// conversation is reduced to a budget:
 //
 //	go run ./bench/retention [-budgets 5,10,25,50] FOLDER...
 //
-// Every conversation below the folders, in any format that Carrel reads, is cut at
-// three steps. What came before is packed by each method into each budget, a share of
-// it in percent or so many thousand tokens ("4k"), and what the agent really used
-// afterwards is looked for in the result. Package internal/retention says how, and
-// what the scores mean.
+// Every conversation below the folders, in any format that Carrel reads, is cut at three steps.
+// Each method reduces the part before the cut to each budget, a share in percent or so many
+// thousand tokens ("4k"). The identifiers and lines that the agent really used afterwards are
+// searched in the result. Package internal/retention explains the method and the scores.
 //
-// The methods are simple ones, oracles that know the future, and Carrel's engine with
-// some of its strategies. The table has the means over all families of sessions,
-// with intervals of 95 percent for ground and line; -each adds a table for each
-// family. Equal files and flags give equal output.
+// The methods are simple ones, oracles that know the future, and Carrel's engine with some of
+// its strategies. The table has the means over all families of sessions, with intervals of 95
+// percent for ground and line; -each adds a table for each family. Equal files and flags give
+// equal output.
 //
-// With -peers bench/peers there are also methods of other packages, each as a program
-// of its own; bench/peers/run installs them. With -time the table has the speed of
-// each method as well, and only then the output differs from run to run.
+// With -peers bench/peers there are also methods of other packages, each in a program of its
+// own; bench/peers/run installs them. With -time the table includes the speed of each method.
+// Only then does the output differ from run to run.
 //
-// Another task is to choose what answers a question about a dialog:
+// Another task is to choose the turns that answer a question about a dialog:
 //
 //	go run ./bench/retention -task evidence [-budgets 1,2,5,10] [FILE-OR-FOLDER...]
 //
-// The files are dialogs with questions and ids of evidence in the format that LoCoMo
-// is published in. Without files there are dialogs that a program makes up.
+// The files are dialogs with questions and ids of evidence in the published format of LoCoMo.
+// Without files, generated dialogs are used.
 package main
 
 import (
@@ -81,7 +80,7 @@ type bench struct {
 	task, budgets, methods, least, family, svg, peers, fitTo, cross, weights string
 	each, json, time                                                         bool
 	opts                                                                     retention.Options
-	fitted                                                                   map[string]*facts.Model // by family; "" is all others
+	fitted                                                                   map[string]*facts.Model // by family; "" is for all others
 }
 
 func (b *bench) run(ctx context.Context, out io.Writer, folders []string) error {
@@ -164,7 +163,7 @@ func (b *bench) print(out io.Writer, r *retention.Report) error {
 	return nil
 }
 
-// read fills in the options.
+// read reads the flags into the options.
 func (b *bench) read(peers []*retention.Peer) error {
 	if b.time {
 		b.opts.Now = time.Now
@@ -216,7 +215,7 @@ func (b *bench) methodsOf(peers []*retention.Peer) ([]retention.Method, error) {
 	return chosen(b.methods, groups, all, func(m retention.Method) string { return m.Name })
 }
 
-// chosen returns the methods of a list of names, each of one or of a group.
+// chosen returns the methods of a list of names. A name is that of a method or of a group.
 func chosen[M any](list string, groups map[string][]M, all []M, nameOf func(M) string) ([]M, error) {
 	var methods []M
 	for name := range strings.SplitSeq(list, ",") {

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// templates are what made-up dialogs are made of. The text of scenes.txt says what they
-// mean.
+// templates are the templates of generated dialogs. The text of scenes.txt explains them.
 type templates struct {
 	scenes                     []scene
 	chats, greetings, goodbyes [][]line
 	echoes                     []string
 }
 
-// A scene is something that happens to a speaker.
+// A scene is a kind of event that happens to a speaker.
 type scene struct {
 	slots []slot
-	tells [][]line // ways to tell it
+	tells [][]line // alternative ways to tell it
 	asks  []ask
-	all   string // asks for everything of the kind that happened to somebody
+	all   string // asks for all events of the kind that happened to a speaker
 }
 
-// A slot is a name and the values that it can have.
+// A slot is a name with its possible values.
 type slot struct {
 	name   string
 	values []string
@@ -30,27 +29,27 @@ type slot struct {
 
 // A line is a turn of a dialog.
 type line struct {
-	other bool // said by the other one
-	fact  byte // number of the fact that it is the evidence of, as a digit; 0 for none
+	other bool // whether the other speaker says it
+	fact  byte // digit of the fact that it is evidence of; 0 for none
 	text  string
 }
 
-// An ask is a question in several forms, of which one is chosen, about some facts.
+// An ask is a question about some facts, in several wordings; one is chosen.
 type ask struct {
 	kind   category
 	facts  string
 	forms  []string
-	answer string // as it is said
+	answer string // in the words of the dialog
 }
 
 //go:embed scenes.txt
 var scenesText string
 
-// readTemplates reads the form of scenes.txt.
+// readTemplates parses the form of scenes.txt.
 func readTemplates(text string) (*templates, error) {
 	t := new(templates)
-	var s *scene      // the newest
-	var lines *[]line // that the next one is added to
+	var s *scene      // newest scene
+	var lines *[]line // list for the next line
 	begin := func(list *[][]line) {
 		*list = append(*list, nil)
 		lines = &(*list)[len(*list)-1]
@@ -99,10 +98,10 @@ func readTemplates(text string) (*templates, error) {
 	return t, nil
 }
 
-// mentions name what a turn is about.
+// mentions are phrases that name the subject of a turn.
 var mentions = []string{"As for {it}, ", "Speaking of {it}, ", "With {it} it is like this: ", "The thing with {it} is: ", "When it comes to {it}, "}
 
-// openers and closers make turns longer and say nothing.
+// openers and closers lengthen turns without content.
 var openers = []string{"Honestly, ", "By the way, ", "You know what? ", "Okay, so: ", "I have been meaning to tell you: ", "Fun fact: ", "Well, "}
 
 var closers = []string{

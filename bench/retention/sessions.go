@@ -10,7 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/internal/retention"
 )
 
-// familyBy returns what gives a file its family, in one of the ways of -family.
+// familyBy returns a function that returns the family of a file, by one of the values of
+// -family.
 func familyBy(way string) (func(path string) string, error) {
 	switch way {
 	case "name":
@@ -27,9 +28,9 @@ func folderOf(path string) string { return filepath.Base(filepath.Dir(path)) }
 
 var uuid = lazy.Regexp(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
 
-// familyOf returns the project of a file by its path: its name up to the first
-// hyphen, or, if the name has none or is a UUID, the folder that it is in. The two
-// editions of the tau benchmark are one family.
+// familyOf returns the project of a file by its path: its name up to the first hyphen or, if
+// the name has none or is a UUID, its folder. Both editions of the tau benchmark are one
+// family.
 func familyOf(path string) string {
 	base := filepath.Base(path)
 	head, _, found := strings.Cut(strings.TrimSuffix(base, filepath.Ext(base)), "-")
@@ -42,8 +43,8 @@ func familyOf(path string) string {
 	return head
 }
 
-// load reads all conversations below folders, .json and .jsonl, in the order of
-// their paths. It tells of files that are no conversation.
+// load reads all conversations below folders, .json and .jsonl, in the order of their paths. It
+// prints the files that are no conversations.
 func load(folders []string, family func(path string) string) ([]*retention.Trajectory, error) {
 	files, err := retention.Files(folders)
 	if err != nil {

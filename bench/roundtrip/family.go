@@ -13,9 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// contract runs the contract that a pass wrote, as a program of the language and
-// with the rules of contracts, and then with one fault after the other, each of
-// which must be found.
+// contract runs the contract of a pass, as a program of the language and with the rules of
+// contracts. Then it runs it with one fault after the other, and each must be found.
 func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
 	lines, err := e.Contract(ctx, scope, &carrel.SessionRequest{Session: id})
 	if err != nil || len(lines.Statements) == 0 {
@@ -46,7 +45,7 @@ func (t *trial) contract(ctx context.Context, e *carrel.Engine, scope governance
 	return nil
 }
 
-// faults returns statements after which a contract does not hold.
+// faults returns statements that break a contract.
 func faults(s *contract.Contract) map[string][]string {
 	all := make(map[string][]string)
 	if pins := s.Texts(contract.PinnedBlocks); len(pins) > 0 {
@@ -62,8 +61,8 @@ func faults(s *contract.Contract) map[string][]string {
 	return all
 }
 
-// handoff makes a packet, takes it through both written forms, begins a session
-// with it, and makes a packet of that.
+// handoff makes a packet, converts it to both written forms and back, begins a session with it,
+// and makes a packet of that session.
 func (t *trial) handoff(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID) error {
 	first, err := e.Handoff(ctx, scope, &carrel.HandoffRequest{Session: id})
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/carrel-dev/carrel/store/memory"
 )
 
-// strategies are all ways to make a window smaller.
+// strategies are all strategies.
 var strategies = []carrel.Strategy{
 	carrel.StrategyAnchored, carrel.StrategyHybrid, carrel.StrategyRegenerative, carrel.StrategyOpaque,
 	carrel.StrategyWindow, carrel.StrategyImportance, carrel.StrategyAccount, carrel.StrategyPager,
 }
 
-// judge makes the window of a conversation smaller by every strategy and to four shares, and
-// has every export judged by rules that share no code with the validators of Carrel.
+// judge compresses a conversation by every strategy to four shares, and has every export judged
+// by rules that share no code with the validators of Carrel.
 func (b *bench) judge(ctx context.Context, name string, data []byte) error {
 	for _, strategy := range strategies {
 		for _, share := range []int{50, 25, 10, 5} {
@@ -46,7 +46,7 @@ func (b *bench) judgeOne(ctx context.Context, name string, data []byte, strategy
 	_, err = e.Compress(ctx, scope, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: ratio.Of(share, 100)}})
 	if _, floor := carrel.Floor(err); floor || errors.Is(err, carrel.ErrProbes) {
 		b.unjudged++
-		return nil // the window is as it was
+		return nil // the window is unchanged
 	}
 	if err != nil {
 		t.fail("compress by %s: %v", strategy, err)

@@ -1,22 +1,21 @@
-// Command roundtrip takes every conversation of a folder through Carrel and
-// checks what Carrel promises about it:
+// Command roundtrip takes every conversation of a folder through Carrel and checks Carrel's
+// promises:
 //
 //	go run ./bench/roundtrip FOLDER...
 //
-// Each conversation is imported, compressed to 50, 25 and 10 percent of its
-// tokens by rule and score, exported in its own format, to Anthropic and both of OpenAI, and
-// validated; the store is closed and opened again, and every block that is no
-// longer whole in the window is recalled and compared with what came in. The
-// contract is run, as it is and with faults that must be found, and a packet is made,
-// accepted and made again. A line tells of each file and share, and the last lines sum up. The exit status
-// is 1 if a promise was broken.
+// Each conversation is imported, compressed to 50, 25 and 10 percent of its tokens by rule and
+// score, exported in its own format, for Anthropic and for both APIs of OpenAI, and validated.
+// The store is closed and opened again, and every block that is not whole in the window is
+// recalled and compared with the input. The contract is run, unchanged and with faults that
+// must be found, and a packet is made, accepted and made again. Each file and share gets a
+// line, and the last lines have the sums. The exit status is 1 if a promise was broken.
 //
-// With -judge each conversation is besides made smaller by every strategy to 50, 25, 10 and 5
+// With -judge each conversation is also compressed by every strategy to 50, 25, 10 and 5
 // percent, and every export is judged by rules that share no code with Carrel's validators.
 // That takes several times as long.
 //
-// A budget below what rules hold is no broken promise: the line then has the
-// word floor and the tokens that are held.
+// A budget below the blocks under rules breaks no promise: the line then has the word floor and
+// the tokens of those blocks.
 package main
 
 import (
@@ -89,7 +88,7 @@ func run(ctx context.Context, folders []string, verbose, judge bool) (broken int
 	return b.broken, nil
 }
 
-// A bench counts what was done and what was broken.
+// A bench counts results and broken promises.
 type bench struct {
 	path    string
 	verbose bool
@@ -140,7 +139,7 @@ func (b *bench) file(ctx context.Context, w *tabwriter.Writer, name string) erro
 	return nil
 }
 
-// A trial is one conversation at one share.
+// A trial is the test of one conversation at one share.
 type trial struct {
 	*bench
 	name   string
@@ -199,7 +198,7 @@ func (b *bench) share(ctx context.Context, w *tabwriter.Writer, name string, dat
 	return nil
 }
 
-// after opens the store again and checks what a pass has left.
+// after opens the store again and checks the result of a pass.
 func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.CompressRequest, res *carrel.CompressResult, data []byte) (recalled int, err error) {
 	e, s, err := t.open(ctx)
 	if err != nil {
@@ -240,8 +239,7 @@ func (t *trial) after(ctx context.Context, scope governance.Scope, req *carrel.C
 	return t.recall(ctx, e, scope, req.Session, data)
 }
 
-// recall compares every block that is not whole in the window with what came
-// in.
+// recall compares every block that is not whole in the window with the input.
 func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.Scope, id transcript.SessionID, data []byte) (int, error) {
 	f, err := carrel.Detect(data)
 	if err != nil {
@@ -280,7 +278,7 @@ func (t *trial) recall(ctx context.Context, e *carrel.Engine, scope governance.S
 		}
 		n++
 		if n%20 != 1 {
-			continue // why reads the whole session: every 20th block will do
+			continue // why reads the whole session, so check only every 20th block
 		}
 		why, err := e.Why(ctx, scope, &carrel.BlockRequest{Block: string(info.ID)})
 		if err != nil {

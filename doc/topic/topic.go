@@ -1,9 +1,9 @@
-// Package topic has what "carrel help" says about subjects that are no commands. Each is a
-// file of this folder, such as budget.md, so that the page on the screen and the page in the
-// documentation are one text.
+// Package topic has the help topics, the pages of "carrel help" that are not about a command.
+// Each is a file of this folder, such as budget.md, so that the page on the screen and the page
+// in the documentation are the same text.
 //
-// A file is a heading, paragraphs, and blocks between fences, whose lines are indented by two
-// blanks. Commands and settings stand in quotation marks, as a screen shows no other marks.
+// A file has a heading, paragraphs, and code blocks between fences, with lines indented by two
+// spaces. Commands and settings are in quotation marks, because a terminal shows no other marks.
 package topic
 
 import (
@@ -14,8 +14,8 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// Text returns the text of a topic without its heading and without the lines of fences. It
-// panics if there is no such topic, as names are constants of the program.
+// Text returns the text of a topic without its heading and its fences. It panics for an unknown
+// topic, because all names are constants of the program.
 func Text(name string) string {
 	data, err := files.ReadFile(name + ".md")
 	if err != nil {

@@ -14,12 +14,12 @@ const claudeCall = "claudecode/toolUseId"
 // claude returns the session that Claude Code names in the environment of a server that it
 // started, or nil. It returns nil if CLAUDE_CODE_CHILD_SESSION is set, because programs that an
 // agent runs inherit the variables of their agent.
-func claude(getenv func(string) string, _ Meta) *Said {
+func claude(getenv func(string) string, _ Meta) *ClientSession {
 	name := getenv("CLAUDE_CODE_SESSION_ID")
 	if name == "" || getenv("CLAUDE_CODE_CHILD_SESSION") != "" || strings.ContainsAny(name, `/\*?[`) {
 		return nil
 	}
-	return &Said{Session: transcript.SessionID(name), Format: agents.Claude.Format, Find: func() string {
+	return &ClientSession{Session: transcript.SessionID(name), Format: agents.Claude.Format, Find: func() string {
 		projects, err := agents.ClaudeProjects(getenv)
 		if err != nil {
 			return ""

@@ -33,7 +33,7 @@ func TestHearClaude(t *testing.T) {
 		{"a name that is a path", map[string]string{"CLAUDE_CODE_SESSION_ID": "../-srv/0b8a6f0e"}, "", ""},
 		{"a name that is a pattern", map[string]string{"CLAUDE_CODE_SESSION_ID": "*"}, "", ""},
 	} {
-		said := binding.Hear(func(name string) string {
+		said := binding.Detect(func(name string) string {
 			if name == "HOME" {
 				return home
 			}

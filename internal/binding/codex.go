@@ -18,7 +18,7 @@ const (
 )
 
 // codex returns the session that Codex sends with a call, in the form of version 0.169.0.
-func codex(getenv func(string) string, meta Meta) *Said {
+func codex(getenv func(string) string, meta Meta) *ClientSession {
 	id, _ := meta[codexThread].(string)
 	if _, ok := meta[codexTurn]; !ok || id == "" || strings.ContainsAny(id, `/\*?[`) {
 		return nil
@@ -27,7 +27,7 @@ func codex(getenv func(string) string, meta Meta) *Said {
 	if root, _ := meta[codexTree].(string); root != "" && root != id {
 		session = threads.SubAgent(root, id)
 	}
-	return &Said{Session: session, Format: agents.Codex.Format, OfCall: true, Find: func() string {
+	return &ClientSession{Session: session, Format: agents.Codex.Format, OfCall: true, Find: func() string {
 		home, err := agents.CodexHome(getenv)
 		if err != nil {
 			return ""

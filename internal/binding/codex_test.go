@@ -33,7 +33,7 @@ func TestHearCodex(t *testing.T) {
 		{"a thread of a sub-agent", binding.Meta{"callId": "call_1", "threadId": id, "sessionId": other, "x-codex-turn-metadata": turn}, other + "/agent-" + id, file},
 		{"one without a transcript", binding.Meta{"callId": "call_1", "threadId": other, "x-codex-turn-metadata": turn}, other, ""},
 	} {
-		said := binding.Hear(getenv, tt.meta)
+		said := binding.Detect(getenv, tt.meta)
 		if said == nil || !said.OfCall || string(said.Session) != tt.id || said.Format != "codex" || said.Find() != tt.path {
 			t.Errorf("%s: %+v", tt.name, said)
 		}
@@ -47,7 +47,7 @@ func TestHearCodex(t *testing.T) {
 		"a name that is a path": {"threadId": "../" + id, "x-codex-turn-metadata": turn},
 		"a name of no text":     {"threadId": 1.5, "x-codex-turn-metadata": turn},
 	} {
-		if said := binding.Hear(getenv, meta); said == nil || said.OfCall {
+		if said := binding.Detect(getenv, meta); said == nil || said.OfCall {
 			t.Errorf("%s: %+v", name, said)
 		}
 	}

@@ -10,7 +10,7 @@
 //     records a [Binding] of the client's process to the session, and a server looks up the
 //     binding of the process that started it. A process is identified by its id and its start
 //     time, because ids are reused.
-//   - A client may name its session itself ([Hear]): Codex with each call, Claude Code to the
+//   - A client may name its session itself ([Detect]): Codex with each call, Claude Code to the
 //     servers that it starts. The latter is valid until the session changes, so the id of the
 //     call decides: it must be in the transcript of that session ([Wrote]).
 //

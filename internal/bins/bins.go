@@ -1,10 +1,9 @@
-// Package bins puts what is measured into the few bins that a table of weights has.
+// Package bins assigns measured values to the bins of a table of weights.
 //
-// Equal arguments give equal results. All functions may be used by several goroutines at
-// once.
+// Equal arguments give equal results. All functions may be called concurrently.
 package bins
 
-// Of returns the number of cuts that v is not below. The cuts ascend.
+// Of returns the number of cuts that are at most v. The cuts ascend.
 func Of[T ~int32 | ~int64](v T, cuts ...T) uint8 {
 	n := uint8(0)
 	for _, c := range cuts {
@@ -16,7 +15,7 @@ func Of[T ~int32 | ~int64](v T, cuts ...T) uint8 {
 	return n
 }
 
-// Flag returns 1 for what is so, and 0 for what is not.
+// Flag returns 1 for true and 0 for false.
 func Flag(is bool) uint8 {
 	if is {
 		return 1

@@ -19,12 +19,12 @@ import (
 	"github.com/carrel-dev/carrel/tier"
 )
 
-// deskScope is where the support desk of the demonstration works.
+// deskScope is the scope of the support desk in the demonstration.
 const deskScope governance.Scope = "acme/support"
 
-// Assemble runs the worked example of the OS-paged context engine: a store of
-// 847 artifacts, one question, 40,000 tokens. It writes its store and the
-// context to the folder dir, which must exist, and tells of each step on out.
+// Assemble runs the worked example of the OS-paged context engine: a store of 847 artifacts,
+// one question, 40,000 tokens. It writes its store and the context to the folder dir, which
+// must exist, and reports each step on out.
 func Assemble(ctx context.Context, out io.Writer, dir, program string) error {
 	return assemble(ctx, out, dir, program, inFile)
 }
@@ -68,9 +68,9 @@ func (d *demo) assemble(ctx context.Context) error {
 		}
 	}
 	d.check(len(stored) == deskArtifact && expired == deskExpired, "%d artifacts are stored, %d have expired", len(stored), expired)
-	d.tell("store", "%d artifacts: memories, articles, tickets, chats, notes", len(stored))
+	d.report("store", "%d artifacts: memories, articles, tickets, chats, notes", len(stored))
 
-	// The policy changes, and nobody tells the store.
+	// The policy file changes, and the store is not notified.
 	if err := os.WriteFile(filepath.Join(kb, policyFile), []byte(newPolicy), 0o600); err != nil {
 		return err
 	}
@@ -90,10 +90,10 @@ func (d *demo) assemble(ctx context.Context) error {
 	return d.gate(ctx, r)
 }
 
-// used checks and tells what is in the context.
+// used checks and reports the artifacts in the context.
 func (d *demo) used(r *carrel.AssembleResult) {
 	distrusted := r.Left[manifest.ReasonDistrusted]
-	d.tell("triage", "%d expired, %d notes below the trust threshold, %d scored by meaning", r.Left[manifest.ReasonExpired], distrusted, r.SemanticCalls)
+	d.report("triage", "%d expired, %d notes below the trust threshold, %d scored by meaning", r.Left[manifest.ReasonExpired], distrusted, r.SemanticCalls)
 	d.check(r.Candidates == deskArtifact, "%d artifacts were considered", r.Candidates)
 	d.check(r.Left[manifest.ReasonExpired] == deskExpired, "%d were left out because they had expired", r.Left[manifest.ReasonExpired])
 	d.check(r.SemanticCalls <= 20 && r.SemanticCalls >= 15, "%d were scored by meaning", r.SemanticCalls)
@@ -107,15 +107,15 @@ func (d *demo) used(r *carrel.AssembleResult) {
 	}
 	d.check(fetched == "Refund policy" && bytes.Contains(r.Data, []byte("Refunds of up to $400")), "the changed policy was fetched again before it was used")
 	d.check(!bytes.Contains(r.Data, []byte("up to $200")), "no limit of $200 is in the context")
-	d.tell("page", "1 dirty: %q had changed and was fetched again", fetched)
+	d.report("page", "1 dirty: %q had changed and was fetched again", fetched)
 
 	share := 100 * int64(r.TokenCount) / int64(r.Budget)
-	d.tell("assemble", "%d used · %s of %s tokens (%d%%) · tier %s", len(r.Used), group(int(r.TokenCount)), group(int(r.Budget)), share, r.Tier)
+	d.report("assemble", "%d used · %s of %s tokens (%d%%) · tier %s", len(r.Used), group(int(r.TokenCount)), group(int(r.Budget)), share, r.Tier)
 	d.check(r.TokenCount <= 31_200 && len(r.Used) >= 10, "%d tokens of %d artifacts are in", r.TokenCount, len(r.Used))
 	d.check(r.Tier == tier.Full, "the tier is %s", r.Tier)
 }
 
-// account checks that the manifest explains every artifact, and verifies.
+// account checks that the manifest explains every artifact and verifies.
 func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 	sealed, err := carrel.SealedOf(d.engine.Manifest(ctx, d.scope, &carrel.IDRequest{ID: r.Manifest}))
 	if err != nil {
@@ -138,11 +138,11 @@ func (d *demo) account(ctx context.Context, r *carrel.AssembleResult) error {
 		return err
 	}
 	d.check(bytes.Equal(again.Data, r.Data), "a replay gives the same bytes")
-	d.tell("manifest", "%s explains %d of %d · %d segments verify · replayed byte for byte", r.Manifest, explained, deskArtifact, v.Segments)
+	d.report("manifest", "%s explains %d of %d · %d segments verify · replayed byte for byte", r.Manifest, explained, deskArtifact, v.Segments)
 	return nil
 }
 
-// gate commits a memory, and has another held.
+// gate proposes memories: one is committed, one is held.
 func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 	commit := func(text string, confidence float64) (*carrel.CommitResult, error) {
 		v := &assembly.Verdict{Evaluator: "billing-rules", Confidence: confidence}
@@ -172,6 +172,6 @@ func (d *demo) gate(ctx context.Context, r *carrel.AssembleResult) error {
 		return err
 	}
 	d.check(echo.Outcome == assembly.Refuse && len(before) == len(after), "an echo of the prompt is %s", echo.Outcome)
-	d.tell("gate", "confidence 0.88: committed · 0.69: held for review · an echo of the prompt: refused")
+	d.report("gate", "confidence 0.88: committed · 0.69: held for review · an echo of the prompt: refused")
 	return nil
 }

@@ -1,10 +1,8 @@
-// Package demo runs the main job on embedded data and checks every promise of
-// it as it goes: a real-looking conversation goes in, a smaller valid one comes
-// out, nothing is lost.
+// Package demo runs the main job on embedded data and checks every promise on the way: a
+// realistic conversation is imported, a smaller valid one is exported, and nothing is lost.
 //
-// It needs no network, no model, no configuration, and writes nothing outside
-// the folder that it is given. The clock is fixed, so that it prints the same
-// each time, but for durations.
+// It needs no network, no model and no configuration, and writes only to the given folder. The
+// clock is fixed, so that the output is the same each time, except for durations.
 package demo
 
 import (
@@ -30,18 +28,17 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// ErrFailed means that a check of the demonstration did not hold. It was
-// printed.
+// ErrFailed means that a check of the demonstration failed. The check was printed.
 var ErrFailed = errors.New("a check of the demonstration failed")
 
-// Run runs the demonstration. It writes its store and the exported
-// conversations to the folder dir, which must exist, and tells of each step on
-// out. The commands that it names at its end begin with program.
+// Run runs the demonstration. It writes its store and the exported conversations to the folder
+// dir, which must exist, and reports each step on out. The commands that it suggests at the end
+// begin with program.
 func Run(ctx context.Context, out io.Writer, dir, program string) error {
 	return run(ctx, out, dir, program, inFile)
 }
 
-// An opener opens the store of a demonstration, at a path or wherever it keeps it.
+// An opener opens the store of a demonstration, at a path or elsewhere.
 type opener func(ctx context.Context, path string) (store.Database, error)
 
 func inFile(ctx context.Context, path string) (store.Database, error) {
@@ -66,8 +63,7 @@ func run(ctx context.Context, out io.Writer, dir, program string, at opener) err
 	return nil
 }
 
-// sum says what came of all checks, what lies beside the store, and what to do next with
-// it.
+// sum reports the number of checks, the files beside the store, and the next commands.
 func (d *demo) sum(beside string, next ...string) error {
 	if d.failed > 0 {
 		fmt.Fprintf(d.out, "\n%d of %d checks failed\n", d.failed, d.checks)
@@ -85,7 +81,7 @@ func clock() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 type demo struct {
 	out     io.Writer
 	dir     string
-	program string // how carrel is called, for commands that are named
+	program string // name of carrel in suggested commands
 	at      opener
 	data    []byte
 	scope   governance.Scope
@@ -94,15 +90,15 @@ type demo struct {
 	session transcript.SessionID
 	result  *carrel.CompressResult
 	before  []byte // export before the pass
-	after   []byte // export behind it
-	cut     string // the block of which most passages were kept
+	after   []byte // export after the pass
+	cut     string // block with the most kept passages
 
 	checks, failed int
 }
 
 func (d *demo) path() string { return filepath.Join(d.dir, "carrel.db") }
 
-// check counts a promise, and tells of one that does not hold.
+// check counts a check, and prints it if it failed.
 func (d *demo) check(ok bool, format string, args ...any) {
 	d.checks++
 	if !ok {
@@ -111,9 +107,9 @@ func (d *demo) check(ok bool, format string, args ...any) {
 	}
 }
 
-// tell prints a line of the report, in several if it is wider than a terminal: it is broken
-// between its parts.
-func (d *demo) tell(step, format string, args ...any) {
+// report prints a line of the report. If it is wider than a terminal, it is broken between its
+// parts.
+func (d *demo) report(step, format string, args ...any) {
 	const columns = 80 - len("  ") - 10 - len(" ")
 	line := ""
 	for i, part := range strings.Split(fmt.Sprintf(format, args...), " · ") {
@@ -148,7 +144,7 @@ func (d *demo) close() error {
 	return s.Close()
 }
 
-// begin heads the report of the checks.
+// begin prints the heading of the checks.
 func (d *demo) begin(context.Context) error {
 	fmt.Fprint(d.out, "\nNow all of it on the whole session, with a check of each step:\n\n")
 	return nil
@@ -172,7 +168,7 @@ func (d *demo) load(ctx context.Context) error {
 		return err
 	}
 	d.check(!again.Changed, "importing the same file again changes nothing")
-	d.tell("import", "1 session, %d messages in %d blocks, %d fork, %s bytes · %s tok", in.Messages, in.Blocks, forks, group(len(d.data)), group(int(in.Tokens)))
+	d.report("import", "1 session, %d messages in %d blocks, %d fork, %s bytes · %s tok", in.Messages, in.Blocks, forks, group(len(d.data)), group(int(in.Tokens)))
 	return nil
 }
 
@@ -183,11 +179,12 @@ func (d *demo) untouched(ctx context.Context) error {
 	}
 	d.before = out.Data
 	d.check(bytes.Equal(out.Data, d.data), "the untouched export is the input, byte for byte")
-	d.tell("export", "untouched: byte for byte what came in")
+	d.report("export", "untouched: byte for byte what came in")
 	return nil
 }
 
-// request asks for a quarter, behind a summary that is probed.
+// request returns a request for a quarter of the tokens, with a summary that must answer
+// probes.
 func (d *demo) request() *carrel.CompressRequest {
 	return &carrel.CompressRequest{Session: d.session, Target: carrel.Target{Share: ratio.Of(1, 4)}, Strategy: carrel.StrategyAnchored}
 }
@@ -212,7 +209,7 @@ func (d *demo) compress(ctx context.Context) error {
 	r := d.result
 	d.check(r.After <= r.Budget, "a window of %d tokens fits a budget of %d", r.After, r.Budget)
 	d.check(r.Tokens.Sum() == int64(r.Imported), "tokens in = live + stub + cold")
-	d.tell("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
+	d.report("compress", "%s → %s tok (−%d%%) · %d live, %d stubs, %d cold · %.2f s", group(int(r.Before)), group(int(r.After)),
 		100-100*int(r.After)/int(r.Before), r.Blocks.Live, r.Blocks.Stub, r.Blocks.Cold, took.Seconds())
 	if err := d.summary(ctx); err != nil {
 		return err
@@ -225,7 +222,7 @@ func (d *demo) compress(ctx context.Context) error {
 	return d.exports(ctx)
 }
 
-// summary checks what stands for older blocks, and that probes accepted it.
+// summary checks the summary of older blocks, and that probes accepted it.
 func (d *demo) summary(ctx context.Context) error {
 	r := d.result
 	if r.Summary == nil || r.Probes == nil {
@@ -240,13 +237,13 @@ func (d *demo) summary(ctx context.Context) error {
 	for _, kept := range []string{"internal/pool/pool.go", "internal/ledger/ledger.go", "change the public API of the pool"} {
 		d.check(strings.Contains(text, kept), "the summary says %q", kept)
 	}
-	d.tell("summary", "of blocks 1–%d in %s tok · changed files %d, decisions %d, errors %d", got.Covers, group(int(got.Tokens)),
+	d.report("summary", "of blocks 1–%d in %s tok · changed files %d, decisions %d, errors %d", got.Covers, group(int(got.Tokens)),
 		len(got.Summary.Files), len(got.Summary.Decisions), len(got.Summary.Errors))
 	p, least := r.Probes, probe.DefaultPolicy().Overall
 	d.check(p.Critical.Passed == p.Critical.Total && p.Critical.Total > 0, "the window answers %d of %d critical probes", p.Critical.Passed, p.Critical.Total)
 	d.check(p.Score >= least, "the window answers %d of %d probes in all", p.Passed, p.Total)
 	d.check(p.Lost() == 0, "%d probes are not even one recall away", p.Lost())
-	d.tell("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
+	d.report("probes", "%d/%d critical · %d/%d all (%s ≥ %s) · accepted", p.Critical.Passed, p.Critical.Total, p.Passed, p.Total, p.Score.Short(), least.Short())
 	return nil
 }
 
@@ -273,7 +270,7 @@ func (d *demo) exports(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var said strings.Builder // by the user, and not what stands for it in the summary
+	var said strings.Builder // words of the user, without the summary
 	for i := range window.Messages {
 		if m := &window.Messages[i]; m.Role == transcript.RoleUser && !strings.HasPrefix(m.Text(), transcript.Mark) {
 			said.WriteString(m.Text() + "\n")
@@ -282,7 +279,7 @@ func (d *demo) exports(ctx context.Context) error {
 	for _, kept := range []string{"don't change the public API of the pool", "never raise shutdownTimeout above 30s", "INC-20417", "The deploy of the billing service hangs"} {
 		d.check(strings.Contains(said.String(), kept), "the window still says %q", kept)
 	}
-	d.tell("validate", "claudecode ok · anthropic ok · openai ok · responses ok · the task, the correction and the newest order are in the window")
+	d.report("validate", "claudecode ok · anthropic ok · openai ok · responses ok · the task, the correction and the newest order are in the window")
 	return nil
 }
 
@@ -298,7 +295,7 @@ func (d *demo) restart(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same window gives the same bytes after a restart")
-	d.tell("restart", "store closed and opened again · the window is the same, byte for byte")
+	d.report("restart", "store closed and opened again · the window is the same, byte for byte")
 	return nil
 }
 
@@ -326,7 +323,7 @@ func (d *demo) recall(ctx context.Context) error {
 		}
 	}
 	d.check(left > 0 && same == left, "%d of %d blocks are recalled byte for byte", same, left)
-	d.tell("recall", "%d/%d blocks that were cut or left: byte for byte", same, left)
+	d.report("recall", "%d/%d blocks that were cut or left: byte for byte", same, left)
 	return nil
 }
 
@@ -338,7 +335,7 @@ func (d *demo) search(ctx context.Context) error {
 	}
 	d.check(len(found) > 0 && strings.Contains(found[0].Excerpt, "panic"), "%q finds the panic", query)
 	if len(found) > 0 {
-		d.tell("search", "%q → %s %s, %s", query, found[0].Block.Short(), found[0].Kind, found[0].State)
+		d.report("search", "%q → %s %s, %s", query, found[0].Block.Short(), found[0].Kind, found[0].State)
 	}
 	return nil
 }
@@ -362,7 +359,7 @@ func (d *demo) why(ctx context.Context) error {
 	if n.Kept {
 		state = "in the window"
 	}
-	d.tell("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
+	d.report("why", "%s is %s, %d passages of it kept · likeliest to be needed: %s, %s, %s", d.cut, why.State, last.Decision.Lines, n.Name, n.Chance.Percent(), state)
 	return nil
 }
 
@@ -383,7 +380,7 @@ func (d *demo) undo(ctx context.Context) error {
 		return err
 	}
 	d.check(bytes.Equal(out.Data, d.after), "the same pass again gives the same bytes")
-	d.tell("undo", "the window as it was before · the same pass again: the same bytes")
+	d.report("undo", "the window as it was before · the same pass again: the same bytes")
 	return nil
 }
 
@@ -415,13 +412,13 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.check(again.Markdown() == packet.Packet.Markdown(), "a packet comes back as it was")
-	d.tell("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
-	d.tell("handoff", "sources %d, claims apart from them %d · corrections in the user's words %d, boundaries %d · honest by 8 rules",
+	d.report("verify", "contract of %d statements runs and holds · store checked: every commitment holds", len(lines.Statements))
+	d.report("handoff", "sources %d, claims apart from them %d · corrections in the user's words %d, boundaries %d · honest by 8 rules",
 		len(packet.Packet.Sources), len(packet.Packet.Inferred), len(packet.Packet.Corrections), len(packet.Packet.Boundaries))
 	return nil
 }
 
-// group writes n with a comma between thousands.
+// group formats n with commas between thousands.
 func group(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

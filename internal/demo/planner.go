@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A copied is the session in a store of its own, compressed to a tenth.
+// A copied is a copy of the session in its own store, compressed to a tenth.
 type copied struct {
 	engine           *carrel.Engine
 	imported         *carrel.ImportResult
@@ -45,8 +45,8 @@ func (d *demo) compressed(ctx context.Context, strategy carrel.Strategy) (c *cop
 	return c, err
 }
 
-// planner compresses a copy of the session to a tenth without a summary, and checks
-// that every block is in the window, or named there and one recall away.
+// planner compresses a copy of the session to a tenth without a summary. It checks that every
+// block is in the window, or is named there and can be recalled.
 func (d *demo) planner(ctx context.Context) error {
 	c, err := d.compressed(ctx, carrel.StrategyImportance)
 	if err != nil {
@@ -78,8 +78,8 @@ func (d *demo) planner(ctx context.Context) error {
 	d.check(same == all, "%d of %d blocks are recalled byte for byte", same, all)
 	before := said(original.Messages)
 	lines, names := shared(linesOf(before), linesOf(text)), shared(namesOf(before), namesOf(text))
-	d.check(lines >= 50 && names >= 200, "%d lines and %d names are kept", lines, names) // users' words alone have fewer
-	d.tell("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
+	d.check(lines >= 50 && names >= 200, "%d lines and %d names are kept", lines, names) // the user's words alone have fewer
+	d.report("planner", "a copy, %s → %s tok (−%d%%), no summary · %s lines and %s names of %d blocks kept · %d/%d blocks one recall away",
 		group(int(r.Before)), group(int(r.After)), 100-100*int(r.After)/int(r.Before), group(lines), group(names), kept, same, all)
 	return nil
 }
@@ -92,7 +92,7 @@ func decode(data []byte) (*transcript.Session, error) {
 	return f.Decode("demo.jsonl", data)
 }
 
-// said returns all that messages say, with the arguments and results of calls.
+// said returns the text of messages, with the arguments and results of calls.
 func said(msgs []transcript.Message) string {
 	var b strings.Builder
 	for i := range msgs {
@@ -126,7 +126,7 @@ func namesOf(text string) map[string]bool {
 	return set
 }
 
-// shared returns how many of a set another has.
+// shared returns the number of elements that two sets share.
 func shared(a, b map[string]bool) int {
 	n := 0
 	for s := range a {

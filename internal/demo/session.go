@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// Session returns the demonstration's conversation, a session file as Claude
-// Code writes it: somebody has an agent find out why a deploy of a made-up
-// service hangs. It has what real sessions have: long tool output, parallel
-// calls, signed thinking, a correction, a plan, edits of one file one after the
-// other, a rewound branch, rows that Carrel does not know. The same bytes every
-// time.
+// Session returns the demonstration's conversation, a session file in the form of Claude Code.
+// A person asks an agent to find out why a deploy of an invented service hangs. It has the
+// features of real sessions: long tool output, parallel calls, signed thinking, a correction, a
+// plan, successive edits of one file, a rewound branch, and rows of unknown types. The bytes
+// are always the same.
 func Session() []byte {
 	s := &script{at: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)}
 	s.side(map[string]any{"type": "file-history-snapshot", "messageId": "m0", "snapshot": map[string]any{}, "isSnapshotUpdate": false})
@@ -62,7 +61,7 @@ func Session() []byte {
 
 var packages = []string{"pool", "ledger", "queue", "retry", "config", "metrics"}
 
-// A script writes rows.
+// A script writes the rows of a session file.
 type script struct {
 	out    bytes.Buffer
 	at     time.Time
@@ -112,7 +111,7 @@ func (s *script) user(text string) {
 	s.parent = s.row("user", s.parent, map[string]any{"role": "user", "content": text}, nil)
 }
 
-// block writes a row of the present reply.
+// block writes a row of the current reply.
 func (s *script) block(content map[string]any) string {
 	s.parent = s.row("assistant", s.parent, map[string]any{
 		"id": fmt.Sprintf("msg_demo_%03d", s.reply), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
@@ -125,7 +124,7 @@ func (s *script) block(content map[string]any) string {
 func (s *script) think(text string) {
 	s.reply++
 	s.block(map[string]any{"type": "thinking", "thinking": text, "signature": fmt.Sprintf("ZGVtbw%05d==", s.reply)})
-	s.reply-- // the call that follows belongs to the same reply
+	s.reply-- // the next call belongs to the same reply
 }
 
 func (s *script) say(text string) {
@@ -159,8 +158,8 @@ func (s *script) run(what, command, text string) {
 	s.call(toolCall{"Bash", map[string]any{"command": command, "description": what}}, text, false)
 }
 
-// both writes a reply with two calls at once: each result is the child of its
-// own call, so the tree forks.
+// both writes a reply with two parallel calls. Each result is the child of its own call, so the
+// tree forks.
 func (s *script) both(a toolCall, textA string, b toolCall, textB string) {
 	s.reply++
 	idA, rowA := s.use(a)
@@ -185,7 +184,7 @@ func listing() string {
 	return b.String() + "cmd/billing:\nmain.go\nflags.go\n"
 }
 
-// source returns a made-up Go file of some lines, as an editor's tool shows it.
+// source returns an invented Go file with a number of lines, as an editor's tool shows it.
 func source(name string, lines int) string {
 	verbs := []string{"open", "close", "load", "store", "begin", "commit", "reject", "schedule", "collect", "notify"}
 	things := []string{"Batch", "Invoice", "Worker", "Lease", "Cursor", "Window", "Ledger", "Retry"}

@@ -12,11 +12,11 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// logOf is the command whose output the story is about.
+// logOf is the command with the output of the story.
 const logOf = "kubectl -n billing logs billing-worker-7 --since=24h"
 
-// story tells, on a copy of the session, what its window was before and after: a log, what
-// stands for it, a line that left and was found again, and what all of it saves.
+// story shows on a copy of the session its window before and after: a log, the text that
+// replaces it, a line that left and was found again, and the saving.
 func (d *demo) story(ctx context.Context) error {
 	c, err := d.compressed(ctx, carrel.StrategyAccount)
 	if err != nil {
@@ -48,8 +48,8 @@ func (d *demo) story(ctx context.Context) error {
 	return nil
 }
 
-// lost names a line of a text that is not in the window, finds it by its words, and recalls
-// the block that it is in.
+// lost names a line of a text that left the window, finds it by its words, and recalls its
+// block.
 func (d *demo) lost(ctx context.Context, e *carrel.Engine, text, after string, raw []byte) error {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -114,8 +114,8 @@ func blockWith(blocks []transcript.Block, messages []transcript.Message, word st
 	return -1
 }
 
-// paragraphWith returns the lines about a command in an account: from its mark to the id of
-// the block.
+// paragraphWith returns the lines about a command in an account, from its mark to the id of its
+// block.
 func paragraphWith(text, command string) string {
 	at := strings.Index(text, command)
 	if at < 0 {

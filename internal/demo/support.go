@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The support desk of the OS-paged context engine's worked example: a billing
-// escalation, and 847 artifacts that a store has gathered about everything.
+// The support desk of the OS-paged context engine's worked example: a billing escalation, and
+// 847 stored artifacts about many subjects.
 const (
 	question     = "Customer Orla Brandt was charged twice for invoice INV-7731 and asks for a refund. What is the refund limit, and who must approve it?"
 	deskArtifact = 847
@@ -22,9 +22,8 @@ const (
 	newPolicy  = "# Refund policy\n\nRefunds of up to $400 are granted by the support desk without approval. Duplicate charges are refunded in full; above $400 a team lead approves in the billing console.\n"
 )
 
-// desk returns the artifacts of the support desk, as they were put in over the
-// months before a day. The refund policy is the first: it comes from a file,
-// which has changed since.
+// desk returns the artifacts of the support desk, with ages of up to several months before now.
+// The refund policy is the first. It comes from a file that has changed since.
 func desk(now time.Time) []*carrel.NewArtifact {
 	d := &deskMaker{now: now}
 	d.add(provenance.Retrieved, "Refund policy", oldPolicy, 14*24*time.Hour, 180*24*time.Hour).Source = "file:" + policyFile
@@ -41,10 +40,10 @@ func desk(now time.Time) []*carrel.NewArtifact {
 type deskMaker struct {
 	now time.Time
 	all []*carrel.NewArtifact
-	old int // how many have expired
+	old int // number of expired artifacts
 }
 
-// add adds an artifact of an age, with a time to live.
+// add adds an artifact with an age and a time to live.
 func (d *deskMaker) add(class provenance.Class, title, text string, age, ttl time.Duration) *carrel.NewArtifact {
 	req := &carrel.NewArtifact{
 		ID: store.ArtifactID(fmt.Sprintf("d%04d", len(d.all)+1)), Class: class, Title: title, Content: []byte(text),
@@ -62,7 +61,7 @@ func (d *deskMaker) add(class provenance.Class, title, text string, age, ttl tim
 
 const deskDay = 24 * time.Hour
 
-// verified adds what people vouch for.
+// verified adds artifacts that people verified.
 func (d *deskMaker) verified() {
 	for i, fact := range []string{
 		"Finance raised the refund limit of the support desk from $200 to $400 on December 18. Dana confirmed it with the controller.",
@@ -74,7 +73,7 @@ func (d *deskMaker) verified() {
 	}
 }
 
-// articles adds the articles of the knowledge base that are about the matter.
+// articles adds the relevant articles of the knowledge base.
 func (d *deskMaker) articles() {
 	for i, title := range []string{
 		"How duplicate charges happen", "Refund an invoice in the billing console", "Approval of refunds by team leads",
@@ -85,7 +84,7 @@ func (d *deskMaker) articles() {
 	}
 }
 
-// customer adds the tickets and talks of this customer.
+// customer adds the tickets and chats of this customer.
 func (d *deskMaker) customer() {
 	for i := range 4 {
 		d.add(provenance.Tool, fmt.Sprintf("Ticket %d of Orla Brandt", 4410+i),
@@ -97,8 +96,8 @@ func (d *deskMaker) customer() {
 	}
 }
 
-// rest fills the store up with what such a store has: other subjects, other
-// customers, notes nobody reviewed, and much that has outlived its time.
+// rest fills the store with irrelevant artifacts: other subjects, other customers, unreviewed
+// notes, and many expired ones.
 func (d *deskMaker) rest() {
 	classes := []provenance.Class{provenance.Retrieved, provenance.Tool, provenance.Transcript, provenance.Tool, provenance.Retrieved, provenance.Scratchpad}
 	for i := 0; len(d.all) < deskArtifact; i++ {
@@ -108,7 +107,7 @@ func (d *deskMaker) rest() {
 		age := time.Duration(20+i%60) * deskDay
 		ttl := age + time.Duration(1+i%40)*deskDay
 		if left := deskArtifact - len(d.all); d.old < deskExpired && (i%5 < 2 || left <= deskExpired-d.old) {
-			ttl = age - time.Duration(1+i%15)*deskDay // over
+			ttl = age - time.Duration(1+i%15)*deskDay // expired
 		}
 		d.add(class, title, prose(title, otherWords, 300+17*(i%50), i), age, ttl)
 	}
@@ -134,8 +133,7 @@ refund to the customer . The case is escalated when the charges have different a
 to the customer which charge is refunded , how much , and when it arrives . A note in the ticket names the reference of the
 refund and the person who approved it . Invoices stay open until the gateway confirms the reversal .`
 
-// prose makes a text of about so many bytes out of the words of a text, the same each time
-// for the same seed.
+// prose makes a text of about size bytes from the words of text, the same for the same seed.
 func prose(title, text string, size, seed int) string {
 	words := strings.Fields(text)
 	var b strings.Builder
@@ -162,7 +160,7 @@ func prose(title, text string, size, seed int) string {
 	return b.String()
 }
 
-// talk makes a part of the chat.
+// talk returns a part of the chat.
 func talk(part int) string {
 	return prose("Chat", "customer: I was charged twice for INV-7731 . agent: I see two charges of $380 and ask billing . customer: How long does the refund take .", 5200+600*part, part)
 }

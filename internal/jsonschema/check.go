@@ -15,9 +15,8 @@ type Problem struct {
 	Text  string `json:"text"`
 }
 
-// Check holds a document against the schema and returns what does not fit, fields
-// of an object in the order of their names. The error is about text that is not
-// JSON.
+// Check checks a document against the schema and returns the problems, with the fields of an
+// object in the order of their names. It fails if text is not JSON.
 func (s *Schema) Check(text []byte) ([]Problem, error) {
 	v, err := decode(text)
 	if err != nil {
@@ -37,7 +36,7 @@ func (c *checker) report(field, format string, args ...any) {
 	}
 }
 
-// value holds a value at a place of the document against a schema.
+// value checks a value at a place of the document.
 func (c *checker) value(n *node, v any, at string) {
 	if n.never {
 		c.report(at, "nothing may be here")
@@ -65,7 +64,7 @@ func (c *checker) value(n *node, v any, at string) {
 	c.branch(n, v, at)
 }
 
-// branch holds a value against then or else.
+// branch checks a value against then or else.
 func (c *checker) branch(n *node, v any, at string) {
 	if n.If == nil {
 		return
@@ -153,7 +152,7 @@ func (c *checker) object(n *node, v map[string]any, at string) {
 	}
 }
 
-// name holds the name of a field against a schema.
+// name checks the name of a field.
 func (c *checker) name(n *node, name, field string) {
 	var names checker
 	names.value(n, name, field)
@@ -162,12 +161,12 @@ func (c *checker) name(n *node, name, field string) {
 	}
 }
 
-// escape returns a name as a part of a JSON Pointer.
+// escape returns a name in the form for a JSON Pointer.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// words returns values as a text, with a word before the last.
+// words joins values to a text, with a word before the last value.
 func words(values []any, last string) string {
 	list := make([]string, len(values))
 	for i, v := range values {

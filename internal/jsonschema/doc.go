@@ -1,7 +1,6 @@
-// Package jsonschema holds JSON documents against JSON Schemas and lists all that
-// does not fit.
+// Package jsonschema checks JSON documents against JSON Schemas and lists all problems.
 //
-// It knows the part of draft 2020-12 that the schemas of Carrel are written in:
+// It supports the part of draft 2020-12 that Carrel's schemas use:
 //
 //	$ref $defs            to a place in the same schema, such as "#/$defs/text"
 //	type enum const       of any value
@@ -11,11 +10,10 @@
 //	required minProperties properties additionalProperties propertyNames
 //	if then else
 //
-// $schema, $id, $comment, title, description and format are read past: they say
-// nothing that could fit or not. A schema with any other keyword is an error and
-// not half understood.
+// $schema, $id, $comment, title, description and format are ignored, because they do not
+// restrict documents. A schema with any other keyword is an error.
 //
-// The package is small because it has to be linked into a program whose start is
-// cheap: it does no work before it is called, and of a schema it reads nothing but
-// the schema. Its tests hold it against a complete implementation.
+// The package is small because it is linked into a program that must start fast: it does no
+// work before it is called, and reads only the schema in use. Its tests compare it with a
+// complete implementation.
 package jsonschema

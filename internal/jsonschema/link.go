@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// link finds what the references within a schema lead to.
+// link resolves the references within a schema.
 func link(root *node) error {
 	l := linker{byID: make(map[string]*node)}
 	l.collect(root)
@@ -17,8 +17,8 @@ func link(root *node) error {
 	return l.circles(root)
 }
 
-// A linker knows the schemas that have an $id: a reference may name one, and
-// "#" is the nearest around it.
+// A linker has the schemas with an $id. A reference may name one, and "#" means the nearest one
+// around the reference.
 type linker struct{ byID map[string]*node }
 
 func (l linker) collect(n *node) {
@@ -47,7 +47,7 @@ func (l linker) resolve(n, base *node) error {
 	return nil
 }
 
-// find returns what a reference leads to, or nil.
+// find returns the target of a reference, or nil.
 func (l linker) find(ref string, base *node) *node {
 	if ref == "#" {
 		return base
@@ -58,8 +58,8 @@ func (l linker) find(ref string, base *node) *node {
 	return l.byID[ref]
 }
 
-// circles returns an error if a schema in n leads to itself for the same value:
-// nothing could be held against it in finite time.
+// circles returns an error if a schema in n refers to itself for the same value, because such a
+// check would never end.
 func (l linker) circles(n *node) error {
 	if n.leadsTo(n, make(map[*node]bool)) {
 		return fmt.Errorf("%w but to itself: %q", ErrReference, n.Ref)
@@ -72,8 +72,7 @@ func (l linker) circles(n *node) error {
 	return nil
 }
 
-// leadsTo reports whether a value that is held against n is held against end as
-// well.
+// leadsTo reports whether checking a value against n also checks it against end.
 func (n *node) leadsTo(end *node, seen map[*node]bool) bool {
 	if seen[n] {
 		return false
@@ -87,7 +86,7 @@ func (n *node) leadsTo(end *node, seen map[*node]bool) bool {
 	return false
 }
 
-// children returns the schemas that are written within n.
+// children returns the schemas inside n.
 func (n *node) children() []*node {
 	list := []*node{n.Items, n.AdditionalProperties, n.PropertyNames, n.If, n.Then, n.Else}
 	for _, named := range []map[string]*node{n.Defs, n.Properties} {

@@ -8,23 +8,23 @@ import (
 	"regexp"
 )
 
-// A Schema is what documents can be held against. Make one with [Parse].
+// A Schema is a schema for checking documents. Create one with [Parse].
 type Schema struct{ root *node }
 
 // Errors about schemas.
 var (
-	// ErrReference is about a $ref that leads nowhere, or in a circle.
+	// ErrReference means that a $ref has no target, or refers to itself.
 	ErrReference = errors.New("a reference leads nowhere")
 
-	// ErrType is about a type that JSON does not have.
+	// ErrType means that a type does not exist in JSON.
 	ErrType = errors.New("no such type")
 
-	// ErrNull is about null in the place of a schema.
+	// ErrNull means that null stands in place of a schema.
 	ErrNull = errors.New("null is no schema")
 )
 
-// Parse reads a schema. The error says what of it is none, or is beyond what this
-// package knows.
+// Parse reads a schema. It fails for an invalid schema, and for keywords that this package does
+// not support.
 func Parse(text []byte) (*Schema, error) {
 	root := new(node)
 	if err := json.Unmarshal(text, root); err != nil {
@@ -36,17 +36,17 @@ func Parse(text []byte) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// A node is a schema or one within it.
+// A node is a schema or a schema within one.
 type node struct {
 	keywords
 
-	never    bool           // the schema false
-	target   *node          // of Ref
-	matching *regexp.Regexp // of Pattern
-	allowed  []any          // of Enum or Const; nil for anything
+	never    bool           // whether it is the schema false
+	target   *node          // target of Ref
+	matching *regexp.Regexp // compiled Pattern
+	allowed  []any          // values of Enum or Const; nil for any
 }
 
-// keywords are those that a schema may have.
+// keywords are the supported keywords of a schema.
 type keywords struct {
 	Schema      string `json:"$schema"`
 	ID          string `json:"$id"`
@@ -99,7 +99,7 @@ func (n *node) UnmarshalJSON(text []byte) error {
 	return n.compile()
 }
 
-// compile makes of keywords what documents are held against.
+// compile prepares the keywords for checks.
 func (n *node) compile() (err error) {
 	for _, named := range []map[string]*node{n.Defs, n.Properties} {
 		for name, child := range named {
@@ -122,10 +122,10 @@ func (n *node) compile() (err error) {
 	return err
 }
 
-// decode reads a document of which the numbers stay as they are written.
+// decode decodes a JSON document. Numbers keep their spelling.
 func decode(text []byte) (v any, err error) {
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
-		return nil, err // that it is one document, and where it is not
+		return nil, err // the error has the place, also for data behind the document
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -133,7 +133,7 @@ func decode(text []byte) (v any, err error) {
 	return v, err
 }
 
-// types are the names of types: one or a list.
+// types is a list of names of types.
 type types []string
 
 // UnmarshalJSON reads one name or a list of names.

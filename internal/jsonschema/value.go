@@ -35,11 +35,11 @@ func isOf(name string, v any) bool {
 	return strings.HasSuffix(is, name) || name == "number" && is == "an integer"
 }
 
-// far is how many digits an exponent may have. What is beyond is compared by
-// whether it is large or small: to write it out would take any amount of memory.
+// far is the most digits of an exponent. Larger numbers are only compared as large or small,
+// because writing them out could take any amount of memory.
 const far = 4
 
-// exact returns the value of a number. It returns nil if that is too far from 1.
+// exact returns the value of a number, or nil if its exponent is too large.
 func exact(n json.Number) *big.Rat {
 	if i := strings.IndexAny(n.String(), "eE"); i >= 0 && len(n)-i-1 > far {
 		return nil
@@ -56,7 +56,7 @@ func isInteger(n json.Number) bool {
 		return r.IsInt()
 	}
 	f, err := n.Float64()
-	return err != nil || f != 0 // so large that there is nothing behind the point, or so small that there is
+	return err != nil || f != 0 // a very large number is whole, a very small one is not
 }
 
 // compare compares two numbers.
@@ -70,8 +70,8 @@ func compare(a, b json.Number) int {
 	return big.NewFloat(f).Cmp(big.NewFloat(g))
 }
 
-// canonical returns the same text for values that are equal, and only for them:
-// the order of fields and the way that a number is written do not count.
+// canonical returns equal texts for equal values only. The order of fields and the spelling of
+// a number do not matter.
 func canonical(v any) string {
 	switch v := v.(type) {
 	case json.Number:

@@ -1,22 +1,21 @@
-// Package lazy makes values when they are first asked for: tables of words,
-// regular expressions, whatever takes work to set up.
+// Package lazy creates values on first use: sets of words, regular expressions, and others that
+// take time to set up.
 //
-// A program does the work of its package variables before main runs, also for a
-// command that needs none of them. Carrel runs as a hook at every tool call of
-// an agent, so a start has to be cheap: what is more than a small literal goes
-// through this package.
+// A program initializes its package variables before main runs, also for a command that needs
+// none of them. Carrel runs as a hook at every tool call of an agent, so it must start fast.
+// Therefore every value larger than a small literal is made with this package:
 //
 //	var number = lazy.Regexp(`[0-9]+`)
 //
 //	if number.Get().MatchString(word) { … }
 //
-// The compiler writes such a variable into the program as it stands: nothing is done for
-// it before main runs, and a program that does not ask for it does not carry it. For that,
-// functions and texts that a value is made of have to be constant, too.
+// The compiler puts such a variable into the program without code that runs before main, and
+// the linker leaves it out of programs that do not use it. For that, the functions and texts of
+// a value must be constant, too.
 //
-// A value is made once, whatever goroutines ask for it, and depends on nothing
-// that changes: when it is made cannot be seen. That is why the core, which
-// knows no goroutines, may use this package.
+// A value is created once, even if several goroutines request it, and depends only on
+// constants. So the time of its creation has no effect, and the core, which has no goroutines,
+// may use this package.
 package lazy
 
 import (
@@ -25,7 +24,7 @@ import (
 	"sync"
 )
 
-// A Value is what Make returns.
+// A Value holds the result of Make.
 type Value[T any] struct {
 	Make func() T
 
@@ -40,7 +39,7 @@ func (v *Value[T]) Get() T {
 	return v.made()
 }
 
-// A Reading is what Read returns of Text.
+// A Reading holds the result of Read for Text.
 type Reading[T any] struct {
 	Text string
 	Read func(text string) T
@@ -56,14 +55,14 @@ func (r *Reading[T]) Get() T {
 	return r.made()
 }
 
-// A Set is words as a set.
+// A Set is a set of words.
 type Set = Reading[map[string]bool]
 
 // A Pattern is a regular expression.
 type Pattern = Reading[*regexp.Regexp]
 
-// Words returns the words of a text, parted by white space, as a set. Callers of its Get
-// must not change it.
+// Words returns the words of a text, separated by white space, as a set. Callers must not
+// change the result of its Get.
 func Words(text string) *Set { return &Set{Text: text, Read: set} }
 
 func set(text string) map[string]bool {
@@ -74,7 +73,7 @@ func set(text string) map[string]bool {
 	return words
 }
 
-// Regexp returns the regular expression of a pattern. If the pattern is none, its use
-// panics, as [regexp.MustCompile] does. So that no user is the first to see that, a test
-// of the repository compiles every pattern that Regexp is called with.
+// Regexp returns a regular expression. If the pattern is invalid, Get panics, like
+// [regexp.MustCompile]. A test of the repository compiles every pattern that Regexp is called
+// with, so that users never see the panic.
 func Regexp(pattern string) *Pattern { return &Pattern{Text: pattern, Read: regexp.MustCompile} }

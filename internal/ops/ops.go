@@ -1,13 +1,13 @@
-// Package ops is the table of operations that Carrel's server and its client share: a
-// job of the engine, and how it is asked for over HTTP.
+// Package ops has the table of operations that Carrel's server and its client share: for each
+// job of the engine, its route over HTTP.
 //
-// What stands in braces in the path of an [Op] is the field of the request with that
-// JSON name; of GET the other fields are query parameters, of everything else they are
-// the body, as JSON. An operation with a Raw field takes that one as its body, as it is. So a request, a command's flags and a method's arguments cannot
-// drift apart, and neither the server nor the client says twice what goes where.
+// A name in braces in the path of an [Op] is the field of the request with that JSON name. For
+// GET the other fields are query parameters, otherwise they are the body as JSON. An operation
+// with a Raw field has that field unchanged as its body. So the server and the client use the
+// same description, and it cannot differ from the methods of the engine.
 //
-// The scope is in the header [api.HeaderScope], or, if it has none, it is the one that
-// the credential is for. Errors are problem documents of RFC 9457, see [api.Problem].
+// The scope is in the header [api.HeaderScope] or, without the header, is the only scope of the
+// credential. Errors are problem documents of RFC 9457, see [api.Problem].
 package ops
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// An Operation is what a job of the engine is over HTTP.
+// An Operation describes a job of the engine as a route over HTTP.
 type Operation struct {
-	Name       string // of the engine's method, in kebab case
+	Name       string // name of the engine's method, in kebab case
 	Method     string
 	Path       string                // after Prefix
-	Permission governance.Permission // the one it is for; see Needs. Whoever has a credential may do what is for none
-	Summary    string                // what it does, as a sentence without its period
-	List       string                // key of the list in the result if it comes in pages
-	Raw        string                // field of the request that the body is, as it is; the others are in the query
+	Permission governance.Permission // main permission, see Needs; an operation without one is open to every credential
+	Summary    string                // description, as a sentence without its period
+	List       string                // key of the list in the result, if it has pages
+	Raw        string                // field of the request that is the whole body; the others are in the query
 }
 
 // Writes reports whether an operation changes anything.
@@ -32,9 +32,9 @@ func (o *Operation) Writes() bool {
 	return slices.Contains(o.Needs(), governance.Write)
 }
 
-// Large reports whether an operation may keep a processor busy for long: it reads or
-// writes a whole conversation, or makes a context. How many of these one actor has done
-// at once is bounded.
+// Large reports whether an operation may use a processor for long: it reads or writes a whole
+// conversation, or makes a context. The number of such operations that an actor runs at once is
+// limited.
 func (o *Operation) Large() bool {
 	switch o.Name {
 	case Import.Name, Append.Name, Compress.Name, Export.Name, Repair.Name, CheckSummary.Name, Probes.Name, RunProbes.Name, Cost.Name, Handoff.Name, Assemble.Name:
@@ -43,8 +43,8 @@ func (o *Operation) Large() bool {
 	return false
 }
 
-// Needs returns the permissions that a grant must have for an operation. What is for
-// review or erase writes, too.
+// Needs returns the permissions that a grant must have for an operation. Operations with the
+// permission review or erase also need write.
 func (o *Operation) Needs() []governance.Permission {
 	switch o.Permission {
 	case "":
@@ -60,11 +60,11 @@ func (o *Operation) Needs() []governance.Permission {
 type Op[Req, Res any] struct {
 	Operation
 
-	// Also returns what else the grant must allow for a request, or nil.
+	// Also returns further permissions that a request needs, or nil.
 	Also func(*Req) []governance.Permission
 }
 
-// describe returns what all operations have.
+// describe returns the Operation.
 func (o *Op[Req, Res]) describe() *Operation { return &o.Operation }
 
 // Operations returns every operation, in the order of the documentation.

@@ -8,9 +8,8 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// ScopeOf returns whose context a request is about: that of its header, or, if it has
-// none, the one scope that the grant names. It does not say that the grant allows
-// anything there.
+// ScopeOf returns the scope of a request: that of its header or, without the header, the only
+// scope of the grant. It does not check that the grant allows anything there.
 func ScopeOf(h http.Header, g *governance.Grant) (governance.Scope, error) {
 	switch given := h.Values(api.HeaderScope); len(given) {
 	case 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// The short names are of the table alone.
+// Short names for the table.
 const (
 	get, post, put = http.MethodGet, http.MethodPost, http.MethodPut
 
@@ -156,7 +156,7 @@ var (
 	}, Also: func(r *api.PutRequest) []governance.Permission {
 		for _, a := range r.Artifacts {
 			if a != nil && (a.VerifiedBy != "" || a.AllowSecrets) {
-				return []governance.Permission{review} // it takes a person's word
+				return []governance.Permission{review} // it counts as a person's word
 			}
 		}
 		return nil
@@ -249,7 +249,7 @@ var (
 	}}
 )
 
-// What a server answers besides the engine's jobs.
+// Other routes of a server.
 var (
 	Whoami = Op[api.None, api.Identity]{Operation: Operation{
 		"whoami", get, "/whoami", "", "Return the actor and the permissions of the credential", "", "",

@@ -17,7 +17,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript/pagerjson"
 )
 
-// Baselines returns the simple methods, those that look into the future last.
+// Baselines returns the simple methods, and at the end the oracles.
 func Baselines() []Method {
 	return []Method{
 		{Name: "recency", Pack: func(p []Message, b int) []Message { return end(p, b, false) }},
@@ -42,15 +42,15 @@ func Baselines() []Method {
 	}
 }
 
-// oracle returns a method that may look at the needs.
+// oracle returns a method that knows the needs of a case.
 func oracle(name string, pack func(c *Case, budget int) []Message) Method {
 	return Method{Name: name, oracle: true, packCase: func(c *Case, budget int, _ func() time.Time) ([]Message, time.Duration) {
 		return pack(c, budget), 0
 	}}
 }
 
-// Simple returns the simple methods that know nothing of what comes, each under a name
-// that no strategy has: "simple-" stands before it.
+// Simple returns the simple methods that do not know the needs. Their names begin with
+// "simple-", so that no strategy has the same name.
 func Simple() []Method {
 	var methods []Method
 	for _, m := range Baselines() {
@@ -63,17 +63,17 @@ func Simple() []Method {
 
 const simplePrefix = "simple-"
 
-// IsSimple reports whether a name is that of a method of [Simple].
+// IsSimple reports whether a method of that name is one of [Simple].
 func IsSimple(name string) bool { return strings.HasPrefix(name, simplePrefix) }
 
-// bestFit goes from the newest reply with its results to the oldest and keeps each
-// that fits.
+// bestFit goes from the newest reply with its results to the oldest and keeps each one that
+// still fits.
 func bestFit(prefix []Message, budget int) []Message {
 	u := units(prefix)
 	return fill(prefix, u, NewestFirst(len(u)), budget)
 }
 
-// firstLast keeps the first message, in half of the budget at most, and the newest.
+// firstLast keeps the first message, in at most half of the budget, and the newest messages.
 func firstLast(prefix []Message, budget int) []Message {
 	if len(prefix) == 0 {
 		return nil
@@ -88,11 +88,11 @@ func firstLast(prefix []Message, budget int) []Message {
 	return append([]Message{first}, end(prefix[1:], budget-first.Cost(), true)...)
 }
 
-// cleared stands for a result that was cleared. It cannot be recalled.
+// cleared replaces a cleared result. It cannot be recalled.
 const cleared = "[Old tool result content cleared]"
 
-// Masked returns the prefix with all but the newest results cleared, where that
-// makes them smaller.
+// Masked returns the prefix with all results but the newest ones cleared, where that makes them
+// smaller.
 func Masked(prefix []Message, keep int) []Message {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {
@@ -106,8 +106,8 @@ func Masked(prefix []Message, keep int) []Message {
 	return out
 }
 
-// maskFit clears all results and brings back the newest, each that fits. Where even
-// that does not fit, the newest messages of what is left stay.
+// maskFit clears all results, then restores each that fits, newest first. If even the cleared
+// prefix does not fit, it keeps the newest messages of it.
 func maskFit(prefix []Message, budget int) []Message {
 	out := Masked(prefix, 0)
 	room := budget - Cost(out)
@@ -123,7 +123,8 @@ func maskFit(prefix []Message, budget int) []Message {
 	return out
 }
 
-// dropLargest drops the largest units until the rest fits, of equals the older.
+// dropLargest drops the largest units until the rest fits. Of equally large ones it drops the
+// older first.
 func dropLargest(prefix []Message, units [][]int, budget int) []Message {
 	cost := make([]int, len(units))
 	order := make([]int, len(units))
@@ -148,20 +149,20 @@ func dropLargest(prefix []Message, units [][]int, budget int) []Message {
 	return only(prefix, kept)
 }
 
-// random keeps messages in a random order, each if it fits. The order depends on
-// nothing but how many there are.
+// random keeps messages in a random order, each if it still fits. The order depends only on the
+// number of messages.
 func random(prefix []Message, budget int) []Message {
 	order := rand.New(rand.NewPCG(1, uint64(len(prefix)))).Perm(len(prefix)) //nolint:gosec // must be the same each time
 	return fill(prefix, singles(prefix), order, budget)
 }
 
-// pagerFormula keeps units by their [SeedScores] for the last user message.
+// pagerFormula keeps the units with the highest [SeedScores] for the last user message.
 func pagerFormula(prefix []Message, units [][]int, budget int) []Message {
 	return fill(prefix, units, ByScore(SeedScores(lastUser(prefix), said(prefix, units))), budget)
 }
 
-// SeedScores returns the retention score of the seed, package pager/seed, of each of some
-// texts, with the words of another one as keywords and a turn for each text.
+// SeedScores returns the retention score of texts by package pager/seed. The words of asked are
+// the keywords, and each text is one turn.
 func SeedScores(asked string, texts []string) []float64 {
 	h := &pagerjson.History{Intent: keywords(asked)}
 	for i, said := range texts {
@@ -171,7 +172,7 @@ func SeedScores(asked string, texts []string) []float64 {
 	}
 	r, err := seed.Decide(h, nil)
 	if err != nil {
-		return nil // cannot be: turns ascend and ids differ
+		return nil // unreachable: turns ascend and ids differ
 	}
 	scores := make([]float64, len(texts))
 	for i := range scores {
@@ -180,8 +181,8 @@ func SeedScores(asked string, texts []string) []float64 {
 	return scores
 }
 
-// keywords returns the words of a text as the seed cuts them, each once, without
-// those of one or two letters.
+// keywords returns the words of a text as package seed splits it, each once, without words of
+// one or two letters.
 func keywords(said string) []string {
 	var list []string
 	known := make(map[string]bool)
@@ -194,7 +195,7 @@ func keywords(said string) []string {
 	return list
 }
 
-// bm25 keeps units by their likeness to the last user message and the last messages.
+// bm25 keeps the units that are most similar to the last user message and the last messages.
 func bm25(prefix []Message, units [][]int, budget, recent int) []Message {
 	asked := []string{lastUser(prefix)}
 	for i := max(0, len(prefix)-recent); i < len(prefix); i++ {
@@ -212,8 +213,8 @@ func bm25(prefix []Message, units [][]int, budget, recent int) []Message {
 	return fill(prefix, units, ByScore(scores), budget)
 }
 
-// clip cuts every text, those in arguments of calls too, to one length, the largest
-// that fits. Where none does, the newest messages of what is left stay.
+// clip cuts all texts, also in arguments of calls, to the same length, the largest that fits.
+// If none fits, it keeps the newest messages of the shortest form.
 func clip(prefix []Message, budget int) []Message {
 	longest := 0
 	for i := range prefix {
@@ -234,9 +235,9 @@ func clip(prefix []Message, budget int) []Message {
 	return clipped(n)
 }
 
-// bagOfNames keeps no sentence but a bag of names, in one message: words that have a digit, a
-// dot, a slash, an underscore, a hyphen or a capital behind a small letter, each once, the
-// most frequent first, and of equals that which was seen last.
+// bagOfNames keeps names instead of sentences, in one message: words with a digit, a dot, a
+// slash, an underscore, a hyphen or a capital behind a small letter. Each is there once, the
+// most frequent first, and of equally frequent ones the one that occurred last.
 func bagOfNames(prefix []Message, budget int) []Message {
 	count, last := make(map[string]int), make(map[string]int)
 	seen := 0
@@ -268,7 +269,7 @@ func bagOfNames(prefix []Message, budget int) []Message {
 	return []Message{bag}
 }
 
-// isName reports whether a word is one for a bag of names.
+// isName reports whether a word belongs into a bag of names.
 func isName(w string) bool {
 	for i := range len(w) {
 		switch c := w[i]; {
@@ -281,7 +282,7 @@ func isName(w string) bool {
 	return false
 }
 
-// clippedCalls returns calls whose arguments have no text longer than n bytes.
+// clippedCalls returns calls with every text in their arguments cut to n bytes.
 func clippedCalls(calls []Call, n int) []Call {
 	if !slices.ContainsFunc(calls, func(c Call) bool { return len(c.Args) > n }) {
 		return calls
@@ -318,8 +319,8 @@ func clippedValue(v any, n int) any {
 	return v
 }
 
-// oracleMessages knows the needs and keeps whole messages: always the one with the
-// most needs that no other has yet for its cost.
+// oracleMessages knows the needs and keeps whole messages. It repeatedly takes the message with
+// the most uncovered needs per token.
 func oracleMessages(c *Case, budget int) []Message {
 	kept := make([]bool, len(c.Prefix))
 	for _, p := range c.cover(c.pieces(false), budget) {
@@ -328,9 +329,9 @@ func oracleMessages(c *Case, budget int) []Message {
 	return only(c.Prefix, kept)
 }
 
-// oracleLines knows the needs and keeps lines that have them, in one message.
+// oracleLines knows the needs and keeps the lines that have them, in one message.
 func oracleLines(c *Case, budget int) []Message {
-	// A line costs its bytes and a line feed. In bytes nothing is lost to rounding.
+	// A line costs its bytes and a line feed. Counting bytes avoids rounding.
 	taken := c.cover(c.pieces(true), (budget-4)*4)
 	if len(taken) == 0 {
 		return nil
@@ -343,15 +344,15 @@ func oracleLines(c *Case, budget int) []Message {
 	return []Message{{Role: transcript.RoleUser, Text: strings.Join(lines, "\n")}}
 }
 
-// A piece is a part of a message of the prefix.
+// A piece is a message of the prefix or a line of one.
 type piece struct {
 	message, from, to int
 	cost              int
 	needs             []int
 }
 
-// pieces returns the parts of the prefix that have needs, in order: whole messages, which
-// cost tokens, or lines, which cost bytes.
+// pieces returns the pieces of the prefix that have needs, in order: whole messages with their
+// cost in tokens, or lines with their cost in bytes.
 func (c *Case) pieces(lines bool) []piece {
 	index := indexes(c.Needs)
 	var list []piece
@@ -379,7 +380,7 @@ func (c *Case) pieces(lines bool) []piece {
 	return list
 }
 
-// linesAt returns the lines of what a message says.
+// linesAt returns the lines of a message.
 func linesAt(message int, text string) []piece {
 	var list []piece
 	at := 0
@@ -391,8 +392,8 @@ func linesAt(message int, text string) []piece {
 	return list
 }
 
-// cover takes pieces, always the one with the most needs that are not covered yet for its
-// cost, until all needs are covered or no piece fits.
+// cover repeatedly takes the piece with the most uncovered needs for its cost, until all needs
+// are covered or no piece fits.
 func (c *Case) cover(pieces []piece, budget int) []piece {
 	covered := make([]bool, len(c.Needs))
 	var taken []piece

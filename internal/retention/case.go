@@ -7,34 +7,34 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// The figures of the definition.
+// The numbers of the definition.
 const (
-	horizon    = 20    // acting replies after the cut that are looked at
-	Fewest     = 3     // needs in a case, and copied lines in one that has a line score
-	farAway    = 8_000 // tokens between a need and the cut
-	defaultMin = 4_000 // tokens of a prefix
+	horizon    = 20    // acting replies after the cut that are examined
+	Fewest     = 3     // fewest needs of a case, and fewest copied lines of a case with a line score
+	farAway    = 8_000 // fewest tokens between a need from far away and the cut
+	defaultMin = 4_000 // fewest tokens of a prefix
 )
 
-// cutsAt are the shares of a trajectory, in percent, at which it is cut.
+// cutsAt are the shares of a trajectory at which it is cut, in percent.
 var cutsAt = [...]int{35, 60, 85}
 
-// A Case is a trajectory cut at one step.
+// A Case is a trajectory that is cut at one step.
 type Case struct {
 	Trajectory *Trajectory
-	At         int       // index of the message that the cut is before
-	Prefix     []Message // what a method may choose from
+	At         int       // index of the first message behind the cut
+	Prefix     []Message // messages that a method reduces
 	Needs      []Need    // identifiers, in the order of the actions
 	Lines      []Need    // copied lines
-	Actions    int       // replies with calls that were looked at
+	Actions    int       // number of examined replies with calls
 }
 
 // A Need is an identifier or a line that an action repeats from the prefix.
 type Need struct {
 	Text   string
-	Kind   Kind // of an identifier
-	Action int  // which one
+	Kind   Kind // kind of an identifier
+	Action int  // number of the action
 	Last   int  // index in the prefix of the last message that has it
-	Far    bool // seen last long before the cut
+	Far    bool // whether it occurred last long before the cut
 
 	id name
 }
@@ -42,13 +42,13 @@ type Need struct {
 // Cost returns the tokens of the prefix.
 func (c *Case) Cost() int { return c.Trajectory.costs[c.At] }
 
-// Cases returns the cases of a trajectory. A prefix has minPrefix tokens or more.
+// Cases returns the cases of a trajectory. Prefixes have at least minPrefix tokens.
 func (t *Trajectory) Cases(common *Common, minPrefix int) []*Case {
 	return t.CasesAt(cutsAt[:], common, minPrefix)
 }
 
-// CasesAt returns the cases that cuts at other shares of a trajectory give. The shares are
-// in percent, and ascend.
+// CasesAt returns the cases of a trajectory that is cut at other shares, which are in percent
+// and ascend.
 func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Case {
 	var cases []*Case
 	last := 0
@@ -65,7 +65,7 @@ func (t *Trajectory) CasesAt(shares []int, common *Common, minPrefix int) []*Cas
 	return cases
 }
 
-// cut returns the first step at or behind a share of the cost, or 0.
+// cut returns the index of the first step at or behind a share of the cost, or 0.
 func (t *Trajectory) cut(percent int) int {
 	whole := t.costs[len(t.Messages)]
 	for i := t.Pinned + 1; i < len(t.Messages); i++ {
@@ -76,7 +76,7 @@ func (t *Trajectory) cut(percent int) int {
 	return 0
 }
 
-// isStep reports whether the assistant begins to speak with message i.
+// isStep reports whether message i begins a turn of the assistant.
 func (t *Trajectory) isStep(i int) bool {
 	return t.Messages[i].Role == transcript.RoleAssistant && t.Messages[i-1].Role != transcript.RoleAssistant
 }
@@ -100,14 +100,14 @@ func (t *Trajectory) caseAt(at int, common *Common) *Case {
 	return c
 }
 
-// A finder finds which identifiers, or which lines, actions repeat from a prefix and from
-// nowhere else.
+// A finder finds the identifiers or lines that actions repeat from the prefix and from nowhere
+// else.
 type finder struct {
 	*Case
 	common *Common
 	of     func(r *reading) []mention
 	last   map[name]int  // index in the prefix of the last message that has it
-	voided map[name]bool // what is pinned, was said again or was needed before
+	voided map[name]bool // pinned, repeated after the cut, or needed by an earlier action
 }
 
 func newFinder(c *Case, common *Common, of func(*reading) []mention) *finder {
@@ -123,14 +123,14 @@ func newFinder(c *Case, common *Common, of func(*reading) []mention) *finder {
 	return f
 }
 
-// void has nothing count any more that a message says.
+// void excludes everything that a message says from later needs.
 func (f *finder) void(m *Message) {
 	for _, said := range f.of(m.reading()) {
 		f.voided[said.id] = true
 	}
 }
 
-// find appends what an action needs.
+// find appends the needs of an action.
 func (f *finder) find(needs []Need, m *Message) []Need {
 	for i := range m.Calls {
 		r := read(&Message{Text: leavesOf(m.Calls[i].Args)})
@@ -149,25 +149,25 @@ func (f *finder) find(needs []Need, m *Message) []Need {
 	return needs
 }
 
-// after returns the tokens between message i of the prefix and the cut.
+// after returns the tokens from message i of the prefix up to the cut.
 func (c *Case) after(i int) int {
 	t := c.Trajectory
 	return t.costs[c.At] - t.costs[t.Pinned+i+1]
 }
 
-// A Common is what sessions of two or more families have: names that everybody
-// knows. The nil Common has nothing.
+// A Common is the set of names that sessions of two or more families have. They are no needs. A
+// nil Common is empty.
 type Common struct{ names map[name]bool }
 
 func (c *Common) has(n name) bool { return c != nil && c.names[n] }
 
-// Size returns how many identifiers and lines are common.
+// Size returns the number of identifiers and lines in the set.
 func (c *Common) Size() int { return len(c.names) }
 
-// NewCommon returns what trajectories of several families have in common. Numbers
-// count for nothing here: they meet by chance.
+// NewCommon returns the names that trajectories of several families share. It ignores numbers,
+// because they are equal by chance.
 func NewCommon(all []*Trajectory) *Common {
-	first := make(map[name]string) // family that has it first
+	first := make(map[name]string) // first family that has it
 	c := &Common{names: make(map[name]bool)}
 	for _, t := range all {
 		for i := range t.Messages {
@@ -189,8 +189,8 @@ func NewCommon(all []*Trajectory) *Common {
 	return c
 }
 
-// firstCases returns the cases of the first trajectories of each family that have some,
-// at most limit of them, by the hash of their ids. Families are in the order of
+// firstCases returns the cases of at most limit trajectories of each family. Only trajectories
+// with cases count, and they are chosen by the hash of their ids. Families are in the order of
 // their names.
 func firstCases(all []*Trajectory, common *Common, limit int, minPrefix func(family string) int) []*Case {
 	sorted := slices.Clone(all)

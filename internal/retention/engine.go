@@ -21,10 +21,9 @@ import (
 	"github.com/carrel-dev/carrel/transcript/openai"
 )
 
-// Strategies returns a method for each of some strategies of Carrel's engine, named
-// "carrel-" and the strategy. The model is asked for by the family of a case; a nil
-// function, or a nil model, is that which Carrel comes with. What the engine fails at,
-// for another reason than its floor, it keeps nothing of.
+// Strategies returns a method for each strategy in list, named "carrel-" and the strategy.
+// model returns the model for the family of a case. If model or its result is nil, the engine
+// uses its built-in model. If the engine fails, except at its floor, the method keeps nothing.
 func Strategies(model func(family string) *facts.Model, list ...carrel.Strategy) []Method {
 	if model == nil {
 		model = func(string) *facts.Model { return nil }
@@ -45,10 +44,9 @@ func Strategies(model func(family string) *facts.Model, list ...carrel.Strategy)
 	return methods
 }
 
-// Epochs returns the method of an engine that compacts in epochs: what is sent grows at
-// its end until the budget is full, and only then all that came before is compressed,
-// to half of the budget. So from one step to the next the beginning stays what it was,
-// byte for byte.
+// Epochs returns a method that compresses in epochs. The window grows at its end until the
+// budget is full. Then everything before is compressed to half of the budget. So from one step
+// to the next, the beginning of the window stays the same byte for byte.
 func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 	m := Strategies(model, s)[0]
 	run := m.packCase
@@ -68,8 +66,8 @@ func Epochs(model func(family string) *facts.Model, s carrel.Strategy) Method {
 	}
 }
 
-// epoch returns how many messages of a prefix the last compaction has before it. A
-// reply and the results of its calls are not parted.
+// epoch returns the number of messages of a prefix before the last compression. It never
+// separates a reply from the results of its calls.
 func epoch(prefix []Message, budget int) int {
 	from, cost, full := 0, 0, budget
 	for i := range prefix {
@@ -85,15 +83,14 @@ func epoch(prefix []Message, budget int) int {
 	return from
 }
 
-// tries are how often a budget is translated.
+// tries is how often the engine's budget is corrected.
 const tries = 5
 
-// compress has the engine import a prefix, compress it and export it again. The
-// engine counts characters and adds what a provider charges for each message and
-// call, so its budget is corrected until the cost here fits. What it refuses because
-// rules hold more than the budget is compressed as far as it goes, and is over. With
-// a clock it says how long the last compression took, of a session whose messages
-// the engine has seen.
+// compress lets the engine import, compress and export a prefix. The engine counts characters
+// and adds a provider's charges for messages and calls. So its budget is corrected until the
+// cost of the result fits the budget here. If rules hold more than the budget, the result is as
+// small as possible and over the budget. If now is not nil, compress returns the time of the
+// last compression, of a session that the engine had imported before.
 func compress(prefix []Message, budget int, s carrel.Strategy, m *facts.Model, now func() time.Time) ([]Message, time.Duration) {
 	d, err := newDesk(prefix, m)
 	if err != nil {
@@ -134,20 +131,19 @@ func compress(prefix []Message, budget int, s carrel.Strategy, m *facts.Model, n
 
 const scope = governance.Scope("retention")
 
-// A Desk is an engine with a conversation in it, which makes windows of it. It is not
-// safe for concurrent use.
+// A Desk is an engine that holds one conversation and makes windows of it. It is not safe for
+// concurrent use.
 type Desk struct {
-	// Stays is what system text, tools and framing have, in the engine's tokens. They
-	// are a part of every window, so no smaller target can be met.
+	// Stays is the size of system text, tools and framing in the engine's tokens. Every window
+	// has them, so a smaller target cannot be reached.
 	Stays int
 
 	engine  *carrel.Engine
 	session transcript.SessionID
 }
 
-// NewDesk returns a desk with a conversation in a format that Carrel reads; which one, the
-// data say if the format is empty. The engine goes by the weights of a model and a prior;
-// nil ones are those that Carrel comes with.
+// NewDesk returns a desk for a conversation. If format is empty, the format is detected. m and
+// p are the model and the prior of the engine; nil means the built-in ones.
 func NewDesk(name, format string, data []byte, m *facts.Model, p *account.Prior) (*Desk, error) {
 	counter, err := token.Encoding("estimate")
 	if err != nil {
@@ -178,9 +174,9 @@ func (d *Desk) Whole() ([]byte, error) {
 	return out.Data, nil
 }
 
-// Window returns what a strategy makes of the conversation with a target in the engine's
-// tokens, as a request of Chat Completions. Probes refuse nothing. It fails as
-// [carrel.Engine.Compress] does.
+// Window returns the conversation as compressed by a strategy, as a request of Chat
+// Completions. target is in the engine's tokens. A window that fails its probes is accepted.
+// Window fails like [carrel.Engine.Compress].
 func (d *Desk) Window(target int, s carrel.Strategy) ([]byte, error) {
 	ctx := context.Background()
 	res, err := d.engine.Compress(ctx, scope, d.request(target, s))
@@ -203,13 +199,13 @@ func (d *Desk) request(target int, s carrel.Strategy) *carrel.CompressRequest {
 	return &carrel.CompressRequest{Session: d.session, Target: carrel.Target{Tokens: token.Count(target)}, Strategy: s, ProbeMin: new(ratio.Ratio)}
 }
 
-// A desk is a [Desk] with a prefix in it.
+// A desk is a [Desk] for a prefix.
 type desk struct {
 	*Desk
 
-	places map[string][]int // messages of a block, by the short form of its id
+	places map[string][]int // messages of each block, by its short id
 	now    func() time.Time // a clock, or nil
-	took   time.Duration    // of the last compression
+	took   time.Duration    // duration of the last compression
 }
 
 func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
@@ -236,8 +232,7 @@ func newDesk(prefix []Message, m *facts.Model) (*desk, error) {
 	return d, nil
 }
 
-// at returns the window with a budget of the engine's tokens, and takes the
-// compression back.
+// at returns the window for a target in the engine's tokens, and undoes the compression.
 func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	if d.now != nil {
 		ctx, try := context.Background(), d.request(target, s)
@@ -266,18 +261,19 @@ func (d *desk) at(target int, s carrel.Strategy) ([]Message, error) {
 	return msgs, nil
 }
 
-// heads is how stubs and summaries of Carrel begin.
+// heads matches the beginning of Carrel's stubs and summaries.
 var heads = lazy.Regexp(`(?m)^\[carrel (?:sum_)?([0-9a-f]{8})`)
 
-// sources is how a line of a summary names the block that it is from.
+// sources matches a line of a summary that names its block.
 var sources = lazy.Regexp(`(?m)^.*\[([0-9a-f]{8})\].*$`)
 
-// traces are how an account names blocks that are not all there, each behind what is.
+// traces matches the line of an account that names a shortened block. It stands behind the text
+// of the block.
 var traces = lazy.Regexp(`(?m)^\[([0-9a-f]{8})\]$`)
 
-// stubs finds the parts of a text by which blocks can be recalled: from the head of
-// a stub up to the next, lines of a summary that name a block, and what an account has of
-// a block up to its id.
+// stubs finds the parts of a text that name a block to recall: a stub from its head up to the
+// next head, a line of a summary that names a block, and the text of an account up to the line
+// with its block's id.
 func (d *desk) stubs(text string) []Stub {
 	var list []Stub
 	from := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// linesOf returns the whole lines of a text, by their normal form.
+// linesOf returns the whole lines of a text as mentions of their normal form.
 func linesOf(text string) []mention {
 	var lines []mention
 	at := 0
@@ -19,10 +19,10 @@ func linesOf(text string) []mention {
 	return lines
 }
 
-// NormalLine returns the form in which a line is compared, or an empty text if the
-// line says too little: without blanks around it, without the number that an editor
-// puts before it or the place that a search tool does, each run of blanks as one
-// space. It has 20 to 400 bytes and two words, of which one has two letters.
+// NormalLine returns the form of a line for comparison: without white space at its ends,
+// without the line number of an editor or the place of a search tool in front, and with single
+// spaces. It returns "" unless the result has 20 to 400 bytes and two words, one of them with
+// two letters in a row.
 func NormalLine(s string) string {
 	if len(s) < 20 {
 		return ""
@@ -34,8 +34,7 @@ func NormalLine(s string) string {
 	return s
 }
 
-// withoutPlace cuts "12→", "12<tab>", "12:", "12|" or "file:12:" off the head of a
-// line.
+// withoutPlace cuts a prefix such as "12→", "12<tab>", "12:", "12|" or "file:12:" off a line.
 func withoutPlace(s string) string {
 	n := text.Digits(s)
 	if n > 0 {
@@ -57,7 +56,7 @@ func withoutPlace(s string) string {
 	return s
 }
 
-// twoLetters reports whether two letters follow each other in s.
+// twoLetters reports whether s has two letters in a row.
 func twoLetters(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if hasLetter(s[i-1:i]) && hasLetter(s[i:i+1]) {

@@ -11,36 +11,36 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// A Message is what one speaker says, or, of role tool, the result of one call. As JSON it
-// is what a [Peer] gets.
+// A Message is a text of one speaker or, for the role tool, the result of one call. In JSON it
+// is the form of messages for a [Peer].
 type Message struct {
 	Role   transcript.Role `json:"role"`
 	Text   string          `json:"text"`
 	Calls  []Call          `json:"calls,omitempty"`
-	CallID string          `json:"call_id,omitempty"` // of the call that a result answers
-	Tool   string          `json:"tool,omitempty"`    // name of the tool that a result is of
+	CallID string          `json:"call_id,omitempty"` // id of the call that the result answers
+	Tool   string          `json:"tool,omitempty"`    // name of the tool that returned the result
 
-	// Stubs are the parts of Text that stand for messages of the prefix.
+	// Stubs are the parts of Text that replace messages of the prefix.
 	Stubs []Stub `json:"-"`
 
-	read *reading // of a message of a trajectory
+	read *reading // reading of a message of a trajectory
 }
 
 // A Call is a request to run a tool.
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	Args string `json:"args"` // JSON, as the provider carries it
+	Args string `json:"args"` // arguments as JSON, in the provider's bytes
 }
 
-// A Stub is a part of a text by which messages of the prefix can be recalled.
+// A Stub is a part of a text that names messages of the prefix to recall.
 type Stub struct {
-	From, To int   // in Message.Text
+	From, To int   // offsets in Message.Text
 	For      []int // indexes in the prefix
 }
 
-// Cost returns the tokens of a message, by estimate: 4 for the message, and one for
-// each four bytes of text, of names and of arguments of calls, rounded up.
+// Cost returns the estimated tokens of a message: 4, and one for each four bytes of text, names
+// and arguments of calls, rounded up.
 func (m *Message) Cost() int {
 	n := len(m.Text)
 	for i := range m.Calls {
@@ -58,8 +58,8 @@ func Cost(msgs []Message) int {
 	return n
 }
 
-// plain returns what a message says, as it is scanned: its text, and for each call
-// the name and the leaves of its arguments, each in a line.
+// plain returns the text of a message for the scanner: its Text, and for each call the name and
+// the leaves of the arguments, each on a line.
 func (m *Message) plain() string {
 	if len(m.Calls) == 0 {
 		return m.Text
@@ -72,11 +72,11 @@ func (m *Message) plain() string {
 	return b.String()
 }
 
-// said returns the name of a call and the leaves of its arguments.
+// said returns the name and the leaves of the arguments of a call, each on a line.
 func (c *Call) said() string { return c.Name + "\n" + leavesOf(c.Args) }
 
-// leavesOf returns the strings and numbers in a JSON object or array, each in a line,
-// in the order of the keys. Any other text is returned as it is.
+// leavesOf returns the strings and numbers in a JSON object or array, each on a line, in the
+// order of the keys. Any other text is returned unchanged.
 func leavesOf(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
@@ -112,17 +112,17 @@ func leaves(list []string, v any) []string {
 	return list
 }
 
-// A reading is what the scanner finds in a message. Messages of a trajectory are
-// read once; a copy that says the same shares the reading.
+// A reading is the result of scanning a message. Messages of a trajectory are scanned once;
+// copies with the same text share the reading.
 type reading struct {
-	text     string // of the message
+	text     string // text of the message
 	calls    []Call
 	plain    string
 	mentions []mention
 	lines    []mention
 }
 
-// reading returns what m says, scanned.
+// reading returns the reading of m.
 func (m *Message) reading() *reading {
 	if r := m.read; r != nil && r.text == m.Text && same(r.calls, m.Calls) {
 		return r

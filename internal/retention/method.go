@@ -14,19 +14,18 @@ import (
 type Method struct {
 	Name string
 
-	// Pack returns what is left of a prefix in a budget of tokens. It must not
-	// change the prefix, and may be called by several goroutines at once.
+	// Pack reduces a prefix to a budget of tokens. It must not change the prefix and must be
+	// safe for concurrent use.
 	Pack func(prefix []Message, budget int) []Message
 
-	// packCase does what Pack does for a method that needs more of a case than its
-	// prefix, or has a clock of its own. It says how long its work took, unless the
-	// clock is nil and it has none.
+	// packCase replaces Pack for a method that needs more of a case than its prefix, or that
+	// measures its time itself. It returns the duration of its work, or 0 if now is nil.
 	packCase func(c *Case, budget int, now func() time.Time) ([]Message, time.Duration)
 
 	oracle bool
 }
 
-// Oracle reports whether the method knows what will be needed.
+// Oracle reports whether the method knows the needs.
 func (m *Method) Oracle() bool { return m.oracle }
 
 // run returns the output of the method, and the time that it took if now is not nil.
@@ -42,12 +41,12 @@ func (m *Method) run(c *Case, budget int, now func() time.Time) ([]Message, time
 	return out, now().Sub(start)
 }
 
-// units groups the messages of a prefix: a reply with the results of its calls, or
-// any other message alone. Each is a list of indexes; they are in the order of
-// their first.
+// units groups the messages of a prefix: a reply with the results of its calls, or any other
+// message alone. Each unit is a list of indexes. Units are in the order of their first
+// messages.
 func units(prefix []Message) [][]int {
 	var list [][]int
-	of := make(map[string]int) // unit by call id
+	of := make(map[string]int) // index of the unit, by call id
 	for i := range prefix {
 		m := &prefix[i]
 		if u, known := of[m.CallID]; known && m.Role == transcript.RoleTool {
@@ -62,7 +61,7 @@ func units(prefix []Message) [][]int {
 	return list
 }
 
-// singles has each message of a prefix alone.
+// singles returns each message of a prefix as a unit.
 func singles(prefix []Message) [][]int {
 	list := make([][]int, len(prefix))
 	for i := range list {
@@ -110,15 +109,16 @@ func NewestFirst(n int) []int {
 	return order
 }
 
-// ByScore returns the indexes of scores, the highest first, and of equals the later.
+// ByScore returns the indexes of scores, highest score first, and later index first for equal
+// scores.
 func ByScore(scores []float64) []int {
 	order := NewestFirst(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return order
 }
 
-// end returns the newest messages that fit the budget. If cut is set, the next older
-// message is shortened to the rest of the budget; the end of its text stays.
+// end returns the newest messages that fit the budget. If cut is true, it also keeps the end of
+// the next older message, as far as it fits.
 func end(msgs []Message, budget int, cut bool) []Message {
 	i := len(msgs)
 	for i > 0 && msgs[i-1].Cost() <= budget {
@@ -134,12 +134,12 @@ func end(msgs []Message, budget int, cut bool) []Message {
 	return out
 }
 
-// shorten cuts the text of a message, so that it costs no more than a budget. It reports
-// whether that is possible and leaves something.
+// shorten cuts the text of a message so that it costs at most the budget. It reports false if
+// nothing of the text would remain.
 func shorten(m Message, budget int, cut func(s string, n int) string) (Message, bool) {
 	bare := m
 	bare.Text = ""
-	// A text of so many bytes cannot make the cost round up above the budget.
+	// With that many bytes, rounding up cannot exceed the budget.
 	room := (budget - bare.Cost()) * 4
 	if room <= 0 {
 		return m, false
@@ -149,7 +149,7 @@ func shorten(m Message, budget int, cut func(s string, n int) string) (Message, 
 	return m, true
 }
 
-// lastUser returns the newest message of a user, or an empty text.
+// lastUser returns the text of the newest user message, or "".
 func lastUser(prefix []Message) string {
 	for _, m := range slices.Backward(prefix) {
 		if m.Role == transcript.RoleUser {
@@ -159,7 +159,7 @@ func lastUser(prefix []Message) string {
 	return ""
 }
 
-// said returns the text of the messages of each unit.
+// said returns the text of each unit.
 func said(prefix []Message, units [][]int) []string {
 	list := make([]string, len(units))
 	for u := range units {

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// A Peer is a program outside of Carrel that packs prefixes with a package that
-// others use for it. It reads requests from its standard input and writes answers to
-// its standard output, a JSON value in a line each:
+// A Peer is a program outside of Carrel that reduces prefixes with another package. It reads
+// requests from its standard input and writes answers to its standard output, one JSON value on
+// each line:
 //
 //	its first line   {"peer": name, "packages": {name: version}, "methods": [name]}
 //	a request        {"id": 1, "method": name, "budget": tokens, "messages": [
@@ -27,12 +27,11 @@ import (
 //	its answer       {"id": 1, "us": microseconds, "keep": [{"src": 0}]}
 //	or               {"id": 1, "error": text}
 //
-// What it keeps are messages of the request, by their numbers from 0 on, each with
-// another text if there is a "text", and with some of its calls only if there are
-// "calls", which lists their numbers. The microseconds are those of the package alone,
-// without the conversion to its types and back.
+// "keep" lists the messages to keep by their index in the request. A message with "text" gets
+// that text. A message with "calls" keeps only the calls with those indexes. "us" is the time
+// of the package alone, without conversions.
 //
-// A Peer may be used by several goroutines; the program works for one after the other.
+// A Peer is safe for concurrent use; it handles one request at a time.
 type Peer struct {
 	Name     string
 	Packages []string // with their versions, as "name 1.2.3"
@@ -47,10 +46,10 @@ type Peer struct {
 	in  io.WriteCloser
 	out *json.Decoder
 	id  int
-	err error // the first
+	err error // first error
 }
 
-// StartPeer starts a program, which ends with the context or with [Peer.Close].
+// StartPeer starts a program. It ends when the context is done or [Peer.Close] is called.
 func StartPeer(ctx context.Context, path string, args ...string) (*Peer, error) {
 	p := &Peer{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path: path}
 	if err := p.start(exec.CommandContext(ctx, path, args...)); err != nil {
@@ -75,7 +74,7 @@ func (p *Peer) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// greet reads what the program says of itself.
+// greet reads the first line of the program.
 func (p *Peer) greet() error {
 	var hello struct {
 		Peer     string            `json:"peer"`
@@ -96,11 +95,11 @@ func (p *Peer) greet() error {
 	return nil
 }
 
-// installed is where the script that installs peers puts their programs, in its own
-// folder.
+// installed is the folder of the installed programs, inside the folder of the script that
+// installs them.
 var installed = filepath.Join(".installed", "bin")
 
-// StartPeers starts all peers that are installed below a folder.
+// StartPeers starts all peers installed below a folder.
 func StartPeers(ctx context.Context, folder string) ([]*Peer, error) {
 	bin, err := filepath.Abs(filepath.Join(folder, installed))
 	if err != nil {
@@ -121,7 +120,7 @@ func StartPeers(ctx context.Context, folder string) ([]*Peer, error) {
 	return peers, nil
 }
 
-// ClosePeers ends peers and returns what went wrong with them.
+// ClosePeers ends peers and returns their errors.
 func ClosePeers(peers []*Peer) error {
 	var errs []error
 	for _, p := range peers {
@@ -130,8 +129,8 @@ func ClosePeers(peers []*Peer) error {
 	return errors.Join(errs...)
 }
 
-// Methods returns what the program offers. They keep nothing once something went
-// wrong, so [Peer.Err] says whether what they gave may be used.
+// Methods returns the methods of the program. After an error they return empty windows, so the
+// caller must check [Peer.Err] before using results.
 func (p *Peer) Methods() []Method {
 	var methods []Method
 	for _, name := range p.methods {
@@ -143,7 +142,7 @@ func (p *Peer) Methods() []Method {
 			}
 			out, took, err := p.ask(name, prefix, budget)
 			if err != nil {
-				_ = p.fail("method "+name, err) // Err has it
+				_ = p.fail("method "+name, err) // Err returns it
 			}
 			return out, took
 		}
@@ -161,14 +160,14 @@ func (p *Peer) Methods() []Method {
 	return methods
 }
 
-// Err returns the first thing that went wrong, a [*PeerError].
+// Err returns the first error, which is a [*PeerError].
 func (p *Peer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// Close ends the program. It returns what [Peer.Err] does.
+// Close ends the program and returns the error of [Peer.Err].
 func (p *Peer) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,24 +181,25 @@ func (p *Peer) Close() error {
 	return nil
 }
 
-// fail ends the program because of an error and returns it with what is known.
+// fail ends the program because of an error, and returns the error with the program's name and
+// output.
 func (p *Peer) fail(doing string, err error) error {
 	_ = p.in.Close()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("it ended: %w", cmp.Or(p.wait(), err))
 	} else {
-		_ = p.process.Process.Kill() // fails if it has ended
-		_ = p.wait()                 // it was killed
+		_ = p.process.Process.Kill() // fails if the program has ended
+		_ = p.wait()                 // the program was killed
 	}
 	p.err = &PeerError{Name: p.Name, Path: p.path, Said: p.stderr.String(), Err: fmt.Errorf("%s: %w", doing, err)}
 	return p.err
 }
 
-// A PeerError says what went wrong with a peer.
+// A PeerError is an error of a peer.
 type PeerError struct {
 	Name string
-	Path string // of the program
-	Said string // the end of its standard error
+	Path string // path of the program
+	Said string // end of its standard error
 	Err  error
 }
 
@@ -259,7 +259,7 @@ func (p *Peer) ask(method string, prefix []Message, budget int) ([]Message, time
 	return out, time.Duration(*a.Micros * float64(time.Microsecond)), err
 }
 
-// kept returns the messages that an answer lists.
+// kept returns the messages of an answer.
 func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 	out := make([]Message, len(keep))
 	for i, k := range keep {
@@ -285,7 +285,7 @@ func kept(prefix []Message, keep []peerKept) ([]Message, error) {
 	return out, nil
 }
 
-// An ending keeps the end of what is written to it.
+// An ending keeps the last bytes that are written to it.
 type ending []byte
 
 const longestEnding = 2000 // bytes
@@ -296,8 +296,8 @@ func (e *ending) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// String returns the end, without a line that lacks its beginning. It must not be called
-// while something writes.
+// String returns the kept text from its first complete line on. It must not be called during a
+// Write.
 func (e *ending) String() string {
 	s := string(*e)
 	if len(s) == longestEnding {

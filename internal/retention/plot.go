@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// The measures of a plot, in pixels.
+// Sizes in the plot, in pixels.
 const (
-	plotWidth  = 300 // of a panel
+	plotWidth  = 300 // width of a panel
 	plotHeight = 280
 	plotLeft   = 50
 	plotTop    = 40
 	plotGap    = 60
 	legendAt   = plotLeft + 2*plotWidth + plotGap + 30
 	legendLine = 18
-	legendMark = 30 // before a name
-	legendByte = 8  // of a name, more than most take
+	legendMark = 30 // space before a name
+	legendByte = 8  // width for a byte of a name, more than most need
 )
 
-// SVG writes a drawing of ground and line against the budget, over all families. The
-// lines of oracles are dashed. A ring is around a point whose windows were not all within the
-// budget, as in the table.
+// SVG draws ground and line against the budget, as means of all families. Curves of oracles are
+// dashed. A ring marks a point with windows over the budget, as in the table.
 func (r *Report) SVG(w io.Writer) error {
 	budgets := r.distinct(func(row *Row) string { return row.Budget })
 	methods := r.distinct(func(row *Row) string { return row.Method })
@@ -57,7 +56,7 @@ func (r *Report) SVG(w io.Writer) error {
 	return err
 }
 
-// distinct returns what rows have, each once, in their order.
+// distinct returns the different values of a field of rows, in order.
 func (r *Report) distinct(of func(row *Row) string) []string {
 	var list []string
 	for i := range r.Rows {
@@ -80,7 +79,7 @@ func color(k, n int) string {
 	return fmt.Sprintf("hsl(%d,65%%,%d%%)", 360*k/max(n, 1), 35+15*(k%2))
 }
 
-// titles are what the panels are called.
+// titles are the titles of the panels.
 var titles = map[Score]string{ScoreGround: "ground: identifiers that are there", ScoreLine: "line: lines that are there"}
 
 // A panel is the drawing of one score.
@@ -92,7 +91,7 @@ type panel struct {
 	budgets []string
 }
 
-// x returns where a budget is: they have equal distances.
+// x returns the position of a budget. Budgets have equal distances.
 func (p *panel) x(i int) int { return p.left + plotWidth*(2*i+1)/(2*len(p.budgets)) }
 
 func (p *panel) frame() {

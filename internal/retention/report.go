@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// A Budget is how much a method may keep: a share of the prefix, or tokens.
+// A Budget is the size of windows: a share of the prefix, or a number of tokens.
 type Budget struct {
 	Percent int
-	Tokens  int // if there is no share
+	Tokens  int // used if there is no share
 }
 
-// ParseBudget reads "10" or "10%" as a share and "4k" as tokens.
+// ParseBudget parses a share such as "10" or "10%", or tokens such as "4k".
 func ParseBudget(s string) (Budget, error) {
 	if k, ok := strings.CutSuffix(s, "k"); ok {
 		if n, err := strconv.Atoi(k); err == nil && n > 0 && n < 1_000_000 {
@@ -39,7 +39,7 @@ func (b Budget) String() string {
 	return strconv.Itoa(b.Tokens/1000) + "k"
 }
 
-// Of returns how many of some tokens that is.
+// Of returns the tokens of the budget for a prefix of cost tokens.
 func (b Budget) Of(cost int) int {
 	if b.Percent > 0 {
 		return cost * b.Percent / 100
@@ -52,23 +52,22 @@ type Options struct {
 	Budgets []Budget // default 5, 10, 25 and 50 %
 	Methods []Method // default [Baselines]
 
-	// Max is the number of trajectories of a family that are looked at. The default
-	// is 40.
+	// Max is the most trajectories of a family that are examined. The default is 40.
 	Max int
 
-	// MinPrefix is the Fewest tokens that a prefix has, by family; "" is all others.
-	// The default is 4,000.
+	// MinPrefix is the fewest tokens of a prefix, by family; "" is for all other families. The
+	// default is 4,000.
 	MinPrefix map[string]int
 
 	// Draws is the number of draws for an interval. The default is 1,000.
 	Draws int
 
-	// NoStable leaves the score stable out. It takes as long as all others.
+	// NoStable omits the score stable, which takes as long as all others.
 	NoStable bool
 
-	// Now reads a clock. With it the methods are timed, and so that they do not
-	// disturb each other one case is done after the other. Times differ from run to
-	// run, so such reports do, too.
+	// Now returns the time. If it is set, the durations of methods are measured, and cases run
+	// one after the other so that they do not slow each other down. Reports with durations
+	// differ from run to run.
 	Now func() time.Time
 }
 
@@ -95,15 +94,15 @@ func (o *Options) minPrefix(family string) int {
 	return cmp.Or(o.MinPrefix[""], defaultMin)
 }
 
-// A Report is what a measurement found.
+// A Report is the result of a measurement.
 type Report struct {
-	Peers    []string `json:"peers,omitempty"` // packages of peers, with their versions, if the caller says
+	Peers    []string `json:"peers,omitempty"` // packages of peers with their versions, set by the caller
 	Common   int      `json:"common"`          // identifiers and lines of two or more families
 	Families []Family `json:"families"`
 	Rows     []Row    `json:"rows"`
 }
 
-// A Family is the cases of a project.
+// A Family describes the cases of a project.
 type Family struct {
 	Name         string  `json:"name"`
 	Trajectories int     `json:"trajectories"`
@@ -114,31 +113,31 @@ type Family struct {
 	Tokens       float64 `json:"tokens"` // of the prefix, per case
 }
 
-// A Row is what a method did with a budget, in a family or, with an empty family,
-// in all.
+// A Row has the scores of a method with a budget in a family. The row with an empty family is
+// for all families.
 type Row struct {
 	Family string             `json:"family,omitempty"`
 	Budget string             `json:"budget"`
 	Method string             `json:"method"`
 	Oracle bool               `json:"oracle,omitempty"`
 	Scores map[Score]Estimate `json:"scores"`
-	Speed  *Speed             `json:"speed,omitempty"` // if methods are timed, but not of oracles
+	Speed  *Speed             `json:"speed,omitempty"` // if methods are timed, except for oracles
 }
 
-// A Speed is how fast a method packs.
+// A Speed is the speed of a method.
 type Speed struct {
-	Micros float64 `json:"us"`     // microseconds for a prefix
-	Tokens float64 `json:"mtok_s"` // millions of tokens of prefixes in a second
+	Micros float64 `json:"us"`     // microseconds for each prefix
+	Tokens float64 `json:"mtok_s"` // millions of tokens of prefixes per second
 }
 
-// An Estimate is a mean with the interval that holds 95 percent of the draws.
+// An Estimate is a mean with an interval that contains the means of 95 percent of the draws.
 type Estimate struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// Measure runs methods over trajectories.
+// Measure runs methods on the cases of trajectories and returns their scores.
 func Measure(all []*Trajectory, opts *Options) *Report {
 	o := opts.complete()
 	common := NewCommon(all)
@@ -179,13 +178,13 @@ func Measure(all []*Trajectory, opts *Options) *Report {
 	return r
 }
 
-// An outcome is what a method made of a case with a budget.
+// An outcome is the result of a method for a case with a budget.
 type outcome struct {
 	scores Scores
 	took   time.Duration // if methods are timed
 }
 
-// speed returns the speed over the cases of samples, or nil if they took no time.
+// speed returns the speed over the cases of samples, or nil if the total time is 0.
 func speed(cases []*Case, samples []Sample, result func(i int) *outcome) *Speed {
 	n, tokens, micros := 0, 0, 0.0
 	for _, s := range samples {
@@ -201,7 +200,7 @@ func speed(cases []*Case, samples []Sample, result func(i int) *outcome) *Speed 
 	return &Speed{Micros: micros / float64(n), Tokens: float64(tokens) / micros}
 }
 
-// judge runs all methods with all budgets over one case.
+// judge runs all methods with all budgets on one case.
 func (o *Options) judge(c *Case, results []outcome) {
 	j := newJudge(c)
 	var later *Case
@@ -254,14 +253,14 @@ func families(cases []*Case) []Family {
 	return list
 }
 
-// A Sample is groups of values, and draws of groups. All methods and scores have the same
-// draws, so that their differences are not of the drawing.
+// A Sample is groups of indexes of values, and random draws of groups. All methods and scores
+// use the same draws, so that differences between them do not come from drawing.
 type Sample struct {
 	groups [][]int // indexes of values
 	draws  [][]int // indexes of groups; the first draw has each group once
 }
 
-// NewSample returns a sample with some draws, which depend on a seed and on nothing else.
+// NewSample returns a sample with draws that depend only on the seed.
 func NewSample(groups [][]int, draws int, seed uint64) Sample {
 	s := Sample{groups: groups, draws: make([][]int, draws+1)}
 	rng := rand.New(rand.NewPCG(1, seed)) //nolint:gosec // must be the same each time
@@ -277,7 +276,7 @@ func NewSample(groups [][]int, draws int, seed uint64) Sample {
 	return s
 }
 
-// sampleOf returns a family's cases by group.
+// sampleOf returns the cases of a family, grouped by session.
 func sampleOf(cases []*Case, family string, draws int) Sample {
 	var groups [][]int
 	index := make(map[string]int)
@@ -296,14 +295,14 @@ func sampleOf(cases []*Case, family string, draws int) Sample {
 	return NewSample(groups, draws, uint64(nameOf(family)))
 }
 
-// Estimate returns the mean of a value over the groups, each of which has its own mean. It
-// is nothing if no group has the value.
+// Estimate returns the mean over the groups of each group's mean of a value. The result is zero
+// if no group has the value.
 func (s Sample) Estimate(value func(i int) (float64, bool)) Estimate {
 	e, _ := estimate([]Sample{s}, value)
 	return e
 }
 
-// estimates returns the mean over samples of each score that some case has.
+// estimates returns the mean over samples of each score that a case has.
 func estimates(samples []Sample, result func(i int) *outcome) map[Score]Estimate {
 	list := make(map[Score]Estimate)
 	for _, name := range allScores() {
@@ -314,7 +313,7 @@ func estimates(samples []Sample, result func(i int) *outcome) map[Score]Estimate
 	return list
 }
 
-// means returns the mean of a value over each group, NaN where none has it.
+// means returns the mean of a value for each group, or NaN for a group without the value.
 func (s *Sample) means(value func(i int) (float64, bool)) []float64 {
 	list := make([]float64, len(s.groups))
 	for g, group := range s.groups {
@@ -325,12 +324,12 @@ func (s *Sample) means(value func(i int) (float64, bool)) []float64 {
 				n++
 			}
 		}
-		list[g] = sum / float64(n) // NaN for 0/0
+		list[g] = sum / float64(n) // NaN if n is 0
 	}
 	return list
 }
 
-// mean returns the mean of those values drawn that are numbers.
+// mean returns the mean of those drawn values that are not NaN.
 func mean(values []float64, drawn []int) float64 {
 	sum, n := 0.0, 0
 	for _, i := range drawn {
@@ -342,9 +341,9 @@ func mean(values []float64, drawn []int) float64 {
 	return sum / float64(n)
 }
 
-// estimate returns the mean of a value over the samples that have it, and whether one has.
+// estimate returns the mean of a value over the samples that have it, and whether any has.
 func estimate(samples []Sample, value func(i int) (float64, bool)) (Estimate, bool) {
-	var means [][]float64 // of the groups of each sample that has the value
+	var means [][]float64 // means by group, for each sample with the value
 	var draws [][][]int
 	for k := range samples {
 		m := samples[k].means(value)
@@ -355,7 +354,7 @@ func estimate(samples []Sample, value func(i int) (float64, bool)) (Estimate, bo
 	if len(means) == 0 {
 		return Estimate{}, false
 	}
-	var sums []float64 // of each draw
+	var sums []float64 // one for each draw
 	for d := range draws[0] {
 		sum := 0.0
 		for k := range means {
@@ -374,10 +373,9 @@ func estimate(samples []Sample, value func(i int) (float64, bool)) (Estimate, bo
 	return e, true
 }
 
-// Table writes the report as text: for each budget a row for each method, over all
-// families, with intervals for ground and line; or that of one family. If methods
-// were timed, the microseconds for a prefix and millions of tokens in a second stand
-// at the end.
+// Table writes the report as text: for each budget a row for each method, with intervals for
+// ground and line. It has the means over all families, or those of one family. If methods were
+// timed, the last columns are microseconds for each prefix and millions of tokens per second.
 func (r *Report) Table(w io.Writer, family string) error {
 	budget := ""
 	timed := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Speed != nil })
@@ -422,7 +420,7 @@ func (s *Speed) columns() string {
 	return fmt.Sprintf("\t%.0f\t%.1f", s.Micros, s.Tokens)
 }
 
-// Head writes which cases there are.
+// Head writes the number of cases of each family.
 func (r *Report) Head(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "family\tsessions\tcases\twith lines\tneeds per case\ttokens per case")
@@ -437,7 +435,7 @@ func (e Estimate) Columns() string {
 	return "\t" + figure(e.Mean) + "\t[" + figure(e.Low) + "–" + figure(e.High) + "]"
 }
 
-// figure returns a share, or a dash for NaN.
+// figure returns a share as text, or a dash for NaN.
 func figure(v float64) string {
 	if math.IsNaN(v) {
 		return "–"

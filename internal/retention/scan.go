@@ -8,13 +8,13 @@ import (
 	"github.com/carrel-dev/carrel/internal/text"
 )
 
-// A Kind says what an identifier looks like.
+// A Kind is the form of an identifier.
 type Kind string
 
 // The kinds of identifiers.
 const (
 	kindURL    Kind = "url"    // has ://
-	kindEmail  Kind = "email"  // has @ and a dot behind it
+	kindEmail  Kind = "email"  // has @ and later a dot
 	kindPath   Kind = "path"   // has a slash
 	kindFile   Kind = "file"   // a name with a known extension
 	kindKebab  Kind = "kebab"  // parts joined by -
@@ -22,18 +22,17 @@ const (
 	kindNumber Kind = "number" // 3 to 18 digits
 )
 
-// A mention is an identifier, or a whole line, where it is in a text. A line has neither
+// A mention is an occurrence of an identifier or a whole line in a text. A line has neither
 // neighbors nor a kind.
 type mention struct {
 	id          name
-	left, right name // nearest words on the line; 0 at its beginning and its end
+	left, right name // hashes of the words beside it on the line; 0 at the ends of the line
 	from, to    int
 	kind        Kind
 	inner       bool
 }
 
-// A name is the hash of an identifier, a word or a line, by which all of them are
-// compared: 64-bit FNV-1a.
+// A name is the hash of an identifier, a word or a line, for comparisons: 64-bit FNV-1a.
 type name uint64
 
 func nameOf(s string) name {
@@ -44,20 +43,20 @@ func nameOf(s string) name {
 	return name(h)
 }
 
-// A scanner goes over a text once.
+// A scanner finds the mentions of a text in one pass.
 type scanner struct {
 	text     string
 	words    []word
 	line     int
-	first    int // index of the first word of the chunk
+	first    int // index of the first word of the current chunk
 	mentions []mention
-	after    []int // of each mention, the index of the word behind it
+	after    []int // index of the word behind each mention
 }
 
 type word struct{ from, to, line int }
 
-// scan returns the mentions of a text, in order of where they begin; what is inside
-// of one follows it.
+// scan returns the mentions of a text in the order of their beginnings. Mentions inside another
+// one follow it.
 func scan(text string) []mention {
 	s := &scanner{text: text}
 	for i := 0; i < len(text); {
@@ -72,12 +71,12 @@ func scan(text string) []mention {
 		case c == '\n':
 			s.line++
 		case c == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 't' || text[i+1] == 'r'):
-			i++ // a line feed or a tab that is written as an escape
+			i++ // the letter of an escaped line feed or tab
 		}
 		i++
 	}
 	for k := range s.mentions {
-		// The word before is the mention's own last one.
+		// The previous word is the last word of the mention itself.
 		if w := s.after[k]; w < len(s.words) && s.words[w].line == s.words[w-1].line {
 			s.mentions[k].right = nameOf(text[s.words[w].from:s.words[w].to])
 		}
@@ -85,7 +84,7 @@ func scan(text string) []mention {
 	return s.mentions
 }
 
-// chunk reads a run of the bytes that URLs are made of.
+// chunk reads a run of bytes that may be a URL.
 func (s *scanner) chunk(from, to int) {
 	s.first = len(s.words)
 	s.runs(from, to, &wordByte, func(from, to int) { s.words = append(s.words, word{from, to, s.line}) })
@@ -99,7 +98,7 @@ func (s *scanner) chunk(from, to int) {
 	s.runs(from, to, &pathByte, s.name)
 }
 
-// runs calls f for every run of bytes of a set.
+// runs calls f for each run of bytes of a set.
 func (s *scanner) runs(from, to int, in *set, f func(from, to int)) {
 	for i := from; i < to; {
 		if !in[s.text[i]] {
@@ -141,7 +140,7 @@ func (s *scanner) name(from, to int) {
 	}
 }
 
-// atoms finds the atoms and numbers of a run.
+// atoms finds the atoms and numbers in a run.
 func (s *scanner) atoms(from, to int, inner bool) {
 	s.runs(from, to, &wordByte, func(from, to int) {
 		switch w := s.text[from:to]; {
@@ -201,9 +200,8 @@ func isNumber(w string) bool {
 	return len(w) >= 3 && len(w) <= 18 && text.AreDigits(w)
 }
 
-// isAtom reports whether a word of letters, digits and _ is more than a word of a
-// dictionary. What is outside of the first and the last letter or digit is no
-// inner _.
+// isAtom reports whether a word of letters, digits and _ is more than an ordinary word. An
+// underscore before the first or behind the last letter or digit does not count as inner.
 func isAtom(w string) bool {
 	if len(w) < 4 || len(w) > 100 {
 		return false
@@ -248,7 +246,7 @@ var (
 	chunkByte = wordsAnd("./-@:~+%#?=&")
 )
 
-// extensions are the endings by which a name is that of a file.
+// extensions are the extensions of file names.
 var extensions = lazy.Words(`
 	go py js ts tsx jsx mjs cjs rs c h cc cpp hpp cs java kt scala rb php swift lua r sh bash ps1 bat sql proto graphql
 	html htm css scss less vue svelte json jsonl yaml yml toml ini cfg conf env xml csv tsv md mdx rst txt log lock mod

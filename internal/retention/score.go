@@ -14,7 +14,7 @@ import (
 // A Score names a measure of a method's output. It is written as its text.
 type Score string
 
-// The scores, see the package comment.
+// The scores. The package comment explains them.
 const (
 	ScoreID       Score = "id"
 	ScoreGround   Score = "ground"
@@ -29,7 +29,7 @@ const (
 	ScoreStable   Score = "stable"
 )
 
-// allScores are the scores, the headline first.
+// allScores returns all scores, the main ones first.
 func allScores() []Score {
 	return []Score{
 		ScoreGround, ScoreLine, ScoreID, ScoreComplete, ScoreFar, ScoreStub, ScoreRecall,
@@ -37,19 +37,19 @@ func allScores() []Score {
 	}
 }
 
-// Scores are the scores of one case. A score that does not apply to the case is
-// missing: a case without needs from far away has no [ScoreFar].
+// Scores are the scores of one case. A score that does not apply to the case is missing; for
+// example, [ScoreFar] in a case without needs from far away.
 type Scores map[Score]float64
 
-// A judge scores the outputs of methods for one case. Several goroutines may use it.
+// A judge computes the scores of outputs for one case. It is safe for concurrent use.
 type judge struct {
 	*Case
-	needs    map[name]int // index by id
+	needs    map[name]int // index of each need by its name
 	lines    map[name]int
-	pairs    map[name]bool   // of needs with their neighbors in the prefix
-	sources  []map[int]bool  // of each need, the messages of the prefix that have it
-	answered map[string]bool // calls that have a result in the prefix
-	about    []map[name]bool // of each action, what its agent had at hand
+	pairs    map[name]bool   // needs with a neighbor in the prefix
+	sources  []map[int]bool  // for each need, the messages of the prefix that have it
+	answered map[string]bool // ids of calls with a result in the prefix
+	about    []map[name]bool // for each action, the identifiers that its agent had at hand
 }
 
 func newJudge(c *Case) *judge {
@@ -76,7 +76,7 @@ func newJudge(c *Case) *judge {
 	return j
 }
 
-// indexes returns the index of each need by its id.
+// indexes returns the index of each need by its name.
 func indexes(needs []Need) map[name]int {
 	list := make(map[name]int, len(needs))
 	for i := range needs {
@@ -85,10 +85,10 @@ func indexes(needs []Need) map[name]int {
 	return list
 }
 
-// before names an identifier together with the word before it.
+// before returns the hash of an identifier and the word before it.
 func (m *mention) before() name { return mix(m.left, m.id, 1) }
 
-// behind names an identifier together with the word behind it.
+// behind returns the hash of an identifier and the word behind it.
 func (m *mention) behind() name { return mix(m.id, m.right, 2) }
 
 func mix(a, b, c name) name {
@@ -96,11 +96,10 @@ func mix(a, b, c name) name {
 	return ((a^a>>29)*odd^b^b>>31)*odd ^ c
 }
 
-// Score judges a window for the messages of the prefix, whatever made it, against a budget
-// of tokens.
+// Score returns the scores of a window, by whatever method, for a budget of tokens.
 func (c *Case) Score(window []Message, budget int) Scores { return newJudge(c).score(window, budget) }
 
-// score scores the output out of a method for a budget.
+// score returns the scores of a method's output for a budget.
 func (j *judge) score(out []Message, budget int) Scores {
 	present := make([]bool, len(j.Needs))
 	grounded := make([]bool, len(j.Needs))
@@ -152,7 +151,7 @@ func share(list []bool) float64 {
 	return float64(n) / float64(max(len(list), 1))
 }
 
-// far returns for each need from far away whether the output has it.
+// far returns, for each need from far away, whether the output has it.
 func (j *judge) far(present []bool) []bool {
 	var far []bool
 	for i := range j.Needs {
@@ -163,7 +162,7 @@ func (j *judge) far(present []bool) []bool {
 	return far
 }
 
-// complete returns the share of actions with needs that have all of them.
+// complete returns the share of actions whose needs are all present, of the actions with needs.
 func (j *judge) complete(present []bool) float64 {
 	whole := make(map[int]bool)
 	for i := range j.Needs {
@@ -174,8 +173,8 @@ func (j *judge) complete(present []bool) float64 {
 	return share(slices.Collect(maps.Values(whole)))
 }
 
-// valid reports whether each result in out has its call before it, and each call
-// the result that it had.
+// valid reports whether each result in out follows its call, and each call has the result that
+// it had in the prefix.
 func (j *judge) valid(out []Message) bool {
 	asked, answered := make(map[string]bool), make(map[string]bool)
 	for i := range out {
@@ -197,9 +196,9 @@ func (j *judge) valid(out []Message) bool {
 	return true
 }
 
-// situations returns for each action what its agent had at hand: the identifiers of
-// the action, and those of what users and tools said from the last such message
-// before the cut on.
+// situations returns, for each action, the identifiers that its agent had at hand: those of the
+// action itself, and those in messages of users and tools from the last such message before the
+// cut on.
 func (j *judge) situations() []map[name]bool {
 	t := j.Trajectory
 	isHeard := func(m *Message) bool { return m.Role == transcript.RoleUser || m.Role == transcript.RoleTool }
@@ -231,9 +230,9 @@ func (j *judge) situations() []map[name]bool {
 	return list
 }
 
-// reachable returns which needs are there, or could be looked up since there is a stub
-// for a message that has the need: by stubs that name something else that the agent has at
-// hand, and by any.
+// reachable returns which needs are present or can be recalled, because a stub stands for a
+// message that has the need. The first result counts only stubs that name another identifier at
+// hand, the second counts all stubs.
 func (j *judge) reachable(out []Message, present []bool) (stub, recall []bool) {
 	stub, recall = slices.Clone(present), slices.Clone(present)
 	for _, s := range j.stubs(out) {
@@ -249,16 +248,16 @@ func (j *judge) reachable(out []Message, present []bool) (stub, recall []bool) {
 	return stub, recall
 }
 
-// A seenStub is a stub as an agent sees it.
+// A seenStub is a stub with its names.
 type seenStub struct {
-	names  []name // in its text, and in the call that it answers
-	stands []int  // for these messages
+	names  []name // in its text and in the call that it answers
+	stands []int  // messages that it stands for
 }
 
 // stubs returns the stubs in out.
 func (j *judge) stubs(out []Message) []seenStub {
 	var list []seenStub
-	asked := make(map[string][]name) // by call id
+	asked := make(map[string][]name) // names by call id
 	for i := range out {
 		m := &out[i]
 		for k := range m.Calls {
@@ -279,7 +278,7 @@ func (j *judge) stubs(out []Message) []seenStub {
 	return list
 }
 
-// names returns the identifiers of a text.
+// names returns the identifiers in a text.
 func names(text string) []name {
 	var list []name
 	for _, m := range scan(text) {
@@ -288,8 +287,9 @@ func names(text string) []name {
 	return list
 }
 
-// numbered finds the stubs of a made message: lines that begin with "[#12 ", by the
-// number of a message of the prefix from 1 on, each with what follows up to the next.
+// numbered finds the stubs in a window of another method: parts that begin with a line "[#12
+// …", which has the number of a message of the prefix from 1 on, and end before the next such
+// line.
 func numbered(made string, messages int) []Stub {
 	var stubs []Stub
 	at := 0
@@ -307,8 +307,8 @@ func numbered(made string, messages int) []Stub {
 	return stubs
 }
 
-// stable returns the share of the later output, in bytes as they would be sent, that is
-// a common prefix of both outputs.
+// stable returns the share of the later output, in bytes, that both outputs have in common at
+// their beginning.
 func stable(earlier, later []Message) float64 {
 	a, b := wire(earlier), wire(later)
 	n := 0
@@ -321,7 +321,7 @@ func stable(earlier, later []Message) float64 {
 	return float64(n) / float64(len(b))
 }
 
-// wire writes messages with everything that they say.
+// wire returns messages as text, with all their content.
 func wire(msgs []Message) string {
 	var b strings.Builder
 	for i := range msgs {
@@ -334,8 +334,8 @@ func wire(msgs []Message) string {
 	return b.String()
 }
 
-// next returns the case one step later, or nil if there is none. Its needs are not
-// computed: only its prefix is of use.
+// next returns the case one step later, or nil if there is none. It has no needs; only its
+// prefix is used.
 func (c *Case) next() *Case {
 	t := c.Trajectory
 	for i := c.At + 1; i < len(t.Messages); i++ {

@@ -16,16 +16,16 @@ import (
 
 // A Trajectory is a recorded session.
 type Trajectory struct {
-	ID       string // name of its file, without the ending
-	Group    string // the session that it is of, for means and intervals
-	Family   string // the project
+	ID       string // name of its file without the extension
+	Group    string // session that it belongs to, for means and intervals
+	Family   string // project
 	Messages []Message
-	Pinned   int // leading system messages
+	Pinned   int // number of leading system messages
 
-	costs []int // of the messages from Pinned up to each
+	costs []int // total cost of the messages from Pinned up to each message
 }
 
-// NewTrajectory returns a trajectory of messages, which must not be changed
+// NewTrajectory returns a trajectory of messages. The caller must not change the messages
 // afterwards.
 func NewTrajectory(id, group, family string, msgs []Message) *Trajectory {
 	t := &Trajectory{ID: id, Group: group, Family: family, Messages: msgs, costs: make([]int, len(msgs)+1)}
@@ -42,8 +42,8 @@ func NewTrajectory(id, group, family string, msgs []Message) *Trajectory {
 	return t
 }
 
-// Read returns the trajectory in data, a conversation in any format that Carrel
-// reads. The path is that of its file.
+// Read returns the trajectory of a conversation in any format that Carrel reads. path is the
+// path of its file.
 func Read(path, family string, data []byte) (*Trajectory, error) {
 	f, err := carrel.Detect(data)
 	if err != nil {
@@ -58,9 +58,9 @@ func Read(path, family string, data []byte) (*Trajectory, error) {
 	return NewTrajectory(id, cmp.Or(string(s.ID), id), family, MessagesOf(s)), nil
 }
 
-// MessagesOf returns the visible conversation of a session. Reasoning, images and
-// what only a provider understands are left out, and so are messages that then say
-// nothing. Words beside results are the user's.
+// MessagesOf returns the visible conversation of a session. It omits reasoning, images and
+// other data that only a provider understands, and messages that have no other content. Text
+// beside results becomes a user message.
 func MessagesOf(s *transcript.Session) []Message {
 	var list []Message
 	tools := make(map[string]string) // by call id
@@ -84,8 +84,8 @@ func MessagesOf(s *transcript.Session) []Message {
 	return list
 }
 
-// Files returns the paths of all files below folders that end in .json or .jsonl, in
-// order, each once.
+// Files returns the paths of all .json and .jsonl files below folders, sorted and without
+// repetitions.
 func Files(folders []string) ([]string, error) {
 	var files []string
 	for _, folder := range folders {
@@ -103,7 +103,7 @@ func Files(folders []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// Each calls f for the numbers below n, on all processors.
+// Each calls f for the numbers from 0 to n−1, on all processors.
 func Each(n int, f func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

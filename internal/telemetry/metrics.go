@@ -1,10 +1,9 @@
-// Package telemetry counts what a server does, in the text format of Prometheus, and
-// sends spans to a collector that speaks OTLP.
+// Package telemetry counts the work of a server, in the text format of Prometheus, and sends
+// spans to a collector over OTLP.
 //
-// Both are small on purpose: the usual libraries for them weigh more than everything
-// else that a server of Carrel is made of. Neither is given any content, and label
-// values come from closed sets; a metric that is given more of them than it may have
-// counts the rest as "other".
+// Both are small on purpose: the usual libraries for them are larger than all other code of a
+// server. Metrics and spans contain no content. The values of labels come from closed sets. If
+// a metric gets more combinations of them than it may have, it counts the others as "other".
 package telemetry
 
 import (
@@ -19,8 +18,8 @@ import (
 	"sync"
 )
 
-// A Registry has the metrics of a process. The zero value is empty and ready. It is
-// safe for concurrent use, and so are its metrics.
+// A Registry has the metrics of a process. The zero value is empty and ready for use. A
+// Registry and its metrics are safe for concurrent use.
 type Registry struct {
 	mu      sync.Mutex
 	metrics map[string]metric
@@ -31,11 +30,11 @@ type metric interface {
 	write(b *bytes.Buffer)
 }
 
-// maxSeries is how many combinations of label values a metric has at most.
+// maxSeries is the most combinations of label values that a metric has.
 const maxSeries = 1000
 
-// add returns the metric of a name, which it makes if there is none. One name is one
-// kind of metric: it panics at another.
+// add returns the metric with a name. If there is none, it adds the result of build. It panics
+// if the name belongs to a metric of another type.
 func add[M metric](r *Registry, name string, build func() M) M {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +61,7 @@ func (r *Registry) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
-// A family is what the samples of a metric have in common.
+// A family has the name, the type and the help of a metric.
 type family struct {
 	name, help, kind string
 	labels           []string
@@ -79,7 +78,7 @@ func (f *family) head(b *bytes.Buffer) {
 	b.WriteString("# TYPE " + f.name + " " + f.kind + "\n")
 }
 
-// sample writes one line. More are label names and values in turn.
+// sample writes one line. more has pairs of a label name and a value.
 func (f *family) sample(b *bytes.Buffer, suffix string, values []string, v float64, more ...string) {
 	b.WriteString(f.name + suffix)
 	pairs := make([]string, 0, len(values)+1)
@@ -106,7 +105,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// A table has a value for each combination of label values.
+// A table has one value for each combination of label values.
 type table[V any] struct {
 	mu   sync.Mutex
 	rows map[string]*row[V]
@@ -117,7 +116,7 @@ type row[V any] struct {
 	value  V
 }
 
-// at returns the value of a combination, with the table locked.
+// at returns the value of a combination. The caller holds the lock of the table.
 func (t *table[V]) at(labels int, values []string) *V {
 	if len(values) != labels {
 		panic("telemetry: a metric has as many values as labels")
@@ -140,7 +139,7 @@ func (t *table[V]) at(labels int, values []string) *V {
 	return &r.value
 }
 
-// sorted returns the rows by their values, with the table locked.
+// sorted returns the rows by their label values. The caller holds the lock of the table.
 func (t *table[V]) sorted() []*row[V] {
 	return slices.SortedFunc(maps.Values(t.rows), func(a, b *row[V]) int { return slices.Compare(a.values, b.values) })
 }
@@ -151,8 +150,8 @@ type Counter struct {
 	table[float64]
 }
 
-// Counter returns the counter of a name. One without labels is written from the
-// beginning, as 0.
+// Counter returns the counter with a name. A counter without labels is written as 0 before its
+// first value.
 func (r *Registry) Counter(name, help string, labels ...string) *Counter {
 	c := add(r, name, func() *Counter { return &Counter{family: family{name, help, "counter", labels}} })
 	if len(c.labels) == 0 {
@@ -161,7 +160,7 @@ func (r *Registry) Counter(name, help string, labels ...string) *Counter {
 	return c
 }
 
-// Add adds to the counter that has these label values. What is below 0 is not added.
+// Add adds n to the counter with these label values. It ignores an n below 0.
 func (c *Counter) Add(n float64, values ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +176,7 @@ func (c *Counter) write(b *bytes.Buffer) {
 	}
 }
 
-// A Histogram says how values are spread over buckets.
+// A Histogram counts values in buckets.
 type Histogram struct {
 	family
 	table[spread]
@@ -185,18 +184,18 @@ type Histogram struct {
 }
 
 type spread struct {
-	counts []uint64 // of values up to each bound, and beyond the last
+	counts []uint64 // number of values up to each bound, and above the last
 	sum    float64
 }
 
-// Histogram returns the histogram of a name. Bounds are the upper ends of its buckets.
+// Histogram returns the histogram with a name. bounds are the upper ends of its buckets.
 func (r *Registry) Histogram(name, help string, bounds []float64, labels ...string) *Histogram {
 	return add(r, name, func() *Histogram {
 		return &Histogram{family: family{name, help, "histogram", labels}, bounds: slices.Sorted(slices.Values(bounds))}
 	})
 }
 
-// Observe counts a value in the histogram that has these label values.
+// Observe counts a value in the histogram with these label values.
 func (h *Histogram) Observe(v float64, values ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,13 +227,13 @@ func (h *Histogram) write(b *bytes.Buffer) {
 	}
 }
 
-// A gauge is read when it is asked for.
+// A gauge is a figure that is read when metrics are written.
 type gauge struct {
 	family
 	read func() float64
 }
 
-// Gauge adds a figure that goes up and down and is read when metrics are written.
+// Gauge adds a figure that may rise and fall. It calls read each time the metrics are written.
 func (r *Registry) Gauge(name, help string, read func() float64) {
 	add(r, name, func() *gauge { return &gauge{family{name, help, "gauge", nil}, read} })
 }

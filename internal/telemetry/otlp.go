@@ -18,26 +18,26 @@ import (
 	"github.com/carrel-dev/carrel/internal/httpjson"
 )
 
-// Options adjusts what sends spans. The zero value of every field is a sensible default.
+// Options adjusts the sending of spans. The zero value of every field is a sensible default.
 type Options struct {
-	// Version of the program.
+	// Version is the version of the program.
 	Version string
 
-	// Metrics is where spans that were sent, and those that could not be, are counted. By
-	// default they are not.
+	// Metrics counts the spans that were sent and those that could not be sent. By default they
+	// are not counted.
 	Metrics *Registry
 
-	// Logger is told of batches that could not be sent. The default discards it.
+	// Logger logs batches that could not be sent. The default discards the records.
 	Logger *slog.Logger
 
-	// Timeout is how long one batch may take. The default is 10 s.
+	// Timeout is the limit for one batch. The default is 10 s.
 	Timeout time.Duration
 }
 
-// NewTracerProvider returns what makes spans and sends them, in batches, to the collector
-// at a URL, such as "http://localhost:4318": with OTLP over HTTP, as JSON. Spans that
-// cannot be sent are dropped and counted; whoever is traced does not wait for any. Shut
-// the provider down so that the last batch is sent.
+// NewTracerProvider returns a provider that sends spans in batches to the collector at url,
+// such as "http://localhost:4318", by OTLP over HTTP as JSON. It drops and counts spans that
+// cannot be sent; the traced code never waits. The caller shuts the provider down so that the
+// last batch is sent.
 func NewTracerProvider(url string, opts *Options) (*sdktrace.TracerProvider, error) {
 	e, err := newExporter(url, opts)
 	if err != nil {
@@ -47,7 +47,7 @@ func NewTracerProvider(url string, opts *Options) (*sdktrace.TracerProvider, err
 	return sdktrace.NewTracerProvider(sdktrace.WithBatcher(e, sdktrace.WithExportTimeout(e.opts.Timeout)), sdktrace.WithResource(about)), nil
 }
 
-// errExport are the errors of requests: which it is does not matter.
+// errExport is the error for every kind of failed request.
 var errExport = errors.New("collector did not take spans")
 
 // An exporter sends spans.
@@ -85,7 +85,7 @@ func newExporter(url string, opts *Options) (*exporter, error) {
 	return e, nil
 }
 
-// ExportSpans sends a batch. It does not fail: what cannot be sent is counted.
+// ExportSpans sends a batch. It never fails: it counts the spans that cannot be sent.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	body, err := json.Marshal(newBatch(spans))
 	if err == nil {
@@ -100,11 +100,11 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return nil
 }
 
-// Shutdown has nothing to do: nothing is kept.
+// Shutdown does nothing, because an exporter keeps nothing.
 func (e *exporter) Shutdown(context.Context) error { return nil }
 
-// What follows is a request of OTLP as JSON: ids in hexadecimal digits, numbers of 64
-// bits as texts.
+// The following types are a request of OTLP as JSON. Ids are hexadecimal digits; 64-bit numbers
+// are strings.
 
 type batch struct {
 	Resources []resourceSpans `json:"resourceSpans"`
@@ -153,7 +153,7 @@ type keyValue struct {
 	Value map[string]any `json:"value"`
 }
 
-// newBatch describes spans of one provider.
+// newBatch returns the request for spans of one provider.
 func newBatch(spans []sdktrace.ReadOnlySpan) *batch {
 	var r resourceSpans
 	at := make(map[string]int)
@@ -205,9 +205,10 @@ func keyValues(attrs []attribute.KeyValue) []keyValue {
 	return list
 }
 
-// value returns an attribute with its type. Of what Carrel has none, it returns the text.
+// value returns an attribute with its type. For types that Carrel does not use, it returns the
+// text.
 func value(v attribute.Value) map[string]any {
-	switch v.Type() { //nolint:exhaustive // the others are texts
+	switch v.Type() { //nolint:exhaustive // the other types become text
 	case attribute.BOOL:
 		return map[string]any{"boolValue": v.AsBool()}
 	case attribute.INT64:

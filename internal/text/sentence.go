@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// FirstSentence parts a text in one line, as [Fold] and [Line] make it, behind its first
+// FirstSentence splits a text of one line, as [Fold] and [Line] return it, behind its first
 // sentence.
 func FirstSentence(line string) (first, rest string) {
 	for i := range len(line) {
@@ -13,10 +13,10 @@ func FirstSentence(line string) (first, rest string) {
 	return line, ""
 }
 
-// EndsSentence reports whether a sentence of a text in one line ends with the byte at i: a
-// full stop, a question mark or an exclamation mark at the end, or before a space and what
-// does not begin with a small letter. The stop of an abbreviation ends none, and no mark
-// within code, which stands between backquotes.
+// EndsSentence reports whether the byte at i ends a sentence in a text of one line: it is a
+// full stop, a question mark or an exclamation mark, and stands at the end or before a space
+// and a character that is no lower-case letter. The full stop of an abbreviation does not end a
+// sentence, nor does any mark within code between backquotes.
 func EndsSentence(line string, i int) bool {
 	c := line[i]
 	if c != '.' && c != '!' && c != '?' {
@@ -38,8 +38,8 @@ func EndsSentence(line string, i int) bool {
 	return strings.Count(line[:i], "`")%2 == 0 || i > mostCode
 }
 
-// abbreviations are those of English that stand within sentences, without their last stop.
+// abbreviations are English abbreviations within sentences, without their last full stop.
 const abbreviations = "e.g i.e eg ie vs etc cf dr mr mrs ms no approx resp fig"
 
-// mostCode is up to which byte of a line a backquote that is not closed counts.
+// mostCode is the offset in a line up to which a backquote without a closing one counts.
 const mostCode = 400

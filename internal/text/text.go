@@ -1,11 +1,9 @@
-// Package text has what the packages of Carrel do with text that is about no subject of
-// theirs: to shorten it, to put it into one line, to find its words, its sentences and
-// its numbers.
+// Package text has general functions for texts: they shorten texts, put them on one line, and
+// find words, sentences and numbers.
 //
-// Texts are UTF-8; bytes that are none count as a character each and stay as they are,
-// but for [Clip], which leaves none of them at the end, and [Line], which leaves none.
-// Equal arguments give equal results. All functions may be used by several goroutines at
-// once.
+// Texts are UTF-8. Each invalid byte counts as a character and stays unchanged; but [Clip]
+// removes invalid bytes at the end, and [Line] removes all. Equal arguments give equal results.
+// All functions may be called concurrently.
 package text
 
 import (
@@ -14,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Ellipsis stands where a text was cut.
+// Ellipsis marks the place where a text was cut.
 const Ellipsis = "…"
 
-// Floor returns the last offset up to i at which a character begins; an i outside of the
-// text counts as the end of the text that is nearer.
+// Floor returns the last offset up to i at which a character begins. An i outside of the text
+// counts as the nearer end of the text.
 func Floor(s string, i int) int {
 	i = max(i, 0)
 	if i >= len(s) {
@@ -30,21 +28,21 @@ func Floor(s string, i int) int {
 	return i
 }
 
-// Ceil returns the first offset from i on at which a character begins, or the end of the
-// text; an i outside of the text counts as the end of the text that is nearer.
+// Ceil returns the first offset from i on at which a character begins, or the end of the text.
+// An i outside of the text counts as the nearer end of the text.
 func Ceil(s string, i int) int {
 	for i = min(max(i, 0), len(s)); i < len(s) && !utf8.RuneStart(s[i]); i++ {
 	}
 	return i
 }
 
-// Head returns the beginning of a text, of n bytes at most, that ends between characters.
+// Head returns the beginning of a text, of at most n bytes, cut between characters.
 func Head(s string, n int) string { return s[:Floor(s, n)] }
 
-// Tail returns the end of a text, of n bytes at most, that begins between characters.
+// Tail returns the end of a text, of at most n bytes, cut between characters.
 func Tail(s string, n int) string { return s[Ceil(s, len(s)-max(n, 0)):] }
 
-// Clip returns a text of n bytes at most as it is, and of a longer one its head and an
+// Clip returns a text of at most n bytes unchanged, and of a longer one its head and an
 // ellipsis, which is not counted.
 func Clip(s string, n int) string {
 	if len(s) <= n {
@@ -53,8 +51,8 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(Head(s, n), "") + Ellipsis
 }
 
-// Short returns a text of n characters at most, n being 1 or more: as it is if it has no
-// more than that, and else its beginning and an ellipsis, which is one of the n.
+// Short returns a text of at most n characters unchanged, and of a longer one its beginning and
+// an ellipsis, which counts as one of the n. n must be 1 or more.
 func Short(s string, n int) string {
 	end, count := 0, 0
 	for i := range s {
@@ -67,21 +65,21 @@ func Short(s string, n int) string {
 	return s
 }
 
-// FirstLine returns the first line of a text with something in it, without the white
-// space at its ends.
+// FirstLine returns the first line of a text that is not blank, without white space at its
+// ends.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(line)
 }
 
-// Fold returns a text in one line: each run of white space is one space, and there is none
-// at its ends.
+// Fold returns a text on one line: each run of white space becomes one space, and white space
+// at the ends is removed.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Line returns a text in one line as a person is to see it: runs of white space, control
-// characters and bytes that are no UTF-8 are single spaces, escape sequences of terminals
-// are gone. What is longer than n characters ends in an ellipsis, which is not counted,
-// and between words if one ends in its second half.
+// Line returns a text on one line for people: each run of white space, control characters and
+// invalid bytes becomes one space, and escape sequences of terminals are removed. A text of
+// more than n characters ends in an ellipsis, which is not counted. It is cut between words, if
+// one ends in its second half.
 func Line(s string, n int) string {
 	var b strings.Builder
 	space, last := false, 0

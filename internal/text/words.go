@@ -8,7 +8,7 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Digits returns how many digits of ASCII a text begins with.
+// Digits returns the number of ASCII digits at the beginning of a text.
 func Digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -17,11 +17,11 @@ func Digits(s string) int {
 	return n
 }
 
-// AreDigits reports whether a text is digits of ASCII alone, one at least.
+// AreDigits reports whether a text has only ASCII digits, and at least one.
 func AreDigits(s string) bool { return s != "" && Digits(s) == len(s) }
 
-// HasWord reports whether a list, whose words are parted by white space, has a word.
-// No list has the empty one.
+// HasWord reports whether a list of words separated by white space has a word. No list has the
+// empty word.
 func HasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {
@@ -43,9 +43,9 @@ func Words(s string) iter.Seq[string] {
 	}
 }
 
-// Terms returns the terms of a text in lower case: its runs of letters and digits of ASCII
-// and underscores, as the original context pager has them. Other letters part terms. A term
-// is not to be kept without [strings.Clone] of it, since it may hold the whole text.
+// Terms returns the terms of a text in lower case: its runs of ASCII letters and digits and
+// underscores, as the original context pager finds them. Other letters separate terms. A term
+// may share memory with the whole text, so clone it with [strings.Clone] before storing it.
 func Terms(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(s); {
@@ -64,7 +64,7 @@ func Terms(s string) iter.Seq[string] {
 	}
 }
 
-// InTerm reports whether a byte is of a term.
+// InTerm reports whether a byte can be in a term.
 func InTerm(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
@@ -78,8 +78,8 @@ func Stem(word string) string {
 	return english.Stem(word, false)
 }
 
-// IsUnit reports whether letters in lower case are a unit or a scale where they stand right
-// behind a number: 40ms, 2x.
+// IsUnit reports whether lower-case letters directly behind a number are a unit or a scale:
+// 40ms, 2x.
 func IsUnit(letters string) bool {
 	switch letters {
 	case "ns", "us", "µs", "ms", "s", "sec", "min", "h", "d", "x", "k", "kb", "mb", "gb", "tb", "kib", "mib", "gib",

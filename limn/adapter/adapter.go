@@ -1,20 +1,18 @@
-// Package adapter brings values from outside to programs that listen: the sequence
-// of a test pack, the ticks of a timer, the lines of an input, and the changes of
-// files. What the language does with them is package limn's concern.
+// Package adapter sends values from outside to listening programs: the sequence of a test pack,
+// the ticks of a timer, the lines of an input, and the changes of files. Package limn processes
+// them.
 //
 //	m := limn.NewMachine(opts)
 //	for r := range m.Run(program) { … }
 //	for r := range m.Listen(adapter.Sources(ctx, opts.Packs, nil)) { … }
 //
-// All sources go into one queue without room: while an update is worked off, the
-// sources wait, and a timer leaves out ticks. Each source keeps its order. Those of
-// test packs come in the order of the packs, so without other sources every run is
-// the same.
+// All sources share one unbuffered queue: while an update is processed, the sources wait, and a
+// timer skips ticks. Each source keeps its order. Sources of test packs come in the order of
+// the packs, so without other sources every run is the same.
 //
-// A source that fails gives an update with an error for each of its names, and is
-// complete. The queue ends when all sources are complete, when the context ends,
-// or when nobody takes updates any more; then no goroutine is left but one that
-// waits for input which never comes.
+// A source that fails sends an update with an error for each of its names, and is complete. The
+// queue ends when all sources are complete, when the context ends, or when the reader stops.
+// Then no goroutine is left, except one that may still wait for input.
 package adapter
 
 import (
@@ -27,18 +25,17 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// Options adjusts [Sources]. A nil *Options is a timer by the clock of the system,
-// and an input that is empty.
+// Options adjusts [Sources]. A nil *Options means a timer by the system's clock and an empty
+// input.
 type Options struct {
-	// Input is what packs of type "stdin" read. Only one of them gets it.
+	// Input is the input of packs of type "stdin". Only one of them gets it.
 	Input io.Reader
 
-	// Ticker returns a channel that gets a value after each interval until stop is
-	// called. If it is nil, the channel is that of a [time.Ticker].
+	// Ticker returns a channel that receives a value after each interval until stop is called.
+	// The default is a [time.Ticker].
 	Ticker func(interval time.Duration) (ticks <-chan time.Time, stop func())
 
-	// MaxBytes is the length of the longest line and the largest file that are
-	// taken. If it is 0, that is one MiB.
+	// MaxBytes is the largest size of a line or a file. The default is 1 MiB.
 	MaxBytes int
 }
 
@@ -59,9 +56,9 @@ func (o *Options) orDefault() Options {
 	return d
 }
 
-// Sources returns the updates of packs. It is nil if none of the packs has live
-// names or a sequence, so that there is nothing to wait for. Nothing is opened
-// before the iteration begins, and everything is before the first update.
+// Sources returns the updates of packs. It is nil if no pack has live names or a sequence, so
+// that there is nothing to wait for. The sources are opened when the iteration begins, before
+// the first update.
 func Sources(ctx context.Context, packs []*limn.Pack, opts *Options) iter.Seq[limn.LiveValue] {
 	o := opts.orDefault()
 	var live []*limn.Pack
@@ -78,7 +75,7 @@ func Sources(ctx context.Context, packs []*limn.Pack, opts *Options) iter.Seq[li
 	}
 }
 
-// A source gives updates until it is complete, or until emit returns false.
+// A source emits updates until it is complete, or until emit returns false.
 type source func(ctx context.Context, emit func(limn.LiveValue) bool)
 
 // open opens the sources of packs.
@@ -107,7 +104,7 @@ func open(packs []*limn.Pack, o *Options) []source {
 	})
 }
 
-// merge runs sources side by side and yields their updates one by one.
+// merge runs sources concurrently and yields their updates one by one.
 func merge(ctx context.Context, sources []source, yield func(limn.LiveValue) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	queue := make(chan limn.LiveValue)
@@ -138,12 +135,12 @@ func merge(ctx context.Context, sources []source, yield func(limn.LiveValue) boo
 	}
 }
 
-// failed returns a source that has failed.
+// failed returns a source that only reports an error.
 func failed(p *limn.Pack, err error) source {
 	return func(_ context.Context, emit func(limn.LiveValue) bool) { fail(p, err, emit) }
 }
 
-// fail gives up the names of a pack.
+// fail emits an error for each name of a pack.
 func fail(p *limn.Pack, err error, emit func(limn.LiveValue) bool) {
 	for _, n := range limn.PackNames(p.Type) {
 		if !emit(limn.LiveValue{Name: n.Name, Err: err}) {

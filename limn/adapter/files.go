@@ -13,17 +13,17 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// A watch looks at the files of a directory, or at one of them.
+// A watch watches the files of a directory, or one of them.
 type watch struct {
 	pack    *limn.Pack
 	watcher *fsnotify.Watcher
-	only    string // the name of the file, or empty
-	limit   int    // bytes of a file that are read
+	only    string // name of the file, or empty
+	limit   int    // most bytes of a file
 }
 
-// openFiles gives the changes of a file or of the files in a directory. A file is
-// watched through its directory, since many programs write a file by replacing it;
-// it need not exist.
+// openFiles opens a source of the changes of a file or of the files in a directory. It watches
+// a file through its directory, because many programs write a file by replacing it. The file
+// need not exist.
 func openFiles(p *limn.Pack, o *Options) source {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -68,8 +68,7 @@ func (w *watch) run(ctx context.Context, emit func(limn.LiveValue) bool) {
 	}
 }
 
-// kindOf says what has happened to a file, or returns nothing if that is of no
-// interest.
+// kindOf returns the kind of a change of a file, or "" for an irrelevant event.
 func kindOf(e fsnotify.Event) string {
 	switch {
 	case e.Has(fsnotify.Create):
@@ -82,8 +81,8 @@ func kindOf(e fsnotify.Event) string {
 	return ""
 }
 
-// report emits the content of a file, if it has one that can be read, its name, and
-// then what has happened to it.
+// report emits the content of a file if it can be read, its name, and then the kind of the
+// change.
 func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 	if kind != "deleted" {
 		if content, ok := w.read(path); ok && !emit(limn.LiveValue{Name: "file-content", Value: limn.String(content)}) {
@@ -94,8 +93,7 @@ func (w *watch) report(path, kind string, emit func(limn.LiveValue) bool) bool {
 		emit(limn.LiveValue{Name: "change-type", Value: limn.String(kind)})
 }
 
-// read returns the text of a file, unless it is gone already, too large, or no
-// ordinary file.
+// read returns the text of a file, unless it is gone, too large, or no regular file.
 func (w *watch) read(path string) (string, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -10,8 +10,8 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// openLines gives the lines of the input. A reader cannot be interrupted, so one
-// goroutine reads and may be left waiting, while the source itself ends in time.
+// openLines opens a source of the lines of the input. A reader cannot be interrupted, so a
+// goroutine reads and may keep waiting, while the source itself ends in time.
 func openLines(p *limn.Pack, o *Options) source {
 	input, limit := o.Input, o.MaxBytes
 	return func(ctx context.Context, emit func(limn.LiveValue) bool) {

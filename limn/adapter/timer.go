@@ -6,7 +6,7 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// openTimer counts intervals, up to the limit of the pack if it has one.
+// openTimer opens a source that counts intervals, up to the limit of the pack if it has one.
 func openTimer(p *limn.Pack, o *Options) source {
 	ticks, stop := o.Ticker(p.Interval)
 	return func(ctx context.Context, emit func(limn.LiveValue) bool) {

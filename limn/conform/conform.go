@@ -1,6 +1,6 @@
-// Package conform holds an implementation of the Liminate language against cases:
-// programs with what becomes of each of their lines. The cases are JSON, so that
-// other implementations can be held against the same ones.
+// Package conform tests an implementation of the Liminate language with cases: programs with
+// the expected result of each line. The cases are JSON, so other implementations can use them,
+// too.
 //
 //	{"cases": [
 //	  {
@@ -14,18 +14,17 @@
 //	  }
 //	]}
 //
-// A case may also have "packs": names of packs that are built in, and packs as they
-// are in their files; "confirm": true, which confirms ambers; "strict": true, with
-// which failed rules count for the exit code; and "today", which is 2026-01-01
-// otherwise. Line is 0 for what belongs to no line, and "output" may be missing
-// where nothing is shown. Warnings about contradictions are no results, and what
-// messages say is not compared.
+// A case may also have "packs": names of built-in packs, and packs in the form of their files;
+// "confirm": true, which confirms ambers; "strict": true, which makes failed rules count for
+// the exit code; and "today", by default 2026-01-01. Line is 0 for a result without a line, and
+// "output" may be missing if nothing is shown. Warnings about contradictions are no results,
+// and the texts of messages are not compared.
 //
-// The cases of testdata/conform.json say what the published program does, but for
-// what doc/spec/limn.md lists.
+// The cases of testdata/conform.json have the behavior of the published program, with the
+// exceptions listed in doc/spec/limn.md.
 //
-// Handlers run on the sequences of packs of type "test". Nothing else is a source
-// here, so a case comes out the same every time.
+// Handlers run on the sequences of packs of type "test". There are no other sources, so a case
+// has the same result every time.
 package conform
 
 import (
@@ -40,7 +39,7 @@ import (
 	"github.com/carrel-dev/carrel/limn"
 )
 
-// A Case is a program with what becomes of it.
+// A Case is a program with its expected results.
 type Case struct {
 	Name    string            `json:"name"`
 	Program string            `json:"program"`
@@ -52,9 +51,9 @@ type Case struct {
 	Exit    int               `json:"exit"`
 }
 
-// A Result is what becomes of a line.
+// A Result is the result of a line.
 type Result struct {
-	Line   int         `json:"line"` // 0 if it belongs to none
+	Line   int         `json:"line"` // 0 for a result without a line
 	Status limn.Status `json:"status"`
 	Output []string    `json:"output,omitempty"`
 }
@@ -75,15 +74,14 @@ func (r Result) equal(s Result) bool {
 	return r.Line == s.Line && r.Status == s.Status && slices.Equal(r.Output, s.Output)
 }
 
-// today is the date that programs know if a case says nothing.
+// today is the date for cases without one.
 const today = "2026-01-01"
 
-// ErrFormat is what errors about files of cases wrap.
+// ErrFormat is wrapped by errors about files of cases.
 var ErrFormat = errors.New("no list of cases")
 
-// Parse reads cases, which may also be a list without an object around it. It is
-// strict: a field that cases do not have is an error, and so is a case that could
-// not be run. Errors wrap [ErrFormat] and name the case.
+// Parse reads cases, also as a list without an object around it. It fails for an unknown field
+// and for a case that cannot be run. Errors wrap [ErrFormat] and name the case.
 func Parse(data []byte) ([]Case, error) {
 	var file struct {
 		Cases []Case `json:"cases"`
@@ -106,7 +104,7 @@ func Parse(data []byte) ([]Case, error) {
 	return file.Cases, checkCases(file.Cases)
 }
 
-// checkCases reports whether cases can be told apart and run.
+// checkCases returns an error unless all cases have different names and can be run.
 func checkCases(cases []Case) error {
 	seen := make(map[string]bool)
 	for i := range cases {
@@ -122,7 +120,7 @@ func checkCases(cases []Case) error {
 	return nil
 }
 
-// packs returns the packs of a case: each is the name of one, or one.
+// packs returns the packs of a case, each given by its name or its definition.
 func (c *Case) packs() ([]*limn.Pack, error) {
 	var packs []*limn.Pack
 	for _, raw := range c.Packs {
@@ -182,7 +180,7 @@ func newResult(r limn.Result) Result {
 	return out
 }
 
-// updates returns what packs give. It is nil if they give nothing, ever.
+// updates returns the updates of packs, or nil if they have none.
 func updates(packs []*limn.Pack) iter.Seq[limn.LiveValue] {
 	var all []limn.LiveValue
 	live := false
@@ -196,8 +194,8 @@ func updates(packs []*limn.Pack) iter.Seq[limn.LiveValue] {
 	return slices.Values(all)
 }
 
-// Check executes a case and returns how it differs from what it says, a line for
-// each difference: "-" begins what should be, and "+" what is.
+// Check runs a case and returns the differences from its expected results, one on each line:
+// "-" precedes the expected result, "+" the actual one.
 func (c *Case) Check() []string {
 	got, exit, err := c.run()
 	if err != nil {

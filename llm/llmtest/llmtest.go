@@ -1,8 +1,7 @@
-// Package llmtest has a model for tests, which says what a script says.
+// Package llmtest has a model for tests, which answers from a script.
 //
-// A [Script] is useless in production. It needs no network and no clock, and is
-// safe for concurrent use; which caller gets which step is then a matter of
-// chance, unless [Script.Func] answers.
+// A [Script] needs no network and no clock. It is safe for concurrent use, but then the order
+// in which callers get the steps is random, unless [Script.Func] chooses them.
 package llmtest
 
 import (
@@ -14,38 +13,38 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// A Step is how a [Script] answers one call.
+// A Step is the answer of a [Script] to one call.
 type Step struct {
-	Text  string    // of the reply
-	Stop  llm.Stop  // of the reply; the default is [llm.StopEnd]
+	Text  string    // end of the reply; the default is [llm.StopEnd]
+	Stop  llm.Stop  // usage of the reply; the default is [llm.Bound] of the texts
 	Usage llm.Usage // of the reply; the default is [llm.Bound] of the texts
-	Err   error     // instead of a reply
-	Hang  bool      // until the context is done, whose error is then returned
+	Err   error     // returned instead of a reply
+	Hang  bool      // whether to wait until the context is done and return its error
 }
 
-// Say returns the step of a reply.
+// Say returns a step that replies with text.
 func Say(text string) Step { return Step{Text: text} }
 
-// Fail returns the step of an error.
+// Fail returns a step that fails with err.
 func Fail(err error) Step { return Step{Err: err} }
 
-// Hang returns the step of a model that says nothing.
+// Hang returns a step that never answers.
 func Hang() Step { return Step{Hang: true} }
 
-// A Script is an [llm.Generator] that takes its steps in order. The zero value
-// has none, and reports [llm.ErrUnavailable] for every call.
+// A Script is an [llm.Generator] that takes its steps in order. The zero value has no steps and
+// fails every call with [llm.ErrUnavailable].
 type Script struct {
 	Steps  []Step
-	Repeat bool // the last step for ever
+	Repeat bool // whether to repeat the last step forever
 
-	// Func, if it is set, says which step to take for a call, from 0, instead of
-	// Steps.
+	// Func, if it is not nil, returns the step for a call, instead of Steps. Calls are numbered
+	// from 0.
 	Func func(call int, p *llm.Prompt) Step
 
-	Model  string // the name; the default is "script"
-	Tokens int    // the window
+	Model  string // name of the model; the default is "script"
+	Tokens int    // window of the model
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	prompts []llm.Prompt
 }
 
@@ -100,14 +99,14 @@ func (s *Script) Name() string {
 // Window implements [llm.Generator].
 func (s *Script) Window() int { return s.Tokens }
 
-// Calls returns how often the model was asked.
+// Calls returns the number of calls.
 func (s *Script) Calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.prompts)
 }
 
-// Prompts returns what the model was asked, in order.
+// Prompts returns the prompts of all calls, in order.
 func (s *Script) Prompts() []llm.Prompt {
 	s.mu.Lock()
 	defer s.mu.Unlock()

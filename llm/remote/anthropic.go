@@ -9,9 +9,9 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// NewAnthropic returns a generator of the server at a base URL, such as
-// "https://api.anthropic.com", with one of its models, by the interface of Anthropic.
-// The URL may end in "/v1" or not. It sends nothing.
+// NewAnthropic returns a generator for a model of the server at baseURL, such as
+// "https://api.anthropic.com", with the API of Anthropic. The URL may end in "/v1". It sends
+// nothing.
 func NewAnthropic(baseURL, model string, opts *GeneratorOptions) (llm.Generator, error) {
 	return anthropic.open(baseURL, model, opts)
 }
@@ -21,10 +21,10 @@ var anthropic = protocol{
 	request: messageRequest, collect: func() collector { return new(messageCollector) },
 }
 
-// anthropicVersion is that of the interface.
+// anthropicVersion is the version of the API.
 const anthropicVersion = "2023-06-01"
 
-// apiKey adds the version and the key, if there is one, to a request.
+// apiKey sets the headers for the version and, if there is a key, the key.
 func apiKey(h http.Header, key llm.Secret) {
 	h.Set("Anthropic-Version", anthropicVersion)
 	if !key.IsZero() {
@@ -43,7 +43,7 @@ func messageRequest(_, model string, p *llm.Prompt, stream bool) any {
 	return request
 }
 
-// A messageCollector puts a message together.
+// A messageCollector collects the parts of a message.
 type messageCollector struct {
 	draft
 
@@ -51,7 +51,7 @@ type messageCollector struct {
 	ended bool
 }
 
-// message is the part of a message that is looked at.
+// message has the fields of a message that are used.
 type message struct {
 	Type    string          `json:"type"`
 	Model   string          `json:"model"`
@@ -61,8 +61,7 @@ type message struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// A block is one of the content, or what is added to one. Blocks that are no text
-// are passed over.
+// A block is a block of the content, or an addition to one. Only blocks of text are used.
 type block struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -75,13 +74,13 @@ type usage struct {
 	Output  int64 `json:"output_tokens"`
 }
 
-// count takes over what is said of the usage. A later word on it wins.
+// count records the reported usage. Later reports replace earlier ones.
 func (t *messageCollector) count(u usage) {
 	input := max(0, u.Input) + max(0, u.Written) + max(0, u.Read)
 	t.usage = llm.Usage{Input: input, Output: u.Output}.Or(t.usage)
 }
 
-// document takes a reply that came as a whole.
+// document reads a complete reply.
 func (t *messageCollector) document(data []byte) error {
 	var m message
 	switch err := json.Unmarshal(data, &m); {
@@ -102,8 +101,8 @@ func (t *messageCollector) document(data []byte) error {
 	return nil
 }
 
-// event takes an event of a stream, and reports whether it is the last. Those
-// with other names are passed over, as the interface asks for.
+// event reads an event of a stream and reports whether it is the last. It ignores unknown
+// events, as the API requires.
 func (t *messageCollector) event(data []byte) (last bool, err error) {
 	var e struct {
 		Type    string  `json:"type"`
@@ -127,7 +126,7 @@ func (t *messageCollector) event(data []byte) (last bool, err error) {
 		return false, badReply("begins twice")
 	case e.Type == "message_start":
 		t.begun, t.model = true, httpjson.Label(e.Message.Model)
-		e.Message.Usage.Output = 0 // it has only begun
+		e.Message.Usage.Output = 0 // the output has only begun
 		t.count(e.Message.Usage)
 	case e.Type == "content_block_start" && e.Block.Type == "text":
 		return false, t.write(e.Block.Text)
@@ -143,7 +142,7 @@ func (t *messageCollector) event(data []byte) (last bool, err error) {
 	return false, nil
 }
 
-// write adds to the text.
+// write appends to the text.
 func (t *messageCollector) write(text string) error {
 	switch {
 	case !t.begun:
@@ -155,8 +154,8 @@ func (t *messageCollector) write(text string) error {
 	return nil
 }
 
-// messageError returns the error that came in place of a reply, or in the middle of
-// one. What it says is dropped.
+// messageError returns the error of a server that came in place of a reply or within one. It
+// does not contain the server's text.
 func messageError(data []byte) error {
 	var e struct {
 		Type string `json:"type"`
@@ -180,7 +179,7 @@ func (t *messageCollector) reply(most llm.Usage) (*llm.Reply, error) {
 	return t.finish(messageStops, most)
 }
 
-// messageStops are the reasons for which a message ends.
+// messageStops maps the API's reasons for the end of a message.
 var messageStops = map[string]llm.Stop{
 	"end_turn": llm.StopEnd, "stop_sequence": llm.StopEnd,
 	"max_tokens": llm.StopLength, "model_context_window_exceeded": llm.StopLength,

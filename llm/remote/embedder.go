@@ -15,25 +15,24 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// EmbedderOptions adjust an embedder. The zero value of every field is a sensible
-// default, so a nil *EmbedderOptions is too.
+// EmbedderOptions adjust an embedder. The zero value of every field is a sensible default, so a
+// nil *EmbedderOptions is valid, too.
 type EmbedderOptions struct {
 	Options
 
-	// Dimensions is the length of the vectors to ask for, of a model that has
-	// a choice. A reply of another length is refused. The default is to take
-	// what comes.
+	// Dimensions is the length of the vectors to request, for models that offer several. A
+	// reply with another length is refused. The default is to accept any length.
 	Dimensions int
 
 	// Batch is the largest number of texts in a request. The default is 32.
 	Batch int
 
-	// BatchBytes is the largest size of the texts of a request together; one
-	// that is larger goes alone. The default is 256 KiB.
+	// BatchBytes is the limit for the total size of the texts in a request. A larger text is
+	// sent alone. The default is 256 KiB.
 	BatchBytes int
 }
 
-// An embedder is an [llm.Embedder] of a server.
+// An embedder is an [llm.Embedder] that asks a server.
 type embedder struct {
 	base  string
 	model string
@@ -41,8 +40,8 @@ type embedder struct {
 	http  *httpjson.Client
 }
 
-// NewEmbedder returns an embedder of the server at a base URL, as of [NewOpenAI], with
-// one of its models. It sends nothing.
+// NewEmbedder returns an embedder for a model of the server at baseURL, with the API of OpenAI
+// (see [NewOpenAI]). It sends nothing.
 func NewEmbedder(baseURL, model string, opts *EmbedderOptions) (llm.Embedder, error) {
 	c := &embedder{model: model}
 	if opts != nil {
@@ -61,8 +60,8 @@ func NewEmbedder(baseURL, model string, opts *EmbedderOptions) (llm.Embedder, er
 	return c, nil
 }
 
-// Name returns the model, the dimensions if they were chosen, and the base URL,
-// such as "all-minilm@http://localhost:11434/v1".
+// Name returns the model, the dimensions if they were chosen, and the base URL, such as
+// "all-minilm@http://localhost:11434/v1".
 func (c *embedder) Name() string {
 	if c.opts.Dimensions > 0 {
 		return fmt.Sprintf("%s/%d@%s", c.model, c.opts.Dimensions, c.base)
@@ -70,8 +69,8 @@ func (c *embedder) Name() string {
 	return c.model + "@" + c.base
 }
 
-// Embed implements [llm.Embedder]. An empty text is sent as one space, since
-// some servers refuse to embed nothing.
+// Embed implements [llm.Embedder]. It sends an empty text as one space, because some servers
+// refuse empty texts.
 func (c *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
@@ -89,7 +88,7 @@ func (c *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// batch returns how many of the texts go into the next request.
+// batch returns the number of texts for the next request.
 func (c *embedder) batch(texts []string) int {
 	size := len(texts[0])
 	n := 1
@@ -119,7 +118,7 @@ func (c *embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	body, err := json.Marshal(embedRequest{c.model, input, "float", c.opts.Dimensions})
 	if err != nil {
-		return nil, err // not reached: strings and numbers can be encoded
+		return nil, err // unreachable: strings and numbers can be encoded
 	}
 	reply, err := c.http.Post(ctx, c.base+"/embeddings", body)
 	if err != nil {
@@ -128,7 +127,7 @@ func (c *embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 	return parseVectors(reply, len(texts), c.opts.Dimensions)
 }
 
-// vectorReply is the part of a reply that is looked at.
+// vectorReply has the fields of a reply that are used.
 type vectorReply struct {
 	Data []struct {
 		Index     *int   `json:"index"`
@@ -136,13 +135,12 @@ type vectorReply struct {
 	} `json:"data"`
 }
 
-// A vector reads an array of finite numbers. Package json alone would take null
-// for 0.
+// A vector is an array of finite numbers in JSON. Package json alone would read null as 0.
 type vector []float32
 
 var errNumbers = errors.New("not an array of finite numbers")
 
-// UnmarshalJSON implements [json.Unmarshaler]. It is given valid JSON.
+// UnmarshalJSON implements [json.Unmarshaler]. Its argument is valid JSON.
 func (v *vector) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return errNumbers
@@ -153,8 +151,8 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	}
 	*v = make(vector, 0, bytes.Count(elements, []byte(","))+1)
 	for e := range bytes.SplitSeq(elements, []byte(",")) {
-		// What is no number in JSON is none here, and what is too large for a
-		// float32 is an error.
+		// ParseFloat rejects everything that is no number in JSON, and numbers that are too
+		// large for a float32.
 		f, err := strconv.ParseFloat(string(bytes.TrimSpace(e)), 32)
 		if err != nil {
 			return errNumbers
@@ -164,8 +162,8 @@ func (v *vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseVectors returns the vectors of a reply in the order of the texts. A
-// dimension of 0 is any, but all have the same.
+// parseVectors returns the vectors of a reply in the order of the texts. They must have the
+// given dimension or, if it is 0, all the same.
 func parseVectors(data []byte, texts, dimension int) ([][]float32, error) {
 	var r vectorReply
 	if err := json.Unmarshal(data, &r); errors.Is(err, errNumbers) {

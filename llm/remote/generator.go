@@ -14,51 +14,48 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// GeneratorOptions adjust a generator. The zero value of every field is a sensible
-// default, so a nil *GeneratorOptions is too.
+// GeneratorOptions adjust a generator. The zero value of every field is a sensible default, so
+// a nil *GeneratorOptions is valid, too.
 type GeneratorOptions struct {
 	Options
 
-	// Window is how many tokens prompt and reply may have together. The default is
-	// 0: not known. No prompt is refused for it here.
+	// Window is the limit for the tokens of prompt and reply together. The default is 0:
+	// unknown. The generator does not check prompts against it.
 	Window int
 
-	// MaxTokens is how long a reply may be whose prompt does not say. The default
-	// is 4096.
+	// MaxTokens is the most tokens of a reply if its prompt sets no limit. The default is 4096.
 	MaxTokens int
 
-	// NoStream asks for the reply as a whole. The default is to read it as it is
-	// written, so that a model that hangs is noticed.
+	// NoStream requests the whole reply at once. The default is to read it as a stream, so that
+	// a hanging model is noticed.
 	NoStream bool
 
-	// Idle is how long a stream may say nothing, once it has begun. The default is
-	// one minute.
+	// Idle is the longest pause within a stream. The default is one minute.
 	Idle time.Duration
 }
 
-// A protocol is how the interface of a provider is spoken.
+// A protocol is the API of a provider.
 type protocol struct {
-	name      string // in errors
-	path      string // behind the base URL
+	name      string // name in errors
+	path      string // path behind the base URL
 	authorize func(h http.Header, key llm.Secret)
-	request   func(base, model string, p *llm.Prompt, stream bool) any // as package json encodes it
+	request   func(base, model string, p *llm.Prompt, stream bool) any // body of a request, for package json
 	collect   func() collector
 }
 
-// A collector puts a reply together.
+// A collector collects the parts of a reply.
 type collector interface {
-	// event takes an event of a stream, and reports whether it is the last.
+	// event reads an event of a stream and reports whether it is the last.
 	event(data []byte) (last bool, err error)
 
-	// document takes a reply that came as a whole.
+	// document reads a complete reply.
 	document(data []byte) error
 
-	// reply returns what was put together, with a bound where the server does not
-	// say what it cost.
+	// reply returns the collected reply. Where the server reports no usage, it uses most.
 	reply(most llm.Usage) (*llm.Reply, error)
 }
 
-// A generator is an [llm.Generator] of a server.
+// A generator is an [llm.Generator] that asks a server.
 type generator struct {
 	protocol
 
@@ -88,15 +85,14 @@ func (p protocol) open(baseURL, model string, opts *GeneratorOptions) (llm.Gener
 	return g, nil
 }
 
-// Name returns the model and the base URL, such as
-// "llama3@http://localhost:11434/v1".
+// Name returns the model and the base URL, such as "llama3@http://localhost:11434/v1".
 func (g *generator) Name() string { return g.model + "@" + g.base }
 
 // Window implements [llm.Generator].
 func (g *generator) Window() int { return g.opts.Window }
 
-// Generate implements [llm.Generator]. What a model thinks before it writes is no
-// part of the reply, where the server keeps it apart.
+// Generate implements [llm.Generator]. The reply does not contain the model's reasoning, if the
+// server separates it.
 func (g *generator) Generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, error) {
 	asked := *p
 	if asked.MaxTokens <= 0 {
@@ -112,7 +108,7 @@ func (g *generator) Generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, er
 func (g *generator) generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, error) {
 	body, err := json.Marshal(g.request(g.base, g.model, p, !g.opts.NoStream))
 	if err != nil {
-		return nil, err // not reached: strings and numbers can be encoded
+		return nil, err // unreachable: strings and numbers can be encoded
 	}
 	c := g.collect()
 	document, err := g.http.Stream(ctx, g.base+g.path, body, func(e *httpjson.Event) (bool, error) { return c.event(e.Data) })
@@ -125,16 +121,16 @@ func (g *generator) generate(ctx context.Context, p *llm.Prompt) (*llm.Reply, er
 	return c.reply(p.Most())
 }
 
-// A draft is what a collector has of a reply.
+// A draft is the part of a reply that a collector has read.
 type draft struct {
 	text    strings.Builder
 	model   string
-	stop    string // why it ends, in the words of the provider
-	refused bool   // whatever stop says
+	stop    string // reason for the end, in the provider's words
+	refused bool   // whether the model refused, whatever stop says
 	usage   llm.Usage
 }
 
-// finish returns the reply, given what the reasons mean for which one ends.
+// finish returns the reply. reasons maps the provider's reasons for the end.
 func (d *draft) finish(reasons map[string]llm.Stop, most llm.Usage) (*llm.Reply, error) {
 	stop, known := reasons[d.stop]
 	r := &llm.Reply{Text: d.text.String(), Model: d.model, Stop: stop, Usage: d.usage.Or(most)}
@@ -152,5 +148,5 @@ func (d *draft) finish(reasons map[string]llm.Stop, most llm.Usage) (*llm.Reply,
 	return r, nil
 }
 
-// given reports whether a field is there and not null.
+// given reports whether a field is present and not null.
 func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }

@@ -11,9 +11,9 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// NewOpenAI returns a generator of the server at a base URL, such as
-// "http://localhost:11434" or "https://api.openai.com/v1", with one of its models, by
-// the interface of OpenAI. The URL may end in "/v1" or not. It sends nothing.
+// NewOpenAI returns a generator for a model of the server at baseURL, such as
+// "http://localhost:11434" or "https://api.openai.com/v1", with the API of OpenAI. The URL may
+// end in "/v1". It sends nothing.
 func NewOpenAI(baseURL, model string, opts *GeneratorOptions) (llm.Generator, error) {
 	return openAI.open(baseURL, model, opts)
 }
@@ -42,8 +42,8 @@ func chatRequest(base, model string, p *llm.Prompt, stream bool) any {
 	return request
 }
 
-// lengthField returns the name of the field that bounds a reply. Newer models of
-// OpenAI refuse the name that everybody else knows.
+// lengthField returns the name of the field that limits the length of a reply. Newer models of
+// OpenAI refuse the name that all other servers use.
 func lengthField(base string) string {
 	if u, err := url.Parse(base); err == nil && u.Hostname() == "api.openai.com" {
 		return "max_completion_tokens"
@@ -51,15 +51,15 @@ func lengthField(base string) string {
 	return "max_tokens"
 }
 
-// completion is the part of a reply, or of an event of one, that is looked at.
+// completion has the fields of a reply, or of an event of a stream, that are used.
 type completion struct {
 	Object  string          `json:"object"`
 	Error   json.RawMessage `json:"error"`
 	Model   string          `json:"model"`
 	Choices []struct {
 		Index   int     `json:"index"`
-		Message written `json:"message"` // as a whole
-		Delta   written `json:"delta"`   // of a stream
+		Message written `json:"message"` // complete
+		Delta   written `json:"delta"`   // part of a stream
 		Finish  string  `json:"finish_reason"`
 	} `json:"choices"`
 	Usage struct {
@@ -68,13 +68,13 @@ type completion struct {
 	} `json:"usage"`
 }
 
-// written is what the model wrote.
+// written is the output of the model.
 type written struct {
 	Content string `json:"content"`
 	Refusal string `json:"refusal"`
 }
 
-// A chatCollector puts a completion together.
+// A chatCollector collects the parts of a completion.
 type chatCollector struct{ draft }
 
 func (t *chatCollector) event(data []byte) (last bool, err error) {
@@ -86,8 +86,8 @@ func (t *chatCollector) event(data []byte) (last bool, err error) {
 
 func (t *chatCollector) document(data []byte) error { return t.add(data, false) }
 
-// add adds a reply, or an event of one. That of a stream may have no choice: the
-// last has the usage alone.
+// add reads a reply or an event of a stream. An event may have no choices: the last one has
+// only the usage.
 func (t *chatCollector) add(data []byte, stream bool) error {
 	var c completion
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -109,7 +109,7 @@ func (t *chatCollector) add(data []byte, stream bool) error {
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		if choice.Index != 0 {
-			continue // nobody has asked for it
+			continue // only one choice was requested
 		}
 		w := choice.Message
 		if stream {
@@ -127,14 +127,14 @@ func (t *chatCollector) add(data []byte, stream bool) error {
 	return nil
 }
 
-// chatError returns the error that came as a reply. Some have the status that
-// they would have had; what they say is dropped.
+// chatError returns the error of a server that came in place of a reply. Some servers put a
+// status code into it. The error does not contain the server's text.
 func chatError(data []byte) error {
 	var e struct {
 		Code json.RawMessage `json:"code"`
 	}
 	if json.Unmarshal(data, &e) == nil {
-		code, _ := strconv.Atoi(strings.Trim(string(e.Code), `"`)) // 0 if it is none
+		code, _ := strconv.Atoi(strings.Trim(string(e.Code), `"`)) // 0 if there is no code
 		if code >= 400 && code <= 599 {
 			return fmt.Errorf("an error in place of a reply: %w", sentinels.Status(code))
 		}
@@ -144,7 +144,7 @@ func chatError(data []byte) error {
 
 func (t *chatCollector) reply(most llm.Usage) (*llm.Reply, error) { return t.finish(chatStops, most) }
 
-// chatStops are the reasons for which a completion ends.
+// chatStops maps the API's reasons for the end of a completion.
 var chatStops = map[string]llm.Stop{
 	"stop": llm.StopEnd, "eos_token": llm.StopEnd, "stop_sequence": llm.StopEnd,
 	"length": llm.StopLength, "content_filter": llm.StopRefusal,

@@ -1,30 +1,27 @@
-// Package remote asks models that a server has, over HTTP: [NewEmbedder] embeds
-// texts and [NewOpenAI] writes text by the interface of OpenAI, POST /v1/embeddings
-// and /v1/chat/completions, which Ollama, llama.cpp, vLLM and many others serve, too.
-// [NewAnthropic] writes text by the interface of Anthropic, POST /v1/messages.
+// Package remote has drivers for models on servers, over HTTP. [NewEmbedder] and [NewOpenAI]
+// use the API of OpenAI, POST /v1/embeddings and /v1/chat/completions, which Ollama, llama.cpp,
+// vLLM and many others serve, too. [NewAnthropic] uses the API of Anthropic, POST /v1/messages.
 //
-// # What is sent, and where
+// # Requests
 //
-// Texts go to one origin and nowhere else: no redirect is followed and no proxy is
-// taken from the environment, so that the key and the texts reach only who they
-// are meant for. Those to embed go in batches, one request at a time.
+// Texts and key go to one origin only: redirects are not followed, and no proxy is taken from
+// the environment. Texts to embed go in batches, one request at a time.
 //
-// # What comes back
+// # Replies
 //
-// A reply is checked before it is used. Vectors are as many as texts, each at its
-// index, all of one length, every component a finite number. What is written
-// says that it has ended, and how; an error that comes as a reply, or in the middle
-// of one, is an error. Replies are read up to a number of bytes and for a limited
-// time. What a server says beside that, in errors above all, is dropped: it may
-// repeat a text or the key.
+// A reply is checked before use. There must be one vector for each text, all of the same
+// length, with finite components. Written text must have an end with a reason. An error that
+// comes in place of a reply or within one is returned as an error. Replies are limited in size
+// and time. Other text from the server, above all in errors, is dropped, because it may repeat
+// a text or the key.
 //
-// # Trying again
+// # Retries
 //
-// A request is sent again, a bounded number of times, if the server says that
-// it is overloaded (429, 529) or broken (5xx), or drops the connection before it has
-// answered. The pauses double, are shortened at random, and follow the server's
-// Retry-After; if that asks for more patience than there is, the call fails at once.
-// A model that has begun to write is not asked again.
+// A request is sent again, a limited number of times, if the server reports that it is
+// overloaded (429, 529) or broken (5xx), or drops the connection before it answers. Pauses
+// double, are shortened at random, and follow the server's Retry-After. If that is longer than
+// the driver may wait, the call fails at once. A request is not repeated once the model has
+// begun to write.
 package remote
 
 import (
@@ -37,42 +34,39 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// Options say how a server is asked. The zero value of every field is a sensible
-// default.
+// Options say how to send requests. The zero value of every field is a sensible default.
 type Options struct {
-	// Key is sent as the interface wants it. The default is to send none.
+	// Key is the key, sent as the API requires. By default none is sent.
 	Key llm.Secret
 
-	// Timeout bounds each request, the reading of the reply included. The default
-	// is 30 seconds to embed and 5 minutes to write.
+	// Timeout limits each request, including the reading of the reply. The default is 30
+	// seconds for embeddings and 5 minutes for text.
 	Timeout time.Duration
 
-	// Retries is how often a request is sent again that was turned away. The
-	// default is 2; NoRetries sends each once.
+	// Retries is how often a refused request is sent again. The default is 2; NoRetries sends
+	// each request once.
 	Retries int
 
-	// MaxReply is the largest reply to read, in bytes, all of a stream counted. The
-	// default is 32 MiB of vectors and 8 MiB of text.
+	// MaxReply is the most bytes of a reply that are read, for a stream in total. The default
+	// is 32 MiB for embeddings and 8 MiB for text.
 	MaxReply int64
 
-	// HTTPClient sends the requests. Its redirect policy is not used. The default
-	// keeps a few connections open and uses no proxy.
+	// HTTPClient sends the requests. Its redirect policy is ignored. The default keeps a few
+	// connections open and uses no proxy.
 	HTTPClient *http.Client
 
-	// Sleep waits for a time or until the context is done, whose error it then
-	// returns. The default is to do just that.
+	// Sleep waits for a duration, or until the context is done and then returns its error. The
+	// default does this with a timer.
 	Sleep func(context.Context, time.Duration) error
 
-	// Rand returns a random number from 0 to before n. The default is
-	// rand.Int64N.
+	// Rand returns a random number of at least 0 and less than n. The default is rand.Int64N.
 	Rand func(n int64) int64
 }
 
 // NoRetries is the [Options.Retries] that sends each request once.
 const NoRetries = httpjson.NoRetries
 
-// open returns the base URL of a server, and a client of it that goes by the options
-// and by what is set in h.
+// open returns the base URL and a client for it, made from o and h.
 func (o *Options) open(baseURL, model string, h httpjson.Options, timeout time.Duration, maxReply int64) (string, *httpjson.Client, error) {
 	h.Errors = sentinels
 	h.Timeout, h.Retries, h.MaxReply = o.Timeout, o.Retries, o.MaxReply
@@ -80,17 +74,17 @@ func (o *Options) open(baseURL, model string, h httpjson.Options, timeout time.D
 	return httpjson.Open(baseURL, model, o.Key.Reveal(), h, timeout, time.Minute, maxReply)
 }
 
-// bearer adds a key to a request as OpenAI wants it, if there is one.
+// bearer sets the header for the key as OpenAI requires, if there is a key.
 func bearer(h http.Header, key llm.Secret) {
 	if !key.IsZero() {
 		h.Set("Authorization", "Bearer "+key.Reveal())
 	}
 }
 
-// sentinels are those of the port.
+// sentinels are the errors of package llm.
 var sentinels = httpjson.Errors{Unavailable: llm.ErrUnavailable, Refused: llm.ErrRefused, Reply: llm.ErrReply}
 
-// badReply returns [llm.ErrReply] with what is wrong with the reply.
+// badReply returns an [llm.ErrReply] with a reason.
 func badReply(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", llm.ErrReply, fmt.Sprintf(format, args...))
 }

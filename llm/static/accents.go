@@ -7,16 +7,15 @@ import (
 	"unicode"
 )
 
-// accented has letters without and with accents, a group on each line: the first of
-// a group is what is left of the others when the marks are taken off. They are the
-// canonical decompositions of Unicode 14 that leave a single letter, without
-// the compatibility ideographs. Letters that an editor might change are written
-// by number, as in a string of Go.
+// accented has letters without and with accents, a group on each line. The first letter of a
+// group is the base letter of the others. These are the canonical decompositions of Unicode 14
+// to a single letter, except compatibility ideographs. Letters that an editor might change are
+// written by number, as in a Go string.
 //
 //go:embed accents.txt
 var accented string
 
-// plainLetters returns what accented says, by letter.
+// plainLetters maps each letter of accented to its base letter.
 func plainLetters() map[rune]rune {
 	plain := make(map[rune]rune)
 	for group := range strings.Lines(accented) {
@@ -35,15 +34,15 @@ func plainLetters() map[rune]rune {
 	return plain
 }
 
-// Syllables of Hangul are made of two or three letters by arithmetic (The
-// Unicode Standard, section 3.12).
+// Syllables of Hangul are composed of two or three letters by arithmetic (The Unicode Standard,
+// section 3.12).
 const (
 	hangulFirst, hangulLast       = 0xAC00, 0xD7A3
 	leadBase, vowelBase, tailBase = 0x1100, 0x1161, 0x11A7
 	vowels, tails                 = 21, 28
 )
 
-// appendPlain appends a letter without its accents, and nothing for a mark.
+// appendPlain appends a letter without its accents. For a combining mark it appends nothing.
 func appendPlain(dst []rune, plain map[rune]rune, r rune) []rune {
 	if r < unicode.MaxASCII {
 		return append(dst, r)

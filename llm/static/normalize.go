@@ -17,7 +17,7 @@ func (c *component) normalizer() (normalizer, error) {
 	case "Lowercase":
 		return strings.ToLower, nil
 	case "StripAccents":
-		return func(text string) string { // the letters are taken apart by a normal form, or not
+		return func(text string) string { // the letters may be decomposed by a normal form or not
 			return removeIf(text, func(r rune) bool { return unicode.Is(unicode.Mn, r) })
 		}, nil
 	case "Strip":
@@ -46,8 +46,8 @@ func (c *component) normalizer() (normalizer, error) {
 	return nil, fmt.Errorf("type: %q is %w", c.Type, ErrUnsupported)
 }
 
-// replace returns the normalizer Replace. It may not make texts longer by much,
-// since several could make them longer without end.
+// replace returns the normalizer Replace. It must not make texts much longer, because a
+// sequence of several could make them longer without limit.
 func (c *component) replace() (normalizer, error) {
 	from, to := c.Pattern.String, c.Content
 	if from == "" {
@@ -91,8 +91,8 @@ func (c *component) bert() normalizer {
 	}
 }
 
-// cleanText removes control and format characters and what was not valid, and
-// makes all space characters one.
+// cleanText removes control, format and invalid characters, and replaces every white space by a
+// space.
 func cleanText(text string) string {
 	text = removeIf(text, func(r rune) bool {
 		switch r {
@@ -111,7 +111,7 @@ func cleanText(text string) string {
 	}, text)
 }
 
-// ideographs are the blocks that BERT takes for Chinese.
+// ideographs are the blocks that BERT treats as Chinese.
 var ideographs = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x3400, Hi: 0x4DBF, Stride: 1}, {Lo: 0x4E00, Hi: 0x9FFF, Stride: 1}, {Lo: 0xF900, Hi: 0xFAFF, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0x20000, Hi: 0x2A6DF, Stride: 1}, {Lo: 0x2A700, Hi: 0x2CEAF, Stride: 1}, {Lo: 0x2F800, Hi: 0x2FA1F, Stride: 1}},

@@ -12,19 +12,18 @@ import (
 	"github.com/carrel-dev/carrel/internal/rawjson"
 )
 
-// maxHeader is the largest header to read, in bytes. A table of embeddings has
-// a few hundred.
+// maxHeader is the most bytes of a header. Tables of embeddings have a few hundred.
 const maxHeader = 1 << 20
 
-// A tensor is one of the arrays of a file.
+// A tensor is an array of a file.
 type tensor struct {
 	name  string
 	dtype string
 	shape []int
-	data  []byte // in the file
+	data  []byte // bytes of the file
 }
 
-// sizes are those of the elements of each type, in bytes.
+// sizes are the sizes of the elements of each type, in bytes.
 var sizes = map[string]int{
 	"BOOL": 1, "U8": 1, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1,
 	"U16": 2, "I16": 2, "F16": 2, "BF16": 2,
@@ -32,10 +31,10 @@ var sizes = map[string]int{
 	"U64": 8, "I64": 8, "F64": 8,
 }
 
-// parseSafetensors reads a file: the length of the header in 8 bytes, low ones
-// first, the header in JSON, and the data, of which the header gives each
-// tensor a part. The parts must follow one another without a gap, up to the
-// end. The tensors are in the order of their data.
+// parseSafetensors reads a file: the length of the header in 8 bytes, little endian, the header
+// in JSON, and the data. The header assigns a part of the data to each tensor. The parts must
+// follow each other without gaps up to the end. The tensors are returned in the order of their
+// data.
 func parseSafetensors(file []byte) ([]tensor, error) {
 	if len(file) < 8 {
 		return nil, fmt.Errorf("%d bytes, too few for the length of a header: %w", len(file), ErrFormat)
@@ -72,15 +71,15 @@ func parseSafetensors(file []byte) ([]tensor, error) {
 	return tensors, nil
 }
 
-// A headerEntry is what the header says of a tensor.
+// A headerEntry describes a tensor in the header.
 type headerEntry struct {
 	name       string
 	dtype      string
 	shape      []uint64
-	begin, end uint64 // in the data
+	begin, end uint64 // offsets in the data
 }
 
-// tensor returns the tensor of an entry, if the entry makes sense.
+// tensor returns the tensor of an entry, or an error if the entry is not consistent.
 func (e headerEntry) tensor(data []byte) (tensor, error) {
 	size, ok := sizes[e.dtype]
 	if !ok {
@@ -100,7 +99,7 @@ func (e headerEntry) tensor(data []byte) (tensor, error) {
 	}
 	t := tensor{name: e.name, dtype: e.dtype, data: data[e.begin:e.end]}
 	for _, d := range e.shape {
-		if d > uint64(len(data)) { // of an empty tensor: any other is no larger than its data
+		if d > uint64(len(data)) { // only empty tensors can fail here: any other is no larger than its data
 			return tensor{}, fmt.Errorf("%s.shape: %d: %w", e.name, e.shape, ErrFormat)
 		}
 		t.shape = append(t.shape, int(d))
@@ -108,8 +107,7 @@ func (e headerEntry) tensor(data []byte) (tensor, error) {
 	return t, nil
 }
 
-// parseHeader reads the header. Keys that are not known are errors, and so are
-// those that come twice or are missing.
+// parseHeader reads the header. Unknown, repeated and missing keys are errors.
 func parseHeader(header []byte) ([]headerEntry, error) {
 	r := rawjson.NewReader(header)
 	var entries []headerEntry
@@ -136,7 +134,7 @@ func parseHeader(header []byte) ([]headerEntry, error) {
 	return entries, nil
 }
 
-// read reads what the header says of one tensor.
+// read reads the entry of one tensor.
 func (e *headerEntry) read(r *rawjson.Reader, header []byte) error {
 	start := r.Offset()
 	var keys int

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// A splitter splits a piece of a text into smaller ones. It is told whether the
-// text begins with the piece.
+// A splitter splits a piece of a text into smaller ones. first says whether the text begins
+// with the piece.
 type splitter func(piece string, first bool) []string
 
-// A class says what becomes of a letter when a text is split.
+// A class decides how a letter is split off.
 type class int
 
 const (
-	gap   class = iota // ends a piece and is in none
-	alone              // is a piece
-	word               // is in a piece with neighbors of its class
-	other              // likewise
+	gap   class = iota // separates pieces and is in none
+	alone              // is a piece by itself
+	word               // is in a piece with neighbors of this class
+	other              // is in a piece with neighbors of this class
 )
 
 // splitter returns the pre-tokenizer that a component describes.
@@ -78,7 +78,7 @@ func (c *component) splitter() (splitter, error) {
 	return nil, fmt.Errorf("type: %q is %w", c.Type, ErrUnsupported)
 }
 
-// byClass returns a splitter between letters of different classes.
+// byClass returns a splitter that splits between letters of different classes.
 func byClass(of func(rune) class) splitter {
 	return func(piece string, _ bool) []string {
 		var pieces []string
@@ -100,8 +100,8 @@ func byClass(of func(rune) class) splitter {
 	}
 }
 
-// metaspace returns the pre-tokenizer Metaspace: spaces become a visible
-// letter, and words begin with it.
+// metaspace returns the pre-tokenizer Metaspace: it replaces spaces by a visible letter, and
+// pieces begin with it.
 func (c *component) metaspace() (splitter, error) {
 	mark := c.Replacement
 	if utf8.RuneCountInString(mark) != 1 {
@@ -128,7 +128,7 @@ func (c *component) metaspace() (splitter, error) {
 		if !cut {
 			return []string{text}
 		}
-		// Every mark begins a piece.
+		// Every such letter begins a piece.
 		var pieces []string
 		for text != "" {
 			_, letter := utf8.DecodeRuneInString(text)
@@ -143,13 +143,12 @@ func (c *component) metaspace() (splitter, error) {
 	}, nil
 }
 
-// isPunct reports whether BERT takes a letter for punctuation.
+// isPunct reports whether BERT treats a letter as punctuation.
 func isPunct(r rune) bool {
 	return r < utf8.RuneSelf && unicode.In(r, unicode.P, unicode.S) || unicode.IsPunct(r)
 }
 
-// isWord reports whether a regular expression of Unicode takes a letter for one
-// of a word (\w).
+// isWord reports whether a letter matches \w in a regular expression of Unicode.
 func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
 }

@@ -1,32 +1,31 @@
-// Package static embeds texts by static embeddings: a table with a vector for
-// each token, in files that the user supplies. It needs no server, no network
-// and no library of another language, and takes microseconds; its vectors know
-// no context.
+// Package static computes static embeddings: each token has a fixed vector in a table, and the
+// user supplies the files. It needs no server, no network and no library of another language,
+// and takes microseconds for a text. The vectors do not depend on context.
 //
 // # The files
 //
-// A directory as Model2Vec writes it has
+// A directory in the format of Model2Vec has
 //
 //   - model.safetensors: a table "embeddings" of F32, F16 or BF16, with a row
-//     for each token; perhaps "weights", a factor for each token, and
-//     "mapping", the row of each token where several share one;
-//   - tokenizer.json: how texts are cut into tokens, as Hugging Face's
-//     tokenizers write it: WordPiece and Unigram models with the usual
-//     normalizers and pre-tokenizers. What is not supported is an error that
-//     names it, [ErrUnsupported], for otherwise the vectors would be wrong;
-//   - config.json, if there is one: "normalize" says whether vectors get the
-//     length 1. The default is that they do.
+//     for each token; optionally "weights", a factor for each token, and
+//     "mapping", the row of each token if tokens share rows;
+//   - tokenizer.json: how to cut texts into tokens, in the format of Hugging
+//     Face's tokenizers: WordPiece and Unigram models with the usual
+//     normalizers and pre-tokenizers. For anything else [Load] fails with
+//     [ErrUnsupported], because the vectors would be wrong;
+//   - config.json, optional: "normalize" says whether vectors are scaled to
+//     length 1. The default is that they are.
 //
-// The vector of a text is the mean of the weighted rows of its tokens, unknown
-// tokens left out. A text is data: the spelling of a special token in it, such
-// as "[CLS]", is a text like any other. Normal forms of Unicode (NFC, NFKC and
-// so on) are not supported. Accents are taken off letters of which a single
-// letter remains, and off Hangul.
+// The vector of a text is the mean of the weighted rows of its known tokens. A special token
+// such as "[CLS]" in a text is treated as ordinary text. Normal forms of Unicode (NFC, NFKC and
+// so on) are not supported, except for the removal of accents: it covers letters that consist
+// of one base letter and marks, and Hangul.
 //
 // # Determinism
 //
-// Vectors are the same on every processor: sums run in the order of the tokens
-// in 64-bit floating point, with no multiplication and addition in one step.
+// Vectors are the same on every processor: sums run in the order of the tokens in 64-bit
+// floating point, and no multiplication is fused with an addition. An embedder may be used
+// concurrently.
 package static
 
 import (
@@ -43,31 +42,29 @@ import (
 	"github.com/carrel-dev/carrel/llm"
 )
 
-// The reasons for which files cannot be loaded.
+// Errors of files.
 var (
 	// ErrFormat means that a file is damaged or does not fit the others.
 	ErrFormat = errors.New("not a static embedding")
 
-	// ErrUnsupported means that a file asks for what this package cannot do.
+	// ErrUnsupported means that a file needs a feature that this package lacks.
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Options adjusts an embedder. The zero value of every field is a sensible
-// default, so a nil *Options is too.
+// Options adjusts an embedder. The zero value of every field is a sensible default, so a nil
+// *Options is valid, too.
 type Options struct {
-	// Name is the model's name in the record. The default is "static".
+	// Name is the recorded name of the model. The default is "static".
 	Name string
 
-	// MaxTokens is how many tokens of a text count; those after it are left
-	// out. The default is all.
+	// MaxTokens is how many tokens of a text are used, from its beginning. The default is all.
 	MaxTokens int
 
-	// MaxBytes is the size of the largest model.safetensors to read. The
-	// default is 1 GiB.
+	// MaxBytes is the largest accepted size of model.safetensors. The default is 1 GiB.
 	MaxBytes int64
 }
 
-// The files, and the largest of the small ones to read, in bytes.
+// The files, and the largest accepted size of the small ones, in bytes.
 const (
 	modelFile     = "model.safetensors"
 	tokenizerFile = "tokenizer.json"
@@ -83,7 +80,7 @@ type staticModel struct {
 	tokenizer *tokenizer
 	table     table
 	normalize bool
-	maxTokens int // or 0
+	maxTokens int // 0 for no limit
 }
 
 // Load reads an embedder from the files of a directory.
@@ -103,7 +100,7 @@ func Load(fsys fs.FS, opts *Options) (llm.Embedder, error) {
 }
 
 func load(fsys fs.FS, o Options) (*staticModel, error) {
-	var sum []byte // of the digests of all that decides about a vector
+	var sum []byte // digests of all files that affect vectors
 	read := func(name string, limit int64) ([]byte, error) {
 		b, err := readFile(fsys, name, limit)
 		d := digest.Of(b)
@@ -154,7 +151,7 @@ func load(fsys fs.FS, o Options) (*staticModel, error) {
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
-		return nil, err // it has the name
+		return nil, err // the error has the name of the file
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -171,8 +168,8 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 // "static@sha256:6b86b273ff34fce1".
 func (m *staticModel) Name() string { return m.name }
 
-// Embed returns a vector for each text, in order. A text without a known token
-// has a vector of zeros. It fails only when the context is done.
+// Embed returns a vector for each text, in order. A text without a known token has a zero
+// vector. It fails only if the context is done.
 func (m *staticModel) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -194,8 +191,8 @@ func (m *staticModel) embed(text string) []float32 {
 	for _, t := range tokens {
 		m.table.add(sums, t)
 	}
-	// The mean, and then its length. The conversions keep compilers from fusing
-	// a product with a sum.
+	// Compute the mean, then its length. The conversions keep compilers from fusing a product
+	// with a sum.
 	scale := 1 / float64(max(len(tokens), 1))
 	if m.normalize {
 		squares := 0.0

@@ -13,8 +13,8 @@ const maxDim = 1 << 16
 type table struct {
 	dim     int
 	values  []float32 // row by row
-	weights []float32 // by token; nil means that all are 1
-	mapping []int     // from token to row; nil means that they are the same
+	weights []float32 // factor of each token; nil if all are 1
+	mapping []int     // row of each token; nil if token i has row i
 }
 
 // newTable reads model.safetensors.
@@ -52,7 +52,7 @@ func newTable(data []byte) (table, error) {
 	return t, nil
 }
 
-// mainTensor returns the tensor "embeddings", or the only one of two
+// mainTensor returns the tensor "embeddings" or, if there is none, the only tensor of two
 // dimensions.
 func mainTensor(tensors []tensor) (tensor, error) {
 	var two []tensor
@@ -70,7 +70,7 @@ func mainTensor(tensors []tensor) (tensor, error) {
 	return two[0], nil
 }
 
-// tokens returns how many tokens have a vector.
+// tokens returns the number of tokens with a vector.
 func (t *table) tokens() int {
 	n := len(t.values) / t.dim
 	if t.mapping != nil {
@@ -96,7 +96,7 @@ func (t *table) add(sums []float64, token int) {
 	}
 }
 
-// floats returns the numbers of a tensor, all of which must be finite.
+// floats returns the numbers of a tensor. It fails for a number that is not finite.
 func (t tensor) floats() ([]float32, error) {
 	var at func([]byte) float32
 	switch t.dtype {
@@ -123,8 +123,7 @@ func (t tensor) floats() ([]float32, error) {
 	return values, nil
 }
 
-// indexes returns the numbers of a tensor, which must be from 0 to before
-// limit.
+// indexes returns the numbers of a tensor. It fails for a number below 0, or of limit or more.
 func (t tensor) indexes(limit int) ([]int, error) {
 	var at func([]byte) int64
 	switch t.dtype {
@@ -154,7 +153,7 @@ func fromHalf(h uint16) float32 {
 	case 0: // zero, or a multiple of the smallest number, 2⁻²⁴
 		f := float32(fraction) / (1 << 24)
 		return math.Float32frombits(math.Float32bits(f) | sign<<31)
-	case 31: // infinite, or not a number
+	case 31: // infinity, or not a number
 		return math.Float32frombits(sign<<31 | 255<<23 | fraction<<13)
 	}
 	return math.Float32frombits(sign<<31 | (exponent+127-15)<<23 | fraction<<13)

@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenizer cuts texts into tokens: a text is normalized, split into pieces,
-// and each piece is cut by a model.
+// A tokenizer cuts texts into tokens: it normalizes a text, splits it into pieces, and cuts
+// each piece with a model.
 type tokenizer struct {
 	normalizers []normalizer
 	splitters   []splitter
 	model       model
-	size        int // one more than the largest token
+	size        int // largest token plus one
 }
 
-// A model cuts a piece of text into tokens, and appends them. What is unknown
-// to it is left out.
+// A model cuts a piece of text into tokens and appends them. It omits unknown parts.
 type model interface {
 	appendTokens(tokens []int, piece string) []int
 
@@ -29,7 +28,7 @@ type model interface {
 // tokens returns the tokens of a text.
 func (t *tokenizer) tokens(text string) []int {
 	if text == "" {
-		return nil // no prefix makes something of it
+		return nil // an empty text stays without tokens, whatever is put before it
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	for _, n := range t.normalizers {
@@ -50,19 +49,18 @@ func (t *tokenizer) tokens(text string) []int {
 	return tokens
 }
 
-// The limits of what a tokenizer.json may ask for. They bound the time and the
-// memory that a text can take.
+// Limits for the features of a tokenizer.json. They limit the time and the memory that a text
+// can take.
 const (
 	maxSteps    = 16  // normalizers, and pre-tokenizers
-	maxNesting  = 8   // of sequences
+	maxNesting  = 8   // depth of sequences
 	maxInserted = 64  // bytes that replace others or are put before a text
 	maxPiece    = 512 // bytes of a token of a Unigram model
 	maxWord     = 200 // letters of a word for a WordPiece model
 )
 
-// tokenizerJSON is the part of tokenizer.json that is looked at. What comes
-// after the model (post-processor, decoder, truncation, padding) has no part in
-// an embedding.
+// tokenizerJSON has the fields of tokenizer.json that are used. The steps after the model
+// (post-processor, decoder, truncation, padding) do not affect embeddings.
 type tokenizerJSON struct {
 	Normalizer   *component `json:"normalizer"`
 	PreTokenizer *component `json:"pre_tokenizer"`
@@ -73,8 +71,7 @@ type tokenizerJSON struct {
 	} `json:"added_tokens"`
 }
 
-// A component is a normalizer or a pre-tokenizer of some type, with the fields
-// of all types.
+// A component is a normalizer or a pre-tokenizer of any type, with the fields of all types.
 type component struct {
 	Type string `json:"type"`
 
@@ -101,7 +98,7 @@ type component struct {
 	IndividualDigits bool   `json:"individual_digits"` // Digits
 }
 
-// modelJSON is a model of some type, with the fields of all types.
+// modelJSON is a model of any type, with the fields of all types.
 type modelJSON struct {
 	Type  string          `json:"type"`
 	Vocab json.RawMessage `json:"vocab"`
@@ -153,7 +150,7 @@ func newTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// steps appends the steps of a component, which may be a sequence of others.
+// steps appends the steps of a component, which may be a sequence of components.
 func steps[S any](done []S, path string, c *component, step func(*component) (S, error)) ([]S, error) {
 	switch {
 	case c == nil:
@@ -183,15 +180,14 @@ func steps[S any](done []S, path string, c *component, step func(*component) (S,
 	return append(done, s), nil
 }
 
-// wordPiece cuts a word into the longest tokens that it begins with; those
-// after the first have a prefix. A word that cannot be cut to its end is
-// unknown as a whole.
+// wordPiece cuts a word repeatedly into the longest token that its rest begins with. Tokens
+// after the first have a prefix. A word that cannot be cut completely is unknown as a whole.
 type wordPiece struct {
 	vocab   map[string]int
-	unknown int    // or -1
+	unknown int    // token for unknown words, or -1
 	prefix  string // such as "##"
-	letters int    // of the longest word to cut
-	longest int    // token, in bytes
+	letters int    // most letters of a word to cut
+	longest int    // bytes of the longest token
 }
 
 // forget implements [model].
@@ -262,20 +258,20 @@ func (w *wordPiece) appendTokens(tokens []int, word string) []int {
 	return tokens
 }
 
-// unigram cuts a text so that the sum of the scores of the tokens is largest.
+// unigram cuts a text into tokens so that the sum of their scores is largest.
 type unigram struct {
 	vocab   map[string]int
 	scores  []float64
-	unknown int // or -1
+	unknown int // token for unknown letters, or -1
 	penalty float64
-	longest int // token, in bytes
+	longest int // bytes of the longest token
 }
 
 // forget implements [model].
 func (u *unigram) forget(text string) { delete(u.vocab, text) }
 
-// unknownPenalty is how much less than the worst token a letter scores that no
-// token begins with.
+// unknownPenalty is the difference between the lowest score of a token and the score of a
+// letter that begins no token.
 const unknownPenalty = 10
 
 // A scored is a token with its score: an array of two in JSON.
@@ -325,13 +321,13 @@ func newUnigram(m *modelJSON) (model, int, error) {
 	return u, len(list), nil
 }
 
-// appendTokens implements [model]. It goes over the text once, and keeps for
-// each position the best way to get there; of equal ones the first.
+// appendTokens implements [model]. It goes over the text once and records the best cut up to
+// each position, or the first of equally good ones.
 func (u *unigram) appendTokens(tokens []int, text string) []int {
 	type arrival struct {
 		score float64
-		start int // of the last token, before which the best way is known
-		token int // or -1 if it is not known
+		start int // start of the last token of the best cut up to here
+		token int // last token, or -1 if it is unknown
 		ok    bool
 	}
 	best := make([]arrival, len(text)+1)

@@ -156,7 +156,7 @@ func (in *geminiEvent) due() kind {
 var geminiGreeting = greeting[:strings.Index(greeting, "'")]
 
 // geminiRan is added to a pointer, because the client gives the pointer to the model as an error.
-const geminiRan = "\n(The tool has run. This is no error: it stands for what the tool returned.)"
+const geminiRan = "\n(The tool has run. This is no error: the text above replaces the tool's result.)"
 
 // geminiOutput is an answer to an event. It must have no other keys.
 type geminiOutput struct {

@@ -99,7 +99,7 @@ func TestGeminiAnswers(t *testing.T) {
 		want string
 	}{
 		{"a context", kindBegun, answer{context: "a & b"}, `{"hookSpecificOutput":{"hookEventName":"E","additionalContext":"a & b"}}`},
-		{"an output", kindResult, answer{outputs: []string{"[carrel: stashed]\n"}}, `{"decision":"deny","reason":"[carrel: stashed]\n(The tool has run. This is no error: it stands for what the tool returned.)"}`},
+		{"an output", kindResult, answer{outputs: []string{"[carrel: stashed]\n"}}, `{"decision":"deny","reason":"[carrel: stashed]\n(The tool has run. This is no error: the text above replaces the tool's result.)"}`},
 		{"an output that stays", kindResult, answer{outputs: []string{""}}, ""},
 		{"nothing", kindCompacted, answer{}, ""},
 	} {

@@ -176,7 +176,7 @@ func TestGrants(t *testing.T) {
 					want = grant.write
 				}
 				answer := answerOf(a.do(t.Context(), c))
-				if denied := strings.Contains(answer, "carrel:problem/denied") || strings.Contains(answer, "only somebody else can allow it"); denied == want {
+				if denied := strings.Contains(answer, "carrel:problem/denied") || strings.Contains(answer, "your credential does not permit it"); denied == want {
 					t.Errorf("%s: denied %t: %.300s", a.name, denied, answer)
 				}
 				if !want && strings.Contains(answer, "wire0") {

@@ -16,8 +16,8 @@ import (
 )
 
 type assembleArgs struct {
-	Query   string `json:"query,omitempty" jsonschema:"what the context is for"`
-	Budget  int    `json:"budget" jsonschema:"tokens that the context may take, the reserve included"`
+	Query   string `json:"query,omitempty" jsonschema:"the question that the context is for"`
+	Budget  int    `json:"budget" jsonschema:"most tokens of the context, including the reserve"`
 	Reserve int    `json:"reserve,omitempty" jsonschema:"tokens of the budget to keep free for the reply"`
 	Session string `json:"session,omitempty" jsonschema:"session whose window goes in: an id, the beginning of one, or @this for your own; none by default"`
 	System  string `json:"system,omitempty" jsonschema:"system text to begin with"`
@@ -49,7 +49,7 @@ func assemble() registrar {
 	return &toolOf[assembleArgs, assembleResult]{
 		Tool:  Tool{"assemble", []*ops.Operation{&ops.Assemble.Operation}},
 		title: "Assemble a context",
-		about: "Make a context for a question from stored artifacts, and a session's window if one is named, never over the budget. A sealed manifest keeps the account of it.",
+		about: "Make a context for a question from stored artifacts and, if you name a session, its window. It never exceeds the budget. A sealed manifest lists what is in it and what was left out.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["budget"].Minimum, p["reserve"].Minimum = new(1.0), new(0.0)
 			p["query"].MaxLength, p["system"].MaxLength = new(maxText), new(maxText)

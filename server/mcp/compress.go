@@ -16,11 +16,11 @@ import (
 
 type compressArgs struct {
 	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
-	Target   int      `json:"target,omitempty" jsonschema:"tokens that the window that Carrel holds is to have; half of the model's window by default"`
-	Smallest bool     `json:"smallest,omitempty" jsonschema:"make it as small as the strategy can, in place of a target"`
-	Strategy string   `json:"strategy,omitempty" jsonschema:"how; the default is that of the settings"`
-	Intent   []string `json:"intent,omitempty" jsonschema:"words for what you are about to do; what has to do with it stays longest"`
-	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"only say what would become of the window"`
+	Target   int      `json:"target,omitempty" jsonschema:"tokens of the window after the compression; half of the model's window by default"`
+	Smallest bool     `json:"smallest,omitempty" jsonschema:"make the window as small as the strategy can, instead of a target"`
+	Strategy string   `json:"strategy,omitempty" jsonschema:"name of the strategy; the default is in the settings"`
+	Intent   []string `json:"intent,omitempty" jsonschema:"words about your next steps; text about them stays longest"`
+	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"report the result but change nothing"`
 }
 
 type compressResult struct {
@@ -45,7 +45,7 @@ func compress() registrar {
 	return &toolOf[compressArgs, compressResult]{
 		Tool:        Tool{"compress", []*ops.Operation{&ops.Compress.Operation}},
 		title:       "Compress the window",
-		about:       "Make the window of your session smaller that Carrel holds. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. What is needed least becomes stubs that can be recalled, or leaves; what rules and pins hold stays.",
+		about:       "Make the window that Carrel holds of your session smaller. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. The parts needed least become stubs that can be recalled, or leave; parts under rules and pins stay.",
 		destructive: true, idempotent: true, // a window that fits is left alone
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["target"].Minimum = new(1.0)

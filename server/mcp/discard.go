@@ -20,7 +20,7 @@ import (
 type discardArgs struct {
 	ShortIDs []string `json:"short_ids" jsonschema:"ids of the messages to take out of the window, from get_messages; all go or none"`
 	Session  string   `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
-	Confirm  string   `json:"confirm,omitempty" jsonschema:"the code from the answer that asked for it, if there was one"`
+	Confirm  string   `json:"confirm,omitempty" jsonschema:"the code from an answer that asks for confirmation"`
 }
 
 type discardResult struct {
@@ -52,7 +52,7 @@ func discardMessages() registrar {
 	return &toolOf[discardArgs, discardResult]{
 		Tool:        Tool{"discard_messages", []*ops.Operation{&ops.Discard.Operation}},
 		title:       "Discard messages",
-		about:       "Take messages that are no longer needed out of the window of your session that Carrel holds. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. All of them go or none; each can be recalled. What rules keep is refused with reasons, and so is what would take the window below its floor.",
+		about:       "Remove messages that are no longer needed from the window that Carrel holds of your session. This makes your requests smaller only if they go through Carrel's proxy, or once the session is exported and resumed; the answer says which. All of them go or none; each can be recalled. The call is refused, with reasons, if a rule keeps one of them or if the window would become smaller than its floor.",
 		destructive: true,
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["short_ids"].MinItems = new(1)

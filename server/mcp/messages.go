@@ -19,8 +19,8 @@ import (
 
 type messagesArgs struct {
 	Session string `json:"session,omitempty" jsonschema:"id of the session or the beginning of one; your own by default"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 100 by default"`
-	After   string `json:"after,omitempty" jsonschema:"begin after this id: what the answer before gave as next"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most messages to return; 100 by default"`
+	After   string `json:"after,omitempty" jsonschema:"begin after this id: next of the previous answer"`
 }
 
 type messagesResult struct {
@@ -56,7 +56,7 @@ func getMessages() registrar {
 	return &toolOf[messagesArgs, messagesResult]{
 		Tool:  Tool{"get_messages", []*ops.Operation{&ops.Messages.Operation}},
 		title: "List messages",
-		about: "List the messages of a session: for each its short_id, what it takes in the window that Carrel holds, a preview, and whether it may be discarded.",
+		about: "List the messages of a session: for each its short_id, its tokens in the window that Carrel holds, a preview, and whether it may be discarded.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["limit"].Minimum, p["limit"].Maximum = new(1.0), new(float64(api.MaxLimit))
 		},
@@ -99,7 +99,7 @@ func listMessages(all *carrel.MessagesResult, in *messagesArgs) (*reply[messages
 		all.Session, sent(all.Sent), all.Total, all.Target, all.Floor, min(from+1, to), to, len(blocks))
 	text.WriteString("; " + measured("the window", all.Total, &all.Figures))
 	if all.Earlier > 0 {
-		fmt.Fprintf(&text, "; %d more are of windows before a compaction: search finds them, recall returns them", all.Earlier)
+		fmt.Fprintf(&text, "; %d more are from windows before a compaction: use search and recall for them", all.Earlier)
 	}
 	for i := range blocks[from:to] {
 		m := newMessage(&blocks[from+i])

@@ -68,7 +68,7 @@ func (c *call) candidates(ctx context.Context, refusal error) error {
 	if len(all) == 0 {
 		return &hintedError{refusal, "no conversation is stored, either; the person can import one, with carrel import"}
 	}
-	lines := []string{"nothing was done; name yours in the argument session, by the id of one of these, or ask the person which it is:"}
+	lines := []string{"nothing was done; pass the id of your session in the argument session, or ask the person which of these it is:"}
 	for i := range all[:min(len(all), mostCandidates)] {
 		s := &all[i]
 		line := fmt.Sprintf("%s  last used %s", shortest(all, i), s.Updated.UTC().Format("2006-01-02 15:04:05 MST"))

@@ -98,7 +98,7 @@ func TestListsComeInParts(t *testing.T) {
 		if got += "|" + r.out.Next; got != tt.want || r.out.Count != 3 || r.out.Earlier != 1 {
 			t.Errorf("%+v: %q of %+v, want %q", tt.in, got, r.out, tt.want)
 		}
-		if text := r.text[0]; !strings.Contains(text, tt.says) || !strings.Contains(text, "1 more are of windows before a compaction") || strings.Contains(text, "next: after=") != (r.out.Next != "") {
+		if text := r.text[0]; !strings.Contains(text, tt.says) || !strings.Contains(text, "1 more are from windows before a compaction") || strings.Contains(text, "next: after=") != (r.out.Next != "") {
 			t.Errorf("%+v: %s, want %q", tt.in, text, tt.says)
 		}
 	}

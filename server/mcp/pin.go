@@ -16,7 +16,7 @@ import (
 type pinArgs struct {
 	IDs     []string `json:"ids" jsonschema:"ids of blocks, or of one artifact"`
 	Unpin   bool     `json:"unpin,omitempty" jsonschema:"lift the pins"`
-	Session string   `json:"session,omitempty" jsonschema:"only if they are of this session"`
+	Session string   `json:"session,omitempty" jsonschema:"pin them only if they belong to this session"`
 }
 
 type pinResult struct {
@@ -29,7 +29,7 @@ func pin() registrar {
 	return &toolOf[pinArgs, pinResult]{
 		Tool:       Tool{"pin", []*ops.Operation{&ops.Pin.Operation, &ops.PinArtifact.Operation}},
 		title:      "Pin or unpin",
-		about:      "Keep blocks in the window as they are, whatever is compressed or discarded, or an artifact in every context; with unpin, let them go.",
+		about:      "Keep blocks in the window unchanged when other messages are compressed or discarded, or keep an artifact in every context. With unpin, remove the pins.",
 		idempotent: true,
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["ids"].MinItems = new(1)

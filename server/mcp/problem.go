@@ -83,7 +83,7 @@ func hint(err error) string {
 		return e.hint
 	}
 	if e, ok := carrel.Floor(err); ok {
-		return fmt.Sprintf("ask for %d tokens or more, for the smallest, or unpin what is pinned", e.Need)
+		return fmt.Sprintf("ask for %d tokens or more, or for the smallest size, or unpin something", e.Need)
 	}
 	if api.SubjectOf(err) == api.SubjectStore {
 		return "no conversation was imported yet; the person can, with carrel import"
@@ -98,7 +98,7 @@ func hints(slug string) string {
 	case api.Ambiguous.Slug:
 		return "give more of the id"
 	case api.Denied.Slug:
-		return "go on without this; only somebody else can allow it"
+		return "go on without this; your credential does not permit it"
 	case api.ProbesFailed.Slug:
 		return "nothing was changed; try a larger target, or strategy importance"
 	case api.Invalid.Slug:
@@ -188,7 +188,7 @@ func unanswered(err error) error {
 		return err
 	}
 	return &hintedError{
-		fmt.Errorf("%w: the person did not answer the question whether to do it", carrel.ErrPolicy),
+		fmt.Errorf("%w: the person did not answer the request for confirmation", carrel.ErrPolicy),
 		"nothing was changed; do less at a time, so that the person need not be asked",
 	}
 }

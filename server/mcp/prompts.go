@@ -15,17 +15,17 @@ func (s *Server) addPrompts() {
 	session := &sdk.PromptArgument{Name: "session", Description: "id of the session or the beginning of one; your own by default"}
 	s.addPrompt(&sdk.Prompt{
 		Name: "compress", Title: "Tidy the window",
-		Description: "Guide the agent through making the window smaller that Carrel holds.",
+		Description: "Guide the agent in making the window that Carrel holds smaller.",
 		Arguments:   []*sdk.PromptArgument{session},
 	}, &ops.Messages.Operation, compressPrompt)
 	s.addPrompt(&sdk.Prompt{
 		Name: "handoff", Title: "Hand over",
-		Description: "Carry a session to another agent: what is known, decided, open and next.",
+		Description: "Hand a session over to another agent: facts, decisions, open questions and next steps.",
 		Arguments: []*sdk.PromptArgument{
 			session,
-			{Name: "for", Description: "who is to go on"},
+			{Name: "for", Description: "agent or person who continues"},
 			{Name: "next", Description: "recommended next action"},
-			{Name: "notes", Description: "notes for who goes on"},
+			{Name: "notes", Description: "notes for the agent or person who continues"},
 		},
 	}, &ops.Handoff.Operation, handoffPrompt)
 }

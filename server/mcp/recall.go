@@ -18,9 +18,9 @@ import (
 type recallArgs struct {
 	ID      string `json:"id" jsonschema:"id from a stub, from get_messages or from search: of a block, an artifact or a summary (sum_...)"`
 	From    int    `json:"from,omitempty" jsonschema:"first byte, counted from 0"`
-	To      int    `json:"to,omitempty" jsonschema:"byte after the last; 16384 bytes at a time by default, 32768 at most"`
-	Text    bool   `json:"text,omitempty" jsonschema:"what a block says, not the JSON that it came in"`
-	Session string `json:"session,omitempty" jsonschema:"only if it is of this session"`
+	To      int    `json:"to,omitempty" jsonschema:"end offset in bytes, not included; 16384 bytes after from by default, 32768 at most"`
+	Text    bool   `json:"text,omitempty" jsonschema:"return the text of a block instead of its JSON"`
+	Session string `json:"session,omitempty" jsonschema:"return it only if it belongs to this session"`
 }
 
 // piece and maxPiece are the default and the largest number of bytes of an answer. Claude Code
@@ -49,7 +49,7 @@ func recall() registrar {
 	return &toolOf[recallArgs, recallResult]{
 		Tool:  Tool{"recall", []*ops.Operation{&ops.Recall.Operation}},
 		title: "Recall an original",
-		about: "Return the original of a stub, a block, an artifact or a summary, byte for byte. A long one comes in pieces: call again with the from that the answer names as next.",
+		about: "Return the original of a stub, a block, an artifact or a summary, byte for byte. A long one comes in pieces: call again with from set to next of the answer.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["id"].MinLength = new(1)
 			p["from"].Minimum, p["to"].Minimum = new(0.0), new(0.0)
@@ -107,7 +107,7 @@ func recallReply(res *carrel.RecallResult, in *recallArgs) *reply[recallResult] 
 	}
 	if !utf8.Valid(data) {
 		out.Base64 = base64.StdEncoding.EncodeToString(data)
-		return &reply[recallResult]{text: []string{note + " These bytes are no text; they are in the structured content, as base64."}, out: out}
+		return &reply[recallResult]{text: []string{note + " These bytes are not text; the structured content has them as base64."}, out: out}
 	}
 	text := string(data)
 	out.Text = &text

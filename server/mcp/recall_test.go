@@ -33,7 +33,7 @@ func (r *recalled) data(t rapid.TB, answer *result) []byte {
 		return []byte(*r.Text)
 	}
 	data, err := base64.StdEncoding.DecodeString(r.Base64)
-	if err != nil || !strings.Contains(answer.text[0], "no text") {
+	if err != nil || !strings.Contains(answer.text[0], "not text") {
 		t.Fatalf("base64: %v; text %q", err, answer.text)
 	}
 	return data

@@ -39,7 +39,7 @@ func (s *Server) addResources() {
 	}{
 		{sessionURI, sdk.ResourceTemplate{
 			Name: "session", Title: "Session", MIMEType: "application/json",
-			Description: "What is in the window of a session: its figures, and its messages with ids and previews. The id may be @this for your own.",
+			Description: "The window of a session: its sizes, and its messages with ids and previews. The id @this means your own session.",
 		}, &ops.Messages.Operation, readSession},
 		{itemURI, sdk.ResourceTemplate{
 			Name: "item", Title: "Item",
@@ -47,11 +47,11 @@ func (s *Server) addResources() {
 		}, &ops.Recall.Operation, readItem},
 		{whyURI, sdk.ResourceTemplate{
 			Name: "why", Title: "Why", MIMEType: "application/json",
-			Description: "Why a block is where it is, what of it is in the window, and what brings back the rest.",
+			Description: "Why a block is live, a stub or cold, which parts are in the window, and how to recall the rest.",
 		}, &ops.Why.Operation, readWhy},
 		{manifestURI, sdk.ResourceTemplate{
 			Name: "manifest", Title: "Manifest", MIMEType: "application/json",
-			Description: "The sealed account of a context that was assembled. The id may be @last.",
+			Description: "The sealed account of an assembled context. The id @last means the newest.",
 		}, &ops.Manifest.Operation, readManifest},
 	} {
 		r.template.URITemplate = r.prefix + "{id}"

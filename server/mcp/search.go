@@ -16,10 +16,10 @@ import (
 )
 
 type searchArgs struct {
-	Query   string `json:"query" jsonschema:"words to look for"`
+	Query   string `json:"query" jsonschema:"words to search for"`
 	Session string `json:"session,omitempty" jsonschema:"only in this one: an id, the beginning of one, or @this for your own; all sessions by default"`
 	Kind    string `json:"kind,omitempty" jsonschema:"only blocks of this kind"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many at most; 10 by default"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most blocks to return; 10 by default"`
 }
 
 type searchResult struct {
@@ -41,7 +41,7 @@ func search() registrar {
 	return &toolOf[searchArgs, searchResult]{
 		Tool:  Tool{"search", []*ops.Operation{&ops.Search.Operation}},
 		title: "Search conversations",
-		about: "Find blocks of stored conversations by words, in the window or not. The ids are for recall.",
+		about: "Find blocks of stored conversations by words, in the window or not. The ids are for the recall tool.",
 		bound: func(p map[string]*jsonschema.Schema) {
 			p["query"].MinLength, p["query"].MaxLength = new(1), new(maxText)
 			p["limit"].Minimum, p["limit"].Maximum = new(1.0), new(100.0)

@@ -55,7 +55,7 @@ func status() registrar {
 	return &toolOf[statusArgs, statusResult]{
 		Tool:  Tool{"status", []*ops.Operation{&ops.Context.Operation, &ops.Trigger.Operation}},
 		title: "Status of the window",
-		about: "Say how many tokens you send with a request, how full the window of your session is that Carrel holds, with what, and whether that is due for compression.",
+		about: "Report how many tokens you send with a request, how full the window that Carrel holds of your session is, and with what, and whether a compression is due.",
 		run: func(ctx context.Context, c *call, in *statusArgs) (*reply[statusResult], error) {
 			id, err := c.session(ctx, in.Session)
 			if err != nil {

@@ -146,14 +146,14 @@ func (k *keeper) keep(c *call) bool {
 	return true
 }
 
-// request returns the request to import the conversation. If the manager is a [Teller] and
+// request returns the request to import the conversation. If the manager is a [ConversationSource] and
 // managed the call, the body is the one that the manager stores.
 func (s *keptRequest) request(m Manager) (*api.ImportRequest, error) {
 	req := &s.parts.req
 	in := &api.ImportRequest{Name: threadName(req), Format: formats[req.Dialect], Rewind: true}
 	var err error
-	if teller, ok := m.(Teller); ok && s.managed {
-		in.Data, err = teller.Whole(req)
+	if source, ok := m.(ConversationSource); ok && s.managed {
+		in.Data, err = source.Whole(req)
 	} else {
 		in.Data, err = wholeOf(epoch.NewBook(req.Dialect), req)
 	}

@@ -21,7 +21,7 @@ import (
 const ToolRecall = "carrel_recall"
 
 const (
-	recallAbout  = "Returns the original of what a note in this conversation stands for, such as [carrel: stashed 31034 bytes, 410 lines as 5c1f09ab] or [carrel 5c1f09ab: paged]. Call it when the original is needed to go on; never show its name to the user."
+	recallAbout  = "Returns the original text that a note in this conversation replaces, such as [carrel: stashed 31034 bytes, 410 lines as 5c1f09ab] or [carrel 5c1f09ab: paged]. Call it when you need the original to go on; never show its name to the user."
 	recallSchema = `{"type":"object","properties":{"id":{"type":"string","description":"the id in the note"}},"required":["id"],"additionalProperties":false}`
 )
 
@@ -120,7 +120,7 @@ func (m *Epochs) Recall(ctx context.Context, input string) string {
 		from, err = 0, nil
 	}
 	if err != nil || from < 0 {
-		return "[carrel: behind the id and @ there must be an offset in bytes, such as 5c1f09ab@98304]"
+		return "[carrel: write an offset in bytes behind the id and @, such as 5c1f09ab@98304]"
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.o.Limit)
 	defer cancel()
@@ -132,7 +132,7 @@ func (m *Epochs) Recall(ctx context.Context, input string) string {
 		m.o.Logger.WarnContext(ctx, "a recall failed", "reason", err)
 		return "[carrel: the original could not be read now; try again later]"
 	case !utf8.Valid(res.Data):
-		return fmt.Sprintf("[carrel: the original is %d bytes that are no text]", res.Size)
+		return fmt.Sprintf("[carrel: the original is not text; it has %d bytes]", res.Size)
 	}
 	text := string(res.Data)
 	if len(text) <= maxRecalled {
@@ -142,7 +142,7 @@ func (m *Epochs) Recall(ctx context.Context, input string) string {
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return fmt.Sprintf("%s\n[carrel: bytes %d to %d of %d; the next are recalled by the id %s@%d]", text[:n], from, from+n, res.Size, id, from+n)
+	return fmt.Sprintf("%s\n[carrel: bytes %d to %d of %d; for the next bytes use the id %s@%d]", text[:n], from, from+n, res.Size, id, from+n)
 }
 
 // Recalled implements [Recaller].

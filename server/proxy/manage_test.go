@@ -37,7 +37,7 @@ type world struct {
 	sent    []sent
 	size    int // of a result, in lines
 	tools   string
-	tells   int // percent of the bound of a prompt that the provider says it counted, 0 for nothing
+	counted int // percent of the bound of a prompt that the provider says it counted, 0 for nothing
 }
 
 // sent is what arrived for a call.
@@ -131,8 +131,8 @@ func (w *world) call() string {
 		p = next
 		answer = w.post(body, p)
 	}
-	out := &wire.Answer{Status: answer.Code, Whole: true, Used: w.tells > 0}
-	out.Usage.Input = p.size * token.Count(w.tells) / 100
+	out := &wire.Answer{Status: answer.Code, Whole: true, Used: w.counted > 0}
+	out.Usage.Input = p.size * token.Count(w.counted) / 100
 	w.manager.Done(q, p, out)
 	return answer.Body.String()
 }
@@ -282,14 +282,14 @@ func (w *world) last() *sent { return &w.sent[len(w.sent)-1] }
 // times as much is sent before an epoch ends.
 func TestTheProviderCounts(t *testing.T) {
 	epochs := make(map[int]int)
-	for _, tells := range []int{0, 33, 100} {
+	for _, counted := range []int{0, 33, 100} {
 		w := newWorld(t, EpochOptions{Window: 32_000})
-		w.tells = tells
+		w.counted = counted
 		w.says("Mend it.")
 		for range 60 {
 			w.turn()
 		}
-		epochs[tells] = w.manager.Status().Epochs
+		epochs[counted] = w.manager.Status().Epochs
 	}
 	if epochs[33] == 0 || epochs[0] < 2*epochs[33] || epochs[100] < epochs[0] {
 		t.Errorf("epochs by the percent that the provider counts: %v", epochs)

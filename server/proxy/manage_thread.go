@@ -165,7 +165,7 @@ func (m *Epochs) keep(ctx context.Context, t *thread, r carrel.Rewrite) error {
 	return t.add(&r)
 }
 
-// Whole implements [Teller].
+// Whole implements [ConversationSource].
 func (m *Epochs) Whole(q *wire.Request) ([]byte, error) {
 	t := m.thread(q)
 	t.mu.Lock()

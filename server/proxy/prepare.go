@@ -63,8 +63,8 @@ type Reply struct {
 	Body   []byte
 }
 
-// A Teller is a [Manager] that gives the conversation to store for a request.
-type Teller interface {
+// A ConversationSource is a [Manager] that gives the conversation to store for a request.
+type ConversationSource interface {
 	// Whole returns the request body to import. Where the Manager replaced parts of messages
 	// with pointers, the body has the pointers.
 	Whole(req *wire.Request) ([]byte, error)

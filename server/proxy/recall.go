@@ -24,7 +24,7 @@ const (
 	maxWhole    = 64 << 20  // bytes of an answer that is no stream
 	pingEvery   = 10 * time.Second
 	tooMuch     = "[carrel: no more can be recalled in this answer; go on with what is here]"
-	notTogether = "[carrel: it is too long to be recalled here]"
+	notTogether = "[carrel: the original is too long to be recalled here]"
 )
 
 // recaller returns the Recaller that answers calls of ToolRecall, or nil if the tools of the sent

@@ -140,7 +140,7 @@ func stored(b *testing.B, set func(*Options, *carrel.Engine), body func(n int) s
 }
 
 // BenchmarkIdle reports how much memory a conversation takes that does nothing, of 200
-// messages, one of which is replaced by a pointer: in the manager, and in what reckons what
+// messages, one of which is replaced by a pointer: in the manager, and in what estimates what
 // managing would do.
 func BenchmarkIdle(b *testing.B) {
 	const sessions = 200
@@ -198,9 +198,9 @@ func BenchmarkIdle(b *testing.B) {
 			q := read(conversation(n))
 			would.do(&task{estimate: &estimate{keptRequest: keptRequest{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}})
 		}
-		reckoned := heap()
+		estimated := heap()
 		b.ReportMetric((managed-empty)/sessions, "B/managed")
-		b.ReportMetric((reckoned-managed)/sessions, "B/reckoned")
+		b.ReportMetric((estimated-managed)/sessions, "B/estimated")
 		runtime.KeepAlive(m)
 		runtime.KeepAlive(would)
 	}

@@ -43,7 +43,7 @@ const (
 type unmanagedThread struct {
 	thread
 
-	shadow *epoch.Shadow
+	simulation *epoch.Simulation
 }
 
 // An estimate is about one call, whose size it gives as if the call were managed.
@@ -166,7 +166,7 @@ func (w *Estimator) do(t *task) {
 
 // estimate returns the size of what managing would have sent for a request, and the reason.
 func (w *Estimator) estimate(s *unmanagedThread, q *wire.Request) (image epoch.Image, reason string) {
-	image = s.shadow.Of(q)
+	image = s.simulation.Of(q)
 	if image.Head.Epoch > 0 || image.All < image.Came {
 		reason = "same epoch"
 	}
@@ -178,9 +178,9 @@ func (w *Estimator) estimate(s *unmanagedThread, q *wire.Request) (image epoch.I
 	}
 	limits, why := w.manager.decide(&s.thread, q, image.Size)
 	if why != "" && (!q.Compacts || why == epoch.Budget) {
-		s.shadow.Cut(q, &image, s.room(limits, image.Size))
+		s.simulation.Cut(q, &image, s.room(limits, image.Size))
 		results := image.Results
-		image = s.shadow.Of(q)
+		image = s.simulation.Of(q)
 		image.Results, reason = results, "new epoch: "+string(why)
 	}
 	return image, cmp.Or(reason, "nothing to change")
@@ -208,23 +208,23 @@ func (w *Estimator) unmanagedThread(q *wire.Request, key digest.Digest, session 
 		s = &unmanagedThread{}
 		w.threads[key] = s
 	}
-	if s.shadow == nil || s.model != q.Model {
-		o, newest := &w.manager.o, epoch.Imagined{}
-		if s.shadow != nil {
-			newest = s.shadow.Newest()
+	if s.simulation == nil || s.model != q.Model {
+		o, newest := &w.manager.o, epoch.EstimatedHead{}
+		if s.simulation != nil {
+			newest = s.simulation.Newest()
 		} else {
 			newest = w.recall(s, session)
 		}
-		s.shadow = epoch.NewShadow(s.sizesFor(q), o.Large, cmp.Or(o.Pointer, carrel.StashTokens))
+		s.simulation = epoch.NewSimulation(s.sizesFor(q), o.Large, cmp.Or(o.Pointer, carrel.StashTokens))
 		if newest.Epoch > 0 {
-			s.shadow.Add(newest)
+			s.simulation.Add(newest)
 		}
 	}
 	return s
 }
 
 // recall reads the estimate and the time of the session's last call from the record.
-func (w *Estimator) recall(s *unmanagedThread, session transcript.SessionID) (head epoch.Imagined) {
+func (w *Estimator) recall(s *unmanagedThread, session transcript.SessionID) (head epoch.EstimatedHead) {
 	o := &w.manager.o
 	if o.Engine == nil || session == "" {
 		return head
@@ -242,7 +242,7 @@ func (w *Estimator) recall(s *unmanagedThread, session transcript.SessionID) (he
 			s.last = c.Ended
 		}
 		if c.Would != nil && head.Epoch == 0 {
-			head = epoch.Imagined{Chain: c.Would.Head, Epoch: c.Would.Epoch, Tokens: c.Would.Made}
+			head = epoch.EstimatedHead{Chain: c.Would.Head, Epoch: c.Would.Epoch, Tokens: c.Would.Made}
 		}
 	}
 	return head

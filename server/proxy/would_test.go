@@ -13,7 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/token"
 )
 
-// rest waits until nothing waits to be reckoned.
+// rest waits until no estimate is pending.
 func (w *Estimator) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -22,12 +22,12 @@ func (w *Estimator) rest() {
 	}
 }
 
-// What is reckoned beside calls is what managing does with the same conversation: for the
+// The estimates recorded with calls equal what managing does with the same conversation: for the
 // same reasons, in as many epochs, with prompts of about the same size.
 func TestWouldIsWhatManagingDoes(t *testing.T) {
 	o := EpochOptions{Window: 32_000, Large: 6_000, Pointer: 400}
 	w := newWorld(t, o)
-	w.tells = 50
+	w.counted = 50
 	would := NewEstimator(&w.manager.o)
 	w.says("Make all parts.")
 	same, epochs := 0, 0
@@ -41,7 +41,7 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 		q := w.read(w.request())
 		r := &estimate{keptRequest: keptRequest{parts: (&parts{doc: *q.Doc, req: *q}).hold(), body: new(payload)}, key: q.Thread()}
 		would.do(&task{estimate: r})
-		would.do(&task{estimate: r, ended: true, counted: r.image.Came * token.Count(w.tells) / 100})
+		would.do(&task{estimate: r, ended: true, counted: r.image.Came * token.Count(w.counted) / 100})
 		w.hears(w.call())
 		last := w.last()
 		if last.reason == r.would.Reason {
@@ -54,13 +54,13 @@ func TestWouldIsWhatManagingDoes(t *testing.T) {
 		sent += would.manager.sizeOf(w.read(last.body))
 	}
 	if made := w.manager.Status().Epochs; made < 3 || epochs < made-1 || epochs > made+1 {
-		t.Errorf("%d epochs were reckoned, and %d were made", epochs, made)
+		t.Errorf("%d epochs were estimated, and %d were made", epochs, made)
 	}
 	if same < 50 {
-		t.Errorf("of 60 calls %d were managed for the reason that was reckoned", same)
+		t.Errorf("of 60 calls %d were managed for the estimated reason", same)
 	}
 	if tokens < sent*85/100 || tokens > sent*115/100 {
-		t.Errorf("%d tokens were reckoned, and %d sent", tokens, sent)
+		t.Errorf("%d tokens were estimated, and %d sent", tokens, sent)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestWouldIsRecorded(t *testing.T) {
 		}
 		s.close()
 		if got := s.proxy.Traffic(); got.Unguessed != 0 {
-			t.Errorf("%d calls were not reckoned", got.Unguessed)
+			t.Errorf("%d calls were not estimated", got.Unguessed)
 		}
 		calls, err := w.engine.Calls(t.Context(), governance.DefaultScope, &carrel.CallsRequest{Cursor: carrel.Cursor{Limit: 100}})
 		if err != nil {
@@ -120,7 +120,7 @@ func TestWouldIsRecorded(t *testing.T) {
 	}
 }
 
-// Nothing waits for what is reckoned: calls whose answer is there before end without it, and
+// Nothing waits for an estimate: calls whose answer is there before end without it, and
 // what would wait beyond a bound is left out. Both are counted.
 func TestNobodyWaitsForWould(t *testing.T) {
 	would := NewEstimator(&EpochOptions{})

@@ -74,18 +74,18 @@ func (s *server) problem(c *call, err error) *api.Problem {
 
 // refuse returns the response for an error.
 func (s *server) refuse(c *call, err error) *response {
-	return s.tell(c, s.problem(c, err))
+	return s.problemResponse(c, s.problem(c, err))
 }
 
 // bug returns the response to a request that caused a panic.
 func (s *server) bug(c *call) *response {
-	return s.tell(c, &api.Problem{
+	return s.problemResponse(c, &api.Problem{
 		Type: api.TypePrefix + api.Unexpected.Slug, Title: api.Unexpected.Title, Status: api.Unexpected.Status,
 		Detail: "this is a bug of the server: report it with the lines of its log that have the id of the request", Request: c.id,
 	})
 }
 
-func (s *server) tell(c *call, p *api.Problem) *response {
+func (s *server) problemResponse(c *call, p *api.Problem) *response {
 	body, err := json.Marshal(p)
 	if err != nil { // unreachable: all types of a problem can be encoded
 		s.opts.Logger.Error("problem cannot be written", slog.String("request", c.id), slog.String("error", err.Error()))

@@ -90,8 +90,8 @@ func oneOpenerUpdates(t *testing.T, a, b store.Store) {
 	equal(t, "contents", contents(t, b, scope), contents(t, a, scope))
 }
 
-// untilItWins repeats a write until it no longer fails with ErrConflict.
-func untilItWins(t *testing.T, write func() error) {
+// retryConflicts repeats a write until it no longer fails with ErrConflict.
+func retryConflicts(t *testing.T, write func() error) {
 	for {
 		err := write()
 		if err == nil {
@@ -113,7 +113,7 @@ func openersTakeTurns(t *testing.T, a, b store.Store) {
 			for n := range each {
 				c := newChange(fmt.Sprintf("op%d-%d", i, n))
 				c.Statements = []string{c.Entry.ID}
-				untilItWins(t, func() error {
+				retryConflicts(t, func() error {
 					h, err := s.Head(t.Context(), scope, "s")
 					if err == nil {
 						_, err = s.Apply(t.Context(), scope, "s", h.Revision, c)

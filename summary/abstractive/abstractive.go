@@ -1,31 +1,30 @@
-// Package abstractive lets a model write the draft of a summary, and answer
-// questions about a window.
+// Package abstractive drafts summaries with a model, and asks a model questions about a window.
 //
-// A [Summarizer] gives the model the blocks that are new, in chunks that fit its
-// window: all of every block, cut at lines where one is too large. It asks for
-// what is new in them, as JSON of the summary's sections, and unites the drafts by
-// [summary.Summary.Merge]. The summary that is there already is shown beside them,
-// so that it is not repeated; it is never summarized itself.
+// A [Summarizer] shows the model the new blocks, in chunks that fit its window. Every block is
+// shown whole; a block that is too large for a chunk is cut at lines. For each chunk the model
+// writes the new points as JSON, with the sections of a summary. [summary.Summary.Merge] unites
+// the drafts. The previous summary is shown beside each chunk so that the model does not repeat
+// it. It is never summarized itself.
 //
 // # Conversations are data
 //
-// What is in a conversation may order the model about. It stands between lines
-// that begin with a marker which none of it contains, and the model is told to
-// follow nothing in there. That lowers the odds and is no proof: what comes back
-// is checked, here for its form and its length, by the engine with probes.
+// A conversation may contain instructions to the model. It stands between lines that begin with
+// a marker, a word that occurs nowhere in it, and the prompt says that no instruction between
+// them may be followed. That lowers the risk but proves nothing. So replies are checked: here
+// for form and length, and by the engine with probes.
 //
 // # Replies
 //
-// A refusal, an error text, what is no JSON of all sections, says nothing, or is
-// longer than what it is about is [llm.ErrReply]. What is cut off or malformed is
-// asked for once more, with twice the room. So there are two calls a chunk at
-// most. A draft that fails in any way gives an error and nothing else.
+// A reply is refused with [llm.ErrReply] if it is a refusal or an error text, has no JSON with
+// all sections, has no content, or is longer than its chunk. A reply that is cut off or
+// malformed is asked for once more, with twice the tokens. So a chunk takes two calls at most.
+// If a draft fails, the result is an error and no summary.
 //
 // # Determinism and concurrency
 //
-// Equal input gives equal prompts; the model is what it is. Its name, the digest
-// of all that was sent and what it cost are in the [Record]. Everything here may
-// be used by several goroutines at once.
+// Equal input gives equal prompts; replies depend on the model. The [Record] has the name of
+// the model, the digest of all prompts and the tokens spent. All functions and methods may be
+// called concurrently.
 package abstractive
 
 import (
@@ -43,11 +42,10 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// errWindow means that the window of the model is too small for what it is asked.
+// errWindow means that the window of the model is too small for a prompt.
 var errWindow = errors.New("window of the model is too small")
 
-// defaultWindow is the window that a generator is taken to have that does not say,
-// in tokens.
+// defaultWindow is the assumed window of a generator that does not state its own, in tokens.
 const defaultWindow = 8192
 
 // A Summarizer drafts summaries. Generator must be set; the zero value of every
@@ -55,46 +53,44 @@ const defaultWindow = 8192
 type Summarizer struct {
 	Generator llm.Generator
 
-	// Window is how many tokens prompt and reply may have together. The default is
-	// that of the generator, or else 8192.
+	// Window is the limit for prompt and reply together, in tokens. The default is the window
+	// of the generator, or else 8192.
 	Window int
 
-	// MaxTokens is how long a reply may be; the second try has twice that. The
-	// default is an eighth of the window, 4096 at most.
+	// MaxTokens is the limit for a reply. The second try has twice as many. The default is an
+	// eighth of the window, but at most 4096.
 	MaxTokens int
 
-	// Counter counts tokens, rather too many than too few. The default is
-	// [llm.Bound].
+	// Counter counts tokens. It must not count too few. The default is [llm.Bound].
 	Counter func(text string) int
 }
 
-// A Block is a block of a conversation as the model is shown it.
+// A Block is a block of a conversation, as shown to the model.
 type Block struct {
-	ID   string // short
+	ID   string // short id
 	Role string
 	Text string
 }
 
-// Input is what a draft is made from.
+// Input has the blocks to summarize and the context that the model gets beside them.
 type Input struct {
-	Blocks   []Block          // that are new, oldest first
-	Previous *summary.Summary // what is known already, or nil
-	Facts    []string         // to keep verbatim: paths, commands, decisions; also as "command: make ci"
+	Blocks   []Block          // new blocks, oldest first
+	Previous *summary.Summary // summary so far, or nil
+	Facts    []string         // facts to keep verbatim: paths, commands, decisions; also as "command: make ci"
 }
 
-// A Record says what the model was asked, and what that cost.
+// A Record describes the calls of a model and their cost.
 type Record struct {
-	Model       string // and where it is from
+	Model       string // name of the model and its origin
 	Calls       int
-	Chunks      int // or batches of questions
+	Chunks      int // number of chunks, or of batches of questions
 	Usage       llm.Usage
-	InputDigest digest.Digest // of the prompts, in order
+	InputDigest digest.Digest // digest of all prompts, in order
 }
 
-// Draft returns a summary of the blocks, without metadata. If they say nothing of
-// the intent, it is that of the previous summary. It fails with
-// [llm.ErrReply] if the replies cannot be used, with another error if the window is too
-// small, and otherwise as the generator does.
+// Draft returns a summary of in.Blocks, without metadata. If the blocks state no intent, the
+// summary has the intent of in.Previous. It fails with [llm.ErrReply] if the replies cannot be
+// used, with another error if the window is too small, and with the errors of the generator.
 func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *Record, error) {
 	d, err := s.begin(in)
 	if err != nil {
@@ -107,18 +103,18 @@ func (s *Summarizer) Draft(ctx context.Context, in *Input) (*summary.Summary, *R
 	return draft, d.log.record(len(d.chunks)), nil
 }
 
-// A drafter makes one draft.
+// A drafter makes one draft. It holds the prompts' parts.
 type drafter struct {
 	*layout
 
 	log    log
 	chunks [][]piece
-	texts  []string   // of the chunks
-	facts  [][]string // to show beside each
-	intent string     // that is known already
+	texts  []string   // text of each chunk
+	facts  [][]string // facts to show beside each chunk
+	intent string     // intent of the previous summary
 }
 
-// begin lays out a draft.
+// begin checks the settings and lays out the prompts of a draft.
 func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	if s.Generator == nil {
 		return nil, errors.New("no generator")
@@ -155,10 +151,10 @@ func (s *Summarizer) begin(in *Input) (*drafter, error) {
 	return d, nil
 }
 
-// draft unites the drafts of all chunks.
+// draft asks for a draft of each chunk and unites them.
 func (d *drafter) draft(ctx context.Context) (*summary.Summary, error) {
 	whole := &summary.Summary{}
-	size := 0 // of what it is about, in tokens
+	size := 0 // tokens of all chunks
 	for i, chunk := range d.chunks {
 		part, err := d.part(ctx, i)
 		if err != nil {
@@ -179,7 +175,7 @@ func (d *drafter) draft(ctx context.Context) (*summary.Summary, error) {
 	return whole, nil
 }
 
-// fillEmpty says so where there is nothing, of which a merge leaves out a part.
+// fillEmpty writes None into sections without content, because a merge may leave them empty.
 func fillEmpty(s *summary.Summary) {
 	s.Intent, s.State = cmp.Or(s.Intent, summary.None), cmp.Or(s.State, summary.None)
 	if len(s.Files) == 0 {
@@ -198,7 +194,7 @@ func fillEmpty(s *summary.Summary) {
 	}
 }
 
-// part returns the draft of a chunk, for which the model is asked twice at most.
+// part returns the draft of chunk i. It asks the model twice at most.
 func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 	var draft *summary.Summary
 	err := d.log.ask(ctx, &llm.Prompt{System: system, Text: d.prompt(i), MaxTokens: d.reply}, func(r *llm.Reply) (err error) {
@@ -216,10 +212,10 @@ func (d *drafter) part(ctx context.Context, i int) (*summary.Summary, error) {
 	return draft, d.fits(draft, d.size(d.chunks[i]))
 }
 
-// slack is how many tokens a draft may have that is about next to nothing.
+// slack is how many tokens a draft of a very short chunk may have.
 const slack = 64
 
-// fits fails if a draft is longer than what it is about.
+// fits returns an error if a draft is longer than its chunk of size tokens.
 func (d *drafter) fits(s *summary.Summary, size int) error {
 	length := 0
 	for _, e := range s.Entries() {
@@ -231,7 +227,7 @@ func (d *drafter) fits(s *summary.Summary, size int) error {
 	return nil
 }
 
-// keepSources removes sources that are no block of the chunk.
+// keepSources removes sources that name no block of the chunk.
 func keepSources(s *summary.Summary, chunk []piece) {
 	ids := make(map[string]bool, len(chunk))
 	for _, p := range chunk {
@@ -260,7 +256,7 @@ func keepSources(s *summary.Summary, chunk []piece) {
 	}
 }
 
-// A log asks a model and keeps account of it.
+// A log calls a model and records the calls.
 type log struct {
 	generator llm.Generator
 	calls     int
@@ -274,8 +270,8 @@ func (l *log) record(chunks int) *Record {
 	return &Record{Model: l.generator.Name(), Calls: l.calls, Chunks: chunks, Usage: l.usage, InputDigest: digest.Digest(l.sent.Sum(nil))}
 }
 
-// ask asks the model and hands over the reply; once more, with twice the room, if
-// that cannot be read.
+// ask calls the model and passes the reply to read. If the reply cannot be read, it asks once
+// more with twice the tokens.
 func (l *log) ask(ctx context.Context, p *llm.Prompt, read func(*llm.Reply) error) error {
 	for try := 1; ; try++ {
 		reply, err := l.generate(ctx, p)

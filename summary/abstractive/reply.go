@@ -10,11 +10,11 @@ import (
 	"github.com/carrel-dev/carrel/summary"
 )
 
-// maxStarts is how often a reply is searched for the beginning of its JSON.
+// maxStarts is how many braces in a reply are tried as the beginning of its JSON.
 const maxStarts = 16
 
-// object returns the first JSON object in a reply that has one of the fields, in
-// whatever stands around it. What a model thought aloud before it is passed over.
+// object returns the first JSON object in a reply that has a field for which fields is true.
+// Text around it, such as the model's reasoning, is skipped.
 func object(text string, fields func(string) bool) (map[string]json.RawMessage, json.RawMessage) {
 	if rest := strings.TrimSpace(text); strings.HasPrefix(rest, "<think>") {
 		if _, after, ok := strings.Cut(rest, "</think>"); ok {
@@ -43,8 +43,8 @@ func object(text string, fields func(string) bool) (map[string]json.RawMessage, 
 	return nil, nil
 }
 
-// parseDraft reads a draft: a JSON object with all sections, each of which says
-// something. What stands in place of a draft is named.
+// parseDraft reads a draft: a JSON object with all sections, none empty. The error says why a
+// reply is no draft.
 func parseDraft(text string) (*summary.Summary, error) {
 	all, raw := object(text, func(name string) bool {
 		return slices.Contains(summary.Sections(), summary.Section(strings.ToLower(name)))
@@ -66,7 +66,7 @@ func parseDraft(text string) (*summary.Summary, error) {
 	}
 	var draft summary.Summary
 	if err := json.Unmarshal(raw, &draft); err != nil {
-		return nil, malformed("a section of another form") // the cause may show a text
+		return nil, malformed("a section of another form") // the error of the decoder may quote the reply
 	}
 	if strings.TrimSpace(draft.Intent) == "" || strings.TrimSpace(draft.State) == "" {
 		return nil, malformed("intent or state is empty")
@@ -79,12 +79,12 @@ func parseDraft(text string) (*summary.Summary, error) {
 	return &draft, nil
 }
 
-// isNone reports whether a text says that there is nothing, in the word that was
-// asked for.
+// isNone reports whether a text is None, the word that the prompt prescribes for an empty
+// section.
 func isNone(text string) bool { return strings.EqualFold(strings.Trim(text, " ."), summary.None) }
 
-// inPlace returns an error if one of the problems is that something else stands in
-// place of content: a refusal, an error, the prompt.
+// inPlace returns an error if problems contains one about a refusal, an error text or the
+// prompt in place of content.
 func inPlace(problems []summary.Problem) error {
 	for _, p := range problems {
 		switch p.Rule {
@@ -95,16 +95,15 @@ func inPlace(problems []summary.Problem) error {
 	return nil
 }
 
-// A formError is [llm.ErrReply] for a reply that another try may mend.
+// A formError is an [llm.ErrReply] that a second try may avoid.
 type formError struct{ error }
 
 func (e *formError) Unwrap() error { return e.error }
 
-// malformed returns the error of a reply that has not the form that was asked for.
+// malformed returns the error for a reply of a wrong form.
 func malformed(format string, args ...any) error { return &formError{badReply(format, args...)} }
 
-// badReply returns [llm.ErrReply] with what is wrong with the reply. It has no
-// text of the reply.
+// badReply returns an [llm.ErrReply] with a reason. The reason must not quote the reply.
 func badReply(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", llm.ErrReply, fmt.Sprintf(format, args...))
 }

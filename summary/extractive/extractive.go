@@ -1,13 +1,13 @@
 // Package extractive turns facts into an anchored summary, by program.
 //
-// [Draft] ranks nothing away: every fact that somebody may need is in the
-// summary, once, in words that the conversation used. What repeats is
-// collapsed: a command that ran thirty times is one entry with the number and
-// its last outcome, a file has one entry with its changes. To make the summary
-// fit into a window is the work of package summary.
+// [Draft] omits no fact: each is in the summary once, in words of the
+// conversation. Repetitions are collapsed: a command that ran thirty times is
+// one entry with the number of runs and its last outcome, and a file is one
+// entry with its changes. Package summary makes the summary fit into a window.
 //
 // Equal facts give equal summaries. The package does no I/O, reads no clock and
-// lets no order of a map show. Lengths are in runes.
+// does not depend on the order of maps. Lengths are in runes. Draft may be called
+// concurrently.
 package extractive
 
 import (
@@ -24,19 +24,18 @@ import (
 
 // Options adjusts [Draft]. The zero value is the default.
 type Options struct {
-	// Ref returns the short id of the block with an index, for the source of
-	// what is said. Without it there are no sources.
+	// Ref returns the short id of the block with an index, for the sources of entries. Without
+	// it entries have no sources.
 	Ref func(block int) string
 
-	// Intent is the intent of the summary that the draft will be merged into, or
-	// empty. The draft's intent goes on from it: the first task stays, and what no
-	// longer fits among the newest is told in the context.
+	// Intent is the intent of the summary into which the draft will be merged, or empty. The
+	// draft's intent continues it: the first task stays, and later tasks that no longer fit
+	// move to the context.
 	Intent string
 }
 
-// Draft returns the summary that facts make. The facts are in the order of their
-// blocks, as [facts.Extract] returns them. Every section says something, or
-// [summary.None].
+// Draft returns the summary of facts, which must be in the order of their blocks, as
+// [facts.Extract] returns them. Every section has an entry, or [summary.None].
 func Draft(list []facts.Fact, o *Options) *summary.Summary {
 	d := drafter{byKind: make(map[facts.FactKind][]*facts.Fact)}
 	if o != nil {
@@ -71,11 +70,11 @@ func Draft(list []facts.Fact, o *Options) *summary.Summary {
 type drafter struct {
 	byKind map[facts.FactKind][]*facts.Fact
 	ref    func(int) string
-	last   int            // the newest block that has a fact
-	tasks  []summary.Item // that a person gave, also before the facts begin
+	last   int            // newest block with a fact
+	tasks  []summary.Item // tasks of a person, including those of Options.Intent
 }
 
-// now stands before each later task in an intent.
+// now precedes each later task in an intent.
 const now = " Now: "
 
 func (d *drafter) source(f *facts.Fact) string {
@@ -89,14 +88,14 @@ func (d *drafter) item(f *facts.Fact, text string) summary.Item {
 	return summary.Item{Text: text, Source: d.source(f)}
 }
 
-// How much stands in the sections that are one text, in runes and entries.
+// Limits of the sections that are one text, in runes and entries.
 const (
 	laterTasks = 3
 	taskRunes  = 240
 	noteRunes  = 160
 )
 
-// intent is the first task, and the newest of the later ones.
+// intent returns the first task and the newest of the later ones.
 func (d *drafter) intent() string {
 	if len(d.tasks) == 0 {
 		return summary.None
@@ -109,7 +108,7 @@ func (d *drafter) intent() string {
 	return strings.Join(s, now)
 }
 
-// asked are the tasks that the intent does not tell of.
+// asked returns the tasks that are not in the intent.
 func (d *drafter) asked() []summary.Item {
 	if len(d.tasks) <= 1+laterTasks {
 		return nil
@@ -117,7 +116,7 @@ func (d *drafter) asked() []summary.Item {
 	return d.tasks[1 : len(d.tasks)-laterTasks]
 }
 
-// files are the changes, per path, the path that was changed last at the end.
+// files returns the changes by path, the most recently changed path last.
 func (d *drafter) files() []summary.File {
 	at := make(map[string]int)
 	var files []summary.File
@@ -139,7 +138,7 @@ func (d *drafter) files() []summary.File {
 		}
 		c := slices.DeleteFunc(files[k].Changes, func(old summary.Item) bool { return old.Text == text })
 		if f.Status == facts.StatusCreated && ok && len(c) > 0 && strings.HasPrefix(c[len(c)-1].Text, "created") {
-			c = c[:len(c)-1] // written anew
+			c = c[:len(c)-1] // the file was written again
 		}
 		if strings.HasPrefix(text, "gone ") {
 			n := len(c)
@@ -164,8 +163,8 @@ func (d *drafter) files() []summary.File {
 	return files
 }
 
-// names returns what a description says behind a word and before the number of
-// lines, or the description if it says more than that.
+// names returns the names in a description, between a word and the number of lines, or the
+// whole description if it has another form.
 func names(text, word string) string {
 	rest, ok := strings.CutPrefix(text, word)
 	list, _, counted := strings.Cut(rest, " (+")
@@ -175,7 +174,7 @@ func names(text, word string) string {
 	return list
 }
 
-// decisions are all decisions, each once.
+// decisions returns all decisions, each once.
 func (d *drafter) decisions() []summary.Decision {
 	var out []summary.Decision
 	for _, f := range d.byKind[facts.FactDecision] {
@@ -194,8 +193,8 @@ func (d *drafter) decisions() []summary.Decision {
 	return out
 }
 
-// errors are the errors, each once. Slips of a tool that were put right at once
-// are none.
+// errors returns the errors, each once. It leaves out mistakes in calls that were corrected at
+// once.
 func (d *drafter) errors() []summary.Error {
 	var out []summary.Error
 	for _, f := range d.byKind[facts.FactError] {
@@ -218,7 +217,7 @@ func (d *drafter) errors() []summary.Error {
 	return out
 }
 
-// slip reports whether an error is one of handling a tool.
+// slip reports whether an error is a mistake in a tool call.
 func slip(text string) bool {
 	for _, s := range [...]string{"String to replace not found", "has not been read yet", "has been modified since read", "matches of the string to replace", "No changes to make", "Unknown skill", "File does not exist"} {
 		if strings.Contains(text, s) {
@@ -228,8 +227,8 @@ func slip(text string) bool {
 	return false
 }
 
-// state is what was last said to be done, how the list of things to do stands,
-// and how the last command ended.
+// state returns the last progress, the state of the task list, and the outcome of the last
+// command.
 func (d *drafter) state() string {
 	var parts []string
 	if p := newest(d.byKind[facts.FactProgress]); p != nil {
@@ -281,7 +280,7 @@ func (d *drafter) state() string {
 	return strings.Join(parts, " ")
 }
 
-// outcome writes a command with how it ended.
+// outcome returns a command with its outcome.
 func outcome(f *facts.Fact) string {
 	if committed(f) {
 		return "committed " + f.Text
@@ -296,8 +295,8 @@ func outcome(f *facts.Fact) string {
 	return s
 }
 
-// committed reports whether a command made a commit: git says so with the branch
-// and the commit in brackets.
+// committed reports whether a command made a commit. Git prints the branch and the commit in
+// brackets.
 func committed(f *facts.Fact) bool {
 	return strings.HasPrefix(f.Text, "[") && strings.Contains(f.Subject, "git commit")
 }
@@ -309,8 +308,8 @@ func newest(list []*facts.Fact) *facts.Fact {
 	return list[len(list)-1]
 }
 
-// next are the open entries of the list of things to do and the steps that were
-// announced last, or else what the user asked last.
+// next returns the open entries of the task list and the last announced steps or, without any,
+// the user's last request.
 func (d *drafter) next() []summary.Item {
 	var out []summary.Item
 	for _, f := range d.byKind[facts.FactTodo] {
@@ -337,8 +336,7 @@ func (d *drafter) next() []summary.Item {
 	return none(out)
 }
 
-// answered reports whether there is a word of progress or a question after a
-// block.
+// answered reports whether progress or a question follows a block.
 func (d *drafter) answered(block int) bool {
 	for _, k := range [...]facts.FactKind{facts.FactProgress, facts.FactQuestion} {
 		if f := newest(d.byKind[k]); f != nil && f.Block > block {
@@ -348,7 +346,7 @@ func (d *drafter) answered(block int) bool {
 	return false
 }
 
-// none says so where there is nothing.
+// none returns an entry None if there are no items.
 func none(items []summary.Item) []summary.Item {
 	if len(items) == 0 {
 		return []summary.Item{{Text: summary.None}}
@@ -356,7 +354,7 @@ func none(items []summary.Item) []summary.Item {
 	return items
 }
 
-// blockers are the open questions, and the errors that came last and are open.
+// blockers returns the open questions, and the last errors that are open.
 func (d *drafter) blockers() []summary.Item {
 	var out []summary.Item
 	for _, f := range d.byKind[facts.FactQuestion] {
@@ -372,8 +370,8 @@ func (d *drafter) blockers() []summary.Item {
 	return none(out)
 }
 
-// context is what must be heeded and was learned: standing orders, earlier
-// requests, the plan, progress, commands with their last outcomes, what was read.
+// context returns standing orders, earlier requests, the plan, progress, commands with their
+// last outcomes, and findings.
 func (d *drafter) context() []summary.Item {
 	var out []summary.Item
 	intent := d.intent()
@@ -400,8 +398,8 @@ func (d *drafter) context() []summary.Item {
 	return none(out)
 }
 
-// progress is what was said to be done or the case. Of sentences that differ only
-// in their figures the newest stands for all.
+// progress returns statements about progress and findings. Of sentences that differ only in
+// their figures, it returns the newest.
 func (d *drafter) progress() []summary.Item {
 	list := d.byKind[facts.FactProgress]
 	newest := make(map[string]int)
@@ -426,7 +424,7 @@ func withoutDigits(s string) string {
 	}, s)
 }
 
-// planned are the steps that a person's plan has, in one entry.
+// planned returns the steps of a person's plan, in one entry.
 func (d *drafter) planned() []summary.Item {
 	var steps []string
 	var last *facts.Fact
@@ -442,8 +440,7 @@ func (d *drafter) planned() []summary.Item {
 	return []summary.Item{d.item(last, "User's plan: "+strings.Join(steps, "; "))}
 }
 
-// commands are the commands that were run, each once with how often and how it
-// ended the last time.
+// commands returns the commands, each once with the number of runs and the last outcome.
 func (d *drafter) commands() []summary.Item {
 	type group struct {
 		n    int
@@ -481,7 +478,7 @@ func (d *drafter) commands() []summary.Item {
 	return out
 }
 
-// key takes off a command line what only shortens its output.
+// key returns a command line without parts that only shorten its output.
 func key(line string) string {
 	for {
 		i := strings.LastIndexByte(line, '|')
@@ -496,8 +493,7 @@ func key(line string) string {
 	return strings.TrimSpace(strings.TrimSuffix(line, " 2>&1"))
 }
 
-// reads are what was learned from what was read, and the newest of the files that
-// were read and not changed.
+// reads returns the findings from files, and the newest files that were read and not changed.
 func (d *drafter) reads() []summary.Item {
 	var out []summary.Item
 	var paths []*facts.Fact
@@ -529,13 +525,13 @@ func (d *drafter) reads() []summary.Item {
 	return out
 }
 
-// How many of the files that were read are named, in entries of how many.
+// Limits for the names of files that were read.
 const (
 	maxRead   = 24
 	readChunk = 8
 )
 
-// artifacts are the references that no other section has.
+// artifacts returns the references that no other section has.
 func (d *drafter) artifacts(s *summary.Summary) []summary.Item {
 	var all strings.Builder
 	all.WriteString(s.Intent + "\n" + s.State)

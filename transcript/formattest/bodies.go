@@ -119,11 +119,11 @@ func Fixes(enc *transcript.Encoded) (fixes []string) {
 	return fixes
 }
 
-// LongID is the id of a call of [Stranger].
+// LongID is the id of a call of [ForeignSession].
 var LongID = strings.Repeat("x", 65)
 
-// Stranger returns a session of an unknown format with every kind of part.
-func Stranger() *transcript.Session {
+// ForeignSession returns a session of an unknown format with every kind of part.
+func ForeignSession() *transcript.Session {
 	message := func(role transcript.Role, parts ...transcript.Part) transcript.Message {
 		return transcript.Message{Role: role, Parts: parts}
 	}

@@ -147,7 +147,7 @@ func TestEncodeMends(t *testing.T) {
 // A session of another format is written from its parts. Its calls of the current
 // turn get the documented signature for calls without one.
 func TestEncodeOther(t *testing.T) {
-	s := formattest.Stranger()
+	s := formattest.ForeignSession()
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	want := `{"systemInstruction": {"parts": [{"text": "S"}]}, "contents": [` + strings.Join([]string{
 		`{"role": "user", "parts": [{"text": "look <here>"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}, {"text": "[document text/plain]"}]}`,

@@ -38,15 +38,15 @@ func (format) Sniff(data []byte) bool {
 		_, err := r.Skip()
 		return err
 	})
-	return session && project && (len(data) > longestGreeting || !read(data).silent())
+	return session && project && (len(data) > longestGreeting || !read(data).onlyContext())
 }
 
 // longestGreeting is the largest size in bytes of a file that holds only the client's own
 // first message.
 const longestGreeting = 64 << 10
 
-// silent reports whether a readable file has no message of a person or the model.
-func (f *file) silent() bool {
+// onlyContext reports whether a readable file has no message of a person or the model.
+func (f *file) onlyContext() bool {
 	return len(f.warnings) == 0 && !slices.ContainsFunc(f.records, func(r record) bool { return !r.context() })
 }
 

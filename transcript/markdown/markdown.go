@@ -21,7 +21,7 @@ func (format) Sniff(data []byte) bool {
 	return strings.HasPrefix(string(data[:min(len(data), len(first))]), first)
 }
 
-// Validate implements [transcript.Format]. Nobody refuses Markdown.
+// Validate implements [transcript.Format]. It never finds violations.
 func (f format) Validate(data []byte) ([]transcript.Violation, error) {
 	_, err := f.Decode("", data)
 	return nil, err
@@ -52,7 +52,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 			raw := w.Session.Raw(e.Source)
 			b.Write(raw)
 			if len(raw) > 0 && raw[len(raw)-1] != '\n' {
-				b.WriteByte('\n') // it was cut off there
+				b.WriteByte('\n') // the message was cut off there
 			}
 		} else {
 			b.section(i, e)
@@ -62,7 +62,7 @@ func (f format) Encode(w *transcript.Window) (*transcript.Encoded, error) {
 	return &transcript.Encoded{Data: []byte(b.String()), Session: w.Session.ID, Losses: b.losses, Repairs: fixes}, nil
 }
 
-// What lines begin, outside of fences.
+// Beginnings of lines outside of fences.
 var (
 	heading = lazy.Regexp(`^## [0-9]+ · (system|user|assistant|tool|stub|summary)( · [0-9a-f]{8})?$`)
 	callOf  = lazy.Regexp("^### Call of `([^`]*)` · `([^`]*)`$")
@@ -90,13 +90,13 @@ func (f format) Decode(name string, data []byte) (*transcript.Session, error) {
 // A reader reads a document.
 type reader struct {
 	s     *transcript.Session
-	part  transcript.Part // what the next fence belongs to, or nil
-	in    bool            // parts are those of the last result
-	start int             // of the item that is being read
+	part  transcript.Part // part that the next fence belongs to, or nil
+	in    bool            // whether parts belong to the last result
+	start int             // start of the current item
 }
 
-// read reads the lines of a document. If a fence has no end it returns the line on which it
-// begins.
+// read reads the lines of a document. If a fence has no end, it returns the line of its
+// beginning.
 func (r *reader) read(data []byte) (line int, ok bool) {
 	at, begun, end := 0, 0, ""
 	var said []string
@@ -120,7 +120,7 @@ func (r *reader) read(data []byte) (line int, ok bool) {
 	return begun, end == ""
 }
 
-// cut ends the item that is being read.
+// cut ends the current item.
 func (r *reader) cut(data []byte, end int) {
 	if end > r.start {
 		r.s.Items = append(r.s.Items, transcript.Item{Raw: data[r.start:end:end]})
@@ -128,7 +128,7 @@ func (r *reader) cut(data []byte, end int) {
 	}
 }
 
-// line reads a line outside of fences, at an offset.
+// line reads a line outside of fences. at is its offset.
 func (r *reader) line(text string, data []byte, at int) {
 	switch {
 	case text == leftOut:
@@ -165,7 +165,7 @@ func (r *reader) line(text string, data []byte, at int) {
 	}
 }
 
-// say gives what a fence has to the part that it belongs to.
+// say adds the text of a fence to its part.
 func (r *reader) say(said string) {
 	if len(r.s.Messages) == 0 {
 		return
@@ -180,7 +180,7 @@ func (r *reader) say(said string) {
 		m.Parts = append(m.Parts, p)
 	default:
 		if last := len(m.Parts) - 1; r.in && last >= 0 {
-			res := m.Parts[last].(transcript.ToolResult) // in says so
+			res := m.Parts[last].(transcript.ToolResult) // in implies this
 			res.Content = append(res.Content, transcript.Text(said))
 			m.Parts[last] = res
 			return

@@ -39,7 +39,7 @@ func TestFormat(t *testing.T) { formattest.Run(t, Format, samples(t)) }
 
 func FuzzDecode(f *testing.F) { formattest.Fuzz(f, Format, samples(f)) }
 
-// What people see: who spoke, how calls ended, and what is not in the window.
+// The document shows the speakers, the outcomes of calls, and the blocks outside the window.
 func TestWhatPeopleSee(t *testing.T) {
 	s := decoded(t)
 	blocks, _ := s.Blocks()
@@ -68,7 +68,7 @@ func TestWhatPeopleSee(t *testing.T) {
 	}
 }
 
-// Nothing that anybody said ends its fence, begins a section, or is seen as what it is not.
+// No text of a speaker ends its fence, begins a section, or looks like other markup.
 func TestNothingForges(t *testing.T) {
 	hostile := rapid.SampledFrom([]string{
 		"```", "````", "~~~", "```text", "\n", "\r", "\r\n", "\u2028", "\u0085", "\x1b[31m", "\u202e", "\x00", " ", "\t", "x", first, leftOut,
@@ -109,7 +109,7 @@ func TestNothingForges(t *testing.T) {
 	})
 }
 
-// seen returns what a reader of a document sees of a session.
+// seen returns the lines of a session that a reader of its document sees.
 func seen(s *transcript.Session) (list []string) {
 	said := func(who, text string) {
 		text, _ = shown(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/carrel-dev/carrel/transcript"
 )
 
-// first is the line that a document begins with.
+// first is the first line of a document.
 const first = "<!-- carrel: a conversation in Markdown, version 1 -->"
 
 // leftOut is the heading of the table at the end.
@@ -25,7 +25,7 @@ type writer struct {
 	losses  []transcript.Loss
 }
 
-// head writes what stands before the messages.
+// head writes the text before the messages.
 func (b *writer) head(w *transcript.Window) {
 	s := w.Session
 	fmt.Fprintf(b, "%s\n\n# %s\n\n| | |\n|---|---|\n", first, plain(cmp.Or(text.Line(s.Title, 80), "A conversation")))
@@ -57,7 +57,7 @@ func (b *writer) section(i int, e *transcript.Entry) {
 		fmt.Fprintf(b, " · %s", e.Block.Short())
 	}
 	b.WriteString("\n\n")
-	behind := false // a result, whose the next fence would be
+	behind := false // a result precedes, and the next fence would be read as a part of it
 	for _, p := range e.Parts {
 		if _, says := p.(transcript.Text); says && behind {
 			b.WriteString("### Text\n\n")
@@ -103,7 +103,7 @@ func (b *writer) part(i int, p transcript.Part) {
 	}
 }
 
-// fence writes what was said so that nothing of it ends the fence.
+// fence writes a text in a fence that the text cannot end.
 func (b *writer) fence(i int, kind, said string) {
 	said, changed := shown(said)
 	if changed {
@@ -126,8 +126,8 @@ func (b *writer) lose(i int, what string, size int) {
 	}
 }
 
-// shown returns a text with nothing in it that cannot be seen, but for tabs and ends of
-// lines, and reports whether something was.
+// shown returns a text with every invisible character replaced, except tabs and line ends, and
+// reports whether there was one.
 func shown(s string) (string, bool) {
 	var b strings.Builder
 	changed := false
@@ -156,7 +156,7 @@ func inline(s string) string {
 	return cmp.Or(strings.ReplaceAll(s, "`", "'"), " ")
 }
 
-// plain returns a text of one line in which nothing is markup.
+// plain returns a text of one line with all markup escaped.
 func plain(s string) string {
 	s, _ = shown(s)
 	var b strings.Builder
@@ -174,7 +174,7 @@ func isID(s string) bool {
 	return len(s) == 8 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// dropped writes the table of what is not whole in the window.
+// dropped writes the table of the blocks that are not whole in the window.
 func (b *writer) dropped(w *transcript.Window) {
 	whole := make(map[*transcript.Message]bool)
 	part := make(map[*transcript.Message]bool)
@@ -190,7 +190,7 @@ func (b *writer) dropped(w *transcript.Window) {
 	}
 	s := w.Session
 	blocks, _ := s.Blocks()
-	known := true // ids are those that the window has
+	known := true // whether the window has the ids
 	for i := range blocks {
 		m := &s.Messages[blocks[i].Messages[0]]
 		known = known && (ids[m] == "" || ids[m] == blocks[i].ID)

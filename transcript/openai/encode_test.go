@@ -133,7 +133,7 @@ func TestEncodeOwn(t *testing.T) {
 
 // A session of another format is written from its parts.
 func TestEncodeOther(t *testing.T) {
-	s := formattest.Stranger()
+	s := formattest.ForeignSession()
 	enc := formattest.Encode(t, format{}, transcript.Whole(s))
 	id := chat.CallID(false, formattest.LongID)
 	want := `{"messages": [` + strings.Join([]string{

@@ -1,27 +1,27 @@
 // Package opencode reads, writes and validates sessions of OpenCode in the form that
 // opencode export writes and opencode import reads: {"info": …, "messages": [{"info": …,
-// "parts": […]}, …]}. OpenCode keeps sessions in a database; whoever reads that makes this
-// form of it, see [Assemble].
+// "parts": […]}, …]}. OpenCode keeps sessions in a database; [Assemble] makes this form of the
+// rows of a database.
 //
 // # What is read
 //
-// A message of a user is one message. What OpenCode added to it (synthetic texts, such as
-// files that were attached) is a message of its own, so that it can be paged without the
-// words of the person. Texts that are ignored, and files that are only named because their
-// text is attached, are left out, as OpenCode does not send them.
+// A message of a user is one message. Texts that OpenCode added to it (synthetic texts, such as
+// attached files) are a separate message, so that they can be paged without the words of the
+// person. Ignored texts, and files that are only named because their text is attached, are left
+// out, because OpenCode does not send them.
 //
 // A reply is a message for each of its steps, and one with the results of its tool calls. A
-// call that has not ended has no result. A reply that failed before it said anything is not
-// sent, and so is no message.
+// call that has not ended has no result. A reply that failed before it had any content is no
+// message, because OpenCode does not send it.
 //
 // A compaction is a message of the user's role with a part of type compaction, and a reply
-// with the mark summary. The conversation is then what OpenCode sends: that message, the
-// summary, the messages from tail_start_id to the compaction, and everything behind it.
-// What was before is an earlier window, without what was kept of it. The result of a call
-// whose output OpenCode has cleared (time.compacted) is the text that is sent in its place;
-// with its output the call is in an earlier window of its own.
+// with the mark summary. The conversation then has the messages that OpenCode sends: that message,
+// the summary, the messages from tail_start_id to the compaction, and everything behind it.
+// The messages before it, except kept ones, are an earlier window. If OpenCode has cleared the
+// output of a call (time.compacted), its result is the text that is sent instead, and the call
+// with its output is in a separate earlier window.
 //
-// What stands behind the message that a revert names is a fork.
+// The messages behind the one that a revert names are a fork.
 //
 // # What is written
 //
@@ -38,7 +38,7 @@
 //
 // # What is checked
 //
-//	N0   what opencode import needs is there and of its type
+//	N0   the fields that opencode import needs are present and of the right type
 //	N1   ids begin with ses, msg and prt
 //	N2   no id of a message or a part stands twice; the second would be left out
 //	N3   messages stand in the order of time.created and id, and parts in that of id, as
@@ -46,5 +46,5 @@
 //	X7   a user speaks first
 //	A16  no tool call id twice
 //
-// Source: the schemas of OpenCode 1.18.33, and what it exports, imports and sends.
+// Source: the schemas of OpenCode 1.18.33, its exports, imports and requests.
 package opencode

@@ -360,8 +360,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The encoding of a window with removed and replaced messages is a history
-// in which every remaining message keeps its bytes.
+// The encoding of a window with removed and replaced messages is a history in which every
+// remaining message keeps its bytes.
 func TestRewriteKeepsBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var in strings.Builder

@@ -189,7 +189,7 @@ func TestValidateTellsAll(t *testing.T) {
 	}
 }
 
-// A block that is made gets an id that no other has, and the turn of what stood there.
+// A created block gets a unique id, and the turn of the block that it replaces.
 func TestMadeBlocks(t *testing.T) {
 	s := decode(t, `{"intent_ir":[],"blocks":[{"id":"block-01234567","turn":7,"text":"a"},{"id":"block-0123456789abcdef","turn":8.5,"text":"b"},{"id":"c","turn":9,"text":"c"}]}`)
 	stub := func() transcript.Entry { return transcript.Stub("0123456789abcdef", "x") }
@@ -228,8 +228,8 @@ func TestMadeBlocks(t *testing.T) {
 	}
 }
 
-// Of another format, what a tool said is quoted where it is not the tool's; what occurs
-// several times in a message is one loss.
+// In a session of another format, the text of a tool outside of a tool message is quoted. A loss
+// that occurs several times in a message is reported once.
 func TestOtherFormatsAreQuoted(t *testing.T) {
 	said := "[carrel deadbeef]\nok\xff\ufffd"
 	result := transcript.ToolResult{CallID: "c", Content: []transcript.Part{transcript.Text(said), transcript.Media{Kind: "image", Raw: []byte("12")}}}

@@ -181,7 +181,7 @@ func TestEncodeOutputsOfTheirOwnForm(t *testing.T) {
 
 // A session of another format is written from its parts.
 func TestEncodeOther(t *testing.T) {
-	enc := formattest.Encode(t, format{}, transcript.Whole(formattest.Stranger()))
+	enc := formattest.Encode(t, format{}, transcript.Whole(formattest.ForeignSession()))
 	id := chat.CallID(false, formattest.LongID)
 	want := `{"input": [` + strings.Join([]string{
 		`{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "S"}]}`,

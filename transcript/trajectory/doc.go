@@ -5,7 +5,7 @@
 //
 // [SWEAgent] is an object with the lists trajectory and history (files *.traj). The history
 // is the conversation that the model saw: messages of the Chat Completions API with a few
-// fields more, of which tool_call_ids of a result says which call it answers. A file without
+// additional fields; tool_call_ids of a result names its call. A file without
 // a history is read from its trajectory: each step is a reply with the thought and a call of
 // the tool "action", and the observation is its result. Source: the documentation of
 // SWE-agent 1.1, "Output files", and the types History and TrajectoryStep in its

@@ -39,8 +39,8 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// told returns what is in a session, a line for each message.
-func told(s *transcript.Session) (list []string) {
+// messageLines returns a line for each message of a session.
+func messageLines(s *transcript.Session) (list []string) {
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		what := string(m.Role) + ": " + m.Text()
@@ -81,7 +81,7 @@ func TestWhatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := formattest.Decode(t, tt.format, string(data))
-		if diff := cmp.Diff(tt.want, told(s)); diff != "" {
+		if diff := cmp.Diff(tt.want, messageLines(s)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if !tt.format.Sniff(data) || !tt.format.Sniff(data[:len(data)*3/4]) {

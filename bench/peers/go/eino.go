@@ -9,10 +9,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// einoTail clears the results of tools before the newest message and keeps the
-// newest messages of what that leaves, for eino knows no budget for the whole. A
-// budget for newest messages that stay as they are makes it worse: the more of them
-// stay, the fewer others fit.
+// einoTail clears the results of tools before the newest message and keeps the newest messages
+// of the remaining ones, because eino has no budget for the whole. A budget for unchanged
+// newest messages would make it worse: the more of them stay, the fewer others fit.
 func einoTail(msgs []message, budget int) ([]kept, time.Duration, error) {
 	list, took, err := einoClear(msgs)
 	if err != nil {
@@ -34,8 +33,8 @@ func einoTail(msgs []message, budget int) ([]kept, time.Duration, error) {
 	return keep, took, nil
 }
 
-// einoTailPairs does what einoTail does, but what it keeps does not begin with a
-// result, whose call would be missing.
+// einoTailPairs works like einoTail, but its result never begins with a tool result, whose call
+// would be missing.
 func einoTailPairs(msgs []message, budget int) ([]kept, time.Duration, error) {
 	keep, took, err := einoTail(msgs, budget)
 	for len(keep) > 0 && msgs[keep[0].Source].Role == "tool" {
@@ -77,7 +76,7 @@ func einoMessage(m *message) *schema.Message {
 	return out
 }
 
-// einoCost returns what [message.cost] does.
+// einoCost returns the same cost as [message.cost].
 func einoCost(m *schema.Message) int {
 	n := len(m.Content)
 	for i := range m.ToolCalls {

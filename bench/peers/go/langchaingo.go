@@ -10,13 +10,12 @@ import (
 	"github.com/tmc/langchaingo/memory"
 )
 
-// langchaingo loads a conversation into a token buffer, which drops the oldest
-// messages until the rest is within its limit. It counts by an estimate of its own,
-// so the limit is the budget in its tokens: by the ratio of the two counts of the
-// conversation, then corrected.
+// langchaingo loads a conversation into a token buffer, which drops the oldest messages until
+// the rest is within its limit. The buffer counts by its own estimate. So the limit is the
+// budget converted by the ratio of the two counts of the conversation, then corrected.
 func langchaingo(msgs []message, budget int) ([]kept, time.Duration, error) {
 	history := make([]llms.ChatMessage, len(msgs))
-	costs := make([]int, len(msgs)+1) // of the messages from each on
+	costs := make([]int, len(msgs)+1) // cost of the messages from each index on
 	theirs := 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		history[i] = langchaingoMessage(&msgs[i])
@@ -35,8 +34,8 @@ func langchaingo(msgs []message, budget int) ([]kept, time.Duration, error) {
 	return keep, best.took, err
 }
 
-// An attempt is what a limit gives: the first message that stays, and what all that
-// stay cost.
+// An attempt is the result of a limit: the first message that stays, and the cost of all that
+// stay.
 type attempt struct {
 	from, cost int
 	took       time.Duration
@@ -84,8 +83,8 @@ func fit(budget int, guess float64, try func(limit int) (attempt, error)) (attem
 	return best, nil
 }
 
-// buffered returns the first message that a buffer keeps. It prunes when an exchange
-// is saved; an empty one does.
+// buffered returns the first message that a buffer keeps. A buffer prunes when an exchange is
+// saved, so an empty exchange is saved.
 func buffered(history []llms.ChatMessage, limit int) (int, time.Duration, error) {
 	ctx := context.Background()
 	chat := memory.NewChatMessageHistory(memory.WithPreviousMessages(slices.Clone(history)))
@@ -99,7 +98,7 @@ func buffered(history []llms.ChatMessage, limit int) (int, time.Duration, error)
 	return len(history) - max(0, len(left)-2), took, err
 }
 
-// langchaingoMessage puts calls into the content, for the buffer does not count them
+// langchaingoMessage puts calls into the content, because the buffer does not count them
 // otherwise.
 func langchaingoMessage(m *message) llms.ChatMessage {
 	switch m.Role {

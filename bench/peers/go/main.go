@@ -1,5 +1,5 @@
-// Command go packs conversations with packages for Go, for Carrel's retention bench.
-// The exchange with the bench is described at Peer in package internal/retention.
+// Command go reduces conversations with Go packages, for Carrel's measurement of retention.
+// Peer in package internal/retention describes the protocol.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A message is one of the bench.
+// A message is a message of a request.
 type message struct {
 	Role   string `json:"role"`
 	Text   string `json:"text"`
@@ -32,8 +32,7 @@ type call struct {
 	Args string `json:"args"`
 }
 
-// cost returns the tokens of a message with another text: 4, and one for each four
-// bytes.
+// cost returns the tokens of a message with another text: 4, and one for each four bytes.
 func (m *message) cost(text string) int {
 	n := len(text)
 	for _, c := range m.Calls {
@@ -42,13 +41,14 @@ func (m *message) cost(text string) int {
 	return 4 + (n+3)/4
 }
 
-// A kept is a message that stays, by its number, perhaps with another text.
+// A kept is a message that stays, by its index, possibly with another text.
 type kept struct {
 	Source int     `json:"src"`
 	Text   *string `json:"text,omitempty"`
 }
 
-// A method returns what stays in a budget of tokens, and how long its package took.
+// A method returns the messages that stay within a budget of tokens, and the duration of the
+// package's work.
 type method func(msgs []message, budget int) ([]kept, time.Duration, error)
 
 var methods = map[string]method{
@@ -105,7 +105,7 @@ func serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-// versions returns those of modules that this program was built with.
+// versions returns the versions of modules that this program was built with.
 func versions(modules ...string) map[string]string {
 	list := make(map[string]string)
 	info, _ := debug.ReadBuildInfo()

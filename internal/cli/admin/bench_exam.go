@@ -37,7 +37,7 @@ func newBenchExam(j *job.Job) *cobra.Command {
 	b := &examBench{j: j}
 	cmd := &cobra.Command{
 		Use:   "exam [EXAM.json...] [--data DIR] [--methods L] [--windows DIR] [--share N] [--each] [--out DIR]",
-		Short: "Measure how much of a cut conversation its window still tells",
+		Short: "Measure how many questions about a conversation its window answers",
 		Long: `Exam measures how many questions about a session a window still answers. An exam is
 a JSON file that lists sessions: the path of each conversation, how many of its lines the agent
 had seen, and questions. Each question has its answer and the strings without which nobody can
@@ -45,8 +45,8 @@ give the answer. Each method makes a window from the seen part, and exam looks f
 the window. It asks no model, stores nothing, and sends nothing. Without an argument it takes the
 exams in bench/exam/testdata of a checkout of Carrel.
 
-A conversation is a session of Claude Code, of which the agent had seen the first "lines", or a
-whole request of Chat Completions or Messages, with 0 lines. A question whose strings are not in
+A conversation is a session of Claude Code, with the number of its first "lines" that the agent had
+seen, or a whole request of Chat Completions or Messages, with 0 lines. A question whose strings are not in
 the seen part is an error.
 
 Windows are compared as text, without the system text. Each may have the same share of the bytes
@@ -105,8 +105,8 @@ func (b *examBench) takes(cmd *cobra.Command) {
 	}
 }
 
-// sit opens the sessions of exams and returns them with the methods to measure.
-func (b *examBench) sit(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
+// openExams opens the sessions of exams and returns them with the methods to measure.
+func (b *examBench) openExams(ctx context.Context, files []string) ([]*exam.OpenSession, []exam.Method, error) {
 	if b.share < 1 || b.share > 100 {
 		return nil, nil, out.Usagef("--share: %d is not from 1 to 100", b.share)
 	}
@@ -191,7 +191,7 @@ func (b *examBench) measure(ctx context.Context, files []string) error {
 	if err := mustBeEmpty(b.j, "--out", b.out, b.force); err != nil {
 		return err
 	}
-	sittings, methods, err := b.sit(ctx, files)
+	sittings, methods, err := b.openExams(ctx, files)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ A window that is larger than --share permits is refused.`,
 			if err := mustBeEmpty(j, "--out", b.out, b.force); err != nil {
 				return err
 			}
-			sittings, methods, err := b.sit(cmd.Context(), args)
+			sittings, methods, err := b.openExams(cmd.Context(), args)
 			if err != nil {
 				return err
 			}

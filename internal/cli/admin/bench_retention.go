@@ -127,7 +127,7 @@ func (b *retentionBench) print(report *retention.Report, res *retentionResult) e
 			return err
 		}
 		if b.svg == "-" {
-			b.j.Aside(res.print)
+			b.j.NoteFunc(res.print)
 			return nil
 		}
 		b.j.Note("wrote %s: %s bytes", b.svg, out.Thousands(drawing.Len()))

@@ -54,13 +54,13 @@ func (a *agentDoctor) check(ctx context.Context, d *doctor, c *client) *doctorCh
 		return &doctorCheck{c.name, stateWarn, fmt.Sprintf("%s has neither %s nor server of Carrel", c.title, a.calls), "carrel setup " + c.name + " writes them"}
 	}
 	for _, scope := range c.scopes {
-		if wrong := a.tried(ctx, d.j, c.name, scope); wrong != nil {
+		if wrong := a.checkPrograms(ctx, d.j, c.name, scope); wrong != nil {
 			wrong.Name = c.name
 			return wrong
 		}
 	}
 	slices.Sort(modes)
-	return &doctorCheck{Name: c.name, State: stateOK, Detail: fmt.Sprintf("%s; %s", out.Among(modes), out.Count(len(sessions), "session"))}
+	return &doctorCheck{Name: c.name, State: stateOK, Detail: fmt.Sprintf("%s; %s", out.WordList(modes), out.Count(len(sessions), "session"))}
 }
 
 func there(path string) bool {
@@ -84,9 +84,9 @@ func (a *agentDoctor) sessions(j *job.Job) (all []agents.Source, err error) {
 	return all, nil
 }
 
-// tried calls the programs that the settings of a scope name, and returns the first problem, or
+// checkPrograms calls the programs that the settings of a scope name, and returns the first problem, or
 // nil.
-func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope string) *doctorCheck {
+func (a *agentDoctor) checkPrograms(ctx context.Context, j *job.Job, client, scope string) *doctorCheck {
 	programs, path, err := a.programs(j, scope)
 	if err != nil {
 		return &doctorCheck{State: stateFail, Detail: err.Error(), Advice: "let this user read it"}
@@ -103,7 +103,7 @@ func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope strin
 	if c := other(program, client); c != nil {
 		return c
 	}
-	if c := mute(ctx, program, client, a.event, a.input); c != nil {
+	if c := checkAnswer(ctx, program, client, a.event, a.input); c != nil {
 		return c
 	}
 	if a.waits == nil {
@@ -112,8 +112,8 @@ func (a *agentDoctor) tried(ctx context.Context, j *job.Job, client, scope strin
 	return a.waits(j, path)
 }
 
-// mute returns a check that a program does not answer a hook, or nil if it does.
-func mute(ctx context.Context, program, client, event, input string) *doctorCheck {
+// checkAnswer returns a check that a program does not answer a hook, or nil if it does.
+func checkAnswer(ctx context.Context, program, client, event, input string) *doctorCheck {
 	said, err := answer(ctx, &question{line: input, last: true}, program, "hook", client, event)
 	if err == nil && json.Valid([]byte(said)) {
 		return nil

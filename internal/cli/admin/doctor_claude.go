@@ -100,7 +100,7 @@ func (d *doctor) hooks(ctx context.Context) doctorCheck {
 		c.Name = "hooks"
 		return *c
 	}
-	if c := mute(ctx, program, "claude", "SessionStart", `{"source":"startup"}`); c != nil {
+	if c := checkAnswer(ctx, program, "claude", "SessionStart", `{"source":"startup"}`); c != nil {
 		c.Name = "hooks"
 		return *c
 	}
@@ -179,7 +179,7 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 			return *c
 		}
 	}
-	name, err := shakeHands(ctx, program, "mcp")
+	name, err := mcpServerName(ctx, program, "mcp")
 	if err != nil {
 		return doctorCheck{"server", stateFail, fmt.Sprintf("%s mcp does not answer: %v", program, err), "run it by hand to see why"}
 	}
@@ -189,9 +189,9 @@ func (d *doctor) server(ctx context.Context) doctorCheck {
 	return doctorCheck{Name: "server", State: stateOK, Detail: name + " answers"}
 }
 
-// shakeHands starts an MCP session with a server and returns the server's name and version. The
+// mcpServerName starts an MCP session with a server and returns the server's name and version. The
 // server uses a temporary store.
-func shakeHands(ctx context.Context, program string, args ...string) (_ string, err error) {
+func mcpServerName(ctx context.Context, program string, args ...string) (_ string, err error) {
 	dir, err := os.MkdirTemp("", "carrel-doctor-")
 	if err != nil {
 		return "", err

@@ -31,11 +31,11 @@ func (d *doctor) proxy(ctx context.Context) doctorCheck {
 	defer cancel()
 	if proxy.Listening(ctx, strings.TrimPrefix(url, "http://")) != nil {
 		return doctorCheck{
-			"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", out.Among(names), url),
+			"proxy", stateFail, fmt.Sprintf("%s sends its calls to %s, where nothing listens", out.WordList(names), url),
 			"start it: carrel proxy; or take it out: carrel setup " + names[0] + " --mode proxy --undo",
 		}
 	}
-	c.Detail = out.Among(names) + " through " + url
+	c.Detail = out.WordList(names) + " through " + url
 	return c
 }
 

@@ -38,7 +38,7 @@ func TestShakeHands(t *testing.T) {
 		{"one that refuses", "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1}}'\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := shakeHands(t.Context(), fakeProgram(t, tt.script), "mcp")
+			got, err := mcpServerName(t.Context(), fakeProgram(t, tt.script), "mcp")
 			if got != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("%q, %v, want %q", got, err, tt.want)
 			}

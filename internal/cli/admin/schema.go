@@ -69,8 +69,8 @@ func newSchemaCheck(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check NAME FILE|-",
 		Short: "Tell whether a file fits a schema",
-		Long: `Check holds a JSON file against the schema of that name and lists each field that
-does not fit, with what is wrong. If there is one, the exit code is 1.`,
+		Long: `Check compares a JSON file with the schema of that name and lists each invalid
+field with the reason. If there is one, the exit code is 1.`,
 		Example:               `  carrel state | carrel debug schema check state -`,
 		Args:                  cobra.ExactArgs(2),
 		ValidArgsFunction:     completeSchema,

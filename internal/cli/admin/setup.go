@@ -119,9 +119,9 @@ the address to which the agent sends its calls. It shows each change before it m
 		Example: `  carrel setup claude`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return out.Usagef("setup: %q is no supported client: there are %s", args[0], out.Among(clientNames()))
+				return out.Usagef("setup: %q is no supported client: there are %s", args[0], out.WordList(clientNames()))
 			}
-			return out.Usagef("setup: name a client: %s", out.Among(clientNames()))
+			return out.Usagef("setup: name a client: %s", out.WordList(clientNames()))
 		},
 	}
 	for _, c := range clients() {

@@ -78,7 +78,7 @@ func (t *settingsText) at(path ...string) (*node, error) {
 // placeOf returns a path of keys as text for an error.
 func placeOf(path []string) string {
 	if len(path) == 0 {
-		return "what is in the file"
+		return "the content of the file"
 	}
 	return strings.Join(path, ".")
 }

@@ -37,7 +37,7 @@ func urlPart(url, upstream string, path ...string) setupPart {
 			return err
 		case n != nil:
 			return out.Hinted(t.fail(n.span.Start, "%s is there already", placeOf(path)),
-				"take it out, and name what it says as proxy.upstream."+upstream+" in Carrel's own settings: carrel help config")
+				"remove it, and set proxy.upstream."+upstream+" to its value in Carrel's own settings: carrel help config")
 		}
 		if err := t.isObject(); err != nil {
 			return err

@@ -74,8 +74,8 @@ func newStoreCheck(j *job.Job) *cobra.Command {
 		Long: `Check verifies the file's structure, the commitment of every text, and that every
 row and every list is as it was written. It reads every session and compares each block with the
 bytes of the conversation and with what the journal says became of it, runs through every
-contract, and verifies every manifest and every artifact. It lists what is wrong; then the exit
-code is 6.
+contract, and verifies every manifest and every artifact. If it finds a fault, it lists it and the
+exit code is 6.
 
 No command returns damaged data: "recall" and all other commands fail with the exit code 6
 instead. "carrel store restore" replaces the store with a backup.`,

@@ -149,7 +149,7 @@ are among them and say so; no context takes them.`,
 	f := cmd.Flags()
 	f.StringVarP(&class, "type", "t", "", "only of this `type`")
 	f.StringVar(&status, "status", "", "only with this `status`: "+strings.Join(statuses(), ", "))
-	f.BoolVarP(&req.All, "all", "a", false, "whatever the status")
+	f.BoolVarP(&req.All, "all", "a", false, "artifacts of every status")
 	f.StringVar(&req.Subject, "subject", "", "only about this `subject`")
 	f.StringVar(&req.Source, "source", "", "only from this `source`")
 	f.BoolVar(&req.Expired, "expired", false, "only expired artifacts")
@@ -209,7 +209,7 @@ func removing(ctx context.Context, j *job.Job, op string, dry bool, do func(a *j
 		e := a.Engine
 		if dry {
 			var err error
-			if e, err = a.Rehearse(nil); err != nil {
+			if e, err = a.DryRun(nil); err != nil {
 				return err
 			}
 		}
@@ -312,7 +312,7 @@ It lists the contexts that had used them. On a terminal it asks first, unless -y
 			ctx := cmd.Context()
 			return removing(ctx, j, "purge", dry, func(a *job.Access, e *carrel.Engine) (*carrel.RemovalResult, error) {
 				if j.StdinTerminal && j.StderrTerminal && !yes && !dry {
-					trial, err := a.Rehearse(nil)
+					trial, err := a.DryRun(nil)
 					if err != nil {
 						return nil, err
 					}

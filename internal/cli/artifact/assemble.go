@@ -113,7 +113,7 @@ func (fl *assembleFlags) run(ctx context.Context, j *job.Job, req *carrel.Assemb
 		}
 		p := j.Report()
 		printAssembled(p, a, made, fl, req)
-		j.Tell(p)
+		j.NotePage(p)
 		return nil
 	})
 }
@@ -135,10 +135,10 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 	if fl.tier != "" && req.Tiers == carrel.TiersSoft {
 		return out.Usagef("--tier and --tiers soft: the soft ladder has no tier to force")
 	}
-	if req.Query, err = j.Either("--query", fl.query, "--query-file", fl.queryFile); err != nil {
+	if req.Query, err = j.FlagOrFile("--query", fl.query, "--query-file", fl.queryFile); err != nil {
 		return err
 	}
-	if req.System, err = j.Either("--system", fl.system, "--system-file", fl.systemFile); err != nil {
+	if req.System, err = j.FlagOrFile("--system", fl.system, "--system-file", fl.systemFile); err != nil {
 		return err
 	}
 	if req.Reserve, err = job.ParseTokens("--reserve", fl.reserve); err != nil {

@@ -107,7 +107,7 @@ func (fl *commitFlags) fill(j *job.Job, req *carrel.CommitRequest) (err error) {
 	case fl.evaluator != "" && fl.confidence == "":
 		return out.Usagef("--evaluator: give its --confidence, too")
 	}
-	if req.Text, err = j.Either("--text", fl.text, "--file", fl.file); err != nil {
+	if req.Text, err = j.FlagOrFile("--text", fl.text, "--file", fl.file); err != nil {
 		return err
 	}
 	if fl.ttl != "" {

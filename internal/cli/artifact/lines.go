@@ -41,7 +41,7 @@ func readLines(ctx context.Context, j *job.Job, a *job.Access, name string, temp
 	if err != nil {
 		return nil, err
 	}
-	trial, err := a.Rehearse(job.NoCount{})
+	trial, err := a.DryRun(job.NoCount{})
 	if err != nil {
 		return nil, err
 	}

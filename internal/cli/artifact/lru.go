@@ -20,7 +20,7 @@ func newLRUSim(j *job.Job) *cobra.Command {
 		Use:   "lru-sim TRACE --limit N",
 		Short: "Replay a trace of accesses on the resident set",
 		Long: `Lru-sim replays a trace on the set of artifacts that Carrel keeps in memory, and
-prints for each line whether it was a hit or a fault, and what it evicted. TRACE is a file, or -
+prints for each line whether it was a hit or a fault, and which items it evicted. TRACE is a file, or -
 for standard input, with lines such as
 
     get a        use a; if it is not in memory, load it with size 1

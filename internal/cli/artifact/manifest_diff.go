@@ -17,10 +17,10 @@ func newManifestDiff(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "Say how one context became another",
-		Long: `Diff lists what is new in the second of two contexts (+), what is no longer in it
-(-) and what is there in another form or version (~), each with its tokens and the reason, and how
-much of the beginning is the same: what a provider's cache can still use. If there is a
-difference, the exit code is 1.`,
+		Long: `Diff lists the items that only the second of two contexts has (+), those that only
+the first has (-), and those that differ in form or version (~), each with its tokens and the
+reason. It also prints the size of the common beginning, which a provider's cache can still use. If
+there is a difference, the exit code is 1.`,
 		Example:           `  carrel manifest diff m_3fa91c @last`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: job.AtMost(2, completeManifest(j)),

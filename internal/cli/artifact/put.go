@@ -250,7 +250,7 @@ func putAll(ctx context.Context, j *job.Job, a *job.Access, reqs []*carrel.NewAr
 	e := a.Engine
 	if dry {
 		var err error
-		if e, err = a.Rehearse(nil); err != nil {
+		if e, err = a.DryRun(nil); err != nil {
 			return nil, err
 		}
 	}

@@ -180,7 +180,7 @@ func newDecision(j *job.Job, verb, short, long string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			d.ID = args[0]
 			if verb == "edit" {
-				if d.Text, err = j.Either("--text", d.Text, "--file", file); err != nil {
+				if d.Text, err = j.FlagOrFile("--text", d.Text, "--file", file); err != nil {
 					return err
 				}
 				if strings.TrimSpace(d.Text) == "" {

@@ -71,7 +71,7 @@ likely needed. Content that looks as if it held a credential is refused.`,
 					}
 				}
 				if dry {
-					if e, err = a.Rehearse(nil); err != nil {
+					if e, err = a.DryRun(nil); err != nil {
 						return err
 					}
 				}

@@ -30,7 +30,7 @@ func newPager(j *job.Job) *cobra.Command {
 		Short: "Decide on a history file and continue its contract",
 		Long: `Pager does what the original context pager does, on its files: it scores each block
 of a history, prints a record for each on standard error and a summary on standard output, and
-appends what it decided to a contract.
+appends the decisions to a contract.
 
 The contract is appended to in one step, or not at all. Its statements are ones that the Liminate
 language runs; --limn legacy writes those of the original. History and contract may not be the

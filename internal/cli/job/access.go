@@ -102,31 +102,31 @@ func (j *Job) EngineOptions() (*carrel.Options, error) {
 	return o, release()
 }
 
-// A rehearsal is a store that checks writes but stores nothing, for dry runs.
-type rehearsal struct{ store.Store }
+// A dryRunStore is a store that checks writes but stores nothing, for dry runs.
+type dryRunStore struct{ store.Store }
 
 // Update implements [store.Artifacts].
-func (r rehearsal) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+func (s dryRunStore) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
 	if err := u.Validate(); err != nil {
 		return 0, err
 	}
-	v, err := r.Version(ctx, scope)
+	v, err := s.Version(ctx, scope)
 	return v + 1, err
 }
 
 // Apply implements [store.Sessions].
-func (r rehearsal) Apply(_ context.Context, _ governance.Scope, _ transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+func (s dryRunStore) Apply(_ context.Context, _ governance.Scope, _ transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
 	return at + 1, c.Validate()
 }
 
-// Rehearse returns an engine like that of a, but over a store that writes nothing. If c is not
+// DryRun returns an engine like that of a, but over a store that writes nothing. If c is not
 // nil, the engine counts tokens with c.
-func (a *Access) Rehearse(c token.Counter) (*carrel.Engine, error) {
+func (a *Access) DryRun(c token.Counter) (*carrel.Engine, error) {
 	opts := *a.Opts
 	if c != nil {
 		opts.Counter = c
 	}
-	return carrel.New(rehearsal{a.Store}, &opts)
+	return carrel.New(dryRunStore{a.Store}, &opts)
 }
 
 // A NoCount counts bytes instead of tokens. It is for jobs whose token counts nobody uses,

@@ -246,8 +246,8 @@ func Writes(cmd *cobra.Command, dryRun *bool) {
 	cmd.Flags().BoolP("yes", "y", false, "answer yes to every question")
 }
 
-// Either returns the value of a flag, or the content of the file that another flag names.
-func (j *Job) Either(flag, said, fileFlag, file string) (string, error) {
+// FlagOrFile returns the value of a flag, or the content of the file that another flag names.
+func (j *Job) FlagOrFile(flag, said, fileFlag, file string) (string, error) {
 	if said != "" && file != "" {
 		return "", out.Usagef("%s and %s: use only one", flag, fileFlag)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A rehearsal refuses the changes that a store refuses.
+// A dryRunStore refuses the changes that a store refuses.
 func TestRehearsalValidates(t *testing.T) {
 	dir := t.TempDir()
 	env := &Env{Terminal: out.Terminal{
@@ -18,7 +18,7 @@ func TestRehearsalValidates(t *testing.T) {
 		Getenv: func(name string) string { return map[string]string{"HOME": dir}[name] },
 	}, Dir: dir}
 	err := New(env).With(t.Context(), false, func(a *Access) error {
-		_, err := rehearsal{a.Store}.Update(context.Background(), a.Scope, &store.Update{})
+		_, err := dryRunStore{a.Store}.Update(context.Background(), a.Scope, &store.Update{})
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "has no id") {

@@ -288,7 +288,7 @@ func contractHint(err error) string {
 	return ""
 }
 
-// Complain prints an error about one of several files.
-func (j *Job) Complain(p *api.Problem) {
+// PrintProblem prints an error about one of several files.
+func (j *Job) PrintProblem(p *api.Problem) {
 	fmt.Fprintln(j.Stderr, "carrel: "+out.Visible(p.Detail))
 }

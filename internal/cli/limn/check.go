@@ -19,14 +19,14 @@ func newLimnCheck(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|-... [--pack P]... [--profile 35|53|61] [--strict]",
 		Short: "Check programs without running them",
-		Long: `Check reads programs and lists what is wrong with them: lines that are no
-statements, names that are used before anything gives them a meaning, and, with --profile, what a
-reader with an older vocabulary cannot read: 35 is that of release 0.2.0, 53 the first that has
+		Long: `Check reads programs and lists their errors: lines that are no statements, names
+that are used before they have a meaning, and, with --profile, statements that a reader with an
+older vocabulary cannot read: 35 is that of release 0.2.0, 53 the first that has
 "because", and 61 is today's. Then the exit code is 1.
 
 It also warns of rules that contradict one another, such as a requirement that no value can meet
 beside a prohibition, and of conditions that a run asks about. With --strict the exit code is 1
-then, too. Only a run tells whether values are of the right kind.`,
+then, too. Only a run can check the kinds of values.`,
 		Example: `  carrel limn check rules.limn more.limn
   carrel contract | carrel limn check - --profile 35`,
 		Args: cobra.MinimumNArgs(1),
@@ -152,8 +152,8 @@ func newLimnConform(j *job.Job) *cobra.Command {
 	return &cobra.Command{
 		Use:   "conform FILE|-",
 		Short: "Hold this implementation of the language against cases",
-		Long: `Conform runs the programs of a file of cases and lists what differs from what the
-file says of them: "-" is before what should be, and "+" before what is. If there is a difference,
+		Long: `Conform runs the programs of a file of cases and lists the differences from the
+expected results: "-" precedes the expected result, "+" the actual one. If there is a difference,
 the exit code is 1. The file is JSON:
 
   {"cases": [{"name": "a list counts its items",

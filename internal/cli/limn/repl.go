@@ -20,7 +20,7 @@ const replHelp = `A line is a statement of the language, such as
   show colors
 A "when" goes on with the indented lines below it, up to an empty line.
 
-  :names    what has a name
+  :names    list the names that have a meaning
   :listen   run the handlers, until their sources are complete
   :help     this
   :quit     the end, as the end of the input is
@@ -33,7 +33,7 @@ func newLimnREPL(j *job.Job) *cobra.Command {
 		Use:   "repl [--pack P]... [--test]",
 		Short: "Run statements as they are typed",
 		Long: `Repl reads statements from standard input and executes each at once. A "when" ends
-at an empty line. Lines that begin with a colon are commands: :names lists what has a name,
+at an empty line. Lines that begin with a colon are commands: :names lists the names,
 :listen runs the handlers, :help and :quit.
 
 If the input is no terminal, the exit code is 1 if there was an error.`,

@@ -33,7 +33,7 @@ Conditions: is, is not, above, below, equal to, within 5 of, includes; joined by
     choose if limit is above 30: show "large" otherwise show "small"
 
 Rules. Require and forbid fail, which run --strict turns into exit code 1;
-permit and expect only tell. Any of them may have an exception and a reason.
+permit and expect only report. Any of them may have an exception and a reason.
 
     require open includes "west" because "it was asked for"
     forbid limit is above 30 unless open includes "north"
@@ -48,7 +48,7 @@ Doing. An operation can have a name, and operations can follow one another.
 
 Handlers run once the lines are done, whenever their condition becomes true.
 Values change by what other handlers do, and by packs: a timer counts "tick",
-a stdin pack reads each "line", a file-watcher tells of a "changed-file".
+a stdin pack reads each "line", a file-watcher reports each "changed-file".
 
     when limit is above 30
       show "over"
@@ -62,4 +62,4 @@ claims against sources that were remembered: cite "120 patients" from paper.
 as {"name": "in", "type": "stdin"} makes a program listen to its input.
 
 A word of the vocabulary is no name: quote it, as in "filter". "limn check" finds
-what is wrong without running, and what an older reader does not know.`
+errors without a run, and statements that an older reader does not know.`

@@ -83,8 +83,8 @@ func (o *Out) Report() *Page {
 	return p
 }
 
-// Tell writes a page to standard error, unless quiet.
-func (o *Out) Tell(p *Page) {
+// NotePage writes a page to standard error, unless quiet.
+func (o *Out) NotePage(p *Page) {
 	if !o.Quiet {
 		o.Warn(p)
 	}
@@ -95,12 +95,12 @@ func (o *Out) Warn(p *Page) {
 	_, _ = unguarded(o.terminal.Stderr).Write(p.buf.Bytes()) // if standard error fails, nothing can report that
 }
 
-// Aside writes a page for people to standard error, unless quiet. It is for reports while
+// NoteFunc writes a page for people to standard error, unless quiet. It is for reports while
 // standard output has other content.
-func (o *Out) Aside(text func(p *Page)) {
+func (o *Out) NoteFunc(text func(p *Page)) {
 	p := NewPage(true, 100)
 	text(p)
-	o.Tell(p)
+	o.NotePage(p)
 }
 
 // colored reports whether standard output gets colors.

@@ -159,7 +159,7 @@ func (p *Page) aligned(t *Table) {
 		p.buf.WriteByte('\n')
 	}
 	if left != nil {
-		p.Line("%s", p.Paint(Dim, "without "+Among(left)+", which a wider terminal and --json show"))
+		p.Line("%s", p.Paint(Dim, "without "+WordList(left)+", which a wider terminal and --json show"))
 	}
 }
 

@@ -12,13 +12,13 @@ type Progress struct {
 	env  *Terminal
 	form string // "bar", "plain", "json" or "none"
 
-	mu      sync.Mutex
-	job     string
-	began   time.Time
-	told    time.Time
-	drawn   bool
-	started bool
-	files   bool // several files are processed: do not report steps within one
+	mu       sync.Mutex
+	job      string
+	began    time.Time
+	reported time.Time
+	drawn    bool
+	started  bool
+	files    bool // several files are processed: do not report steps within one
 }
 
 // patience is how long a step may last before it is reported.
@@ -43,7 +43,7 @@ func (p *Progress) Step(job string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.files {
-		p.tell(job, done, total)
+		p.report(job, done, total)
 	}
 }
 
@@ -52,25 +52,25 @@ func (p *Progress) Outer(job string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.files = true
-	p.tell(job, done, total)
+	p.report(job, done, total)
 }
 
-func (p *Progress) tell(job string, done, total int) {
+func (p *Progress) report(job string, done, total int) {
 	if p.form == "none" {
 		return
 	}
 	now := p.env.Now()
 	if !p.started || job != p.job {
-		p.started, p.job, p.began, p.told = true, job, now, time.Time{}
+		p.started, p.job, p.began, p.reported = true, job, now, time.Time{}
 	}
 	pause := time.Second
 	if p.form == "bar" {
 		pause = patience / 3
 	}
-	if now.Sub(p.began) < patience || now.Sub(p.told) < pause {
+	if now.Sub(p.began) < patience || now.Sub(p.reported) < pause {
 		return
 	}
-	p.told = now
+	p.reported = now
 	switch p.form {
 	case "bar":
 		p.drawn = true

@@ -268,8 +268,8 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + Plural(n, noun, noun+"s")
 }
 
-// Among formats words as a list: one, two and three.
-func Among(words []string) string {
+// WordList formats words as a list: one, two and three.
+func WordList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -101,8 +101,8 @@ func TestColumns(t *testing.T) {
 
 func TestAmong(t *testing.T) {
 	for want, words := range map[string][]string{"": nil, "one": {"one"}, "one and two": {"one", "two"}, "one, two and three": {"one", "two", "three"}} {
-		if got := Among(words); got != want {
-			t.Errorf("Among(%q) = %q, want %q", words, got, want)
+		if got := WordList(words); got != want {
+			t.Errorf("WordList(%q) = %q, want %q", words, got, want)
 		}
 	}
 }

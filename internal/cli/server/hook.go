@@ -28,8 +28,8 @@ func NewHook(j *job.Job) *cobra.Command {
 be told in the agent's own form. Agents run it; "carrel setup CLIENT" arranges that. Of clients,` + hooked() + `.
 
 A large result of a tool goes into the stash before the model sees it, and a pointer
-takes its place; before and after a compaction the agent is told what must survive;
-and the conversation is imported as it grows. "carrel help hooks" says more.
+replaces it; before and after a compaction the agent gets the text that must survive;
+and the conversation is imported as it grows. More: "carrel help hooks".
 
 It never stands in an agent's way: if anything is wrong, or takes longer than the
 setting hook.limit, it prints nothing, says why on standard error and exits with 0.
@@ -88,7 +88,7 @@ func answerHook(ctx context.Context, j *job.Job, args []string) error {
 
 // hooked lists the clients whose hooks are supported.
 func hooked() string {
-	return "choose one of " + out.Among(slices.Sorted(maps.Keys(hook.Dialects(nil))))
+	return "choose one of " + out.WordList(slices.Sorted(maps.Keys(hook.Dialects(nil))))
 }
 
 // openEngine opens the store, and creates it if needed. It returns an engine over it, and a

@@ -108,7 +108,7 @@ func (o *owner) sending(ctx context.Context, id transcript.SessionID) (transcrip
 // hook recorded it last. Failing these, it takes the session that the client named when it
 // started the server, if the transcript of that session has the call.
 func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Binding, error) {
-	said := binding.Hear(o.getenv, meta)
+	said := binding.Detect(o.getenv, meta)
 	if said != nil && said.OfCall {
 		return o.take(said, said.Find()), nil
 	}
@@ -132,7 +132,7 @@ func (o *owner) bound(ctx context.Context, meta map[string]any) (*binding.Bindin
 }
 
 // take returns the binding for what a client said, with the path of its transcript.
-func (o *owner) take(said *binding.Said, path string) *binding.Binding {
+func (o *owner) take(said *binding.ClientSession, path string) *binding.Binding {
 	return &binding.Binding{Client: o.client, Session: said.Session, Transcript: path, Format: said.Format, Scope: o.Scope}
 }
 

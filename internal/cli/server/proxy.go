@@ -195,9 +195,9 @@ func (p *ownProxy) says() string { return "carrel proxy at " + p.url() + " (" + 
 
 // serve serves until ctx is done, and writes figures for "carrel ps".
 func (p *ownProxy) serve(ctx context.Context, j *job.Job, record *running, grace time.Duration) error {
-	telling, stop := context.WithCancel(ctx)
+	writing, stop := context.WithCancel(ctx)
 	defer stop()
-	go record.tell(telling, j, p.Proxy)
+	go record.writeTraffic(writing, j, p.Proxy)
 	return p.Serve(ctx, p.listener, grace)
 }
 
@@ -265,17 +265,17 @@ func (s *running) trafficFile(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("%d.traffic", s.PID))
 }
 
-// tellEvery is the interval at which a proxy writes its figures, if they changed.
-const tellEvery = 2 * time.Second
+// trafficEvery is the interval at which a proxy writes its figures, if they changed.
+const trafficEvery = 2 * time.Second
 
-// tell writes the figures of a proxy to a file beside its record, until ctx is done.
-func (s *running) tell(ctx context.Context, j *job.Job, p *proxy.Proxy) {
+// writeTraffic writes the figures of a proxy to a file beside its record, until ctx is done.
+func (s *running) writeTraffic(ctx context.Context, j *job.Job, p *proxy.Proxy) {
 	dir, err := config.RunDir(j.Getenv)
 	if err != nil {
 		return // enlist has failed
 	}
 	file := s.trafficFile(dir)
-	tick := time.NewTicker(tellEvery)
+	tick := time.NewTicker(trafficEvery)
 	defer tick.Stop()
 	defer func() { _ = os.Remove(file) }() // nobody reads it without the record
 	for last := (proxy.Traffic{}); ; {

@@ -66,8 +66,8 @@ If a variable already names a gateway, the proxy forwards the agent's calls to i
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.BoolVar(&observe, "observe", false, "send requests unchanged, whatever the settings say")
-	f.BoolVar(&manage, "manage", false, "manage requests, whatever the settings say")
+	f.BoolVar(&observe, "observe", false, "send requests unchanged; overrides the settings")
+	f.BoolVar(&manage, "manage", false, "manage requests; overrides the settings")
 	fl.register(cmd)
 	return cmd
 }
@@ -185,8 +185,8 @@ func (c *child) login() string {
 	return loginNone
 }
 
-// told returns the arguments and variables that make the agent use a proxy.
-func (c *child) told(url string) (args, env []string) {
+// proxySettings returns the arguments and variables that make the agent use a proxy.
+func (c *child) proxySettings(url string) (args, env []string) {
 	anthropic, openAI := url+proxy.PathAnthropic, url+proxy.PathOpenAI+"/v1"
 	switch c.kind {
 	case "claude":
@@ -245,7 +245,7 @@ func (c *child) openCode(anthropic, openAI string) string {
 // run runs the agent until it ends. It passes signals on to the agent, except interrupts of a
 // terminal, which the agent gets itself.
 func (c *child) run(ctx context.Context, j *job.Job, path, url string) error {
-	args, env := c.told(url)
+	args, env := c.proxySettings(url)
 	cmd := exec.Command(path, args...) //nolint:noctx // the agent ends by itself
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = j.Stdin, j.Stdout, j.Stderr, j.Path("")

@@ -51,7 +51,7 @@ func TestAgentsAreTold(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			args, env := childOf(tt.args, tt.getenv).told(url)
+			args, env := childOf(tt.args, tt.getenv).proxySettings(url)
 			if diff := cmp.Diff(tt.want, args); diff != "" {
 				t.Errorf("arguments (-want +got):\n%s", diff)
 			}

@@ -121,7 +121,7 @@ func (fl *compressFlags) run(ctx context.Context, j *job.Job, s *job.SessionArg,
 			}
 		}
 		if fl.piped() && !req.DryRun {
-			j.Aside(out.print)
+			j.NoteFunc(out.print)
 			return nil
 		}
 		out.TodoList = nil // --todos-out wrote it

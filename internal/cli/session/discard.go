@@ -78,7 +78,7 @@ there.`,
 	f := cmd.Flags()
 	f.BoolVar(&req.Auto, "auto", false, "choose the blocks by their order")
 	f.StringVar(&fl.to, "to", "", "`tokens` that --auto brings the window to")
-	f.StringVar(&fl.session, "session", "", "`session` of the blocks; ids tell it by themselves")
+	f.StringVar(&fl.session, "session", "", "`session` of the blocks; not needed with ids")
 	j.OfferSessions(cmd, "session")
 	job.Writes(cmd, &req.DryRun)
 	return cmd

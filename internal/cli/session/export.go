@@ -81,7 +81,7 @@ this option writes into agents' session folders, and only a new file.`,
 	f := cmd.Flags()
 	f.StringVar(&req.To, "to", "", "`format`; the conversation's own by default")
 	job.TakesOutput(cmd, &to, "write to `file`; - is standard output")
-	f.BoolVar(&req.Whole, "whole", false, "as it was imported, whatever is in the window")
+	f.BoolVar(&req.Whole, "whole", false, "the session as it was imported, not its window")
 	f.BoolVar(&anew, "as-new-session", false, "begin a new session of an agent, in a new file")
 	job.OfferFormats(cmd, "to")
 	job.Writes(cmd, &dry)

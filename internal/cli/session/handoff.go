@@ -111,8 +111,8 @@ func newHandoffCheck(j *job.Job) *cobra.Command {
 		Short: "Tell whether a packet is honest",
 		Long: `Check checks a packet, in Markdown or JSON, by eight rules: a linked source is not
 called read, an assumption not a decision, an open point not done; there is no hidden reasoning
-and no promise of access; corrections are complete and in the user's words; doubts are stated, and
-each claim states how well it is known. With --session the packet is compared with the record of
+and no promise of access; corrections are complete and in the user's words; doubts are stated first, and
+each claim states how certain it is. With --session the packet is compared with the record of
 that session. If a rule is broken, the exit code is 1; warnings leave it at 0.`,
 		Example: `  carrel handoff check handoff_2026_02_03_lamp.md
   carrel handoff | carrel handoff check - --session @last`,

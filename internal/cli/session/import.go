@@ -29,12 +29,12 @@ func newImport(j *job.Job) *cobra.Command {
 		Short: "Take conversations in",
 		Long: `Import stores conversations: from files, from every *.json, *.jsonl and *.jsonl.zst
 file of a folder, from standard input (-), or with --all from the folders in which the agents on
-this machine keep theirs: Claude Code, Codex, Gemini CLI and OpenCode. If a conversation is stored
-already, import adds only what is new; text that is gone from the file can still be recalled. It
+this machine keep theirs: ` + titles() + `. If a conversation is stored
+already, import adds only new messages; text that is gone from the file can still be recalled. It
 changes no file.
 
 Work of a sub-agent, and a fork, becomes a session of its own if the agent keeps it in a file of
-its own. If a file is there both compressed and not, import reads the one that is not.
+its own. If a file exists both compressed and uncompressed, import reads the uncompressed one.
 
 A file that has only a part of the stored conversation, and nothing new, is an older or a
 shortened copy. If you named the file, it is refused with exit code 9; in a folder it is skipped
@@ -43,23 +43,7 @@ with a note. --rewind accepts it: the missing part leaves the conversation.
 If a file cannot be read, import reports it, imports the others, and ends with exit code 3. In a
 folder, files in unknown formats are skipped.
 
---watch keeps importing files that change until it is interrupted.` + titles() + `. What was imported before is
-brought up to date: only what is new is added, and what is gone stays recallable.
-The files are not changed.
-
-What a sub-agent did, and a fork, are sessions of their own where the agent keeps them
-in files of their own. Of a file that is there both compressed and not, the one that
-is not counts.
-
-A file that has less of a conversation than what is known, and nothing new, is an
-older or a shortened copy. If it was named, it is refused with exit code 9; in a
-folder it is skipped, with a note. With --rewind it is taken in, and what is
-missing leaves the conversation.
-
-A file that cannot be read is reported and the others are imported; then the
-exit code is 3. Files of a folder that are in no known format are skipped.
-
---watch goes on importing what changes until it is interrupted.`,
+--watch keeps importing files that change until it is interrupted.`,
 		Example: `  carrel import --all
   carrel import session.jsonl other/
   carrel import --from openai - < request.json`,
@@ -173,7 +157,7 @@ func titles() string {
 	for _, a := range agents.All() {
 		names = append(names, a.Title)
 	}
-	return out.Among(names)
+	return out.WordList(names)
 }
 
 // parseSince parses a date, or an age such as 36h.
@@ -285,7 +269,7 @@ func (in *importer) run(ctx context.Context, files []job.File) *importReport {
 	for i := range rep.Files {
 		f := &rep.Files[i]
 		if f.Error != nil && len(files) > 1 {
-			in.j.Complain(f.Error)
+			in.j.PrintProblem(f.Error)
 		}
 		if f.ImportResult != nil {
 			for _, w := range f.Warnings {

@@ -13,8 +13,8 @@ func newPage(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "page ID...",
 		Short: "Put stubs in place of blocks, by hand",
-		Long: `Page puts a stub of one line in place of each named block, all or none, whatever
-their scores. The stub names the block, its kind, and the identifiers that the rest of the
+		Long: `Page puts a stub of one line in place of each named block, all or none, without
+regard to their scores. The stub names the block, its kind, and the identifiers that the rest of the
 conversation may need; "carrel recall" returns the original, and "carrel undo" takes the pass
 back. No later compression brings the blocks back.
 

@@ -94,9 +94,9 @@ func pinAll(ctx context.Context, a *job.Access, req *carrel.PinRequest) (*pinned
 	if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	trial, rehearseErr := a.Rehearse(nil)
-	if rehearseErr != nil {
-		return nil, rehearseErr
+	trial, dryRunErr := a.DryRun(nil)
+	if dryRunErr != nil {
+		return nil, dryRunErr
 	}
 	var blocks, artifacts []string
 	for _, id := range req.Blocks {

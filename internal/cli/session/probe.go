@@ -46,8 +46,7 @@ func newProbeGen(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen [SESSION | --in FILE] [--blocks N]",
 		Short: "Generate probes from the originals of a conversation",
-		Long: `Gen generates probes from the originals of a conversation, whatever is in its
-window. A terminal gets a table; anything else gets a list in JSON that "carrel probe run
+		Long: `Gen generates probes from the originals of a conversation, not from its window. A terminal gets a table; anything else gets a list in JSON that "carrel probe run
 --probes" and "carrel probe lint" read.`,
 		Example:           `  carrel probe gen @last > probes.json`,
 		Args:              cobra.MaximumNArgs(1),
@@ -313,7 +312,7 @@ func newProbeLint(j *job.Job) *cobra.Command {
 		Use:   "lint FILE|-",
 		Short: "Check probes: no question may have its answer in it",
 		Long: `Lint checks a list of probes: a question may not have a keyword of its answer or a
-part of its path in it, fields may not be empty, and keywords must tell something. If there is a
+part of its path in it, fields may not be empty, and keywords must not be too common. If there is a
 problem, the exit code is 1.`,
 		Example: `  carrel probe gen | carrel probe lint -`,
 		Args:    cobra.ExactArgs(1),

@@ -13,8 +13,8 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// A retirement is an operation that removes, restores or purges a session.
-type retirement = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.SessionRemoval, error)
+// A removalFunc is an operation that removes, restores or purges a session.
+type removalFunc = func(e *carrel.Engine, ctx context.Context, scope governance.Scope, req *carrel.SessionRequest) (*carrel.SessionRemoval, error)
 
 func newSessionsRemove(j *job.Job) *cobra.Command {
 	var undo, dry bool
@@ -76,8 +76,8 @@ given.`,
 	return cmd
 }
 
-// retire applies a retirement to the session that a word names, after ask approved its result.
-func retire(ctx context.Context, j *job.Job, word string, dry bool, do retirement, ask func(*carrel.SessionRemoval) bool) error {
+// retire applies a removalFunc to the session that a word names, after ask approved its result.
+func retire(ctx context.Context, j *job.Job, word string, dry bool, do removalFunc, ask func(*carrel.SessionRemoval) bool) error {
 	return j.With(ctx, false, func(a *job.Access) error {
 		id, err := a.FindSession(ctx, a.Scope, &carrel.WordRequest{Word: word})
 		if err != nil {
@@ -85,7 +85,7 @@ func retire(ctx context.Context, j *job.Job, word string, dry bool, do retiremen
 		}
 		e := a.Engine
 		if dry || ask != nil {
-			trial, err := a.Rehearse(nil)
+			trial, err := a.DryRun(nil)
 			if err != nil {
 				return err
 			}

@@ -26,8 +26,8 @@ func newTrigger(j *job.Job) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trigger [SESSION] | --util U --messages N | --tokens N [--iterations N]",
 		Short: "Say whether a compression is due, by the exit code",
-		Long: `Trigger says what a conversation is due for, and why. The exit code is 0 if a pass
-is due and 1 if not:
+		Long: `Trigger prints the pass that is due for a conversation, and why. The exit code is 0
+if one is due and 1 if not:
 
   compress     from 70% of the effective window on, with at least 10 messages
   page         with --by pager: above 4,000 tokens, or from 5 iterations on; a

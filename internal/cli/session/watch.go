@@ -168,7 +168,7 @@ func (in *importer) again(ctx context.Context, f job.File) error {
 		in.j.Note("skipped: %s: %v", f.Name, err)
 		return nil
 	case err != nil:
-		in.j.Complain(job.NewProblem(err))
+		in.j.PrintProblem(job.NewProblem(err))
 		return nil
 	case res == nil || !res.Changed:
 		return nil

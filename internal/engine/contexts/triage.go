@@ -241,7 +241,7 @@ func (e *Contexts) open(ctx context.Context, scope governance.Scope, spots []sta
 	ask := slices.Clone(pages)
 	for i, p := range pages {
 		if p == nil { // written since the catalog was read
-			return nil, nil, errors.Join(fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict), e.Doubt(ctx, scope))
+			return nil, nil, errors.Join(fmt.Errorf("artifact %s: %w", spots[i].ID, store.ErrConflict), e.DiscardStale(ctx, scope))
 		}
 		if !wanted(p) {
 			ask[i] = nil

@@ -32,7 +32,7 @@ func (e *Handoffs) history(ctx context.Context, scope governance.Scope, id trans
 	if err != nil {
 		return nil, nil, err
 	}
-	all, earlier := h.Entire(), h.Behind()
+	all, earlier := h.WithEarlier(), h.Behind()
 	rules = append(all.FirstTaskRules(earlier), rules...)
 	p := &handoff.History{
 		Session: string(id), Title: about.Title, Messages: all.Session.Messages, Blocks: all.Blocks, Texts: all.Texts(), Contract: a.State,

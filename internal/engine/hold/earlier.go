@@ -99,10 +99,10 @@ func CellsOf(msgs []transcript.Message, b *transcript.Block, items []store.CellI
 	return cells
 }
 
-// Entire returns the session as if the client had never compacted it: the blocks of the earlier
+// WithEarlier returns the session as if the client had never compacted it: the blocks of the earlier
 // windows stand before those of the conversation. Use it to look back; use h itself to make a
 // window.
-func (h *Snapshot) Entire() *Snapshot {
+func (h *Snapshot) WithEarlier() *Snapshot {
 	if len(h.Earlier) == 0 {
 		return h
 	}

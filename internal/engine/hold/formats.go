@@ -107,16 +107,16 @@ func Encode(f transcript.Format, w *transcript.Window) (*transcript.Encoded, err
 	if err != nil {
 		return nil, err
 	}
-	if violations = Standing(violations); len(violations) > 0 {
+	if violations = RemainingViolations(violations); len(violations) > 0 {
 		return nil, &api.InvalidError{Format: f.Name(), Violations: violations}
 	}
 	return out, nil
 }
 
-// Standing returns the violations that remain when the client goes on with a conversation. It
+// RemainingViolations returns the violations that remain when the client goes on with a conversation. It
 // drops rule A12, a conversation that ends in a reply: the user's next message follows the reply,
 // so that the model is never asked to continue it.
-func Standing(violations []transcript.Violation) []transcript.Violation {
+func RemainingViolations(violations []transcript.Violation) []transcript.Violation {
 	return slices.DeleteFunc(slices.Clone(violations), func(v transcript.Violation) bool { return v.Rule == "A12" })
 }
 

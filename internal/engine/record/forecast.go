@@ -53,9 +53,9 @@ func compacts(c *api.Call) bool {
 }
 
 // basis describes the assumptions of a [Forecast].
-const basis = "of sessions that were imported: a window is made smaller when it is 80% full, and when it is cold and above its target, which is 40% of it at the least and 60% at the most; " +
-	"no result of a tool is shortened before it is sent; of calls that were seen on their way: what was reckoned beside them, and at the most a quarter of what would have left is sent all the same; " +
-	"in both, at the most the model looks something up twice after each time; the model does the same otherwise"
+const basis = "for imported sessions: a window is made smaller when it is 80% full, and when its cache has expired and it is above its target, which is 40% of it for the lower figure and 60% for the higher; " +
+	"no tool result is shortened before it is sent; for calls through the proxy: the estimate recorded with them, and for the higher figure a quarter of the removed tokens is sent all the same; " +
+	"for both, the higher figure has two look-ups after each time; the model otherwise acts the same"
 
 // A Forecast estimates what calls would have cost with managed windows.
 type Forecast struct {
@@ -65,10 +65,10 @@ type Forecast struct {
 
 // Add adds the calls of a session whose model has the given context window.
 func (f *Forecast) Add(calls []economy.Invoice, window token.Count) {
-	law := economy.Law{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
-	low := f.Prices.Managed(calls, law)
-	law.Target, law.Lookups, law.Stays = ratio.Of(60, 100), 2, ratio.Of(1, 4)
-	high := f.Prices.Managed(calls, law)
+	assumptions := economy.Assumptions{Window: window, Full: ratio.Of(80, 100), Target: ratio.Of(40, 100)}
+	low := f.Prices.Managed(calls, assumptions)
+	assumptions.Target, assumptions.Lookups, assumptions.Stays = ratio.Of(60, 100), 2, ratio.Of(1, 4)
+	high := f.Prices.Managed(calls, assumptions)
 	f.least.Charge, f.most.Charge = f.least.Charge.Plus(low.Charge), f.most.Charge.Plus(high.Charge)
 	f.least.Epochs, f.most.Epochs = f.least.Epochs+low.Epochs, f.most.Epochs+high.Epochs
 }

@@ -59,7 +59,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	if res.Violations, err = f.Validate(out.Data); err != nil {
 		return nil, err
 	}
-	if standing := hold.Standing(res.Violations); len(standing) > 0 && !res.Intact {
+	if standing := hold.RemainingViolations(res.Violations); len(standing) > 0 && !res.Intact {
 		return nil, &api.InvalidError{Format: f.Name(), Violations: standing}
 	}
 	res.Violations = base.List(res.Violations)

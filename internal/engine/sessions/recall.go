@@ -116,7 +116,7 @@ func (e *Sessions) blockText(ctx context.Context, scope governance.Scope, ref st
 	if err != nil {
 		return nil, err
 	}
-	all := h.Entire()
+	all := h.WithEarlier()
 	if i := all.Index(ref.Block); i >= 0 {
 		return []byte(all.Texts()[i]), nil
 	}

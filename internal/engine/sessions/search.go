@@ -135,7 +135,7 @@ func (s *search) block(ctx context.Context, ref store.BlockRef) (*api.Found, str
 	if err != nil || all == nil {
 		return nil, "", err
 	}
-	whole := all.Entire()
+	whole := all.WithEarlier()
 	i := whole.Index(row.ID)
 	if i < 0 {
 		return nil, "", nil // it left the conversation

@@ -156,19 +156,19 @@ func (e *Stacks) forget(scope governance.Scope) error {
 	return nil
 }
 
-// Doubt removes the snapshot of a scope and empties the catalog, if the catalog came from the
+// DiscardStale removes the snapshot of a scope and empties the catalog, if the catalog came from the
 // snapshot and is at the version of the store. Call it when the store turns out to differ from
 // the catalog.
-func (e *Stacks) Doubt(ctx context.Context, scope governance.Scope) error {
+func (e *Stacks) DiscardStale(ctx context.Context, scope governance.Scope) error {
 	version, err := e.Store.Version(ctx, scope)
 	if err != nil {
 		return err
 	}
 	k := e.CatalogOf(scope)
 	k.Mu.RLock()
-	doubtful := k.saved > 0 && k.Version >= version
+	stale := k.saved > 0 && k.Version >= version
 	k.Mu.RUnlock()
-	if !doubtful {
+	if !stale {
 		return nil
 	}
 	k.close()

@@ -289,7 +289,7 @@ func TestDoubt(t *testing.T) {
 	if err != nil || pages[0] != nil {
 		t.Fatalf("a record of another version is served: %v, %v", pages[0], err)
 	}
-	if err := e.Doubt(t.Context(), testScope); err != nil {
+	if err := e.DiscardStale(t.Context(), testScope); err != nil {
 		t.Fatal(err)
 	}
 	same(t, e)

@@ -31,7 +31,7 @@ type accountInput struct {
 const (
 	legend    = `Above is an account of the work: "$" is a command, "•" another call, "→" how it ended; ` + cutLegend
 	talk      = `Above is an account: "•" is a call; ` + cutLegend
-	cutLegend = "recall by an id in brackets gives what was cut."
+	cutLegend = "recall with an id in brackets returns the cut text."
 	stateHead = "STATE at the end, after what follows, too, as Carrel computed it. "
 )
 

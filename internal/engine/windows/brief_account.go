@@ -26,7 +26,7 @@ type briefAccount struct {
 // makeBriefAccount makes the account of all windows of a session, of at most limit tokens. If
 // summed is true, the summary in the present window is text that the agent already has.
 func (e *Windows) makeBriefAccount(scope governance.Scope, h *hold.Snapshot, limit token.Count, count func(string) token.Count, summed bool) (*briefAccount, error) {
-	all, behind := h.Entire(), h.Behind()
+	all, behind := h.WithEarlier(), h.Behind()
 	msgs := all.Session.Messages
 	r := &briefAccount{chapter: chapterOf(msgs, all.Blocks, all.Rows), of: make([][2]int, len(all.Blocks))}
 	r.units, r.state = account.Read(msgs, all.Blocks, &account.Options{Tools: e.Opts.Tools, Project: h.Session.Project})

@@ -12,7 +12,7 @@ import (
 // sections returns the sections of a brief, the most important first.
 func (b *briefing) sections() []section {
 	all := []section{
-		{title: "Wanted:", turn: 2, entries: b.wanted()},
+		{title: "Wanted:", turn: 2, entries: b.userMessages()},
 		{title: "Corrected or ordered by the user:", turn: 4, entries: b.corrections()},
 		{title: "Pinned:", turn: 4, entries: b.pins()},
 		{title: "Rules of the contract:", turn: 2, entries: b.plain(b.rules)},
@@ -20,10 +20,10 @@ func (b *briefing) sections() []section {
 		{title: "Decided:", turn: 2, entries: b.decisions()},
 		{title: "Open:", turn: 3, entries: b.open()},
 		{title: "Said by the agent:", turn: 3, entries: b.replies()},
-		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, b.unless(changed))},
+		{title: "Files:", turn: 3, entries: b.each(facts.FactChange, b.unlessSummarized(changed))},
 		{title: "Commands:", turn: 2, entries: b.runs()},
 		{title: "Verified:", turn: 1, entries: b.plain(b.state.Texts(contract.VerifiedClaims))},
-		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, b.unless(referred))},
+		{title: "Names and figures:", turn: 1, entries: b.each(facts.FactReference, b.unlessSummarized(referred))},
 	}
 	const corrected, decided = 1, 5
 	seen := make(map[string]bool)
@@ -95,7 +95,7 @@ func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (su
 		c := &b.chapters[i]
 		for k := range slices.Backward(c.found) {
 			f := &c.found[k]
-			if f.Kind != kind || c.own(f.Block) || b.retold(i, f) || i == 0 && b.summary != "" && c.blocks[f.Block].Kind == transcript.KindSummary {
+			if f.Kind != kind || c.own(f.Block) || b.restated(i, f) || i == 0 && b.summary != "" && c.blocks[f.Block].Kind == transcript.KindSummary {
 				continue
 			}
 			subject, text := say(c, f)
@@ -109,9 +109,9 @@ func (b *briefing) each(kind facts.FactKind, say func(*chapter, *facts.Fact) (su
 	return list
 }
 
-// retold reports whether a fact is a summary's version of a task that an earlier chapter has in
+// restated reports whether a fact is a summary's version of a task that an earlier chapter has in
 // the user's own words.
-func (b *briefing) retold(at int, f *facts.Fact) bool {
+func (b *briefing) restated(at int, f *facts.Fact) bool {
 	if f.Kind != facts.FactTask || b.chapters[at].blocks[f.Block].Kind != transcript.KindSummary {
 		return false
 	}
@@ -145,8 +145,8 @@ func (b *briefing) settled() map[*facts.Fact]bool {
 	return settled
 }
 
-// unless wraps say so that facts which the summary in the window contains are left out.
-func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
+// unlessSummarized wraps say so that facts which the summary in the window contains are left out.
+func (b *briefing) unlessSummarized(say func(*facts.Fact) (subject, text string)) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if b.summarized(f.Subject) && b.summarized(f.Text) {
 			return "", ""
@@ -155,9 +155,9 @@ func (b *briefing) unless(say func(*facts.Fact) (subject, text string)) func(*ch
 	}
 }
 
-// saidBy returns a function for [briefing.each] that keeps the facts of a role, with their text
+// byRole returns a function for [briefing.each] that keeps the facts of a role, with their text
 // as subject.
-func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
+func byRole(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
 	return func(_ *chapter, f *facts.Fact) (string, string) {
 		if f.Role != role {
 			return "", ""
@@ -166,8 +166,8 @@ func saidBy(role transcript.Role) func(*chapter, *facts.Fact) (string, string) {
 	}
 }
 
-// wanted returns the user's messages: the newest, the very first, then the others from new to old.
-func (b *briefing) wanted() []string {
+// userMessages returns the user's messages: the newest, the very first, then the others from new to old.
+func (b *briefing) userMessages() []string {
 	all := b.words()
 	if len(all) > 2 {
 		all = slices.Concat(all[:1], all[len(all)-1:], all[1:len(all)-1])
@@ -176,7 +176,7 @@ func (b *briefing) wanted() []string {
 }
 
 func (b *briefing) corrections() []string {
-	list := b.each(facts.FactCorrection, saidBy(transcript.RoleUser))
+	list := b.each(facts.FactCorrection, byRole(transcript.RoleUser))
 	for _, c := range b.state.Corrections() {
 		text := c.Name
 		if c.Meaning != "" && c.Meaning != c.Name {
@@ -204,7 +204,7 @@ func (b *briefing) decisions() []string {
 	return slices.Concat(
 		b.plain(b.state.Texts(contract.TrackedDecisions)),
 		b.plain(b.state.Texts(contract.InheritedDecisions)),
-		b.each(facts.FactDecision, b.unless(func(f *facts.Fact) (string, string) {
+		b.each(facts.FactDecision, b.unlessSummarized(func(f *facts.Fact) (string, string) {
 			if f.Why != "" && !strings.Contains(f.Text, f.Why) {
 				return f.Text, f.Text + " (" + f.Why + ")"
 			}

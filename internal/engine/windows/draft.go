@@ -93,7 +93,7 @@ func (c *compression) newDraft(ctx context.Context, key draftKey) *drafted {
 func (c *compression) earlier() *summary.Summary {
 	h := c.pass.held
 	if c.past == nil && len(h.Earlier) > 0 {
-		all := h.Entire()
+		all := h.WithEarlier()
 		ref := func(block int) string { return all.Rows[block].ID.Short() }
 		c.past = extractive.Draft(c.engine.FactsOf(all, h.Behind(), 0), &extractive.Options{Ref: ref})
 	}

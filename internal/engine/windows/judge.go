@@ -101,7 +101,7 @@ func (by *judging) has(s *summary.Summary) bool {
 // source returns the original against which a summary of the first n blocks is checked.
 func (e *Windows) source(h *hold.Snapshot, n int, found []facts.Fact) *summary.Original {
 	src := &summary.Original{Names: identifiers}
-	all, to := h.Entire(), h.Behind()+n // a summary may speak of earlier windows, too
+	all, to := h.WithEarlier(), h.Behind()+n // a summary may speak of earlier windows, too
 	size := 0
 	for _, text := range all.Texts()[:to] {
 		size += len(text) + 1

@@ -50,7 +50,7 @@ func (e *Windows) pinSession(ctx context.Context, scope governance.Scope, id tra
 	c := &store.Change{Head: *h.Head}
 	var data pins
 	res := &api.PinResult{}
-	all := h.Entire()
+	all := h.WithEarlier()
 	rows, places := slices.Clone(all.Rows), all.IndexByID()
 	for _, b := range blocks {
 		i, there := places[b]

@@ -57,7 +57,7 @@ func (e *Windows) Why(ctx context.Context, scope governance.Scope, req *api.Bloc
 			res.Stub = &s
 		}
 	}
-	if all := h.Entire(); res.Off {
+	if all := h.WithEarlier(); res.Off {
 		if i := all.Index(row.ID); i >= 0 {
 			res.Off, res.Earlier, res.Preview = false, h.WindowOf(i), hold.Preview(all.Session.Messages, &all.Blocks[i])
 		}
@@ -170,7 +170,7 @@ func (p *pass) need(i int) *api.WhyNeed {
 	slices.SortStableFunc(w.Names, func(a, b api.WhyName) int { return cmp.Compare(b.Chance, a.Chance) })
 	slices.SortStableFunc(w.Lines, func(a, b api.WhyLine) int { return cmp.Compare(b.Chance, a.Chance) })
 	w.Names, w.Lines = w.Names[:min(len(w.Names), mostExplained)], w.Lines[:min(len(w.Lines), mostExplained)]
-	p.overtaken(i, w)
+	p.supersededCalls(i, w)
 	return w
 }
 
@@ -202,8 +202,8 @@ func (p *pass) window() string {
 	return b.String()
 }
 
-// overtaken adds to w the calls of block i whose results are out of date because of later calls.
-func (p *pass) overtaken(i int, w *api.WhyNeed) {
+// supersededCalls adds to w the calls of block i whose results are out of date because of later calls.
+func (p *pass) supersededCalls(i int, w *api.WhyNeed) {
 	h := p.held
 	graph := facts.NewGraph(h.Session.Messages, h.Blocks, &facts.Options{Tools: p.engine.Opts.Tools})
 	for _, k := range h.Blocks[i].Messages {

@@ -1,8 +1,7 @@
-// Package arch holds the tests that are about the repository as a whole:
-// its layers and the habits of its packages, and what no file in it may
-// contain.
+// Package arch has the tests about the whole repository: the layers of packages, their
+// conventions, and text that no file may contain.
 //
-// It has tests only and nothing imports it. Each rule is a function from
-// plain values to a list of violations, so that one test applies it to the
-// repository and another proves on a made-up one that it bites.
+// It has only tests, and nothing imports it. Each rule is a function from plain values to a
+// list of violations. So one test applies it to the repository, and another proves on an
+// invented example that it finds violations.
 package arch

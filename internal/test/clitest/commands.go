@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Commands returns what in a text could command a terminal or is not seen, but for
-// the characters that are allowed; or "".
+// Commands returns the first sequence in a text that could control a terminal or is invisible,
+// except for the allowed characters, or "".
 func Commands(text, allowed string) string {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])

@@ -1,4 +1,4 @@
-// Package clitest has what the tests of commands share.
+// Package clitest has helpers for the tests of commands.
 package clitest
 
 import (
@@ -13,8 +13,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// Env returns an environment without a process, in which HOME is a folder
-// of its own.
+// Env returns an environment without a process. Its HOME is a new folder.
 func Env(t *testing.T) (env *job.Env, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
@@ -31,8 +30,7 @@ func Env(t *testing.T) (env *job.Env, stdout, stderr *bytes.Buffer) {
 	}, stdout, stderr
 }
 
-// WriteFile writes a file below the home of an environment, and returns its
-// path.
+// WriteFile writes a file below the home of an environment and returns its path.
 func WriteFile(t *testing.T, env *job.Env, name, text string) string {
 	t.Helper()
 	path := filepath.Join(env.Dir, name)

@@ -10,17 +10,17 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/out"
 )
 
-// A Printing is a case of what is printed of a value: lines for a pipe, in which the cells
-// of a table are parted by a tab, or for a terminal of 80 columns. Where lines of text are
-// broken is not looked at.
+// A Printing is a test case for the printed form of a value: lines for a pipe, with tabs
+// between the cells of a table, or for a terminal of 80 columns. The places where lines of text
+// are broken do not matter.
 type Printing struct {
 	Name  string
 	Print func(p *out.Page)
-	Pipe  string // "" is not looked at
+	Pipe  string // "" is not checked
 	TTY   string
 }
 
-// Test prints and compares.
+// Test prints the value and compares the output.
 func (tt *Printing) Test(t *testing.T) {
 	t.Helper()
 	for kind, want := range map[bool]string{false: tt.Pipe, true: tt.TTY} {

@@ -17,7 +17,7 @@ var agreements = []check{
 }
 
 func agreed(w *world) {
-	in := w.talked()
+	in := w.imported()
 	res := try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{
 		Session: in.Session, Init: true, Decisions: []string{"pin-go-1.26", `call it <pool> & "done"`}, Questions: []string{"who reviews"},
 		Corrections: []carrel.ContractCorrection{{Text: "keep-it-short"}}, Sources: []contract.PayloadSource{{Name: "readme", Text: "It needs Go 1.26."}},
@@ -39,7 +39,7 @@ func agreed(w *world) {
 }
 
 func contradicted(w *world) {
-	in := w.talked()
+	in := w.imported()
 	try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Init: true, Decisions: []string{"use-indent-tabs"}})).must(w)
 	before := try(w.Contract(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})).must(w)
 
@@ -59,7 +59,7 @@ func contradicted(w *world) {
 }
 
 func handedOver(w *world) {
-	in := w.talked()
+	in := w.imported()
 	try(w.AmendContract(w.ctx(), w.in, &carrel.AmendContractRequest{Session: in.Session, Init: true, Decisions: []string{"pin-go-1.26"}, Questions: []string{"who reviews"}})).must(w)
 	res := try(w.Handoff(w.ctx(), w.in, &carrel.HandoffRequest{Session: in.Session, For: "the night shift", Next: "Merge it.", Title: "pool"})).must(w)
 	w.holds(res.Packet != nil && res.Packet.CreatedFor == "the night shift" && res.Packet.Next == "Merge it.", "%+v", res.Packet)

@@ -19,12 +19,12 @@ var artifacts = []check{
 	{"The output of a tool waits in the stash", stashed},
 }
 
-// text returns a request for an artifact that says something.
+// text returns a request for an artifact with a text.
 func text(format string, args ...any) *carrel.NewArtifact {
 	return &carrel.NewArtifact{Class: provenance.Retrieved, Content: fmt.Appendf(nil, format, args...)}
 }
 
-// put takes one artifact in.
+// put stores one artifact.
 func (w *world) put(req *carrel.NewArtifact) carrel.Artifact {
 	w.Helper()
 	list := try(carrel.Items(w.Put(w.ctx(), w.in, &carrel.PutRequest{Artifacts: []*carrel.NewArtifact{req}}))).must(w)
@@ -68,7 +68,7 @@ func kept(w *world) {
 }
 
 func listed(w *world) {
-	const many = 1005 // more than a page of a list has
+	const many = 1005 // more than fit on a page of a list
 	reqs := make([]*carrel.NewArtifact, many)
 	for i := range reqs {
 		reqs[i] = text("fact %d", i)

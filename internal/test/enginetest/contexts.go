@@ -21,7 +21,7 @@ var contexts = []check{
 
 const question = "How do deploys to staging work, and which VPN profile do they need?"
 
-// facts puts in what questions are about.
+// facts stores artifacts for the questions.
 func (w *world) facts() []carrel.Artifact {
 	w.Helper()
 	return try(carrel.Items(w.Put(
@@ -74,7 +74,7 @@ func assembled(w *world) {
 }
 
 func windowInContext(w *world) {
-	in := w.talked()
+	in := w.imported()
 	r := try(w.Assemble(w.ctx(), w.in, &carrel.AssembleRequest{Session: in.Session, Budget: 2 * in.Tokens, Format: "openai"})).must(w)
 	w.holds(bytes.Contains(r.Data, []byte("POOL-4711")) && r.Window > 0, "the window is not in the context: %+v", r)
 	of := try(carrel.Items(w.Manifests(w.ctx(), w.in, &carrel.ManifestsRequest{Session: in.Session}))).must(w)
@@ -93,7 +93,7 @@ func purgedFromContext(w *world) {
 	w.holds(v.Erased > 0 && !v.Output, "%+v", v)
 }
 
-// propose commits a memory with a verdict on that very text.
+// propose commits a memory with a verdict about its text.
 func (w *world) propose(policy, of, text string, confidence float64) *carrel.CommitResult {
 	w.Helper()
 	return try(w.Commit(w.ctx(), w.in, &carrel.CommitRequest{Manifest: of, Text: text, Title: "<memory>", Verdict: &assembly.Verdict{

@@ -38,13 +38,13 @@ func (w *world) load(f form) *carrel.ImportResult {
 	return try(w.Import(w.ctx(), w.in, &carrel.ImportRequest{Name: f.file, Data: f.write(talk())})).must(w)
 }
 
-// talked imports the conversation in the first format.
-func (w *world) talked() *carrel.ImportResult {
+// imported imports the conversation in the first format.
+func (w *world) imported() *carrel.ImportResult {
 	w.Helper()
 	return w.load(forms()[0])
 }
 
-// export returns what is in the window.
+// export returns the window of a session.
 func (w *world) export(session transcript.SessionID) []byte {
 	w.Helper()
 	return try(w.Export(w.ctx(), w.in, &carrel.ExportRequest{Session: session})).must(w).Data
@@ -77,7 +77,7 @@ func repaired(w *world) {
 	w.listed()
 }
 
-// listed checks which sessions are listed, and returns the list.
+// listed checks the list of sessions and returns it.
 func (w *world) listed(want ...transcript.SessionID) []carrel.SessionInfo {
 	w.Helper()
 	list := try(carrel.Items(w.Sessions(w.ctx(), w.in, &carrel.SessionsRequest{}))).must(w)
@@ -233,8 +233,8 @@ func recalled(w *world) {
 	}
 }
 
-// pieces yields the documents of JSON in what was recalled: a call and its result are
-// one block, and do not stand side by side in every format.
+// pieces yields the JSON documents in recalled bytes. A call and its result are one block, but
+// are not adjacent in every format.
 func pieces(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := json.NewDecoder(bytes.NewReader(data))
@@ -242,7 +242,7 @@ func pieces(data []byte) iter.Seq[[]byte] {
 			var piece json.RawMessage
 			if err := d.Decode(&piece); err != nil {
 				if !errors.Is(err, io.EOF) {
-					yield(data) // what is not JSON is looked for as a whole
+					yield(data) // bytes that are not JSON are compared as a whole
 				}
 				return
 			}
@@ -254,7 +254,7 @@ func pieces(data []byte) iter.Seq[[]byte] {
 }
 
 func found(w *world) {
-	in := w.talked()
+	in := w.imported()
 	other := w.load(forms()[1])
 	hits := try(carrel.Items(w.Search(w.ctx(), w.in, &carrel.SearchRequest{Query: "größe"}))).must(w)
 	w.holds(len(hits) == 2, "%d hits, want one in each session", len(hits))
@@ -277,7 +277,7 @@ func dryRuns(w *world) {
 	w.holds(planned.Changed && planned.Op == "", "planning: %+v", planned)
 	_, err := w.Messages(w.ctx(), w.in, &carrel.MessagesRequest{Session: planned.Session})
 	w.fails("what was only planned", err, store.ErrNotFound)
-	in := w.talked()
+	in := w.imported()
 	before := try(carrel.Items(w.Journal(w.ctx(), w.in, &carrel.JournalRequest{Session: in.Session}))).must(w)
 	w.same("tokens of the plan", planned.Tokens, in.Tokens)
 
@@ -307,7 +307,7 @@ func progress(w *world) {
 }
 
 func scopesAreApart(w *world) {
-	in := w.talked()
+	in := w.imported()
 	block := w.list(in.Session).Messages[0]
 	there := w.in + "-2"
 	_, err := w.Messages(w.ctx(), there, &carrel.MessagesRequest{Session: in.Session})

@@ -1,9 +1,9 @@
-// Package enginetest is the one suite of behavior that the engine and its client pass:
-// whoever does the jobs, they come to the same.
+// Package enginetest has the tests of behavior that the engine and its client share: both must
+// return the same results.
 //
-// [Jobs] has every job. [Run] checks each promise that can be seen from outside, with
-// real conversations in several formats. It tests neither how the jobs are done nor
-// who may have them done.
+// [Jobs] has every job. [Run] checks the promises that can be observed from outside, with
+// realistic conversations in several formats. It tests neither the implementation of jobs nor
+// permissions.
 package enginetest
 
 import (
@@ -18,12 +18,11 @@ import (
 	"github.com/carrel-dev/carrel/governance"
 )
 
-// Actor is who must be doing the jobs that are checked: where a job says who did
-// something, it is this one.
+// Actor is the actor of all jobs under test, where a job records one.
 const Actor governance.Actor = "dana"
 
-// Run checks jobs. Each check has its own: open starts with an empty store in which
-// every scope is free, and registers its cleanup with t.
+// Run checks jobs. Each check calls open, which returns jobs over an empty store and a free
+// scope, and registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	for _, c := range slices.Concat(conversations, windows, agreements, artifacts, contexts, refusals) {
 		t.Run(c.name, func(t *testing.T) {
@@ -34,13 +33,13 @@ func Run(t *testing.T, open func(t *testing.T) (Jobs, governance.Scope)) {
 	}
 }
 
-// A check is one promise.
+// A check tests one promise.
 type check struct {
 	name string
 	run  func(w *world)
 }
 
-// A world is where a check takes place.
+// A world is the environment of a check.
 type world struct {
 	*testing.T
 	Jobs
@@ -51,7 +50,7 @@ type world struct {
 // ctx returns the context of the check. [Jobs] has a job of that name, too.
 func (w *world) ctx() context.Context { return w.T.Context() }
 
-// An outcome is what a job returned.
+// An outcome is the result of a job with its error.
 type outcome[Res any] struct {
 	res Res
 	err error
@@ -59,7 +58,7 @@ type outcome[Res any] struct {
 
 func try[Res any](res Res, err error) outcome[Res] { return outcome[Res]{res, err} }
 
-// must returns the result of a job that has to succeed.
+// must returns the result of a job that must succeed.
 func (o outcome[Res]) must(w *world) Res {
 	w.Helper()
 	if o.err != nil {
@@ -68,7 +67,7 @@ func (o outcome[Res]) must(w *world) Res {
 	return o.res
 }
 
-// fails checks that an error is one of a kind.
+// fails checks that an error is of a kind.
 func (w *world) fails(what string, err, want error) {
 	w.Helper()
 	if !errors.Is(err, want) {
@@ -76,7 +75,7 @@ func (w *world) fails(what string, err, want error) {
 	}
 }
 
-// same checks that two values are equal. No list and an empty one are.
+// same checks that two values are equal. A nil list equals an empty one.
 func (w *world) same(what string, got, want any) {
 	w.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -84,7 +83,7 @@ func (w *world) same(what string, got, want any) {
 	}
 }
 
-// holds checks what must be so.
+// holds checks a condition.
 func (w *world) holds(ok bool, format string, args ...any) {
 	w.Helper()
 	if !ok {

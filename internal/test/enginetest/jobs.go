@@ -11,14 +11,13 @@ import (
 	"github.com/carrel-dev/carrel/store"
 )
 
-// short names of what every job takes.
+// Short names of the arguments of every job.
 type (
 	ctx   = context.Context
 	scope = governance.Scope
 )
 
-// Jobs are all the jobs of the engine, wherever they are done, in the order of the table
-// of operations.
+// Jobs are all jobs of the engine, in the order of the table of operations.
 //
 //nolint:interfacebloat // it is the list of the jobs
 type Jobs interface {
@@ -89,7 +88,7 @@ type Jobs interface {
 	Report(ctx, scope, *api.ReportRequest) (*api.ReportResult, error)
 }
 
-// The engine and its client do the same jobs.
+// The engine and its client implement the same jobs.
 var (
 	_ Jobs = (*carrel.Engine)(nil)
 	_ Jobs = (*client.Client)(nil)

@@ -62,7 +62,7 @@ func notFound(w *world) {
 }
 
 func ambiguous(w *world) {
-	in := w.talked()
+	in := w.imported()
 	seen := make(map[byte]bool)
 	for _, b := range w.list(in.Session).Messages {
 		first := b.ID[0]
@@ -90,9 +90,10 @@ func unreadable(w *world) {
 	w.holds(len(sessions) == 0, "something was stored: %+v", sessions)
 }
 
-// What is too small for a strategy says how small it can be, and that it can be.
+// A budget that is too small for a strategy fails with the smallest possible size, and that
+// size succeeds.
 func tooSmall(w *world) {
-	in := w.talked()
+	in := w.imported()
 	for _, s := range []carrel.Strategy{carrel.StrategyAccount, carrel.StrategyImportance, carrel.StrategyWindow, carrel.StrategyPager} {
 		try := func(to carrel.CompressRequest) (*carrel.CompressResult, error) {
 			to.Session, to.Strategy = in.Session, s
@@ -127,7 +128,7 @@ func tooSmall(w *world) {
 }
 
 func senseless(w *world) {
-	in := w.talked()
+	in := w.imported()
 	b := w.list(in.Session).Messages[0]
 	for name, err := range map[string]error{
 		"a budget below 0":          try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Tokens: -1}})).err,

@@ -7,18 +7,16 @@ import (
 	"strings"
 )
 
-// A turn is a step of a conversation: somebody says something, or the model calls a
-// tool and gets an answer.
+// A turn is a step of a conversation: a message, or a tool call with its result.
 type turn struct {
 	by     string // user or assistant
 	text   string
-	tool   string // that is called, if any
+	tool   string // tool that is called, or empty
 	args   map[string]string
 	answer string
 }
 
-// talk is a conversation that a person could have had with a coding agent: long
-// outputs, an edit, a correction.
+// talk is a realistic conversation with a coding agent: long outputs, an edit, a correction.
 func talk() []turn {
 	long := func(i int) string {
 		var b strings.Builder
@@ -49,14 +47,14 @@ func talk() []turn {
 	)
 }
 
-// A form is a format with how a conversation is written in it.
+// A form is a format with a function that writes a conversation in it.
 type form struct {
 	format string
 	file   string
 	write  func([]turn) []byte
 }
 
-// forms are the formats that conversations are checked in.
+// forms are the formats of the conversations under test.
 func forms() []form {
 	return []form{
 		{"openai", "pool.json", openAI},
@@ -69,15 +67,15 @@ func forms() []form {
 
 type object = map[string]any
 
-// encode writes a value as JSON as somebody else might: other spaces, and no
-// escapes for HTML.
+// encode writes a value as JSON in a form different from Carrel's: other spaces, and no escapes
+// for HTML.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // conversations are made of texts and maps
+		panic(err) // conversations consist of texts and maps
 	}
 	return b.Bytes()
 }
@@ -122,8 +120,8 @@ func anthropic(turns []turn) []byte {
 	return encode(object{"model": "claude-sonnet-4-5", "max_tokens": 1024, "system": "You mend things.", "messages": msgs})
 }
 
-// messagesOf returns a conversation as Messages has it. What one side says in a row
-// is one message.
+// messagesOf returns a conversation in the form of Messages. Successive turns of one side
+// become one message.
 func messagesOf(turns []turn) []object {
 	var msgs []object
 	add := func(role string, content ...object) {

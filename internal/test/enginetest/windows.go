@@ -28,7 +28,7 @@ var windows = []check{
 	{"Accounts of a session add up", accounts},
 }
 
-// Shares of what was imported.
+// Shares of the imported tokens.
 var (
 	quarter = ratio.Of(1, 4)
 	half    = ratio.Of(1, 2)
@@ -43,7 +43,7 @@ func compressed(w *world) {
 		}
 		full := w.list(in.Session).Window
 		fill := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session})).must(w)
-		stays := fill.Fixed.Tokens + fill.System.Tokens // beside the share
+		stays := fill.Fixed.Tokens + fill.System.Tokens // not part of the share
 		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyImportance})).must(w)
 		w.holds(res.After <= res.Budget && res.Budget == stays+(full-stays)/2 && res.Op != "" && res.Before == full, "%s: %+v", f.format, res)
 		w.holds(res.Tokens.Sum() == int64(res.Imported) && res.Blocks.Sum() == int64(in.Blocks), "%s: tokens %+v, blocks %+v", f.format, res.Tokens, res.Blocks)
@@ -68,7 +68,7 @@ func compressed(w *world) {
 }
 
 func strategies(w *world) {
-	in := w.talked()
+	in := w.imported()
 	for _, s := range carrel.Strategies() {
 		res := try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: s, ProbeMin: new(ratio.Ratio)})).must(w)
 		w.holds(res.Strategy == s && res.After <= res.Budget, "%s: %+v", s, res)
@@ -81,7 +81,7 @@ func strategies(w *world) {
 }
 
 func summarized(w *world) {
-	in := w.talked()
+	in := w.imported()
 	_, err := w.Summary(w.ctx(), w.in, &carrel.SessionRequest{Session: in.Session})
 	w.fails("no summary", err, store.ErrNotFound)
 	todos := json.RawMessage(`[ {"content": "open the pull request",  "status":"pending"} ]`)
@@ -112,7 +112,7 @@ func summarized(w *world) {
 }
 
 func probed(w *world) {
-	in := w.talked()
+	in := w.imported()
 	res := try(w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: in.Session})).must(w)
 	w.holds(len(res.Probes) > 3 && res.Blocks == in.Blocks, "%d probes of %d blocks", len(res.Probes), res.Blocks)
 	part := try(w.Probes(w.ctx(), w.in, &carrel.ProbesRequest{Session: in.Session, Blocks: 4})).must(w)
@@ -133,11 +133,11 @@ func probed(w *world) {
 	}
 }
 
-// low is a trigger with a floor that a small conversation can be above.
+// low is a trigger with a floor below the size of a small conversation.
 var low = &pager.Trigger{Floor: 500}
 
 func discarded(w *world) {
-	in := w.talked()
+	in := w.imported()
 	var go1, go2, stays string
 	for _, b := range w.list(in.Session).Messages {
 		switch {
@@ -169,7 +169,7 @@ func discarded(w *world) {
 }
 
 func pagedByHand(w *world) {
-	in := w.talked()
+	in := w.imported()
 	var id, held string
 	for _, b := range w.list(in.Session).Messages {
 		switch {
@@ -199,7 +199,7 @@ func pagedByHand(w *world) {
 }
 
 func pinned(w *world) {
-	in := w.talked()
+	in := w.imported()
 	b := w.list(in.Session).Messages[4]
 	req := &carrel.PinRequest{Blocks: []string{b.ShortID}}
 	res := try(w.Pin(w.ctx(), w.in, req)).must(w)
@@ -217,7 +217,7 @@ func pinned(w *world) {
 }
 
 func critical(w *world) {
-	in := w.talked()
+	in := w.imported()
 	res := try(w.Mark(w.ctx(), w.in, &carrel.MarkRequest{Session: in.Session, Critical: true})).must(w)
 	w.holds(res.Critical && res.Changed && res.Op != "", "%+v", res)
 	opaque := &carrel.CompressRequest{Session: in.Session, Strategy: carrel.StrategyOpaque, Target: carrel.Target{Share: half}}
@@ -229,7 +229,7 @@ func critical(w *world) {
 }
 
 func due(w *world) {
-	in := w.talked()
+	in := w.imported()
 	full := try(w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: in.Session, Window: in.Tokens + 100})).must(w)
 	w.holds(full.Due && full.Used == w.list(in.Session).Window, "a full window: %+v", full)
 	roomy := try(w.Trigger(w.ctx(), w.in, &carrel.TriggerRequest{Session: in.Session, Window: 100 * in.Tokens})).must(w)
@@ -237,7 +237,7 @@ func due(w *world) {
 }
 
 func accounts(w *world) {
-	in := w.talked()
+	in := w.imported()
 	try(w.Compress(w.ctx(), w.in, &carrel.CompressRequest{Session: in.Session, Target: carrel.Target{Share: half}, Strategy: carrel.StrategyPager})).must(w)
 	c := try(w.Context(w.ctx(), w.in, &carrel.ContextRequest{Session: in.Session, Window: 9000})).must(w)
 	sum := c.Fixed.Tokens + c.System.Tokens + c.Pinned.Tokens + c.Summary.Tokens + c.Live.Tokens + c.Stubs.Tokens + c.Cold.Tokens

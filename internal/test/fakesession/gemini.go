@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Gemini returns a request of the Gemini API with about size orders of the user.
+// Gemini returns a request of the Gemini API with about size user messages.
 func Gemini(seed uint64, size int) []byte {
 	s := newStory(seed, size)
 	var functions []any
@@ -41,8 +41,8 @@ func (s *story) contents() []object {
 	return list
 }
 
-// replyContents returns a reply, and the responses to its calls. Half of the stories have no
-// ids of calls, as older models give none.
+// replyContents returns a reply and the responses to its calls. Half of the stories have no
+// call ids, like older models.
 func (s *story) replyContents(r reply) []object {
 	named := func(c call, o object) object {
 		if s.bound {
@@ -79,10 +79,10 @@ func (s *story) replyContents(r reply) []object {
 	return list
 }
 
-// GeminiCLI returns a chat file of Gemini CLI with about size orders of the user.
+// GeminiCLI returns a chat file of Gemini CLI with about size user messages.
 func GeminiCLI(seed uint64, size int) []byte {
 	s := newStory(seed, size)
-	s.bound = true // it gives ids to all calls
+	s.bound = true // the client gives ids to all calls
 	var b strings.Builder
 	n := 0
 	stamp := func() string { return fmt.Sprintf("2026-01-05T10:%02d:%02d.000Z", n/60%60, n%60) }

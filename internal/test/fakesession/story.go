@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// A story is a conversation before it is written down.
+// A story is a conversation before it is written in a format.
 type story struct {
 	rng       *rand.Rand
 	model     string
-	bound     bool // the model binds its thinking to what stands before it
+	bound     bool // the model binds its thinking to everything before it
 	exchanges []exchange
-	compacted bool // the provider, or the client, compacted what came before
+	compacted bool // the provider, or the client, compacted the earlier messages
 	ids       int
 }
 
-// An exchange is an order of the user, and what the agent did about it.
+// An exchange is a user message and the agent's work on it.
 type exchange struct {
 	order   string
 	picture bool
-	system  string // a system message behind the order
+	system  string // system message behind the user message
 	replies []reply
 }
 
@@ -30,9 +30,9 @@ type reply struct {
 	id       string
 	thinking string
 	text     string
-	served   bool // with a call of the provider's own tool
+	served   bool // whether it calls the provider's own tool
 	calls    []call
-	waits    bool // its calls have no results yet
+	waits    bool // whether its calls have no results yet
 }
 
 // A call is a call of a tool with its result.
@@ -44,7 +44,7 @@ type call struct {
 	blocks   bool // the result is a list of blocks
 }
 
-// newStory makes up a conversation of about as many orders as size says.
+// newStory generates a conversation with about size user messages.
 func newStory(seed uint64, size int) *story {
 	rng := rand.New(rand.NewPCG(seed, 0x5e55)) //nolint:gosec // it need not be hard to guess
 	s := &story{rng: rng, model: "claude-sonnet-4-5"}
@@ -58,7 +58,7 @@ func newStory(seed uint64, size int) *story {
 	return s
 }
 
-// chance is true once in n times.
+// chance returns true with a probability of 1/n.
 func (s *story) chance(n int) bool { return s.rng.IntN(n) == 0 }
 
 // id returns a new id with a prefix.
@@ -79,7 +79,7 @@ func (s *story) exchange(last bool) exchange {
 		r := s.reply(1 + s.rng.IntN(2))
 		r.waits = true
 		x.replies = append(x.replies, r)
-	} else if !last || !s.chance(3) { // the newest order may have no answer yet
+	} else if !last || !s.chance(3) { // the newest user message may have no answer yet
 		x.replies = append(x.replies, s.reply(0))
 	}
 	return x
@@ -123,7 +123,7 @@ func (s *story) call() call {
 	return c
 }
 
-// output is what a tool printed.
+// output returns the output of a tool.
 func (s *story) output() string {
 	switch s.rng.IntN(6) {
 	case 0:
@@ -148,7 +148,7 @@ func (s *story) output() string {
 	return b.String()
 }
 
-// prose is some sentences.
+// prose returns some sentences.
 func (s *story) prose(sentences int) string {
 	var b strings.Builder
 	for i := range sentences {

@@ -9,10 +9,10 @@ import (
 
 type object = map[string]any
 
-// pixel is a picture of one point, in base64.
+// pixel is a picture of one pixel, in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// Messages returns a request of the Messages API with about size orders of the user.
+// Messages returns a request of the Messages API with about size user messages.
 func Messages(seed uint64, size int) []byte {
 	s := newStory(seed, size)
 	var messages []object
@@ -51,7 +51,7 @@ func (s *story) orderBlocks(x exchange) []any {
 	return blocks
 }
 
-// replyBlocks returns the blocks of a reply. The rng only draws ids.
+// replyBlocks returns the blocks of a reply. The random generator only draws ids.
 func (s *story) replyBlocks(r reply) []any {
 	var blocks []any
 	if r.thinking != "" {
@@ -104,7 +104,7 @@ func tools(schema string) []any {
 	return all
 }
 
-// Chat returns a request of Chat Completions with about size orders of the user.
+// Chat returns a request of Chat Completions with about size user messages.
 func Chat(seed uint64, size int) []byte {
 	s := newStory(seed, size)
 	messages := []object{{"role": "system", "content": "You keep the mill. " + s.prose(3)}}
@@ -140,7 +140,7 @@ func Chat(seed uint64, size int) []byte {
 	return encode(object{"model": "gpt-4o", "messages": messages, "tools": functions})
 }
 
-// Responses returns a request of the Responses API with about size orders of the user.
+// Responses returns a request of the Responses API with about size user messages.
 func Responses(seed uint64, size int) []byte {
 	s := newStory(seed, size)
 	var input []object
@@ -216,12 +216,12 @@ type file struct {
 	*story
 	bytes.Buffer
 	session string
-	parent  any // uuid of the row before, nil at the beginning
+	parent  any // uuid of the previous row, nil at the beginning
 	rows    int
 	chain   []string // uuids of the rows of the conversation
 }
 
-// ClaudeCode returns a session file of Claude Code with about size orders of the user.
+// ClaudeCode returns a session file of Claude Code with about size user messages.
 func ClaudeCode(seed uint64, size int) []byte {
 	s := newStory(seed, size)
 	f := &file{story: s, session: fmt.Sprintf("%08x-0000-4000-8000-%012x", seed&0xffffffff, seed)}
@@ -239,7 +239,7 @@ func ClaudeCode(seed uint64, size int) []byte {
 			f.reply(r)
 		}
 		if i > 0 && i+1 < len(s.exchanges) && s.chance(10) {
-			f.parent = before // the user went back and said something else
+			f.parent = before // the user went back and wrote another message
 		}
 	}
 	return f.Bytes()
@@ -252,7 +252,7 @@ func (f *file) orderContent(x exchange) any {
 	return x.order
 }
 
-// row writes a row of the conversation behind the row before.
+// row writes a row of the conversation behind the previous row.
 func (f *file) row(kind string, fields object) {
 	f.rows++
 	id := fmt.Sprintf("%08x-1111-4222-8333-%012x", f.rows, f.rng.Uint64N(1<<48))
@@ -267,7 +267,7 @@ func (f *file) row(kind string, fields object) {
 	f.chain = append(f.chain, id)
 }
 
-// reply writes the rows of a reply, one for each block, and of its results.
+// reply writes the rows of a reply, one for each block, and those of its results.
 func (f *file) reply(r reply) {
 	for i, block := range f.replyBlocks(r) {
 		f.row("assistant", object{"apiBlockIndex": i, "message": object{
@@ -283,7 +283,7 @@ func (f *file) reply(r reply) {
 	}
 }
 
-// compact writes what the client writes when it compacts the conversation.
+// compact writes the rows that the client writes when it compacts the conversation.
 func (f *file) compact() {
 	last := f.chain[len(f.chain)-1]
 	f.parent = nil

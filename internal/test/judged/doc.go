@@ -1,5 +1,4 @@
-// Package judged tests that providers take what Carrel writes: requests that were mended,
-// and exports of windows at any budget. Each is judged by the validator of its format and by
-// one that shares no code with it, see package upstream; and the two are held against each
-// other.
+// Package judged tests that providers would accept Carrel's output: repaired requests, and
+// exports of windows at any budget. Two validators judge each: that of its format, and one in
+// package upstream that shares no code with it. The tests also compare the two validators.
 package judged

@@ -1,15 +1,14 @@
-// Package postgres starts PostgreSQL for tests: a cluster of their own in a temporary
-// directory, on a socket in it, with no port and no password. A test binary has one, and
-// each test has a database in it.
+// Package postgres starts PostgreSQL for tests: a cluster in a temporary directory, on a socket
+// in it, without port and password. Each test binary has one cluster, and each test a database
+// in it.
 //
-// The cluster is no test's to stop. A shell beside it reads a pipe that the test binary
-// has open: when that ends, however it ends, the shell stops the cluster and removes the
-// directory. PostgreSQL refuses to run as root, so that a test that does starts it as
-// another user of the machine.
+// No test stops the cluster. A shell reads a pipe that the test binary holds open. When the
+// binary ends in any way, the shell stops the cluster and removes the directory. PostgreSQL
+// refuses to run as root, so a test that runs as root starts it as another user of the machine.
 //
-// A test without PostgreSQL is skipped and says why, or fails where CARREL_CI is set.
-// The programs are those of CARREL_TEST_POSTGRES, a directory, or else the newest of
-// Debian's, or those in the PATH.
+// Without PostgreSQL a test is skipped with the reason, or fails if CARREL_CI is set. The
+// programs are in the directory CARREL_TEST_POSTGRES, or else the newest of Debian, or those in
+// the PATH.
 //
 // The package is for tests only.
 package postgres
@@ -34,13 +33,13 @@ import (
 	"time"
 )
 
-// superuser is who the cluster belongs to; tests are the role.
+// superuser owns the cluster; tests use the role.
 const (
 	superuser = "postgres"
 	role      = "carrel"
 )
 
-// A T is a test, of package testing or of a property.
+// A T is a test of package testing, or of a property test.
 //
 //nolint:interfacebloat // it is what both have
 type T interface {
@@ -52,23 +51,23 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// A Cluster is PostgreSQL that runs.
+// A Cluster is a running PostgreSQL.
 type Cluster struct {
 	bin   string // directory of its programs
-	dir   string // of its data and its socket
+	dir   string // directory of its data and its socket
 	as    *user.User
-	alive io.Closer // the end of the pipe; never closed but by the system
+	alive io.Closer // end of the pipe; only the system closes it
 	last  atomic.Int64
 
 	mu   sync.Mutex
-	free []string // addresses of databases that no test has
+	free []string // addresses of databases that no test uses
 }
 
 var shared = sync.OnceValues(func() (*Cluster, error) { return start() })
 
-// New returns the address of a database for the test alone, whose tables, if it has any, are
-// empty. It is owned by a role that may neither bypass row-level security nor make databases.
-// When the test ends another one gets it: to make tables takes longer than to empty them.
+// New returns the address of a database for one test. Its tables, if it has any, are empty. Its
+// owner is a role that may neither bypass row-level security nor create databases. After the
+// test another test gets the database, because emptying tables is faster than creating them.
 func New(t T) string {
 	t.Helper()
 	c := One(t)
@@ -85,8 +84,8 @@ func New(t T) string {
 	return address
 }
 
-// empty deletes all rows but those that say which tables there are. References between them
-// are not looked at meanwhile.
+// empty deletes all rows except those about the schema. It ignores references between them
+// meanwhile.
 const empty = `
 SET session_replication_role = replica;
 DO $$
@@ -114,7 +113,7 @@ func One(t T) *Cluster {
 	return must(t, shared)
 }
 
-// Start returns a cluster with some settings, such as "fsync=off", for one test.
+// Start returns a cluster with settings such as "fsync=off", for one test.
 func Start(t T, settings ...string) *Cluster {
 	t.Helper()
 	c := must(t, func() (*Cluster, error) { return start(settings...) })
@@ -138,8 +137,8 @@ func must(t T, start func() (*Cluster, error)) *Cluster {
 	return c
 }
 
-// Database returns the address of an empty database of the cluster, without a table, which
-// goes when the test ends.
+// Database returns the address of a new database of the cluster without tables. It is dropped
+// after the test.
 func (c *Cluster) Database(t T) string {
 	t.Helper()
 	address := c.create(t)
@@ -160,14 +159,14 @@ func (c *Cluster) Address(role, database string) string {
 	return u.String()
 }
 
-// Superuser returns the address of the same database for the role that may do anything.
+// Superuser returns the address of the same database for the superuser.
 func (c *Cluster) Superuser(t T, address string) string {
 	t.Helper()
 	return c.Address(superuser, nameOf(t, address))
 }
 
-// SQL does statements in a database, given by its name or its address, as the superuser,
-// and returns what they print, a row a line.
+// SQL runs statements as the superuser in a database, given by its name or its address, and
+// returns their output, one row on each line.
 func (c *Cluster) SQL(t T, database, statements string) string {
 	t.Helper()
 	if strings.Contains(database, "://") {
@@ -193,15 +192,14 @@ func nameOf(t T, address string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// A missingError says what of PostgreSQL is not on this machine.
+// A missingError names a part of PostgreSQL that this machine lacks.
 type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
 
-// keep is the shell beside the cluster. Its arguments are the program, the directory, and
-// what the program takes. What it runs in the background has no standard input of its own,
-// which is why the pipe has another number; and a server that has only just begun ignores
-// the first signal.
+// keep is the script of the shell beside the cluster. Its arguments are the program, the
+// directory, and the arguments of the program. Background commands have no standard input, so
+// the pipe has another number. A server that has only just started ignores the first signal.
 const keep = `
 program=$1 dir=$2
 shift 2
@@ -250,7 +248,7 @@ func start(settings ...string) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// wait waits until the cluster takes connections, and makes the role.
+// wait waits until the cluster accepts connections, then creates the role.
 func (c *Cluster) wait() error {
 	var out []byte
 	for range 600 {
@@ -261,11 +259,11 @@ func (c *Cluster) wait() error {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	log, _ := os.ReadFile(filepath.Join(c.dir, "log")) // what psql said is told anyhow
+	log, _ := os.ReadFile(filepath.Join(c.dir, "log")) // without the log, the output of psql is still reported
 	return fmt.Errorf("PostgreSQL does not take connections: %s\n%s", out, log)
 }
 
-// command returns a program of PostgreSQL, to be run as the user of the cluster.
+// command returns a command that runs a program of PostgreSQL as the owner of the cluster.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	return c.commandOf(filepath.Join(c.bin, name), args...)
 }
@@ -300,7 +298,7 @@ func programs() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// release returns the number in a path as Debian's, or 0.
+// release returns the version number in a path of Debian, or 0.
 func release(initdb string) int {
 	n, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
 	if err != nil {
@@ -309,10 +307,10 @@ func release(initdb string) int {
 	return n
 }
 
-// other returns the user to run PostgreSQL as, or nil if it is who runs the test.
+// other returns the user to run PostgreSQL as, or nil for the current user.
 func other() (*user.User, error) {
 	if os.Getuid() != 0 {
-		return nil, nil //nolint:nilnil // nobody else
+		return nil, nil //nolint:nilnil // the current user
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
@@ -322,7 +320,7 @@ func other() (*user.User, error) {
 	return nil, &missingError{"PostgreSQL does not run as root, and there is neither a user postgres nor nobody"}
 }
 
-// directory makes a directory for a user, in memory if there is room for one.
+// directory creates a directory for a user, in memory if there is enough room.
 func directory(as *user.User) (string, error) {
 	parent := "/dev/shm"
 	if fi, err := os.Stat(parent); err != nil || !fi.IsDir() {

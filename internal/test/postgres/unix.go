@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// become makes a command run as another user, unless that is nil.
+// become makes a command run as another user, unless as is nil.
 func become(cmd *exec.Cmd, as *user.User) {
 	if as == nil {
 		return
@@ -24,8 +24,8 @@ func become(cmd *exec.Cmd, as *user.User) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 }
 
-// apart gives a command a session of its own, so that no signal to the test's group
-// reaches it.
+// apart runs a command in its own session, so that signals to the test's process group do not
+// reach it.
 func apart(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -33,7 +33,7 @@ func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Setsid = true
 }
 
-// give makes a directory another user's.
+// give makes another user the owner of a directory.
 func give(dir string, to *user.User) error {
 	uid, gid, err := ids(to)
 	if err != nil {

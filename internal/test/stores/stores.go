@@ -1,8 +1,8 @@
-// Package stores opens stores for the tests of what works on any: the one place that decides
-// on which.
+// Package stores opens the stores for tests that work on any driver. It is the only place that
+// selects the driver.
 //
-// CARREL_TEST_STORE names the driver: memory, which is the default, sqlite or postgres. A
-// test that is about one driver opens that one itself.
+// CARREL_TEST_STORE names the driver: memory (the default), sqlite or postgres. A test about
+// one driver opens that driver itself.
 //
 // The package is for tests only.
 package stores
@@ -21,11 +21,10 @@ import (
 	"github.com/carrel-dev/carrel/store/storetest"
 )
 
-// variable says which driver the tests of whatever works on any store use.
+// variable names the variable that selects the driver.
 const variable = "CARREL_TEST_STORE"
 
-// New returns an empty store of the driver that is to be tested, which is closed when the
-// test ends.
+// New returns an empty store of the selected driver. It is closed after the test.
 func New(t postgres.T) store.Database {
 	t.Helper()
 	switch name := os.Getenv(variable); name {
@@ -56,22 +55,21 @@ func SQLite(t postgres.T) store.Database {
 	return closing(t)(sqlite.Open(context.Background(), filepath.Join(dir, "carrel.db"), nil))
 }
 
-// Postgres returns an empty store in a database. Where there is no PostgreSQL, the test is
-// skipped.
+// Postgres returns an empty store in a database. Without PostgreSQL, the test is skipped.
 func Postgres(t postgres.T) store.Database {
 	t.Helper()
 	return PostgresAt(t, postgres.New(t))
 }
 
-// PostgresAt returns the store in a database, which may be open elsewhere. It waits for locks
-// longer than a user's store does: the tests of many packages share the machine.
+// PostgresAt returns the store in a database, which may be open elsewhere, too. It waits for
+// locks longer than the store of a user, because the tests of many packages share the machine.
 func PostgresAt(t postgres.T, address string) store.Database {
 	t.Helper()
 	return closing(t)(driver.Open(context.Background(), address, &driver.Options{Patience: time.Minute}))
 }
 
-// closing returns a function that returns a store, if it was opened, which is closed when the
-// test ends.
+// closing returns a function that returns a store if it was opened, and closes it after the
+// test.
 func closing(t postgres.T) func(store.Database, error) store.Database {
 	return func(s store.Database, err error) store.Database {
 		t.Helper()

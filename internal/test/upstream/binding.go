@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// A sealer signs thinking, and proves it when it comes back.
+// A sealer signs thinking and verifies it when it comes back.
 type sealer struct{ key []byte }
 
-// A prefix is what stands before a block: everything but thinking, and the last
-// thinking. It is a running digest, so that a long conversation is read once.
+// A prefix is a digest of everything before a block, except thinking, with the last thinking.
+// It is computed incrementally, so that a long conversation is read once.
 type prefix struct {
 	sum  [sha256.Size]byte
-	seal string // of the last thinking block, if there is one
+	seal string // seal of the last thinking block, or empty
 }
 
-// startOf returns the prefix of the first message of a body.
+// startOf returns the prefix before the first message of a body.
 func startOf(b *body) prefix {
 	var p prefix
 	for _, s := range b.system {
@@ -57,16 +57,15 @@ func (p *prefix) addBlock(role string, block object) {
 	p.add(role, plain(block))
 }
 
-// writeJSON writes a value that was decoded, or is made of such values: the keys
-// of objects come in order.
+// writeJSON writes a decoded JSON value to h, with the keys of objects in order.
 func writeJSON(h hash.Hash, value any) {
 	if err := json.NewEncoder(h).Encode(value); err != nil {
 		panic(fmt.Sprintf("upstream: a JSON value cannot be written: %v", err)) // it was read from JSON
 	}
 }
 
-// plain returns a block as the prefix sees it: without cache marks, and with the
-// content of a result as a list.
+// plain returns a block in the form for the prefix: without cache marks, and with the content
+// of a result as a list.
 func plain(block object) object {
 	block = without(block, "cache_control")
 	if kind(block) == "tool_result" {
@@ -79,7 +78,7 @@ func plain(block object) object {
 	return block
 }
 
-// without returns a copy that lacks a field.
+// without returns a copy of an object without a field.
 func without(o object, field string) object {
 	c := maps.Clone(o)
 	delete(c, field)
@@ -94,7 +93,7 @@ func sealOf(block object) string {
 	return text(block, "signature")
 }
 
-// seal signs a thinking block of a model: its text, and the prefix it stands behind.
+// seal signs the text of a model's thinking block and the prefix before it.
 func (s sealer) seal(model, said string, p prefix) string {
 	link := s.mac("link", p.seal)
 	return base64.StdEncoding.EncodeToString([]byte(strings.Join([]string{
@@ -102,7 +101,7 @@ func (s sealer) seal(model, said string, p prefix) string {
 	}, "|")))
 }
 
-// A verdict is what a signature proves.
+// A verdict is the result of verifying a signature.
 type verdict string
 
 const (
@@ -112,8 +111,7 @@ const (
 	verdictBound verdict = "bound to a different conversation"
 )
 
-// verify says what the signature of a thinking block proves to a model, behind a
-// prefix.
+// verify verifies the signature of a thinking block for a model and the prefix before it.
 func (s sealer) verify(model string, block object, p prefix) verdict {
 	data, err := base64.StdEncoding.DecodeString(sealOf(block))
 	fields := strings.Split(string(data), "|")
@@ -135,7 +133,7 @@ func (s sealer) verify(model string, block object, p prefix) verdict {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// mac returns the code of some texts under the key.
+// mac returns the authentication code of some texts.
 func (s sealer) mac(parts ...string) string {
 	h := hmac.New(sha256.New, s.key)
 	for _, part := range parts {
@@ -144,15 +142,15 @@ func (s sealer) mac(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A dropped block is thinking that the model was not shown.
+// A dropped block is thinking that was not shown to the model.
 type dropped struct {
 	Type   string `json:"type"`
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// checkThinking is the rules A7 and A9. It returns the prefix of the reply, and
-// what was dropped instead of being refused.
+// checkThinking checks the rules A7 and A9. It returns the prefix of the reply, and the blocks
+// that were dropped instead of refused.
 func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *Refusal) {
 	var gone []dropped
 	p := startOf(b)
@@ -181,7 +179,7 @@ func (s sealer) checkThinking(b *body, m Model, soft bool) (prefix, []dropped, *
 	return p, gone, nil
 }
 
-// edited refuses a block that nobody gave.
+// edited returns the refusal of a block that the server did not write.
 func edited(path string, block object, latest bool) *Refusal {
 	if latest {
 		return refuse("A7", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", path)
@@ -189,7 +187,7 @@ func edited(path string, block object, latest bool) *Refusal {
 	return refuse("A9", "%s: Invalid `signature` in `%s` block", path, kind(block))
 }
 
-// latestReply returns the place of the last reply, -1 if there is none.
+// latestReply returns the index of the last reply, or -1.
 func latestReply(b *body) int {
 	for i, m := range slices.Backward(b.messages) {
 		if m.role == roleAssistant {

@@ -13,12 +13,12 @@ import (
 // An object is a JSON object, decoded.
 type object = map[string]any
 
-// A message is one of the conversation. A text as content is one block of text.
+// A message is a message of the conversation. Content that is a text becomes one text block.
 type message struct {
 	role     string
 	content  []object
-	clears   bool // leaves the conversation at the next message of a user
-	settings bool // has settings for what follows, and so may say nothing
+	clears   bool // removed from the conversation at the next user message
+	settings bool // has settings for the following messages, and so may be empty
 }
 
 // A body is a request for a message, decoded.
@@ -30,7 +30,7 @@ type body struct {
 	messages []message
 }
 
-// exactly decodes a JSON value. Its numbers stay as they are written, however large.
+// exactly decodes a JSON value. Numbers keep their spelling, at any size.
 func exactly(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -43,8 +43,8 @@ func exactly(data []byte, to any) error {
 	return nil
 }
 
-// decode returns a body whose form is sound, or says where it is not. Optional are the
-// fields of model and max_tokens that may be missing.
+// decode returns a body in valid form, or the refusal. optional lists those of the fields model
+// and max_tokens that may be missing.
 func decode(data []byte, optional ...string) (*body, *Refusal) {
 	var value any
 	if err := exactly(data, &value); err != nil {
@@ -190,7 +190,7 @@ func readMessage(i int, value any) (message, *Refusal) {
 	return m, nil
 }
 
-// readContent reads a text or a list of blocks. An empty text is no block.
+// readContent reads a text or a list of blocks. An empty text gives no block.
 func readContent(path string, value any) ([]object, *Refusal) {
 	switch value := value.(type) {
 	case string:
@@ -284,13 +284,13 @@ const (
 
 func kind(block object) string { return text(block, "type") }
 
-// text returns a field that is a text, or an empty one.
+// text returns a field that is a string, or "".
 func text(o object, field string) string {
 	s, _ := o[field].(string)
 	return s
 }
 
-// nested returns the blocks inside a result. Its form is known to be sound.
+// nested returns the blocks inside a result of valid form.
 func nested(block object) []object {
 	if kind(block) != "tool_result" {
 		return nil
@@ -299,7 +299,7 @@ func nested(block object) []object {
 	return blocks
 }
 
-// isThinking reports whether a block is thinking, to be read or not.
+// isThinking reports whether a block is thinking, readable or redacted.
 func isThinking(block object) bool {
 	return kind(block) == "thinking" || kind(block) == "redacted_thinking"
 }

@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// A Usage is what a request cost, in tokens. The length of the request is the sum of Input,
-// Read, Write and Write1.
+// A Usage is the cost of a request in tokens. Input, Read, Write and Write1 sum to the length
+// of the request.
 type Usage struct {
 	Input  int // neither read from a cache nor written to one
-	Read   int // from a cache
-	Write  int // to a cache, for minutes
-	Write1 int // to a cache, for an hour
+	Read   int // read from a cache
+	Write  int // written to a cache, for minutes
+	Write1 int // written to a cache, for an hour
 	Output int
 }
 
-// Total returns how long the request was.
+// Total returns the length of the request.
 func (u Usage) Total() int { return u.Input + u.Read + u.Write + u.Write1 }
 
-// Cost returns what it costs, in billionths of a dollar.
+// Cost returns the cost in billionths of a dollar.
 func (u Usage) Cost(p Price) int {
 	return (1000*u.Input+p.Read*u.Read+p.Write*u.Write+p.Write1*u.Write1)*p.Input/1000 + u.Output*p.Output
 }
 
-// A Prefix says how a request goes on from what its session sent before. It is compared
-// with the earlier request that it has most in common with, the later of two.
+// A Prefix compares a request with the earlier request of its session that shares the longest
+// beginning with it, or the latest of several.
 type Prefix struct {
-	Kept  int    // tokens that it has in common with the other, from the beginning
-	Lost  int    // tokens of the other behind those
-	Broke string // the place at which the two differ, such as "messages.4.content.0"; empty if the other one is the beginning of this one
+	Kept  int    // tokens of the common beginning
+	Lost  int    // tokens of the earlier request behind it
+	Broke string // place of the first difference, such as "messages.4.content.0"; empty if the earlier request is a beginning of this one
 }
 
-// An entry is a prefix that the cache has.
+// An entry is a cached prefix.
 type entry struct {
 	model string
 	sum   [sha256.Size]byte
 }
 
-// A stay is how long an entry stays.
+// A stay is the lifetime of an entry.
 type stay struct {
 	life  time.Duration
 	until time.Time
 }
 
-// A memory is what a server knows of earlier requests.
+// A memory has a server's knowledge about earlier requests.
 type memory struct {
 	entries  map[entry]stay
 	sessions map[string][]chain
@@ -54,10 +54,10 @@ func newMemory() *memory {
 	return &memory{entries: make(map[entry]stay), sessions: make(map[string][]chain)}
 }
 
-// lookBack is how many units before a mark an entry is looked for.
+// lookBack is the number of units before a mark at which an entry is searched.
 const lookBack = 20
 
-// use reads a request from the cache and writes it there. The usage has no output yet.
+// use reads a request from the cache and writes it there. The returned usage has no output yet.
 func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	if of.Cache.Automatic {
 		return m.useAutomatic(of, model, c, now)
@@ -82,8 +82,8 @@ func (m *memory) use(of Model, model string, c chain, now time.Time) Usage {
 	return u
 }
 
-// longest returns the last unit of the longest prefix that the cache has and a mark leads
-// to, -1 if there is none. It lives on from now.
+// longest returns the last unit of the longest cached prefix that a mark leads to, or -1. It
+// renews the entry.
 func (m *memory) longest(model string, c chain, now time.Time) int {
 	for i, u := range slices.Backward(c) {
 		if u.mark == 0 {
@@ -98,7 +98,7 @@ func (m *memory) longest(model string, c chain, now time.Time) int {
 	return -1
 }
 
-// has reports whether the cache has what ends in a unit, and lets it live on.
+// has reports whether the cache has the prefix that ends in a unit, and renews it.
 func (m *memory) has(model string, u unit, now time.Time) bool {
 	s, ok := m.entries[entry{model, u.sum}]
 	if !ok || !now.Before(s.until) {
@@ -112,7 +112,7 @@ func (m *memory) put(model string, u unit, life time.Duration, now time.Time) {
 	m.entries[entry{model, u.sum}] = stay{life: life, until: now.Add(life)}
 }
 
-// useAutomatic is use for a cache that needs no marks.
+// useAutomatic does the same as use for a cache without marks.
 func (m *memory) useAutomatic(of Model, model string, c chain, now time.Time) Usage {
 	read := 0
 	for i := len(c) - 1; i >= 0 && read == 0; i-- {
@@ -132,7 +132,7 @@ func (m *memory) useAutomatic(of Model, model string, c chain, now time.Time) Us
 	return Usage{Read: read, Input: all - read}
 }
 
-// follow says how a request goes on from what its session sent before, and keeps it.
+// follow compares a request with the earlier ones of its session, and stores it.
 func (m *memory) follow(session string, c chain) Prefix {
 	c = c.fixed()
 	var best chain

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// JudgeChat returns why a server of Chat Completions would refuse a request, nil if it would
-// not. Calls at the very end may wait for their results.
+// JudgeChat returns why a server of Chat Completions would refuse a request, or nil. Calls at
+// the very end may lack results.
 func JudgeChat(request []byte) *Refusal {
 	messages, r := chatMessages(request)
 	if r != nil {
@@ -15,7 +15,7 @@ func JudgeChat(request []byte) *Refusal {
 	return checkChatCalls(messages)
 }
 
-// chatMessages returns the messages of a request, each of a sound form.
+// chatMessages returns the messages of a request, each in valid form.
 func chatMessages(request []byte) ([]object, *Refusal) {
 	var all object
 	if err := exactly(request, &all); err != nil {
@@ -39,20 +39,20 @@ func chatMessages(request []byte) ([]object, *Refusal) {
 	return messages, nil
 }
 
-// checkChatOrder is rule O6, which is of exports alone: no service asks for an order of
-// results, but what is exported has them in the order of their calls.
+// checkChatOrder checks rule O6, which applies to exports only: no service requires an order of
+// results, but exports have them in the order of their calls.
 func checkChatOrder(request []byte) *Refusal {
 	messages, r := chatMessages(request)
 	if r != nil {
 		return r
 	}
-	var open []string // ids that wait, in the order of the calls
+	var open []string // ids without results, in the order of the calls
 	for i, m := range messages {
 		if text(m, "role") != "tool" {
 			open = nil
 			calls, _ := m["tool_calls"].([]any)
 			for _, v := range calls {
-				open = append(open, text(v.(object), "id")) // O3 has looked
+				open = append(open, text(v.(object), "id")) // O3 was checked
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func checkChatOrder(request []byte) *Refusal {
 
 func malformedChat(format string, args ...any) *Refusal { return refuse("O0", format, args...) }
 
-// checkChatMessage is rules O0 and O1 for one message.
+// checkChatMessage checks the rules O0 and O1 for one message.
 func checkChatMessage(path string, m object) *Refusal {
 	content, has := m["content"]
 	switch role := text(m, "role"); role {
@@ -97,7 +97,7 @@ func checkChatMessage(path string, m object) *Refusal {
 	return checkChatCallForm(path, m)
 }
 
-// checkChatContent is rule O2: content is a text, or a list of parts with types.
+// checkChatContent checks rule O2: content is a text, or a list of parts with types.
 func checkChatContent(path string, content any) *Refusal {
 	switch content := content.(type) {
 	case nil, string:
@@ -120,7 +120,7 @@ func checkChatContent(path string, content any) *Refusal {
 	return refuse("O2", "%s: expected a string or an array", path)
 }
 
-// checkChatCallForm is rule O3: a call has an id, a name, and its arguments as a text.
+// checkChatCallForm checks rule O3: a call has an id, a name, and its arguments as a text.
 func checkChatCallForm(path string, m object) *Refusal {
 	value, ok := m["tool_calls"]
 	if !ok || value == nil {
@@ -147,10 +147,10 @@ func checkChatCallForm(path string, m object) *Refusal {
 	return nil
 }
 
-// checkChatCalls is rules O4, O5 and O7: results stand directly behind their calls, one for
-// each.
+// checkChatCalls checks the rules O4, O5 and O7: results follow directly behind their calls,
+// one for each.
 func checkChatCalls(messages []object) *Refusal {
-	var open []string // ids that wait, in the order of the calls
+	var open []string // ids without results, in the order of the calls
 	for i, m := range messages {
 		if text(m, "role") == "tool" {
 			id := text(m, "tool_call_id")
@@ -166,7 +166,7 @@ func checkChatCalls(messages []object) *Refusal {
 		}
 		calls, _ := m["tool_calls"].([]any)
 		for _, v := range calls {
-			id := text(v.(object), "id") // O3 has looked
+			id := text(v.(object), "id") // O3 was checked
 			if slices.Contains(open, id) {
 				return refuse("O7", "messages[%d].tool_calls: %s is there twice", i, id)
 			}

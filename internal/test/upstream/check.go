@@ -14,7 +14,7 @@ const (
 	maxMessages = 100_000
 )
 
-// check returns the first rule that a body breaks, but for those about thinking.
+// check returns the first rule that a body breaks, except for those about thinking.
 func check(b *body, m Model) *Refusal {
 	for _, rule := range []func(*body, Model) *Refusal{
 		checkParameters, checkCount, checkOpening, checkMarks, checkEmpty, checkSystem, checkIDs,
@@ -27,7 +27,7 @@ func check(b *body, m Model) *Refusal {
 	return nil
 }
 
-// checkParameters is rule A13.
+// checkParameters checks rule A13.
 func checkParameters(b *body, m Model) *Refusal {
 	if !m.Sampling {
 		for _, p := range []string{"temperature", "top_p", "top_k"} {
@@ -48,7 +48,7 @@ func thinking(b *body) object {
 	return settings
 }
 
-// checkCount is rule A14, for the messages.
+// checkCount checks rule A14 for the number of messages.
 func checkCount(b *body, _ Model) *Refusal {
 	if n := len(b.messages); n > maxMessages {
 		return refuse("A14", "messages: too many messages: %d > %d maximum", n, maxMessages)
@@ -56,7 +56,7 @@ func checkCount(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkOpening is rule A1.
+// checkOpening checks rule A1.
 func checkOpening(b *body, _ Model) *Refusal {
 	if b.messages[0].role != roleUser {
 		return refuse("A1", "messages: first message must use the user role")
@@ -64,7 +64,7 @@ func checkOpening(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkEmpty is rule A10.
+// checkEmpty checks rule A10.
 func checkEmpty(b *body, _ Model) *Refusal {
 	for _, s := range b.system {
 		if kind(s) == "text" && text(s, "text") == "" {
@@ -85,13 +85,13 @@ func checkEmpty(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// mayBeEmpty reports whether a message needs no content: a reply at the end, and a
-// system message that is there for its settings.
+// mayBeEmpty reports whether a message may have no content: a reply at the end, or a system
+// message with settings.
 func mayBeEmpty(m message, last bool) bool {
 	return m.role == roleAssistant && last || m.role == roleSystem && m.settings
 }
 
-// checkText checks a block's text. Blank text is refused beside a result only.
+// checkText checks a text block. Blank text is refused only beside a result.
 func checkText(block object) *Refusal {
 	if kind(block) == "text" && strings.TrimFunc(text(block, "text"), unicode.IsSpace) == "" {
 		if text(block, "text") == "" {
@@ -107,7 +107,7 @@ func checkText(block object) *Refusal {
 	return nil
 }
 
-// checkSystem is rule A15. Messages of one role in a row count as one.
+// checkSystem checks rule A15. Successive messages of one role count as one.
 func checkSystem(b *body, m Model) *Refusal {
 	for i, msg := range b.messages {
 		if msg.role != roleSystem {
@@ -116,7 +116,7 @@ func checkSystem(b *body, m Model) *Refusal {
 		if !m.System {
 			return refuse("A15", "messages.%d: role 'system' is not supported on this model", i)
 		}
-		before := b.messages[i-1] // A1: the first is no system message
+		before := b.messages[i-1] // by A1 the first message is no system message
 		if before.role == roleAssistant && !endsInServerTool(before) {
 			return refuse("A15", "messages.%d: role 'system' must follow a user message", i)
 		}
@@ -145,7 +145,7 @@ func isServerResult(block object) bool {
 	return strings.HasSuffix(kind(block), "_tool_result") && text(block, "tool_use_id") != ""
 }
 
-// checkIDs is rule A16.
+// checkIDs checks rule A16.
 func checkIDs(b *body, _ Model) *Refusal {
 	seen := make(map[string]bool)
 	for i, m := range b.messages {
@@ -163,8 +163,8 @@ func checkIDs(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkCalls is the rules A2, A4 and A5: which of them is broken is told by where
-// the result is, if there is one.
+// checkCalls checks the rules A2, A4 and A5. The place of the result, if there is one, decides
+// which of them is broken.
 func checkCalls(b *body, _ Model) *Refusal {
 	for i, m := range b.messages {
 		var missing []string
@@ -182,8 +182,8 @@ func checkCalls(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// leadingResults returns the ids of the results that message i begins with, if it
-// is a user's.
+// leadingResults returns the ids of the results at the beginning of message i, if it is a user
+// message.
 func leadingResults(b *body, i int) []string {
 	if i >= len(b.messages) || b.messages[i].role != roleUser {
 		return nil
@@ -198,8 +198,8 @@ func leadingResults(b *body, i int) []string {
 	return ids
 }
 
-// ruleOfMissing returns the rule that a result breaks which is missing from the
-// head of message i.
+// ruleOfMissing returns the rule that is broken because a result is not at the beginning of
+// message i.
 func ruleOfMissing(b *body, i int, id string) string {
 	for n := 0; i < len(b.messages) && b.messages[i].role == roleUser; n++ {
 		for _, block := range b.messages[i].content {
@@ -212,7 +212,7 @@ func ruleOfMissing(b *body, i int, id string) string {
 	return "A2"
 }
 
-// checkResults is rule A3.
+// checkResults checks rule A3.
 func checkResults(b *body, _ Model) *Refusal {
 	for i, m := range b.messages {
 		open := make(map[string]bool)
@@ -237,8 +237,8 @@ func checkResults(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// checkServerTools is rule A6. A reply may go on in the next message, and at the
-// end of the conversation a call may still wait.
+// checkServerTools checks rule A6. A reply may continue in the next message, and at the end of
+// the conversation a call may lack its result.
 func checkServerTools(b *body, _ Model) *Refusal {
 	open := make(map[string]string)
 	for i, m := range b.messages {
@@ -272,7 +272,7 @@ func unanswered(i int, open map[string]string) *Refusal {
 	return refuse("A6", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", i, open[id], id, open[id])
 }
 
-// checkEnd is rule A12. A reply that waits for a server tool may go on.
+// checkEnd checks rule A12. A reply that waits for a server tool may continue.
 func checkEnd(b *body, m Model) *Refusal {
 	last := b.messages[len(b.messages)-1]
 	if last.role == roleAssistant && !m.Prefill && !endsInServerTool(last) {
@@ -281,7 +281,7 @@ func checkEnd(b *body, m Model) *Refusal {
 	return nil
 }
 
-// checkTurn is rule A8, for a turn that still waits for the model.
+// checkTurn checks rule A8, for a turn that the model has not finished.
 func checkTurn(b *body, m Model) *Refusal {
 	if !m.Budget || text(thinking(b), "type") != "enabled" {
 		return nil
@@ -292,7 +292,7 @@ func checkTurn(b *body, m Model) *Refusal {
 		case msg.role == roleAssistant:
 			start = i
 		case len(leadingResults(b, i)) == 0:
-			i = 0 // somebody spoke: the turn begins behind
+			i = 0 // the turn begins behind a message of the user
 		}
 	}
 	if start < 0 || len(b.messages[start].content) == 0 {
@@ -305,13 +305,13 @@ func checkTurn(b *body, m Model) *Refusal {
 	return refuse("A8", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.", start, kind(first))
 }
 
-// A mark is a cache mark, and where it stands.
+// A mark is a cache mark and its place.
 type mark struct {
 	path string
 	hour bool
 }
 
-// checkMarks is rule A11.
+// checkMarks checks rule A11.
 func checkMarks(b *body, _ Model) *Refusal {
 	var marks []mark
 	var bad *Refusal
@@ -344,8 +344,8 @@ func checkMarks(b *body, _ Model) *Refusal {
 	return nil
 }
 
-// eachMarkable calls look for everything that can have a cache mark, in the order
-// in which the service reads it.
+// eachMarkable calls look for every part that can have a cache mark, in the order in which the
+// service reads them.
 func eachMarkable(b *body, look func(path string, block object)) {
 	for i, tool := range b.tools {
 		look(fmt.Sprintf("tools.%d", i), tool)

@@ -8,8 +8,8 @@ import (
 	"net/http"
 )
 
-// readChat reads a request of Chat Completions and checks it by every rule. What it says is
-// put as the Messages API has it, for those who look at the request.
+// readChat reads a request of Chat Completions and checks it by every rule. It converts the
+// content to the form of the Messages API, for tests that examine the request.
 func (s *Server) readChat(r *Request) (*reading, *Refusal) {
 	if refusal := JudgeChat(r.Body); refusal != nil {
 		return nil, refusal
@@ -30,7 +30,7 @@ func (s *Server) readChat(r *Request) (*reading, *Refusal) {
 	c.add("settings", 0, false, all["response_format"])
 	list, _ = all["messages"].([]any)
 	for i, v := range list {
-		m := v.(object) // JudgeChat has looked
+		m := v.(object) // JudgeChat has checked it
 		c.add(fmt.Sprintf("messages.%d", i), 0, false, plainChat(m))
 		b.take(chatMessage(m))
 	}
@@ -56,7 +56,8 @@ func decodeOpenAI(data []byte) (object, *Refusal) {
 	return all, nil
 }
 
-// plainChat returns a message as the cache sees it: a text as content is one part of text.
+// plainChat returns a message in the form for the cache: content that is a text becomes one
+// text part.
 func plainChat(m object) object {
 	if s, ok := m["content"].(string); ok {
 		m = without(m, "content")
@@ -65,7 +66,7 @@ func plainChat(m object) object {
 	return m
 }
 
-// chatMessage returns a message as the Messages API has it.
+// chatMessage returns a message in the form of the Messages API.
 func chatMessage(m object) message {
 	content := textBlocks(m["content"])
 	role := text(m, "role")
@@ -89,8 +90,8 @@ func chatMessage(m object) message {
 	return message{role: role, content: content}
 }
 
-// textBlocks returns content, a text or a list of parts, as blocks: every part that has a
-// text is a text.
+// textBlocks returns content, a text or a list of parts, as blocks. Every part with text
+// becomes a text block.
 func textBlocks(content any) []object {
 	if s, ok := content.(string); ok && s != "" {
 		return []object{{"type": "text", "text": s}}
@@ -115,7 +116,7 @@ func anyList(blocks []object) []any {
 	return list
 }
 
-// inputOf returns the arguments of a call: what they are as JSON, or else their text.
+// inputOf returns the arguments of a call, decoded if they are JSON and otherwise as text.
 func inputOf(arguments string) any {
 	var input any
 	if json.Unmarshal([]byte(arguments), &input) != nil {
@@ -124,8 +125,8 @@ func inputOf(arguments string) any {
 	return input
 }
 
-// take appends a message. System messages before all others are the system text; results in
-// a row are one message.
+// take appends a message. Leading system messages become the system text; successive results
+// become one message.
 func (b *body) take(m message) {
 	n := len(b.messages)
 	switch {
@@ -151,7 +152,7 @@ func onlyResults(m message) bool {
 func (b *body) waiting() (ids []string) {
 	if n := len(b.messages); n > 0 {
 		for _, block := range b.messages[n-1].content {
-			if id := text(block, "id"); kind(block) == "tool_use" && id != "" { // else a tool of the server's
+			if id := text(block, "id"); kind(block) == "tool_use" && id != "" { // otherwise it is a tool of the server
 				ids = append(ids, id)
 			}
 		}
@@ -159,7 +160,7 @@ func (b *body) waiting() (ids []string) {
 	return ids
 }
 
-// composeChat makes the completion of a reply.
+// composeChat makes the completion for a reply.
 func (s *Server) composeChat(r *Request, in *reading, reply Reply, u *Usage) (*response, error) {
 	m := object{"role": roleAssistant, "content": nil, "refusal": nil}
 	var calls []object
@@ -184,7 +185,7 @@ func (s *Server) composeChat(r *Request, in *reading, reply Reply, u *Usage) (*r
 			u.Output += tokens(len(arguments))
 			stop = "tool_calls"
 		case Thinking:
-			u.Output += tokens(len(block)) // nobody is shown it
+			u.Output += tokens(len(block)) // it is not shown
 		case Redacted, Compaction:
 		}
 	}
@@ -215,7 +216,7 @@ func (s *Server) composeChat(r *Request, in *reading, reply Reply, u *Usage) (*r
 	return &response{kind: streamType, frames: chunks(head, m, calls, stop, usage)}, nil
 }
 
-// openAIDetails says what of a request the cache had.
+// openAIDetails returns the part of a usage that describes the cache.
 func openAIDetails(u *Usage, m Model) object {
 	details := object{"cached_tokens": u.Read}
 	if m.Cache.Writes {
@@ -266,7 +267,7 @@ func (s *Server) listOpenAI(*Request) (*response, *Refusal) {
 	return mustJSON(object{"object": "list", "data": data}), nil
 }
 
-// noModel refuses a request for a model that is not there.
+// noModel returns the refusal for an unknown model.
 func noModel(name string) *Refusal {
 	return &Refusal{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found",

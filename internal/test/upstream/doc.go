@@ -1,11 +1,10 @@
-// Package upstream answers as the Messages API of Anthropic, as the Chat Completions and
-// the Responses API of OpenAI, and as the Gemini API of Google do, without a model: it plays a
-// script, and refuses what the real services refuse.
+// Package upstream imitates, without a model, the Messages API of Anthropic, the Chat
+// Completions and Responses APIs of OpenAI, and the Gemini API of Google: it answers from a
+// script, and refuses requests that the real services refuse.
 //
-// A test points a client at a [Server], lets it work, and looks at what arrived.
-// The server knows nothing of Carrel and shares no code with its validators: it
-// is the oracle they are measured against. It judges the JSON of a request as it
-// is written, by the rules below.
+// A test points a client at a [Server], lets it work, and examines the recorded requests. The
+// server knows nothing of Carrel and shares no code with its validators, so that they can be
+// compared with it. It judges the JSON of a request as it is written, by the rules below.
 //
 // # What is served
 //
@@ -28,18 +27,18 @@
 // Everything else gets 404. A request needs a key: X-Api-Key or a bearer for Anthropic, with
 // Anthropic-Version; a bearer for OpenAI; X-Goog-Api-Key, key or a bearer for Google. A body may be compressed with gzip or zstd.
 //
-// Each [Request] is recorded: its body as it came and decompressed, its headers, what it said,
-// how long it was, what it cost, what was answered, and whether the client went before it had
-// all of that. What the dialects say is put in one form: [Request.Texts], [Request.Results]
+// Each [Request] is recorded: its body as received and decompressed, its headers, its content,
+// its length, its cost, the answer, and whether the client left before it had the whole answer.
+// The content of all dialects is converted to one form, so [Request.Texts], [Request.Results]
 // and the like are the same for all of them.
 //
 // # Scripts
 //
-// A script is a list of steps, see [Step]. A step that has Make makes its reply from the
-// request, so that a model can do as the client's tools say, for as many calls as it likes.
-// A [Reply] is written for all dialects alike. Thinking is a reasoning item in the Responses
-// API, and is not seen in Chat Completions; a call whose input is a text is one of a custom
-// tool in the Responses API.
+// A script is a list of steps, see [Step]. A step with Make computes its reply from the
+// request, so that a model can follow the client's tools for any number of calls. A [Reply] is
+// written for all dialects alike. Thinking is a reasoning item in the Responses API, and
+// invisible in Chat Completions; a call whose input is a text calls a custom tool in the
+// Responses API.
 //
 // # Rules
 //
@@ -70,8 +69,8 @@
 //	A17  a compaction of the server stands in a reply and says something
 //	W    no request is longer than the window of its model
 //
-// Where two are broken, the first that is found is named. Blocks of a kind that
-// is not known here are let pass, with whatever is in them.
+// If a request breaks several rules, the first one found is named. Blocks of unknown kinds are
+// accepted with any content.
 //
 // Some of them can be asked without a server, see [JudgeMessages]. [JudgeChat] judges
 // requests of Chat Completions:
@@ -107,44 +106,42 @@
 //	G5  each response is for one of the calls, by its id or its name
 //	G6  no content is without parts, no part without data, no text without words
 //	G7  calls and responses have names, and objects for what they carry
-//	G8  signatures are those that were given, on the parts that got them, or one that says it
-//	    is none; in the current turn the first call of a reply has one, if any has, and always
+//	G8  signatures are those of the server, on their own parts, or the documented text for
+//	    none; in the current turn the first call of a reply has one, if any has, and always
 //	    for models from gemini-3 on
 //	G9  the model calls and thinks, others respond
 //
 // [JudgeKept] and [JudgeKeptResponses] compare a request with the one that it was made from:
 //
-//	K1  calls have the names and arguments that they had
-//	K2  what only the provider can read stands as it was, in its order
-//	K3  the last compaction of the server is there
-//	K4  bound thinking stands behind all that it stood behind
+//	K1  calls keep their names and arguments
+//	K2  data that only the provider can read is unchanged and in order
+//	K3  the last compaction of the server is present
+//	K4  everything before bound thinking is unchanged
 //
 // # Thinking
 //
-// The thinking that a script gives is signed. A signature proves the block's own
-// text (A7) and what stood before it (A9): the system text, the tools, and each
-// block of each earlier message. Cache marks do not count, a text is equal to a
-// list with one block of that text, the order of keys does not matter, and a tool
-// that is loaded later (defer_loading) and a system message that is to be cleared
-// (clear_at) are as if they were not there. A thinking block may be left out unless another one stands before it and another
-// behind.
+// The thinking of a script is signed. A signature covers the block's own text (A7) and
+// everything before it (A9): the system text, the tools, and each block of each earlier
+// message. Cache marks do not count, a text equals a list with one block of that text, and the
+// order of keys does not matter. Tools that are loaded later (defer_loading) and system messages
+// to be cleared (clear_at) are ignored. A thinking block may be left out unless it is between
+// two others.
 //
-// The reasoning of the Responses API is sealed in the same way. What stood before it is the
-// tools, the instructions, the settings of text, and each item before it; ids, the status of an
-// item and the form of a text do not count. It is refused never: what a model such as gpt-6 is
+// The reasoning of the Responses API is sealed in the same way. Its seal covers the tools, the
+// instructions, the settings of text, and each item before it; ids, the status of an item and
+// the form of a text do not count. It is never refused: reasoning that a model such as gpt-6 is
 // not shown is listed in input_transformations, with the reason prefix_mismatch,
 // content_invalid or model_mismatch. An item that the server stored (store is not false) cannot
-// come back without the reasoning that it came with (R8), unless it has lost its id.
-// [Request.Dropped] has what was not shown, in both dialects.
+// come back without its reasoning (R8), unless it has lost its id. [Request.Dropped] lists the
+// reasoning and thinking that was not shown, in both dialects.
 //
-// With the beta thinking-binding-controls-2026-08-01 a client may ask that a block
-// which is bound to something else be dropped; the reply then lists it. The thinking
-// of another model is dropped always.
+// With the beta thinking-binding-controls-2026-08-01 a client may ask to drop a block with
+// another binding; the reply then lists it. The thinking of another model is always dropped.
 //
 // # Counts
 //
 // A token is 3.5 bytes of JSON, rounded up, for each unit of a request by itself; a picture or
-// a document is 1,500 tokens, however long it is. Units are each tool, each block of system
+// a document is 1,500 tokens at any size. Units are each tool, each block of system
 // text, the settings that a model reads, and each block of a message (Messages), each message
 // (Chat Completions), or each item (Responses). Tools that are loaded later are not counted.
 //
@@ -155,38 +152,38 @@
 //
 // # Caches
 //
-// The cache has prefixes of requests, by model, in units without their cache marks. What is
-// read and written is the usage of the answer, and [Request.Usage].
+// The cache has prefixes of requests, by model, in units without their cache marks. The answer
+// and [Request.Usage] have the tokens read and written.
 //
 //   - Messages: an entry ends at a mark, if the prefix is not shorter than the model's minimum
 //     (1,024 tokens; 4,096 of haiku models, 512 of fable-5-1 and later). It lives five minutes
 //     or an hour, as the mark says, from when it was last written or read. It is found at a
 //     mark, or up to 19 units before one. A mark of the whole request stands at its end.
 //     Tools stand before system text, that before the choice of tool and the settings of
-//     thinking, and those before the messages: a change loses what stands behind it.
+//     thinking, and those before the messages: a change loses the cache behind it.
 //   - Chat Completions and Responses: every prefix of 1,024 tokens and more is an entry, for 5
-//     minutes, and from gpt-5.6 on for 30, when it tells what it writes (cache_write_tokens).
-//     What is read is a multiple of 128 tokens. prompt_cache_key and breakpoints do nothing.
+//     minutes, and from gpt-5.6 on for 30, when it reports written tokens (cache_write_tokens).
+//     The tokens read are a multiple of 128. prompt_cache_key and breakpoints do nothing.
 //
 // [Options.Now] is the clock. An entry can be read at once, also by a request that is sent
 // before the answer began. A refused request leaves no entry.
 //
-// [Request.Prefix] says how a request goes on from what its session sent before, and
-// [Server.Breaks] which requests did not. A session is what the client calls so: the header
+// [Request.Prefix] compares a request with the earlier ones of its session, and [Server.Breaks]
+// returns the requests that do not continue one. The client names its session: by the header
 // X-Claude-Code-Session-Id, Session-Id, X-Session-Id or X-Session-Affinity, else
 // prompt_cache_key or metadata.user_id. [Server.Cost] sums what a session cost, at prices that
 // are round, and in the proportions of real ones.
 //
 // # Faults
 //
-// A [Fault] of a reply comes at any event and any byte of the answer, see [FaultKinds]. What is
-// to fail before the answer has begun is a [Reply] with a Failure, such as 429 or 529. Answers
+// A [Fault] of a reply occurs at any event and any byte of the answer, see [FaultKinds]. For a
+// failure before the answer begins, use a [Reply] with a Failure, such as 429 or 529. Answers
 // are compressed with [Options.Encodings]; each event can be read as soon as it has come. The
 // encoding br compresses nothing: it is in uncompressed blocks.
 //
 // # Limits
 //
 // Edits by the server (context_management, compaction on demand) are not done, and no tool of
-// the server is run, unless the script says what came of it. A compaction by the Responses API
+// the server is run, unless the script has its result. A compaction by the Responses API
 // keeps the words of the user and loses everything else.
 package upstream

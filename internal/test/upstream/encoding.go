@@ -37,7 +37,7 @@ func decompressed(encoding string, data []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(from, maxBytes+1))
 }
 
-// firstOf returns the first encoding that a client accepts, empty if there is none.
+// firstOf returns the first encoding that a client accepts, or "".
 func firstOf(encodings []string, h http.Header) string {
 	var accepted []string
 	for _, line := range h.Values("Accept-Encoding") {
@@ -54,14 +54,14 @@ func firstOf(encodings []string, h http.Header) string {
 	return ""
 }
 
-// A flusher is a compressor that can make all it was given readable.
+// A flusher is a compressor that can flush all input to its output.
 type flusher interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// compressed returns pieces with an encoding: as soon as one has arrived, all of it can be
-// read. The last has the end of the encoding too.
+// compressed compresses pieces so that each can be decompressed as soon as it has arrived. The
+// last piece includes the end of the encoding.
 func compressed(encoding string, pieces [][]byte) [][]byte {
 	var buf bytes.Buffer
 	var w flusher
@@ -71,7 +71,7 @@ func compressed(encoding string, pieces [][]byte) [][]byte {
 	case "zstd":
 		z, err := zstd.NewWriter(&buf, zstd.WithEncoderConcurrency(1))
 		if err != nil {
-			panic(fmt.Sprintf("upstream: %v", err)) // the options are sound
+			panic(fmt.Sprintf("upstream: %v", err)) // the options are valid
 		}
 		w = z
 	case "br":
@@ -82,7 +82,7 @@ func compressed(encoding string, pieces [][]byte) [][]byte {
 	list := make([][]byte, 0, len(pieces))
 	take := func(do func() error) {
 		if err := do(); err != nil {
-			panic(fmt.Sprintf("upstream: %v", err)) // a buffer takes everything
+			panic(fmt.Sprintf("upstream: %v", err)) // a buffer accepts everything
 		}
 	}
 	for i, p := range pieces {
@@ -97,8 +97,8 @@ func compressed(encoding string, pieces [][]byte) [][]byte {
 	return list
 }
 
-// A storedBrotli writes the format of RFC 7932 without compressing anything: every write is
-// an uncompressed meta-block.
+// A storedBrotli writes the format of RFC 7932 without compression: every write becomes an
+// uncompressed meta-block.
 type storedBrotli struct {
 	to    *bytes.Buffer
 	begun bool
@@ -119,7 +119,7 @@ func (w *storedBrotli) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Flush does nothing: what was written can be read.
+// Flush does nothing, because all written data can be read.
 func (w *storedBrotli) Flush() error { return nil }
 
 // Close writes the last block, which is empty.

@@ -7,36 +7,36 @@ import (
 	"slices"
 )
 
-// A Fault is what goes wrong while an answer is sent.
+// A Fault is an error during the sending of an answer.
 type Fault struct {
 	Kind FaultKind
 
-	// The fault comes when so many events of a stream have been sent, and so many bytes
-	// more, both as they are sent, compressed or not. A document is one event. Behind the
-	// end of the answer there is no fault.
+	// The fault occurs after this number of events of a stream and this number of further
+	// bytes, both as they are sent, compressed or not. A document is one event. There are no
+	// faults behind the end of the answer.
 	Events, Bytes int
 
-	// Release ends a stall. Without it a stall ends when the client goes.
+	// Release ends a stall. Without it a stall ends when the client leaves.
 	Release <-chan struct{}
 
-	// Failure is what an error event says. The default is that the service is overloaded.
+	// Failure is the content of an error event. The default is that the service is overloaded.
 	Failure *Refusal
 }
 
-// A FaultKind is a way in which an answer goes wrong.
+// A FaultKind is a kind of error during an answer.
 type FaultKind string
 
-// The kinds of faults. Those of events come between two events, whatever Bytes is.
+// The kinds of faults. Faults of events occur between two events and ignore Bytes.
 const (
 	FaultReset     FaultKind = "reset"     // the connection is reset
 	FaultCut       FaultKind = "cut"       // the connection is closed in the middle of the body
-	FaultTruncate  FaultKind = "truncate"  // the body ends, as if that were all of it
-	FaultStall     FaultKind = "stall"     // nothing comes until it is released, then the rest
-	FaultDrip      FaultKind = "drip"      // the rest comes byte by byte
-	FaultMalformed FaultKind = "malformed" // an event that is not JSON comes in between
-	FaultDuplicate FaultKind = "duplicate" // the event before comes again
-	FaultSwap      FaultKind = "swap"      // the next two events change places
-	FaultError     FaultKind = "error"     // an error event comes, and then the end
+	FaultTruncate  FaultKind = "truncate"  // the body ends early, as if it were complete
+	FaultStall     FaultKind = "stall"     // nothing is sent until it is released, then the rest
+	FaultDrip      FaultKind = "drip"      // the rest is sent byte by byte
+	FaultMalformed FaultKind = "malformed" // an event that is not JSON is inserted
+	FaultDuplicate FaultKind = "duplicate" // the previous event is sent again
+	FaultSwap      FaultKind = "swap"      // the next two events are exchanged
+	FaultError     FaultKind = "error"     // an error event is sent, then the answer ends
 )
 
 // FaultKinds returns all kinds of faults.
@@ -46,7 +46,7 @@ func FaultKinds() []FaultKind {
 	}
 }
 
-// errorFrame is the event that says what went wrong.
+// errorFrame returns the event for an error.
 func (s *Server) errorFrame(d Dialect, f *Fault) []byte {
 	if f == nil || f.Kind != FaultError {
 		return nil
@@ -65,7 +65,7 @@ func (s *Server) errorFrame(d Dialect, f *Fault) []byte {
 	return frames([]event{r.object(d, s.name("req"))})[0]
 }
 
-// disturb changes the events of an answer as a fault says.
+// disturb applies a fault to the events of an answer.
 func (f *Fault) disturb(events [][]byte, failure []byte) [][]byte {
 	n := f.Events
 	if n > len(events) {
@@ -90,8 +90,7 @@ func (f *Fault) disturb(events [][]byte, failure []byte) [][]byte {
 	return events
 }
 
-// send writes a response, a stream event by event. That the client is gone is not
-// an error of the server.
+// send writes a response, a stream event by event. It is no error if the client has left.
 func send(w http.ResponseWriter, r *http.Request, res *response, failure []byte, encoding string) {
 	f := res.fault
 	events := res.frames
@@ -130,7 +129,7 @@ func send(w http.ResponseWriter, r *http.Request, res *response, failure []byte,
 	}
 }
 
-// An output is where an answer goes. What is written after the client has gone is lost.
+// An output is the destination of an answer. Writes after the client has left are lost.
 type output struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -149,7 +148,7 @@ func (o *output) write(data []byte) {
 	o.gone = err != nil
 }
 
-// fail is what a fault does to the rest of an answer.
+// fail applies a fault to the rest of an answer.
 func (o *output) fail(f *Fault, r *http.Request, rest []byte) {
 	switch f.Kind {
 	case FaultTruncate:

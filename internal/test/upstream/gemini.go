@@ -11,7 +11,7 @@ import (
 // DialectGemini is the Gemini API.
 const DialectGemini Dialect = "gemini"
 
-// geminiRoutes says what is served of the Gemini API.
+// geminiRoutes adds the routes of the Gemini API.
 func (s *Server) geminiRoutes() {
 	s.mux.HandleFunc("POST /v1beta/models/{call}", s.serve(DialectGemini, func(r *Request) (*response, *Refusal) {
 		model, method, _ := strings.Cut(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:], ":")
@@ -44,7 +44,7 @@ func noGemini(model string) *Refusal {
 	return &Refusal{Status: http.StatusNotFound, Type: "NOT_FOUND", Message: fmt.Sprintf("models/%s is not found for API version v1beta, or is not supported for generateContent.", model)}
 }
 
-// admitGemini checks what every request to the Gemini API must say of itself.
+// admitGemini checks the headers of a request to the Gemini API.
 func admitGemini(r *Request) *Refusal {
 	if r.Header.Get("X-Goog-Api-Key") == "" && r.URL.Query().Get("key") == "" && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 		return &Refusal{Status: http.StatusForbidden, Type: "PERMISSION_DENIED", Message: "Method doesn't allow unregistered callers."}
@@ -66,8 +66,8 @@ func geminiError(r *Refusal) object {
 	return object{"error": object{"code": r.Status, "message": r.Message, "status": status}}
 }
 
-// readGemini reads a request of the Gemini API and checks it by every rule. What it says is
-// put as the Messages API has it, for those who look at the request.
+// readGemini reads a request of the Gemini API and checks it by every rule. It converts the
+// content to the form of the Messages API, for tests that examine the request.
 func (s *Server) readGemini(r *Request, model string) (*reading, *Refusal) {
 	if refusal := JudgeGemini(r.Body); refusal != nil {
 		return nil, refusal
@@ -115,7 +115,7 @@ func isSkipped(signature string) bool {
 	return signature == "skip_thought_signature_validator" || signature == "context_engineering_is_the_way_to_go"
 }
 
-// signGemini returns the signature of a part: it proves what the part calls or says.
+// signGemini returns the signature of a part. It covers the call or the text of the part.
 func (s *Server) signGemini(p object) string {
 	said := "said " + text(p, "text")
 	if call := calling(p); call != nil {
@@ -150,7 +150,7 @@ func (c geminiContent) message() message {
 	return m
 }
 
-// composeGemini makes the answer of a reply: a document, or a stream with an event for each
+// composeGemini makes the answer for a reply: a document, or a stream with one event for each
 // part.
 func (s *Server) composeGemini(r *Request, in *reading, reply Reply, u *Usage) (*response, error) {
 	var parts []object
@@ -175,7 +175,7 @@ func (s *Server) composeGemini(r *Request, in *reading, reply Reply, u *Usage) (
 				call["id"] = block.ID
 			}
 			p = object{"functionCall": call}
-			if !signed { // the first call of a reply is what the service signs
+			if !signed { // the service signs the first call of a reply
 				p["thoughtSignature"], signed = s.signGemini(p), true
 			}
 		default:
@@ -211,8 +211,8 @@ func (s *Server) composeGemini(r *Request, in *reading, reply Reply, u *Usage) (
 	return res, nil
 }
 
-// geminiModels returns the models that the Gemini API has. Those from 3 on want the signatures
-// of the current turn back.
+// geminiModels returns the models of the Gemini API. From version 3 on they require the
+// signatures of the current turn.
 func geminiModels() []Model {
 	m := Model{
 		Window: 1 << 20, Cache: CacheRule{Automatic: true, Minimum: 2048, Step: 1},

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// JudgeGemini returns why the Gemini API would refuse a request, nil if it would not. Calls at
-// the very end may wait for their responses. Whether a signature is one that was given, only a
-// [Server] knows.
+// JudgeGemini returns why the Gemini API would refuse a request, or nil. Calls at the very end
+// may lack responses. It does not verify signatures; a [Server] does.
 func JudgeGemini(request []byte) *Refusal {
 	_, contents, r := geminiOf(request)
 	if r != nil {
@@ -39,7 +38,7 @@ type geminiContent struct {
 	parts []object
 }
 
-// data are the keys of a part that are its data. One that is not known is taken for data.
+// data returns the keys of a part that hold data. An unknown key counts as data.
 func data(part object) (keys []string) {
 	for k, v := range part {
 		switch k {
@@ -76,7 +75,7 @@ func signature(part object) string {
 	return s
 }
 
-// of returns what a function finds in the parts.
+// of returns the results of find for the parts.
 func (c geminiContent) of(find func(object) object) (all []object) {
 	for _, p := range c.parts {
 		if o := find(p); o != nil {
@@ -86,7 +85,7 @@ func (c geminiContent) of(find func(object) object) (all []object) {
 	return all
 }
 
-// geminiOf is rule G0: it returns a request and its contents.
+// geminiOf checks rule G0 and returns a request and its contents.
 func geminiOf(request []byte) (object, []geminiContent, *Refusal) {
 	var whole any
 	if err := json.Unmarshal(request, &whole); err != nil {
@@ -125,7 +124,7 @@ func geminiOf(request []byte) (object, []geminiContent, *Refusal) {
 	return all, contents, nil
 }
 
-// checkGeminiParts is rules G6, G7, G9 and a part of G8, for the parts of one content.
+// checkGeminiParts checks the rules G6, G7, G9 and a part of G8 for the parts of one content.
 func checkGeminiParts(i int, c geminiContent) *Refusal {
 	if len(c.parts) == 0 {
 		return refuse("G6", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
@@ -138,7 +137,7 @@ func checkGeminiParts(i int, c geminiContent) *Refusal {
 	return nil
 }
 
-// checkGeminiPart is these rules for one part.
+// checkGeminiPart checks the same rules for one part.
 func checkGeminiPart(i, k int, role string, p object) *Refusal {
 	keys := data(p)
 	if len(keys) != 1 {
@@ -172,7 +171,7 @@ func checkGeminiPart(i, k int, role string, p object) *Refusal {
 	return nil
 }
 
-// isSignature reports whether a signature is a text of bytes, or one that the service ignores.
+// isSignature reports whether a text is base64, or a signature that the service ignores.
 func isSignature(s string) bool {
 	if isSkipped(s) {
 		return true
@@ -187,7 +186,7 @@ func isSignature(s string) bool {
 	return plain == nil || url == nil
 }
 
-// checkGeminiOrder is rules G2 to G5, for a content and the one before it.
+// checkGeminiOrder checks the rules G2 to G5 for a content and the previous one.
 func checkGeminiOrder(before, c geminiContent) *Refusal {
 	asked := before.of(calling)
 	if before.role != "model" {
@@ -233,8 +232,8 @@ func checkGeminiOrder(before, c geminiContent) *Refusal {
 	return nil
 }
 
-// checkSigned is rule G8, for the current turn: the first call of each reply has a signature,
-// if the model asks for one always, or if any reply of the turn has one.
+// checkSigned checks rule G8 for the current turn: the first call of each reply has a
+// signature, if the model always requires one or if any reply of the turn has one.
 func checkSigned(contents []geminiContent, always bool) *Refusal {
 	begin := 0
 	for i, c := range contents {

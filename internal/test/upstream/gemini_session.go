@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ResumedGemini returns the request of the Gemini API with which Gemini CLI goes on from a chat
-// file: it replays the log of changes, leaves out what a screen showed and what it says itself
-// at the beginning of a session, and puts calls and results that stand beside a reply behind it.
-// What it mends before it sends is not done here.
+// ResumedGemini returns the request of the Gemini API with which Gemini CLI resumes a chat
+// file. It replays the log of changes, leaves out text for the screen and the client's own text
+// at the beginning of a session, and moves calls and results beside a reply behind it. It does
+// not imitate the client's repairs.
 func ResumedGemini(file []byte) ([]byte, error) {
 	var order []string
 	messages := make(map[string]object)
@@ -58,7 +58,7 @@ func ResumedGemini(file []byte) ([]byte, error) {
 	return json.Marshal(object{"contents": contents})
 }
 
-// geminiTurns returns what a message of a chat file is to the API.
+// geminiTurns returns the contents that a message of a chat file becomes.
 func geminiTurns(m object) []object {
 	parts, _ := m["content"].([]any)
 	if s, ok := m["content"].(string); ok && s != "" {

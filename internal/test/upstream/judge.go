@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// JudgeMessages returns why the Messages API would refuse a request, nil if it would not.
-// A request that ends in a reply is judged as its client goes on from there: with results
-// for the calls that wait, else with a word of the user. Signatures of thinking are not
-// proved: see [JudgeKept]. Model and max_tokens may be missing; a model that the table does
-// not know is judged as the newest one is.
+// JudgeMessages returns why the Messages API would refuse a request, or nil. A request that
+// ends in a reply is judged with the message that its client adds: results for open calls, or
+// else a user message. Signatures of thinking are not verified, see [JudgeKept]. Model and
+// max_tokens may be missing; an unknown model is judged like the newest one.
 func JudgeMessages(request []byte) *Refusal {
 	b, r := decode(request, "model", "max_tokens")
 	if r != nil {
@@ -22,8 +21,8 @@ func JudgeMessages(request []byte) *Refusal {
 	return checkCompaction(b)
 }
 
-// goOn adds the message with which a client continues a conversation that ends in a reply.
-// A reply that says nothing it leaves out, and one that the service paused it sends again.
+// goOn adds the message with which a client continues a conversation that ends in a reply. It
+// removes an empty reply, and keeps one that the service paused as the last message.
 func (b *body) goOn() {
 	n := len(b.messages)
 	last := b.messages[n-1]
@@ -56,8 +55,8 @@ func calls(m message) bool {
 	return slices.ContainsFunc(m.content, func(block object) bool { return kind(block) == "tool_use" })
 }
 
-// modelOrNewest returns the entry of the table for a model, and for an unknown one what
-// holds for the newest models.
+// modelOrNewest returns the entry of the table for a model. For an unknown one it returns the
+// rules of the newest models.
 func modelOrNewest(name string) Model {
 	if m, ok := ModelNamed(name); ok {
 		return m
@@ -65,7 +64,7 @@ func modelOrNewest(name string) Model {
 	return Model{Name: name, System: true, Bound: true}
 }
 
-// checkCompaction is rule A17.
+// checkCompaction checks rule A17.
 func checkCompaction(b *body) *Refusal {
 	for i, m := range b.messages {
 		for k, block := range m.content {
@@ -83,10 +82,10 @@ func checkCompaction(b *body) *Refusal {
 	return nil
 }
 
-// JudgeKept returns what a smaller request of the Messages API changed that it had to keep
-// as it was in the original: an argument of a call, thinking, a block that only the provider
-// can read or make, or what stands before thinking that is bound to it. Blocks may be missing,
-// but for the last compaction of the provider.
+// JudgeKept returns a change by a smaller request of the Messages API that is not allowed: of
+// an argument of a call, of thinking, of a block that only the provider can read or write, or
+// of the text before thinking that is bound to it. Blocks may be missing, except for the last
+// compaction of the provider.
 func JudgeKept(original, request []byte) *Refusal {
 	was, r := decode(original, "model", "max_tokens")
 	if r != nil {
@@ -104,7 +103,7 @@ func JudgeKept(original, request []byte) *Refusal {
 	return nil
 }
 
-// blocksOf returns the blocks of all messages that a test holds for, without cache marks.
+// blocksOf returns the blocks of all messages for which wanted is true, without cache marks.
 func blocksOf(b *body, wanted func(object) bool) []object {
 	var blocks []object
 	for _, m := range b.messages {
@@ -117,7 +116,7 @@ func blocksOf(b *body, wanted func(object) bool) []object {
 	return blocks
 }
 
-// keptCalls is rule K1: a call has the name and the arguments that it had.
+// keptCalls checks rule K1: calls keep their names and arguments.
 func keptCalls(was, is *body) *Refusal {
 	calls := make(map[string]object)
 	isCall := func(block object) bool { return kind(block) == "tool_use" }
@@ -132,7 +131,7 @@ func keptCalls(was, is *body) *Refusal {
 	return nil
 }
 
-// keptOpaque is rule K2: what only the provider can read stands as it was, in its order.
+// keptOpaque checks rule K2: blocks that only the provider can read are unchanged and in order.
 func keptOpaque(was, is *body) *Refusal {
 	all := blocksOf(was, isOpaque)
 	for _, block := range blocksOf(is, isOpaque) {
@@ -154,7 +153,7 @@ func isOpaque(block object) bool {
 	return true
 }
 
-// keptCompaction is rule K3: the last compaction of the provider is there.
+// keptCompaction checks rule K3: the last compaction of the provider is present.
 func keptCompaction(was, is *body) *Refusal {
 	isCompaction := func(block object) bool { return kind(block) == "compaction" }
 	old, now := blocksOf(was, isCompaction), blocksOf(is, isCompaction)
@@ -164,8 +163,8 @@ func keptCompaction(was, is *body) *Refusal {
 	return nil
 }
 
-// keptBinding is rule K4: for a model that binds its thinking, all that stands before a
-// thinking block stands as it stood.
+// keptBinding checks rule K4: if a model binds its thinking, everything before a thinking block
+// is unchanged.
 func keptBinding(was, is *body) *Refusal {
 	if !modelOrNewest(is.model).Bound {
 		return nil
@@ -179,7 +178,7 @@ func keptBinding(was, is *body) *Refusal {
 	return nil
 }
 
-// prefixes returns what stands before each thinking block, by its signature.
+// prefixes returns the prefix before each thinking block, by its signature.
 func prefixes(b *body) map[string]prefix {
 	all := make(map[string]prefix)
 	p := startOf(b)
@@ -194,10 +193,10 @@ func prefixes(b *body) map[string]prefix {
 	return all
 }
 
-// Judge returns why a provider would refuse an export in the format to ("anthropic",
-// "openai", "responses", "gemini", "geminicli" or "claudecode"), or which part of it is not as it was in the original, which is
-// in the format from. It returns nil where a provider takes it, and where it refuses the
-// original by the same rule.
+// Judge returns why a provider would refuse an export in the format to ("anthropic", "openai",
+// "responses", "gemini", "geminicli" or "claudecode"), or which part of it has changed against
+// the original in the format from. It returns nil if the provider would accept the export, or
+// would refuse the original by the same rule.
 func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	r := judge(to, export)
 	if r == nil {
@@ -212,7 +211,7 @@ func Judge(from string, original []byte, to string, export []byte) *Refusal {
 	return r
 }
 
-// judge judges a conversation by itself.
+// judge judges a conversation without its original.
 func judge(format string, data []byte) *Refusal {
 	switch format {
 	case "openai":
@@ -240,7 +239,7 @@ func judge(format string, data []byte) *Refusal {
 	return nil
 }
 
-// messagesOf returns the request of the Messages API that a conversation is sent as.
+// messagesOf returns a conversation as a request of the Messages API.
 func messagesOf(format string, data []byte) ([]byte, *Refusal) {
 	if format == "anthropic" {
 		return data, nil
@@ -252,7 +251,7 @@ func messagesOf(format string, data []byte) ([]byte, *Refusal) {
 	return request, nil
 }
 
-// judgeKept compares conversations where both are sent to the Messages API, or both to the
+// judgeKept compares two conversations if both are for the Messages API, or both for the
 // Responses API.
 func judgeKept(from string, original []byte, to string, export []byte) *Refusal {
 	if from == to && to == "responses" {

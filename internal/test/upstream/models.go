@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A Model says which rules depend on the model, and how.
+// A Model has the rules that depend on the model.
 type Model struct {
-	// Name is the beginning of the names that it is about: claude-opus-5 stands
-	// for claude-opus-5-20260101 too. The longest name that fits counts.
+	// Name is the beginning of the model names: claude-opus-5 is also for
+	// claude-opus-5-20260101. The longest matching name applies.
 	Name string
 
 	Prefill  bool // continues a reply that the request has begun (A12)
@@ -17,30 +17,30 @@ type Model struct {
 	System   bool // takes system messages inside the conversation (A15)
 	Bound    bool // preserves thinking: it is bound to what stood before it (A9)
 
-	Window int // how long a request may be, in tokens
+	Window int // most tokens of a request
 	Cache  CacheRule
 	Price  Price
 }
 
-// A CacheRule is how the cache of a model works.
+// A CacheRule describes the cache of a model.
 type CacheRule struct {
-	Automatic bool          // finds the longest prefix by itself; else requests have marks
+	Automatic bool          // finds the longest prefix by itself; otherwise requests need marks
 	Minimum   int           // tokens below which nothing is cached
-	Step      int           // what is read of an automatic cache is a multiple of this, in tokens
-	Life      time.Duration // of an entry of an automatic cache
-	Writes    bool          // an automatic cache tells what it writes, and bills it
+	Step      int           // tokens read from an automatic cache are a multiple of this
+	Life      time.Duration // lifetime of an entry of an automatic cache
+	Writes    bool          // whether an automatic cache reports and bills written tokens
 }
 
-// A Price is what a token costs, in billionths of a dollar, and what a token of a cache
-// costs, in thousandths of the price of input. The prices are the fake's own: round, and in
-// the proportions of real ones.
+// A Price is the price of a token in billionths of a dollar, and of a cached token in
+// thousandths of the price of input. The prices are invented, with the proportions of real
+// ones.
 type Price struct {
 	Input, Output       int
 	Read, Write, Write1 int // Write1 is for entries that live an hour
 }
 
-// models returns the models of Anthropic that a [Server] knows. A request for any other gets
-// 404.
+// models returns the models of Anthropic that a [Server] knows. A request for another model
+// gets 404.
 func models() []Model {
 	old := Model{Prefill: true, Sampling: true, Budget: true}
 	bound := Model{System: true, Bound: true}
@@ -74,7 +74,7 @@ func models() []Model {
 	return table
 }
 
-// openAIModels returns the models that Chat Completions and Responses have.
+// openAIModels returns the models for Chat Completions and Responses.
 func openAIModels() []Model {
 	m := Model{
 		Window: 128_000, Cache: CacheRule{Automatic: true, Minimum: 1024, Step: 128, Life: 5 * time.Minute},
@@ -96,11 +96,11 @@ func openAIModels() []Model {
 	return table
 }
 
-// ModelNamed returns what a model of Anthropic goes by, and whether a [Server] knows it.
+// ModelNamed returns the model of Anthropic with a name, and whether a [Server] knows it.
 func ModelNamed(name string) (Model, bool) { return longestName(models(), name, "-") }
 
-// longestName returns the model of a table whose name fits best: it is the whole, or stands
-// before one of the separators.
+// longestName returns the model of a table with the longest name that equals name, or precedes
+// one of the separators in it.
 func longestName(table []Model, name, separators string) (Model, bool) {
 	var best Model
 	for _, m := range table {

@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// A Refusal is why a request got no reply.
+// A Refusal is the reason why a request got no reply.
 type Refusal struct {
-	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K4, W; empty where no rule of the conversation is broken
+	Rule    string // A0 to A17, O0 to O7, R0 to R8, G0 to G9, K1 to K4, W; empty if no rule of the conversation is broken
 	Status  int
-	Type    string // of the error, as the service names it
-	Code    string // as OpenAI has it beside the type
+	Type    string // type of the error, in the service's words
+	Code    string // code of OpenAI beside the type
 	Message string
 }
 
-// String returns it on one line.
+// String returns the refusal on one line.
 func (r *Refusal) String() string {
 	if r.Rule == "" {
 		return fmt.Sprintf("%d %s: %s", r.Status, r.Type, r.Message)

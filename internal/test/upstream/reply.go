@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An answer is a message as the service sends it.
+// An answer is a message in the form of the service.
 type answer struct {
 	ID              string    `json:"id"`
 	Type            string    `json:"type"`
@@ -21,7 +21,7 @@ type answer struct {
 	Transformations []dropped `json:"input_transformations,omitempty"`
 }
 
-// compose makes the message of a reply, which follows a prefix.
+// compose makes the message for a reply that follows a prefix.
 func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (*answer, error) {
 	a := &answer{
 		ID: s.name("msg"), Type: "message", Role: roleAssistant, Model: b.model, Content: []object{},
@@ -54,8 +54,8 @@ func (s *Server) compose(b *body, r Reply, p prefix, gone []dropped, u *Usage) (
 	return a, nil
 }
 
-// block makes a block of a message, nil if it is left out. It is as a decoder
-// would have it, for the prefix.
+// block makes a block of a message, or returns nil if it is left out. For the prefix, it has
+// the form that a decoder returns.
 func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	switch block := block.(type) {
 	case Text:
@@ -87,8 +87,8 @@ func (s *Server) block(b *body, block Block, p prefix) (object, error) {
 	return nil, fmt.Errorf("a block of type %T", block)
 }
 
-// thinks reports whether a request has the model think. Models that preserve
-// thinking do unless they are told not to.
+// thinks reports whether the model thinks for a request. Models that preserve thinking do by
+// default.
 func thinks(b *body) bool {
 	switch text(thinking(b), "type") {
 	case "":
@@ -100,7 +100,7 @@ func thinks(b *body) bool {
 	return true
 }
 
-// asObject returns a value as it is after it went over the wire.
+// asObject returns a value encoded to JSON and decoded again.
 func asObject(value any) (object, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -116,7 +116,7 @@ func asObject(value any) (object, error) {
 	return o, err
 }
 
-// An event is one of a stream; its name is in the data too.
+// An event is an event of a stream. Its name is in the data, too.
 type event = object
 
 // events returns a message as a stream.
@@ -138,7 +138,7 @@ func events(a *answer) []event {
 		event{"type": "message_stop"})
 }
 
-// split returns a block as a stream begins it, and what comes to it then.
+// split returns the beginning of a block in a stream, and its deltas.
 func split(block object) (empty object, deltas []object) {
 	switch kind(block) {
 	case "text":
@@ -155,10 +155,10 @@ func split(block object) (empty object, deltas []object) {
 	return block, nil
 }
 
-// piece is the length of a delta, in bytes. Real ones are shorter.
+// piece is the size of a delta, in bytes. Real ones are smaller.
 const piece = 512
 
-// pieces cuts a text, between characters.
+// pieces cuts a text between characters.
 func pieces(delta, field, s string) []object {
 	var list []object
 	for len(s) > 0 {
@@ -172,7 +172,7 @@ func pieces(delta, field, s string) []object {
 	return list
 }
 
-// frames returns events as a stream: each with its type as its name.
+// frames returns events in the form of a stream, with the type of each as its name.
 func frames(events []event) [][]byte {
 	list := make([][]byte, len(events))
 	for i, e := range events {

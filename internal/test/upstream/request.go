@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A Kind is what a client wants of a request.
+// A Kind is the purpose of a request.
 type Kind string
 
-// The kinds of requests. Those but KindMain and KindCount are told by how Claude
-// Code, Codex and OpenCode write them.
+// The kinds of requests. All but KindMain and KindCount are recognized by the texts of Claude
+// Code, Codex and OpenCode.
 const (
 	KindMain       Kind = "main"       // a reply in the conversation
 	KindCompaction Kind = "compaction" // a summary of the conversation
@@ -23,7 +23,7 @@ const (
 	KindCount      Kind = "count"      // the length of a request
 )
 
-// A Dialect is a way to speak to a model.
+// A Dialect is an API of a model.
 type Dialect string
 
 // The dialects.
@@ -33,55 +33,54 @@ const (
 	DialectResponses Dialect = "responses" // the Responses API
 )
 
-// A Request is one that the server was sent, and what it answered. It is not to be
-// changed.
+// A Request is a received request and its answer. It must not be changed.
 type Request struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
-	Sent   []byte // the body as it came
+	Sent   []byte // the body as received
 	Body   []byte // the body, decompressed
 
 	Dialect Dialect
-	Kind    Kind   // empty if it is not about messages, or not to be read
-	Model   string // that it asks for
-	Session string // of the client, as it names it; may be empty
+	Kind    Kind   // empty if the request is not about messages or cannot be read
+	Model   string // requested model
+	Session string // the client's name of the session, or empty
 
-	Tokens int    // its length, as the server counts
-	Usage  Usage  // what it cost; all zero if it got no message
-	Prefix Prefix // how it goes on from what its session sent before; all zero if it got no message
+	Tokens int    // length by the server's count
+	Usage  Usage  // cost; zero if it got no message
+	Prefix Prefix // comparison with the earlier requests of the session; zero if it got no message
 
-	// Dropped are the places of the thinking and the reasoning that the model was not
-	// shown, though it was sent.
+	// Dropped are the places of thinking and reasoning that was sent, but not shown to the
+	// model.
 	Dropped []string
 
-	Step    string // name of the step that answered, if one did
+	Step    string // name of the step that answered, or empty
 	Status  int
 	Reply   []byte // the body of the answer, without compression and faults
 	Refusal *Refusal
 
-	// Canceled tells that the client was gone before it had all of the answer. It is
-	// settled when [Request.Ended] is.
+	// Canceled reports that the client left before it had the whole answer. It is final when
+	// [Request.Ended] is closed.
 	Canceled bool
 
-	body   *body // empty if it is not to be read
+	body   *body // nil if it cannot be read
 	model  Model
-	inline bool // a compaction is wanted as an item
+	inline bool // whether a compaction is requested as an item
 	done   bool
 	ended  chan struct{}
 }
 
-// Ended returns what is closed when the server has sent all of the answer, or given up.
+// Ended returns a channel that is closed when the server has sent the whole answer or given up.
 func (r *Request) Ended() <-chan struct{} { return r.ended }
 
-// A Result is what a tool returned.
+// A Result is the result of a tool.
 type Result struct {
 	CallID string
 	Text   string // the texts of its content, joined
 	Failed bool
 }
 
-// Results returns the results that the newest message of a user has.
+// Results returns the results in the newest user message.
 func (r *Request) Results() []Result {
 	var results []Result
 	for _, block := range r.newest() {
@@ -94,12 +93,11 @@ func (r *Request) Results() []Result {
 	return results
 }
 
-// Prompt returns the texts of the newest message of a user, joined.
+// Prompt returns the texts of the newest user message, joined.
 func (r *Request) Prompt() string { return joined(r.newest()) }
 
-// Texts returns everything that the model is given to read, in order: the system
-// text, then the texts of the messages, and in their place the results of tools
-// and the inputs of calls as JSON.
+// Texts returns all text for the model, in order: the system text, then the texts of the
+// messages, with results of tools and inputs of calls as JSON at their places.
 func (r *Request) Texts() []string {
 	var texts []string
 	for _, s := range r.body.system {
@@ -126,12 +124,12 @@ func (r *Request) Notes() []string {
 	return notes
 }
 
-// Contains reports whether a text is in something that the model is given to read.
+// Contains reports whether the text for the model contains s.
 func (r *Request) Contains(s string) bool {
 	return slices.ContainsFunc(r.Texts(), func(t string) bool { return strings.Contains(t, s) })
 }
 
-// Tools returns the names of the tools that may be called.
+// Tools returns the names of the available tools.
 func (r *Request) Tools() []string {
 	var names []string
 	for _, t := range r.body.tools {
@@ -140,7 +138,7 @@ func (r *Request) Tools() []string {
 	return names
 }
 
-// newest returns the blocks of the last message of a user.
+// newest returns the blocks of the newest user message.
 func (r *Request) newest() []object {
 	for _, m := range slices.Backward(r.body.messages) {
 		if m.role == roleUser {
@@ -179,15 +177,15 @@ func joined(blocks []object) string {
 	return strings.Join(texts, "\n")
 }
 
-// How clients begin when they want a summary: Claude Code, Codex with a provider of its user's,
-// and OpenCode, in the system text.
+// Beginnings of a request for a summary: by Claude Code, by Codex with a custom provider, and
+// by OpenCode in the system text.
 const (
 	compactionHead         = "CRITICAL: Respond with TEXT ONLY"
 	codexCompactionHead    = "You are performing a CONTEXT CHECKPOINT COMPACTION"
 	openCodeCompactionHead = "You are a context summarization agent."
 )
 
-// kindOf tells what a request for a message is for.
+// kindOf returns the kind of a request for a message.
 func kindOf(r *Request) Kind {
 	limit, _ := r.body.all["max_tokens"].(json.Number)
 	name, _, _ := strings.Cut(r.Header.Get("User-Agent"), "/")
@@ -207,14 +205,14 @@ func kindOf(r *Request) Kind {
 	return KindSide
 }
 
-// lastTextBegins reports whether a text of the newest message begins so: the client
-// may have put others before it.
+// lastTextBegins reports whether a text of the newest message begins with head. The client may
+// have put other texts before it.
 func (r *Request) lastTextBegins(head string) bool {
 	return slices.ContainsFunc(r.newest(), func(block object) bool { return strings.HasPrefix(text(block, "text"), head) })
 }
 
-// sessionOf returns what a client calls its session: Claude Code, Codex and OpenCode by a
-// header, others by a field of the body.
+// sessionOf returns the client's name of its session: Claude Code, Codex and OpenCode send it
+// in a header, others in a field of the body.
 func sessionOf(h http.Header, all object) string {
 	for _, name := range []string{"X-Claude-Code-Session-Id", "Session-Id", "Session_id", "X-Session-Id", "X-Session-Affinity"} {
 		if id := h.Get(name); id != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// readResponses reads a request of the Responses API and checks it by every rule. What it
-// says is put as the Messages API has it, for those who look at the request.
+// readResponses reads a request of the Responses API and checks it by every rule. It converts
+// the content to the form of the Messages API, for tests that examine the request.
 func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 	if refusal := JudgeResponses(r.Body); refusal != nil {
 		return nil, refusal
@@ -75,7 +75,7 @@ func (s *Server) readResponses(r *Request) (*reading, *Refusal) {
 	return in, nil
 }
 
-// itemsOf returns the items of an input that was judged.
+// itemsOf returns the items of an input that was checked.
 func itemsOf(input any) []object {
 	if s, ok := input.(string); ok {
 		return []object{{"type": "message", "role": roleUser, "content": s}}
@@ -111,8 +111,8 @@ func namesOf(tool object) []object {
 	return all
 }
 
-// plainItem returns an item as the cache and the binding of reasoning see it: without what
-// a client may leave out of what it was given, and with content as a list.
+// plainItem returns an item in the form for the cache and the binding of reasoning: without
+// fields that a client may leave out, and with content as a list.
 func plainItem(item object) object {
 	plain := make(object)
 	for k, v := range item {
@@ -136,7 +136,7 @@ func plainItem(item object) object {
 	return plain
 }
 
-// prefixOf returns the prefix of the first item of a request.
+// prefixOf returns the prefix before the first item of a request.
 func prefixOf(all object) prefix {
 	var p prefix
 	p.add("tools", all["tools"])
@@ -153,7 +153,7 @@ func (p *prefix) addItem(item object) {
 	p.add(plainItem(item))
 }
 
-// unusable says why the model is not shown a reasoning item, empty if it is.
+// unusable returns why a reasoning item is not shown to the model, or "".
 func (s sealer) unusable(model string, item object, p prefix) string {
 	sealed := text(item, "encrypted_content")
 	if sealed == "" {
@@ -196,7 +196,7 @@ func itemMessage(item object) message {
 	return message{role: roleAssistant, content: []object{item}}
 }
 
-// composeResponses makes the response of a reply.
+// composeResponses makes the response for a reply.
 func (s *Server) composeResponses(r *Request, in *reading, reply Reply, u *Usage) (*response, error) {
 	var output []object
 	reasoning := 0
@@ -238,7 +238,7 @@ func (s *Server) composeResponses(r *Request, in *reading, reply Reply, u *Usage
 	return &response{kind: streamType, frames: frames(responseEvents(res, output, last))}, nil
 }
 
-// store keeps the items up to a response, and which of its items came behind which reasoning.
+// store stores the items up to a response, and which reasoning came before each of its items.
 func (s *Server) store(id string, before, output []object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +253,8 @@ func (s *Server) store(id string, before, output []object) {
 	}
 }
 
-// lacks is rule R8: it returns why an item that was stored cannot stand without the reasoning
-// that it came with.
+// lacks checks rule R8: it returns why a stored item cannot come back without its reasoning, or
+// nil.
 func (s *Server) lacks(items []object) *Refusal {
 	there := make(map[string]bool)
 	for _, item := range items {
@@ -364,8 +364,8 @@ func responseEvents(res object, output []object, last string) []event {
 	return stream
 }
 
-// failedResponse is the stream of a response that failed after it had begun, as too long an
-// input does.
+// failedResponse returns the stream of a response that failed after it had begun, for example
+// because the input is too long.
 func (s *Server) failedResponse(model string, r *Refusal) *response {
 	res := object{"id": s.name("resp"), "object": "response", "created_at": s.now().Unix(), "model": model, "status": "in_progress", "output": []any{}, "error": nil}
 	failed := without(res, "status")
@@ -376,8 +376,8 @@ func (s *Server) failedResponse(model string, r *Refusal) *response {
 	})}
 }
 
-// compact answers a request for a shorter input: the words of the user, and an item that
-// only the server can read in place of everything else.
+// compact answers a request to compact the input: with the user's words, and an item in place
+// of everything else that only the server can read.
 func (s *Server) compact(r *Request) (*response, *Refusal) {
 	in, refusal := s.begin(r, s.readResponses)
 	if refusal != nil {
@@ -410,7 +410,7 @@ func (s *Server) countResponses(r *Request) (*response, *Refusal) {
 	return mustJSON(object{"object": "response.input_tokens", "input_tokens": r.Tokens}), nil
 }
 
-// noSocket refuses a connection that would carry responses over a websocket.
+// noSocket refuses a request for a websocket.
 func (s *Server) noSocket(*Request) (*response, *Refusal) {
 	return nil, &Refusal{Status: http.StatusUpgradeRequired, Type: "invalid_request_error", Message: "websockets are not served"}
 }

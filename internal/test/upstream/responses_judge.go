@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// JudgeResponses returns why the Responses API would refuse a request, nil if it would not.
-// Calls at the very end may wait for their outputs. Where a part of the history is at the
-// server (previous_response_id, conversation, item_reference), calls and outputs are not
-// matched.
+// JudgeResponses returns why the Responses API would refuse a request, or nil. Calls at the
+// very end may lack outputs. If the server holds a part of the history (previous_response_id,
+// conversation, item_reference), calls and outputs are not matched.
 func JudgeResponses(request []byte) *Refusal {
 	b, r := responsesOf(request)
 	if r != nil {
@@ -44,7 +43,7 @@ type responsesBody struct {
 	items     []object
 	model     string
 	elsewhere bool
-	frame     object // all but the items
+	frame     object // everything but the items
 }
 
 func responsesOf(request []byte) (*responsesBody, *Refusal) {
@@ -88,7 +87,7 @@ func isMessage(it object) bool {
 	return kind(it) == "message" || kind(it) == "" && text(it, "role") != ""
 }
 
-// byModel reports whether an item is what a model gave.
+// byModel reports whether a model wrote an item.
 func byModel(it object) bool {
 	switch {
 	case isMessage(it):
@@ -99,7 +98,7 @@ func byModel(it object) bool {
 	return !strings.HasSuffix(kind(it), "_output") && kind(it) != "mcp_approval_response"
 }
 
-// checkItem is rules R0, R4 and R6 for one item.
+// checkItem checks the rules R0, R4 and R6 for one item.
 func checkItem(i int, it object) *Refusal {
 	missing := func(rule, key string) *Refusal {
 		return refuse(rule, "Missing required parameter: 'input[%d].%s'.", i, key)
@@ -144,7 +143,7 @@ func checkItem(i int, it object) *Refusal {
 	return nil
 }
 
-// checkParts is rule R0: a text, or a list of parts with types.
+// checkParts checks rule R0: a text, or a list of parts with types.
 func checkParts(path string, content any) *Refusal {
 	switch content := content.(type) {
 	case string:
@@ -162,7 +161,7 @@ func checkParts(path string, content any) *Refusal {
 	return refuse("R0", "Invalid type for '%s': expected a string, or an array with at least one part.", path)
 }
 
-// answeredBy has the types of calls that a client answers, and those of their outputs.
+// answeredBy has the types of calls that a client answers, and the types of their outputs.
 var answeredBy = map[string][]string{
 	"function_call":    {"function_call_output"},
 	"custom_tool_call": {"custom_tool_call_output"},
@@ -171,9 +170,9 @@ var answeredBy = map[string][]string{
 	"apply_patch_call": {"apply_patch_call_output"},
 }
 
-// checkOutputs is rules R1, R2 and R7: each call has one output of its kind behind it.
+// checkOutputs checks the rules R1, R2 and R7: each call has one output of its kind behind it.
 func checkOutputs(items []object) *Refusal {
-	end := len(items) // where the last reply begins, if it ends the list
+	end := len(items) // beginning of the last reply, if it ends the list
 	for end > 0 && byModel(items[end-1]) && kind(items[end-1]) != "compaction" {
 		end--
 	}
@@ -211,11 +210,11 @@ func checkOutputs(items []object) *Refusal {
 	return nil
 }
 
-// JudgeKeptResponses returns what a smaller request of the Responses API changed that it
-// had to keep as it was in the original: an argument of a call, reasoning, an item that only
-// the provider can read or make, the last compaction, or reasoning before an item that the
-// server knows by its id to need it; and, for a model that binds its reasoning, reasoning
-// behind a change, which would be sent for nothing.
+// JudgeKeptResponses returns a change by a smaller request of the Responses API that is not
+// allowed: of an argument of a call, of reasoning, of an item that only the provider can read
+// or write, of the last compaction, or of reasoning before an item whose id requires it. For a
+// model that binds its reasoning, reasoning behind a change is not allowed either, because it
+// would be useless.
 func JudgeKeptResponses(original, request []byte) *Refusal {
 	was, r := responsesOf(original)
 	if r != nil {
@@ -233,8 +232,8 @@ func JudgeKeptResponses(original, request []byte) *Refusal {
 	return nil
 }
 
-// keptItems is rules K1 to K3: calls, and items that only the provider reads, are as they
-// were and in their order, but for their ids.
+// keptItems checks the rules K1 to K3: calls, and items that only the provider can read, are
+// unchanged and in order, except for their ids.
 func keptItems(was, is *responsesBody) *Refusal {
 	wanted := func(items []object) (list []object) {
 		for _, it := range items {
@@ -274,14 +273,13 @@ func keptItems(was, is *responsesBody) *Refusal {
 	return nil
 }
 
-// keptReasoning is rule R8: an item that has the id that it had has the reasoning before it
-// that it had.
+// keptReasoning checks rule R8: an item with its original id still has its reasoning before it.
 func keptReasoning(was, is *responsesBody) *Refusal {
 	there := make(map[string]bool)
 	for _, it := range is.items {
 		there[text(it, "id")] = true
 	}
-	needed := "" // reasoning that comes before what follows
+	needed := "" // reasoning before the following items
 	for _, it := range was.items {
 		id := text(it, "id")
 		switch {
@@ -296,8 +294,7 @@ func keptReasoning(was, is *responsesBody) *Refusal {
 	return nil
 }
 
-// keptPrefix is rule K4: for a model that binds its reasoning, all that stands before it
-// stands as it stood.
+// keptPrefix checks rule K4: if a model binds its reasoning, everything before it is unchanged.
 func keptPrefix(was, is *responsesBody) *Refusal {
 	if !strings.HasPrefix(is.model, "gpt-6") {
 		return nil

@@ -2,20 +2,19 @@ package upstream
 
 import "math"
 
-// A Step is a part of a script: one reply, or one that comes again.
+// A Step is a part of a script: a reply that is used once or several times.
 //
-// A request is answered by the first step, in the order of the script, that has
-// not been used up and is about such requests. A script that leaves When out is so
+// A request is answered by the first step of the script that is not used up and whose When is
+// true. So a script without When is the course of one conversation, reply by reply.
 // the course of one conversation, reply by reply.
 type Step struct {
 	Name string // shown in [Request.Step]
 
-	// When tells whether a request is one of those the step is about. The default
-	// is [Main]: the conversation itself, and none of the client's side calls. It
-	// must not ask the server anything.
+	// When reports whether the step is for a request. The default is [Main]: requests of the
+	// conversation itself, not the client's side calls. It must not call the server.
 	When func(*Request) bool
 
-	Times int // how often it is played; the default is once
+	Times int // how often it is used; the default is once
 	Reply Reply
 
 	// Make, if it is set, makes the reply from the request, in place of Reply.
@@ -28,28 +27,27 @@ const Always = math.MaxInt
 // Main reports whether a request belongs to the conversation itself.
 func Main(r *Request) bool { return r.Kind == KindMain }
 
-// OfKind returns what tells whether a request is of a kind.
+// OfKind returns a function that reports whether a request is of a kind.
 func OfKind(k Kind) func(*Request) bool {
 	return func(r *Request) bool { return r.Kind == k }
 }
 
-// A Reply is what a request gets.
+// A Reply is the answer to a request.
 type Reply struct {
 	Blocks []Block
 
-	// Stop is why the reply ends. The default is tool_use if it calls a tool, and
+	// Stop is the reason why the reply ends. The default is tool_use if it calls a tool, and
 	// end_turn otherwise.
 	Stop string
 
-	// InputTokens is how long the request is said to be, with nothing of it in a cache.
-	// The default is how long the server finds it, and what the cache has of it.
+	// InputTokens is the reported length of the request, without cached tokens. The default is
+	// the server's count, with its cached part.
 	InputTokens int
 
-	// Failure, if it is set, is what the request gets in place of a message, though
-	// nothing is wrong with it.
+	// Failure, if it is set, is sent instead of a message, although the request is valid.
 	Failure *Refusal
 
-	// Fault, if it is set, is what goes wrong while the answer is sent.
+	// Fault, if it is set, occurs while the answer is sent.
 	Fault *Fault
 }
 
@@ -59,14 +57,14 @@ func Say(blocks ...Block) Reply { return Reply{Blocks: blocks} }
 // A Block is a part of a reply: [Text], [Thinking], [Redacted], [Call] or [Compaction].
 type Block interface{ isBlock() }
 
-// Text is what the model says.
+// Text is text of the model.
 type Text string
 
-// Thinking is what it thinks. It is signed, left out where the request does not
-// have the model think, and empty where the request does not want to see it.
+// Thinking is the model's thinking. It is signed. It is left out if the request does not ask
+// for thinking, and empty if the request does not want to see it.
 type Thinking string
 
-// Redacted is thinking that nobody is shown.
+// Redacted is thinking that is not shown.
 type Redacted struct{}
 
 // A Call is a tool call.
@@ -80,8 +78,8 @@ type Call struct {
 	Input any // encodes as a JSON object; a string is the input of a custom tool, for Responses
 }
 
-// A Compaction stands for all that stood before it, and only the provider can read it. Only
-// the Responses API has it here.
+// A Compaction replaces everything before it, and only the provider can read it. Here only the
+// Responses API has it.
 type Compaction struct{}
 
 func (Text) isBlock()       {}
@@ -90,7 +88,7 @@ func (Redacted) isBlock()   {}
 func (Call) isBlock()       {}
 func (Compaction) isBlock() {}
 
-// A script is the steps of a server and how often each may still be played.
+// A script is the steps of a server, and how often each may still be used.
 type script struct {
 	steps []Step
 	left  []int
@@ -119,8 +117,8 @@ func (s *script) next(r *Request) (Step, bool) {
 	return Step{}, false
 }
 
-// otherwise is what a request gets that no step is about.
-func otherwise(r *Request) Reply {
+// defaultReply answers a request for which the script has no step.
+func defaultReply(r *Request) Reply {
 	switch r.Kind {
 	case KindCompaction:
 		if r.inline {

@@ -14,34 +14,33 @@ import (
 	"time"
 )
 
-// maxBytes is how long a body may be, by rule A14.
+// maxBytes is the largest body, by rule A14.
 const maxBytes = 32 << 20
 
-// controls is the beta with which a client says what is to become of thinking that
-// is bound to something else.
+// controls is the beta with which a client chooses how to treat thinking that is bound to
+// something else.
 const controls = "thinking-binding-controls-2026-08-01"
 
-// Options are what a [Server] goes by. The zero value has no script.
+// Options are the settings of a [Server]. The zero value has no script.
 type Options struct {
 	Script []Step
 
-	// Key signs thinking. Servers with one key read each other's.
+	// Key signs thinking. Servers with the same key accept each other's signatures.
 	Key []byte
 
-	// Otherwise answers what no step is about. The default gives a client what it
-	// needs to go on.
+	// Otherwise answers requests for which the script has no step. The default answers so that
+	// a client can continue.
 	Otherwise func(*Request) Reply
 
-	// Window is how long a request to any model may be, in tokens. The default is
-	// what the model has.
+	// Window is the most tokens of a request to any model. The default is the window of the
+	// model.
 	Window int
 
-	// Now is the clock that the caches go by. The default stands still, so that
-	// nothing in them grows old.
+	// Now is the clock of the caches. The default stands still, so that nothing expires.
 	Now func() time.Time
 
-	// Encodings are what answers are compressed with, the first that a request
-	// accepts: gzip, zstd or br. The default is none.
+	// Encodings are the compressions of answers: gzip, zstd or br. The first that a request
+	// accepts is used. The default is none.
 	Encodings []string
 }
 
@@ -58,9 +57,9 @@ type Server struct {
 	mu       sync.Mutex
 	script   *script
 	requests []*Request
-	names    map[string]int      // how many of each kind were made up
-	stored   map[string][]object // the items up to a response, by its id
-	needs    map[string]string   // the reasoning that a stored item came with, by the item's id
+	names    map[string]int      // number of generated names, by kind
+	stored   map[string][]object // items up to a response, by its id
+	needs    map[string]string   // reasoning that came before a stored item, by the item's id
 	memory   *memory
 }
 
@@ -75,7 +74,7 @@ func New(o *Options) *Server {
 		mux: http.NewServeMux(),
 	}
 	if s.otherwise == nil {
-		s.otherwise = otherwise
+		s.otherwise = defaultReply
 	}
 	if s.now == nil {
 		s.now = func() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
@@ -84,7 +83,7 @@ func New(o *Options) *Server {
 	return s
 }
 
-// routes says what is served.
+// routes adds the routes.
 func (s *Server) routes() {
 	handle := func(pattern string, d Dialect, answer func(*Request) (*response, *Refusal)) {
 		s.mux.HandleFunc(pattern, s.serve(d, answer))
@@ -113,8 +112,8 @@ func (s *Server) routes() {
 	})
 }
 
-// Start serves on a free port of the loopback interface, until stop is called. The
-// base is what a client takes for the address of the service.
+// Start serves on a free port of the loopback interface until stop is called. base is the
+// address for clients.
 func (s *Server) Start() (base string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *Server) Start() (base string, stop func(), err error) {
 	go func() {
 		defer close(done)
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			panic(err) // the listener is ours alone
+			panic(err) // nobody else closes the listener
 		}
 	}()
 	return "http://" + l.Addr().String(), func() {
@@ -134,12 +133,11 @@ func (s *Server) Start() (base string, stop func(), err error) {
 	}, nil
 }
 
-// Requests returns what was asked and has been answered, in the order in which it
-// came.
+// Requests returns the answered requests in the order of their arrival.
 func (s *Server) Requests() []*Request { return s.filter(func(*Request) bool { return true }) }
 
-// Refused returns those of [Server.Requests] that were refused. A failure of the
-// script is no refusal.
+// Refused returns the refused requests of [Server.Requests]. A failure of the script is no
+// refusal.
 func (s *Server) Refused() []*Request {
 	return s.filter(func(r *Request) bool { return r.Refusal != nil })
 }
@@ -153,13 +151,13 @@ func (s *Server) Cost(session string) int {
 	return sum
 }
 
-// Breaks returns the requests of a session that do not go on from what it sent before: what
-// they share with it ends at the place in [Prefix].
+// Breaks returns the requests of a session that do not continue an earlier request. [Prefix]
+// has the place of the difference.
 func (s *Server) Breaks(session string) []*Request {
 	return s.filter(func(r *Request) bool { return r.Session == session && r.Prefix.Broke != "" })
 }
 
-// OfKind returns those of [Server.Requests] that are of a kind.
+// OfKind returns the requests of [Server.Requests] of a kind.
 func (s *Server) OfKind(k Kind) []*Request { return s.filter(OfKind(k)) }
 
 func (s *Server) filter(keep func(*Request) bool) []*Request {
@@ -174,7 +172,7 @@ func (s *Server) filter(keep func(*Request) bool) []*Request {
 	return kept
 }
 
-// name makes up an identifier that was not used before.
+// name returns a new identifier.
 func (s *Server) name(kind string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +183,7 @@ func (s *Server) name(kind string) string {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// A response is what a request gets that is not refused.
+// A response is the answer to a request that is not refused.
 type response struct {
 	status int      // 200 if it is 0
 	kind   string   // the content type
@@ -193,7 +191,7 @@ type response struct {
 	fault  *Fault
 }
 
-// serve returns a handler that reads and records requests, and has them answered.
+// serve returns a handler that reads, records and answers requests.
 func (s *Server) serve(d Dialect, answer func(*Request) (*response, *Refusal)) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		r := &Request{Method: hr.Method, URL: hr.URL, Header: hr.Header.Clone(), Dialect: d, body: new(body), ended: make(chan struct{})}
@@ -217,7 +215,7 @@ func (s *Server) serve(d Dialect, answer func(*Request) (*response, *Refusal)) h
 		r.Status, r.Reply, r.Refusal, r.done = res.status, bytes.Join(res.frames, nil), refusal, true
 		r.Canceled = hr.Context().Err() != nil
 		s.mu.Unlock()
-		defer func() { // also where the connection is cut
+		defer func() { // also if the connection is cut
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			r.Canceled = r.Canceled || hr.Context().Err() != nil
@@ -247,7 +245,7 @@ func (s *Server) receive(r *Request, from io.Reader) *Refusal {
 	return nil
 }
 
-// admit checks what every request must say of itself.
+// admit checks the headers that every request needs.
 func admit(d Dialect, h http.Header) *Refusal {
 	key := strings.HasPrefix(h.Get("Authorization"), "Bearer ")
 	switch {
@@ -263,14 +261,14 @@ func admit(d Dialect, h http.Header) *Refusal {
 	return nil
 }
 
-// failure is the response that says why there is no message.
+// failure returns the response for a refusal.
 func (s *Server) failure(d Dialect, r *Refusal) *response {
 	res := mustJSON(r.object(d, s.name("req")))
 	res.status = r.Status
 	return res
 }
 
-// mustJSON is a response of JSON.
+// mustJSON returns a response with a JSON value.
 func mustJSON(value any) *response {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -282,14 +280,14 @@ func mustJSON(value any) *response {
 // streamType is the content type of a stream.
 const streamType = "text/event-stream; charset=utf-8"
 
-// A reading is a request that was read and is sound.
+// A reading is a valid request that was read.
 type reading struct {
-	body   *body // as the Messages API has it
+	body   *body // in the form of the Messages API
 	model  Model
 	chain  chain
-	prefix prefix    // of the reply
-	gone   []dropped // what the model is not shown
-	items  []object  // of the Responses API
+	prefix prefix    // prefix of the reply
+	gone   []dropped // thinking that is not shown to the model
+	items  []object  // items of the Responses API
 }
 
 // readAnthropic reads a request of the Messages API and checks it by every rule.
@@ -315,7 +313,7 @@ func (s *Server) readAnthropic(r *Request) (*reading, *Refusal) {
 	return in, refusal
 }
 
-// note keeps what a request says of itself.
+// note records the properties of a request.
 func (s *Server) note(r *Request, in *reading) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -349,7 +347,7 @@ func (s *Server) begin(r *Request, read func(*Request) (*reading, *Refusal)) (*r
 	return in, nil
 }
 
-// tooLong is rule W.
+// tooLong returns the refusal by rule W.
 func tooLong(d Dialect, n, limit int) *Refusal {
 	r := refuse("W", "prompt is too long: %d tokens > %d maximum", n, limit)
 	switch d {
@@ -367,7 +365,7 @@ func tooLong(d Dialect, n, limit int) *Refusal {
 	return r
 }
 
-// soft reports whether a request wants thinking dropped that would be refused.
+// soft reports whether a request asks to drop thinking that would otherwise be refused.
 func soft(h http.Header, b *body) bool {
 	binding, _ := thinking(b)["block_binding"].(object)
 	if text(binding, "prefix_mismatch_behavior") != "drop_block" {
@@ -413,7 +411,7 @@ func (s *Server) answer(
 	return res, nil
 }
 
-// settle keeps what a request cost, and how it goes on from what its session sent before.
+// settle records the cost of a request, and compares it with the earlier ones of its session.
 func (s *Server) settle(r *Request, in *reading, u *Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -438,7 +436,7 @@ func (s *Server) composeMessage(_ *Request, in *reading, reply Reply, u *Usage) 
 	return &response{kind: streamType, frames: frames(events(a))}, nil
 }
 
-// play returns what the script has for a request.
+// play returns the script's answer to a request.
 func (s *Server) play(r *Request) Reply {
 	s.mu.Lock()
 	step, ok := s.script.next(r)
@@ -453,7 +451,7 @@ func (s *Server) play(r *Request) Reply {
 	return step.Reply
 }
 
-// count answers a request for the length of a message.
+// count answers a request for the length of a request for a message.
 func (s *Server) count(r *Request) (*response, *Refusal) {
 	r.Kind = KindCount
 	if _, refusal := s.begin(r, s.readAnthropic); refusal != nil && refusal.Rule != "W" {

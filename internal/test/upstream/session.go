@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// A row is a line of a session file of Claude Code, as far as its loading rule reads it.
+// A row is a line of a session file of Claude Code, with the fields that its loading rule
+// reads.
 type row struct {
 	Type      string  `json:"type"`
 	UUID      string  `json:"uuid"`
@@ -19,16 +20,16 @@ type row struct {
 	Message   object  `json:"message"`
 }
 
-// speaks reports whether a row is part of what the model is sent.
+// speaks reports whether a row is part of the request to the model.
 func (r *row) speaks() bool {
 	return (r.Type == roleUser || r.Type == roleAssistant) && !r.Sidechain && r.Team == ""
 }
 
-// Resumed returns the request of the Messages API with which Claude Code goes on from a
-// session file: it takes the latest row that speaks, walks to the root by parentUuid, joins
-// the rows of one reply, which have one message id, and puts messages of one role together.
-// Calls that are made side by side fork the chain: such rows of a reply, with their results,
-// are of it, too. It adds neither system text nor tools.
+// Resumed returns the request of the Messages API with which Claude Code resumes a session
+// file. It takes the latest row that speaks, walks to the root by parentUuid, joins the rows
+// with the same message id to one reply, and joins successive messages of one role. Parallel
+// calls fork the chain: it includes all rows of such a reply, and their results. It adds
+// neither system text nor tools.
 func Resumed(file []byte) ([]byte, error) {
 	rows := make(map[string]*row)
 	var all []*row
@@ -49,8 +50,8 @@ func Resumed(file []byte) ([]byte, error) {
 	if leaf == nil {
 		return nil, fmt.Errorf("no row speaks")
 	}
-	on := make(map[*row]bool)        // of the chain
-	replies := make(map[string]bool) // by their ids
+	on := make(map[*row]bool)        // rows of the chain
+	replies := make(map[string]bool) // ids of replies
 	for r := leaf; r != nil && !on[r]; {
 		on[r] = true
 		if id := text(r.Message, "id"); r.Type == roleAssistant && id != "" {
@@ -61,7 +62,7 @@ func Resumed(file []byte) ([]byte, error) {
 		}
 		r = rows[*r.Parent]
 	}
-	calls := make(map[string]bool) // that are beside the chain
+	calls := make(map[string]bool) // ids of calls beside the chain
 	var chain []*row
 	for _, r := range all {
 		switch {
@@ -79,7 +80,7 @@ func Resumed(file []byte) ([]byte, error) {
 	return json.Marshal(resumedRequest(chain))
 }
 
-// idsOf returns the ids that the blocks of a kind have under a key.
+// idsOf returns the values of key in the blocks of type of.
 func idsOf(m object, of, key string) (ids []string) {
 	for _, v := range contentOf(m) {
 		if block, ok := v.(object); ok && kind(block) == of {
@@ -89,8 +90,8 @@ func idsOf(m object, of, key string) (ids []string) {
 	return ids
 }
 
-// resumedRequest makes a request of rows. Results go before other content of their message, where
-// the client puts them.
+// resumedRequest makes a request of rows. It puts results before other content of their
+// message, as the client does.
 func resumedRequest(chain []*row) object {
 	model := "claude-sonnet-4-5"
 	var messages []object
@@ -130,7 +131,7 @@ func contentOf(m object) []any {
 	return slices.Clone(blocks)
 }
 
-// isResult is 1 for the result of a tool, 0 for all else.
+// isResult returns 1 for the result of a tool, and 0 otherwise.
 func isResult(v any) int {
 	if block, ok := v.(object); ok && kind(block) == "tool_result" {
 		return 1

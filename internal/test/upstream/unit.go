@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// A unit is the smallest part of a request that the cache tells apart: a tool, a block of
-// system text, the settings that a model reads, a block of a message (Messages), a message
-// (Chat Completions), an item (Responses).
+// A unit is the smallest part of a request for the cache: a tool, a block of system text, the
+// settings for the model, a block of a message (Messages), a message (Chat Completions), an
+// item (Responses).
 type unit struct {
 	path   string
-	sum    [sha256.Size]byte // of it and all before it
+	sum    [sha256.Size]byte // digest of the unit and everything before it
 	tokens int
-	mark   time.Duration // how long an entry that ends here is to live; 0 without a mark
-	loose  bool          // is not part of the prefix
+	mark   time.Duration // lifetime of an entry that ends here; 0 without a mark
+	loose  bool          // whether it is outside the prefix
 }
 
 // A chain is the units of a request, in the order in which the model reads them.
 type chain []unit
 
-// add appends a unit. Its parts are decoded JSON.
+// add appends a unit. parts are decoded JSON.
 func (c *chain) add(path string, mark time.Duration, loose bool, parts ...any) {
 	data, err := json.Marshal(parts)
 	if err != nil {
@@ -44,14 +44,13 @@ func (c *chain) add(path string, mark time.Duration, loose bool, parts ...any) {
 	*c = append(*c, u)
 }
 
-// tokens returns how many tokens some bytes are taken for: one for 3.5 bytes.
+// tokens returns the estimated tokens of size bytes: one for 3.5 bytes.
 func tokens(size int) int { return (2*size + 6) / 7 }
 
-// mediaTokens is what a picture or a document is taken for.
+// mediaTokens is the estimated size of a picture or a document.
 const mediaTokens = 1500
 
-// mediaIn returns how long the pictures and documents in a value are as JSON, and how many
-// there are.
+// mediaIn returns the size of the pictures and documents in a value as JSON, and their number.
 func mediaIn(value any) (size, n int) {
 	switch value := value.(type) {
 	case []any:
@@ -81,7 +80,7 @@ func (c chain) total(n int) (sum int) {
 	return sum
 }
 
-// fixed returns the units that are part of the prefix.
+// fixed returns the units of the prefix.
 func (c chain) fixed() chain {
 	return slices.DeleteFunc(slices.Clone(c), func(u unit) bool { return u.loose })
 }
@@ -114,7 +113,7 @@ func chainOf(b *body) chain {
 	return c
 }
 
-// markOf returns how long what a cache mark asks for is to live, 0 without a mark.
+// markOf returns the lifetime that a cache mark asks for, or 0 without a mark.
 func markOf(o object) time.Duration {
 	m, ok := o["cache_control"].(object)
 	switch {

@@ -7,20 +7,20 @@ import (
 	"github.com/carrel-dev/carrel/tool"
 )
 
-// A Shadow estimates the size of the requests that managing would send for a conversation that
+// A Simulation estimates the size of the requests that managing would send for a conversation that
 // is not managed. It has sizes and chains of imagined heads, and no text. It assumes that the
 // conversation was managed from its first call on, so that all large results are pointers.
-type Shadow struct {
+type Simulation struct {
 	sizes   *Sizes
 	large   int
 	pointer token.Count
-	heads   map[digest.Digest]Imagined
-	newest  Imagined
+	heads   map[digest.Digest]EstimatedHead
+	newest  EstimatedHead
 	spared  map[digest.Digest]spared // by the identities of messages with large results
 }
 
-// An Imagined is a head that managing would have made.
-type Imagined struct {
+// An EstimatedHead is a head that managing would have made.
+type EstimatedHead struct {
 	Chain  digest.Digest // of the messages that it would replace
 	Epoch  int           // that it would begin, from 1
 	Tokens token.Count   // its size
@@ -32,14 +32,14 @@ type spared struct {
 	results int
 }
 
-// NewShadow returns a Shadow without heads. Results of more than large bytes count as pointers
-// of the size pointer. The Shadow must be the only user of sizes.
-func NewShadow(sizes *Sizes, large int, pointer token.Count) *Shadow {
-	return &Shadow{sizes: sizes, large: large, pointer: pointer, heads: make(map[digest.Digest]Imagined), spared: make(map[digest.Digest]spared)}
+// NewSimulation returns a Simulation without heads. Results of more than large bytes count as pointers
+// of the size pointer. The Simulation must be the only user of sizes.
+func NewSimulation(sizes *Sizes, large int, pointer token.Count) *Simulation {
+	return &Simulation{sizes: sizes, large: large, pointer: pointer, heads: make(map[digest.Digest]EstimatedHead), spared: make(map[digest.Digest]spared)}
 }
 
 // Add adds a head.
-func (s *Shadow) Add(h Imagined) {
+func (s *Simulation) Add(h EstimatedHead) {
 	s.heads[h.Chain] = h
 	if h.Epoch >= s.newest.Epoch {
 		s.newest = h
@@ -47,19 +47,19 @@ func (s *Shadow) Add(h Imagined) {
 }
 
 // Newest returns the head of the newest epoch, or a zero head.
-func (s *Shadow) Newest() Imagined { return s.newest }
+func (s *Simulation) Newest() EstimatedHead { return s.newest }
 
 // An Image is an estimate of the request that managing would send.
 type Image struct {
 	Size
 
-	Came    token.Count // upper bound of the client's request
-	Head    Imagined    // the head that would be used; its epoch is 0 without a head
-	Results int         // results of the newest messages that would become pointers
+	Came    token.Count   // upper bound of the client's request
+	Head    EstimatedHead // the head that would be used; its epoch is 0 without a head
+	Results int           // results of the newest messages that would become pointers
 }
 
 // Of returns the image of a request.
-func (s *Shadow) Of(q *wire.Request) (m Image) {
+func (s *Simulation) Of(q *wire.Request) (m Image) {
 	covered := 0
 	for i := len(q.Messages) - 1; i >= 0 && covered == 0 && len(s.heads) > 0; i-- {
 		if h, found := s.heads[q.Messages[i].Chain]; found {
@@ -91,7 +91,7 @@ func (s *Shadow) Of(q *wire.Request) (m Image) {
 }
 
 // less returns the saving by pointers in the message at index i.
-func (s *Shadow) less(q *wire.Request, i int) spared {
+func (s *Simulation) less(q *wire.Request, i int) spared {
 	m := &q.Messages[i]
 	if len(q.Doc.Raw(m.Node)) <= s.large {
 		return spared{}
@@ -113,11 +113,11 @@ func (s *Shadow) less(q *wire.Request, i int) spared {
 // Cut begins an epoch: it adds the head that would be made for request q, whose image is m. The
 // head and the frame have at most room tokens, and the head no more than the messages it
 // replaces.
-func (s *Shadow) Cut(q *wire.Request, m *Image, room token.Count) {
+func (s *Simulation) Cut(q *wire.Request, m *Image, room token.Count) {
 	n := Covers(q)
 	if n == 0 {
 		return
 	}
 	tokens := min(max(room-m.Frame, 0), m.All-m.Frame-m.Fresh)
-	s.Add(Imagined{Chain: q.Messages[n-1].Chain, Epoch: s.newest.Epoch + 1, Tokens: tokens})
+	s.Add(EstimatedHead{Chain: q.Messages[n-1].Chain, Epoch: s.newest.Epoch + 1, Tokens: tokens})
 }

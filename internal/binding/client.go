@@ -7,8 +7,8 @@ import (
 // Meta is the member _meta of a tool call, in which a client sends data beside the arguments.
 type Meta = map[string]any
 
-// Said is the session of a tool call as the client itself names it.
-type Said struct {
+// ClientSession is the session of a tool call as the client itself names it.
+type ClientSession struct {
 	Session transcript.SessionID
 	Format  string // of the transcript
 
@@ -21,11 +21,11 @@ type Said struct {
 	OfCall bool
 }
 
-// Hear returns the session that the client of a call names, by the environment of the server and
+// Detect returns the session that the client of a call names, by the environment of the server and
 // the metadata of the call, or nil.
-func Hear(getenv func(string) string, meta Meta) *Said {
-	for _, hear := range [...]func(func(string) string, Meta) *Said{codex, claude} {
-		if s := hear(getenv, meta); s != nil {
+func Detect(getenv func(string) string, meta Meta) *ClientSession {
+	for _, detect := range [...]func(func(string) string, Meta) *ClientSession{codex, claude} {
+		if s := detect(getenv, meta); s != nil {
 			return s
 		}
 	}
