@@ -22,8 +22,8 @@ type Worth struct {
 	index  *index
 }
 
-// The total worth of all priors, in thousandths of the total worth of all
-// names or all lines, which package facts sets to 1<<40.
+// The total worth of all names, and that of all lines, in thousandths of the total worth of all
+// priors. Package facts sets the totals of names and lines to 1<<40.
 // doc/design/account.md has the measurements.
 const (
 	namesWorth = 710

@@ -104,7 +104,10 @@ func (e *events) call(raw []byte, action string) []byte {
 	thought := gjson.GetBytes(raw, "args.thought")
 	input := []byte("{}")
 	if args.IsObject() && rawjson.Valid([]byte(args.Raw)) {
-		input = chat.Drop([]byte(args.Raw), func(key string) bool { return key == "thought" })
+		input = []byte(args.Raw)
+		if _, err := rawjson.NewReader(input).Members(); err == nil { // otherwise a key comes twice: none is dropped
+			input = chat.Drop(input, func(key string) bool { return key == "thought" })
+		}
 	}
 	m := []byte(`{"role":"assistant","content":` + orNull(thought) + `,"tool_calls":[{"id":` + id + `,"type":"function","function":{"name":` + name.Raw + `,"arguments":`)
 	return append(rawjson.AppendString(m, string(input)), `}}]}`...)

@@ -93,6 +93,20 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
+// Arguments in which a key comes twice are kept as they came, with the thought among them.
+func TestArgumentsWithAKeyTwice(t *testing.T) {
+	const events = `[{"id": 1, "source": "user", "action": "message", "args": {"content": "Go."}},
+		{"id": 2, "source": "agent", "action": "run", "args": {"command": "ls", "thought": "Look.", "command": "pwd"}}]`
+	s := formattest.Decode(t, OpenHands, events)
+	want := []string{"user: Go.", `assistant: Look. event_2=run{"command": "ls", "thought": "Look.", "command": "pwd"}`}
+	if diff := cmp.Diff(want, messageLines(s)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if enc := formattest.Encode(t, OpenHands, transcript.Whole(s)); string(enc.Data) != events {
+		t.Errorf("an intact window is not the input:\n%s", enc.Data)
+	}
+}
+
 // Sniff distinguishes the two formats from one another and from requests.
 func TestSniffTellsApart(t *testing.T) {
 	traj, events := formattest.Samples(t, "mill.traj", "")["mill"], formattest.Samples(t, "*.json", "events")["events"]
