@@ -183,7 +183,8 @@ func (e *Engine) CheckSummary(ctx context.Context, scope governance.Scope, req *
 	return e.windows.CheckSummary(ctx, scope, req)
 }
 
-// State returns the compression state of a session.
+// State returns the sections of a session's anchored summary, and the counts of its compressions,
+// as the document that the anchored-summary skill reads.
 func (e *Engine) State(ctx context.Context, scope governance.Scope, req *SessionRequest) (*ProtocolState, error) {
 	return e.windows.State(ctx, scope, req)
 }

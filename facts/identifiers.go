@@ -118,7 +118,7 @@ func (s *finder) chunk(from, to int, seen class, f finding) {
 }
 
 // url reports the URL in a chunk and the identifiers before its scheme. It returns the
-// offset where the rest of the chunk begins: from if the chunk has no URL.
+// offset where the rest of the chunk begins, which is the parameter from if the chunk has no URL.
 func (s *finder) url(from, to int, f finding) int {
 	mark := strings.Index(s.text[from:to], "://")
 	if mark <= 0 {

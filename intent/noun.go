@@ -300,8 +300,9 @@ func (c *compiler) unknownCommand(cl clause) (act, bool) {
 
 var prepositions = lazy.Words("above across after along although among around because before behind below beneath beside beyond despite down during except inside like near off once outside since so than though through throughout toward under unless until upon via what whatever while within yet even still only such quite rather both half all not never also too very once why")
 
-// isStatement reports whether a clause is a statement about something at hand. Without a request, such
-// a statement reports a fault.
+// isStatement reports whether a clause states something about a thing that exists, such as "the
+// build is broken". A prompt that has such a clause and no request is taken for the report of a
+// fault.
 func (c *compiler) isStatement(cl clause) bool {
 	i := c.skip(cl.from, cl.to)
 	if !c.is(i, "my", "our", "the", "this") || cl.to-i < 5 || cl.to < len(c.tokens) && c.tokens[cl.to].kind == ask {

@@ -114,8 +114,7 @@ func (m *Machine) checkApply(p *define, t *test, f *frame, rule bool) error {
 	return m.checkCond(p.Cond, &frame{outer: f, item: subject}, rule)
 }
 
-// linear returns an error if e has a product or quotient without a literal number as one
-// operand.
+// linear returns an error if a product or quotient in e has no literal number among its operands.
 func linear(e expr) error {
 	b, ok := e.(*binary)
 	if !ok {

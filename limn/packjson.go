@@ -161,7 +161,7 @@ func (r *packReader) text(at string, v any) string {
 	s, ok := v.(string)
 	switch {
 	case !ok:
-		r.fail(at, "is no text")
+		r.fail(at, "is no text: want a JSON string")
 	case strings.TrimSpace(s) == "":
 		r.fail(at, "is empty")
 	}

@@ -256,7 +256,7 @@ func (r *packReader) connective(at, w string) {
 	case !plainWord(w):
 		r.fail(at, "is %q, which is no word of lower case without spaces and quotes", w)
 	case slices.Contains([]string{"and", "then", "because", "of"}, w):
-		r.fail(at, "is %q, which means something else behind a value", w)
+		r.fail(at, "is %q, a word that the language uses after a value: choose another name", w)
 	case Reserved(w) && keywords.Get()[w].category() != catConnective:
 		r.fail(at, "is %q, which is a word of the language and no connective", w)
 	}

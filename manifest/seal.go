@@ -227,7 +227,7 @@ func VerifyItem(seal digest.Digest, p *Proof) (Item, error) {
 	}
 	text := encoder(nil).item(it)
 	if string(text) != p.Item {
-		return nil, fmt.Errorf("%w: the item is not in canonical form", ErrFormat)
+		return nil, fmt.Errorf("%w: the item is not in canonical form: pass its bytes as they stand in the manifest", ErrFormat)
 	}
 	own := sha256.New()
 	own.Write([]byte(itemPrefix))

@@ -101,7 +101,7 @@ func ValidateCalls(calls []Call) error {
 		case !ended && c.Begun.IsZero():
 			return fmt.Errorf("call %s has no begin time", c.ID)
 		case ended == c.Ended.IsZero():
-			return fmt.Errorf("call %s is %s: want an end time if and only if the call has ended", c.ID, c.State)
+			return fmt.Errorf("call %s is %s: a call has an end time once it has ended, and none before", c.ID, c.State)
 		case !ended && c.Outcome != nil:
 			return fmt.Errorf("call %s has an outcome and has not ended", c.ID)
 		}

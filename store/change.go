@@ -69,7 +69,7 @@ func (c *Cell) validate(i int, seen map[CellID]bool, of string) error {
 	case c.Gone:
 		return fmt.Errorf("cell %s of the %s is purged", c.ID, of)
 	case !c.Holds():
-		return fmt.Errorf("cell %s: the commitment does not match the body", c.ID)
+		return fmt.Errorf("cell %s: the commitment was not computed from this body and salt", c.ID)
 	}
 	seen[c.ID] = true
 	return nil

@@ -249,11 +249,11 @@ type BlockRef struct {
 // Sessions stores the records of conversations.
 type Sessions interface {
 	// Apply makes a change durably, whole or not at all, and returns the new
-	// revision. It fails with ErrConflict unless the session is at revision
-	// at; 0 means that it must not exist. It fails with ErrNotFound if the
-	// change refers to a missing cell or block. It refuses an invalid change,
-	// one with a cell or entry that exists, and one that gives two visible
-	// blocks the same turn.
+	// revision. The parameter at is the revision that the session must have, or
+	// 0 if the session must not exist yet; otherwise Apply fails with
+	// ErrConflict. It fails with ErrNotFound if the change refers to a missing
+	// cell or block. It refuses an invalid change, one with a cell or entry that
+	// exists already, and one that gives two visible blocks the same turn.
 	Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at Revision, c *Change) (Revision, error)
 
 	// Head returns the head of a session, or ErrNotFound.

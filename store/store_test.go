@@ -68,7 +68,7 @@ func TestChangeValidate(t *testing.T) {
 		{"a sound change", store.Change{Cells: []store.Cell{cell}, Blocks: []store.Block{block}}, ""},
 		{"a cell without an id", store.Change{Cells: []store.Cell{cell, {}}}, "cell 2 of the change has no id"},
 		{"a cell that is there twice", store.Change{Cells: []store.Cell{cell, cell}}, "cell c1 is twice"},
-		{"a commitment to another body", store.Change{Cells: []store.Cell{forged}}, "cell c1: the commitment does not match the body"},
+		{"a commitment to another body", store.Change{Cells: []store.Cell{forged}}, "cell c1: the commitment was not computed from this body and salt"},
 		{"a block without an id", store.Change{Blocks: []store.Block{{}}}, "block 1 of the change has no id"},
 		{"a block that is there twice", store.Change{Blocks: []store.Block{block, block}}, "block b1 is twice"},
 		{"a state that does not exist", store.Change{Blocks: []store.Block{{ID: "b1", State: "warm"}}}, `block b1: no such state: "warm"`},
@@ -171,9 +171,9 @@ func TestValidateCalls(t *testing.T) {
 		{"a state that does not exist", []store.Call{{ID: "c", State: "won", Ended: at}}, `call c: no such state: "won"`},
 		{"no state", []store.Call{{ID: "c", Ended: at}}, "no such state"},
 		{"an intent that was never begun", []store.Call{{ID: "c", State: store.CallIntent}}, "call c has no begin time"},
-		{"an intent that has ended", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Ended: at}}, "call c is intent: want an end time"},
+		{"an intent that has ended", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Ended: at}}, "call c is intent: a call has an end time"},
 		{"an intent with an outcome", []store.Call{{ID: "c", State: store.CallIntent, Begun: at, Outcome: []byte("{}")}}, "call c has an outcome"},
-		{"one that failed and has not ended", []store.Call{{ID: "c", State: store.CallFailed}}, "call c is failed: want an end time"},
+		{"one that failed and has not ended", []store.Call{{ID: "c", State: store.CallFailed}}, "call c is failed: a call has an end time"},
 		{"one with an unknown outcome", []store.Call{{ID: "c", State: store.CallUnknown, Ended: at}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkError(t, store.ValidateCalls(tt.calls), tt.want) })

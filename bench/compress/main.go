@@ -311,7 +311,7 @@ func (t *trial) vanished(ctx context.Context, res *carrel.CompressResult) error 
 		}
 		for _, en := range t.before.Entries() {
 			if !told[en.Digest()] {
-				t.fail("an entry of %s vanished without a word", en.Section)
+				t.fail("an entry of %s was dropped without a record", en.Section)
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func fitModel(all []*retention.Trajectory, opts *fitOptions) *facts.Model {
 	return &m
 }
 
-// staleWeight is the largest weight of a line that a change removed.
+// staleWeight is the upper bound of the weight of a line that a change removed.
 const staleWeight = -250
 
 // markStale makes lines that a change removed rank behind lines that it left or added. Removed

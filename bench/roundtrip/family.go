@@ -87,7 +87,7 @@ func (t *trial) handoff(ctx context.Context, e *carrel.Engine, scope governance.
 	}
 	second, err := e.Handoff(ctx, scope, &carrel.HandoffRequest{Session: begun.Session})
 	if err != nil {
-		t.fail("handoff of what was accepted: %v", err)
+		t.fail("hand off the session of the accepted packet: %v", err)
 		return nil
 	}
 	if body(first.Packet) != body(second.Packet) {

@@ -15,7 +15,7 @@ func FirstSentence(line string) (first, rest string) {
 
 // EndsSentence reports whether the byte at i ends a sentence in a text of one line: it is a
 // full stop, a question mark or an exclamation mark, and stands at the end or before a space
-// and a character that is no lower-case letter. The full stop of an abbreviation does not end a
+// that is not followed by a lower-case letter. The full stop of an abbreviation does not end a
 // sentence, nor does any mark within code between backquotes.
 func EndsSentence(line string, i int) bool {
 	c := line[i]

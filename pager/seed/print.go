@@ -158,7 +158,8 @@ func appendValue(dst, value []byte) []byte {
 	return dst
 }
 
-// appendNumber appends a JSON number as the original prints it.
+// appendNumber appends a JSON number in the form in which the original pager, a Python program,
+// prints it.
 func appendNumber(dst, number []byte) []byte {
 	if !bytes.ContainsAny(number, ".eE") {
 		if string(number) == "-0" {

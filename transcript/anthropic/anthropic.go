@@ -55,7 +55,7 @@ func (f format) body(name string, data []byte) (*transcript.Session, error) {
 	return s, nil
 }
 
-// kind returns the role of m in [transcript.Message].
+// kind returns the role that m has as a [transcript.Message].
 func (m *message) kind() transcript.Role {
 	switch {
 	case m.role == "system":

@@ -175,7 +175,7 @@ func (d *doctor) store(ctx context.Context) doctorCheck {
 func writable(path string) error {
 	if fi, err := os.Stat(path); err == nil {
 		if fi.IsDir() {
-			return fmt.Errorf("%s is a folder", path)
+			return fmt.Errorf("%s is a folder: want the path of a file", path)
 		}
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {

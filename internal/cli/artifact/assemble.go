@@ -124,7 +124,7 @@ func (fl *assembleFlags) fill(j *job.Job, req *carrel.AssembleRequest) (err erro
 	case fl.out.File == "-" && j.JSON != "":
 		return out.Usagef("-o - and --json: only one can be standard output")
 	case fl.trace && req.DryRun:
-		return out.Usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage has them")
+		return out.Usagef("--trace and -n: a dry run leaves no manifest to read the scores from; carrel triage prints the scores")
 	}
 	if err := out.OneOf("--format", req.Format, carrel.FormatText, "openai", "anthropic", "responses"); err != nil {
 		return err

@@ -160,7 +160,7 @@ assemble printed. If any of them were purged, the exit code is 4.`,
 		ValidArgsFunction: job.AtMost(1, completeManifest(j)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to.ToFile() && j.JSON != "" {
-				return out.Usagef("-o and --json: the document holds the bytes")
+				return out.Usagef("-o and --json: give one of them; the document of --json has the bytes, too")
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

@@ -114,7 +114,7 @@ func (fl *proxyFlags) settle(s config.Proxy) (config.Proxy, error) {
 	}
 	share, err := job.ParseShare("--holdout", fl.holdout)
 	if err == nil && share > ratio.One {
-		err = out.Usagef("--holdout: %s is above 100%%: give a share from 0 to 1", fl.holdout)
+		err = out.Usagef("--holdout: %s is more than all sessions: give a share from 0%% to 100%%", fl.holdout)
 	}
 	s.Holdout = share
 	return s, err

@@ -34,7 +34,7 @@ unchanged.`,
 				return err
 			}
 			if to.ToFile() && j.JSON != "" {
-				return out.Usagef("-o and --json: the document holds the bytes")
+				return out.Usagef("-o and --json: give one of them; the document of --json has the bytes, too")
 			}
 			ctx := cmd.Context()
 			return j.With(ctx, false, func(a *job.Access) error {

@@ -81,7 +81,7 @@ func (e *Recorder) SealCall(scope governance.Scope, c *store.Call, in *StoredInt
 	return nil
 }
 
-// commitParts returns the commitment to a whole body. It commits to the commitments of the
+// commitParts returns the commitment to a whole body. It is computed from the commitments of the
 // segments, so that earlier segments need not be read again.
 func commitParts(segments []api.CallSegment) digest.Digest {
 	all := make([]byte, 0, len(segments)*digest.Size)

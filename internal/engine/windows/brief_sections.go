@@ -239,8 +239,8 @@ func (b *briefing) open() []string {
 	return append(list, b.tasks()...)
 }
 
-// failedAt returns the subject of an error in parentheses, or "" if the text of the error names
-// it.
+// failedAt returns, in parentheses, the subject of an error: the place that failed. It returns ""
+// if the text of the error names the subject.
 func failedAt(f *facts.Fact) string {
 	if f.Subject == "" || strings.Contains(f.Text, f.Subject) {
 		return ""

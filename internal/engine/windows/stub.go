@@ -69,8 +69,8 @@ func (p *pass) closes(plan *pager.Plan, i int) bool {
 	return true
 }
 
-// recut makes the stubs of a plan of lines, corrects the plan by their real tokens, and returns
-// the tokens of the window.
+// recut makes the stub of each block that the plan cuts to lines, corrects the plan, which had only
+// estimated the stubs' tokens, and returns the tokens of the window.
 func (p *pass) recut(plan *pager.Plan) token.Count {
 	for i := range plan.Decisions {
 		d := &plan.Decisions[i]

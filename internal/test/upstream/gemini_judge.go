@@ -124,7 +124,8 @@ func geminiOf(request []byte) (object, []geminiContent, *Refusal) {
 	return all, contents, nil
 }
 
-// checkGeminiParts checks the rules G6, G7, G9 and a part of G8 for the parts of one content.
+// checkGeminiParts refuses a content without parts (G6), and parts that break G7 or G9, or of G8
+// what one content alone can break. Each refusal quotes its rule.
 func checkGeminiParts(i int, c geminiContent) *Refusal {
 	if len(c.parts) == 0 {
 		return refuse("G6", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
