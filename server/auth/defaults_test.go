@@ -52,3 +52,14 @@ func TestFormOfCredentials(t *testing.T) {
 		}
 	}
 }
+
+// Slow clients are given up on.
+func TestTimesOfServers(t *testing.T) {
+	s := Server(http.NotFoundHandler())
+	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 30*time.Second || s.WriteTimeout != 2*time.Minute || s.IdleTimeout != 2*time.Minute || s.MaxHeaderBytes != 16_384 {
+		t.Errorf("header in %v and %d bytes, request in %v, answer in %v, idle for %v", s.ReadHeaderTimeout, s.MaxHeaderBytes, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout)
+	}
+	if !s.DisableGeneralOptionsHandler || s.ErrorLog == nil {
+		t.Error("a request for OPTIONS does not come to the handler, or the log shows content")
+	}
+}

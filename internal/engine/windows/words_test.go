@@ -380,3 +380,30 @@ func TestHeadsOfBriefs(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// The size of a window at a moment is told by the operation before it, else by the next that
+// tells one, unless an import lies between.
+func TestMomentsHaveSizes(t *testing.T) {
+	op := func(name string, revision store.Revision) hold.Op {
+		return hold.Op{Entry: store.Entry{ID: fmt.Sprint("op_", revision), Op: name, Revision: revision}}
+	}
+	d := &delta{
+		h:    &hold.Snapshot{Head: &store.Head{Window: 70, Revision: 9}},
+		ops:  []hold.Op{op(hold.OpImport, 1), op(hold.OpPin, 2), op(hold.OpPage, 3), op(hold.OpPin, 4), op(hold.OpImport, 5), op(hold.OpPage, 6)},
+		data: []journalData{{Added: 3}, {}, {Before: 100, After: 60}, {}, {}, {Before: 90, After: 70}},
+	}
+	for n, want := range []string{"0  none", "1 op_1 100", "2 op_2 100", "3 op_3 60", "4 op_4 none", "5 op_5 90", "9 op_6 70"} {
+		m := d.at(n)
+		size := "none"
+		if m.Window != nil {
+			size = fmt.Sprint(*m.Window)
+		}
+		if got := fmt.Sprint(m.Revision, " ", m.Op, " ", size); got != want {
+			t.Errorf("moment %d is %s, want %s", n, got, want)
+		}
+	}
+	d.data[3] = journalData{After: 1}
+	if m := d.at(4); m.Window == nil || *m.Window != 1 {
+		t.Errorf("a window that an operation made of nothing: %v", m.Window)
+	}
+}
