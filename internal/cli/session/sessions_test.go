@@ -92,6 +92,11 @@ func TestSectionsAreCounted(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", word, got, err, want)
 		}
 	}
+	for _, word := range sectionWords() {
+		if _, err := entriesOf(s, word); err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
 	if _, err := entriesOf(s, "poems"); out.KindOf(err) != out.KindUsage {
 		t.Errorf("a section that is not there: %v", err)
 	}
