@@ -16,6 +16,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/cli/job"
 	"github.com/carrel-dev/carrel/internal/cli/out"
 	"github.com/carrel-dev/carrel/internal/test/clitest"
+	"github.com/carrel-dev/carrel/pager"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
@@ -302,5 +303,58 @@ func TestChangesThatAreImported(t *testing.T) {
 	}
 	if flat := slices.ContainsFunc(agents.All(), func(a *agents.Agent) bool { return a.Flat }); !flat {
 		t.Error("no agent keeps its sessions in one folder")
+	}
+}
+
+func TestExplanationsOfBlocksArePrinted(t *testing.T) {
+	noon := time.Date(2026, 2, 3, 12, 0, 0, 0, time.UTC)
+	whole := &carrel.WhyResult{
+		Session: "s-1", Block: "1234567890abcdef", Kind: transcript.KindTool, Tools: []string{"Bash", "Read"}, Turn: 3, Preview: "make", State: store.StateStub, Form: pager.Line,
+		Tokens: 1200, Window: 30, Earlier: 2, Off: true, Stub: &pager.Stub{Text: "stub text"},
+		History: []carrel.WhyEntry{{Op: "op_1", Kind: "import", Actor: "user", Time: noon, Reason: "came"}},
+	}
+	const rows = "block\t1234567890abcdef\nsession\ts-1\nkind\ttool Bash Read\nturn\t3\nsays\tmake\nstate\tstub, line: 30 of 1,200 tokens in the window\n" +
+		"earlier\tof window 2, before a compaction by the client\noff\tleft the conversation when it was imported again\n"
+	for _, tt := range []clitest.Printing{
+		{
+			Name: "a block with all", Print: func(p *out.Page) { printWhy(p, whole) },
+			Pipe: rows + "stub\tstub text\n2026-02-03T12:00:00Z\top_1\timport\tuser\tcame\n",
+			TTY: "block    12345678\nsession  s-1\nkind     tool Bash Read\nturn     3\nsays     make\nstate    stub, line: 30 of 1,200 tokens in the window\n" +
+				"earlier  of window 2, before a compaction by the client\noff      left the conversation when it was imported again\nstub     stub text\n" +
+				"\n2026-02-03 12:00  op_1  import  user  came\n",
+		},
+		{
+			Name: "a block without a history", Print: func(p *out.Page) {
+				printWhy(p, &carrel.WhyResult{Block: "1234567890abcdef", Session: "s-1", Kind: transcript.KindUser, Turn: 1, Preview: "go", State: store.StateLive, Form: pager.Whole, Tokens: 3, Window: 3})
+			},
+			Pipe: "block\t1234567890abcdef\nsession\ts-1\nkind\tuser\nturn\t1\nsays\tgo\nstate\tlive, whole: 3 of 3 tokens in the window\n",
+			TTY:  "block    12345678\nsession  s-1\nkind     user\nturn     1\nsays     go\nstate    live, whole: 3 of 3 tokens in the window\n",
+		},
+		{
+			Name: "what was found", Print: func(p *out.Page) {
+				found := []carrel.Found{
+					{Session: "s-1", Block: "1234567890abcdef", Kind: transcript.KindTool, State: store.StateLive, Score: 1_250_000, Excerpt: "the pump"},
+					{Session: "s-2", Block: "2234567890abcdef", Kind: transcript.KindUser, State: store.StateCold, Score: 500_000, Excerpt: "a lamp"},
+				}
+				p.Table(foundTable(found, p.TTY))
+			},
+			Pipe: "1\t1.25\t1234567890abcdef\ttool\tlive\ts-1\tthe pump\n2\t0.50\t2234567890abcdef\tuser\tcold\ts-2\ta lamp\n",
+			TTY:  "   score  block     kind  state  excerpt\n1  1.25   12345678  tool  live   the pump\n2  0.50   22345678  user  cold   a lamp\n",
+		},
+		{
+			Name: "a compression as fields", Print: func(p *out.Page) {
+				c := &compressed{CompressResult: &carrel.CompressResult{
+					Session: "s-1", Op: "op_1", Strategy: carrel.StrategyAnchored, Budget: 1000, Imported: 3000, Before: 2000, After: 900, Ratio: 550_000, Changed: 4, Provider: "anthropic",
+					Summary: &carrel.SummaryInfo{ID: "sum_1", Covers: 3, Tokens: 40}, Probes: &probe.Report{Tally: probe.Tally{Total: 1, Passed: 1}}, Warnings: []string{"w"},
+					Todos: []carrel.Todo{{Content: "mend", Status: "completed", Completed: true}, {Content: "sleep", Status: "pending"}},
+				}}
+				c.Blocks.Live, c.Blocks.Stub, c.Blocks.Cold = 1, 2, 3
+				c.page(p)
+			},
+			Pipe: "session\ts-1\nop\top_1\nstrategy\tanchored\nbudget\t1000\nimported\t3000\nbefore\t2000\nafter\t900\nratio\t0.550000\nlive\t1\nstub\t2\ncold\t3\nchanged\t4\nprovider\tanthropic\n" +
+				"summary\tsum_1\t3\t40\nprobes\t1\t1\ncritical\t0\t0\nwarning\tw\ntodo\tcompleted\tmend\n",
+		},
+	} {
+		tt.Test(t)
 	}
 }
