@@ -10,7 +10,7 @@ import (
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
 	"lines of code, without tests":             154_500,
-	"lines of tests":                           100_600,
+	"lines of tests":                           100_700,
 	"exported names and methods":               1_976,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
