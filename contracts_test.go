@@ -146,6 +146,16 @@ func TestUserGuardsBindPasses(t *testing.T) {
 	}
 }
 
+// A rule may name the lists of the contract before anything else is in it.
+func TestRulesBeginAContract(t *testing.T) {
+	e := newEngine(t, stores.New(t))
+	in := load(t, e, conversation(t))
+	amend(t, e, &carrel.AmendContractRequest{Session: in.Session, Rules: []string{`require evicted-blocks not includes "block-0"`}})
+	if _, err := half(t, e, in.Session); err != nil {
+		t.Errorf("a pass that the rule allows: %v", err)
+	}
+}
+
 // A statement that would change what Carrel writes, and one that does not hold
 // now, are never added; nor is anything else of the same request.
 func TestStatementsMustHold(t *testing.T) {

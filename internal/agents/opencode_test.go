@@ -221,3 +221,14 @@ func TestOpenCodeFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestDatabasesOfOpenCode(t *testing.T) {
+	for path, want := range map[string]string{
+		"/a/opencode.db": "/a/opencode.db", "/a/opencode.db-wal": "/a/opencode.db", "/a/opencode.db-shm": "/a/opencode.db", "/a/opencode-dev.db": "/a/opencode-dev.db",
+		"/a/other.db": "", "/a/opencode.json": "", "/a/opencode.db-x": "",
+	} {
+		if got, ok := isOpenCode(path); ok != (want != "") || ok && got != want {
+			t.Errorf("%s: %s, %v, want %q", path, got, ok, want)
+		}
+	}
+}

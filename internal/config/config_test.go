@@ -113,3 +113,14 @@ func TestScope(t *testing.T) {
 		t.Errorf("a wrong variable: %v", err)
 	}
 }
+
+// A certificate or a key alone is a mistake that plain HTTP must not hide.
+func TestSchemes(t *testing.T) {
+	for want, servers := range map[string][]Server{"http": {{}}, "https": {{Cert: "c"}, {Key: "k"}, {Cert: "c", Key: "k"}}} {
+		for _, s := range servers {
+			if got := s.Scheme(); got != want {
+				t.Errorf("%+v: %s, want %s", s, got, want)
+			}
+		}
+	}
+}

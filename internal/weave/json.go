@@ -88,7 +88,7 @@ func with(raw []byte, key string, value []byte) []byte {
 		switch {
 		case m.Key != key:
 			put(m.Whole.Of(raw))
-		case value != nil && !found:
+		case value != nil: // a key comes once
 			put(entry())
 			fallthrough
 		default:

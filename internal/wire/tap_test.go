@@ -381,3 +381,41 @@ func BenchmarkTapEvent(b *testing.B) {
 		tap.Feed(event)
 	}
 }
+
+// Keys and values may be escaped from their first letter on, and a key or value that is too long is
+// no field.
+func TestFieldsMayBeEscaped(t *testing.T) {
+	long := strings.Repeat("x", maxValue)
+	for _, tt := range []struct {
+		text  string
+		model string
+		input int
+	}{
+		{`{"model":"m","usage":{"input_tokens":7}}`, "m", 7},
+		{`{"\u006dodel":"m","usage":{"\u0069nput_tokens":7}}`, "m", 7},
+		{`{"mode\u006c":"\u006d","\u0075sage":{"input_token\u0073":7}}`, "m", 7},
+		{`{"\u006dodels":"m","usage":{"a":{"input_tokens":7}}}`, "", 0},
+		{`{"` + long + `":1,"model":"m","usage":{"input_tokens":7}}`, "m", 7},
+		{`{"model":"` + long + `","usage":{"input_tokens":7}}`, "", 7},
+	} {
+		tap := NewTap(Anthropic, "application/json", "")
+		for i := range len(tt.text) {
+			tap.Feed([]byte{tt.text[i]})
+		}
+		if a := tap.End(false); !a.Whole || a.Model != tt.model || int(a.Usage.Input) != tt.input {
+			t.Errorf("%.60s: %+v, want %q and %d", tt.text, a, tt.model, tt.input)
+		}
+	}
+	for _, kind := range []string{"message_stop", `\u006dessage_stop`, `message_sto\u0070`} {
+		tap := NewTap(Anthropic, eventStream, "")
+		tap.Feed([]byte("data: {\"type\":\"" + kind + "\"}\n\n"))
+		if a := tap.End(false); !a.Whole {
+			t.Errorf("a stream that ends with %s is not whole", kind)
+		}
+	}
+	tap := NewTap(Anthropic, eventStream, "")
+	tap.Feed([]byte("id:data: {\"type\":\"message_stop\"}\n: data: {\"type\":\"message_stop\"}\n\n"))
+	if a := tap.End(false); a.Whole {
+		t.Error("the data of another field, or of a comment, ends a stream")
+	}
+}

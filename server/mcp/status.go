@@ -82,7 +82,7 @@ func status() registrar {
 // compression.
 func measured(what string, n token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s is %s of the %d tokens of the effective window, which is %s of all %d; compress cuts to %d by default",
-		what, ratio.Of(n, max(f.Effective, 1)).Percent(), f.Effective, ratio.Of(f.Effective, max(f.Window, 1)).Percent(), f.Window, f.Target)
+		what, ratio.Of(n, f.Effective).Percent(), f.Effective, ratio.Of(f.Effective, f.Window).Percent(), f.Window, f.Target)
 }
 
 func statusReply(w *carrel.ContextResult, due *carrel.TriggerResult, note string) *reply[statusResult] {

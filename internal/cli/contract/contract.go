@@ -20,7 +20,7 @@ import (
 func newContract(j *job.Job) *cobra.Command {
 	show, s := showContract(j)
 	cmd := &cobra.Command{
-		Use:   "contract [show|init|add|check|close|path|save|corrections]",
+		Use:   "contract [SESSION|show|init|add|check|close|path|save|corrections]",
 		Short: "Keep the contract of a conversation: decisions, corrections, rules",
 		Long: `Contract works on the contracts of conversations. A contract is a program in the
 Liminate language that records the state of each block and the decisions, questions, corrections

@@ -2,12 +2,19 @@ package job
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/carrel-dev/carrel/internal/cli/out"
+	"github.com/carrel-dev/carrel/ratio"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // A dryRunStore refuses the changes that a store refuses.
@@ -42,5 +49,161 @@ func TestWithin(t *testing.T) {
 		if got := Within(tt.path, tt.dir); got != tt.want {
 			t.Errorf("within(%q, %q) = %v, want %v", tt.path, tt.dir, got, tt.want)
 		}
+	}
+}
+
+func TestParseTokens(t *testing.T) {
+	for in, want := range map[string]token.Count{"0": 0, "40000": 40_000, "40,000": 40_000, "1_0": 10, "2147483647": 2_147_483_647} {
+		if got, err := ParseTokens("--to", in); err != nil || got != want {
+			t.Errorf("%q is %d, %v, want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "-1", "x", "1.5", "2147483648", "0x10"} {
+		if got, err := ParseTokens("--to", in); err == nil || err.Error() != "--to: \""+in+"\" is no number of tokens" {
+			t.Errorf("%q is %d, %v, want an error", in, got, err)
+		}
+	}
+}
+
+// A share has six decimals at most, or four as a percentage, and zeros behind them do not count.
+func TestParseShare(t *testing.T) {
+	for in, want := range map[string]ratio.Ratio{
+		"0": 0, "1": ratio.One, "0.95": 950_000, "95%": 950_000, "100%": ratio.One, ".5": 500_000, "5.": 5 * ratio.One,
+		"0.123456": 123_456, "12.3456%": 123_456, "0.1234560000": 123_456, "999999%": 9999*ratio.One + 990_000,
+	} {
+		if got, err := ParseShare("--min", in); err != nil || got != want {
+			t.Errorf("%q is %v, %v, want %v", in, got, err, want)
+		}
+	}
+	const none, fine = " is no share such as 0.95 or 95%", " has more than 6 decimals: round it"
+	for in, want := range map[string]string{
+		"": none, "%": none, ".": none, "-1": none, "1e3": none, "1,5": none, "1000000": none, "+1": none,
+		"0.1234567": fine, "12.34567%": fine,
+	} {
+		if got, err := ParseShare("--min", in); err == nil || err.Error() != "--min: \""+in+"\""+want {
+			t.Errorf("%q is %v, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+// Only a y is consent, and a question whose answer breaks off is not answered.
+func TestAsk(t *testing.T) {
+	for in, want := range map[string]bool{"y\n": true, " Y \r\n": true, "n\n": false, "yes\n": false, "\n": false, "y": false, "": false} {
+		var stderr strings.Builder
+		j := New(&Env{Terminal: out.Terminal{Stderr: &stderr}, Stdin: strings.NewReader(in)})
+		if got := j.Ask("erase\x1b it"); got != want {
+			t.Errorf("answer %q: %v, want %v", in, got, want)
+		}
+		if got := stderr.String(); got != `erase\x1b it? [y/N] ` {
+			t.Errorf("asked %q", got)
+		}
+	}
+}
+
+// -v turns the log on, -vv and CARREL_LOG=debug turn on details too.
+func TestLogger(t *testing.T) {
+	for _, tt := range []struct {
+		verbose     int
+		log, format string
+		want        string // "" if nothing is logged
+	}{
+		{0, "", "", ""},
+		{1, "", "", "level=INFO msg=info"},
+		{0, "info", "", "level=INFO msg=info"},
+		{2, "", "", "level=INFO msg=info\nlevel=DEBUG msg=debug"},
+		{0, "debug", "", "level=INFO msg=info\nlevel=DEBUG msg=debug"},
+		{1, "", "json", `"level":"INFO","msg":"info"}`},
+	} {
+		var stderr strings.Builder
+		j := New(&Env{Terminal: out.Terminal{Stderr: &stderr, Getenv: func(name string) string {
+			return map[string]string{"CARREL_LOG": tt.log, "CARREL_LOG_FORMAT": tt.format}[name]
+		}}})
+		j.Verbose = tt.verbose
+		if l := j.Logger(); l != nil {
+			l.Info("info")
+			l.Debug("debug")
+		}
+		var lines []string
+		for line := range strings.Lines(stderr.String()) {
+			_, rest, _ := strings.Cut(strings.TrimSpace(line), " ") // the time
+			if tt.format == "json" {
+				_, rest, _ = strings.Cut(strings.TrimSpace(line), ",")
+			}
+			lines = append(lines, rest)
+		}
+		if got := strings.Join(lines, "\n"); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+// A word names a session once: in an argument or by a flag such as -2, and no file beside it.
+func TestSessionsAreNamedOnce(t *testing.T) {
+	j, _ := newTestJob(t)
+	for _, tt := range []struct {
+		flags, args []string
+		file, says  string
+	}{
+		{[]string{"-1", "-2"}, nil, "", "-1 and -2 name two sessions: give only one"},
+		{[]string{"-9"}, []string{"s"}, "", "-9 and s name two sessions: give only one"},
+		{[]string{"-0"}, nil, "f", "f: a stored session is named, too: give only one"},
+		{nil, []string{"s"}, "f", "f: a stored session is named, too: give only one"},
+	} {
+		cmd := &cobra.Command{Use: "x"}
+		s := TakesSession(cmd)
+		err := cmd.ParseFlags(tt.flags)
+		if err == nil {
+			err = s.On(t.Context(), j, tt.file, tt.args, func(*Access, transcript.SessionID) error { return nil })
+		}
+		if got := errText(err); !strings.Contains(got, tt.says) {
+			t.Errorf("%q %q %q: %q, want %q", tt.flags, tt.args, tt.file, got, tt.says)
+		}
+	}
+	cmd := &cobra.Command{Use: "x"}
+	TakesSession(cmd)
+	if err := cmd.ParseFlags([]string{"-10"}); err == nil {
+		t.Error("-10 is taken for a session")
+	}
+}
+
+func TestFilesThatMayHaveConversations(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.json": true, "a.jsonl": true, "a.jsonl.zst": true, "a.json.zst": false, "a.meta.json": false, "a.txt": false, "json": false, "meta.json": true,
+	} {
+		if got := IsFile(name); got != want {
+			t.Errorf("IsFile(%q) = %v, want %v", name, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"subagents": false, "tool-results": false, "other": true} {
+		if got := IsFolder(name); got != want {
+			t.Errorf("IsFolder(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A flag for a text excludes the flag for a file with it.
+func TestEither(t *testing.T) {
+	j, home := newTestJob(t)
+	if err := os.WriteFile(filepath.Join(home, "f"), []byte("in it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ said, file, want, says string }{
+		{"", "", "", ""},
+		{"said", "", "said", ""},
+		{"", "f", "in it", ""},
+		{"said", "f", "", "--text and --file: use only one"},
+		{"", "absent", "", "no such file"},
+	} {
+		got, err := j.Either("--text", tt.said, "--file", tt.file)
+		if got != tt.want || (err == nil) != (tt.says == "") || !strings.Contains(errText(err), tt.says) {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+	run := Group("probe", "gen, run")
+	if got, want := errText(run(nil, nil)), "probe: name one of gen, run"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := errText(run(nil, []string{"x", "y"})), `unknown command "x" for "carrel probe"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

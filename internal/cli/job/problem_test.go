@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/artifact"
 	"github.com/carrel-dev/carrel/contract"
 	"github.com/carrel-dev/carrel/internal/cli/out"
@@ -19,6 +20,7 @@ import (
 	"github.com/carrel-dev/carrel/pager/seed"
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/store/postgres"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/summary"
 	"github.com/carrel-dev/carrel/token"
@@ -107,5 +109,120 @@ func TestStatus(t *testing.T) {
 func TestHintOfACommand(t *testing.T) {
 	if got := hint(out.Hinted(store.ErrNotFound, "try y")); got != "try y" {
 		t.Errorf("hint = %q, want that of the command", got)
+	}
+}
+
+// Each hint names the next step for its kind of error, and for what the error is about.
+func TestHints(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"a wrong command line", out.Usagef("%w", store.ErrNotFound), ""},
+		{"a session that is not found", api.About(api.SubjectSession, store.ErrNotFound), "carrel sessions"},
+		{"a block that is not found", api.About(api.SubjectBlock, store.ErrNotFound), "carrel search QUERY, or carrel messages"},
+		{"what is not found", store.ErrNotFound, "carrel search QUERY, or carrel messages"},
+		{"a summary that is not made", api.About(api.SubjectNoSummary, store.ErrNotFound), "carrel compress --strategy anchored makes one, if the window is above its --target"},
+		{"a summary that is not found", api.About(api.SubjectSummary, store.ErrNotFound), "carrel summary show, or carrel probe report"},
+		{"a manifest that is not found", api.About(api.SubjectManifest, store.ErrNotFound), "carrel manifest list"},
+		{"an artifact that is not found", api.About(api.SubjectArtifact, store.ErrNotFound), "carrel ls"},
+		{"a store that is not found", api.About(api.SubjectStore, store.ErrNotFound), "carrel import --all, or carrel demo"},
+		{"an ambiguous id", carrel.ErrAmbiguous, "give more of the id; carrel sessions and carrel messages list them"},
+		{"an ambiguous manifest", api.About(api.SubjectManifest, carrel.ErrAmbiguous), "give more of the id; carrel manifest list has them"},
+		{"an ambiguous artifact", api.About(api.SubjectArtifact, carrel.ErrAmbiguous), "give more of the id; carrel ls lists them"},
+		{"a file that is there", fs.ErrExist, "name another file, or replace this one with --force"},
+		{"a critical session", api.About(api.SubjectCritical, carrel.ErrPolicy), "take another --strategy, or carrel sessions mark --no-critical"},
+		{"a credential", api.About(api.SubjectCredential, carrel.ErrPolicy), "take it out, or let it in with --allow-secret"},
+		{"another policy", carrel.ErrPolicy, ""},
+		{"a conflict about a credential", api.About(api.SubjectCredential, store.ErrConflict), "try again"},
+		{"a fetch without a network", fmt.Errorf("%w: %w", artifact.ErrForbidden, artifact.ErrOffline), "try again without --offline, which CARREL_OFFLINE and the settings turn on, too"},
+		{"a fetch without leave", artifact.ErrForbidden, "carrel help config; carrel config show --origin lists the permissions"},
+		{"another program's database", sqlite.ErrForeign, "choose another file with --store"},
+		{"a newer store", &store.SchemaError{}, "use a carrel at least as new as the store"},
+		{"a database that is not safe", &postgres.UnsafeError{}, ""},
+		{"a damaged store", store.ErrCorrupt, "carrel store check, then carrel store restore BACKUP"},
+		{"a record that was changed", carrel.ErrIntegrity, "carrel store check, then carrel store restore BACKUP"},
+		{"time is up", context.DeadlineExceeded, "nothing was changed; give more time with --timeout"},
+		{"a settings file with a hint", &config.FileError{Err: fs.ErrInvalid, Hint: "do x"}, "do x"},
+		{"a settings file", &config.FileError{Err: fs.ErrInvalid}, "carrel help config"},
+		{"a transcript with a hint", &transcript.SyntaxError{Hint: "do x"}, "do x"},
+		{"a transcript", &transcript.SyntaxError{}, ""},
+		{"a history with a hint", &seed.InputError{Hint: "do x"}, "do x"},
+		{"a contract with a hint", &contract.SyntaxError{Hint: "do x"}, "do x"},
+		{"probes that cannot be read", &probe.ParseError{}, "carrel debug schema probes; carrel probe gen writes such a list"},
+		{"a summary that cannot be read", &summary.SyntaxError{}, "carrel help summaries"},
+		{"a folder that is not for contracts", &config.ContractsError{Hint: "do x"}, "do x"},
+		{"a decision against another", &contract.ConflictError{}, "give --on-conflict, or leave it as it was decided"},
+		{"a closed contract", contract.ErrClosed, "carrel contract init --inherit SESSION begins another"},
+		{"a contract that is there", contract.ErrInitialized, "carrel contract show, or carrel contract add"},
+		{"a payload that cannot be read", &contract.PayloadError{}, "carrel contract init --help shows a payload"},
+		{"a run that fails", &contract.RunError{}, "nothing was changed; carrel contract show lists the rules, carrel contract check the failures"},
+		{"a budget below the floor", &pager.FloorError{Need: 1234}, "carrel compress --target 1234, or --smallest, or carrel unpin ID for a pinned block"},
+		{"a discard below the floor", &pager.DiscardError{Target: 5, Floor: 4321}, "carrel discard --auto --to 4321"},
+		{"a paging that is refused", &pager.DiscardError{Paging: true}, "nothing was paged; carrel messages shows the blocks under rules, and carrel unpin lifts a pin"},
+		{"a discard that is refused", &pager.DiscardError{}, "nothing was discarded; carrel messages shows the blocks that may leave, and carrel discard --auto chooses"},
+	} {
+		if got := hint(fmt.Errorf("job: %w", tt.err)); got != tt.want {
+			t.Errorf("%s: hint %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A problem names the file, the line and the key that an error is about, and lists what is wrong.
+func TestProblemsNameTheirPlace(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		err      error
+		file     string
+		line     int
+		field    string
+		problems []string
+	}{
+		{"no file", store.ErrNotFound, "", 0, "", nil},
+		{"a settings file", &config.FileError{Err: fs.ErrInvalid, File: "f", Line: 3, Key: "k"}, "f", 3, "k", nil},
+		{"a line of a file", &out.Error{Err: carrel.ErrRequest, File: "f", Line: 4}, "f", 4, "", nil},
+		{"a file as a whole", out.InFile("f", carrel.ErrRequest), "f", 0, "", nil},
+		{"a settings file that another name stands for", &out.Error{Err: &config.FileError{Err: fs.ErrInvalid, File: "f", Line: 3}, File: "g"}, "g", 3, "", nil},
+		{"a line of a contract", out.InFile("f", &contract.SyntaxError{Line: 5}), "f", 5, "", nil},
+		{"problems", &out.Error{Text: "broken", Kind: out.KindIntegrity, Problems: []string{"x", "y"}}, "", 0, "", []string{"x", "y"}},
+	} {
+		p := NewProblem(fmt.Errorf("job: %w", tt.err))
+		if p.File != tt.file || p.Line != tt.line || p.Field != tt.field || fmt.Sprint(p.Problems) != fmt.Sprint(tt.problems) {
+			t.Errorf("%s: %q line %d, field %q, problems %q, want %+v", tt.name, p.File, p.Line, p.Field, p.Problems, tt)
+		}
+	}
+	if code, slug := classify(out.SomeFailed(1, 2, &store.SchemaError{})); code != 3 || slug != "some-files" {
+		t.Errorf("some files: %d %s", code, slug)
+	}
+}
+
+// A signal and a timeout stand for the errors that they cause, but not for the exit code of a
+// program.
+func TestCauses(t *testing.T) {
+	signaled, stop := context.WithCancelCause(t.Context())
+	stop(&SignalError{syscall.SIGTERM})
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	other := errors.New("x")
+	agent := &AgentError{Name: "sh", Code: 5}
+	for _, tt := range []struct {
+		name    string
+		ctx     context.Context //nolint:containedctx // a case of a table
+		limited context.Context //nolint:containedctx // the same
+		err     error
+		want    int
+	}{
+		{"no error", signaled, nil, nil, 0},
+		{"a signal", signaled, nil, other, 143},
+		{"a program that ended after a signal", signaled, nil, agent, 5},
+		{"another error", t.Context(), t.Context(), other, 70},
+		{"no timeout", t.Context(), nil, other, 70},
+		{"a timeout", t.Context(), late, other, 7},
+		{"an error beside a timeout", t.Context(), late, store.ErrNotFound, 4},
+	} {
+		if got := Status((&Job{limited: tt.limited}).Cause(tt.ctx, tt.err)); got != tt.want {
+			t.Errorf("%s: status %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func printCall(p *out.Page, c *carrel.CallResult) {
 		{"sent", fmt.Sprintf("%s bytes", p.Number(int64(c.SentBytes)))},
 	}
 	if len(c.Segments) > 0 {
-		rows = append(rows, []any{"as before", fmt.Sprintf("%s bytes at the beginning, %s", p.Number(int64(c.Kept)), ratio.Of(c.Kept, max(c.SentBytes, 1)).Percent())})
+		rows = append(rows, []any{"as before", fmt.Sprintf("%s bytes at the beginning, %s", p.Number(int64(c.Kept)), ratio.Of(c.Kept, c.SentBytes).Percent())})
 	}
 	if *u != (carrel.Usage{}) {
 		rows = append(

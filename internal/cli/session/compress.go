@@ -237,7 +237,7 @@ func parseLeast(flag, s string) (*ratio.Ratio, error) {
 		return nil, nil //nolint:nilnil // documented
 	}
 	r, err := job.ParseShare(flag, s)
-	if err == nil && r > ratio.One {
+	if r > ratio.One {
 		err = out.Usagef("%s: %q is above 1", flag, s)
 	}
 	return &r, err

@@ -144,9 +144,9 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 	}
 	f := &r.Figures
 	p.Line("level   %s: %s of the %s tokens of the effective window, which is %s of all", p.Paint(level, r.Level),
-		ratio.Of(r.Used, max(f.Effective, 1)).Percent(), out.Thousands(f.Effective), share(f.Effective))
+		ratio.Of(r.Used, f.Effective).Percent(), out.Thousands(f.Effective), share(f.Effective))
 	of := func(n token.Count) string {
-		return fmt.Sprintf("%s tokens (%s)", out.Thousands(n), ratio.Of(n, max(f.Effective, 1)).Percent())
+		return fmt.Sprintf("%s tokens (%s)", out.Thousands(n), ratio.Of(n, f.Effective).Percent())
 	}
 	p.Line("        of it: warn from %s, compress from %s, critical from %s", of(f.Warn), of(f.Compress), of(f.Critical))
 	p.Line("target  compress cuts to %s of it, discard tidies to %s, neither by itself below %s", of(f.Target), of(f.Tidy), of(f.Floor))
@@ -158,7 +158,7 @@ func printContext(p *out.Page, r *carrel.ContextResult) {
 // measureWords says how much of the effective window is in use.
 func measureWords(used token.Count, f *pager.Figures) string {
 	return fmt.Sprintf("%s tokens, %s of the %s of the effective window, which is %s of all", out.Thousands(used),
-		ratio.Of(used, max(f.Effective, 1)).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, max(f.Window, 1)).Percent())
+		ratio.Of(used, f.Effective).Percent(), out.Thousands(f.Effective), ratio.Of(f.Effective, f.Window).Percent())
 }
 
 // drawBar draws parts as letters in a bar, each as wide as its share of the sum.

@@ -46,7 +46,7 @@ a block that came back is not listed. Blocks that an import added are only count
 				req.To = args[2]
 			}
 			return j.With(ctx, false, func(a *job.Access) (err error) {
-				if req.Session, err = s.Find(ctx, a, args[:min(1, len(args))]); err != nil {
+				if req.Session, err = s.Find(ctx, a, args); err != nil {
 					return err
 				}
 				res, err := a.DiffSession(ctx, a.Scope, req)

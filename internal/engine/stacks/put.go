@@ -294,5 +294,5 @@ func (e *Stacks) DescribeArtifact(a *store.Artifact, n *Note) api.Artifact {
 
 // Expired reports whether an artifact has expired at now. It has from the exact time Expires on.
 func Expired(a *store.Artifact, now time.Time) bool {
-	return !a.Expires.IsZero() && cmp.Compare(a.Expires.UnixMilli(), now.UnixMilli()) <= 0
+	return !a.Expires.IsZero() && a.Expires.UnixMilli() <= now.UnixMilli()
 }

@@ -1,0 +1,133 @@
+package weave
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel/internal/wire"
+)
+
+// A reply waits if it has calls of the proxy's tool alone, and the model stopped for them.
+func TestRepliesThatWait(t *testing.T) {
+	one := []Call{{ID: "1"}}
+	for _, tt := range []struct {
+		r    Round
+		want bool
+	}{
+		{Round{Calls: one, Stop: "tool_use"}, true},
+		{Round{Calls: one, Stop: "tool_calls"}, true},
+		{Round{Calls: one, Stop: "completed"}, true},
+		{Round{Calls: one, Stop: "stop"}, true},
+		{Round{Calls: one, Stop: "max_tokens"}, false},
+		{Round{Calls: one}, false},
+		{Round{Stop: "tool_use"}, false},
+		{Round{Calls: one, Own: []string{"2"}, Stop: "tool_use"}, false},
+	} {
+		if got := tt.r.Waits(); got != tt.want {
+			t.Errorf("%+v waits: %v, want %v", tt.r, got, tt.want)
+		}
+	}
+}
+
+// A reply with a part that is not known is not sent back, in no dialect.
+func TestUnknownPartsAreNotSentBack(t *testing.T) {
+	for _, d := range []wire.Dialect{wire.Anthropic, wire.Chat, wire.Responses} {
+		r := &Round{dialect: d, unsure: true, message: []byte("{}")}
+		if got, err := r.Messages(nil); got != nil || !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: %s, %v, want ErrUnknown", d, got, err)
+		}
+		r.unsure = false
+		if _, err := r.Messages(nil); err != nil {
+			t.Errorf("%s: %v", d, err)
+		}
+	}
+	if _, err := (&Round{dialect: "other"}).Messages(nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("another dialect: %v, want ErrUnknown", err)
+	}
+}
+
+func TestMembersAreReplaced(t *testing.T) {
+	for _, tt := range []struct{ raw, key, value, want string }{
+		{`{"a":1,"b": 2}`, "b", "3", `{"a":1,"b":3}`},
+		{`{"a":1,"b": 2}`, "a", "3", `{"a":3,"b": 2}`},
+		{`{"a":1}`, "c", "3", `{"a":1,"c":3}`},
+		{`{}`, "c", "3", `{"c":3}`},
+		{`{"a":1,"b":2}`, "a", "", `{"b":2}`},
+		{`{"b":2}`, "a", "", `{"b":2}`},
+	} {
+		var value []byte
+		if tt.value != "" {
+			value = []byte(tt.value)
+		}
+		if got := string(with([]byte(tt.raw), tt.key, value)); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+	for path, want := range map[string]string{"a b": "1", "a": `{"b":1}`, "c": "[2,\"x\"]", "a c": "", "c d": "", "e": ""} {
+		if got := string(get([]byte(`{"a":{"b":1},"c":[2,"x"]}`), strings.Fields(path)...)); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if got := elements([]byte(`[2,"x"]`)); len(got) != 2 || said(got[1]) != "x" || said(got[0]) != "" || said(nil) != "" {
+		t.Errorf("elements are %s", got)
+	}
+	if got := elements([]byte(`{}`)); got != nil {
+		t.Errorf("elements of an object are %s", got)
+	}
+}
+
+// Deltas add up by the field of the block that they belong to, and one that is not known is noticed.
+func TestDeltasAddUp(t *testing.T) {
+	b := &block{parts: make(map[string]*strings.Builder)}
+	for _, delta := range []string{
+		`{"type":"text_delta","text":"a"}`, `{"type":"thinking_delta","thinking":"t"}`, `{"type":"text_delta","text":"b"}`,
+		`{"type":"input_json_delta","partial_json":"{"}`, `{"type":"input_json_delta","partial_json":"}"}`, `{"type":"signature_delta","signature":"s"}`,
+		`{"type":"citations_delta","citation":{"n":1}}`,
+	} {
+		b.take([]byte(delta))
+	}
+	for field, want := range map[string]string{"text": "ab", "thinking": "t", "input": "{}", "signature": "s"} {
+		if got := b.parts[field]; got == nil || got.String() != want {
+			t.Errorf("%s is %v, want %q", field, got, want)
+		}
+	}
+	if len(b.parts) != 4 || len(b.cited) != 1 || b.unknown {
+		t.Errorf("%d fields, %d citations, unknown %v", len(b.parts), len(b.cited), b.unknown)
+	}
+	if b.take([]byte(`{"type":"odd_delta"}`)); !b.unknown {
+		t.Error("a delta of an unknown type is not noticed")
+	}
+}
+
+// Without the proxy's calls a round has what the client saw, but for thinking at its end.
+func TestRoundsWithoutCalls(t *testing.T) {
+	thought, text, call := []byte(`{"type":"thinking"}`), []byte(`{"type":"text"}`), []byte(`{"type":"tool_use"}`)
+	for _, tt := range []struct {
+		blocks [][]byte
+		shown  []bool
+		want   int
+	}{
+		{nil, nil, 0},
+		{[][]byte{thought, text, call}, []bool{true, true, false}, 2},
+		{[][]byte{text, thought, call}, []bool{true, true, false}, 1},
+		{[][]byte{thought, []byte(`{"type":"redacted_thinking"}`), []byte(`{"type":"reasoning"}`)}, []bool{true, true, true}, 0},
+		{[][]byte{text, call}, []bool{true, true}, 2},
+	} {
+		r := &Round{blocks: tt.blocks, shown: tt.shown, Own: []string{"1"}}
+		if c := r.without(); len(c.blocks) != tt.want || len(c.shown) != tt.want || len(c.Own) != 1 || c.message != nil {
+			t.Errorf("%s: %s, want %d blocks", tt.blocks, c.blocks, tt.want)
+		}
+	}
+	for _, tt := range []struct{ text, message, want string }{
+		{"say \"x\"", "{}", `{"role":"assistant","content":"say \"x\""}`}, {"", "{}", ""}, {"x", "", ""},
+	} {
+		r := &Round{text: tt.text}
+		if tt.message != "" {
+			r.message = []byte(tt.message)
+		}
+		if got := string(r.without().message); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/pager"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// The bars of a window follow each other without gaps, and each that has tokens is seen.
+func TestBarsOfWindows(t *testing.T) {
+	share := func(n token.Count) carrel.ContextShare { return carrel.ContextShare{Tokens: n} }
+	r := &carrel.ContextResult{
+		Capacity: 2000, Used: 1001, Reserved: 200, Fixed: share(100), System: share(0), Pinned: share(300), Summary: share(1), Live: share(400), Stubs: share(200),
+	}
+	for _, tt := range []struct {
+		capacity token.Count
+		want     string
+	}{
+		{2000, "fixed 100 0+50|pinned 300 50+150|summary 1 200+1|live 400 200+200|stubs 200 400+100|reserved for the reply 200 900+100"},
+		{1000, "fixed 100 0+83|pinned 300 83+250|summary 1 333+1|live 400 333+333|stubs 200 666+167|reserved for the reply 200 834+166"},
+	} {
+		r.Capacity = tt.capacity
+		var got []string
+		for _, b := range barsOf(r) {
+			got = append(got, fmt.Sprintf("%s %d %d+%d", b.Name, b.Tokens, b.From, b.Width))
+		}
+		if strings.Join(got, "|") != tt.want {
+			t.Errorf("of %d tokens:\n%s\nwant:\n%s", tt.capacity, strings.Join(got, "|"), tt.want)
+		}
+	}
+	if got := barsOf(&carrel.ContextResult{}); len(got) > 0 {
+		t.Errorf("an empty window has %v", got)
+	}
+}
+
+func TestFiguresOfPages(t *testing.T) {
+	for in, want := range map[string]string{"0": "0", "999": "999", "1000": "1,000", "-1234567": "−1,234,567", "123456": "123,456"} {
+		if got := thousands(in); got != want {
+			t.Errorf("thousands(%s) = %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"1234567890abcdef": "12345678", "12345678": "12345678", "123456789": "12345678", "m_1234567890": "m_1234567890", "": ""} {
+		if got := shortened(in); got != want {
+			t.Errorf("shortened(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got, want := visible("a\tb\n\x1b\u200b\u202e\ue000\ufffdö"), "a\tb\n[U+001B][U+200B][U+202E][U+E000][U+FFFD]ö"; got != want {
+		t.Errorf("visible: %q, want %q", got, want)
+	}
+	for _, tt := range []struct{ part, whole, want int }{{0, 10, 0}, {1, 3, 333}, {3, 3, 1000}, {0, 0, 0}, {1, 0, 1000}} {
+		if got := thousandth(tt.part, tt.whole); got != tt.want {
+			t.Errorf("thousandth(%d, %d) = %d, want %d", tt.part, tt.whole, got, tt.want)
+		}
+	}
+}
+
+// A window warns from a threshold on, by the largest of the sizes that are known.
+func TestWarningsOfWindows(t *testing.T) {
+	f := pager.Figures{Effective: 1000, Warn: 600, Compress: 700, Critical: 900, Target: 500}
+	for _, tt := range []struct {
+		r    carrel.ContextResult
+		says string // "" if nothing is said
+	}{
+		{carrel.ContextResult{Figures: f, Used: 599}, ""},
+		{carrel.ContextResult{Used: 599}, ""},
+		{carrel.ContextResult{Figures: f, Used: 600}, "A compaction is near: 600 tokens, and a pass is due from 700, 100 more. It would bring the window to 500."},
+		{carrel.ContextResult{Figures: f, Used: 699}, "from 700, 1 more"},
+		{carrel.ContextResult{Figures: f, Used: 700}, "A compaction is due: 700 tokens, which is above 700. It would bring the window to 500."},
+		{carrel.ContextResult{Figures: f, Used: 899}, "A compaction is due: 899 tokens"},
+		{carrel.ContextResult{Figures: f, Used: 900}, "A compaction cannot wait: 900 tokens, which is above the critical 900"},
+		{carrel.ContextResult{Figures: f, Used: 1, Sent: 700}, "A compaction is due: 700 tokens"},
+		{carrel.ContextResult{Figures: f, Used: 1, Sent: 2, Proxy: &api.ProxyState{Tokens: 1900}}, "A compaction cannot wait: 1,900 tokens"},
+	} {
+		if got := warningOf(&tt.r); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
+			t.Errorf("%d used, %d sent: %q, want %q", tt.r.Used, tt.r.Sent, got, tt.says)
+		}
+	}
+}
