@@ -18,6 +18,7 @@ type Desk struct {
 type Memory struct {
 	Scans    ScanCache
 	Sessions SessionCache
+	Receipts ReceiptCache
 }
 
 // Forget removes everything about a scope from memory. It is called after an erasure in the
@@ -27,4 +28,5 @@ func (e *Desk) Forget(scope governance.Scope) {
 	e.Segments.Forget(scope)
 	e.Scans.forget(scope)
 	e.Sessions.forget(scope)
+	e.Memory.Receipts.forget(scope)
 }
