@@ -19,6 +19,7 @@ type Memory struct {
 	Scans    ScanCache
 	Sessions SessionCache
 	Receipts ReceiptCache
+	Views    ViewCache
 }
 
 // Forget removes everything about a scope from memory. It is called after an erasure in the
@@ -29,4 +30,5 @@ func (e *Desk) Forget(scope governance.Scope) {
 	e.Scans.forget(scope)
 	e.Sessions.forget(scope)
 	e.Memory.Receipts.forget(scope)
+	e.Views.forget(scope)
 }
