@@ -202,9 +202,9 @@ func causes(breaks []Break) []CauseSum {
 
 // A DaySum is the cost of the calls of a day, in UTC.
 type DaySum struct {
-	Day    string `json:"day"` // such as "2026-03-01"
-	Calls  int    `json:"calls"`
-	Spend  Spend  `json:"spend"`
+	Day    string `json:"day"`    // the date in UTC, such as "2026-03-01"
+	Calls  int    `json:"calls"`  // calls answered on that day
+	Spend  Spend  `json:"spend"`  // of these calls
 	Total  Money  `json:"total"`  // of the calls with known prices
 	Breaks int    `json:"breaks"` // calls that could have read more from the cache
 	Extra  Money  `json:"extra"`  // cost of the breaks above the price of cache reads

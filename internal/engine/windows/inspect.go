@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -32,20 +33,29 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 	res := new(*all)
 	page, err := base.ListPage(&base.Listing[api.BlockInfo, int]{
 		Name: "messages", Scope: scope, Of: req.Session,
-		Fetch: func(int) ([]api.BlockInfo, error) { return res.Messages, nil },
+		Fetch: func(limit int) ([]api.BlockInfo, error) { return first(all.Messages, limit), nil },
 		Key:   place,
-		Behind: func(at int) (func(*api.BlockInfo) bool, error) {
-			return func(b *api.BlockInfo) bool { return place(b) > at }, nil
+		From: func(at, limit int) ([]api.BlockInfo, error) {
+			begin := sort.Search(len(all.Messages), func(i int) bool { return place(&all.Messages[i]) > at })
+			return first(all.Messages[begin:], limit), nil
 		},
 	}, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	res.Messages, res.Next = slices.Clone(page.Items), page.Next
+	res.Messages, res.Next = page.Items, page.Next
 	for i := range res.Messages {
 		res.Messages[i].Tools = slices.Clone(res.Messages[i].Tools)
 	}
 	return res, nil
+}
+
+// first returns a copy of the first blocks of a list, or of all if limit is 0.
+func first(list []api.BlockInfo, limit int) []api.BlockInfo {
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return slices.Clone(list)
 }
 
 // blockBytes estimates the bytes that a [api.BlockInfo] takes beside its preview.
