@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
@@ -186,6 +187,9 @@ func showQuality(v *visit) (any, error) {
 // A healthPage is the state of the server and its store.
 type healthPage struct {
 	Version string      `json:"version"`
+	Started time.Time   `json:"started"`
+	Up      string      `json:"up"`              // since Started
+	Node    *Node       `json:"node,omitempty"`  // nil for a server of the console alone
 	Store   *store.Info `json:"store,omitempty"` // nil if the caller may not observe all scopes
 	Calls   int         `json:"calls"`           // number of the scope's latest calls that were examined
 	Open    int         `json:"open"`            // of these, calls without an outcome
@@ -196,7 +200,11 @@ type healthPage struct {
 }
 
 func showHealth(v *visit) (any, error) {
-	p := &healthPage{Version: v.console.opts.Version}
+	c := v.console
+	p := &healthPage{Version: c.opts.Version, Started: c.started, Up: c.opts.Now().Sub(c.started).Round(time.Second).String()}
+	if c.opts.Node != nil {
+		p.Node = c.opts.Node(v.Context())
+	}
 	if v.console.opts.Store != nil && slices.Contains(v.grant.Permissions, governance.Observe) {
 		info, err := v.console.opts.Store(v.Context())
 		if err != nil {
