@@ -123,7 +123,7 @@ func New(o *Options) (*Service, error) {
 		pages, err := console.New(&console.Options{
 			Verifier: o.Authority, Engine: s.engine, Store: o.Store.Info, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
 			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now,
-			Node: func(ctx context.Context) *console.Node { return s.node(ctx, turns) },
+			Node: func(ctx context.Context) *console.ServerState { return s.node(ctx, turns) },
 		})
 		if err != nil {
 			return nil, err
@@ -210,8 +210,8 @@ func (s *Service) ready(ctx context.Context) error {
 }
 
 // node returns the state of the service for the console.
-func (s *Service) node(ctx context.Context, turns *auth.Turns) *console.Node {
-	n := &console.Node{Surfaces: []string{"http", "console"}}
+func (s *Service) node(ctx context.Context, turns *auth.Turns) *console.ServerState {
+	n := &console.ServerState{Surfaces: []string{"http", "console"}}
 	if s.opts.MCP {
 		n.Surfaces = append(n.Surfaces, "mcp")
 	}

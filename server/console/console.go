@@ -45,7 +45,7 @@ type Options struct {
 	Store func(ctx context.Context) (*store.Info, error)
 
 	// Node returns the state of the server beside the pages. It may be nil.
-	Node func(ctx context.Context) *Node
+	Node func(ctx context.Context) *ServerState
 
 	AllowWrite bool // allows pins, undo and reviews
 	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
@@ -64,8 +64,8 @@ type Console struct {
 	started time.Time
 }
 
-// A Node is the state of a server.
-type Node struct {
+// ServerState is the state of a server.
+type ServerState struct {
 	Problem  string   `json:"problem,omitempty"` // why it takes no requests, or empty
 	Surfaces []string `json:"surfaces"`          // what it serves, such as "mcp"
 	Running  int      `json:"running"`           // large jobs that run

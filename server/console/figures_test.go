@@ -91,8 +91,8 @@ func TestCostByDay(t *testing.T) {
 
 // The page of health tells of the server and of its limits.
 func TestHealthOfTheServer(t *testing.T) {
-	node := &console.Node{Surfaces: []string{"http", "mcp"}, Running: 2, Waiting: 3, Limits: []console.Limit{{Name: "jobs at once", Value: "64"}}}
-	s := newStage(t, func(o *console.Options) { o.Node = func(context.Context) *console.Node { return node } })
+	node := &console.ServerState{Surfaces: []string{"http", "mcp"}, Running: 2, Waiting: 3, Limits: []console.Limit{{Name: "jobs at once", Value: "64"}}}
+	s := newStage(t, func(o *console.Options) { o.Node = func(context.Context) *console.ServerState { return node } })
 	s.signIn()
 	s.now = s.now.Add(90 * time.Minute)
 	s.wants("health", "1h30m0s ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")

@@ -214,11 +214,15 @@ type piece struct {
 	Text string
 }
 
-// longestLine returns the longest line of a unit without the space around it, since a unit may be
-// indented otherwise than in the original, and have lines that are none of it.
+// longestLine returns the longest line of a unit without the space and the line number before it,
+// since a unit may be indented otherwise than in the original, and have lines that are none of it.
 func longestLine(unit string) (longest string) {
 	for line := range strings.Lines(unit) {
-		if line = strings.TrimSpace(line); len(line) > len(longest) {
+		line = strings.TrimSpace(line)
+		if number, rest, ok := strings.Cut(line, ": "); ok && strings.Trim(number, "0123456789") == "" {
+			line = rest
+		}
+		if len(line) > len(longest) {
 			longest = line
 		}
 	}

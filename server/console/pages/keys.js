@@ -2,19 +2,15 @@
 // Keys: / search, j and k the next and the last row, Enter opens it. In the list of memories a and
 // r decide about the one that has the focus, with its reason first. Elsewhere u, p and n go to the
 // buttons Undo, Pin and Unpin, which Enter presses. Everything works without this file.
-const rows = () => [...document.querySelectorAll("tbody a, .found a, .memory")];
+const rows = () => [...document.querySelectorAll("tbody a, .found a, .memory")].filter((e) => e.checkVisibility());
 const decide = (memory, key) => {
-	const button = memory.querySelector(`[data-key="${key}"]`), reason = memory.querySelector("[name=reason]");
+	const button = memory.querySelector(`button[data-key="${key}"]`), reason = memory.querySelector("[name=reason]");
 	if (!button) return;
-	reason.dataset.key = key; // what Enter in the reason decides
+	reason.dataset.choice = key; // what Enter in the reason decides
 	if (reason.value) button.click(); else reason.focus();
 };
 document.addEventListener("keydown", (e) => {
 	if (e.ctrlKey || e.metaKey || e.altKey) return;
-	if (e.target.matches("[name=reason]") && e.key === "Enter") {
-		decide(e.target.closest(".memory"), e.target.dataset.key ?? "r");
-		e.preventDefault();
-	}
 	if (e.target.matches("input, textarea, select")) return;
 	const list = rows(), at = list.indexOf(document.activeElement), memory = document.activeElement.closest(".memory");
 	if (e.key === "/") {
@@ -27,6 +23,15 @@ document.addEventListener("keydown", (e) => {
 		document.querySelector(`[data-key="${e.key}"]`)?.focus();
 	} else return;
 	e.preventDefault();
+});
+// Enter in a reason decides what a or r chose, and nothing if neither did: of itself it would press
+// the first button.
+document.addEventListener("submit", (e) => {
+	const reason = document.activeElement;
+	if (!reason.matches(".memory [name=reason]") || e.submitter?.dataset.key === reason.dataset.choice) return;
+	e.preventDefault();
+	const button = e.target.querySelector(`button[data-key="${reason.dataset.choice}"]`);
+	if (button) setTimeout(() => button.click()); // a form cannot be submitted while it is
 });
 for (const b of document.querySelectorAll("[data-copy]")) {
 	b.addEventListener("click", async () => {
