@@ -82,6 +82,7 @@ type Bill struct {
 	Missing  []string   `json:"missing"`  // their models
 	Breaks   []Break    `json:"breaks"`   // calls that could have read more than they did, in their order
 	Causes   []CauseSum `json:"causes"`   // cost of the misses by cause, the most expensive first
+	Days     []DaySum   `json:"days"`     // sums by day, the earliest first; calls without a time are in none
 }
 
 // slack is the number of cached tokens that a call may fail to read without being a break:
@@ -92,14 +93,19 @@ const slack token.Count = 1024
 // causes as far as they are recorded. Calls must be in the order of their
 // begin times.
 func (t *Table) Bill(calls []Invoice) *Bill {
-	b := &Bill{Calls: len(calls), Missing: []string{}, Breaks: []Break{}}
-	missing := make(map[string]bool)
+	b := &Bill{Calls: len(calls), Missing: []string{}, Breaks: []Break{}, Days: []DaySum{}}
+	missing, days := make(map[string]bool), make(map[int64]*DaySum)
 	for i := range calls {
 		c := &calls[i]
+		day := dayOf(days, c)
+		day.Calls++
+		day.Spend = day.Spend.Plus(c.Spend)
 		b.Spend = b.Spend.Plus(c.Spend)
 		m, known := t.Find(c.Model)
 		if known && m.Priced() {
-			b.Charge = b.Charge.Plus(m.Charge(c.Spend))
+			charge := m.Charge(c.Spend)
+			b.Charge = b.Charge.Plus(charge)
+			day.Total += charge.Total()
 			b.Uncached += m.Input.Of(c.Prompt()) + m.Output.Of(c.Output)
 		} else {
 			b.Unpriced++
@@ -107,12 +113,18 @@ func (t *Table) Bill(calls []Invoice) *Bill {
 		}
 		if brk, broken := breakOf(calls, i, m); broken {
 			b.Breaks = append(b.Breaks, brk)
+			day.Breaks++
+			day.Extra += brk.Extra
 		}
 	}
 	b.Total = b.Charge.Total()
 	b.Missing = slices.AppendSeq(b.Missing, maps.Keys(missing))
 	slices.Sort(b.Missing)
 	b.Causes = causes(b.Breaks)
+	delete(days, 0)
+	for _, n := range slices.Sorted(maps.Keys(days)) {
+		b.Days = append(b.Days, *days[n])
+	}
 	return b
 }
 
@@ -186,6 +198,32 @@ func causes(breaks []Break) []CauseSum {
 		return cmp.Or(cmp.Compare(y.Extra, x.Extra), cmp.Compare(y.Lost, x.Lost), cmp.Compare(x.Cause, y.Cause))
 	})
 	return list
+}
+
+// A DaySum is the cost of the calls of a day, in UTC.
+type DaySum struct {
+	Day    string `json:"day"`    // the date in UTC, such as "2026-03-01"
+	Calls  int    `json:"calls"`  // calls answered on that day
+	Spend  Spend  `json:"spend"`  // of these calls
+	Total  Money  `json:"total"`  // of the calls with known prices
+	Breaks int    `json:"breaks"` // calls that could have read more from the cache
+	Extra  Money  `json:"extra"`  // cost of the breaks above the price of cache reads
+}
+
+// dayOf returns the sum in days for the day of a call, by the number of the day since 1970. The
+// sum of calls without a time is at 0.
+func dayOf(days map[int64]*DaySum, c *Invoice) *DaySum {
+	at, n := c.Ended, int64(0)
+	if at.IsZero() {
+		at = c.Begun
+	}
+	if !at.IsZero() {
+		n = at.Unix() / 86_400
+	}
+	if days[n] == nil {
+		days[n] = &DaySum{Day: at.UTC().Format(time.DateOnly)}
+	}
+	return days[n]
 }
 
 // A CauseSum is the cost of all misses with one cause.

@@ -299,6 +299,9 @@ func TestTermsAgainstPattern(t *testing.T) {
 		if got := in.Focus(texts, n); !slices.Equal(focus, got) {
 			t.Fatalf("the focus of %q on %q is %q, want %q", in, texts, got, focus)
 		}
+		if got := in.FocusBy(Spread(texts), n); !slices.Equal(focus, got) {
+			t.Fatalf("the focus of %q by the spread of %q is %q, want %q", in, texts, got, focus)
+		}
 	})
 }
 

@@ -37,6 +37,26 @@ func (in Terms) Focus(texts []string, n int) Terms {
 	for _, k := range in.found(texts) {
 		count[in[k]]++
 	}
+	return in.FocusBy(count, n)
+}
+
+// Spread returns in how many of the texts each of their terms occurs.
+func Spread(texts []string) map[string]int {
+	count, last := make(map[string]int), make(map[string]int) // last has the number of a text, from 1
+	for i, said := range texts {
+		for term := range text.Terms(said) {
+			if last[term] != i+1 {
+				last[term] = i + 1
+				count[term]++
+			}
+		}
+	}
+	return count
+}
+
+// FocusBy is [Terms.Focus] over texts whose [Spread] is given, so that several
+// queries read the texts once.
+func (in Terms) FocusBy(count map[string]int, n int) Terms {
 	kept := slices.DeleteFunc(slices.Clone(in), func(term string) bool { return count[term] == 0 })
 	slices.SortStableFunc(kept, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
 	return kept[:min(n, len(kept))]

@@ -14,9 +14,11 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,6 +123,7 @@ func New(o *Options) (*Service, error) {
 		pages, err := console.New(&console.Options{
 			Verifier: o.Authority, Engine: s.engine, Store: o.Store.Info, Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins,
 			AllowWrite: o.AllowWrite, Secure: o.Secure, Version: o.Version, Logger: o.Logger, Now: s.opts.Now,
+			Node: func(ctx context.Context) *console.ServerState { return s.node(ctx, turns) },
 		})
 		if err != nil {
 			return nil, err
@@ -204,6 +207,28 @@ func (s *Service) ready(ctx context.Context) error {
 		return r.Ready(ctx)
 	}
 	return nil
+}
+
+// node returns the state of the service for the console.
+func (s *Service) node(ctx context.Context, turns *auth.Turns) *console.ServerState {
+	n := &console.ServerState{Surfaces: []string{"http", "console"}}
+	if s.opts.MCP {
+		n.Surfaces = append(n.Surfaces, "mcp")
+	}
+	if err := s.ready(ctx); err != nil {
+		n.Problem = api.NewProblem(err).Detail
+	}
+	n.Running, n.Waiting = turns.Load()
+	l := s.opts.Limits.WithDefaults()
+	n.Limits = []console.Limit{
+		{Name: "body of a request", Value: fmt.Sprintf("%d MiB", l.Body>>20)},
+		{Name: "bodies in memory at once", Value: fmt.Sprintf("%d MiB", l.Bodies>>20)},
+		{Name: "jobs at once", Value: strconv.Itoa(l.Jobs)},
+		{Name: "wait of a request for its turn", Value: l.Queue.String()},
+		{Name: "time of a job", Value: l.Job.String()},
+		{Name: "event streams of a credential", Value: strconv.Itoa(l.Streams)},
+	}
+	return n
 }
 
 // Serve answers the requests on listener l until ctx is done. Then it accepts no new ones, ends

@@ -38,6 +38,16 @@ type turn struct {
 	actor governance.Actor
 }
 
+// Load returns how many large jobs run, and how many wait for their turn.
+func (t *Turns) Load() (running, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.actors {
+		running, waiting = running+l.busy+l.resting, waiting+len(l.waiting)
+	}
+	return running, waiting
+}
+
 // Take waits until the actor may begin another large job. It returns a context for the job, which
 // [Rest] uses, and release, which the job calls at its end. It fails with [api.ErrTooMany] after
 // Wait.

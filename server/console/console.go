@@ -44,6 +44,9 @@ type Options struct {
 	// nil.
 	Store func(ctx context.Context) (*store.Info, error)
 
+	// Node returns the state of the server beside the pages. It may be nil.
+	Node func(ctx context.Context) *ServerState
+
 	AllowWrite bool // allows pins, undo and reviews
 	Secure     bool // the server speaks TLS, so cookies are sent over TLS only
 
@@ -58,6 +61,22 @@ type Console struct {
 	pages   *template.Template
 	visits  visits
 	handler http.Handler
+	started time.Time
+}
+
+// ServerState is the state of a server.
+type ServerState struct {
+	Problem  string   `json:"problem,omitempty"` // why it takes no requests, or empty
+	Surfaces []string `json:"surfaces"`          // what it serves, such as "mcp"
+	Running  int      `json:"running"`           // large jobs that run
+	Waiting  int      `json:"waiting"`           // large jobs that wait for their turn
+	Limits   []Limit  `json:"limits"`
+}
+
+// A Limit is a limit of a server.
+type Limit struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 //go:embed pages
@@ -75,6 +94,7 @@ func New(o *Options) (*Console, error) {
 	if c.opts.Scope == "" {
 		c.opts.Scope = governance.DefaultScope
 	}
+	c.started = c.opts.Now()
 	c.pages = template.Must(template.New("").Funcs(c.functions()).ParseFS(files, "pages/*.html"))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root+"sign-in", c.askSignIn)

@@ -17,7 +17,8 @@ const (
 	liveLife  = 100 * time.Second
 )
 
-// live sends a page an event with the revision of its session whenever the revision changes.
+// live sends a page an event with the state of its session whenever the state changes: with its
+// revision, and with its last call.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	v, err := c.enter(r)
 	if err != nil {
@@ -39,7 +40,11 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return // the browser connects again
 		}
-		if now := fmt.Sprint(info.Revision); now != last {
+		calls, err := v.engine.Calls(ctx, v.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
+		if err != nil {
+			return
+		}
+		if now := stateOf(info.Revision, calls.Items); now != last {
 			last = now
 			_, err = fmt.Fprintf(w, "data: %s\n\n", now)
 			if errors.Join(err, http.NewResponseController(w).Flush()) != nil {

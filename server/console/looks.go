@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
@@ -185,18 +186,25 @@ func showQuality(v *visit) (any, error) {
 
 // A healthPage is the state of the server and its store.
 type healthPage struct {
-	Version string      `json:"version"`
-	Store   *store.Info `json:"store,omitempty"` // nil if the caller may not observe all scopes
-	Calls   int         `json:"calls"`           // number of the scope's latest calls that were examined
-	Open    int         `json:"open"`            // of these, calls without an outcome
-	Unknown int         `json:"unknown"`         // calls whose outcome is unknown
-	Failed  int         `json:"failed"`
-	Gaps    int         `json:"gaps"`    // intents and outcomes that could not be recorded
-	Reviews int         `json:"reviews"` // memories that wait for a person
+	Version string       `json:"version"`
+	Started time.Time    `json:"started"`
+	Up      string       `json:"up"`              // since Started
+	Node    *ServerState `json:"node,omitempty"`  // nil for a server of the console alone
+	Store   *store.Info  `json:"store,omitempty"` // nil if the caller may not observe all scopes
+	Calls   int          `json:"calls"`           // number of the scope's latest calls that were examined
+	Open    int          `json:"open"`            // of these, calls without an outcome
+	Unknown int          `json:"unknown"`         // calls whose outcome is unknown
+	Failed  int          `json:"failed"`
+	Gaps    int          `json:"gaps"`    // intents and outcomes that could not be recorded
+	Reviews int          `json:"reviews"` // memories that wait for a person
 }
 
 func showHealth(v *visit) (any, error) {
-	p := &healthPage{Version: v.console.opts.Version}
+	c := v.console
+	p := &healthPage{Version: c.opts.Version, Started: c.started, Up: c.opts.Now().Sub(c.started).Round(time.Second).String()}
+	if c.opts.Node != nil {
+		p.Node = c.opts.Node(v.Context())
+	}
 	if v.console.opts.Store != nil && slices.Contains(v.grant.Permissions, governance.Observe) {
 		info, err := v.console.opts.Store(v.Context())
 		if err != nil {
@@ -249,7 +257,7 @@ func becauseWords(b blockLine) string {
 	case b.Rule != "":
 		return "rule " + string(b.Rule)
 	case b.Step == "account":
-		return "worth less than what the account keeps"
+		return "worth too little to stay"
 	case b.Step != "":
 		return "step of the pass: " + string(b.Step)
 	case b.Pinned != nil:

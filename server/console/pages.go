@@ -3,12 +3,15 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carrel-dev/carrel"
 	"github.com/carrel-dev/carrel/api"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/transcript"
 )
 
@@ -43,7 +46,12 @@ func (c *Console) table() map[string]*page {
 		"contexts":                   {"contexts", "Contexts", "contexts", showContexts, says("manifest list")},
 		"manifest/{manifest}":        {"manifest", "Manifest", "contexts", showManifest, says("manifest show %s", "manifest")},
 		"review":                     {"review", "Memory", "review", showReview, says("review")},
-		"cost":                       {"cost", "Cost", "cost", showCost, says("cost --since 30d")},
+		"cost": {"cost", "Cost", "cost", showCost, func(v *visit) string {
+			if n := v.number("days"); n > 0 {
+				return fmt.Sprintf("carrel cost --since %dd", min(n, mostDays))
+			}
+			return fmt.Sprintf("carrel cost --since %dd", costDays)
+		}},
 	}
 }
 
@@ -93,7 +101,8 @@ type sessionPage struct {
 	Context *carrel.ContextResult  `json:"context"`
 	Window  *carrel.MessagesResult `json:"messages"`
 	Bars    []bar                  `json:"-"`
-	Live    string                 `json:"-"` // the revision, which the script compares
+	Chart   *callChart             `json:"-"` // nil if no call of it is recorded
+	Live    string                 `json:"-"` // the state, which the script compares
 }
 
 func showSession(v *visit) (any, error) {
@@ -106,9 +115,25 @@ func showSession(v *visit) (any, error) {
 		return nil, err
 	}
 	p.Window, err = v.engine.Messages(v.Context(), v.scope, &carrel.MessagesRequest{Session: id, Cursor: v.cursor()})
-	p.Bars = barsOf(p.Context)
-	p.Live = fmt.Sprint(p.Context.Revision)
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: api.Cursor{Limit: chartCalls}})
+	if err != nil {
+		return nil, err
+	}
+	p.Bars, p.Chart = barsOf(p.Context), chartOf(calls.Items, p.Context)
+	p.Live = stateOf(p.Context.Revision, calls.Items)
+	return p, nil
+}
+
+// stateOf returns a text that changes with a session and with its last call.
+func stateOf(revision store.Revision, calls []carrel.Call) string {
+	s := fmt.Sprint(revision)
+	if len(calls) > 0 {
+		s += fmt.Sprintf("-%d-%s", calls[0].Seq, calls[0].State)
+	}
+	return s
 }
 
 func showJournal(v *visit) (any, error) {
@@ -125,9 +150,14 @@ type planPage struct {
 	Target  string                 `json:"target"`
 	Percent int                    `json:"-"` // position of the slider
 	Context *carrel.ContextResult  `json:"context"`
-	Plan    *carrel.CompressResult `json:"plan,omitempty"`
+	Plan    *carrel.CompressResult `json:"plan,omitempty"`    // with one page of its decisions
 	Problem *api.Problem           `json:"problem,omitempty"` // why there is no plan
+	Asked   bool                   `json:"-"`
+	Next    int                    `json:"next,omitempty"` // number of the first decision of the next page, from 1
 }
+
+// promptPlan is the most blocks of a session whose plan is made before it is asked for.
+const promptPlan = 1000
 
 func showPlan(v *visit) (any, error) {
 	id, err := v.session()
@@ -141,6 +171,9 @@ func showPlan(v *visit) (any, error) {
 	if p.Context, err = v.engine.Context(v.Context(), v.scope, &carrel.ContextRequest{Session: id}); err != nil {
 		return nil, err
 	}
+	if p.Asked = v.FormValue("target")+v.FormValue("tokens") != "" || p.Context.Blocks <= promptPlan; !p.Asked {
+		return p, nil
+	}
 	target, err := api.ParseTarget(p.Target)
 	if err != nil {
 		return nil, &api.FieldError{Field: "target", Text: err.Error()}
@@ -148,8 +181,21 @@ func showPlan(v *visit) (any, error) {
 	p.Plan, err = v.engine.Compress(v.Context(), v.scope, &carrel.CompressRequest{Session: id, Target: target, DryRun: true})
 	if err != nil {
 		p.Problem = api.NewProblem(err)
+		return p, nil
 	}
+	p.Plan.Decisions, p.Next = pageOf(p.Plan.Decisions, v.number("line"))
 	return p, nil
+}
+
+// pageOf returns a page of a list that begins with the entry of a number, from 1, and the number
+// of the first entry of the next page, or 0.
+func pageOf[T any](all []T, number int) (page []T, next int) {
+	from := min(max(number, 1)-1, len(all))
+	to := min(from+pageSize, len(all))
+	if to < len(all) {
+		next = to + 1
+	}
+	return all[from:to], next
 }
 
 // A blockPage is the data of the page of a block.
@@ -158,6 +204,50 @@ type blockPage struct {
 	Original string            `json:"original"`
 	Size     int               `json:"size"`
 	Cut      bool              `json:"cut,omitempty"` // Original is only its beginning
+	Pieces   []piece           `json:"-"`             // Original, cut where a unit of the account begins
+	Begin    []int             `json:"-"`             // offset in Original at which each unit begins, or -1
+}
+
+// A piece is a part of an original.
+type piece struct {
+	Unit int // place of the unit that begins here, from 1, or 0
+	Text string
+}
+
+// longestLine returns the longest line of a unit without the space and the line number before it,
+// since a unit may be indented otherwise than in the original, and have lines that are none of it.
+func longestLine(unit string) (longest string) {
+	for line := range strings.Lines(unit) {
+		line = strings.TrimSpace(line)
+		if number, rest, ok := strings.Cut(line, ": "); ok && strings.Trim(number, "0123456789") == "" {
+			line = rest
+		}
+		if len(line) > len(longest) {
+			longest = line
+		}
+	}
+	return longest
+}
+
+// cut returns a text, cut where each of the units begins that is found in it, and
+// the offset of each unit, or -1.
+func cut(text string, units []api.WhyUnit) ([]piece, []int) {
+	begin, taken := make([]int, len(units)), make(map[int]int)
+	for i := range units {
+		begin[i] = strings.Index(text, longestLine(units[i].Text))
+		if _, twice := taken[begin[i]]; !twice && begin[i] >= 0 {
+			taken[begin[i]] = i + 1
+		}
+	}
+	var pieces []piece
+	last, unit := 0, 0
+	for _, at := range slices.Sorted(maps.Keys(taken)) {
+		if at > last || unit > 0 {
+			pieces = append(pieces, piece{unit, text[last:at]})
+		}
+		last, unit = at, taken[at]
+	}
+	return append(pieces, piece{unit, text[last:]}), begin
 }
 
 // shownBytes is the most bytes of an original on a page.
@@ -177,6 +267,11 @@ func showBlock(v *visit) (any, error) {
 	if p.Cut = len(p.Original) > shownBytes; p.Cut {
 		p.Original = strings.ToValidUTF8(p.Original[:shownBytes], "")
 	}
+	var units []api.WhyUnit
+	if p.Why.Account != nil {
+		units = p.Why.Account.Units
+	}
+	p.Pieces, p.Begin = cut(p.Original, units)
 	return p, nil
 }
 
@@ -215,10 +310,54 @@ func showContexts(v *visit) (any, error) {
 	return v.engine.Manifests(v.Context(), v.scope, &carrel.ManifestsRequest{Cursor: v.cursor()})
 }
 
-func showReview(v *visit) (any, error) { return v.engine.Reviews(v.Context(), v.scope, nil) }
+// A reviewPage is a page of the memories that wait.
+type reviewPage struct {
+	Items []carrel.ReviewEntry `json:"items"`
+	All   int                  `json:"all"`
+	Next  int                  `json:"next,omitempty"` // number of the first memory of the next page, from 1
+}
+
+func showReview(v *visit) (any, error) {
+	all, err := carrel.Items(v.engine.Reviews(v.Context(), v.scope, nil))
+	p := &reviewPage{All: len(all)}
+	p.Items, p.Next = pageOf(all, v.number("line"))
+	return p, err
+}
+
+// A costPage is what calls of the last days cost.
+type costPage struct {
+	*carrel.CostResult
+
+	Days   int      `json:"days"`
+	More   int      `json:"more,omitempty"` // sessions that are not on the page, which cost less
+	Ranges []int    `json:"-"`              // other numbers of days
+	Bars   []dayBar `json:"-"`
+}
+
+// A page of costs covers few days unless more are asked for, because all their calls are read.
+const (
+	costDays     = 7
+	mostDays     = 3650
+	costSessions = 100 // on the page
+)
 
 func showCost(v *visit) (any, error) {
-	return v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: v.console.opts.Now().Add(-30 * 24 * time.Hour)})
+	p := &costPage{Days: costDays, Ranges: []int{1, costDays, 30, 90, 365}}
+	if n := v.number("days"); n > 0 {
+		p.Days = min(n, mostDays)
+	}
+	res, err := v.engine.Cost(v.Context(), v.scope, &carrel.CostRequest{Since: v.console.opts.Now().Add(-time.Duration(p.Days) * 24 * time.Hour)})
+	if err != nil {
+		return nil, err
+	}
+	p.CostResult, p.Bars = res, daysOf(res.Total.Days)
+	if n := len(res.Sessions); n > costSessions {
+		p.More, res.Sessions = n-costSessions, res.Sessions[:costSessions]
+	}
+	if n := len(res.Unmetered); n > costSessions {
+		res.Unmetered = res.Unmetered[:costSessions]
+	}
+	return p, nil
 }
 
 // changes returns the actions of forms by the pattern of their path below [Root].

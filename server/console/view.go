@@ -50,6 +50,7 @@ func (c *Console) functions() template.FuncMap {
 		"warning": warningOf,
 		"prompt":  func(u carrel.Usage) token.Count { return u.Prompt() },
 		"itemOf":  itemOf,
+		"add":     func(a, b int) int { return a + b },
 		"scoped": func(s governance.Scope) string {
 			if s == c.opts.Scope {
 				return ""
@@ -163,7 +164,11 @@ type manifestPage struct {
 	Verify   *carrel.VerifyResult   `json:"verify,omitempty"`
 	Broken   string                 `json:"broken,omitempty"` // the error of the verification, or empty
 	Header   manifest.Header        `json:"header"`
-	Items    []itemLine             `json:"items"`
+	Items    []itemLine             `json:"items"` // one page of them
+	Next     int                    `json:"next,omitempty"`
+	Funnel   []funnelStep           `json:"funnel"`
+	Used     int                    `json:"used"` // artifacts that are in
+	Gauge    *gauge                 `json:"-"`
 }
 
 // An itemLine is a line of a manifest.
@@ -189,9 +194,13 @@ func showManifest(v *visit) (any, error) {
 	}
 	m := sealed.Manifest()
 	p.Header = m.Header
-	for _, i := range m.Items {
+	p.Funnel, p.Used = funnelOf(m)
+	p.Gauge = gaugeOf(&m.Header)
+	items, next := pageOf(m.Items, v.number("line"))
+	for _, i := range items {
 		p.Items = append(p.Items, itemOf(i))
 	}
+	p.Next = next
 	if p.Verify, err = v.engine.VerifyManifest(v.Context(), v.scope, req); errors.Is(err, carrel.ErrIntegrity) {
 		p.Broken, err = api.NewProblem(err).Detail, nil // the page shows the error and the rest
 	}

@@ -35,6 +35,21 @@ type shownPart struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of the tool
 	Text string `json:"text"`
+	Size int    `json:"size,omitempty"` // bytes of the whole text, if Text is only its beginning
+}
+
+// shownPartBytes is the most bytes of a part on the page of a window.
+const shownPartBytes = 64 << 10
+
+// shorten cuts the texts that are too long for a page.
+func shorten(messages []shownMessage) {
+	for i := range messages {
+		for k := range messages[i].Parts {
+			if p := &messages[i].Parts[k]; len(p.Text) > shownPartBytes {
+				p.Size, p.Text = len(p.Text), strings.ToValidUTF8(p.Text[:shownPartBytes], "")
+			}
+		}
+	}
 }
 
 func showWindow(v *visit) (any, error) {
@@ -50,11 +65,8 @@ func showWindow(v *visit) (any, error) {
 	if p.Messages, err = messagesOf(out.Data); err != nil {
 		return nil, err
 	}
-	from := min(max(v.number("message"), 1)-1, len(p.Messages))
-	if rest := len(p.Messages) - from; rest > pageSize {
-		p.Next = from + pageSize + 1
-	}
-	p.Messages = p.Messages[from:min(from+pageSize, len(p.Messages))]
+	p.Messages, p.Next = pageOf(p.Messages, v.number("message"))
+	shorten(p.Messages)
 	calls, err := v.engine.Calls(v.Context(), v.scope, &carrel.CallsRequest{Session: id, Cursor: carrel.Cursor{Limit: 1}})
 	if err == nil && len(calls.Items) > 0 {
 		p.Call, p.Managed = calls.Items[0].ID, calls.Items[0].Managed
@@ -101,7 +113,7 @@ func partsOf(content json.RawMessage) []shownPart {
 		if text == "" {
 			return nil
 		}
-		return []shownPart{{"text", "", text}}
+		return []shownPart{{Kind: "text", Text: text}}
 	}
 	var blocks []struct {
 		Type     string          `json:"type"`
@@ -118,19 +130,19 @@ func partsOf(content json.RawMessage) []shownPart {
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			parts = append(parts, shownPart{"text", "", b.Text})
+			parts = append(parts, shownPart{Kind: "text", Text: b.Text})
 		case "thinking":
-			parts = append(parts, shownPart{"thinking", "", b.Thinking})
+			parts = append(parts, shownPart{Kind: "thinking", Text: b.Thinking})
 		case "tool_use":
-			parts = append(parts, shownPart{"call", b.Name, string(b.Input)})
+			parts = append(parts, shownPart{Kind: "call", Name: b.Name, Text: string(b.Input)})
 		case "tool_result":
 			var texts []string
 			for _, in := range partsOf(b.Content) {
 				texts = append(texts, in.Text)
 			}
-			parts = append(parts, shownPart{"result", "", strings.Join(texts, "\n")})
+			parts = append(parts, shownPart{Kind: "result", Text: strings.Join(texts, "\n")})
 		default:
-			parts = append(parts, shownPart{b.Type, "", ""})
+			parts = append(parts, shownPart{Kind: b.Type})
 		}
 	}
 	return parts

@@ -201,7 +201,7 @@ func TestOutcomesThatAreNotKnown(t *testing.T) {
 func TestHeadersOfProblems(t *testing.T) {
 	s := &server{}
 	for status, want := range map[int][2]string{503: {"1", ""}, 409: {"1", ""}, 429: {"1", ""}, 401: {"", `Bearer realm="carrel"`}, 404: {}, 500: {}} {
-		res := s.tell(&call{}, &api.Problem{Status: status})
+		res := s.problemResponse(&call{}, &api.Problem{Status: status})
 		if got := [2]string{res.header["Retry-After"], res.header["WWW-Authenticate"]}; got != want || res.status != status || res.kind != typeProblem {
 			t.Errorf("%d: %q, status %d, %s", status, got, res.status, res.kind)
 		}

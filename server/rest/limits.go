@@ -25,6 +25,12 @@ type Limits struct {
 
 const mebibyte = 1 << 20
 
+// WithDefaults returns the limits with the defaults of zero fields.
+func (l Limits) WithDefaults() Limits {
+	l.complete()
+	return l
+}
+
 func (l *Limits) complete() {
 	setDefault(&l.Body, 32*mebibyte)
 	setDefault(&l.Bodies, 256*mebibyte)

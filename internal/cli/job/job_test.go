@@ -182,7 +182,7 @@ func TestFilesThatMayHaveConversations(t *testing.T) {
 }
 
 // A flag for a text excludes the flag for a file with it.
-func TestEither(t *testing.T) {
+func TestFlagOrFile(t *testing.T) {
 	j, home := newTestJob(t)
 	if err := os.WriteFile(filepath.Join(home, "f"), []byte("in it"), 0o600); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestEither(t *testing.T) {
 		{"said", "f", "", "--text and --file: use only one"},
 		{"", "absent", "", "no such file"},
 	} {
-		got, err := j.Either("--text", tt.said, "--file", tt.file)
+		got, err := j.FlagOrFile("--text", tt.said, "--file", tt.file)
 		if got != tt.want || (err == nil) != (tt.says == "") || !strings.Contains(errText(err), tt.says) {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}

@@ -18,6 +18,8 @@ type Desk struct {
 type Memory struct {
 	Scans    ScanCache
 	Sessions SessionCache
+	Receipts ReceiptCache
+	Views    ViewCache
 }
 
 // Forget removes everything about a scope from memory. It is called after an erasure in the
@@ -27,4 +29,6 @@ func (e *Desk) Forget(scope governance.Scope) {
 	e.Segments.Forget(scope)
 	e.Scans.forget(scope)
 	e.Sessions.forget(scope)
+	e.Memory.Receipts.forget(scope)
+	e.Views.forget(scope)
 }

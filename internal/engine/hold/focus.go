@@ -9,6 +9,11 @@ import (
 // focus is the most terms of an intent that is taken from the conversation.
 const focus = 12
 
+// manyRounds is how often IntentOf reads all texts for a few terms. After that it counts all terms
+// once, which takes longer than to read the texts: a conversation may have a thousand requests
+// that say little.
+const manyRounds = 2
+
 // IntentOf returns the terms of the given intents: their keywords, or their words if they do not
 // parse as intents. Without given intents, it takes the keywords of the user's last message that
 // fewest blocks contain. It skips messages that only say to go on, and adds those of older
@@ -28,13 +33,23 @@ func IntentOf(h *Snapshot, given []string) pager.Terms {
 	all := h.Texts()
 	var words []string
 	var in pager.Terms
+	var spread map[string]int
+	rounds := 0
 	for i := len(h.Blocks) - 1; i >= 0 && len(in) < focus/4; i-- {
 		if h.Blocks[i].Kind != transcript.KindUser {
 			continue
 		}
 		if more := intent.Compile(all[i], nil).Keywords(); len(more) > 0 {
 			words = append(words, more...)
-			in = pager.NewIntent(words...).Focus(all, focus)
+			in = pager.NewIntent(words...)
+			if rounds++; rounds <= manyRounds {
+				in = in.Focus(all, focus)
+				continue
+			}
+			if spread == nil {
+				spread = pager.Spread(all)
+			}
+			in = in.FocusBy(spread, focus)
 		}
 	}
 	return in

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -16,29 +17,48 @@ import (
 func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (_ *api.ExportResult, err error) {
 	defer base.During("export session "+string(req.Session), &err)
 
-	h, err := e.Load(ctx, scope, req.Session)
+	if req.As != "" {
+		made, err := e.encode(ctx, scope, req)
+		return made.Value, err
+	}
+	head, err := e.Head(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.CheckConversation(); err != nil {
+	kept, err := hold.View(&e.Views, scope, head, fmt.Sprint("export ", req.To, req.Whole), func() (hold.Viewed[*api.ExportResult], error) { return e.encode(ctx, scope, req) })
+	if err != nil {
 		return nil, err
+	}
+	res := new(*kept)
+	res.Data = bytes.Clone(res.Data) // the caller owns it
+	return res, nil
+}
+
+// encode encodes the window of a session.
+func (e *Sessions) encode(ctx context.Context, scope governance.Scope, req *api.ExportRequest) (made hold.Viewed[*api.ExportResult], err error) {
+	h, err := e.Load(ctx, scope, req.Session)
+	if err != nil {
+		return made, err
+	}
+	if err := h.CheckConversation(); err != nil {
+		return made, err
 	}
 	f, err := hold.FormatNamed(cmp.Or(req.To, h.Head.Format))
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	if err := checkBegin(req, f); err != nil {
-		return nil, err
+		return made, err
 	}
 	m, err := e.MeterFor(h.Session, h.Head.Encoding)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	w := transcript.Whole(h.Session)
 	if !req.Whole {
 		stubs, err := e.Stubs(ctx, scope, h.Rows)
 		if err != nil {
-			return nil, err
+			return made, err
 		}
 		w = hold.JoinStubs(h.Window(h.Rows, stubs, h.Summary), f.Name())
 	}
@@ -46,7 +66,7 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 	dropped := hold.DropBoundThinking(w, f.Name(), false)
 	out, err := f.Encode(w)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	res := &api.ExportResult{
 		Session: out.Session, Format: f.Name(), Data: out.Data, Bytes: len(out.Data),
@@ -57,13 +77,13 @@ func (e *Sessions) Export(ctx context.Context, scope governance.Scope, req *api.
 		res.Session = req.Session
 	}
 	if res.Violations, err = f.Validate(out.Data); err != nil {
-		return nil, err
+		return made, err
 	}
 	if standing := hold.RemainingViolations(res.Violations); len(standing) > 0 && !res.Intact {
-		return nil, &api.InvalidError{Format: f.Name(), Violations: standing}
+		return made, &api.InvalidError{Format: f.Name(), Violations: standing}
 	}
 	res.Violations = base.List(res.Violations)
-	return res, nil
+	return hold.Viewed[*api.ExportResult]{Value: res, Head: h.Head, Bytes: len(res.Data)}, nil
 }
 
 // checkBegin returns an error if the export cannot start the new session that the request asks

@@ -55,28 +55,39 @@ func (e *Windows) Cost(ctx context.Context, scope governance.Scope, req *api.Cos
 }
 
 // addSession adds the calls of a session: as its client recorded them, or else as the proxy did.
+// It decodes only sessions whose client records usage, and these only after they changed.
 func (c *costs) addSession(ctx context.Context, scope governance.Scope, id transcript.SessionID) error {
-	h, info, err := c.engine.LoadInfo(ctx, scope, id)
+	head, err := c.engine.Head(ctx, scope, id)
 	if errors.Is(err, store.ErrNotFound) && len(c.calls[id]) > 0 {
 		return nil // calls stay when their conversation is purged
 	}
 	if err != nil {
 		return err
 	}
-	metered, ok := meteredBy(h)
+	metered := hold.MeteredBy(head)
+	if metered == nil && !c.one && len(c.calls[id]) == 0 {
+		c.res.Unmetered = append(c.res.Unmetered, id)
+		return nil
+	}
+	info, err := c.engine.Info(ctx, scope, head)
+	if err != nil {
+		return err
+	}
 	switch {
-	case ok:
-		c.add(&info, h.Session, metered)
+	case metered != nil:
+		r, err := c.engine.Desk.Receipts(ctx, scope, head, metered)
+		if err != nil {
+			return err
+		}
+		c.add(&info, r)
 		if c.one {
 			delete(c.calls, id)
 		}
 	case len(c.calls[id]) > 0:
 		c.addCalls(&info, c.calls[id])
 		delete(c.calls, id)
-	case c.one:
-		return fmt.Errorf("%w: its format, %q, does not say what the provider charged, and no call of it came through the proxy: import the session file of Claude Code", api.ErrRequest, h.Head.Format)
 	default:
-		c.res.Unmetered = append(c.res.Unmetered, id)
+		return fmt.Errorf("%w: its format, %q, does not say what the provider charged, and no call of it came through the proxy: import the session file of Claude Code", api.ErrRequest, head.Format)
 	}
 	return nil
 }
@@ -97,16 +108,6 @@ func (e *Windows) usedSince(ctx context.Context, scope governance.Scope, since t
 		}
 	}
 	return ids, nil
-}
-
-// meteredBy returns the format of a session if it records what the provider charged.
-func meteredBy(h *hold.Snapshot) (transcript.Metered, bool) {
-	f, err := hold.FormatNamed(h.Head.Format)
-	if err != nil {
-		return nil, false
-	}
-	m, ok := f.(transcript.Metered)
-	return m, ok
 }
 
 // costs gathers the costs of sessions.
@@ -150,8 +151,8 @@ func (c *costs) addCalls(info *api.SessionInfo, list []api.Call) {
 
 // add adds a session from the receipts that its client recorded. If all sessions are asked for,
 // add skips calls that also came through the proxy.
-func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transcript.Metered) {
-	all := metered.Receipts(s)
+func (c *costs) add(info *api.SessionInfo, receipts *hold.Receipts) {
+	all := receipts.List
 	place := make([]int, len(all)) // index in calls of each receipt, or -1
 	var calls []economy.Invoice    // with After as an index in calls
 	sum := api.SessionCost{Session: info.Session, Title: info.Title, Project: info.Project, Model: info.Model}
@@ -183,7 +184,7 @@ func (c *costs) add(info *api.SessionInfo, s *transcript.Session, metered transc
 		sum.Last = r.Ended
 	}
 	if c.since.IsZero() || len(calls) > 0 {
-		c.res.Unseen += max(subAgents(s)-sideThreads(all), 0)
+		c.res.Unseen += receipts.Unseen
 	}
 	if len(calls) > 0 {
 		c.bill(&sum, calls)
@@ -233,28 +234,4 @@ func (c *costs) result() *api.CostResult {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Spend.Prompt(), x.Spend.Prompt()), cmp.Compare(x.Session, y.Session))
 	})
 	return c.res
-}
-
-// subAgents returns how many sub-agents a session started.
-func subAgents(s *transcript.Session) (n int) {
-	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {
-		for i := range msgs {
-			for _, call := range msgs[i].Calls() {
-				if call.Name == "Task" || call.Name == "Agent" {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
-// sideThreads returns how many conversations of sub-agents have receipts.
-func sideThreads(all []transcript.Receipt) (n int) {
-	for i := range all {
-		if all[i].Side && all[i].After < 0 {
-			n++
-		}
-	}
-	return n
 }

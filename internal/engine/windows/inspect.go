@@ -3,8 +3,10 @@ package windows
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -20,9 +22,50 @@ import (
 func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api.MessagesRequest) (_ *api.MessagesResult, err error) {
 	defer base.During("list messages of session "+string(req.Session), &err)
 
-	h, info, err := e.LoadInfo(ctx, scope, req.Session)
+	head, err := e.Head(ctx, scope, req.Session)
 	if err != nil {
 		return nil, err
+	}
+	all, err := hold.View(&e.Views, scope, head, "messages", func() (hold.Viewed[*api.MessagesResult], error) { return e.messages(ctx, scope, req.Session) })
+	if err != nil {
+		return nil, err
+	}
+	res := new(*all)
+	page, err := base.ListPage(&base.Listing[api.BlockInfo, int]{
+		Name: "messages", Scope: scope, Of: req.Session,
+		Fetch: func(limit int) ([]api.BlockInfo, error) { return first(all.Messages, limit), nil },
+		Key:   place,
+		From: func(at, limit int) ([]api.BlockInfo, error) {
+			begin := sort.Search(len(all.Messages), func(i int) bool { return place(&all.Messages[i]) > at })
+			return first(all.Messages[begin:], limit), nil
+		},
+	}, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	res.Messages, res.Next = page.Items, page.Next
+	for i := range res.Messages {
+		res.Messages[i].Tools = slices.Clone(res.Messages[i].Tools)
+	}
+	return res, nil
+}
+
+// first returns a copy of the first blocks of a list, or of all if limit is 0.
+func first(list []api.BlockInfo, limit int) []api.BlockInfo {
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return slices.Clone(list)
+}
+
+// blockBytes estimates the bytes that a [api.BlockInfo] takes beside its preview.
+const blockBytes = 300
+
+// messages returns all blocks of a session.
+func (e *Windows) messages(ctx context.Context, scope governance.Scope, id transcript.SessionID) (all hold.Viewed[*api.MessagesResult], err error) {
+	h, info, err := e.LoadInfo(ctx, scope, id)
+	if err != nil {
+		return all, err
 	}
 	figures, count := e.Opts.Trigger.Figures(e.Capacity(h.Session.Model)), info.Messages
 	info.Messages = 0 // Count has it: the key "messages" of the JSON is the list
@@ -32,7 +75,7 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 	}
 	rules, err := e.Rules(ctx, scope, h, 0)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	standings := e.standings(h, rules)
 	for w, p := range h.Earlier {
@@ -58,19 +101,11 @@ func (e *Windows) Messages(ctx context.Context, scope governance.Scope, req *api
 		}
 		res.Messages = append(res.Messages, b)
 	}
-	page, err := base.ListPage(&base.Listing[api.BlockInfo, int]{
-		Name: "messages", Scope: scope, Of: req.Session,
-		Fetch: func(int) ([]api.BlockInfo, error) { return res.Messages, nil },
-		Key:   place,
-		Behind: func(at int) (func(*api.BlockInfo) bool, error) {
-			return func(b *api.BlockInfo) bool { return place(b) > at }, nil
-		},
-	}, req.Cursor)
-	if err != nil {
-		return nil, err
+	all = hold.Viewed[*api.MessagesResult]{Value: res, Head: h.Head}
+	for i := range res.Messages {
+		all.Bytes += blockBytes + len(res.Messages[i].Preview)
 	}
-	res.Messages, res.Next = page.Items, page.Next
-	return res, nil
+	return all, nil
 }
 
 // place returns the position of a block in the session's order: blocks of earlier windows come
@@ -101,9 +136,33 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	id := req.Session
 	defer base.During("context of session "+string(id), &err)
 
-	h, info, m, err := e.loadMeasured(ctx, scope, id)
+	head, err := e.Head(ctx, scope, id)
 	if err != nil {
 		return nil, err
+	}
+	kept, err := hold.View(&e.Views, scope, head, fmt.Sprint("context ", req.Window), func() (hold.Viewed[*api.ContextResult], error) { return e.parts(ctx, scope, req) })
+	if err != nil {
+		return nil, err
+	}
+	res := new(*kept)
+	last, err := e.LastCall(ctx, scope, id)
+	if err != nil || last == nil {
+		return res, err
+	}
+	res.Proxy = &api.ProxyState{
+		Session: last.Session, At: last.Ended, Managed: last.Managed, Epoch: last.Epoch,
+		Bytes: last.Bytes, SentBytes: last.SentBytes, Tokens: last.Usage.Prompt(),
+	}
+	res.Sent = cmp.Or(res.Proxy.Tokens, res.Sent)
+	return res, nil
+}
+
+// parts returns what fills the window of a session, without the last call.
+func (e *Windows) parts(ctx context.Context, scope governance.Scope, req *api.ContextRequest) (made hold.Viewed[*api.ContextResult], err error) {
+	id := req.Session
+	h, info, m, err := e.loadMeasured(ctx, scope, id)
+	if err != nil {
+		return made, err
 	}
 	capacity := cmp.Or(req.Window, e.Capacity(h.Session.Model))
 	res := &api.ContextResult{SessionInfo: info, Capacity: capacity, Used: h.Head.Window, Sent: token.Count(h.Session.Sent)}
@@ -119,7 +178,7 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	}
 	rules, err := e.Rules(ctx, scope, h, 0)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	for i := range h.Rows {
 		share := shareOf(res, &h.Rows[i], rules[i])
@@ -139,20 +198,11 @@ func (e *Windows) Context(ctx context.Context, scope governance.Scope, req *api.
 	res.Level = string(e.Opts.Trigger.Level(res.Used, res.Effective))
 	for _, err := range e.Store.Entries(ctx, scope, id, 0) {
 		if err != nil {
-			return nil, err
+			return made, err
 		}
 		res.Ops++
 	}
-	last, err := e.LastCall(ctx, scope, id)
-	if err != nil || last == nil {
-		return res, err
-	}
-	res.Proxy = &api.ProxyState{
-		Session: last.Session, At: last.Ended, Managed: last.Managed, Epoch: last.Epoch,
-		Bytes: last.Bytes, SentBytes: last.SentBytes, Tokens: last.Usage.Prompt(),
-	}
-	res.Sent = cmp.Or(res.Proxy.Tokens, res.Sent)
-	return res, nil
+	return hold.Viewed[*api.ContextResult]{Value: res, Head: h.Head, Bytes: blockBytes}, nil
 }
 
 // shareOf returns the part of the window to which a block belongs.

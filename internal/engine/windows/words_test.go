@@ -135,7 +135,7 @@ func TestFactsHaveWords(t *testing.T) {
 	if got := failedAt(&facts.Fact{Text: "no rule"}); got != "" {
 		t.Errorf("an error without a subject: %q", got)
 	}
-	say := saidBy(transcript.RoleUser)
+	say := byRole(transcript.RoleUser)
 	if subject, text := say(nil, &facts.Fact{Role: transcript.RoleUser, Text: "x"}); subject != "x" || text != "x" {
 		t.Errorf("said by the user: %q, %q", subject, text)
 	}

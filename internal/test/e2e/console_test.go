@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,10 +47,10 @@ type browser struct {
 	faults []string // what a page complains of, or runs that it should not
 }
 
-func newBrowser(t *testing.T) *browser {
+func newBrowser(t *testing.T, over func(t *testing.T) *server) *browser {
 	t.Helper()
 	path := program(t, browserProgram)
-	b := &browser{server: newServer(t, "--console", "--allow-write")}
+	b := &browser{server: over(t)}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), opts...)
 	t.Cleanup(stop)
@@ -60,7 +61,11 @@ func newBrowser(t *testing.T) *browser {
 		case *page.EventJavascriptDialogOpening:
 			b.complain("a page opens a dialog: " + e.Message)
 		case *runtime.EventExceptionThrown:
-			b.complain("a script fails: " + e.ExceptionDetails.Text)
+			text := e.ExceptionDetails.Text
+			if x := e.ExceptionDetails.Exception; x != nil {
+				text += ": " + x.Description
+			}
+			b.complain("a script fails: " + text)
 		case *log.EventEntryAdded:
 			if e.Entry.Level == log.EntryLevelError {
 				b.complain("the browser reports: " + e.Entry.Text + " " + e.Entry.URL)
@@ -142,8 +147,9 @@ func (b *browser) conversation() (session, block string) {
 // screen, pins by keyboard alone, and hears of it when the session grows. Nothing of the
 // conversation runs, no page complains, and everybody can use it.
 func TestConsoleInABrowser(t *testing.T) {
-	b := newBrowser(t)
+	b := newBrowser(t, func(t *testing.T) *server { return newServer(t, "--console", "--allow-write") })
 	session, block := b.conversation()
+	memory := b.memory()
 	call := b.call(session)
 	id := strings.TrimSpace(b.carrel("assemble", "--query", "pool", "--budget", "9000", "--session", session, "--jq", ".manifest"))
 	id = strings.Trim(id, `"`)
@@ -175,18 +181,93 @@ func TestConsoleInABrowser(t *testing.T) {
 			b.shoot(p, width)
 		}
 	}
+	b.longLine()
 	b.do("pin by keyboard", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(root+"session/"+session), waits("footer"),
-		chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), waits("dl"), chromedp.Focus(chromedp.CSS(`form[action*="/pin"] button`)), chromedp.KeyEvent(kb.Enter), waits(`[data-rule="pin"]`))
+		chromedp.KeyEvent("j"), chromedp.KeyEvent(kb.Enter), waits("dl"), chromedp.KeyEvent("p"), chromedp.KeyEvent(kb.Enter), waits(`[data-rule="pin"]`))
 	if pinned := b.carrel("messages", session, "--jq", `[.messages[] | select(.pinned)] | length`); strings.TrimSpace(pinned) != "1" {
 		t.Errorf("%s blocks are pinned", pinned)
 	}
+	b.do("undo by keyboard", chromedp.Navigate(root+"session/"+session), waits("footer"),
+		chromedp.KeyEvent("u"), chromedp.KeyEvent(kb.Enter), chromedp.WaitNotPresent(chromedp.CSS(`button[data-key="u"]:focus`)), waits("footer"))
+	if pinned := b.carrel("messages", session, "--jq", `[.messages[] | select(.pinned)] | length`); strings.TrimSpace(pinned) != "0" {
+		t.Errorf("%s blocks are pinned after the undo", pinned)
+	}
+	b.do("review by keyboard", chromedp.Navigate(root+"review"), waits(".memory"),
+		chromedp.KeyEvent("j"), chromedp.KeyEvent("r"), waits("[name=reason]:focus"), chromedp.KeyEvent("nobody checked it"+kb.Enter), waits(".none"))
+	if status := strings.Trim(strings.TrimSpace(b.carrel("review", "show", memory, "--jq", ".status")), `"`); status != "rejected" {
+		t.Errorf("the memory is %s", status)
+	}
 	b.do("look at a session", chromedp.Navigate(root+"session/"+session), waits("footer"))
-	b.carrel("undo", "--session", session)
-	b.do("hear that it changed", waits(".live"))
+	b.record(session, carrel.Usage{CacheRead: 160_000, CacheWrite5m: 12_000, Output: 90})
+	b.do("be warned before a compaction", waits(".live"), waits(".warning"))
+	b.refused(block)
 	b.do("sign out", chromedp.Click(chromedp.CSS(".out button")), waits("#credential"), chromedp.Navigate(root+"cost"), waits("#credential"))
 	for _, f := range b.faults {
 		t.Error(f)
 	}
+}
+
+// memory has the gate hold a memory with hostile text, and returns its id.
+func (b *browser) memory() string {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "note.txt")
+	write(b.t, file, []byte("The pool has 20 connections. "+payload))
+	b.carrel("put", file, "--type", "doc", "--id", "pool", "--title", "Note "+payload)
+	b.carrel("assemble", "--query", "how many connections has the pool "+payload, "--budget", "4000")
+	b.attempt("commit", "@last", "--text", "The pool has 30 connections. "+payload)
+	return strings.Trim(strings.TrimSpace(b.carrel("review", "--jq", ".items[0].id")), `"`)
+}
+
+// attempt runs the program on the scope of the console. It may fail.
+func (b *browser) attempt(args ...string) {
+	b.t.Helper()
+	cmd := exec.CommandContext(b.t.Context(), carrelProgram, append(args, "--scope", "acme/web")...)
+	cmd.Env = b.env
+	out, err := cmd.CombinedOutput()
+	b.t.Logf("%s: %v: %.300q", args[0], err, out)
+}
+
+// longLine looks at a conversation with a line of ten million bytes.
+func (b *browser) longLine() {
+	b.t.Helper()
+	data, err := json.Marshal(map[string]any{"model": "gpt-4o", "messages": []map[string]string{
+		{"role": "user", "content": strings.Repeat("longline"+payload, 10<<20/len("longline"+payload))}, {"role": "assistant", "content": "done"},
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	file := filepath.Join(b.t.TempDir(), "long.json")
+	write(b.t, file, data)
+	b.carrel("import", file)
+	session := strings.Trim(strings.TrimSpace(b.carrel("sessions", "--jq", ".items[0].session")), `"`)
+	block := strings.Trim(strings.TrimSpace(b.carrel("messages", session, "--jq", ".messages[0].id")), `"`)
+	for _, p := range []string{"session/" + session, "session/" + session + "/window", "block/" + block, "search?q=longline"} {
+		b.do(p, chromedp.Navigate(b.url+"/console/"+p), waits("footer"))
+		if n := value[int](b, `document.documentElement.outerHTML.length`); n > 2<<20 {
+			b.t.Errorf("%s has %d characters", p, n)
+		}
+	}
+}
+
+// refused has a page ask for a pin at a console that only shows, and looks at a console with a
+// credential that was revoked.
+func (b *browser) refused(block string) {
+	b.t.Helper()
+	reader := newServer(b.t, "--console")
+	root := reader.url + "/console/"
+	b.do("sign in to look only", chromedp.Navigate(root), types("#credential", reader.credential), waits("nav"), chromedp.Navigate(root+"review"), waits("footer"))
+	if buttons := value[int](b, `document.querySelectorAll("main form").length`); buttons != 0 {
+		b.t.Errorf("%d forms of changes at a console that only shows", buttons)
+	}
+	heard := len(b.faults)
+	if status := value[int](b, `fetch("/console/block/`+block+`/pin", {method: "POST"}).then((r) => r.status)`); status != 422 {
+		b.t.Errorf("a pin at a console that only shows: status %d", status)
+	}
+	b.faults = b.faults[:heard] // the browser reports the status
+	id := strings.Trim(strings.TrimSpace(string(reader.run("", carrelProgram, "credential", "list", "--jq", ".credentials[0].id"))), `"`)
+	reader.run("", carrelProgram, "credential", "revoke", id)
+	b.do("look with a credential that was revoked", chromedp.Navigate(root+"cost"), waits("#credential"), chromedp.Navigate(b.url+"/console/"), waits("#credential"),
+		types("#credential", b.credential), waits("nav"))
 }
 
 // A violation is what axe finds in a page.
@@ -212,9 +293,8 @@ func (b *browser) judge(name, axe string) {
 	}
 }
 
-// call records two calls of a session as a proxy does, the second of which missed what the first
-// had kept, and returns the id of that.
-func (b *browser) call(session string) (id string) {
+// engine returns an engine with options over the store of the server.
+func (b *browser) engine(o *carrel.Options) (_ *carrel.Engine, done func()) {
 	b.t.Helper()
 	path := ""
 	for _, e := range b.env {
@@ -226,11 +306,36 @@ func (b *browser) call(session string) (id string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }()
-	engine, err := carrel.New(s, nil)
+	engine, err := carrel.New(s, o)
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	return engine, func() { _ = s.Close() }
+}
+
+// record records a call of a session as a proxy does.
+func (b *browser) record(session string, u carrel.Usage) {
+	b.t.Helper()
+	engine, done := b.engine(nil)
+	defer done()
+	begun, err := engine.Begin(b.t.Context(), "acme/web", &carrel.BeginRequest{
+		Session: transcript.SessionID(session), CallIntent: carrel.CallIntent{Dialect: payload, Model: payload, Messages: 30, Bytes: 600_000, SentBytes: 600_000, Reason: payload},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	end := &carrel.EndRequest{Call: begun.Call, State: store.CallDone, CallOutcome: carrel.CallOutcome{Usage: u, Stop: payload, Error: payload}}
+	if _, err := engine.End(b.t.Context(), "acme/web", end); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// call records two calls of a session as a proxy does, the second of which missed what the first
+// had kept, and returns the id of that.
+func (b *browser) call(session string) (id string) {
+	b.t.Helper()
+	engine, done := b.engine(nil)
+	defer done()
 	for i, frame := range []string{"tools", "other tools"} {
 		parts := []carrel.CallSegment{{Kind: manifest.KindFrame, Bytes: 21_400, Commit: digest.Of([]byte(frame))}}
 		for _, p := range []carrel.CallSegment{{Kind: manifest.KindStub, Bytes: 9_800}, {Kind: manifest.KindMessage, Bytes: 61_300}} {
@@ -247,7 +352,7 @@ func (b *browser) call(session string) (id string) {
 		}
 		begun, err := engine.Begin(b.t.Context(), "acme/web", &carrel.BeginRequest{
 			Session: transcript.SessionID(session), Sealed: &carrel.CallAccount{Segments: parts},
-			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 30 + i, Bytes: 412_000, SentBytes: size, Managed: true, Frame: digest.Of([]byte(frame)), Sent: parts[2].Chain, Reason: "as before"},
+			CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Client: payload, Messages: 30 + i, Bytes: 412_000, SentBytes: size, Managed: true, Frame: digest.Of([]byte(frame)), Sent: parts[2].Chain, Reason: "as before"},
 		})
 		if err != nil {
 			b.t.Fatal(err)

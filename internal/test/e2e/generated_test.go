@@ -82,8 +82,13 @@ type server struct {
 // newServer starts a server over a store of its own, with more arguments.
 func newServer(t *testing.T, args ...string) *server {
 	t.Helper()
+	return newServerOver(t, t.TempDir(), []string{"acme/web"}, args...)
+}
+
+// newServerOver starts a server over the store in a folder. The credential is for scopes.
+func newServerOver(t *testing.T, dir string, scopes []string, args ...string) *server {
+	t.Helper()
 	buildCarrel(t)
-	dir := t.TempDir()
 	s := &server{t: t, env: append(
 		os.Environ(),
 		"CARREL_STORE="+filepath.Join(dir, "carrel.db"), "XDG_STATE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "XDG_CONFIG_HOME="+dir,
@@ -108,7 +113,11 @@ func newServer(t *testing.T, args ...string) *server {
 		t.Fatal(err)
 	}
 	var minted struct{ Credential string }
-	if err := json.Unmarshal(s.run("", carrelProgram, "credential", "create", "--actor", "generated", "--for", "acme/web", "--json"), &minted); err != nil {
+	create := []string{"credential", "create", "--actor", "generated", "--allow", "read,write,review", "--json"}
+	for _, scope := range scopes {
+		create = append(create, "--for", scope)
+	}
+	if err := json.Unmarshal(s.run("", carrelProgram, create...), &minted); err != nil {
 		t.Fatal(err)
 	}
 	s.url, s.credential = record.URL, minted.Credential

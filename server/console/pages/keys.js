@@ -1,23 +1,37 @@
 "use strict";
-// Keys: / search, j and k the next and the last row, Enter opens it, a and r decide about the
-// memory that has the focus. Everything works without this file.
-const rows = () => [...document.querySelectorAll("tbody a, .found a, .memory")];
+// Keys: / search, j and k the next and the last row, Enter opens it. In the list of memories a and
+// r decide about the one that has the focus, with its reason first. Elsewhere u, p and n go to the
+// buttons Undo, Pin and Unpin, which Enter presses. Everything works without this file.
+const rows = () => [...document.querySelectorAll("tbody a, .found a, .memory")].filter((e) => e.checkVisibility());
+const decide = (memory, key) => {
+	const button = memory.querySelector(`button[data-key="${key}"]`), reason = memory.querySelector("[name=reason]");
+	if (!button) return;
+	reason.dataset.choice = key; // what Enter in the reason decides
+	if (reason.value) button.click(); else reason.focus();
+};
 document.addEventListener("keydown", (e) => {
-	if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, textarea, select")) return;
-	const list = rows(), at = list.indexOf(document.activeElement);
+	if (e.ctrlKey || e.metaKey || e.altKey) return;
+	if (e.target.matches("input, textarea, select")) return;
+	const list = rows(), at = list.indexOf(document.activeElement), memory = document.activeElement.closest(".memory");
 	if (e.key === "/") {
 		document.getElementById("q")?.focus();
-		e.preventDefault();
 	} else if (e.key === "j" || e.key === "k") {
 		list[Math.max(0, Math.min(list.length - 1, at + (e.key === "j" ? 1 : -1)))]?.focus();
-	} else if (e.key === "a" || e.key === "r") {
-		const memory = document.activeElement.closest(".memory");
-		const button = memory?.querySelector(`[data-key="${e.key}"]`);
-		if (!button) return;
-		const reason = memory.querySelector("[name=reason]");
-		if (reason.value) button.click(); else reason.focus();
-		e.preventDefault();
-	}
+	} else if (memory && (e.key === "a" || e.key === "r")) {
+		decide(memory, e.key);
+	} else if (!memory && "upn".includes(e.key)) {
+		document.querySelector(`[data-key="${e.key}"]`)?.focus();
+	} else return;
+	e.preventDefault();
+});
+// Enter in a reason decides what a or r chose, and nothing if neither did: of itself it would press
+// the first button.
+document.addEventListener("submit", (e) => {
+	const reason = document.activeElement;
+	if (!reason.matches(".memory [name=reason]") || e.submitter?.dataset.key === reason.dataset.choice) return;
+	e.preventDefault();
+	const button = e.target.querySelector(`button[data-key="${reason.dataset.choice}"]`);
+	if (button) setTimeout(() => button.click()); // a form cannot be submitted while it is
 });
 for (const b of document.querySelectorAll("[data-copy]")) {
 	b.addEventListener("click", async () => {
@@ -31,8 +45,16 @@ for (const s of document.querySelectorAll("[data-submit]")) {
 	s.addEventListener("input", () => { says.textContent = s.value + " %"; });
 	s.addEventListener("change", () => s.form.requestSubmit());
 }
-// A session that grows says so.
+// A session that changes says so, and its figures follow. The list stays until it is asked for.
 const live = document.querySelector("[data-live]");
 if (live) {
-	new EventSource(live.dataset.live).onmessage = (e) => { live.hidden = e.data === live.dataset.revision; };
+	new EventSource(live.dataset.live).onmessage = async (e) => {
+		live.hidden = e.data === live.dataset.state;
+		if (live.hidden || live.dataset.shown === e.data) return;
+		live.dataset.shown = e.data;
+		const page = await fetch(location.href);
+		if (!page.ok) return;
+		const now = new DOMParser().parseFromString(await page.text(), "text/html").getElementById("now");
+		if (now) document.getElementById("now").replaceWith(now);
+	};
 }

@@ -1,0 +1,115 @@
+package hold
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// Receipts is what the client of a session recorded about its calls.
+type Receipts struct {
+	List   []transcript.Receipt // never changed
+	Unseen int                  // sub-agents that the session started and of which it has no receipt
+
+	head store.Head
+}
+
+// A ReceiptCache caches receipts, so that a session is decoded for its cost only after it changed.
+// The engine works without it. It is safe for concurrent use.
+type ReceiptCache struct {
+	mu    sync.Mutex
+	all   map[sessionKey]*Receipts
+	count int // receipts in all
+}
+
+// maxReceipts is the most receipts in the cache.
+const maxReceipts = 100_000
+
+// MeteredBy returns the format of a session if it records what the provider charged, or nil.
+func MeteredBy(head *store.Head) transcript.Metered {
+	f, err := FormatNamed(head.Format)
+	if err != nil {
+		return nil
+	}
+	m, _ := f.(transcript.Metered)
+	return m
+}
+
+// Receipts returns the receipts of a session whose format is metered.
+func (e *Desk) Receipts(ctx context.Context, scope governance.Scope, head *store.Head, metered transcript.Metered) (*Receipts, error) {
+	key := sessionKey{scope, head.ID}
+	c := &e.Memory.Receipts
+	c.mu.Lock()
+	r := c.all[key]
+	c.mu.Unlock()
+	if r != nil && r.head == *head {
+		return r, nil
+	}
+	h, err := e.Load(ctx, scope, head.ID)
+	if err != nil {
+		return nil, err
+	}
+	r = &Receipts{List: metered.Receipts(h.Session), head: *h.Head}
+	r.Unseen = max(subAgents(h.Session)-sideThreads(r.List), 0)
+	c.keep(key, r)
+	return r, nil
+}
+
+// keep adds the receipts of a session. A full cache begins anew.
+func (c *ReceiptCache) keep(key sessionKey, r *Receipts) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(key)
+	if c.count += len(r.List); c.all == nil || c.count > maxReceipts {
+		c.all, c.count = make(map[sessionKey]*Receipts), len(r.List)
+	}
+	c.all[key] = r
+}
+
+// drop removes the receipts of a session. The caller holds the lock.
+func (c *ReceiptCache) drop(key sessionKey) {
+	if r := c.all[key]; r != nil {
+		c.count -= len(r.List)
+		delete(c.all, key)
+	}
+}
+
+// forget removes the receipts of all sessions of a scope. It is called after an erasure in the
+// scope.
+func (c *ReceiptCache) forget(scope governance.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.all {
+		if key.scope == scope {
+			c.drop(key)
+		}
+	}
+}
+
+// subAgents returns how many sub-agents a session started.
+func subAgents(s *transcript.Session) (n int) {
+	for _, msgs := range append(slices.Clip(s.Earlier), s.Messages) {
+		for i := range msgs {
+			for _, call := range msgs[i].Calls() {
+				if call.Name == "Task" || call.Name == "Agent" {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// sideThreads returns how many conversations of sub-agents have receipts.
+func sideThreads(all []transcript.Receipt) (n int) {
+	for i := range all {
+		if all[i].Side && all[i].After < 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,183 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/economy"
+	"github.com/carrel-dev/carrel/manifest"
+	"github.com/carrel-dev/carrel/tier"
+	"github.com/carrel-dev/carrel/token"
+)
+
+// chartCalls is the most calls in the drawing of a session.
+const chartCalls = 100
+
+// A callChart draws the prompts of a session's last calls, in thousandths of its width and of
+// its height, which is the context window.
+type callChart struct {
+	Bars  []callBar
+	Lines []chartLine
+	Whole token.Count // the height
+}
+
+// A callBar is the prompt of a call.
+type callBar struct {
+	Seq                 int64
+	ID                  string
+	Prompt, Read        token.Count
+	X, Width, Y, Height int
+	CacheY, CacheHeight int
+	Epoch               int
+	NewEpoch            bool // Carrel made the window smaller for this call
+	Label               string
+}
+
+// A chartLine is a threshold.
+type chartLine struct {
+	Name   string
+	Tokens token.Count
+	Y      int
+}
+
+// chartOf returns the drawing of calls, the newest of which is first, or nil if no provider
+// counted a prompt.
+func chartOf(calls []carrel.Call, r *carrel.ContextResult) *callChart {
+	var drawn []*carrel.Call
+	for i := range calls {
+		if c := &calls[i]; c.Usage.Prompt() > 0 && len(drawn) < chartCalls {
+			drawn = append(drawn, c)
+		}
+	}
+	if len(drawn) == 0 {
+		return nil
+	}
+	slices.Reverse(drawn)
+	p := &callChart{Whole: max(r.Capacity, 1)}
+	for _, c := range drawn {
+		p.Whole = max(p.Whole, c.Usage.Prompt())
+	}
+	height := func(n token.Count) int { return int(1000 * n / p.Whole) }
+	for i, c := range drawn {
+		b := callBar{
+			Seq: c.Seq, ID: c.ID, Prompt: c.Usage.Prompt(), Read: c.Usage.CacheRead, Epoch: c.Epoch,
+			X: 1000 * i / len(drawn), Width: max(1, min(1000/len(drawn)-1, 40)), NewEpoch: i > 0 && c.Epoch != drawn[i-1].Epoch,
+		}
+		b.Height, b.CacheHeight = height(b.Prompt), height(b.Read)
+		b.Y, b.CacheY = 1000-b.Height, 1000-b.CacheHeight
+		b.Label = fmt.Sprintf("call %d: %s tokens, %s from the cache", c.Seq, thousands(fmt.Sprint(b.Prompt)), thousands(fmt.Sprint(b.Read)))
+		if b.NewEpoch {
+			b.Label += fmt.Sprintf(", epoch %d begins", c.Epoch)
+		}
+		p.Bars = append(p.Bars, b)
+	}
+	for _, l := range []chartLine{{Name: "a pass is due", Tokens: r.Figures.Compress}, {Name: "its target", Tokens: r.Figures.Target}} {
+		if l.Tokens > 0 {
+			l.Y = 1000 - height(l.Tokens)
+			p.Lines = append(p.Lines, l)
+		}
+	}
+	return p
+}
+
+// A dayBar draws the cost of a day, in thousandths of the width and the height of the drawing.
+type dayBar struct {
+	economy.DaySum
+
+	X, Width, Y, Height int
+	Label               string
+}
+
+// daysOf returns the bars of days with calls, which are in order.
+func daysOf(days []economy.DaySum) []dayBar {
+	most := economy.Money(1)
+	for i := range days {
+		most = max(most, days[i].Total)
+	}
+	var bars []dayBar
+	for i := range days {
+		h := int(1000 * days[i].Total / most)
+		bars = append(bars, dayBar{
+			DaySum: days[i], X: 1000 * i / len(days), Width: max(1, min(1000/len(days)-4, 60)), Y: 1000 - h, Height: h,
+			Label: fmt.Sprintf("%s: %v for %d calls", days[i].Day, days[i].Total, days[i].Calls),
+		})
+	}
+	return bars
+}
+
+// A gauge draws the demand of a context beside the tiers of a ladder that gives its tier, in
+// thousandths of its width.
+type gauge struct {
+	Tier   tier.Tier
+	Share  int // demand in percent of the budget
+	At     int // where the demand stands
+	Tiers  []bar
+	Budget token.Count
+	Demand token.Count
+}
+
+// gaugeOf returns the gauge of a context, or nil if it has no budget.
+func gaugeOf(h *manifest.Header) *gauge {
+	if h.Budget <= 0 {
+		return nil
+	}
+	g := &gauge{Tier: h.Tier, Budget: h.Budget, Demand: h.Demand, Share: int(100 * h.Demand / h.Budget)}
+	var edges []int
+	var names []tier.Tier
+	for _, ladder := range []tier.Ladder{tier.DefaultLadder, tier.SoftLadder} {
+		if len(edges) > 0 || ladder.Tier(int64(h.Demand), int64(h.Budget)) != h.Tier {
+			continue // it was another ladder, which the manifest does not name
+		}
+		edges, names = []int{0, ladder.Summarized, ladder.Core, ladder.Minimal}, tier.Tiers()
+		if ladder.Soft {
+			edges, names = []int{0, 100}, []tier.Tier{tier.Full, tier.Soft}
+		}
+	}
+	whole := max(150, min(g.Share+10, 400))
+	g.At = min(1000*g.Share/whole, 995)
+	for i, name := range names {
+		to := whole
+		if i+1 < len(edges) {
+			to = edges[i+1]
+		}
+		from := 1000 * edges[i] / whole
+		g.Tiers = append(g.Tiers, bar{Name: string(name), Class: "tier-" + string(name), From: from, Width: 1000*to/whole - from})
+	}
+	return g
+}
+
+// A funnelStep counts the artifacts that were left out for a reason.
+type funnelStep struct {
+	Reason manifest.Reason `json:"reason"`
+	Count  int             `json:"count"`
+	Left   int             `json:"left"` // candidates that are left after this step
+}
+
+// funnelOf returns how the candidates of a context became those in it: the reasons in the order
+// of the process, and the number of artifacts that are in.
+func funnelOf(m *manifest.Manifest) (steps []funnelStep, in int) {
+	out := make(map[manifest.Reason]int)
+	for _, i := range m.Items {
+		switch i := i.(type) {
+		case *manifest.Segment:
+			if i.Class != "" {
+				in++
+			}
+		case *manifest.Omission:
+			if i.Class != "" {
+				out[i.Reason]++
+			}
+		case *manifest.Set:
+			out[i.Reason] += i.Count
+		}
+	}
+	left := m.Header.Candidates
+	for _, reason := range manifest.Excluded() {
+		if n := out[reason]; n > 0 {
+			left -= n
+			steps = append(steps, funnelStep{reason, n, left})
+		}
+	}
+	return steps, in
+}

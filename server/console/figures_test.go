@@ -1,0 +1,139 @@
+package console_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/provenance"
+	"github.com/carrel-dev/carrel/server/console"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/token"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+// call records a call of the session whose prompt had so many tokens.
+func (s *stage) call(epoch int, u carrel.Usage) {
+	s.t.Helper()
+	begun, err := s.engine.Begin(s.t.Context(), governance.DefaultScope, &carrel.BeginRequest{
+		Session: transcript.SessionID(s.session), CallIntent: carrel.CallIntent{Dialect: "anthropic", Model: "claude-opus-4-1", Messages: 3, Bytes: 200, SentBytes: 100, Epoch: epoch},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.engine.End(s.t.Context(), governance.DefaultScope, &carrel.EndRequest{Call: begun.Call, State: store.CallDone, CallOutcome: carrel.CallOutcome{Usage: u}}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// page returns a page that is there.
+func (s *stage) page(path string) string {
+	s.t.Helper()
+	status, _, body := s.ask("GET", console.Root+path, nil)
+	if status != http.StatusOK {
+		s.t.Fatalf("%s: status %d: %.300s", path, status, body)
+	}
+	return body
+}
+
+// wants reports what a page does not say.
+func (s *stage) wants(path string, wants ...string) {
+	s.t.Helper()
+	body := s.page(path)
+	for _, w := range wants {
+		if !strings.Contains(body, w) {
+			s.t.Errorf("%s: nothing says %q", path, w)
+		}
+	}
+}
+
+// The page of a session warns before a compaction, by the size of the last prompt, and draws the
+// prompts with the epochs.
+func TestWarning(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	path := "session/" + s.session
+	if body := s.page(path); strings.Contains(body, `class="warning"`) {
+		t.Error("a warning about a small window")
+	}
+	list, err := s.engine.Context(t.Context(), governance.DefaultScope, &carrel.ContextRequest{Session: transcript.SessionID(s.session)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"A compaction is near", "A compaction is due", "A compaction cannot wait"} {
+		f := list.Figures
+		n := []token.Count{f.Warn, f.Compress, f.Critical}[i]
+		s.call(i+1, carrel.Usage{CacheRead: 1000, CacheWrite5m: n - 1000})
+		s.wants(path, want, `class="warning"`, fmt.Sprintf("call %d: ", len(s.calls)+i+1), fmt.Sprintf("epoch %d begins", i+1))
+	}
+	s.wants(path, "1,000 from the cache", "The same as a table", "a pass is due")
+}
+
+// The page of cost sums by day, and covers a week unless more is asked for.
+func TestCostByDay(t *testing.T) {
+	s := newStage(t, func(o *console.Options) { o.Now = nil })
+	s.signIn()
+	day := time.Now().UTC().Format(time.DateOnly)
+	s.wants("cost", "in the last 7 days", "<th scope=\"row\">"+day[:4], "/console/cost?days=30", "carrel cost --since 7d")
+	s.wants("cost?days=90", "in the last 90 days", "carrel cost --since 90d")
+	s.wants("cost?days=1", "in the last 24 hours")
+	s.wants("cost?days=-3", "in the last 7 days")
+	if body := s.page("cost?format=json"); !strings.Contains(body, `"days":[{"day":"`) {
+		t.Error("the JSON of the page has no days")
+	}
+}
+
+// The page of health tells of the server and of its limits.
+func TestHealthOfTheServer(t *testing.T) {
+	node := &console.ServerState{Surfaces: []string{"http", "mcp"}, Running: 2, Waiting: 3, Limits: []console.Limit{{Name: "jobs at once", Value: "64"}}}
+	s := newStage(t, func(o *console.Options) { o.Node = func(context.Context) *console.ServerState { return node } })
+	s.signIn()
+	s.now = s.now.Add(90 * time.Minute)
+	s.wants("health", "1h30m0s ago", "ready: it answers", "http, mcp", "2 running, 3 waiting", "jobs at once", "64")
+	node.Problem = "the store is read-only <b>"
+	s.wants("health", "It takes no requests: the store is read-only &lt;b&gt;", "not ready")
+}
+
+// The page of a block leads from each unit of its account to the place in the original.
+func TestUnitsLeadToBytes(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	body := s.page("block/" + s.block)
+	leads := regexp.MustCompile(`<a href="#(u[0-9]+)">([0-9,]+)</a>`).FindAllStringSubmatch(body, -1)
+	if len(leads) == 0 {
+		t.Fatal("no unit leads to a byte")
+	}
+	found := 0
+	for _, l := range leads {
+		if strings.Contains(body, `<span id="`+l[1]+`">`) {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no unit is marked in the original")
+	}
+}
+
+// The page of a context shows how its candidates became those in it, and its tier.
+func TestFunnel(t *testing.T) {
+	s := newStage(t)
+	s.signIn()
+	var put []*carrel.NewArtifact
+	for i := range 12 {
+		put = append(put, &carrel.NewArtifact{Class: provenance.Classes()[1], Title: fmt.Sprint("note ", i), Content: []byte(fmt.Sprintf("Note %d about the pool that hangs. %s", i, strings.Repeat("It waits and waits. ", 40+i)))})
+	}
+	if _, err := s.engine.Put(t.Context(), governance.DefaultScope, &carrel.PutRequest{Artifacts: put}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.engine.Assemble(t.Context(), governance.DefaultScope, &carrel.AssembleRequest{Query: "why does the pool hang", Budget: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.wants("manifest/"+made.Manifest, "How 12 candidates became", "% of the budget: tier "+string(made.Tier), "in the context")
+}
