@@ -246,19 +246,6 @@ func TestInvoicesOfReceipts(t *testing.T) {
 	if got := invoice(r); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := sideThreads([]transcript.Receipt{{Side: true, After: -1}, {Side: true}, {After: -1}, {Side: true, After: -1}}); got != 2 {
-		t.Errorf("%d threads of sub-agents, want 2", got)
-	}
-	calls := func(names ...string) []transcript.Message {
-		m := transcript.Message{Role: transcript.RoleAssistant}
-		for _, name := range names {
-			m.Parts = append(m.Parts, transcript.ToolCall{Name: name})
-		}
-		return []transcript.Message{m}
-	}
-	if got := subAgents(&transcript.Session{Messages: calls("Task", "Bash", "Agent"), Earlier: [][]transcript.Message{calls("Task")}}); got != 3 {
-		t.Errorf("%d sub-agents, want 3", got)
-	}
 }
 
 func TestIDsInAText(t *testing.T) {
