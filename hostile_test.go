@@ -313,7 +313,7 @@ func TestNoToolSpeaksForTheUser(t *testing.T) {
 // A pointer to a stashed output, and an artifact in its fence, have no line that seems
 // to be ours.
 func TestHostileOutputsInTheStash(t *testing.T) {
-	known := regexp.MustCompile(`(?m)^\[carrel(: stashed \d+ bytes| [0-9a-f]+: \d+ tokens left|: \d+ bytes (of lines \d+ to \d+ are )?left out|: what follows)`)
+	known := regexp.MustCompile(`(?m)^\[carrel(: stashed \d+ bytes| [0-9a-f]+: \d+ tokens left|: \d+ bytes (of lines \d+ to \d+ are )?left out|: the end of the text follows)`)
 	for name, text := range hostile(t) {
 		for _, n := range []int{1, 400} {
 			e, _ := summarizing(t, carrel.Options{})

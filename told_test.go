@@ -152,7 +152,7 @@ func TestTheSmallestAccountHasNoState(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := export(t, e, in.Session)
-		if bytes.Contains(window, []byte("as Carrel computed it")) != tt.state || !bytes.Contains(window, []byte("recall by an id in brackets")) {
+		if bytes.Contains(window, []byte("as Carrel computed it")) != tt.state || !bytes.Contains(window, []byte("recall with an id in brackets")) {
 			t.Errorf("smallest %v:\n%s", tt.req.Smallest, window)
 		}
 	}

@@ -396,6 +396,8 @@ func performance() [][]string {
 			{"credential", "revoke", "tok_"},
 			{"store", "info"},
 			{"store", "check"},
+			{"store", "migrate", "-n"},
+			{"store", "move", "bell\a.db", "moved.db", "-n"},
 			{"store", "backup", "bell\a.db"},
 			{"store", "backup", "bell\a.db"},
 			{"store", "restore", "bell\a.db", "--force"},

@@ -95,7 +95,7 @@ that of FROM.
 Stop whatever writes to FROM first. Changes during the move are noticed: then run the command again.
 Use the copy only after move has verified it. Then set "store" to TO. The file with the key of
 the credentials is not part of a store: copy it, and name it in "credential.key_file".`,
-		Example: `  carrel store move ~/.local/share/carrel/carrel.db postgres://carrel@db.example.org/carrel
+		Example: `  carrel store move carrel.db postgres://carrel@db.example.org/carrel
   carrel store move postgres://carrel@db.example.org/carrel carrel.db -n`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -262,8 +262,8 @@ func TestKeysAreSet(t *testing.T) {
 		{"{\n}\n", nil, "{\n  \"k\": 1\n}\n", ""},
 		{"{\"a\":{}}", []string{"a"}, "{\"a\":{\n    \"k\": 1\n  }}", ""},
 		{"{\"a\":1}", []string{"a"}, "", "a is no object"},
-		{"[1]", nil, "", "what is in the file is no object"},
-		{"[1]", []string{"a"}, "", "what is in the file is no object"},
+		{"[1]", nil, "", "the content of the file is no object"},
+		{"[1]", []string{"a"}, "", "the content of the file is no object"},
 		{"{\"a\":{\"b\":1}}", []string{"a", "b", "c"}, "", "a.b is no object"},
 		{"{", nil, "", "f:1"},
 	} {

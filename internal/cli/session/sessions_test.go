@@ -333,13 +333,13 @@ func TestExplanationsOfBlocksArePrinted(t *testing.T) {
 		{
 			Name: "what was found", Print: func(p *out.Page) {
 				found := []carrel.Found{
-					{Session: "s-1", Block: "1234567890abcdef", Kind: transcript.KindTool, State: store.StateLive, Score: 1_250_000, Excerpt: "the pump"},
+					{Session: "s-1", Block: "1234567890abcdef", Kind: transcript.KindTool, State: store.StateLive, Score: 1_250_000, Terms: []string{"pump"}, Excerpt: "the pump"},
 					{Session: "s-2", Block: "2234567890abcdef", Kind: transcript.KindUser, State: store.StateCold, Score: 500_000, Excerpt: "a lamp"},
 				}
 				p.Table(foundTable(found, p.TTY))
 			},
-			Pipe: "1\t1.25\t1234567890abcdef\ttool\tlive\ts-1\tthe pump\n2\t0.50\t2234567890abcdef\tuser\tcold\ts-2\ta lamp\n",
-			TTY:  "   score  block     kind  state  excerpt\n1  1.25   12345678  tool  live   the pump\n2  0.50   22345678  user  cold   a lamp\n",
+			Pipe: "1\t1.25\t1234567890abcdef\ttool\tlive\ts-1\tthe pump\n2\t0.50\t2234567890abcdef\tuser\tcold\ts-2\t(beside a match) a lamp\n",
+			TTY:  "   score  block     kind  state  excerpt\n1  1.25   12345678  tool  live   the pump\n2  0.50   22345678  user  cold   (beside a match) a lamp\n",
 		},
 		{
 			Name: "a compression as fields", Print: func(p *out.Page) {
