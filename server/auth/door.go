@@ -112,11 +112,12 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
+	usual := DefaultDoorLimits()
 	d := &Door{
 		verifier: v, names: names, origins: slices.Clone(o.Origins), open: slices.Clone(o.Open), methods: slices.Clone(o.Methods),
 		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
-		credentials: gauge{most: orElse(o.Limits.PerCredential, DefaultPerCredential)}, addresses: gauge{most: orElse(o.Limits.PerAddress, DefaultPerAddress)},
-		credentialRate: meter{per: cmp.Or(o.Limits.CredentialRate, DefaultCredentialRate)}, addressRate: meter{per: cmp.Or(o.Limits.AddressRate, DefaultAddressRate)}, limited: o.Limited,
+		credentials: gauge{most: orElse(o.Limits.PerCredential, usual.PerCredential)}, addresses: gauge{most: orElse(o.Limits.PerAddress, usual.PerAddress)},
+		credentialRate: meter{per: cmp.Or(o.Limits.CredentialRate, usual.CredentialRate)}, addressRate: meter{per: cmp.Or(o.Limits.AddressRate, usual.AddressRate)}, limited: o.Limited,
 		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
 		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker, credential: o.Credential, unknown: o.Unknown,
 	}
@@ -228,7 +229,7 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 		return
 	}
 	if wait, many := d.failures.tooMany(address, text, now); many {
-		d.overdone(w, LimitGuesses, wait)
+		d.overdone(w, limitGuesses, wait)
 		return
 	}
 	grant, err := d.verifier.Verify(r.Context(), text)

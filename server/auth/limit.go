@@ -31,16 +31,13 @@ const (
 	LimitAddressRate        = "address_rate"        // in a second from one address
 	LimitCredentialRequests = "credential_requests" // at a time with one credential
 	LimitCredentialRate     = "credential_rate"     // in a second with one credential
-	LimitGuesses            = "guesses"             // invalid credentials in a minute from one address
+	limitGuesses            = "guesses"             // invalid credentials in a minute from one address
 )
 
-// The defaults of [DoorLimits].
-const (
-	DefaultPerCredential  = 128
-	DefaultPerAddress     = 512
-	DefaultCredentialRate = 500
-	DefaultAddressRate    = 2000
-)
+// DefaultDoorLimits returns the defaults of [DoorLimits].
+func DefaultDoorLimits() DoorLimits {
+	return DoorLimits{PerCredential: 128, PerAddress: 512, CredentialRate: 500, AddressRate: 2000}
+}
 
 // overdone answers a request that is beyond a limit: there is room after wait.
 func (d *Door) overdone(w http.ResponseWriter, limit string, wait time.Duration) {
@@ -58,7 +55,7 @@ func (d *Door) overdone(w http.ResponseWriter, limit string, wait time.Duration)
 		p.Detail = fmt.Sprintf("too many requests at a time: %d with one credential", d.credentials.most)
 	case LimitCredentialRate:
 		p.Detail = fmt.Sprintf("too many requests: %d in a second with one credential", d.credentialRate.per)
-	case LimitGuesses:
+	case limitGuesses:
 		p.Detail, p.Hint = "too many invalid credentials", "wait as long as Retry-After says, or send a valid credential from another address"
 	}
 	retry(w, wait)
