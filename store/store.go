@@ -366,5 +366,6 @@ type Store interface {
 	Artifacts
 	Ledger
 	Calls
+	Jobs
 	Admin
 }

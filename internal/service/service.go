@@ -229,6 +229,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	srv.BaseContext = func(net.Listener) context.Context { return requests }
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
+	defer s.finishing(ctx)()
 	select {
 	case err := <-served:
 		s.stop()
