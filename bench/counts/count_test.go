@@ -9,9 +9,9 @@ import (
 // ceilings are the figures that the module has reached, by name. A change lowers them, or
 // tells in its message why one of them must rise.
 var ceilings = map[string]int{
-	"lines of code, without tests":             154_500,
-	"lines of tests":                           98_300,
-	"exported names and methods":               1_976,
+	"lines of code, without tests":             155_900,
+	"lines of tests":                           98_400,
+	"exported names and methods":               1_988,
 	"pairs of places that share six lines":     45,
 	"files of the root package":                12,
 	"lines of its longest file":                450,
