@@ -12,7 +12,7 @@ import (
 )
 
 // millisNow is the time of the server, not that of the beginning of the transaction.
-const millisNow = `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
+const millisNow = `CAST(date_part('epoch', clock_timestamp()) * 1000 AS BIGINT)`
 
 const (
 	beginJob = `
@@ -21,7 +21,7 @@ const (
 		WHERE job.mark = excluded.mark OR job.until <= ` + millisNow
 	selectJob = `SELECT name, mark, actor, data FROM job WHERE scope = $1 AND name = $2`
 	lockJob   = `SELECT mark FROM job WHERE scope = $1 AND name = $2 FOR UPDATE`
-	keepJob   = `UPDATE job SET until = ` + millisNow + ` + $4 WHERE scope = $1 AND name = $2 AND mark = $3`
+	keepJob   = `UPDATE job SET until = $4 + CAST(date_part('epoch', clock_timestamp()) * 1000 AS BIGINT) WHERE scope = $1 AND name = $2 AND mark = $3`
 	endJob    = `DELETE FROM job WHERE scope = $1 AND name = $2 AND mark = $3`
 	openJobs  = `SELECT name, mark, actor, data FROM job WHERE scope = $1 AND until <= ` + millisNow + ` ORDER BY name`
 )
