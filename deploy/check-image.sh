@@ -17,12 +17,12 @@ base=$(b from scratch)
 for name in sh mkdir; do b copy -q "$base" "$(command -v busybox)" "/bin/$name" >/dev/null; done
 b copy -q "$base" /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt >/dev/null
 b copy -q "$base" "$(go env GOROOT)" /usr/local/go >/dev/null
-b config --env PATH=/usr/local/go/bin:/bin --env HOME=/root --env GOPATH=/go "$base"
+b config --env PATH=/usr/local/go/bin:/bin --env HOME=/tmp --env GOPATH=/go --env GOCACHE=/cache "$base"
 b commit -q "$base" docker.io/library/golang:1.26 >/dev/null
 
 mkdir "$work/tmp" "$work/source"
 git archive HEAD | tar x -C "$work/source"
-b build -q --pull-never -v "$work/tmp:/tmp" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/root/.cache/go-build" \
+b build -q --pull-never -v "$work/tmp:/tmp" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/cache" \
 	-t carrel -f "$work/source/deploy/Containerfile" "$work/source" >/dev/null
 
 container=$(b from --pull-never localhost/carrel)

@@ -23,9 +23,7 @@ func Fill(t *testing.T, s store.Store, sc governance.Scope) {
 func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []string) {
 	t.Helper()
 	before := contents(t, s, theirs)
-	job := newJob("purge", "a")
-	job.Scope = theirs
-	begin(t, s, job, over, nil)
+	begin(t, s, &store.Job{Scope: theirs, Name: "purge", Mark: "a", Actor: governance.ActorUser}, over, nil)
 	asked := map[string]func() (int, error){
 		"Block": func() (int, error) {
 			b, err := s.Block(t.Context(), mine, store.BlockRef{Session: "s", Block: "wb1"})
