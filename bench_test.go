@@ -15,6 +15,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/test/stores"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/store"
 	"github.com/carrel-dev/carrel/store/sqlite"
 )
 
@@ -146,7 +147,7 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 // BenchmarkAssemble assembles 40,000 tokens from the artifacts of one scope, on
-// SQLite, warm, and reports the 99th percentile. A million artifacts take
+// SQLite, or PostgreSQL if CARREL_TEST_STORE says so, warm, and reports the 99th percentile. A million artifacts take
 // minutes to put in, and so are left out unless CARREL_BENCH_MILLION is set.
 func BenchmarkAssemble(b *testing.B) {
 	sizes := []int{1000, 100_000}
@@ -191,20 +192,10 @@ func BenchmarkAssemble(b *testing.B) {
 // are a line. With CARREL_BENCH_DIR the database is kept there for the next run.
 func fillBench(b *testing.B, n int) *carrel.Engine {
 	b.Helper()
-	dir := os.Getenv("CARREL_BENCH_DIR")
-	if dir == "" {
-		dir = b.TempDir()
-	}
-	path := fmt.Sprintf("%s/artifacts-%d.db", dir, n)
-	_, err := os.Stat(path)
-	db, openErr := sqlite.Open(b.Context(), path, nil)
-	if openErr != nil {
-		b.Fatal(openErr)
-	}
-	b.Cleanup(func() { _ = db.Close() })
+	db, filled := openBench(b, n)
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	if err != nil {
+	if !filled {
 		// A rough counter, because counting takes longer than all else. What a
 		// context uses is counted exactly when it is first used.
 		e, err := carrel.New(db, &carrel.Options{Now: clock, Counter: quarter{}})
@@ -218,6 +209,27 @@ func fillBench(b *testing.B, n int) *carrel.Engine {
 		b.Fatal(err)
 	}
 	return e
+}
+
+// openBench opens the store of fillBench, and reports whether it has the artifacts. On PostgreSQL, if
+// CARREL_TEST_STORE says so, it never has.
+func openBench(b *testing.B, n int) (db store.Store, filled bool) {
+	b.Helper()
+	if os.Getenv("CARREL_TEST_STORE") == "postgres" {
+		return stores.New(b), false
+	}
+	dir := os.Getenv("CARREL_BENCH_DIR")
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	path := fmt.Sprintf("%s/artifacts-%d.db", dir, n)
+	_, missing := os.Stat(path)
+	db, err := sqlite.Open(b.Context(), path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return db, missing == nil
 }
 
 func fillScope(b *testing.B, e *carrel.Engine, now time.Time, n int) {

@@ -70,6 +70,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/carrel-dev/carrel/api"
 	"github.com/carrel-dev/carrel/governance"
@@ -86,6 +87,7 @@ import (
 	"github.com/carrel-dev/carrel/internal/engine/stacks"
 	"github.com/carrel-dev/carrel/internal/engine/windows"
 	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
 )
 
 // An Engine does jobs on a store. It is safe for concurrent use.
@@ -147,6 +149,30 @@ func (e *Engine) As(actor governance.Actor, s store.Store) *Engine {
 	b := &base.Base{Store: s, Opts: e.base.Opts}
 	b.Opts.Actor = actor
 	return furnish(b, e.shared, e.memory)
+}
+
+// FinishJobs finishes the jobs of a scope that other processes have begun and left, each for its
+// actor, and returns the names of those that it finished. It continues after a job that fails.
+func (e *Engine) FinishJobs(ctx context.Context, scope governance.Scope) (finished []string, err error) {
+	open, err := e.base.Store.OpenJobs(ctx, scope)
+	if err != nil {
+		return nil, fmt.Errorf("carrel: finish jobs: %w", err)
+	}
+	var failed error
+	for i := range open {
+		id, is := strings.CutPrefix(open[i].Name, sessions.PurgeJob)
+		if !is {
+			continue // of a newer version
+		}
+		_, err := e.As(open[i].Actor, e.base.Store).PurgeSession(ctx, scope, &SessionRequest{Session: transcript.SessionID(id)})
+		switch {
+		case err == nil || errors.Is(err, ErrGone):
+			finished = append(finished, open[i].Name)
+		case !errors.Is(err, store.ErrTaken): // another process was faster
+			failed = errors.Join(failed, err)
+		}
+	}
+	return finished, failed
 }
 
 // WithProgress returns a context in which jobs report their progress to f

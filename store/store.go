@@ -376,5 +376,6 @@ type Store interface {
 	Artifacts
 	Ledger
 	Calls
+	Jobs
 	Admin
 }

@@ -142,6 +142,7 @@ func serve(ctx context.Context, dir string, input io.Reader, output io.Writer) (
 	registry.Gauge(heldGauge, "Bytes that are held of the system.", gauge("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes"))
 	all, err := service.New(&service.Options{
 		Engine: engine, Store: s, Authority: authority, Listen: l.Addr().String(), MCP: true, Metrics: registry,
+		Door: auth.DoorLimits{CredentialRate: -1, AddressRate: -1}, // all clients have one credential and one address
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -101,11 +101,12 @@ var spellings = map[string]spelling{
 	"KeepRewrite": {inPath, inPath},
 	"NewEpoch":    {inPath, inPath},
 
-	"As":     {internal, internal},
-	"Bind":   {internal, internal},
-	"Check":  {internal, internal}, // it is of all scopes: "store check"
-	"Follow": {internal, internal}, // it is an import of a file of this machine, which hooks make
-	"Policy": {internal, internal},
+	"As":         {internal, internal},
+	"FinishJobs": {internal, internal},
+	"Bind":       {internal, internal},
+	"Check":      {internal, internal}, // it is of all scopes: "store check"
+	"Follow":     {internal, internal}, // it is an import of a file of this machine, which hooks make
+	"Policy":     {internal, internal},
 }
 
 // kebab returns the name of an operation for a method: "check-summary" for CheckSummary.

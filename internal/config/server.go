@@ -1,12 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/carrel-dev/carrel/server/auth"
 )
 
 // A Server has the settings of a server.
@@ -21,15 +24,28 @@ type Server struct {
 	// Cert and Key are the files of a certificate and its key. Without them the server uses plain
 	// HTTP.
 	Cert, Key string
+
+	Limits    auth.DoorLimits
+	LargeJobs int // of one actor at once, or 0 for the default
 }
+
+// serverLimits is the table of the limits of a server.
+const serverLimits = "server.limits."
 
 // Server returns the settings of a server.
 func (s *Settings) Server() Server {
+	limit := func(name string) int { return get[int](s, serverLimits+name) }
+	rate := func(name string) int { return cmp.Or(limit(name), -1) }
 	return Server{
 		Listen: get[string](s, "server.listen"), Remote: get[bool](s, "server.remote"),
 		Hosts: get[[]string](s, "server.hosts"), Origins: get[[]string](s, "server.origins"),
 		Grace: time.Duration(get[Duration](s, "server.grace")), OTLP: get[string](s, "telemetry.otlp"),
 		Cert: get[string](s, "server.tls_cert"), Key: get[string](s, "server.tls_key"),
+		Limits: auth.DoorLimits{
+			PerCredential: limit(auth.LimitCredentialRequests), PerAddress: limit(auth.LimitAddressRequests),
+			CredentialRate: rate(auth.LimitCredentialRate), AddressRate: rate(auth.LimitAddressRate),
+		},
+		LargeJobs: limit("large_jobs"),
 	}
 }
 
@@ -39,6 +55,14 @@ func (s Server) Scheme() string {
 		return "https"
 	}
 	return "http"
+}
+
+// readBound parses how many requests there may be in a second.
+func readBound(l literal) (any, error) {
+	if n, ok := l.whole(0); ok && n <= 1e9 {
+		return int(n), nil
+	}
+	return nil, errors.New("wants a number of requests in a second, 0 for no limit")
 }
 
 // readAddress parses a host and a port to listen on.

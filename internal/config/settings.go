@@ -25,6 +25,7 @@ import (
 	"github.com/carrel-dev/carrel/probe"
 	"github.com/carrel-dev/carrel/provenance"
 	"github.com/carrel-dev/carrel/ratio"
+	"github.com/carrel-dev/carrel/server/auth"
 	"github.com/carrel-dev/carrel/server/hook"
 	"github.com/carrel-dev/carrel/store/sqlite"
 	"github.com/carrel-dev/carrel/tier"
@@ -118,6 +119,11 @@ var known = slices.Concat([]key{
 	{name: "server.tls_cert", variable: "CARREL_TLS_CERT", read: readMaybe, builtIn: "", own: true, place: true},
 	{name: "server.tls_key", variable: "CARREL_TLS_KEY", read: readMaybe, builtIn: "", own: true, place: true},
 	{name: "server.grace", read: readDuration, builtIn: Duration(20 * time.Second), own: true},
+	{name: serverLimits + auth.LimitCredentialRate, read: readBound, builtIn: doorLimits.CredentialRate, own: true},
+	{name: serverLimits + auth.LimitCredentialRequests, read: readCount, builtIn: doorLimits.PerCredential, own: true},
+	{name: serverLimits + auth.LimitAddressRate, read: readBound, builtIn: doorLimits.AddressRate, own: true},
+	{name: serverLimits + auth.LimitAddressRequests, read: readCount, builtIn: doorLimits.PerAddress, own: true},
+	{name: serverLimits + "large_jobs", read: readCount, otherwise: "one less than the processors", own: true},
 	{name: "server.readers", read: readCount, builtIn: sqlite.DefaultReaders, own: true},
 	{name: "telemetry.otlp", variable: "CARREL_OTLP", read: readURL, builtIn: "", own: true},
 	{name: "hook.large", read: readSize(1024), builtIn: Size(hook.DefaultLarge)},
@@ -135,6 +141,9 @@ var known = slices.Concat([]key{
 
 // triggers has the default thresholds of passes.
 var triggers = (*pager.Trigger)(nil).Complete()
+
+// doorLimits has the default limits of a server by credential and address.
+var doorLimits = auth.DefaultDoorLimits()
 
 // credentialKeyFile is the setting for the key file of credentials.
 const credentialKeyFile = "credential.key_file"

@@ -67,6 +67,13 @@ type Options struct {
 	// Limits are the limits of server/rest.
 	Limits rest.Limits
 
+	// Door are the limits by credential and address.
+	Door auth.DoorLimits
+
+	// LargeJobs is the number of large jobs that one actor may run at once. The default is that
+	// of [auth.Turns].
+	LargeJobs int
+
 	// Grace is the time that running requests have to finish when the service ends. The
 	// default is [DefaultGrace].
 	Grace time.Duration
@@ -101,18 +108,23 @@ func New(o *Options) (*Service, error) {
 		s.opts.Grace = DefaultGrace
 	}
 	s.stop = sync.OnceFunc(func() { close(s.stopping) })
+	if s.opts.Metrics == nil {
+		s.opts.Metrics = new(telemetry.Registry)
+	}
+	limited := s.opts.Metrics.Counter("carrel_limited_total", "Requests that were refused because of a limit by credential or address.", "limit")
 	door, err := auth.NewDoor(o.Authority, &auth.DoorOptions{
 		Listen: o.Listen, Hosts: o.Hosts, Origins: o.Origins, Open: []string{"/healthz", "/readyz"}, Now: s.opts.Now,
+		Limits: o.Door, Limited: func(limit string) { limited.Add(1, limit) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	mux, turns := http.NewServeMux(), new(auth.Turns)
+	mux, turns := http.NewServeMux(), &auth.Turns{Most: o.LargeJobs}
 	requests, _ := o.Store.(store.Requests) // nil if no other process can have the store open
 	mux.Handle("/", rest.New(&rest.Options{
 		Requests: requests,
 		Engine:   s.engine, Ready: s.ready, Stopping: s.stopping, Version: o.Version, Limits: o.Limits, Turns: turns,
-		Logger: o.Logger, Metrics: o.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
+		Logger: o.Logger, Metrics: s.opts.Metrics, Tracer: o.Tracer, Now: s.opts.Now,
 	}))
 	if o.MCP {
 		tools := mcp.New(s.access, &mcp.Options{Own: s.own, Version: o.Version, Logger: o.Logger, Now: s.opts.Now, Turns: turns})
@@ -242,6 +254,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	srv.BaseContext = func(net.Listener) context.Context { return requests }
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
+	defer s.finishing(ctx)()
 	select {
 	case err := <-served:
 		s.stop()

@@ -45,7 +45,7 @@ func stageOf(t testing.TB, o *carrel.Options) *stage {
 		t.Fatal(err)
 	}
 	authority := auth.NewAuthority(s, key, nil)
-	service, err := New(&Options{Engine: e, Store: s, Authority: authority, MCP: true, Listen: "127.0.0.1:7717"})
+	service, err := New(&Options{Engine: e, Store: s, Authority: authority, MCP: true, Listen: "127.0.0.1:7717", Door: auth.DoorLimits{CredentialRate: -1, AddressRate: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,5 +258,35 @@ func TestNewWantsItsParts(t *testing.T) {
 		if _, err := New(&o); err == nil || !strings.Contains(err.Error(), "engine, store and authority are needed") {
 			t.Errorf("without %s: %v", name, err)
 		}
+	}
+}
+
+// A credential that is used too often is refused for a moment, whichever surface it asks, and the
+// metrics count that. Other credentials go on.
+func TestBusyCredentialIsRefused(t *testing.T) {
+	s := newStage(t)
+	now := time.Now()
+	o := s.service.opts
+	o.Door, o.Now, o.Metrics = auth.DoorLimits{CredentialRate: 1}, func() time.Time { return now }, nil
+	var err error
+	if s.service, err = New(&o); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		path := [...]string{"/v1/sessions", PathMCP}[i%2]
+		if code, out := s.ask("acme/web", "", http.MethodGet, path, nil); code == http.StatusTooManyRequests {
+			t.Fatalf("request %d: %d %s", i+1, code, out)
+		}
+	}
+	for _, path := range []string{"/v1/sessions", PathMCP} {
+		code, out := s.ask("acme/web", "", http.MethodGet, path, nil)
+		var p api.Problem
+		if err := json.Unmarshal(out, &p); err != nil || code != http.StatusTooManyRequests || !strings.Contains(p.Hint, "server.limits."+auth.LimitCredentialRate) {
+			t.Errorf("%s: %d %s, want 429 with the limit's name", path, code, out)
+		}
+	}
+	code, out := s.ask("acme/app", "", http.MethodGet, "/metrics", nil)
+	if want := `carrel_limited_total{limit="credential_rate"} 2`; code != http.StatusOK || !strings.Contains(string(out), want) {
+		t.Errorf("the metrics do not have %s: %d %s", want, code, out)
 	}
 }

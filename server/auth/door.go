@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,9 +56,12 @@ type DoorOptions struct {
 	// MaxURL is the longest URL in bytes, without host. The default is 8 KiB.
 	MaxURL int
 
-	// PerCredential and PerAddress are the most requests at a time with one credential and
-	// from one address. The defaults are 128 and 512. Requests for Open paths do not count.
-	PerCredential, PerAddress int
+	// Limits bound how much the Door passes on.
+	Limits DoorLimits
+
+	// Limited is called for each request that a limit refuses, with its name, such as
+	// [LimitAddressRate]. The default does nothing.
+	Limited func(limit string)
 
 	// Failures is the number of invalid credentials from one address in a minute after which
 	// the Door checks only credentials from there that were valid before. The default is 30.
@@ -78,21 +82,24 @@ type DoorOptions struct {
 // A Door checks requests before a handler gets them, see [Door.Guard]. It is safe for concurrent
 // use.
 type Door struct {
-	verifier    Verifier
-	names       *names
-	origins     []string
-	open        []string
-	methods     []string
-	maxBody     int64
-	maxURL      int
-	credentials gauge
-	addresses   gauge
-	failures    failures
-	credential  func(*http.Request) (string, bool)
-	unknown     func(http.ResponseWriter, *http.Request, error)
-	interval    time.Duration // at which credentials are checked again
-	now         func() time.Time
-	ticker      func(time.Duration) (<-chan time.Time, func())
+	verifier       Verifier
+	names          *names
+	origins        []string
+	open           []string
+	methods        []string
+	maxBody        int64
+	maxURL         int
+	credentials    gauge
+	addresses      gauge
+	credentialRate meter
+	addressRate    meter
+	failures       failures
+	limited        func(string)
+	credential     func(*http.Request) (string, bool)
+	unknown        func(http.ResponseWriter, *http.Request, error)
+	interval       time.Duration // at which credentials are checked again
+	now            func() time.Time
+	ticker         func(time.Duration) (<-chan time.Time, func())
 }
 
 // NewDoor returns a Door that checks credentials with v. It fails if Listen or Hosts are invalid.
@@ -105,12 +112,17 @@ func NewDoor(v Verifier, opts *DoorOptions) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
+	usual := DefaultDoorLimits()
 	d := &Door{
 		verifier: v, names: names, origins: slices.Clone(o.Origins), open: slices.Clone(o.Open), methods: slices.Clone(o.Methods),
 		maxBody: orElse(o.MaxBody, 32<<20), maxURL: orElse(o.MaxURL, 8<<10),
-		credentials: gauge{most: orElse(o.PerCredential, 128)}, addresses: gauge{most: orElse(o.PerAddress, 512)},
+		credentials: gauge{most: orElse(o.Limits.PerCredential, usual.PerCredential)}, addresses: gauge{most: orElse(o.Limits.PerAddress, usual.PerAddress)},
+		credentialRate: meter{per: cmp.Or(o.Limits.CredentialRate, usual.CredentialRate)}, addressRate: meter{per: cmp.Or(o.Limits.AddressRate, usual.AddressRate)}, limited: o.Limited,
 		failures: failures{most: orElse(o.Failures, 30), per: time.Minute}, now: o.Now,
 		interval: orElse(o.Recheck, DefaultRecheck), ticker: o.Ticker, credential: o.Credential, unknown: o.Unknown,
+	}
+	if d.limited == nil {
+		d.limited = func(string) {}
 	}
 	if d.credential == nil {
 		d.credential = func(r *http.Request) (string, bool) { return bearer(r.Header) }
@@ -192,32 +204,32 @@ func (d *Door) admit(r *http.Request) (status int, err error) {
 
 // The reasons for a refusal, beside errHost and errOrigin.
 var (
-	errMethod   = errors.New("the method is not allowed")
-	errURL      = errors.New("the URL is too long")
-	errBody     = errors.New("the body is too large")
-	errMany     = errors.New("too many requests at a time")
-	errFailures = errors.New("too many invalid credentials")
+	errMethod = errors.New("the method is not allowed")
+	errURL    = errors.New("the URL is too long")
+	errBody   = errors.New("the body is too large")
 )
 
 // authenticate passes a request to next if it has a valid credential.
 func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	address := addressOf(r.RemoteAddr)
 	if !d.addresses.enter(address) {
-		retry(w, time.Second)
-		refuse(w, http.StatusTooManyRequests, errMany)
+		d.overdone(w, LimitAddressRequests, time.Second)
 		return
 	}
 	defer d.addresses.leave(address)
+	now := d.now()
+	if wait, ok := d.addressRate.take(address, now); !ok {
+		d.overdone(w, LimitAddressRate, wait)
+		return
+	}
 
 	text, ok := d.credential(r)
 	if !ok {
 		d.unknown(w, r, api.ErrUnauthenticated)
 		return
 	}
-	now := d.now()
 	if wait, many := d.failures.tooMany(address, text, now); many {
-		retry(w, wait)
-		refuse(w, http.StatusTooManyRequests, errFailures)
+		d.overdone(w, limitGuesses, wait)
 		return
 	}
 	grant, err := d.verifier.Verify(r.Context(), text)
@@ -232,9 +244,12 @@ func (d *Door) authenticate(w http.ResponseWriter, r *http.Request, next http.Ha
 		return
 	}
 	d.failures.passed(text)
+	if wait, ok := d.credentialRate.take(grant.ID, now); !ok {
+		d.overdone(w, LimitCredentialRate, wait)
+		return
+	}
 	if !d.credentials.enter(grant.ID) {
-		retry(w, time.Second)
-		refuse(w, http.StatusTooManyRequests, errMany)
+		d.overdone(w, LimitCredentialRequests, time.Second)
 		return
 	}
 	defer d.credentials.leave(grant.ID)
@@ -286,11 +301,8 @@ func retry(w http.ResponseWriter, after time.Duration) {
 // refuse answers a request that broke a rule.
 func refuse(w http.ResponseWriter, status int, err error) {
 	kind := api.Request
-	switch status {
-	case http.StatusUnauthorized:
+	if status == http.StatusUnauthorized {
 		kind = api.Unauthenticated
-	case http.StatusTooManyRequests:
-		kind = api.Busy
 	}
 	answer(w, &api.Problem{Type: api.TypePrefix + kind.Slug, Title: kind.Title, Status: status, Detail: err.Error()})
 }

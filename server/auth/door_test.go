@@ -335,7 +335,7 @@ func TestWhatTheHandlerSees(t *testing.T) {
 // A path that is open needs no credential, but everything else; a path that only looks like
 // it is not open.
 func TestOpenPaths(t *testing.T) {
-	rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
+	rm := newRoom(t, &auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 1}})
 	for _, tt := range []struct {
 		c    caller
 		want int
@@ -441,11 +441,11 @@ func TestAtATime(t *testing.T) {
 		other  bool   // it has another credential
 		want   int
 	}{
-		{"the same credential, another address", auth.DoorOptions{PerCredential: 1}, "10.0.0.8:1", false, http.StatusTooManyRequests},
-		{"another credential, the same address", auth.DoorOptions{PerCredential: 1}, "127.0.0.1:2", true, http.StatusOK},
-		{"the same address, another credential", auth.DoorOptions{PerAddress: 1}, "127.0.0.1:2", true, http.StatusTooManyRequests},
-		{"another address", auth.DoorOptions{PerAddress: 1}, "10.0.0.8:2", true, http.StatusOK},
-		{"room for two", auth.DoorOptions{PerAddress: 2, PerCredential: 2}, "127.0.0.1:2", false, http.StatusOK},
+		{"the same credential, another address", auth.DoorOptions{Limits: auth.DoorLimits{PerCredential: 1}}, "10.0.0.8:1", false, http.StatusTooManyRequests},
+		{"another credential, the same address", auth.DoorOptions{Limits: auth.DoorLimits{PerCredential: 1}}, "127.0.0.1:2", true, http.StatusOK},
+		{"the same address, another credential", auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 1}}, "127.0.0.1:2", true, http.StatusTooManyRequests},
+		{"another address", auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 1}}, "10.0.0.8:2", true, http.StatusOK},
+		{"room for two", auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 2, PerCredential: 2}}, "127.0.0.1:2", false, http.StatusOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rm := newRoom(t, &tt.opts)
@@ -477,7 +477,7 @@ func TestAddressesOfANetwork(t *testing.T) {
 		{"[fe80::1%eth0]:1", "[fe80::2%eth1]:1", http.StatusTooManyRequests},
 		{"@", "@", http.StatusTooManyRequests},
 	} {
-		rm := newRoom(t, &auth.DoorOptions{PerAddress: 1})
+		rm := newRoom(t, &auth.DoorOptions{Limits: auth.DoorLimits{PerAddress: 1}})
 		during, _ := occupied(t, rm, caller{header: bearing(rm.credential), remote: tt.first}, caller{header: bearing(rm.credential), remote: tt.second})
 		if during.status != tt.want {
 			t.Errorf("%s after %s: %d, want %d", tt.second, tt.first, during.status, tt.want)
@@ -604,4 +604,70 @@ func FuzzHost(f *testing.F) {
 			t.Errorf("%q comes in", host)
 		}
 	})
+}
+
+// Who sends too much in a time is refused until there is room again, by credential and by address,
+// and told so. Others are not. Headers that say where a request comes from change nothing.
+func TestRates(t *testing.T) {
+	now := epoch
+	var limited []string
+	rm := newRoom(t, &auth.DoorOptions{
+		Limits: auth.DoorLimits{CredentialRate: 2, AddressRate: 4}, Now: func() time.Time { return now },
+		Limited: func(limit string) { limited = append(limited, limit) },
+	})
+	second, _ := mint(t, rm.authority, request())
+	ask := func(credential, remote string, forwarded int) answer {
+		h := bearing(credential)
+		h.Set("X-Forwarded-For", fmt.Sprintf("10.1.1.%d", forwarded))
+		h.Set("Forwarded", fmt.Sprintf("for=10.1.1.%d", forwarded))
+		return rm.call(caller{header: h, remote: remote})
+	}
+	const a, b, c = "10.0.0.1:1", "[2001:db8::1]:1", "[2001:db8::ffff:2]:1"
+	for i := range 20 { // for ten seconds at once
+		if got := ask(rm.credential, a, i); got.status != http.StatusOK {
+			t.Fatalf("request %d: %d %s", i+1, got.status, got.body)
+		}
+	}
+	for _, tt := range []struct {
+		name               string
+		credential, remote string
+		after              time.Duration // since the case before
+		want               int
+		limit, retry       string
+	}{
+		{"one more with the credential", rm.credential, a, 0, http.StatusTooManyRequests, auth.LimitCredentialRate, "1"},
+		{"from another address, too", rm.credential, b, 0, http.StatusTooManyRequests, auth.LimitCredentialRate, "1"},
+		{"another credential, the same address", second, a, 0, http.StatusOK, "", ""},
+		{"when a share of a second has passed", rm.credential, a, 500 * time.Millisecond, http.StatusOK, "", ""},
+		{"but only one", rm.credential, a, 0, http.StatusTooManyRequests, auth.LimitCredentialRate, "1"},
+		{"when the clock went back", rm.credential, a, -time.Hour, http.StatusOK, "", ""},
+	} {
+		now = now.Add(tt.after)
+		limited = nil
+		got := ask(tt.credential, tt.remote, 0)
+		if got.status != tt.want || got.header.Get("Retry-After") != tt.retry || strings.Join(limited, " ") != tt.limit {
+			t.Errorf("%s: %d, Retry-After %q, limits %q, want %d, %q, %q", tt.name, got.status, got.header.Get("Retry-After"), limited, tt.want, tt.retry, tt.limit)
+		}
+		if tt.limit != "" && !strings.Contains(got.body, "server.limits."+tt.limit) {
+			t.Errorf("%s: %s does not tell the limit", tt.name, got.body)
+		}
+	}
+	now = now.Add(time.Minute)
+	for i := range 40 { // credentials that are none count for the address, as far as they are checked
+		if got := rm.call(caller{header: http.Header{}, remote: b}); got.status != http.StatusUnauthorized {
+			t.Fatalf("request %d without a credential: %d", i+1, got.status)
+		}
+	}
+	for _, remote := range []string{b, c} {
+		limited = nil
+		if got := ask(rm.credential, remote, 0); got.status != http.StatusTooManyRequests || strings.Join(limited, " ") != auth.LimitAddressRate {
+			t.Errorf("from %s: %d, limits %q", remote, got.status, limited)
+		}
+	}
+	if got := rm.call(caller{target: "/healthz", remote: b}); got.status != http.StatusOK {
+		t.Errorf("what needs no credential: %d", got.status)
+	}
+	if got := ask(rm.credential, a, 0); got.status != http.StatusOK {
+		t.Errorf("from another address: %d", got.status)
+	}
 }

@@ -2,10 +2,65 @@ package auth
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/carrel-dev/carrel/api"
 )
+
+// DoorLimits bound the requests that a [Door] passes on, except those for Open paths. A zero field
+// means the default. The address of a request is that of its connection, whatever headers say,
+// and all of an IPv6 /64 network is one address.
+type DoorLimits struct {
+	// PerCredential and PerAddress are the most requests at a time with one credential and
+	// from one address.
+	PerCredential, PerAddress int
+
+	// CredentialRate and AddressRate are the most requests in a second with one credential and
+	// from one address, averaged over ten seconds. Below 0 there is no bound.
+	CredentialRate, AddressRate int
+}
+
+// The limits of a [Door] on how many requests it passes on.
+const (
+	LimitAddressRequests    = "address_requests"    // at a time from one address
+	LimitAddressRate        = "address_rate"        // in a second from one address
+	LimitCredentialRequests = "credential_requests" // at a time with one credential
+	LimitCredentialRate     = "credential_rate"     // in a second with one credential
+	limitGuesses            = "guesses"             // invalid credentials in a minute from one address
+)
+
+// DefaultDoorLimits returns the defaults of [DoorLimits].
+func DefaultDoorLimits() DoorLimits {
+	return DoorLimits{PerCredential: 128, PerAddress: 512, CredentialRate: 500, AddressRate: 2000}
+}
+
+// overdone answers a request that is beyond a limit: there is room after wait.
+func (d *Door) overdone(w http.ResponseWriter, limit string, wait time.Duration) {
+	d.limited(limit)
+	p := &api.Problem{
+		Type: api.TypePrefix + api.Busy.Slug, Title: api.Busy.Title, Status: http.StatusTooManyRequests,
+		Hint: "wait as long as Retry-After says; server.limits." + limit + " of the server is the limit",
+	}
+	switch limit {
+	case LimitAddressRequests:
+		p.Detail = fmt.Sprintf("too many requests at a time: %d from one address", d.addresses.most)
+	case LimitAddressRate:
+		p.Detail = fmt.Sprintf("too many requests: %d in a second from one address", d.addressRate.per)
+	case LimitCredentialRequests:
+		p.Detail = fmt.Sprintf("too many requests at a time: %d with one credential", d.credentials.most)
+	case LimitCredentialRate:
+		p.Detail = fmt.Sprintf("too many requests: %d in a second with one credential", d.credentialRate.per)
+	case limitGuesses:
+		p.Detail, p.Hint = "too many invalid credentials", "wait as long as Retry-After says, or send a valid credential from another address"
+	}
+	retry(w, wait)
+	answer(w, p)
+}
 
 // gauge counts running requests by key, such as an address or a credential, up to most for each.
 type gauge struct {
@@ -36,6 +91,58 @@ func (g *gauge) leave(key string) {
 	if g.now[key]--; g.now[key] == 0 {
 		delete(g.now, key)
 	}
+}
+
+// maxRated is the number of keys that a meter knows at most.
+const maxRated = 16_384
+
+// window is the time over which a meter averages: who sent nothing for that long may send as much
+// at once.
+const window = 10 * time.Second
+
+// A meter bounds the requests in a time by key, to per in a second on average. Beyond maxRated
+// keys that sent something within the last window, all others together count as one.
+type meter struct {
+	per int // below 1 for no bound
+
+	mu    sync.Mutex
+	owed  map[string]time.Time // when the requests of a key are paid off, each for a share of a second
+	swept time.Time
+}
+
+// take counts a request for key. It reports false if there are too many, and after which time
+// there will be room for another.
+func (m *meter) take(key string, now time.Time) (wait time.Duration, ok bool) {
+	if m.per < 1 {
+		return 0, true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.owed[key]; !known && len(m.owed) >= maxRated && !m.sweep(now) {
+		key = "" // no address and no credential
+	}
+	if m.owed == nil {
+		m.owed = make(map[string]time.Time)
+	}
+	debt := max(m.owed[key].Sub(now), 0)
+	if debt > window {
+		debt = 0 // the clock went back
+	}
+	if debt += time.Second / time.Duration(m.per); debt > window {
+		return debt - window, false
+	}
+	m.owed[key] = now.Add(debt)
+	return 0, true
+}
+
+// sweep forgets keys that owe nothing, once in a second, and reports whether there is room again.
+func (m *meter) sweep(now time.Time) bool {
+	if age := now.Sub(m.swept); age >= 0 && age < time.Second {
+		return false
+	}
+	m.swept = now
+	maps.DeleteFunc(m.owed, func(_ string, until time.Time) bool { return !until.After(now) })
+	return len(m.owed) < maxRated
 }
 
 // Bounds of the memory of failures, in addresses and in credentials.

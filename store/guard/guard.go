@@ -297,6 +297,42 @@ func (g *guard) Rewrites(ctx context.Context, scope governance.Scope, id transcr
 	return reading(g, scope, func() iter.Seq2[*store.Rewrite, error] { return g.store.Rewrites(ctx, scope, id) })
 }
 
+// BeginJob implements [store.Jobs]. A job is for the actor of the grant.
+func (g *guard) BeginJob(ctx context.Context, j *store.Job, d time.Duration) (*store.Job, error) {
+	if err := g.may(j.Scope, governance.Write); err != nil {
+		return nil, err
+	}
+	if j.Actor != g.grant.Actor {
+		denied := &governance.DeniedError{Actor: g.grant.Actor, Scope: j.Scope, Permission: governance.Write}
+		return nil, fmt.Errorf("job %s has the actor %q, not that of the grant: %w", j.Name, j.Actor, denied)
+	}
+	return g.store.BeginJob(ctx, j, d)
+}
+
+// KeepJob implements [store.Jobs].
+func (g *guard) KeepJob(ctx context.Context, j *store.Job, d time.Duration) error {
+	if err := g.may(j.Scope, governance.Write); err != nil {
+		return err
+	}
+	return g.store.KeepJob(ctx, j, d)
+}
+
+// EndJob implements [store.Jobs].
+func (g *guard) EndJob(ctx context.Context, j *store.Job) error {
+	if err := g.may(j.Scope, governance.Write); err != nil {
+		return err
+	}
+	return g.store.EndJob(ctx, j)
+}
+
+// OpenJobs implements [store.Jobs].
+func (g *guard) OpenJobs(ctx context.Context, scope governance.Scope) ([]store.Job, error) {
+	if err := g.may(scope, governance.Read); err != nil {
+		return nil, err
+	}
+	return g.store.OpenJobs(ctx, scope)
+}
+
 // Info implements [store.Admin].
 func (g *guard) Info(ctx context.Context) (*store.Info, error) {
 	if err := g.whole(); err != nil {

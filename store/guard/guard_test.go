@@ -44,6 +44,7 @@ var demands = map[string]governance.Permission{
 	"Version": governance.Read, "Artifacts": governance.Read, "Pick": governance.Read, "Hits": governance.Read,
 	"Manifest": governance.Read, "Manifests": governance.Read, "Users": governance.Read, "Log": governance.Read,
 	"Record": governance.Write, "Calls": governance.Read, "Rewrites": governance.Read,
+	"BeginJob": governance.Write, "KeepJob": governance.Write, "EndJob": governance.Write, "OpenJobs": governance.Read,
 	"Info": "", "Scopes": "", "Check": "", "Backup": "", "Close": "",
 }
 
@@ -97,6 +98,8 @@ func call(t *testing.T, s store.Store, method string, in governance.Scope) (err 
 			args = append(args, reflect.ValueOf(&store.Change{Entry: store.Entry{ID: "op", Actor: actor}}))
 		case reflect.TypeFor[*store.Update]():
 			args = append(args, reflect.ValueOf(&store.Update{Entry: store.Entry{ID: "op", Actor: actor}}))
+		case reflect.TypeFor[*store.Job]():
+			args = append(args, reflect.ValueOf(&store.Job{Scope: in, Name: "job", Actor: actor}))
 		default:
 			args = append(args, reflect.Zero(kind))
 		}

@@ -24,6 +24,9 @@ func (s *database) Update(ctx context.Context, scope governance.Scope, u *store.
 	sp := s.space(scope)
 	request, err := s.claim(ctx, scope)
 	if err == nil {
+		err = s.fence(ctx, scope)
+	}
+	if err == nil {
 		err = sp.admitUpdate(u)
 	}
 	if err != nil {

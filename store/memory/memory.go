@@ -36,11 +36,12 @@ type database struct {
 	issued map[string]*store.Credential // by id
 
 	requests map[requestKey]*store.Request
+	jobs     map[jobKey]*job
 }
 
 // New returns an empty store.
 func New() store.Database {
-	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential), requests: make(map[requestKey]*store.Request)}
+	return &database{scopes: make(map[governance.Scope]*space), issued: make(map[string]*store.Credential), requests: make(map[requestKey]*store.Request), jobs: make(map[jobKey]*job)}
 }
 
 // A space has all records of a scope.
@@ -114,6 +115,9 @@ func (s *database) Apply(ctx context.Context, scope governance.Scope, id transcr
 		old = new(session)
 	}
 	request, err := s.claim(ctx, scope)
+	if err == nil {
+		err = s.fence(ctx, scope)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("session %s: %w", id, err)
 	}

@@ -139,14 +139,14 @@ func (t *tx) lock(j *change) error {
 	if t.again {
 		t.row(selectEntry, args(raw(j.scope), raw(j.id), j.at+1, t.mark), &made)
 	}
-	repeated := t.claim(j.scope)
+	repeated, fenced := t.claim(j.scope), t.fence(j.scope)
 	if err := t.flush(); err != nil {
 		return err
 	}
 	if made > 0 {
 		return errMade
 	}
-	if err := repeated(); err != nil {
+	if err := errors.Join(repeated(), fenced()); err != nil {
 		return err
 	}
 	if present != int64(j.at) || j.at < 0 {

@@ -23,18 +23,28 @@ const (
 	selectArtifacts = artifactColumns + `AND version > $2 ORDER BY seq`
 
 	pickAll     = artifactColumns + `ORDER BY seq LIMIT $2`
-	pickPrefix  = artifactColumns + `AND artifact_id >= $3 AND ($4::bytea IS NULL OR artifact_id < $4) ORDER BY seq LIMIT $2`
+	pickFrom    = artifactColumns + `AND artifact_id >= $3 ORDER BY seq LIMIT $2`
 	pickAddress = artifactColumns + `AND address = $3 AND address <> '' ORDER BY seq LIMIT $2`
 	pickStatus  = artifactColumns + `AND status = $3 AND status <> 'live' ORDER BY seq LIMIT $2`
 	pickLive    = artifactColumns + `AND status = 'live' ORDER BY seq LIMIT $2`
 	pickCells   = artifactColumns + `AND content = ANY ($3) ORDER BY seq LIMIT $2`
 	pickSeqs    = artifactColumns + `AND seq = ANY ($3) ORDER BY seq LIMIT $2`
 
+	// The inner query is an array, so that it is done first. Otherwise the planner may read the
+	// whole scope in the order of seq, to stop at the limit.
+	pickPrefix = artifactColumns + `AND seq = ANY (
+			ARRAY (SELECT seq FROM artifact WHERE scope = $1 AND artifact_id >= $3 AND artifact_id < $4)
+		) ORDER BY seq LIMIT $2`
+
 	selectHits = `SELECT seq FROM artifact_word WHERE scope = $1 AND word = $2 AND seq > $3 ORDER BY seq DESC LIMIT $4`
+
+	// The inner query is a value, so that the planner looks each place up. It would make EXISTS a
+	// join, and read all places of the second word for each of the first while it has no
+	// statistics of the words.
 	selectBoth = `
 		SELECT w.seq FROM artifact_word w
 		WHERE scope = $1 AND word = $2 AND w.seq > $3
-			AND EXISTS (SELECT 1 FROM artifact_word v WHERE v.scope = w.scope AND v.word = $5 AND v.seq = w.seq)
+			AND (SELECT true FROM artifact_word v WHERE v.scope = w.scope AND v.word = $5 AND v.seq = w.seq)
 		ORDER BY seq DESC LIMIT $4`
 
 	manifestColumns = `SELECT manifest_id, version, session_id, created, format, tier, budget, total, seal`
@@ -100,7 +110,10 @@ func (s *database) Pick(ctx context.Context, scope governance.Scope, p *store.Pi
 	case p.Address != "":
 		sql, values = pickAddress, append(values, raw(p.Address))
 	case p.Prefix != "":
-		sql, values = pickPrefix, append(values, raw(p.Prefix), after(p.Prefix))
+		sql, values = pickFrom, append(values, raw(p.Prefix))
+		if end := after(p.Prefix); end != nil {
+			sql, values = pickPrefix, append(values, end)
+		}
 	}
 	return read(ctx, s, scope, func(t *tx) (*[]store.Artifact, error) {
 		picked := new([]store.Artifact)

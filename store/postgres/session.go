@@ -34,10 +34,14 @@ const (
 	selectRewrites = `
 		SELECT kind, chain, epoch, messages, cell_id FROM rewrite
 		WHERE scope = $1 AND session_id = $2 ORDER BY epoch, messages, kind, chain`
+	selectFrom = `SELECT session_id, block_id FROM block WHERE scope = $1 AND block_id >= $2 ORDER BY session_id, block_id LIMIT $3`
+
+	// OFFSET keeps the order out of the inner query. Otherwise the planner reads all blocks of the
+	// scope in that order, to stop at the limit, instead of the few with the prefix by their key.
 	selectPrefix = `
-		SELECT session_id, block_id FROM block
-		WHERE scope = $1 AND block_id >= $2 AND ($3::bytea IS NULL OR block_id < $3)
-		ORDER BY session_id, block_id LIMIT $4`
+		SELECT session_id, block_id FROM (
+			SELECT session_id, block_id FROM block WHERE scope = $1 AND block_id >= $2 AND block_id < $4 OFFSET 0
+		) AS found ORDER BY session_id, block_id LIMIT $3`
 )
 
 // read returns the value to which f returns a pointer, read in one transaction of a scope. The steps
@@ -245,7 +249,11 @@ func (s *database) Block(ctx context.Context, scope governance.Scope, ref store.
 func (s *database) Find(ctx context.Context, scope governance.Scope, prefix string, limit int) ([]store.BlockRef, error) {
 	return read(ctx, s, scope, func(t *tx) (*[]store.BlockRef, error) {
 		refs := new([]store.BlockRef)
-		t.rows(each(refs, scanRef), selectPrefix, raw(scope), raw(prefix), after(prefix), max(0, limit))
+		sql, values := selectFrom, args(raw(scope), raw(prefix), max(0, limit))
+		if end := after(prefix); end != nil {
+			sql, values = selectPrefix, append(values, end)
+		}
+		t.rows(each(refs, scanRef), sql, values...)
 		return refs, nil
 	})
 }

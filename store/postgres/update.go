@@ -160,7 +160,7 @@ func (t *tx) look(j *update) error {
 	if t.again {
 		t.row(selectVersionOf, args(raw(j.scope), raw(j.u.Entry.ID), t.mark), &made)
 	}
-	repeated := t.claim(j.scope)
+	repeated, fenced := t.claim(j.scope), t.fence(j.scope)
 	j.places, j.versions, j.there = make(map[store.ArtifactID]int64), make(map[store.ArtifactID]int64), make(map[store.CellID]bool)
 	t.rows(func(rows pgx.Rows) error {
 		var id store.ArtifactID
@@ -189,7 +189,7 @@ func (t *tx) look(j *update) error {
 		j.version = made
 		return errMade
 	}
-	if err := repeated(); err != nil {
+	if err := errors.Join(repeated(), fenced()); err != nil {
 		return err
 	}
 	if taken > 0 {

@@ -70,6 +70,9 @@ func (w *writer) apply(j *change) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	if err := w.fence(j.ctx, j.scope); err != nil {
+		return err
+	}
 	if at != j.at {
 		return fmt.Errorf("not at revision %d: %w", j.at, store.ErrConflict)
 	}

@@ -61,6 +61,9 @@ func (w *writer) update(j *update) error {
 			added++
 		}
 	}
+	if err := w.fence(j.ctx, j.scope); err != nil {
+		return err
+	}
 	var seq int64
 	if err := w.row(nextVersion, []any{j.scope, added}, &j.base, &j.version, &seq); err != nil {
 		return err

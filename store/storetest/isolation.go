@@ -23,6 +23,7 @@ func Fill(t *testing.T, s store.Store, sc governance.Scope) {
 func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []string) {
 	t.Helper()
 	before := contents(t, s, theirs)
+	begin(t, s, &store.Job{Scope: theirs, Name: "purge", Mark: "a", Actor: governance.ActorUser}, over, nil)
 	asked := map[string]func() (int, error){
 		"Block": func() (int, error) {
 			b, err := s.Block(t.Context(), mine, store.BlockRef{Session: "s", Block: "wb1"})
@@ -31,11 +32,12 @@ func Leaks(t *testing.T, s store.Store, theirs, mine governance.Scope) (leaks []
 			}
 			return 1, err
 		},
-		"Cells":   func() (int, error) { return size(s.Cells(t.Context(), mine, []store.CellID{"wc1"})) },
-		"Sources": func() (int, error) { return count(s.Sources(t.Context(), mine, "wstub")) },
-		"Derived": func() (int, error) { return count(s.Derived(t.Context(), mine, []store.CellID{"wc1"})) },
-		"Brought": func() (int, error) { return count(s.Brought(t.Context(), mine, "s")) },
-		"Find":    func() (int, error) { return count(s.Find(t.Context(), mine, "w", 9)) },
+		"Cells":    func() (int, error) { return size(s.Cells(t.Context(), mine, []store.CellID{"wc1"})) },
+		"Sources":  func() (int, error) { return count(s.Sources(t.Context(), mine, "wstub")) },
+		"Derived":  func() (int, error) { return count(s.Derived(t.Context(), mine, []store.CellID{"wc1"})) },
+		"Brought":  func() (int, error) { return count(s.Brought(t.Context(), mine, "s")) },
+		"OpenJobs": func() (int, error) { return count(s.OpenJobs(t.Context(), mine)) },
+		"Find":     func() (int, error) { return count(s.Find(t.Context(), mine, "w", 9)) },
 		"Postings": func() (int, error) {
 			views, err := s.Postings(t.Context(), mine, []string{"apple"})
 			n := 0

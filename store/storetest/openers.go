@@ -28,6 +28,8 @@ func RunOpeners(t *testing.T, open func(t *testing.T) (handle func() store.Store
 		{"calls of openers have positions without gaps", openersShareCalls},
 		{"a block indexed by one opener is found by the other, and numbers ascend", openersShareIndex},
 		{"a cell purged by one opener is gone for the other", purgedForAll},
+		{"one of two openers takes a job that nobody has", oneOpenerTakesJobs},
+		{"an opener that lost its job to the other writes nothing", lostTo},
 		{"an opener can write during an iteration of the other", openersIterate},
 	} {
 		t.Run(c.name, func(t *testing.T) {

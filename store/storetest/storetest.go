@@ -29,7 +29,7 @@ import (
 // Run runs all checks of a [store.Store] in parallel. Each check calls open, which
 // makes an empty store and registers its cleanup with t.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks, callChecks) {
+	for _, c := range slices.Concat(checks, artifactChecks, erasureChecks, callChecks, jobChecks) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, open(t))

@@ -138,6 +138,7 @@ func serveHTTP(ctx context.Context, j *job.Job, a *job.Access, cmd *cobra.Comman
 		Engine: a.Engine, Store: a.Store, Authority: authority, MCP: fl.mcp,
 		Console: fl.console, AllowWrite: fl.write, Secure: set.Scheme() == "https",
 		Listen: l.Addr().String(), Hosts: set.Hosts, Origins: set.Origins, Grace: set.Grace,
+		Door: set.Limits, LargeJobs: set.LargeJobs,
 		Version: job.ReadBuild().Version, Logger: j.Logger(), Metrics: metrics, Tracer: tracer, Now: j.Clock(),
 	})
 	if err != nil {

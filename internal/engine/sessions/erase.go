@@ -57,37 +57,6 @@ func (e *Sessions) restatus(ctx context.Context, scope governance.Scope, id tran
 	})
 }
 
-// PurgeSession erases a session, removed or not: its conversation with all earlier imports, its
-// summaries, stubs, contract and index. It also erases everything derived from it: its text in
-// contexts, the memories made from these, and the sessions that began with one of its packets.
-func (e *Sessions) PurgeSession(ctx context.Context, scope governance.Scope, req *api.SessionRequest) (_ *api.SessionRemoval, err error) {
-	id := req.Session
-	defer base.During("purge session "+string(id), &err)
-
-	head, err := e.AnyHead(ctx, scope, id)
-	switch {
-	case err != nil:
-		return nil, err
-	case head.Status == store.StatusPurged:
-		return nil, hold.CheckInUse(head)
-	}
-	res := &api.SessionRemoval{Session: id, Status: store.StatusPurged}
-	if err := e.successors(ctx, scope, res); err != nil {
-		return nil, err
-	}
-	all := append([]transcript.SessionID{id}, res.Derived...)
-	if res.Cells, err = base.Retry(ctx, func() (int, error) { return e.eraseCells(ctx, scope, all, res) }); err != nil {
-		return nil, err
-	}
-	for _, one := range slices.Backward(all) { // in reverse, so that a purge that was interrupted can find the rest again
-		if res.Op, err = base.Retry(ctx, func() (string, error) { return e.eraseSession(ctx, scope, one, res.Cells) }); err != nil {
-			return nil, err
-		}
-	}
-	e.Forget(scope)
-	return res, nil
-}
-
 // successors adds to res the sessions that began with a packet of the session or of another
 // successor, and those whose contracts inherited from one of them.
 func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *api.SessionRemoval) error {
@@ -134,6 +103,9 @@ func (e *Sessions) successors(ctx context.Context, scope governance.Scope, res *
 // it began with none.
 func (e *Sessions) packetOf(ctx context.Context, scope governance.Scope, head *store.Head) (string, error) {
 	a, err := e.About(ctx, scope, head)
+	if errors.Is(err, store.ErrGone) { // another purge is at it
+		return "", nil
+	}
 	if err != nil || !strings.HasPrefix(a.Title, hold.HandoffTitle) {
 		return "", err
 	}
@@ -200,11 +172,11 @@ func (e *Sessions) eraseCells(ctx context.Context, scope governance.Scope, sessi
 	return len(u.Purge), err
 }
 
-// eraseSession purges the data of a session that is in no cell, and returns the id of its journal
-// entry.
+// eraseSession purges the data of a session that is in no cell, unless it is purged, and returns
+// the id of its journal entry.
 func (e *Sessions) eraseSession(ctx context.Context, scope governance.Scope, id transcript.SessionID, cells int) (string, error) {
 	head, err := e.AnyHead(ctx, scope, id)
-	if err != nil {
+	if err != nil || head.Status == store.StatusPurged { // by the process that began the job
 		return "", err
 	}
 	c := &store.Change{Head: *head, Erase: true}

@@ -89,7 +89,7 @@ var connecting = []string{"artifact/origin", "client", "internal/httpjson", "int
 // answering are the packages that may use the network's packages to answer, or to name
 // what is said over HTTP, and that open no connection.
 var answering = []string{
-	"api", "bench/load", "internal/ops", "internal/test/upstream", "internal/service", "internal/wire", "server/auth", "server/console", "server/mcp", "server/rest",
+	"api", "bench/load", "bench/scale", "internal/ops", "internal/test/upstream", "internal/service", "internal/wire", "server/auth", "server/console", "server/mcp", "server/rest",
 }
 
 // dials is how a connection is opened. No package that only answers says it.

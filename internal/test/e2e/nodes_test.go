@@ -138,11 +138,13 @@ func (l *remoteList) add(ctx context.Context, text string, at int) error {
 	return err
 }
 
-// Three nodes over one database, as processes that are killed and started again, while the
-// server ends their connections: every message that was acknowledged is there, once, where
-// its writer was told, and each session's history is linearizable.
+// Three nodes over one database, as processes that are killed and started again, while the server
+// of the database ends their connections, is stopped, or crashes: every message that was
+// acknowledged is there, once, where its writer was told, and each session's history is
+// linearizable.
 func TestNodesLoseNothing(t *testing.T) {
-	address := postgres.New(t)
+	cluster := postgres.Start(t)
+	address := cluster.Database(t)
 	buildCarrel(t)
 	dir := t.TempDir()
 	env := append(os.Environ(), "CARREL_STORE="+address, "CARREL_CREDENTIAL_KEY_FILE="+filepath.Join(dir, "key"),
@@ -161,9 +163,17 @@ func TestNodesLoseNothing(t *testing.T) {
 		t.Cleanup(nodes[i].kill)
 	}
 
-	const writers, sessions = 4, 3
+	const writers = 4
 	each := max(1, nodeWrites(t)/writers)
-	var made, kills atomic.Int64
+	sessions := max(3, nodeWrites(t)/250) // each write reads a session, so that long ones take all the time
+	var made, kills, restarts atomic.Int64
+	var database sync.RWMutex // is held by who needs the server of the database
+	restart := func(mode string) {
+		database.Lock()
+		defer database.Unlock()
+		restarts.Add(1)
+		cluster.Restart(t, mode)
+	}
 	histories := make([]history, sessions)
 	list := func(node, session int) (appended, error) {
 		c, err := nodes[node].client(minted.Credential)
@@ -182,24 +192,33 @@ func TestNodesLoseNothing(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				switch made.Add(1) % 20 {
-				case 7: // while the others go on
+				switch made.Add(1) % 40 { // while the others go on
+				case 7, 27:
 					kills.Add(1)
-					if err := nodes[rng.IntN(len(nodes))].restart(); err != nil {
+					database.RLock()
+					err := nodes[rng.IntN(len(nodes))].restart()
+					database.RUnlock()
+					if err != nil {
 						t.Error(err)
 						return
 					}
-				case 1, 5, 11, 17:
-					postgres.One(t).SQL(t, "postgres", `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'carrel'`)
+				case 1, 5, 11, 17, 21, 25, 31, 37:
+					database.RLock()
+					cluster.SQL(t, "postgres", `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'carrel'`)
+					database.RUnlock()
+				case 14:
+					restart("immediate")
+				case 34:
+					restart("fast")
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if kills.Load() == 0 {
-		t.Error("no node was killed")
+	if kills.Load() == 0 || restarts.Load() < 2 {
+		t.Errorf("%d nodes were killed and the database was restarted %d times", kills.Load(), restarts.Load())
 	}
-	t.Logf("%d writes, %d kills", made.Load(), kills.Load())
+	t.Logf("%d writes, %d kills, %d restarts of the database", made.Load(), kills.Load(), restarts.Load())
 	for session := range histories {
 		for node := range nodes {
 			l, err := list(node, session)

@@ -59,6 +59,8 @@ type Cluster struct {
 	alive io.Closer // end of the pipe; only the system closes it
 	last  atomic.Int64
 
+	restarts sync.Mutex
+
 	mu   sync.Mutex
 	free []string // addresses of databases that no test uses
 }
@@ -198,18 +200,50 @@ type missingError struct{ what string }
 func (e *missingError) Error() string { return e.what }
 
 // keep is the script of the shell beside the cluster. Its arguments are the program, the
-// directory, and the arguments of the program. Background commands have no standard input, so
+// directory, and the arguments of the program. If the server has ended and there is a file
+// "again", the script starts the server again. Background commands have no standard input, so
 // the pipe has another number. A server that has only just started ignores the first signal.
 const keep = `
 program=$1 dir=$2
 shift 2
-"$program" "$@" </dev/null >"$dir/log" 2>&1 &
-server=$!
 exec 3<&0
-(cat <&3 >/dev/null; kill -QUIT $server; sleep 2; kill -KILL $server) 2>/dev/null &
-wait $server
+serve() {
+	"$program" "$@" </dev/null >>"$dir/log" 2>&1 &
+	echo $! >"$dir/pid"
+	wait $!
+}
+(cat <&3 >/dev/null; : >"$dir/over"; kill -QUIT $(cat "$dir/pid"); sleep 2; kill -KILL $(cat "$dir/pid")) 2>/dev/null &
+serve "$@"
+while [ ! -e "$dir/over" ] && rm "$dir/again" 2>/dev/null; do serve "$@"; done
 rm -rf "$dir"
 `
+
+// Restart ends the server and starts it again. The mode is that of pg_ctl: "fast" breaks
+// connections and writes everything to its files; "immediate" is a crash, after which the server
+// recovers from its log. It returns when the server takes connections again.
+func (c *Cluster) Restart(t T, mode string) {
+	t.Helper()
+	c.restarts.Lock()
+	defer c.restarts.Unlock()
+	again := filepath.Join(c.dir, "again")
+	if err := os.WriteFile(again, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.command("pg_ctl", "stop", "-W", "-D", filepath.Join(c.dir, "data"), "-m", mode).CombinedOutput(); err != nil {
+		t.Fatalf("pg_ctl stop: %v: %s", err, out)
+	}
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // until the shell has seen the end
+		if _, err := os.Stat(again); err != nil {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("PostgreSQL did not stop in a minute (%s)", mode)
+		}
+	}
+	if err := c.ask("SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func start(settings ...string) (_ *Cluster, err error) {
 	c := &Cluster{}
@@ -242,17 +276,17 @@ func start(settings ...string) (_ *Cluster, err error) {
 		return nil, err
 	}
 	c.alive = pipe
-	if err := c.wait(); err != nil {
+	if err := c.ask("CREATE ROLE " + role + " LOGIN"); err != nil {
 		return nil, errors.Join(err, pipe.Close())
 	}
 	return c, nil
 }
 
-// wait waits until the cluster accepts connections, then creates the role.
-func (c *Cluster) wait() error {
+// ask runs a statement as soon as the cluster accepts connections.
+func (c *Cluster) ask(statement string) error {
 	var out []byte
 	for range 600 {
-		psql := c.command("psql", "-Xqh", c.dir, "-U", superuser, "-d", "postgres", "-c", "CREATE ROLE "+role+" LOGIN")
+		psql := c.command("psql", "-Xqh", c.dir, "-U", superuser, "-d", "postgres", "-c", statement)
 		var err error
 		if out, err = psql.CombinedOutput(); err == nil {
 			return nil

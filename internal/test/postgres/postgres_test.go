@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,5 +27,21 @@ func TestSettings(t *testing.T) {
 	c := Start(t, "fsync=off")
 	if got := c.SQL(t, "postgres", "SHOW fsync"); got != "off" {
 		t.Errorf("fsync is %s", got)
+	}
+}
+
+// A cluster that is stopped, or that crashes, is there again afterwards with what was committed.
+func TestRestart(t *testing.T) {
+	c := Start(t)
+	c.SQL(t, "postgres", "CREATE TABLE kept (n int)")
+	for i, mode := range []string{"fast", "immediate", "immediate"} {
+		before := c.SQL(t, "postgres", "INSERT INTO kept VALUES (1); SELECT pg_postmaster_start_time()")
+		c.Restart(t, mode)
+		if after := c.SQL(t, "postgres", "SELECT pg_postmaster_start_time()"); after == before {
+			t.Errorf("%s: the server was not started again", mode)
+		}
+		if got, want := c.SQL(t, "postgres", "SELECT count(*) FROM kept"), strconv.Itoa(i+1); got != want {
+			t.Errorf("%s: %s rows, want %s", mode, got, want)
+		}
 	}
 }

@@ -1,0 +1,59 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// finishEvery is the interval at which a server looks for jobs that others have left.
+const finishEvery = 5 * time.Minute
+
+// finishing finishes jobs that other processes have left, now and at every interval until ctx is
+// done or stop is called, which waits for the end of it.
+func (s *Service) finishing(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(finishEvery)
+		defer tick.Stop()
+		for {
+			s.finish(ctx)
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// finish finishes jobs that other processes have left, in all scopes. It logs what it finished, and
+// errors; the next interval tries again.
+func (s *Service) finish(ctx context.Context) {
+	log := s.opts.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	scopes, err := s.opts.Store.Scopes(ctx)
+	for _, scope := range scopes {
+		if ctx.Err() != nil {
+			return
+		}
+		finished, e := s.opts.Engine.FinishJobs(ctx, scope)
+		for range finished {
+			log.Info("finished a job that another process had left", slog.String("scope", string(scope)))
+		}
+		if e != nil {
+			err = e
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		log.Warn("jobs that others left are not finished", slog.String("error", err.Error()))
+	}
+}

@@ -1,0 +1,152 @@
+package carrel_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/carrel-dev/carrel"
+	"github.com/carrel-dev/carrel/governance"
+	"github.com/carrel-dev/carrel/internal/test/stores"
+	"github.com/carrel-dev/carrel/store"
+	"github.com/carrel-dev/carrel/transcript"
+)
+
+var errDied = errors.New("the process is gone")
+
+// A process is a store as one process has it. It dies before the write with the number at, from 0,
+// and writes nothing from then on. Before its first update it does pause, if that is not nil.
+type process struct {
+	store.Store
+	writes, at int
+	pause      func()
+	job        *store.Job // the last that it began
+}
+
+func (p *process) write() error {
+	if p.writes++; p.writes > p.at {
+		return errDied
+	}
+	return nil
+}
+
+func (p *process) Apply(ctx context.Context, scope governance.Scope, id transcript.SessionID, at store.Revision, c *store.Change) (store.Revision, error) {
+	if err := p.write(); err != nil {
+		return 0, err
+	}
+	return p.Store.Apply(ctx, scope, id, at, c)
+}
+
+func (p *process) Update(ctx context.Context, scope governance.Scope, u *store.Update) (store.Version, error) {
+	if p.pause != nil {
+		p.pause()
+	}
+	if err := p.write(); err != nil {
+		return 0, err
+	}
+	return p.Store.Update(ctx, scope, u)
+}
+
+func (p *process) BeginJob(ctx context.Context, j *store.Job, d time.Duration) (*store.Job, error) {
+	var err error
+	p.job, err = p.Store.BeginJob(ctx, j, d)
+	return p.job, err
+}
+
+func (p *process) KeepJob(ctx context.Context, j *store.Job, d time.Duration) error {
+	if p.writes > p.at {
+		return errDied
+	}
+	return p.Store.KeepJob(ctx, j, d)
+}
+
+func (p *process) EndJob(ctx context.Context, j *store.Job) error {
+	if err := p.write(); err != nil {
+		return err
+	}
+	return p.Store.EndJob(ctx, j)
+}
+
+// expire makes the time end for which the process has its job.
+func (p *process) expire(t *testing.T) {
+	t.Helper()
+	if err := p.Store.KeepJob(t.Context(), p.job, -time.Second); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A purge of a session and its successor whose process dies before any of its writes is finished by
+// another one, which repeats the purge or finishes what it finds begun, for the actor who asked
+// for it. Nothing of the sessions is left, and no job.
+func TestPurgeAfterADeath(t *testing.T) {
+	again := func(b *bench) (string, error) {
+		_, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"})
+		return "user", err
+	}
+	finish := func(b *bench) (string, error) {
+		done, err := b.FinishJobs(t.Context(), scope)
+		if len(done) != 1 {
+			t.Errorf("finished %q, want the purge", done)
+		}
+		return "eraser", err
+	}
+	for name, another := range map[string]func(b *bench) (actor string, err error){"repeats": again, "finishes": finish} {
+		for at := range 4 { // an update, a change for each of two sessions, and the end
+			s := stores.New(t)
+			b := newBench(t, s, carrel.Options{})
+			l := live(t, b, "s", spoken)
+			p := &process{Store: s, at: at}
+			first := newEngine(t, s).As("eraser", p)
+			if _, err := first.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); at < 3 && !errors.Is(err, errDied) {
+				t.Fatalf("%s, death %d: %v, want %v", name, at, err, errDied)
+			}
+			if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); at < 3 && !errors.Is(err, store.ErrTaken) {
+				t.Errorf("%s, death %d: before the time is over: %v, want %v", name, at, err, store.ErrTaken)
+			}
+			p.expire(t)
+			actor, err := another(b)
+			if err != nil && (at < 3 || !errors.Is(err, store.ErrGone)) {
+				t.Errorf("%s, death %d: %v", name, at, err)
+			}
+			for _, id := range []transcript.SessionID{"s", l.next} {
+				if h, err := s.Head(t.Context(), scope, id); err != nil || h.Status != store.StatusPurged {
+					t.Errorf("%s, death %d: session %s is %+v, %v", name, at, id, h, err)
+				}
+			}
+			journal, err := carrel.Items(b.Journal(t.Context(), scope, &carrel.JournalRequest{Session: "s"}))
+			if last := journal[len(journal)-1]; err != nil || last.Op != "purge" || at < 3 && string(last.Actor) != actor {
+				t.Errorf("%s, death %d: the last entry is %+v, %v; want a purge by %s", name, at, last, err, actor)
+			}
+			if open, err := s.OpenJobs(t.Context(), scope); err != nil || len(open) != 0 {
+				t.Errorf("%s, death %d: open jobs %+v, %v", name, at, open, err)
+			}
+		}
+	}
+}
+
+// A process that was stopped for longer than it had the job of a purge, which another one has
+// finished, writes nothing when it goes on.
+func TestPurgeThatWasTaken(t *testing.T) {
+	s := stores.New(t)
+	b := newBench(t, s, carrel.Options{})
+	live(t, b, "s", spoken)
+	var after store.Version
+	p := &process{Store: s, at: 10}
+	p.pause = func() {
+		p.expire(t)
+		if _, err := b.PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if after, err = s.Version(t.Context(), scope); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := newEngine(t, p).PurgeSession(t.Context(), scope, &carrel.SessionRequest{Session: "s"}); !errors.Is(err, store.ErrTaken) {
+		t.Errorf("the process that was stopped: %v, want %v", err, store.ErrTaken)
+	}
+	if got, err := s.Version(t.Context(), scope); err != nil || got != after {
+		t.Errorf("version %d, %v, want %d: it wrote after it had lost the job", got, err, after)
+	}
+}
